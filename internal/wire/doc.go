@@ -1,0 +1,8 @@
+// Package wire is the canonical encoding of everything that is signed, hashed,
+// journalled or sent: little-endian integers, length-prefixed bytes, no
+// optional fields and no padding, so that a value has exactly one encoding.
+//
+// A [Reader] never panics and never allocates more than its input justifies:
+// every length is checked against a limit given by the caller and against the
+// bytes that are left.
+package wire

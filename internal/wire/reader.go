@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Reader reads an encoding. The first error sticks: every later read returns
+// zero, so that a decoder checks once, with Close.
+type Reader struct {
+	b   []byte
+	err error
+}
+
+// ErrShort is what a truncated input gives.
+var ErrShort = errors.New("the bytes end too early")
+
+// NewReader reads from b, which it does not copy.
+func NewReader(b []byte) *Reader { return &Reader{b: b} }
+
+// Err returns the first error.
+func (r *Reader) Err() error { return r.err }
+
+// Fail makes err the reader's error unless it has one.
+func (r *Reader) Fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// Len returns how many bytes are left.
+func (r *Reader) Len() int { return len(r.b) }
+
+// Close returns the first error, or complains about bytes that are left over.
+// what names the thing decoded.
+func (r *Reader) Close(what string) error {
+	if r.err == nil && len(r.b) > 0 {
+		r.err = fmt.Errorf("%d bytes too many", len(r.b))
+	}
+	if r.err != nil {
+		return fmt.Errorf("%s: %w", what, r.err)
+	}
+	return nil
+}
+
+// take returns the next n bytes, or nil after an error.
+func (r *Reader) take(n int) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if n < 0 || n > len(r.b) {
+		r.err = ErrShort
+		return nil
+	}
+	p := r.b[:n:n]
+	r.b = r.b[n:]
+	return p
+}
+
+// Fixed fills dst.
+func (r *Reader) Fixed(dst []byte) { copy(dst, r.take(len(dst))) }
+
+// Uint8 reads one byte.
+func (r *Reader) Uint8() uint8 {
+	if p := r.take(1); p != nil {
+		return p[0]
+	}
+	return 0
+}
+
+// Bool reads 0 or 1 and refuses anything else, which would be a second
+// encoding of true.
+func (r *Reader) Bool() bool {
+	v := r.Uint8()
+	if v > 1 {
+		r.Fail(fmt.Errorf("%d where 0 or 1 stands", v))
+	}
+	return v == 1
+}
+
+// Uint16 reads two bytes.
+func (r *Reader) Uint16() uint16 {
+	if p := r.take(2); p != nil {
+		return binary.LittleEndian.Uint16(p)
+	}
+	return 0
+}
+
+// Uint32 reads four bytes.
+func (r *Reader) Uint32() uint32 {
+	if p := r.take(4); p != nil {
+		return binary.LittleEndian.Uint32(p)
+	}
+	return 0
+}
+
+// Uint64 reads eight bytes.
+func (r *Reader) Uint64() uint64 {
+	if p := r.take(8); p != nil {
+		return binary.LittleEndian.Uint64(p)
+	}
+	return 0
+}
+
+// Float64 reads eight bytes. Infinities and NaN pass: callers that cannot use
+// them say so themselves.
+func (r *Reader) Float64() float64 { return math.Float64frombits(r.Uint64()) }
+
+// Count reads a 32-bit count of things that take at least size bytes each; it
+// is at most limit.
+func (r *Reader) Count(limit, size int) int {
+	n := uint64(r.Uint32())
+	switch {
+	case r.err != nil:
+		return 0
+	case n > uint64(limit):
+		r.err = fmt.Errorf("a count of %d, at most %d are allowed", n, limit)
+		return 0
+	case n*uint64(size) > uint64(len(r.b)):
+		r.err = ErrShort
+		return 0
+	}
+	return int(n)
+}
+
+// Bytes32 reads bytes behind a 32-bit length of at most limit. The result is a
+// copy.
+func (r *Reader) Bytes32(limit int) []byte {
+	n := r.Count(limit, 1)
+	p := r.take(n)
+	if p == nil {
+		return nil
+	}
+	return append(make([]byte, 0, n), p...)
+}
+
+// Rest returns all bytes that are left, not copied.
+func (r *Reader) Rest() []byte { return r.take(len(r.b)) }
+
+// String reads a string behind a 16-bit length of at most limit bytes.
+func (r *Reader) String(limit int) string {
+	n := int(r.Uint16())
+	if r.err == nil && n > limit {
+		r.err = fmt.Errorf("a name of %d bytes, at most %d are allowed", n, limit)
+	}
+	return string(r.take(n))
+}
+
+// Float64s fills dst.
+func (r *Reader) Float64s(dst []float64) {
+	p := r.take(8 * len(dst))
+	if p == nil {
+		return
+	}
+	if littleEndian {
+		copy(bytesOf(dst), p)
+		return
+	}
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(p[8*i:]))
+	}
+}
+
+// Float32s fills dst.
+func (r *Reader) Float32s(dst []float32) {
+	p := r.take(4 * len(dst))
+	if p == nil {
+		return
+	}
+	if littleEndian {
+		copy(bytesOf(dst), p)
+		return
+	}
+	for i := range dst {
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:]))
+	}
+}

@@ -1,0 +1,46 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrLater refuses a message for now: the runner leaves it unacknowledged and
+// offers it again. It is how a machine holds back a fast peer.
+var ErrLater = errors.New("protocol: no room for this message yet")
+
+// Kind says what a blamed peer did.
+type Kind string
+
+// The kinds of misbehaviour and failure that are pinned on a peer.
+const (
+	KindForeign      Kind = "foreign"      // not of this session, or not a member
+	KindMalformed    Kind = "malformed"    // a body that does not decode
+	KindUnexpected   Kind = "unexpected"   // a round or kind this role never gets
+	KindInconsistent Kind = "inconsistent" // well-formed, but contradicts what was agreed
+	KindEquivocation Kind = "equivocation" // two bodies under one header
+	KindAborted      Kind = "aborted"      // the peer gave up and said so
+	KindSilent       Kind = "silent"       // the peer did not answer in time
+	KindTransport    Kind = "transport"    // before a signature verifies, nobody can be blamed
+)
+
+// BlameError names the peer that made a session fail. Party is "transport"
+// while no signature of the peer has been verified, because anyone could have
+// sent the bytes.
+type BlameError struct {
+	Party string
+	Kind  Kind
+	Err   error
+}
+
+// Transport is the culprit before a signature has been verified.
+const Transport = "transport"
+
+// Blame wraps err so that it names a party.
+func Blame(party string, kind Kind, err error) error {
+	return &BlameError{Party: party, Kind: kind, Err: err}
+}
+
+func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party, e.Kind, e.Err) }
+
+func (e *BlameError) Unwrap() error { return e.Err }

@@ -1,0 +1,107 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Role is what a member does in a session.
+type Role string
+
+// The roles that protocols know.
+const (
+	RoleServer Role = "server" // computes on what it must not read
+	RoleLeader Role = "leader" // the party that draws what the server must not know
+	RoleParty  Role = "party"  // holds data
+)
+
+// Member is one participant of a session.
+type Member struct {
+	Name string
+	Role Role
+}
+
+// Descriptor fixes everything public about a session before it starts. Two
+// sessions never share one, because the nonce is drawn for each attempt.
+type Descriptor struct {
+	Protocol string
+	Version  uint16
+	Params   []byte // canonical encoding of the protocol's own parameters
+	Roster   [sha256.Size]byte
+	Members  []Member // the order in which floats are added
+	Purpose  string   // what the session is for: "train", "predict"
+	Attempt  uint32
+	Nonce    [32]byte
+	// Parent names the session whose retained secret this one derives from;
+	// zero for none.
+	Parent SessionID
+}
+
+// Bounds on what a peer may describe.
+const (
+	MaxMembers     = 1 << 16
+	maxParamsBytes = 1 << 20
+)
+
+// Encode returns the canonical encoding, whose SHA-256 is the session's name.
+func (d *Descriptor) Encode() []byte {
+	var w wire.Writer
+	w.String("mercer/v1/descriptor")
+	w.String(d.Protocol)
+	w.Uint16(d.Version)
+	w.Bytes32(d.Params)
+	w.Fixed(d.Roster[:])
+	w.Uint32(uint32(len(d.Members)))
+	for _, m := range d.Members {
+		w.String(m.Name)
+		w.String(string(m.Role))
+	}
+	w.String(d.Purpose)
+	w.Uint32(d.Attempt)
+	w.Fixed(d.Nonce[:])
+	w.Fixed(d.Parent[:])
+	return w.Bytes()
+}
+
+// DecodeDescriptor decodes what Encode wrote and validates it.
+func DecodeDescriptor(b []byte) (*Descriptor, error) {
+	r := wire.NewReader(b)
+	if s := r.String(MaxNameBytes); r.Err() == nil && s != "mercer/v1/descriptor" {
+		r.Fail(errors.New("not a descriptor"))
+	}
+	d := &Descriptor{Protocol: r.String(MaxNameBytes), Version: r.Uint16(), Params: r.Bytes32(maxParamsBytes)}
+	r.Fixed(d.Roster[:])
+	n := r.Count(MaxMembers, 4)
+	for range n {
+		d.Members = append(d.Members, Member{r.String(MaxNameBytes), Role(r.String(MaxNameBytes))})
+	}
+	d.Purpose = r.String(MaxNameBytes)
+	d.Attempt = r.Uint32()
+	r.Fixed(d.Nonce[:])
+	r.Fixed(d.Parent[:])
+	if err := r.Close("protocol: descriptor"); err != nil {
+		return nil, err
+	}
+	return d, d.Validate()
+}
+
+// Validate reports the first thing about d that no session may have.
+func (d *Descriptor) Validate() error {
+	if d.Protocol == "" || len(d.Members) == 0 {
+		return errors.New("protocol: a descriptor names a protocol and at least one member")
+	}
+	seen := make(map[string]bool, len(d.Members))
+	for _, m := range d.Members {
+		if m.Name == "" || len(m.Name) > MaxNameBytes {
+			return fmt.Errorf("protocol: member name %q: 1 to %d bytes", m.Name, MaxNameBytes)
+		}
+		if seen[m.Name] {
+			return fmt.Errorf("protocol: two members are called %q; give each its own name", m.Name)
+		}
+		seen[m.Name] = true
+	}
+	return nil
+}

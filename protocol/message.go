@@ -1,0 +1,111 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Version of the message format; it is part of every header.
+const Version = 1
+
+// Header names one message for ever: no two messages of a session share one.
+// A second message under the same header with another body is equivocation.
+type Header struct {
+	Session  SessionID
+	Protocol string // descriptor's protocol
+	Round    uint16
+	Kind     string // the paper's word: AdvertiseKeys, MaskedInput, Rows...
+	Sender   string
+	Receiver string
+	Sequence uint32 // tells apart messages of one round and kind
+	Chunk    uint32 // 0-based
+	Chunks   uint32 // at least 1
+}
+
+// Message is a header with its body. The body belongs to the receiver once
+// sent.
+type Message struct {
+	Header
+	Body []byte
+}
+
+// Names are short: they are part of every header.
+const (
+	MaxNameBytes   = 64
+	maxHeaderBytes = 1 << 10
+)
+
+// AppendTo appends the canonical encoding of h.
+func (h Header) AppendTo(w *wire.Writer) {
+	w.Uint16(Version)
+	w.Fixed(h.Session[:])
+	w.String(h.Protocol)
+	w.Uint16(h.Round)
+	w.String(h.Kind)
+	w.String(h.Sender)
+	w.String(h.Receiver)
+	w.Uint32(h.Sequence)
+	w.Uint32(h.Chunk)
+	w.Uint32(h.Chunks)
+}
+
+// Encode returns the canonical encoding of h.
+func (h Header) Encode() []byte {
+	var w wire.Writer
+	h.AppendTo(&w)
+	return w.Bytes()
+}
+
+// ReadHeader reads a header; errors are left in r.
+func ReadHeader(r *wire.Reader) Header {
+	if v := r.Uint16(); r.Err() == nil && v != Version {
+		r.Fail(fmt.Errorf("message format %d, this program speaks %d", v, Version))
+	}
+	var h Header
+	r.Fixed(h.Session[:])
+	h.Protocol = r.String(MaxNameBytes)
+	h.Round = r.Uint16()
+	h.Kind = r.String(MaxNameBytes)
+	h.Sender = r.String(MaxNameBytes)
+	h.Receiver = r.String(MaxNameBytes)
+	h.Sequence = r.Uint32()
+	h.Chunk = r.Uint32()
+	h.Chunks = r.Uint32()
+	if r.Err() == nil && h.Chunk >= h.Chunks {
+		r.Fail(fmt.Errorf("chunk %d of %d", h.Chunk, h.Chunks))
+	}
+	return h
+}
+
+// DecodeHeader decodes a whole header and nothing after it.
+func DecodeHeader(b []byte) (Header, error) {
+	if len(b) > maxHeaderBytes {
+		return Header{}, fmt.Errorf("protocol: header of %d bytes, at most %d", len(b), maxHeaderBytes)
+	}
+	r := wire.NewReader(b)
+	h := ReadHeader(r)
+	return h, r.Close("protocol: header")
+}
+
+// String is h in the form that transcripts and logs use.
+func (h Header) String() string {
+	s := fmt.Sprintf("%s>%s %s.%d %s", h.Sender, h.Receiver, h.Protocol, h.Round, h.Kind)
+	if h.Sequence > 0 {
+		s += fmt.Sprintf(" #%d", h.Sequence)
+	}
+	if h.Chunks > 1 {
+		s += fmt.Sprintf(" %d/%d", h.Chunk+1, h.Chunks)
+	}
+	return s
+}
+
+// Digest binds the body to its header: SHA-256(header || SHA-256(body)).
+func (m Message) Digest() [sha256.Size]byte {
+	body := sha256.Sum256(m.Body)
+	var w wire.Writer
+	m.AppendTo(&w)
+	w.Fixed(body[:])
+	return sha256.Sum256(w.Bytes())
+}

@@ -1,0 +1,99 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// SessionID is the SHA-256 of a session's descriptor.
+type SessionID [sha256.Size]byte
+
+// String returns the first 16 hexadecimal digits, enough to tell sessions
+// apart in a log.
+func (id SessionID) String() string { return hex.EncodeToString(id[:8]) }
+
+// Hex returns all 64 hexadecimal digits.
+func (id SessionID) Hex() string { return hex.EncodeToString(id[:]) }
+
+// Session is a validated descriptor with its name; it never changes.
+type Session struct {
+	Descriptor
+	id    SessionID
+	index map[string]int
+}
+
+// NewSession validates d and computes its name. The caller must not change d's
+// slices afterwards.
+func NewSession(d Descriptor) (*Session, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Session{Descriptor: d, id: sha256.Sum256(d.Encode()), index: make(map[string]int, len(d.Members))}
+	for i, m := range d.Members {
+		s.index[m.Name] = i
+	}
+	return s, nil
+}
+
+// ID is the session's name.
+func (s *Session) ID() SessionID { return s.id }
+
+// Index returns the position of the member called name, or -1.
+func (s *Session) Index(name string) int {
+	if i, ok := s.index[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// RoleOf returns the role of the member called name, or "".
+func (s *Session) RoleOf(name string) Role {
+	if i, ok := s.index[name]; ok {
+		return s.Members[i].Role
+	}
+	return ""
+}
+
+// With returns the names of the members that have one of the roles, in order.
+func (s *Session) With(roles ...Role) []string {
+	var names []string
+	for _, m := range s.Members {
+		for _, r := range roles {
+			if m.Role == r {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	return names
+}
+
+// Header returns the header of a whole, unchunked message of this session.
+func (s *Session) Header(from, to string, round uint16, kind string) Header {
+	return Header{Session: s.id, Protocol: s.Protocol, Round: round, Kind: kind, Sender: from, Receiver: to, Chunks: 1}
+}
+
+// Check refuses a header that does not belong to this session, is not for
+// self, or whose sender is no member.
+func (s *Session) Check(h Header, self string) error {
+	switch {
+	case h.Session != s.id:
+		return Blame(h.Sender, KindForeign, fmt.Errorf("message of session %v in session %v", h.Session, s.id))
+	case h.Protocol != s.Protocol:
+		return Blame(h.Sender, KindForeign, fmt.Errorf("message of protocol %q in a session of %q", h.Protocol, s.Protocol))
+	case h.Receiver != self:
+		return Blame(h.Sender, KindForeign, fmt.Errorf("message for %q delivered to %q", h.Receiver, self))
+	case s.Index(h.Sender) < 0:
+		return Blame(h.Sender, KindForeign, fmt.Errorf("sender %q is not a member of this session", h.Sender))
+	}
+	return nil
+}
+
+// Setup is what every machine's constructor gets beside its private input.
+type Setup struct {
+	Session *Session
+	Self    string
+	// Seed is secret, drawn once for (session, party), and the only source of
+	// randomness of the machine.
+	Seed [32]byte
+}
