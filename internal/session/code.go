@@ -1,0 +1,66 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Code says why something failed, in the terms of the exit codes.
+type Code uint8
+
+// The codes; their numbers are the program's exit codes.
+const (
+	CodeDone       Code = 0
+	CodeFailed     Code = 1
+	CodeBadInput   Code = 2 // the job file or the data
+	CodePolicy     Code = 3 // refused by an operator's policy
+	CodeMisbehaved Code = 4 // a named peer broke the protocol
+	CodeTimedOut   Code = 5 // a named peer did not answer
+	numCodes            = 6
+)
+
+// readCode reads a code and refuses numbers that mean nothing.
+func readCode(r *wire.Reader) Code {
+	c := Code(r.Uint8())
+	if c >= numCodes {
+		r.Fail(fmt.Errorf("code %d", c))
+	}
+	return c
+}
+
+// Error is an error with its code. Text crosses the network, so it holds no
+// value of anybody's data.
+type Error struct {
+	Code Code
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// BadInput marks err as the job file's or the data's fault.
+func BadInput(err error) error { return &Error{CodeBadInput, err} }
+
+// Forbidden marks err as an operator's refusal.
+func Forbidden(err error) error { return &Error{CodePolicy, err} }
+
+// CodeOf finds the code of an error.
+func CodeOf(err error) Code {
+	var coded *Error
+	var blame *protocol.BlameError
+	switch {
+	case err == nil:
+		return CodeDone
+	case errors.As(err, &coded):
+		return coded.Code
+	case errors.As(err, &blame) && blame.Kind == protocol.KindSilent, errors.Is(err, context.DeadlineExceeded):
+		return CodeTimedOut
+	case blame != nil:
+		return CodeMisbehaved
+	}
+	return CodeFailed
+}

@@ -1,0 +1,111 @@
+package session
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const maxKeyBytes = 4 << 10 // an ML-KEM-768 with X25519 public key has 1,216
+
+// Acceptance is a party's yes: its public key for this session, signed with
+// its identity key, so that a stolen identity does not open old traffic and
+// nobody can put another key in its place.
+type Acceptance struct {
+	Member    string
+	Key       []byte // KEM public key derived from the session seed
+	Signature []byte
+}
+
+// Accept signs a session key.
+func Accept(id protocol.SessionID, member string, key []byte, sign ed25519.PrivateKey) Acceptance {
+	return Acceptance{member, key, ed25519.Sign(sign, accepted(id, member, key))}
+}
+
+// Verify checks the signature under the member's identity key.
+func (a *Acceptance) Verify(id protocol.SessionID, identity ed25519.PublicKey) error {
+	if len(identity) != ed25519.PublicKeySize || !ed25519.Verify(identity, accepted(id, a.Member, a.Key), a.Signature) {
+		return protocol.Blame(protocol.Transport, protocol.KindMalformed, fmt.Errorf("the session key said to be %s's is not signed by it", a.Member))
+	}
+	return nil
+}
+
+// accepted is what is signed.
+func accepted(id protocol.SessionID, member string, key []byte) []byte {
+	var w wire.Writer
+	w.String("mercer/v1/session-key")
+	w.Fixed(id[:])
+	w.String(member)
+	w.Bytes32(key)
+	return w.Bytes()
+}
+
+// Encode returns the canonical encoding.
+func (a *Acceptance) Encode() []byte {
+	var w wire.Writer
+	a.appendTo(&w)
+	return w.Bytes()
+}
+
+func (a *Acceptance) appendTo(w *wire.Writer) {
+	w.String(a.Member)
+	w.Bytes32(a.Key)
+	w.Bytes32(a.Signature)
+}
+
+func readAcceptance(r *wire.Reader) Acceptance {
+	return Acceptance{r.String(protocol.MaxNameBytes), r.Bytes32(maxKeyBytes), r.Bytes32(ed25519.SignatureSize)}
+}
+
+// DecodeAcceptance decodes what Encode wrote.
+func DecodeAcceptance(b []byte) (*Acceptance, error) {
+	r := wire.NewReader(b)
+	a := readAcceptance(r)
+	return &a, r.Close("session: acceptance")
+}
+
+// Directory holds the acceptances of all members, in the descriptor's order.
+type Directory []Acceptance
+
+// Encode returns the canonical encoding.
+func (d Directory) Encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(d)))
+	for i := range d {
+		d[i].appendTo(&w)
+	}
+	return w.Bytes()
+}
+
+// DecodeDirectory decodes what Encode wrote.
+func DecodeDirectory(b []byte) (Directory, error) {
+	r := wire.NewReader(b)
+	d := make(Directory, r.Count(protocol.MaxMembers, 10))
+	for i := range d {
+		d[i] = readAcceptance(r)
+	}
+	return d, r.Close("session: directory")
+}
+
+// Verify checks that d holds one signed key for each member of s, and that
+// self's is the one it gave.
+func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte) error {
+	if len(d) != len(s.Members) {
+		return fmt.Errorf("session: a directory of %d keys for %d members", len(d), len(s.Members))
+	}
+	for i := range d {
+		if d[i].Member != s.Members[i].Name {
+			return fmt.Errorf("session: the directory names %q where the session has %q", d[i].Member, s.Members[i].Name)
+		}
+		if err := d[i].Verify(s.ID(), identity(d[i].Member)); err != nil {
+			return err
+		}
+		if d[i].Member == self && string(d[i].Key) != string(key) {
+			return errors.New("session: the directory holds another key for this party than the one it gave")
+		}
+	}
+	return nil
+}

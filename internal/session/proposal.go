@@ -1,0 +1,110 @@
+package session
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Kinds of control messages.
+const (
+	KindProposal   = "Proposal"
+	KindAcceptance = "Acceptance"
+	KindRefusal    = "Refusal"
+	KindDirectory  = "Directory"
+	KindReport     = "Report"
+	KindAbort      = "Abort"
+	KindClosing    = "Closing"
+	KindClosed     = "Closed"
+	KindQuestion   = "Question"
+)
+
+// Bounds on what a peer may send.
+const (
+	maxJobBytes        = 1 << 20
+	maxDescriptorBytes = 2 << 20
+	maxTextBytes       = 4 << 10
+)
+
+// JobID names one submission of a job.
+type JobID [16]byte
+
+// String returns the 32 hexadecimal digits.
+func (id JobID) String() string { return hex.EncodeToString(id[:]) }
+
+// ParseJobID reads what String writes.
+func ParseJobID(s string) (JobID, error) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(JobID{}) {
+		return JobID{}, fmt.Errorf("session: %q is not a job id; it has 32 hexadecimal digits", s)
+	}
+	return JobID(b), nil
+}
+
+// Proposal asks a party to take part in one session of a job.
+type Proposal struct {
+	Job        JobID
+	Spec       []byte // the job file, canonical YAML
+	Stage      uint16 // index into the job's stages
+	Descriptor protocol.Descriptor
+}
+
+// Encode returns the canonical encoding.
+func (p *Proposal) Encode() []byte {
+	var w wire.Writer
+	w.Fixed(p.Job[:])
+	w.Bytes32(p.Spec)
+	w.Uint16(p.Stage)
+	w.Bytes32(p.Descriptor.Encode())
+	return w.Bytes()
+}
+
+// DecodeProposal decodes what Encode wrote.
+func DecodeProposal(b []byte) (*Proposal, error) {
+	r := wire.NewReader(b)
+	p := &Proposal{}
+	r.Fixed(p.Job[:])
+	p.Spec = r.Bytes32(maxJobBytes)
+	p.Stage = r.Uint16()
+	d := r.Bytes32(maxDescriptorBytes)
+	if err := r.Close("session: proposal"); err != nil {
+		return nil, err
+	}
+	descriptor, err := protocol.DecodeDescriptor(d)
+	if err != nil {
+		return nil, fmt.Errorf("session: proposal: %w", err)
+	}
+	p.Descriptor = *descriptor
+	return p, nil
+}
+
+// Refusal is a party's no, with the reason for the coordinator's user.
+type Refusal struct {
+	Code   Code
+	Reason string
+}
+
+// Encode returns the canonical encoding.
+func (f *Refusal) Encode() []byte {
+	var w wire.Writer
+	w.Uint8(uint8(f.Code))
+	w.String(clip(f.Reason))
+	return w.Bytes()
+}
+
+// DecodeRefusal decodes what Encode wrote.
+func DecodeRefusal(b []byte) (*Refusal, error) {
+	r := wire.NewReader(b)
+	f := &Refusal{Code: readCode(r), Reason: r.String(maxTextBytes)}
+	return f, r.Close("session: refusal")
+}
+
+// clip keeps a text within what a peer accepts.
+func clip(s string) string {
+	if len(s) <= maxTextBytes {
+		return s
+	}
+	return s[:maxTextBytes]
+}

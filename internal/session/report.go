@@ -1,0 +1,112 @@
+package session
+
+import (
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Report says how a session ended for a party. It holds nothing of the data
+// but the facts that the leakage statement needs.
+type Report struct {
+	Code     Code
+	Blamed   string // the peer at fault, or ""
+	Reason   string // "" when done
+	PID      uint32
+	Sent     uint64 // bytes of messages
+	Received uint64
+	CPU      float64 // seconds of processor time since the job began
+	PeakRSS  uint64  // bytes
+	Facts    Facts
+}
+
+// Facts are what a party tells about its data so that the job's leakage can
+// be stated. Each is something the server could work out from what it holds.
+type Facts struct {
+	Known     bool // false: this stage has nothing to tell
+	Grid      bool // most columns hold multiples of a step
+	Outnumber bool // the job's rows outnumber the features
+	OwnRows   uint64
+}
+
+// Encode returns the canonical encoding.
+func (p *Report) Encode() []byte {
+	var w wire.Writer
+	w.Uint8(uint8(p.Code))
+	w.String(p.Blamed)
+	w.String(clip(p.Reason))
+	w.Uint32(p.PID)
+	w.Uint64(p.Sent)
+	w.Uint64(p.Received)
+	w.Float64(p.CPU)
+	w.Uint64(p.PeakRSS)
+	w.Bool(p.Facts.Known)
+	w.Bool(p.Facts.Grid)
+	w.Bool(p.Facts.Outnumber)
+	w.Uint64(p.Facts.OwnRows)
+	return w.Bytes()
+}
+
+// DecodeReport decodes what Encode wrote.
+func DecodeReport(b []byte) (*Report, error) {
+	r := wire.NewReader(b)
+	p := &Report{
+		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: r.String(maxTextBytes),
+		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
+		Facts: Facts{Known: r.Bool(), Grid: r.Bool(), Outnumber: r.Bool(), OwnRows: r.Uint64()},
+	}
+	return p, r.Close("session: report")
+}
+
+// Closing ends a job at a party: whatever it still holds of the job's secrets
+// is destroyed, unless the job keeps predictions open.
+type Closing struct {
+	Job     JobID
+	Outcome string // for the party's audit record
+	Done    bool   // the job has a result
+}
+
+// Encode returns the canonical encoding.
+func (c *Closing) Encode() []byte {
+	var w wire.Writer
+	w.Fixed(c.Job[:])
+	w.String(clip(c.Outcome))
+	w.Bool(c.Done)
+	return w.Bytes()
+}
+
+// DecodeClosing decodes what Encode wrote; Closed has the same body.
+func DecodeClosing(b []byte) (*Closing, error) {
+	r := wire.NewReader(b)
+	c := &Closing{}
+	r.Fixed(c.Job[:])
+	c.Outcome = r.String(maxTextBytes)
+	c.Done = r.Bool()
+	return c, r.Close("session: closing")
+}
+
+// Question is a party's wish to have new rows predicted by a finished job's
+// model.
+type Question struct {
+	Job  JobID
+	Rows uint32
+	Tag  [16]byte // names the question, so that a repeated one is the same
+}
+
+// Encode returns the canonical encoding.
+func (q *Question) Encode() []byte {
+	var w wire.Writer
+	w.Fixed(q.Job[:])
+	w.Uint32(q.Rows)
+	w.Fixed(q.Tag[:])
+	return w.Bytes()
+}
+
+// DecodeQuestion decodes what Encode wrote.
+func DecodeQuestion(b []byte) (*Question, error) {
+	r := wire.NewReader(b)
+	q := &Question{}
+	r.Fixed(q.Job[:])
+	q.Rows = r.Uint32()
+	r.Fixed(q.Tag[:])
+	return q, r.Close("session: question")
+}

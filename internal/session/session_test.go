@@ -1,0 +1,141 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+func proposal() *Proposal {
+	return &Proposal{Job: JobID{1}, Spec: []byte("kind: Job\n"), Stage: 1, Descriptor: protocol.Descriptor{
+		Protocol: "okra", Version: 1, Params: []byte{1}, Purpose: "train",
+		Members: []protocol.Member{{Name: "coordinator", Role: protocol.RoleServer}, {Name: "north", Role: protocol.RoleLeader}},
+	}}
+}
+
+func TestRoundTrips(t *testing.T) {
+	p := proposal()
+	if back, err := DecodeProposal(p.Encode()); err != nil || cmp.Diff(p, back) != "" {
+		t.Errorf("proposal: %v %s", err, cmp.Diff(p, back))
+	}
+	f := &Refusal{CodePolicy, "no"}
+	if back, err := DecodeRefusal(f.Encode()); err != nil || *back != *f {
+		t.Errorf("refusal: %v %v", back, err)
+	}
+	r := &Report{CodeMisbehaved, "south", "lies", 7, 1, 2, 3.5, 4, Facts{true, true, false, 9}}
+	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
+		t.Errorf("report: %v %v", back, err)
+	}
+	c := &Closing{JobID{2}, "done", true}
+	if back, err := DecodeClosing(c.Encode()); err != nil || *back != *c {
+		t.Errorf("closing: %v %v", back, err)
+	}
+	q := &Question{JobID{3}, 10, [16]byte{4}}
+	if back, err := DecodeQuestion(q.Encode()); err != nil || *back != *q {
+		t.Errorf("question: %v %v", back, err)
+	}
+}
+
+func TestLongReasonsAreClipped(t *testing.T) {
+	f := &Refusal{CodeFailed, strings.Repeat("x", 1<<17)}
+	back, err := DecodeRefusal(f.Encode())
+	if err != nil || len(back.Reason) != maxTextBytes {
+		t.Fatalf("%d bytes, %v; want %d", len(back.Reason), err, maxTextBytes)
+	}
+}
+
+func key(b byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{b}, ed25519.SeedSize))
+}
+
+func TestDirectory(t *testing.T) {
+	s, err := protocol.NewSession(proposal().Descriptor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	identities := map[string]ed25519.PrivateKey{"coordinator": key(1), "north": key(2)}
+	identity := func(name string) ed25519.PublicKey { return identities[name].Public().(ed25519.PublicKey) }
+	good := func() Directory {
+		return Directory{Accept(s.ID(), "coordinator", []byte("kc"), key(1)), Accept(s.ID(), "north", []byte("kn"), key(2))}
+	}
+	back, err := DecodeDirectory(good().Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := back.Verify(s, identity, "north", []byte("kn")); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]func(Directory) Directory{
+		"swapped key":       func(d Directory) Directory { d[0].Key = []byte("kx"); return d },
+		"signed by another": func(d Directory) Directory { d[1] = Accept(s.ID(), "north", []byte("kn"), key(1)); return d },
+		"of another session": func(d Directory) Directory {
+			d[1] = Accept(protocol.SessionID{9}, "north", []byte("kn"), key(2))
+			return d
+		},
+		"one missing":             func(d Directory) Directory { return d[:1] },
+		"order":                   func(d Directory) Directory { d[0], d[1] = d[1], d[0]; return d },
+		"another key for oneself": func(d Directory) Directory { d[1] = Accept(s.ID(), "north", []byte("old"), key(2)); return d },
+	}
+	for name, change := range tests {
+		if err := change(good()).Verify(s, identity, "north", []byte("kn")); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestCodeOf(t *testing.T) {
+	tests := []struct {
+		err  error
+		want Code
+	}{
+		{nil, CodeDone},
+		{errors.New("x"), CodeFailed},
+		{fmt.Errorf("a: %w", BadInput(errors.New("x"))), CodeBadInput},
+		{Forbidden(errors.New("x")), CodePolicy},
+		{protocol.Blame("south", protocol.KindMalformed, errors.New("x")), CodeMisbehaved},
+		{protocol.Blame("south", protocol.KindSilent, errors.New("x")), CodeTimedOut},
+		{fmt.Errorf("a: %w", context.DeadlineExceeded), CodeTimedOut},
+	}
+	for _, tt := range tests {
+		if got := CodeOf(tt.err); got != tt.want {
+			t.Errorf("CodeOf(%v) = %d, want %d", tt.err, got, tt.want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(proposal().Encode())
+	f.Add((&Refusal{CodePolicy, "no"}).Encode())
+	f.Add((&Report{Reason: "x"}).Encode())
+	f.Add((&Closing{Outcome: "x"}).Encode())
+	f.Add((&Question{Rows: 1}).Encode())
+	f.Add(Directory{Accept(protocol.SessionID{}, "a", []byte("k"), key(1))}.Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if v, err := DecodeProposal(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("proposal is not canonical")
+		}
+		if v, err := DecodeRefusal(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("refusal is not canonical")
+		}
+		if v, err := DecodeReport(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("report is not canonical")
+		}
+		if v, err := DecodeClosing(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("closing is not canonical")
+		}
+		if v, err := DecodeQuestion(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("question is not canonical")
+		}
+		if v, err := DecodeDirectory(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("directory is not canonical")
+		}
+	})
+}
