@@ -1,5 +1,3 @@
-// Package dataset holds tables of numbers with labels, reads them, splits them
-// and partitions them among parties. It knows io.Reader, not files.
 package dataset
 
 // Table is a matrix of finite numbers, dense or sparse.

@@ -1,0 +1,112 @@
+package bundled
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+//go:embed data/digits.csv.gz data/wdbc.csv data/ATTRIBUTION.md
+var files embed.FS
+
+// Info describes a bundled data set.
+type Info struct {
+	Name       string
+	Title      string
+	Rows, Cols int
+	Classes    int
+	Source     string // authors, year, repository, address
+	Licence    string
+	file       string
+}
+
+func catalogue() []Info {
+	return []Info{{
+		Name: "digits", Title: "Optical Recognition of Handwritten Digits (8 x 8 pixels, 0 to 16)",
+		Rows: 1797, Cols: 64, Classes: 10,
+		Source:  "E. Alpaydin, C. Kaynak, 1998, UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/80",
+		Licence: "CC BY 4.0", file: "data/digits.csv.gz",
+	}, {
+		Name: "wdbc", Title: "Breast Cancer Wisconsin (Diagnostic); 0 malignant, 1 benign",
+		Rows: 569, Cols: 30, Classes: 2,
+		Source:  "W. Wolberg, O. Mangasarian, N. Street, W. Street, 1995, UCI Machine Learning Repository, https://archive.ics.uci.edu/dataset/17",
+		Licence: "CC BY 4.0", file: "data/wdbc.csv",
+	}}
+}
+
+// Names returns the names that Load takes, sorted.
+func Names() []string {
+	var names []string
+	for _, info := range catalogue() {
+		names = append(names, info.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Lookup describes the data set of the given name. The error for an unknown
+// name lists the names and the nearest one.
+func Lookup(name string) (Info, error) {
+	for _, info := range catalogue() {
+		if info.Name == name {
+			return info, nil
+		}
+	}
+	names := Names()
+	nearest := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
+	return Info{}, fmt.Errorf("dataset/bundled: no data set is called %q; there are %s (%s is nearest)",
+		name, strings.Join(names, ", "), nearest)
+}
+
+// Load reads the data set of the given name. Each call returns a fresh copy.
+func Load(name string) (*dataset.Set, error) {
+	info, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := files.ReadFile(info.file)
+	if err != nil {
+		return nil, fmt.Errorf("dataset/bundled: %w", err)
+	}
+	set, err := dataset.ReadCSV(bytes.NewReader(b), dataset.CSVOptions{Name: name, Label: "last"})
+	if err != nil {
+		return nil, fmt.Errorf("dataset/bundled: %w", err)
+	}
+	return set, nil
+}
+
+// Attribution returns the authors, the licence and the changes of all data sets,
+// as the licence asks to pass them on.
+func Attribution() (string, error) {
+	b, err := files.ReadFile("data/ATTRIBUTION.md")
+	if err != nil {
+		return "", fmt.Errorf("dataset/bundled: %w", err)
+	}
+	return string(b), nil
+}
+
+// distance is Levenshtein's, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

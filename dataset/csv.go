@@ -1,0 +1,288 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Header says whether the first line of a CSV text names the columns.
+type Header int
+
+// The answers. DetectHeader takes the first line for a header if more of its
+// feature fields are text than numbers, or if one of its fields is called like a
+// label or an id. It refuses a line of some text and as many numbers or more,
+// which could be a row with a mistake.
+const (
+	DetectHeader Header = iota
+	WithHeader
+	NoHeader
+)
+
+// CSVOptions says how to read a CSV text. The zero value is right for a comma
+// separated text whose label is called so or stands last.
+type CSVOptions struct {
+	Name string // of the text, for messages
+	// Label is the name of the label's column, its index from 0, "last", or
+	// "none". Empty: the column that a header calls label, y or target (in any
+	// case), else the last one.
+	Label string
+	// ID is the name of the ids' column, its index from 0, or "none". Empty: the
+	// column that a header calls id (in any case), else none.
+	ID     string
+	Comma  rune // field delimiter; 0 is a comma
+	Header Header
+}
+
+// ReadCSV reads a dense set from comma separated text, plain or compressed by
+// gzip, quoted as encoding/csv has it. A first line such as scikit-learn's
+// "569,30,malignant,benign" (rows, features, class names) is checked and
+// skipped. Labels that are numbers become canonical ("+1" and "1.0" are "1"). A
+// cell that is empty, NaN, infinite or no number is refused, as are equal ids.
+// Errors are *SyntaxError.
+func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
+	b, err := open(text(o.Name), r)
+	if err != nil {
+		return nil, err
+	}
+	return readCSV(b, o, defaultLimits())
+}
+
+func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
+	in, err := newCSVSource(b, o, bounds)
+	if err != nil {
+		return nil, err
+	}
+	head, rows, err := readHead(in, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &csvParser{text: in.text, head: head, bounds: bounds, firstID: make(map[string]int)}
+	for _, row := range rows {
+		if err := p.add(row); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		row, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return p.set(o.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := p.add(row); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// record is one line of fields, trimmed; the slice is valid until the next one.
+type record struct {
+	line   int
+	fields []string
+}
+
+func (r record) clone() record { return record{line: r.line, fields: slices.Clone(r.fields)} }
+
+// csvSource gives records of bounded size.
+type csvSource struct {
+	text
+	csv    *csv.Reader
+	guard  *guard
+	bounds limits
+	line   int // of the last record
+}
+
+func newCSVSource(r io.Reader, o CSVOptions, bounds limits) (*csvSource, error) {
+	g := &guard{r: r}
+	s := &csvSource{text: text(o.Name), csv: csv.NewReader(bufio.NewReaderSize(g, readAhead)), guard: g, bounds: bounds}
+	switch o.Comma {
+	case 0:
+	case ',', '\t', ';', ' ', '|', ':':
+		s.csv.Comma = o.Comma
+	default:
+		return nil, s.errorf(0, "%q cannot separate fields; choose a comma, semicolon, tab, space, bar or colon", o.Comma)
+	}
+	s.csv.ReuseRecord = true
+	s.csv.FieldsPerRecord = -1
+	return s, nil
+}
+
+// next returns the next record, or io.EOF.
+func (s *csvSource) next() (record, error) {
+	s.guard.left = s.bounds.line + readAhead
+	fields, err := s.csv.Read()
+	if err != nil {
+		return record{}, s.refuse(err)
+	}
+	s.line, _ = s.csv.FieldPos(0)
+	if len(fields) > s.bounds.columns {
+		return record{}, s.errorf(s.line, "the line has %d fields, more than the %d allowed; split the table", len(fields), s.bounds.columns)
+	}
+	for i, f := range fields {
+		fields[i] = strings.TrimSpace(f)
+	}
+	return record{line: s.line, fields: fields}, nil
+}
+
+func (s *csvSource) refuse(err error) error {
+	var parse *csv.ParseError
+	switch {
+	case errors.Is(err, io.EOF) && !errors.As(err, &parse):
+		return io.EOF
+	case errors.Is(err, errLongLine):
+		return s.errorf(s.line+1, "the line is longer than %d bytes; close its quotes or split the table", s.bounds.line)
+	case errors.Is(err, csv.ErrBareQuote):
+		errors.As(err, &parse)
+		return s.errorf(parse.Line, "a quote stands inside an unquoted field; quote the field and double the quote")
+	case errors.Is(err, csv.ErrQuote):
+		errors.As(err, &parse)
+		return s.errorf(parse.StartLine, "a quoted field does not end before a delimiter; close it or double the quote inside it")
+	}
+	return s.unreadable(s.line+1, err)
+}
+
+var errLongLine = errors.New("line too long")
+
+// guard stops a record that never ends from filling the memory.
+type guard struct {
+	r    io.Reader
+	left int
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	if g.left <= 0 {
+		return 0, errLongLine
+	}
+	n, err := g.r.Read(p[:min(len(p), g.left)])
+	g.left -= n
+	return n, err
+}
+
+// csvParser collects rows.
+type csvParser struct {
+	text
+	head     csvHead
+	bounds   limits
+	labeller labeller
+	values   []float64
+	rows     int
+	labels   []string
+	ids      []string
+	firstID  map[string]int // line of each id
+}
+
+func (p *csvParser) add(row record) error {
+	if len(row.fields) != p.head.width {
+		return p.errorf(row.line, "the row has %d fields, the first one %d; add or remove fields", len(row.fields), p.head.width)
+	}
+	if len(p.values)+len(p.head.features) > p.bounds.cells {
+		return p.errorf(row.line, "the table has more than %d cells; split it", p.bounds.cells)
+	}
+	for _, j := range p.head.features {
+		v, err := parseNumber(row.fields[j])
+		if err != nil {
+			return p.wrap(row.line, p.head.badCell(j, row.fields[j], err))
+		}
+		p.values = append(p.values, v)
+	}
+	p.rows++
+	if err := p.addLabel(row); err != nil {
+		return err
+	}
+	return p.addID(row)
+}
+
+func (p *csvParser) addLabel(row record) error {
+	if p.head.label < 0 {
+		return nil
+	}
+	label, err := p.labeller.canonical(row.fields[p.head.label])
+	if err != nil {
+		return p.wrap(row.line, p.head.badCell(p.head.label, row.fields[p.head.label], err))
+	}
+	p.labels = append(p.labels, label)
+	return nil
+}
+
+func (p *csvParser) addID(row record) error {
+	if p.head.id < 0 {
+		return nil
+	}
+	id := row.fields[p.head.id]
+	if id == "" {
+		return p.wrap(row.line, p.head.badCell(p.head.id, id, errEmpty))
+	}
+	if first, ok := p.firstID[id]; ok {
+		return p.errorf(row.line, "id %s stands in line %d already; keep one of the two rows", quote(id), first)
+	}
+	id = strings.Clone(id) // the field would keep its whole line in memory
+	p.firstID[id] = row.line
+	p.ids = append(p.ids, id)
+	return nil
+}
+
+func (p *csvParser) set(name string) (*Set, error) {
+	if p.rows == 0 {
+		return nil, p.errorf(0, "there are no rows; give at least one")
+	}
+	if err := p.head.shape.check(p); err != nil {
+		return nil, err
+	}
+	cols := len(p.head.features)
+	m := linalg.Matrix[float64]{Rows: p.rows, Cols: cols, Stride: cols, Data: p.values}
+	return &Set{Name: name, X: NewDense(m), Labels: p.labels, IDs: p.ids, Columns: p.head.featureNames()}, nil
+}
+
+func (h csvHead) featureNames() []string {
+	if h.names == nil {
+		return nil
+	}
+	return pick(h.names, h.features)
+}
+
+func (h csvHead) badCell(col int, cell string, err error) error {
+	switch {
+	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):
+		err = fmt.Errorf("%w; fill the cell or drop the row", err)
+	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):
+		err = fmt.Errorf("%w; write decimals with a point", err)
+	default:
+		err = fmt.Errorf("%w; correct the cell or code the column as numbers", err)
+	}
+	if cell == "" {
+		return fmt.Errorf("%s %w", h.column(col), err)
+	}
+	return fmt.Errorf("%s holds %s, which %w", h.column(col), quote(cell), err)
+}
+
+// column calls a column by its name, or by its index as the options count.
+func (h csvHead) column(j int) string {
+	if h.names == nil {
+		return fmt.Sprintf("column %d (from 0)", j)
+	}
+	return "column " + quote(h.names[j])
+}
+
+// check compares what a first line in scikit-learn's form promises with what
+// came: a difference means that the file was cut or edited.
+func (s *csvShape) check(p *csvParser) error {
+	if s == nil {
+		return nil
+	}
+	if p.rows != s.rows {
+		return p.errorf(1, "the first line promises %d rows, the text holds %d; restore the file or correct the line", s.rows, p.rows)
+	}
+	classes, _ := Classes(p.labels)
+	if p.labels != nil && len(classes) != s.classes {
+		return p.errorf(1, "the first line promises %d classes, the text holds %d; restore the file or correct the line", s.classes, len(classes))
+	}
+	return nil
+}

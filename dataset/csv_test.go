@@ -1,0 +1,232 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReadCSVRefuses(t *testing.T) {
+	tests := []struct {
+		name, in string
+		options  CSVOptions
+		want     string
+	}{
+		{name: "nothing", in: "", want: "t.csv: there are no rows; give at least one"},
+		{name: "only blank lines", in: "\n\n", want: "t.csv: there are no rows; give at least one"},
+		{name: "header only", in: "a,b,label\n", want: "t.csv: there are no rows; give at least one"},
+		{name: "empty cell", in: "1,2,0\n3,,1\n", want: "t.csv:2: column 1 (from 0) is empty; fill the cell or drop the row"},
+		{name: "empty cell under a name", in: "age,bmi,label\n1,2,0\n\n3, ,1\n", want: `t.csv:4: column "bmi" is empty; fill the cell or drop the row`},
+		{name: "empty label", in: "1,2,0\n3,4,\n", want: "t.csv:2: column 2 (from 0) is empty; fill the cell or drop the row"},
+		{name: "NaN", in: "1,NaN,0\n", want: `t.csv:1: column 1 (from 0) holds "NaN", which is not a finite number; fill the cell or drop the row`},
+		{name: "infinite", in: "1,2,0\n-Inf,2,0\n", want: `t.csv:2: column 0 (from 0) holds "-Inf", which is not a finite number; fill the cell or drop the row`},
+		{name: "NaN label", in: "1,2,nan\n", want: `t.csv:1: column 2 (from 0) holds "nan", which is not a finite number; fill the cell or drop the row`},
+		{name: "too large", in: "1,2,0\n1,2e999,0\n", want: `t.csv:2: column 1 (from 0) holds "2e999", which is too large for a 64-bit float; correct the cell or code the column as numbers`},
+		{name: "text", in: "a,b,label\n1,2,0\n1,red,0\n", want: `t.csv:3: column "b" holds "red", which is not a number; correct the cell or code the column as numbers`},
+		{name: "hexadecimal", in: "1,2,0\n1,0x10p0,0\n", want: `t.csv:2: column 1 (from 0) holds "0x10p0", which is not a number; correct the cell or code the column as numbers`},
+		{name: "two points", in: "1,2,0\n1,1.2.3,0\n", want: `t.csv:2: column 1 (from 0) holds "1.2.3", which is not a number; correct the cell or code the column as numbers`},
+		{name: "decimal comma", in: "a;b;y\n1;2,5;0\n", options: CSVOptions{Comma: ';'}, want: `t.csv:2: column "b" holds "2,5", which is not a number; write decimals with a point`},
+		{name: "short row", in: "1,2,0\n3,1\n", want: "t.csv:2: the row has 2 fields, the first one 3; add or remove fields"},
+		{name: "long row", in: "a,b,label\n1,2,3,4\n", want: "t.csv:2: the row has 4 fields, the first one 3; add or remove fields"},
+		{name: "neither header nor row", in: "1,red,3,0\n1,2,3,0\n", want: `t.csv:1: column 1 (from 0) holds "red" among numbers, so that the line is neither a header nor a row; correct it or say whether there is a header`},
+		{name: "column without name", in: ",a,label\n0,1,2\n", want: "t.csv:1: column 0 (from 0) has no name; name it, or leave it out if it only counts the rows"},
+		{name: "name twice", in: "a,b,a,label\n0,1,2,3\n", want: `t.csv:1: columns 0 and 2 (from 0) are both called "a"; rename one`},
+		{name: "unknown label name", in: "a,b,c\n0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d"; the columns are "a", "b", "c"`},
+		{name: "label name without header", in: "0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: there is no header to name "d"; give the column's index from 0 or add a header`},
+		{name: "label index too large", in: "0,1,2\n", options: CSVOptions{Label: "3"}, want: `t.csv:1: label: there is no column "3"; choose 0 to 2`},
+		{name: "two labels", in: "a,y,Label\n0,1,2\n", want: `t.csv:1: label: columns "y" and "Label" could both be it; choose one`},
+		{name: "two ids", in: "ID,id,a,y\n0,1,2,3\n", want: `t.csv:1: id: columns "ID" and "id" could both be it; choose one`},
+		{name: "unknown id", in: "a,y\n0,1\n", options: CSVOptions{ID: "patient"}, want: `t.csv:1: id: no column is called "patient"; the columns are "a", "y"`},
+		{name: "label is id", in: "0,1,2\n", options: CSVOptions{ID: "2"}, want: "t.csv:1: column 2 (from 0) is both label and id; choose two"},
+		{name: "no feature", in: "id,label\n1,2\n", want: "t.csv:1: no column is left for features; give at least one, or set label to none"},
+		{name: "same id", in: "id,a,y\n7,1,0\n8,1,0\n7,2,1\n", want: `t.csv:4: id "7" stands in line 2 already; keep one of the two rows`},
+		{name: "empty id", in: "id,a,y\n,1,0\n", want: `t.csv:2: column "id" is empty; fill the cell or drop the row`},
+		{name: "open quote", in: "a,b,y\n1,\"2,0\n1,2,0\n", want: "t.csv:2: a quoted field does not end before a delimiter; close it or double the quote inside it"},
+		{name: "text after a quote", in: "a,b,y\n1,\"2\"x,0\n", want: "t.csv:2: a quoted field does not end before a delimiter; close it or double the quote inside it"},
+		{name: "bare quote", in: "a,b,y\n1,2\"3,0\n", want: "t.csv:2: a quote stands inside an unquoted field; quote the field and double the quote"},
+		{name: "other delimiter", in: "a;b;y\n1;2;0\n", want: `t.csv:1: the line has one field between delimiters ',' but holds ';'; set the delimiter`},
+		{name: "impossible delimiter", in: "1,2\n", options: CSVOptions{Comma: '"'}, want: `t.csv: '"' cannot separate fields; choose a comma, semicolon, tab, space, bar or colon`},
+		{name: "too few rows for the shape", in: "3,2,no,yes\n1,2,0\n1,3,1\n", want: "t.csv:1: the first line promises 3 rows, the text holds 2; restore the file or correct the line"},
+		{name: "other classes than the shape", in: "2,2,no,yes\n1,2,0\n1,3,0\n", want: "t.csv:1: the first line promises 2 classes, the text holds 1; restore the file or correct the line"},
+		{name: "UTF-16", in: "\xff\xfea\x00", want: "t.csv:1: the text is UTF-16; save it as UTF-8"},
+		{name: "spreadsheet", in: "PK\x03\x04...", want: "t.csv: this is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
+		{name: "no gzip after all", in: "\x1f\x8bnot gzip at all", want: "t.csv: reading fails here (gzip: invalid header); copy the file again"},
+		{name: "long cell", in: "1,2,0\n1," + strings.Repeat("é", 30) + ",0\n", want: `t.csv:2: column 1 (from 0) holds "` + strings.Repeat("é", 20) + `"..., which is not a number; correct the cell or code the column as numbers`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.options.Name = "t.csv"
+			_, err := ReadCSV(strings.NewReader(tt.in), tt.options)
+			wantSyntaxError(t, err, tt.want)
+		})
+	}
+}
+
+func wantSyntaxError(t *testing.T, err error, want string) {
+	t.Helper()
+	var syntax *SyntaxError
+	if !errors.As(err, &syntax) {
+		t.Fatalf("error %v is no *SyntaxError; want %s", err, want)
+	}
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Errorf("message (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadCSVIsBounded(t *testing.T) {
+	long := strings.Repeat("1", 3*readAhead)
+	tests := []struct {
+		name, in string
+		bounds   limits
+		want     string
+	}{
+		{"line", "1,2\n1," + long + "\n", limits{line: readAhead, columns: 9, cells: 9}, "t.csv:2: the line is longer than 65536 bytes; close its quotes or split the table"},
+		{"quoted lines", "1,2\n1,\"" + strings.Repeat("1\n", 2*readAhead), limits{line: readAhead, columns: 9, cells: 9}, "t.csv:2: the line is longer than 65536 bytes; close its quotes or split the table"},
+		{"columns", "1,2,3\n", limits{line: 99, columns: 2, cells: 9}, "t.csv:1: the line has 3 fields, more than the 2 allowed; split the table"},
+		{"cells", "1,2,3\n1,2,3\n1,2,3\n", limits{line: 99, columns: 9, cells: 5}, "t.csv:3: the table has more than 5 cells; split it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := readCSV(bufio.NewReader(strings.NewReader(tt.in)), CSVOptions{Name: "t.csv"}, tt.bounds)
+			wantSyntaxError(t, err, tt.want)
+		})
+	}
+}
+
+func TestReadCSVReportsReader(t *testing.T) {
+	cause := errors.New("disk on fire")
+	for _, head := range []string{"", "1,2\n"} {
+		r := io.MultiReader(strings.NewReader(head), iotest.ErrReader(cause))
+		_, err := ReadCSV(r, CSVOptions{})
+		if !errors.Is(err, cause) {
+			t.Errorf("after %q: error %v does not wrap the reader's", head, err)
+		}
+	}
+	_, err := ReadCSV(io.MultiReader(strings.NewReader("1,2\n"), iotest.ErrReader(cause)), CSVOptions{})
+	wantSyntaxError(t, err, "input:2: reading fails here (disk on fire); copy the file again")
+}
+
+func TestReadCSV(t *testing.T) {
+	tests := []struct {
+		name, in string
+		options  CSVOptions
+		want     plain
+	}{
+		{name: "bare numbers, label last", in: "1,2,0\n3,4.5,1\n",
+			want: plain{X: [][]float64{{1, 2}, {3, 4.5}}, Labels: []string{"0", "1"}}},
+		{name: "text label last, no header", in: "5.1,3.5,setosa\n7,3.2,versicolor\n",
+			want: plain{X: [][]float64{{5.1, 3.5}, {7, 3.2}}, Labels: []string{"setosa", "versicolor"}}},
+		{name: "header with label first", in: "label,a,b\nx,1,2\n",
+			want: plain{X: [][]float64{{1, 2}}, Labels: []string{"x"}, Columns: []string{"a", "b"}}},
+		{name: "header of numbers with target", in: "0,1,target\n5,6,7\n",
+			want: plain{X: [][]float64{{5, 6}}, Labels: []string{"7"}, Columns: []string{"0", "1"}}},
+		{name: "header without likely name: last", in: "a,b,sick\n1,2,yes\n",
+			want: plain{X: [][]float64{{1, 2}}, Labels: []string{"yes"}, Columns: []string{"a", "b"}}},
+		{name: "FATE: id, y", in: "id,y,x0,x1\np7,1,.5,-2e-1\np8,0,+1,2\n",
+			want: plain{X: [][]float64{{.5, -.2}, {1, 2}}, Labels: []string{"1", "0"}, IDs: []string{"p7", "p8"}, Columns: []string{"x0", "x1"}}},
+		{name: "no label, id by hand", in: "1,2,3\n4,5,6\n", options: CSVOptions{Label: "none", ID: "0"},
+			want: plain{X: [][]float64{{2, 3}, {5, 6}}, IDs: []string{"1", "4"}}},
+		{name: "id kept as a feature", in: "id,a,y\n1,2,3\n", options: CSVOptions{ID: "none"},
+			want: plain{X: [][]float64{{1, 2}}, Labels: []string{"3"}, Columns: []string{"id", "a"}}},
+		{name: "label by name and by index", in: "a,b,c\n1,2,3\n", options: CSVOptions{Label: "b", ID: "0"},
+			want: plain{X: [][]float64{{3}}, Labels: []string{"2"}, IDs: []string{"1"}, Columns: []string{"c"}}},
+		{name: "name before index", in: "a,0,c\n1,2,3\n", options: CSVOptions{Label: "0", Header: WithHeader},
+			want: plain{X: [][]float64{{1, 3}}, Labels: []string{"2"}, Columns: []string{"a", "c"}}},
+		{name: "header forced", in: "1,2,3\n4,5,6\n", options: CSVOptions{Header: WithHeader},
+			want: plain{X: [][]float64{{4, 5}}, Labels: []string{"6"}, Columns: []string{"1", "2"}}},
+		{name: "no header forced, last", in: "1,2,y\n", options: CSVOptions{Header: NoHeader, Label: "last"},
+			want: plain{X: [][]float64{{1, 2}}, Labels: []string{"y"}}},
+		{name: "canonical labels", in: "0,+1\n0,1.0\n0,1e0\n0,-0\n0,-2.50\n0,1e6\n0,grade 1\n0,9007199254740993\n",
+			want: plain{X: [][]float64{{0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}}, Labels: []string{"1", "1", "1", "0", "-2.5", "1000000", "grade 1", "9007199254740993"}}},
+		{name: "scikit-learn's first line", in: "2,2,no,yes\n1,2,0\n3,4,1\n",
+			want: plain{X: [][]float64{{1, 2}, {3, 4}}, Labels: []string{"0", "1"}}},
+		{name: "scikit-learn's iris: as many fields as a row", in: "3,4,setosa,versicolor,virginica\n1,2,3,4,0\n1,2,3,4,1\n1,2,3,4,2\n",
+			want: plain{X: [][]float64{{1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}}, Labels: []string{"0", "1", "2"}}},
+		{name: "shape line, no label wanted", in: "1,2,no,yes\n1,2,0\n", options: CSVOptions{Label: "none"},
+			want: plain{X: [][]float64{{1, 2, 0}}}},
+		{name: "quotes, CRLF, blanks, byte order mark, no last newline", in: "\ufeff\"a, or b\",c ,label\r\n\"1\", 2,\"x \"\"y\"\"\"\r\n3,4,z",
+			want: plain{X: [][]float64{{1, 2}, {3, 4}}, Labels: []string{`x "y"`, "z"}, Columns: []string{"a, or b", "c"}}},
+		{name: "tabs", in: "1\t2\n3\t4\n", options: CSVOptions{Comma: '\t'},
+			want: plain{X: [][]float64{{1}, {3}}, Labels: []string{"2", "4"}}},
+		{name: "spaces", in: "1 2\n3 4\n", options: CSVOptions{Comma: ' ', Label: "none"},
+			want: plain{X: [][]float64{{1, 2}, {3, 4}}}},
+		{name: "one row", in: "1,2\n", want: plain{X: [][]float64{{1}}, Labels: []string{"2"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := ReadCSV(strings.NewReader(tt.in), tt.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, plainOf(got)); diff != "" {
+				t.Errorf("set (-want +got):\n%s", diff)
+			}
+			if err := got.Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// plain is a set that cmp can compare.
+type plain struct {
+	X                    [][]float64
+	Labels, IDs, Columns []string
+}
+
+func plainOf(s *Set) plain {
+	return plain{X: cells(s.X), Labels: s.Labels, IDs: s.IDs, Columns: s.Columns}
+}
+
+func cells(t Table) [][]float64 {
+	rows := make([][]float64, t.Rows())
+	for i := range rows {
+		rows[i] = t.Row(i, nil)
+	}
+	return rows
+}
+
+func TestCSVRoundTrip(t *testing.T) {
+	want := &Set{
+		X:       denseOf([][]float64{{1, -0.1, 1e300}, {3, 1.0 / 3, 5e-324}}),
+		Labels:  []string{"a, b", "2"},
+		IDs:     []string{"p\"1\"", "p2"},
+		Columns: []string{"x", "y z", "w"},
+	}
+	var b bytes.Buffer
+	if err := WriteCSV(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadCSV(&b, CSVOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(plainOf(want), plainOf(got)); diff != "" {
+		t.Errorf("set (-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteCSVRefuses(t *testing.T) {
+	set := &Set{X: denseOf([][]float64{{1}}), Labels: []string{"1"}, Columns: []string{"label"}}
+	want := `dataset: writing CSV: columns 0 and 1 (from 0) are both called "label"; rename one`
+	if err := WriteCSV(io.Discard, set); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	full := errors.New("disk full")
+	if err := WriteCSV(badWriter{full}, &Set{X: denseOf([][]float64{{1}})}); !errors.Is(err, full) {
+		t.Errorf("error %v, want the writer's", err)
+	}
+	if err := WriteLIBSVM(badWriter{full}, &Set{X: denseOf([][]float64{{1}}), Labels: []string{"1"}}); !errors.Is(err, full) {
+		t.Errorf("error %v, want the writer's", err)
+	}
+}
+
+type badWriter struct{ err error }
+
+func (w badWriter) Write([]byte) (int, error) { return 0, w.err }

@@ -1,0 +1,260 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// csvHead is what the first lines of a CSV text settle.
+type csvHead struct {
+	names     []string // of all fields, or nil
+	width     int      // fields in a row
+	label, id int      // -1: none
+	features  []int    // the other fields
+	shape     *csvShape
+}
+
+// csvShape is a first line "rows,features,class names".
+type csvShape struct{ rows, classes int }
+
+// readHead reads the first two records and returns those that are data.
+func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
+	first, err := in.next()
+	if errors.Is(err, io.EOF) {
+		return csvHead{}, nil, in.errorf(0, "there are no rows; give at least one")
+	}
+	if err != nil {
+		return csvHead{}, nil, err
+	}
+	first = first.clone()
+	if err := oneField(in, first); err != nil {
+		return csvHead{}, nil, err
+	}
+	rows := []record{first}
+	second, err := in.next()
+	switch {
+	case err == nil:
+		rows = append(rows, second.clone())
+	case !errors.Is(err, io.EOF):
+		return csvHead{}, nil, err
+	}
+	h, skip, err := o.head(rows)
+	if err != nil {
+		return csvHead{}, nil, in.wrap(first.line, err)
+	}
+	return h, rows[skip:], nil
+}
+
+// oneField refuses a text that was written with another delimiter, which would
+// otherwise come out as a table of one strange column.
+func oneField(in *csvSource, first record) error {
+	if len(first.fields) > 1 {
+		return nil
+	}
+	for _, other := range ",;\t" {
+		if other != in.csv.Comma && strings.ContainsRune(first.fields[0], other) {
+			return in.errorf(first.line, "the line has one field between delimiters %q but holds %q; set the delimiter", in.csv.Comma, other)
+		}
+	}
+	return nil
+}
+
+// head settles the columns and says how many of the first records are no data.
+func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
+	first := rows[0].fields
+	h.width = len(first)
+	if h.shape = o.shape(rows); h.shape != nil {
+		h.width, skip = len(rows[1].fields), 1
+		return h, skip, h.assign(o)
+	}
+	named, err := o.namesColumns(first)
+	if err != nil {
+		return h, 0, err
+	}
+	if named {
+		h.names, skip = first, 1
+		if err := checkNames(first); err != nil {
+			return h, 0, err
+		}
+	}
+	return h, skip, h.assign(o)
+}
+
+// shape recognises rows, features and at least two distinct class names above a
+// row of features+1 fields.
+func (o CSVOptions) shape(rows []record) *csvShape {
+	first := rows[0].fields
+	if o.Header != DetectHeader || len(rows) < 2 || len(first) < 4 || !allDigits([]byte(first[0]+first[1])) {
+		return nil
+	}
+	n, errN := strconv.Atoi(first[0])
+	f, errF := strconv.Atoi(first[1])
+	names := first[2:]
+	text := !slices.ContainsFunc(names, func(s string) bool { return !isText(s) })
+	if errN != nil || errF != nil || f+1 != len(rows[1].fields) || !text || repeated(names) >= 0 {
+		return nil
+	}
+	return &csvShape{rows: n, classes: len(names)}
+}
+
+func isText(s string) bool {
+	_, err := parseNumber(s)
+	return errors.Is(err, errNotNumber)
+}
+
+// repeated returns the index of the first name that stood before, or -1.
+func repeated(names []string) int {
+	seen := make(map[string]bool, len(names))
+	for i, name := range names {
+		if seen[name] {
+			return i
+		}
+		seen[name] = true
+	}
+	return -1
+}
+
+// namesColumns says whether the first line is a header.
+func (o CSVOptions) namesColumns(first []string) (bool, error) {
+	if o.Header != DetectHeader {
+		return o.Header == WithHeader, nil
+	}
+	if o.knowsName(first) {
+		return true, nil
+	}
+	label, id := guess(o.Label, len(first), len(first)-1), guess(o.ID, len(first), -1)
+	numbers, texts, at := 0, 0, 0
+	for j, field := range first {
+		switch {
+		case j == label || j == id:
+		case isText(field):
+			texts, at = texts+1, j
+		default:
+			numbers++
+		}
+	}
+	if texts > 0 && numbers >= texts {
+		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so that the line is neither a header nor a row; correct it or say whether there is a header",
+			at, quote(first[at]))
+	}
+	return texts > 0, nil
+}
+
+// knowsName looks for a field that only a header can hold.
+func (o CSVOptions) knowsName(first []string) bool {
+	return slices.ContainsFunc(first, func(s string) bool {
+		return likeLabel(s) || likeID(s) || s != "" && (isName(o.Label) && s == o.Label || isName(o.ID) && s == o.ID)
+	})
+}
+
+func likeLabel(s string) bool {
+	return strings.EqualFold(s, "label") || strings.EqualFold(s, "y") || strings.EqualFold(s, "target")
+}
+
+func likeID(s string) bool { return strings.EqualFold(s, "id") }
+
+// isName says whether a column is asked for by name.
+func isName(column string) bool {
+	return column != "" && column != "last" && column != "none" && !allDigits([]byte(column))
+}
+
+// guess returns the index of a column while it is not known whether there is a
+// header.
+func guess(column string, width, otherwise int) int {
+	switch column {
+	case "last":
+		return width - 1
+	case "none":
+		return -1
+	}
+	if j, err := strconv.Atoi(column); err == nil {
+		return j
+	}
+	return otherwise
+}
+
+func checkNames(names []string) error {
+	if j := slices.Index(names, ""); j >= 0 {
+		return fmt.Errorf("column %d (from 0) has no name; name it, or leave it out if it only counts the rows", j)
+	}
+	if j := repeated(names); j >= 0 {
+		return fmt.Errorf("columns %d and %d (from 0) are both called %s; rename one", slices.Index(names, names[j]), j, quote(names[j]))
+	}
+	return nil
+}
+
+// assign finds the label, the id and the features.
+func (h *csvHead) assign(o CSVOptions) error {
+	var err error
+	if h.label, err = h.find(o.Label, h.width-1, likeLabel); err != nil {
+		return fmt.Errorf("label: %w", err)
+	}
+	if h.id, err = h.find(o.ID, -1, likeID); err != nil {
+		return fmt.Errorf("id: %w", err)
+	}
+	if h.label >= 0 && h.label == h.id {
+		return fmt.Errorf("%s is both label and id; choose two", h.column(h.label))
+	}
+	for j := range h.width {
+		if j != h.label && j != h.id {
+			h.features = append(h.features, j)
+		}
+	}
+	if len(h.features) == 0 {
+		return errors.New("no column is left for features; give at least one, or set label to none")
+	}
+	return nil
+}
+
+// find turns what an option says into an index. With the option empty it is the
+// one column with a likely name, or else the given default.
+func (h *csvHead) find(column string, otherwise int, likely func(string) bool) (int, error) {
+	if j := slices.Index(h.names, column); j >= 0 {
+		return j, nil
+	}
+	switch {
+	case column == "":
+		return h.findLikely(otherwise, likely)
+	case column == "last":
+		return h.width - 1, nil
+	case column == "none":
+		return -1, nil
+	case isName(column) && h.names == nil:
+		return 0, fmt.Errorf("there is no header to name %s; give the column's index from 0 or add a header", quote(column))
+	case isName(column):
+		return 0, fmt.Errorf("no column is called %s; the columns are %s", quote(column), list(h.names))
+	}
+	if j, err := strconv.Atoi(column); err == nil && j < h.width {
+		return j, nil
+	}
+	return 0, fmt.Errorf("there is no column %s; choose 0 to %d", quote(column), h.width-1)
+}
+
+func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, error) {
+	found := slices.IndexFunc(h.names, likely)
+	if found < 0 {
+		return otherwise, nil
+	}
+	if again := slices.IndexFunc(h.names[found+1:], likely); again >= 0 {
+		return 0, fmt.Errorf("columns %s and %s could both be it; choose one", quote(h.names[found]), quote(h.names[found+1+again]))
+	}
+	return found, nil
+}
+
+const longestList = 8
+
+// list shows names in a message.
+func list(names []string) string {
+	shown := make([]string, 0, longestList+1)
+	for _, name := range names[:min(len(names), longestList)] {
+		shown = append(shown, quote(name))
+	}
+	if more := len(names) - longestList; more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(shown, ", ")
+}

@@ -1,0 +1,28 @@
+// Package dataset holds tables of numbers with labels, reads and writes them,
+// splits them and partitions them among parties. It knows io.Reader, not files.
+//
+// A [Table] is [Dense] or [CSR]; a [Set] adds labels, ids and column names.
+// [Read] takes CSV and LIBSVM text, plain or compressed by gzip, and refuses
+// what it cannot read in one sentence with name and line:
+//
+//	set, err := dataset.Read("heart.csv", file, dataset.Options{})
+//	if err != nil {
+//		return err // heart.csv:17: column "age" is empty; fill the cell or drop the row
+//	}
+//	train, test, err := dataset.Split(set.Labels, 0.25, 1)
+//	if err != nil {
+//		return err
+//	}
+//	classes, codes := dataset.Classes(set.Subset(train).Labels)
+//
+// Everything drawn at random (splits, folds, partitions) is a function of the
+// seed alone: the samplers are this package's own, on the PCG generator, so that
+// neither the Go version nor timing changes a result.
+//
+// Memory: a reader holds one line of at most [MaxLine] bytes and the growing
+// table. Slices grow by append, which copies: what is in use at once is at most
+// three times the finished table of 8 bytes a cell (CSV) or 12 bytes a stored
+// entry (LIBSVM text), with its labels and ids. Tables of more than [MaxColumns]
+// columns or [MaxCells] numbers are refused, also when a small gzip file holds
+// them.
+package dataset

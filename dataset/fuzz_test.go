@@ -1,0 +1,127 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fuzzLimits keep the fuzzer's memory small; the line limit is above readAhead,
+// the granularity of the CSV reader's bound.
+func fuzzLimits() limits { return limits{line: 1 << 17, columns: 1 << 10, cells: 1 << 16} }
+
+func FuzzReadCSV(f *testing.F) {
+	for _, in := range []string{
+		"1,2,0\n3,4,1\n", "a,b,label\n1,2,x\n", "id,y,x\n1,2,3\n2,2,3\n", "569,30,malignant,benign\n1,2\n",
+		"2,2,no,yes\n1,2,0\n3,4,1\n", "\ufeff\"a\"\"\",b\r\n1e9,\"-.5\"", "1,NaN\n", "a;b\n", ",,\n", "\"1\n", "\x1f\x8b", "\xff\xfe", "1,0x1p-2\n",
+	} {
+		f.Add([]byte(in), "", "", byte(0), byte(0))
+		f.Add([]byte(gzipped(f, in)), "0", "last", byte(1), byte(2))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, label, id string, comma, header byte) {
+		o := CSVOptions{Name: "f", Label: label, ID: id, Comma: []rune{0, ',', ';', '\t', ' '}[comma%5], Header: Header(header % 3)}
+		b, err := open("f", bytes.NewReader(in))
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		set, err := readCSV(b, o, fuzzLimits())
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		checkRead(t, set)
+		checkCSVRoundTrip(t, set)
+	})
+}
+
+func FuzzReadLIBSVM(f *testing.F) {
+	for _, in := range []string{
+		"-1 1:0.5 3:1 \n+1 2:-2e-1 \n", "# c\r\n1.0\t1:7 # t\n", "1 0:1", "1 2:1 1:1", "1 qid:1 1:1", "1,2 3:4", "1 1:", "nan 1:1", "1 1:0", "\x1f\x8b",
+	} {
+		f.Add([]byte(in), 0)
+		f.Add([]byte(gzipped(f, in)), 3)
+	}
+	f.Fuzz(func(t *testing.T, in []byte, columns int) {
+		b, err := open("f", bytes.NewReader(in))
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		set, err := readLIBSVM(b, LIBSVMOptions{Name: "f", Columns: columns}, fuzzLimits())
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		checkRead(t, set)
+		var out bytes.Buffer
+		if err := WriteLIBSVM(&out, set); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ReadLIBSVM(&out, LIBSVMOptions{Columns: set.X.Cols()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(plainOf(set), plainOf(again)); diff != "" {
+			t.Fatalf("after a round trip (-first +second):\n%s", diff)
+		}
+	})
+}
+
+// checkRefusal wants one line that names the text and says what to do.
+func checkRefusal(t *testing.T, err error) {
+	t.Helper()
+	var syntax *SyntaxError
+	if !errors.As(err, &syntax) || syntax.Name != "f" {
+		t.Fatalf("error %v is no *SyntaxError with a name", err)
+	}
+	message := err.Error()
+	if strings.ContainsAny(message, "\n\r\x00") || !strings.HasPrefix(message, "f:") || !strings.Contains(message, "; ") {
+		t.Fatalf("message %q", message)
+	}
+}
+
+func checkRead(t *testing.T, set *Set) {
+	t.Helper()
+	if err := set.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := set.X.(*CSR); ok {
+		if _, err := NewCSR(c.cols, c.start, c.index, c.value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkCSVRoundTrip reads back what it writes, except where the header that it
+// writes would be ambiguous.
+func checkCSVRoundTrip(t *testing.T, set *Set) {
+	t.Helper()
+	for _, name := range set.Columns {
+		if likeLabel(name) || likeID(name) {
+			return
+		}
+	}
+	o := CSVOptions{Header: WithHeader}
+	if set.Labels == nil {
+		o.Label = "none"
+	}
+	var out bytes.Buffer
+	if err := WriteCSV(&out, set); err != nil {
+		t.Fatal(err)
+	}
+	again, err := readCSV(bufio.NewReader(&out), o, defaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Columns == nil {
+		again.Columns = nil // WriteCSV invents names
+	}
+	if diff := cmp.Diff(plainOf(set), plainOf(again)); diff != "" {
+		t.Fatalf("after a round trip (-first +second):\n%s", diff)
+	}
+}

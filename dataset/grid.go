@@ -1,0 +1,213 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+)
+
+// A column is on a grid if its values are its minimum plus whole multiples of
+// one step: integers, counts, one-hot codes, 8-bit pixels, decimals printed with
+// few places, and all of these after a scaling of the column. Rows on a grid
+// generate a lattice, which can be recovered from their Gram matrix. That a column
+// is on no grid here promises nothing the other way: with more levels, or with
+// values rounded after scaling, there may still be one.
+const (
+	gridLevels    = 1 << 16 // most steps from minimum to maximum
+	gridTolerance = 1e-9    // of the range, for a value's distance from the grid
+	// gridChance is how likely values drawn at random may be to fit a grid as
+	// well as the column does. Three values always fit some grid of 2^16 levels
+	// within the tolerance; only a coarse or exact fit says something.
+	gridChance = 1e-5
+)
+
+// axis is what one column looks like: levels is the number of steps from its
+// minimum to its maximum, 0 for a constant column, noGrid without a grid.
+type axis struct {
+	step   float64
+	levels int
+}
+
+const noGrid = -1
+
+func (a axis) varies() bool { return a.levels != 0 }
+
+// GridStep says whether every column of t that is not constant lies on a grid,
+// each on its own. If the grids are multiples of one step that leaves every
+// column at most 2^16 levels, step is the largest such step (1 for pixels 0 to
+// 255 and for one-hot codes), else 0 (columns scaled each by its own range). A
+// table of constant columns is on a grid of step 0.
+func GridStep(t Table) (step float64, ok bool) {
+	axes := measureAll(t)
+	onGrid, varying := countGrids(axes)
+	if onGrid < varying {
+		return 0, false
+	}
+	return commonStep(axes), true
+}
+
+// GridColumns counts the columns of t that are not constant and, of these, the
+// ones on a grid of at most 2^16 levels, judged to 10^-9 of the column's range.
+func GridColumns(t Table) (onGrid, varying int) { return countGrids(measureAll(t)) }
+
+func countGrids(axes []axis) (onGrid, varying int) {
+	for _, a := range axes {
+		if a.varies() {
+			varying++
+		}
+		if a.levels > 0 {
+			onGrid++
+		}
+	}
+	return onGrid, varying
+}
+
+func measureAll(t Table) []axis {
+	axes := make([]axis, t.Cols())
+	eachColumn(t, func(j int, values []float64) { axes[j] = measure(values) })
+	return axes
+}
+
+// eachColumn calls f with the distinct or repeated values of each column, which
+// f may reorder; unstored zeros of a column appear once.
+func eachColumn(t Table, f func(j int, values []float64)) {
+	if d, ok := t.(*Dense); ok {
+		column := make([]float64, d.m.Rows)
+		for j := range d.m.Cols {
+			for i := range column {
+				column[i] = d.m.Data[i*d.m.Stride+j]
+			}
+			f(j, column)
+		}
+		return
+	}
+	columns := make([][]float64, t.Cols())
+	for i := range t.Rows() {
+		t.Each(i, func(j int, v float64) { columns[j] = append(columns[j], v) })
+	}
+	for j, column := range columns {
+		if len(column) < t.Rows() {
+			column = append(column, 0)
+		}
+		f(j, column)
+	}
+}
+
+// measure finds the coarsest grid of a column. It sorts values.
+func measure(values []float64) axis {
+	if len(values) == 0 {
+		return axis{}
+	}
+	slices.Sort(values)
+	low, high := values[0], values[len(values)-1]
+	span := high - low
+	rounding := ulp * max(math.Abs(low), math.Abs(high)) // that of the differences
+	if span <= 2*rounding {
+		return axis{}
+	}
+	if math.IsInf(span, 0) {
+		return axis{levels: noGrid}
+	}
+	tolerance := gridTolerance + rounding/span
+	inner, gap := positions(values, span, tolerance)
+	if levels := fit(inner, gap, tolerance); levels > 0 {
+		return axis{step: span / float64(levels), levels: levels}
+	}
+	return axis{levels: noGrid}
+}
+
+const ulp = 1.0 / (1 << 52)
+
+// positions maps sorted values to [0, 1] and returns those strictly inside,
+// without repetitions, and the smallest gap between neighbours, ends included.
+func positions(values []float64, span, tolerance float64) (inner []float64, gap float64) {
+	gap = 1
+	last := 0.0
+	for _, v := range values {
+		x := (v - values[0]) / span
+		if x-last <= tolerance || 1-x <= tolerance {
+			continue
+		}
+		gap = min(gap, x-last)
+		inner = append(inner, x)
+		last = x
+	}
+	return inner, min(gap, 1-last)
+}
+
+// fit returns the smallest number of levels such that all positions are multiples
+// of 1/levels and chance does not explain it, or 0. No step can be wider than
+// the gap, which leaves few numbers to try, if any, for most columns.
+func fit(inner []float64, gap, tolerance float64) int {
+	least := int(math.Ceil(1 / (gap + 2*tolerance)))
+	for levels := least; levels <= gridLevels; levels++ {
+		miss, ok := farthest(inner, float64(levels), tolerance)
+		if ok && (len(inner) == 0 || chance(len(inner), levels, miss) < math.Log(gridChance)) {
+			return levels
+		}
+	}
+	return 0
+}
+
+// farthest returns the largest distance of a position from a multiple of
+// 1/levels, or false as soon as one is beyond the tolerance.
+func farthest(inner []float64, levels, tolerance float64) (miss float64, ok bool) {
+	for _, x := range inner {
+		k := x * levels
+		off := math.Abs(k-math.Floor(k+0.5)) / levels
+		if off > tolerance {
+			return 0, false
+		}
+		miss = max(miss, off)
+	}
+	return miss, true
+}
+
+// chance returns the logarithm of the expected number of grids of at most the
+// given levels that m uniform positions all fit within miss: the sum over L of
+// (2 miss L)^m.
+func chance(m, levels int, miss float64) float64 {
+	miss = max(miss, ulp)
+	return float64(m)*math.Log(2*miss*float64(levels)) + math.Log(float64(levels)/float64(m+1))
+}
+
+// commonStep returns the largest step that divides the steps of all columns and
+// leaves none with more than gridLevels levels, or 0.
+func commonStep(axes []axis) float64 {
+	least := math.Inf(1)
+	for _, a := range axes {
+		if a.levels > 0 {
+			least = min(least, a.step)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	for q := 1; q <= gridLevels; q++ {
+		divides, fits := common(axes, least/float64(q))
+		if !fits {
+			return 0
+		}
+		if divides {
+			return least / float64(q)
+		}
+	}
+	return 0
+}
+
+// common says whether step divides all steps, and whether all columns would have
+// few enough levels with it.
+func common(axes []axis, step float64) (divides, fits bool) {
+	divides = true
+	for _, a := range axes {
+		if a.levels <= 0 {
+			continue
+		}
+		ratio := a.step / step
+		if ratio*float64(a.levels) > gridLevels*(1+gridTolerance) {
+			return false, false
+		}
+		whole := math.Floor(ratio + 0.5)
+		divides = divides && math.Abs(ratio-whole) <= gridTolerance*ratio
+	}
+	return divides, true
+}

@@ -1,0 +1,113 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Targets reads labels as the numbers of a regression. The error names the row,
+// from 1, whose label is not a finite number.
+func Targets(labels []string) ([]float64, error) {
+	targets := make([]float64, len(labels))
+	for i, label := range labels {
+		v, err := parseNumber(label)
+		if err != nil {
+			return nil, fmt.Errorf("dataset: label %s of row %d %w; regression needs numbers", quote(label), i+1, err)
+		}
+		targets[i] = v
+	}
+	return targets, nil
+}
+
+// Classes returns the distinct labels, ascending as numbers if all of them are
+// numbers and else as text, and for each row the index of its class.
+func Classes(labels []string) (classes []string, codes []int) {
+	code := make(map[string]int)
+	for _, label := range labels {
+		if _, ok := code[label]; !ok {
+			code[label] = 0
+			classes = append(classes, label)
+		}
+	}
+	sortClasses(classes)
+	for c, label := range classes {
+		code[label] = c
+	}
+	codes = make([]int, len(labels))
+	for i, label := range labels {
+		codes[i] = code[label]
+	}
+	return classes, codes
+}
+
+func sortClasses(classes []string) {
+	number := make(map[string]float64, len(classes))
+	for _, label := range classes {
+		v, err := parseNumber(label)
+		if err != nil {
+			slices.Sort(classes)
+			return
+		}
+		number[label] = v
+	}
+	slices.SortFunc(classes, func(a, b string) int {
+		return cmp.Or(cmp.Compare(number[a], number[b]), cmp.Compare(a, b))
+	})
+}
+
+// rowsByClass returns the rows of each class, in the order of Classes.
+func rowsByClass(labels []string) [][]int {
+	classes, codes := Classes(labels)
+	rows := make([][]int, len(classes))
+	for i, c := range codes {
+		rows[c] = append(rows[c], i)
+	}
+	return rows
+}
+
+// labeller makes labels canonical, so that files that write one class as "+1",
+// "1" and "1.0" agree, and keeps one copy of each class name instead of the
+// lines they stood in.
+type labeller struct{ known map[string]string }
+
+// mostKnown bounds what is kept when labels are the targets of a regression.
+const mostKnown = 1 << 12
+
+func (l *labeller) canonical(label string) (string, error) {
+	if c, ok := l.known[label]; ok {
+		return c, nil
+	}
+	c, err := canonicalLabel(label)
+	if err != nil {
+		return "", err
+	}
+	if l.known == nil {
+		l.known = make(map[string]string)
+	}
+	if len(l.known) < mostKnown {
+		l.known[strings.Clone(label)] = c
+	}
+	return c, nil
+}
+
+func canonicalLabel(label string) (string, error) {
+	v, err := parseNumber(label)
+	switch {
+	case errors.Is(err, errNotNumber):
+		return strings.Clone(label), nil
+	case err != nil:
+		return "", err
+	}
+	if math.Abs(v) >= 1<<53 {
+		return strings.Clone(label), nil // long codes that differ may share a float64
+	}
+	if v == math.Trunc(v) {
+		return strconv.FormatInt(int64(v), 10), nil
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64), nil
+}

@@ -1,0 +1,217 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// LIBSVMOptions says how to read LIBSVM text.
+type LIBSVMOptions struct {
+	Name string // of the text, for messages
+	// Columns is the number of columns; 0 takes the largest index. Give the
+	// training set's when reading the test set, or they may differ.
+	Columns int
+}
+
+// ReadLIBSVM reads a sparse set from the text format of LIBSVM, plain or
+// compressed by gzip: a line is a label and index:value pairs, the indices
+// ascending from 1, with comments after #. Labels are numbers and become
+// canonical ("+1" and "1.0" are "1"); values of 0 are not stored. Errors are
+// *SyntaxError.
+func ReadLIBSVM(r io.Reader, o LIBSVMOptions) (*Set, error) {
+	b, err := open(text(o.Name), r)
+	if err != nil {
+		return nil, err
+	}
+	return readLIBSVM(b, o, defaultLimits())
+}
+
+func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
+	p := &libsvmParser{text: text(o.Name), bounds: bounds, columns: o.Columns, start: []int{0}}
+	if o.Columns < 0 || o.Columns > bounds.columns {
+		return nil, p.errorf(0, "%d columns are asked for; choose 1 to %d, or 0 for as many as the text has", o.Columns, bounds.columns)
+	}
+	lines := bufio.NewScanner(b)
+	lines.Buffer(nil, bounds.line)
+	for lines.Scan() {
+		p.line++
+		if err := p.add(lines.Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, p.errorf(p.line+1, "the line is longer than %d bytes; split the table", bounds.line)
+	case err != nil:
+		return nil, p.unreadable(p.line+1, err)
+	}
+	return p.set(o.Name)
+}
+
+// libsvmParser collects rows.
+type libsvmParser struct {
+	text
+	bounds   limits
+	columns  int // asked for, or 0
+	line     int
+	widest   int // largest index so far
+	labeller labeller
+	labels   []string
+	start    []int
+	index    []int32
+	value    []float64
+}
+
+func (p *libsvmParser) add(line []byte) error {
+	if i := bytes.IndexByte(line, '#'); i >= 0 {
+		line = line[:i]
+	}
+	label, rest := nextToken(line)
+	if len(label) == 0 {
+		return nil
+	}
+	if err := p.addLabel(label); err != nil {
+		return err
+	}
+	last := 0
+	for {
+		var pair []byte
+		if pair, rest = nextToken(rest); len(pair) == 0 {
+			break
+		}
+		index, err := p.addPair(pair, last)
+		if err != nil {
+			return err
+		}
+		last = index
+	}
+	p.widest = max(p.widest, last)
+	p.start = append(p.start, len(p.index))
+	return nil
+}
+
+// nextToken cuts the first run of bytes other than blanks off s.
+func nextToken(s []byte) (token, rest []byte) {
+	for len(s) > 0 && isBlank(s[0]) {
+		s = s[1:]
+	}
+	for i, c := range s {
+		if isBlank(c) {
+			return s[:i], s[i:]
+		}
+	}
+	return s, nil
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+func (p *libsvmParser) addLabel(token []byte) error {
+	if bytes.IndexByte(token, ':') >= 0 {
+		return p.errorf(p.line, "the line starts with the feature %s; put a label before it", quote(string(token)))
+	}
+	label, ok := p.labeller.known[string(token)]
+	if !ok {
+		var err error
+		if label, err = p.newLabel(string(token)); err != nil {
+			return err
+		}
+	}
+	p.labels = append(p.labels, label)
+	return nil
+}
+
+func (p *libsvmParser) newLabel(token string) (string, error) {
+	_, err := parseNumber(token)
+	switch {
+	case err != nil && bytes.IndexByte([]byte(token), ',') >= 0:
+		return "", p.errorf(p.line, "label %s is not a single number; keep one label a row, and separate columns by blanks", quote(token))
+	case err != nil:
+		return "", p.errorf(p.line, "label %s %w; write classes as numbers", quote(token), err)
+	}
+	return p.labeller.canonical(token)
+}
+
+// addPair stores index:value, whose index must be above last, and returns the
+// index.
+func (p *libsvmParser) addPair(pair []byte, last int) (int, error) {
+	colon := bytes.IndexByte(pair, ':')
+	switch {
+	case colon < 0:
+		return 0, p.errorf(p.line, "%s is not index:value; write each feature as its index, a colon and a number", quote(string(pair)))
+	case string(pair[:colon]) == "qid":
+		return 0, p.errorf(p.line, "qid groups rows for ranking, which is not supported; remove it")
+	}
+	index, err := p.parseIndex(pair[:colon])
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case index == last:
+		return 0, p.errorf(p.line, "index %d stands twice; keep one", index)
+	case index < last:
+		return 0, p.errorf(p.line, "index %d stands after %d; sort the indices of a row", index, last)
+	}
+	return index, p.store(index, pair[colon+1:])
+}
+
+func (p *libsvmParser) parseIndex(digits []byte) (int, error) {
+	if !allDigits(digits) {
+		return 0, p.errorf(p.line, "index %s is not a whole number from 1; correct it", quote(string(digits)))
+	}
+	index := 0
+	for _, c := range digits {
+		if index = 10*index + int(c-'0'); index > p.bounds.columns {
+			return 0, p.errorf(p.line, "index %s is above %d, the most columns allowed; number the columns without gaps", quote(string(digits)), p.bounds.columns)
+		}
+	}
+	switch {
+	case index == 0:
+		return 0, p.errorf(p.line, "index 0 is not allowed; count the columns from 1")
+	case p.columns > 0 && index > p.columns:
+		return 0, p.errorf(p.line, "index %d is above %d, the number of columns asked for; ask for more or drop the column", index, p.columns)
+	}
+	return index, nil
+}
+
+func (p *libsvmParser) store(index int, digits []byte) error {
+	v, err := parseValue(digits)
+	switch {
+	case errors.Is(err, errEmpty):
+		return p.errorf(p.line, "index %d has no value; write index:value without a blank, or drop the index", index)
+	case err != nil:
+		return p.errorf(p.line, "value %s of index %d %w; correct it or drop the index", quote(string(digits)), index, err)
+	case v == 0:
+		return nil
+	case len(p.value) >= p.bounds.cells:
+		return p.errorf(p.line, "the table has more than %d entries; split it", p.bounds.cells)
+	}
+	p.index = append(p.index, int32(index-1))
+	p.value = append(p.value, v)
+	return nil
+}
+
+// parseValue is parseNumber with a short way for the single digits that one-hot
+// and count data consist of.
+func parseValue(s []byte) (float64, error) {
+	if len(s) == 1 && s[0] >= '0' && s[0] <= '9' {
+		return float64(s[0] - '0'), nil
+	}
+	return parseNumber(string(s))
+}
+
+func (p *libsvmParser) set(name string) (*Set, error) {
+	if len(p.labels) == 0 {
+		return nil, p.errorf(0, "there are no rows; give at least one")
+	}
+	cols := p.columns
+	if cols == 0 {
+		cols = p.widest
+	}
+	if cols == 0 {
+		return nil, p.errorf(0, "no row has a feature; say how many columns there are")
+	}
+	x := &CSR{cols: cols, start: p.start, index: p.index, value: p.value}
+	return &Set{Name: name, X: x, Labels: p.labels}, nil
+}

@@ -1,0 +1,170 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// What every party of a partition by rows gets at least: with less, a party
+// alone has nothing to learn from.
+const (
+	leastRows    = 10
+	leastClasses = 2
+)
+
+// Bounds of a Dirichlet concentration: beyond them a partition differs from
+// that at the bound by nothing that could be seen.
+const (
+	leastSkew = 1e-3
+	mostSkew  = 1e6
+)
+
+const draws = 100
+
+// ByRows deals the rows to parties and returns each one's rows, ascending. With
+// skew 0 the shares are stratified and equal. A skew > 0 is the concentration
+// alpha of the field's Dirichlet label skew (Yurochkin et al., arXiv 1905.12022,
+// section 4): the rows of each class are divided in proportions drawn from
+// Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more uneven
+// parties; 0.3 is strongly skewed, 100 nearly even.
+//
+// Every party gets at least 10 rows and 2 classes: a draw that fails is
+// repeated up to 100 times, all from the one seed, and then is an error.
+func ByRows(labels []string, parties int, skew float64, seed uint64) ([][]int, error) {
+	if skew != 0 && !(skew >= leastSkew && skew <= mostSkew) {
+		return nil, fmt.Errorf("dataset: a label skew of %v; choose 0 (even) or %v (uneven) to %v (nearly even)", skew, leastSkew, float64(mostSkew))
+	}
+	if err := checkParties(len(labels), parties); err != nil {
+		return nil, err
+	}
+	classes := rowsByClass(labels)
+	if places := placesOf(classes, parties); places < leastClasses*parties {
+		return nil, fmt.Errorf("dataset: %d classes are too few or too small to give each of %d parties rows of %d; take fewer parties", len(classes), parties, leastClasses)
+	}
+	s := newStream(seed, streamRows)
+	if skew == 0 {
+		return s.deal(classes, parties), nil
+	}
+	_, codes := Classes(labels)
+	for range draws {
+		shares := s.skewed(classes, parties, skew)
+		if enough(shares, codes) {
+			return shares, nil
+		}
+	}
+	return nil, fmt.Errorf("dataset: %d draws with skew %v gave no partition in which each of %d parties has %d rows and %d classes; raise the skew or take fewer parties",
+		draws, skew, parties, leastRows, leastClasses)
+}
+
+// ByRowsPlain deals n rows that have no classes to parties, in equal shares of
+// at least 10 rows.
+func ByRowsPlain(n, parties int, seed uint64) ([][]int, error) {
+	if err := checkParties(n, parties); err != nil {
+		return nil, err
+	}
+	return newStream(seed, streamRows).deal([][]int{indices(n)}, parties), nil
+}
+
+func checkParties(rows, parties int) error {
+	if parties < 1 {
+		return fmt.Errorf("dataset: a partition among %d parties; choose at least one", parties)
+	}
+	if rows/leastRows < parties {
+		return fmt.Errorf("dataset: %d rows are too few for %d parties with at least %d each; take fewer parties", rows, parties, leastRows)
+	}
+	return nil
+}
+
+// placesOf counts how many (party, class) pairs could have a row.
+func placesOf(classes [][]int, parties int) int {
+	places := 0
+	for _, rows := range classes {
+		places += min(len(rows), parties)
+	}
+	return places
+}
+
+// skewed divides each class in proportions drawn for it.
+func (s *stream) skewed(classes [][]int, parties int, alpha float64) [][]int {
+	shares := make([][]int, parties)
+	for _, rows := range classes {
+		s.shuffle(rows)
+		cumulated, from := 0.0, 0
+		for p, share := range s.dirichlet(parties, alpha) {
+			cumulated += share
+			to := min(int(math.Round(cumulated*float64(len(rows)))), len(rows))
+			if p == parties-1 {
+				to = len(rows)
+			}
+			shares[p] = append(shares[p], rows[from:to]...)
+			from = to
+		}
+	}
+	for _, share := range shares {
+		slices.Sort(share)
+	}
+	return shares
+}
+
+func enough(shares [][]int, codes []int) bool {
+	for _, share := range shares {
+		seen := make(map[int]bool)
+		for _, i := range share {
+			seen[codes[i]] = true
+		}
+		if len(share) < leastRows || len(seen) < leastClasses {
+			return false
+		}
+	}
+	return true
+}
+
+// ByColumns gives each party a run of neighbouring columns, in shares that
+// differ by one at most.
+func ByColumns(cols, parties int) ([][]int, error) {
+	if parties < 1 {
+		return nil, fmt.Errorf("dataset: a partition among %d parties; choose at least one", parties)
+	}
+	ratio := make([]float64, parties)
+	for p := range ratio {
+		ratio[p] = 1
+	}
+	return ByColumnRatio(cols, ratio)
+}
+
+// ByColumnRatio gives party p a run of neighbouring columns in proportion to
+// ratio[p] > 0, rounded, at least one.
+func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
+	if len(ratio) == 0 || cols < len(ratio) {
+		return nil, fmt.Errorf("dataset: %d columns cannot be divided among %d parties; take fewer parties", cols, len(ratio))
+	}
+	sum := 0.0
+	for p, r := range ratio {
+		if !(r > 0) || math.IsInf(r, 0) {
+			return nil, fmt.Errorf("dataset: party %d (from 0) has a column ratio of %v; choose a number above 0", p, r)
+		}
+		sum += r
+	}
+	shares := make([][]int, len(ratio))
+	all := indices(cols)
+	cumulated, from := 0.0, 0
+	for p, r := range ratio {
+		cumulated += r
+		// Ceil gives the first parties what is over; every later party keeps one.
+		to := int(math.Ceil(float64(float64(cols)*(cumulated/sum)) - 1e-9))
+		to = min(max(to, from+1), cols-(len(ratio)-1-p))
+		shares[p], from = all[from:to:to], to
+	}
+	return shares, nil
+}
+
+// ByDevice gives each of as many devices as there are rows one row.
+func ByDevice(rows int) [][]int {
+	all := indices(rows)
+	shares := make([][]int, rows)
+	for i := range shares {
+		shares[i] = all[i : i+1 : i+1]
+	}
+	return shares
+}

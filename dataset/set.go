@@ -1,0 +1,181 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Append stacks the rows of the sets in order. They must agree in the number of
+// columns, in the names where two sets have names, and in having labels and
+// ids. Sparse sets give a sparse set; one dense set makes the result dense. Two
+// sets may hold the same id: Validate finds it.
+func Append(sets ...*Set) (*Set, error) {
+	if len(sets) == 0 {
+		return nil, errors.New("dataset: nothing to append; give at least one set")
+	}
+	out := &Set{Name: joinNames(sets)}
+	for _, s := range sets {
+		if err := alike(sets[0], out.Columns, s); err != nil {
+			return nil, err
+		}
+		if out.Columns == nil {
+			out.Columns = s.Columns
+		}
+		out.Labels = append(out.Labels, s.Labels...)
+		out.IDs = append(out.IDs, s.IDs...)
+	}
+	out.X = stack(sets)
+	return out, nil
+}
+
+func joinNames(sets []*Set) string {
+	names := make([]string, len(sets))
+	for i, s := range sets {
+		names[i] = s.Name
+	}
+	return strings.Join(slices.Compact(names), " + ")
+}
+
+func alike(first *Set, columns []string, s *Set) error {
+	switch {
+	case s.X.Cols() != first.X.Cols():
+		return fmt.Errorf("dataset: %s has %d columns and %s has %d; only sets with the same columns can be stacked",
+			title(first), first.X.Cols(), title(s), s.X.Cols())
+	case (s.Labels == nil) != (first.Labels == nil):
+		return fmt.Errorf("dataset: only one of %s and %s has labels; give both or neither", title(first), title(s))
+	case (s.IDs == nil) != (first.IDs == nil):
+		return fmt.Errorf("dataset: only one of %s and %s has ids; give both or neither", title(first), title(s))
+	}
+	if columns == nil || s.Columns == nil {
+		return nil
+	}
+	for j := range min(len(columns), len(s.Columns)) {
+		if columns[j] != s.Columns[j] {
+			return fmt.Errorf("dataset: column %d (from 0) of %s is called %q, that of %s %q; put the columns in the same order",
+				j, title(first), columns[j], title(s), s.Columns[j])
+		}
+	}
+	return nil
+}
+
+func title(s *Set) string {
+	if s.Name == "" {
+		return "a set without name"
+	}
+	return s.Name
+}
+
+func stack(sets []*Set) Table {
+	rows, sparse := 0, true
+	for _, s := range sets {
+		_, isCSR := s.X.(*CSR)
+		rows, sparse = rows+s.X.Rows(), sparse && isCSR
+	}
+	if sparse {
+		return stackCSR(sets, rows)
+	}
+	m := linalg.New[float64](rows, sets[0].X.Cols())
+	at := 0
+	for _, s := range sets {
+		for i := range s.X.Rows() {
+			s.X.Row(i, m.Row(at))
+			at++
+		}
+	}
+	return NewDense(m)
+}
+
+func stackCSR(sets []*Set, rows int) *CSR {
+	out := &CSR{cols: sets[0].X.Cols(), start: make([]int, 1, rows+1)}
+	for _, s := range sets {
+		from := s.X.(*CSR)
+		for i := range from.Rows() {
+			out.push(from.Entries(i))
+		}
+	}
+	return out
+}
+
+// Subset returns the given rows (from 0) in the given order.
+func (s *Set) Subset(rows []int) *Set {
+	return &Set{Name: s.Name, X: s.X.Subset(rows), Labels: pick(s.Labels, rows), IDs: pick(s.IDs, rows), Columns: s.Columns}
+}
+
+// SelectColumns returns the set with the given columns (from 0) only, labels and
+// ids kept.
+func (s *Set) SelectColumns(cols []int) *Set {
+	return &Set{Name: s.Name, X: s.X.Columns(cols), Labels: s.Labels, IDs: s.IDs, Columns: pick(s.Columns, cols)}
+}
+
+func pick(from []string, at []int) []string {
+	if from == nil {
+		return nil
+	}
+	to := make([]string, len(at))
+	for a, i := range at {
+		to[a] = from[i]
+	}
+	return to
+}
+
+// Validate says what makes s unfit for learning: no rows or columns, lengths
+// that disagree, a number that is not finite, two equal ids. Rows in messages
+// count from 1, columns from 0.
+func (s *Set) Validate() error {
+	if err := s.check(); err != nil {
+		return fmt.Errorf("dataset: %s: %w", title(s), err)
+	}
+	return nil
+}
+
+func (s *Set) check() error {
+	if s.X == nil || s.X.Rows() == 0 {
+		return errors.New("no rows; give at least one")
+	}
+	rows, cols := s.X.Rows(), s.X.Cols()
+	switch {
+	case cols == 0:
+		return errors.New("no columns; give at least one feature")
+	case s.Labels != nil && len(s.Labels) != rows:
+		return fmt.Errorf("%d labels for %d rows; give one label a row", len(s.Labels), rows)
+	case s.IDs != nil && len(s.IDs) != rows:
+		return fmt.Errorf("%d ids for %d rows; give one id a row", len(s.IDs), rows)
+	case s.Columns != nil && len(s.Columns) != cols:
+		return fmt.Errorf("%d column names for %d columns; give one name a column", len(s.Columns), cols)
+	}
+	if err := s.checkNumbers(); err != nil {
+		return err
+	}
+	return s.checkIDs()
+}
+
+func (s *Set) checkNumbers() error {
+	var err error
+	for i := range s.X.Rows() {
+		s.X.Each(i, func(col int, v float64) {
+			if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+				err = fmt.Errorf("row %d, column %d (from 0) holds %v; fill the cell or drop the row", i+1, col, v)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Set) checkIDs() error {
+	first := make(map[string]int, len(s.IDs))
+	for i, id := range s.IDs {
+		if j, ok := first[id]; ok {
+			return fmt.Errorf("rows %d and %d have the same id %s; keep one of them", j+1, i+1, quote(id))
+		}
+		first[id] = i
+	}
+	return nil
+}

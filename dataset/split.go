@@ -1,0 +1,158 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Split draws a stratified test set of about the given fraction of the rows, in
+// (0, 1), and returns both sets of rows (from 0) ascending. The test set takes
+// the nearest whole number of rows, at least one; its share of each class is
+// the fraction, rounded by largest remainder. Every class keeps a row for
+// training.
+func Split(labels []string, fraction float64, seed uint64) (train, test []int, err error) {
+	if err := checkFraction(len(labels), fraction); err != nil {
+		return nil, nil, err
+	}
+	classes := rowsByClass(labels)
+	sizes := testSizes(classes, fraction)
+	s := newStream(seed, streamSplit)
+	for c, rows := range classes {
+		s.shuffle(rows)
+		test = append(test, rows[:sizes[c]]...)
+		train = append(train, rows[sizes[c]:]...)
+	}
+	if len(test) == 0 {
+		return nil, nil, errors.New("dataset: no class has two rows, so that none can be split; use SplitPlain if the labels are targets")
+	}
+	slices.Sort(train)
+	slices.Sort(test)
+	return train, test, nil
+}
+
+// SplitPlain is Split of n rows that have no classes.
+func SplitPlain(n int, fraction float64, seed uint64) (train, test []int, err error) {
+	if err := checkFraction(n, fraction); err != nil {
+		return nil, nil, err
+	}
+	rows := newStream(seed, streamSplit).permutation(n)
+	size := min(max(int(math.Round(fraction*float64(n))), 1), n-1)
+	test, train = rows[:size], rows[size:]
+	slices.Sort(train)
+	slices.Sort(test)
+	return train, test, nil
+}
+
+func checkFraction(n int, fraction float64) error {
+	if !(fraction > 0 && fraction < 1) {
+		return fmt.Errorf("dataset: a test fraction of %v; choose one between 0 and 1", fraction)
+	}
+	if n < 2 {
+		return fmt.Errorf("dataset: %d rows cannot be split; give at least two", n)
+	}
+	return nil
+}
+
+// testSizes rounds fraction*len(rows) for each class so that the sum is right.
+func testSizes(classes [][]int, fraction float64) []int {
+	sizes := make([]int, len(classes))
+	rest := make([]float64, len(classes))
+	n, total := 0, 0
+	for c, rows := range classes {
+		// The conversion keeps the compiler from fusing the product with the
+		// subtraction below, which would round differently on arm64.
+		quota := float64(fraction * float64(len(rows)))
+		sizes[c] = min(int(quota), len(rows)-1)
+		rest[c] = quota - float64(sizes[c])
+		n, total = n+len(rows), total+sizes[c]
+	}
+	want := max(int(math.Round(fraction*float64(n))), 1)
+	order := indices(len(classes))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
+	for _, c := range order {
+		if total < want && sizes[c] < len(classes[c])-1 {
+			sizes[c]++
+			total++
+		}
+	}
+	return sizes
+}
+
+// Every makes a test set of every k-th of n rows: k-1, 2k-1, and so on.
+func Every(n, k int) (train, test []int, err error) {
+	if k < 2 || k > n {
+		return nil, nil, fmt.Errorf("dataset: every %d-th of %d rows; choose 2 to the number of rows", k, n)
+	}
+	for i := range n {
+		if i%k == k-1 {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	return train, test, nil
+}
+
+// Folds returns k stratified test sets that cover all rows once, each ascending.
+// The sizes of the folds differ by one row at most, and so do their shares of
+// each class.
+func Folds(labels []string, k int, seed uint64) ([][]int, error) {
+	if err := checkFolds(len(labels), k); err != nil {
+		return nil, err
+	}
+	return newStream(seed, streamFolds).deal(rowsByClass(labels), k), nil
+}
+
+// FoldsPlain is Folds of n rows that have no classes.
+func FoldsPlain(n, k int, seed uint64) ([][]int, error) {
+	if err := checkFolds(n, k); err != nil {
+		return nil, err
+	}
+	return newStream(seed, streamFolds).deal([][]int{indices(n)}, k), nil
+}
+
+func checkFolds(n, k int) error {
+	if k < 2 || k > n {
+		return fmt.Errorf("dataset: %d folds of %d rows; choose 2 to the number of rows", k, n)
+	}
+	return nil
+}
+
+// deal shuffles each class and deals the rows round, as cards. The smallest
+// class goes first: classes too small for all hands then lie side by side, which
+// gives every hand as many classes as can be.
+func (s *stream) deal(classes [][]int, hands int) [][]int {
+	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(a), len(b)) })
+	dealt := make([][]int, hands)
+	next := 0
+	for _, rows := range classes {
+		s.shuffle(rows)
+		for _, i := range rows {
+			dealt[next] = append(dealt[next], i)
+			next = (next + 1) % hands
+		}
+	}
+	for _, hand := range dealt {
+		slices.Sort(hand)
+	}
+	return dealt
+}
+
+// Complement returns the rows of 0 to n-1 that are not in rows, ascending: the
+// training set of a fold.
+func Complement(n int, rows []int) []int {
+	drop := make([]bool, n)
+	for _, i := range rows {
+		drop[i] = true
+	}
+	rest := make([]int, 0, max(n-len(rows), 0))
+	for i, d := range drop {
+		if !d {
+			rest = append(rest, i)
+		}
+	}
+	return rest
+}

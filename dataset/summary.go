@@ -1,0 +1,73 @@
+package dataset
+
+import "math"
+
+// Summary is what a set looks like at first sight.
+type Summary struct {
+	Name       string
+	Rows, Cols int
+	Sparsity   float64 // share of the cells that are zero, 0 to 1
+	Classes    []Class // nil without labels; for regression one per distinct target
+	Min, Max   float64 // over all cells, zeros included
+	// Varying counts the columns that are not constant, OnGrid those of them
+	// whose values lie on a grid (see GridColumns), and Step is the grid that all
+	// columns share, 0 if they share none (see GridStep).
+	Varying, OnGrid int
+	Step            float64
+}
+
+// Class is a label and the number of its rows.
+type Class struct {
+	Label string
+	Rows  int
+}
+
+// Summarize looks at every cell of s. Sets are expected to pass Validate.
+func Summarize(s *Set) Summary {
+	sum := Summary{Name: s.Name, Rows: s.X.Rows(), Cols: s.X.Cols(), Classes: countClasses(s.Labels)}
+	sum.addCells(s.X)
+	axes := measureAll(s.X)
+	sum.OnGrid, sum.Varying = countGrids(axes)
+	if sum.OnGrid == sum.Varying {
+		sum.Step = commonStep(axes)
+	}
+	return sum
+}
+
+func countClasses(labels []string) []Class {
+	if labels == nil {
+		return nil
+	}
+	names, codes := Classes(labels)
+	classes := make([]Class, len(names))
+	for c, name := range names {
+		classes[c].Label = name
+	}
+	for _, c := range codes {
+		classes[c].Rows++
+	}
+	return classes
+}
+
+func (s *Summary) addCells(t Table) {
+	s.Min, s.Max = math.Inf(1), math.Inf(-1)
+	nonzero := 0
+	for i := range t.Rows() {
+		stored := 0
+		t.Each(i, func(_ int, v float64) {
+			s.Min, s.Max = min(s.Min, v), max(s.Max, v)
+			stored++
+			if v != 0 {
+				nonzero++
+			}
+		})
+		if stored < t.Cols() {
+			s.Min, s.Max = min(s.Min, 0), max(s.Max, 0)
+		}
+	}
+	if cells := float64(t.Rows()) * float64(t.Cols()); cells > 0 {
+		s.Sparsity = 1 - float64(nonzero)/cells
+	} else {
+		s.Min, s.Max = 0, 0
+	}
+}

@@ -1,0 +1,147 @@
+package dataset
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/linalg"
+	"pgregory.net/rapid"
+)
+
+func denseOf(rows [][]float64) *Dense {
+	m := linalg.New[float64](len(rows), len(rows[0]))
+	for i, row := range rows {
+		copy(m.Row(i), row)
+	}
+	return NewDense(m)
+}
+
+// sparseOf is the dumb way to a CSR table.
+func sparseOf(d *Dense) *CSR {
+	indptr, indices, data := []int{0}, []int32(nil), []float64(nil)
+	for i := range d.Rows() {
+		d.Each(i, func(j int, v float64) {
+			if v != 0 {
+				indices, data = append(indices, int32(j)), append(data, v)
+			}
+		})
+		indptr = append(indptr, len(data))
+	}
+	c, err := NewCSR(d.Cols(), indptr, indices, data)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func drawDense(t *rapid.T) *Dense {
+	rows, cols := rapid.IntRange(1, 8).Draw(t, "rows"), rapid.IntRange(1, 8).Draw(t, "cols")
+	d := denseOf(make2(rows, cols))
+	for i := range d.m.Data {
+		d.m.Data[i] = rapid.SampledFrom([]float64{0, 0, 0, 1, -2.5, 1e9}).Draw(t, "cell")
+	}
+	return d
+}
+
+func make2(rows, cols int) [][]float64 {
+	m := make([][]float64, rows)
+	for i := range m {
+		m[i] = make([]float64, cols)
+	}
+	return m
+}
+
+func TestDenseAndCSRAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDense(t)
+		c := sparseOf(d)
+		rows := rapid.SliceOfN(rapid.IntRange(0, d.Rows()-1), 1, 10).Draw(t, "rows")
+		cols := rapid.SliceOfN(rapid.IntRange(0, d.Cols()-1), 1, 10).Draw(t, "columns")
+		equalTables(t, "table", d, c)
+		equalTables(t, "Subset", d.Subset(rows), c.Subset(rows))
+		equalTables(t, "Columns", d.Columns(cols), c.Columns(cols))
+		equalTables(t, "both", d.Columns(cols).Subset(rows), c.Subset(rows).Columns(cols))
+		for a, i := range rows {
+			for b, j := range cols {
+				if got, want := d.Columns(cols).Subset(rows).Row(a, nil)[b], d.m.Row(i)[j]; got != want {
+					t.Fatalf("cell (%d, %d) is %v, want %v", a, b, got, want)
+				}
+			}
+		}
+	})
+}
+
+func equalTables(t *rapid.T, what string, d, c Table) {
+	t.Helper()
+	if d.Rows() != c.Rows() || d.Cols() != c.Cols() {
+		t.Fatalf("%s: shapes %d x %d and %d x %d", what, d.Rows(), d.Cols(), c.Rows(), c.Cols())
+	}
+	if diff := cmp.Diff(cells(d), cells(c)); diff != "" {
+		t.Fatalf("%s: rows (-dense +CSR):\n%s", what, diff)
+	}
+	if diff := cmp.Diff(cells(d), cells(DenseOf(c))); diff != "" {
+		t.Fatalf("%s: DenseOf (-dense +CSR):\n%s", what, diff)
+	}
+	dirty := slices.Repeat([]float64{7}, c.Cols())
+	for i := range c.Rows() {
+		if diff := cmp.Diff(d.Row(i, nil), c.Row(i, dirty)); diff != "" {
+			t.Fatalf("%s: row %d into a used slice (-dense +CSR):\n%s", what, i, diff)
+		}
+		last := -1
+		c.Each(i, func(j int, v float64) {
+			if j <= last || v != d.Row(i, nil)[j] {
+				t.Fatalf("%s: Each of row %d gives column %d after %d with value %v", what, i, j, last, v)
+			}
+			last = j
+		})
+	}
+}
+
+func TestNewCSRRefuses(t *testing.T) {
+	tests := []struct {
+		name    string
+		cols    int
+		indptr  []int
+		indices []int32
+		data    []float64
+		want    string
+	}{
+		{"too wide", MaxColumns + 1, []int{0}, nil, nil, "dataset: a sparse table of 16777217 columns; at most 16777216 are allowed"},
+		{"no indptr", 1, nil, nil, nil, "dataset: indptr must run from 0 to the number of entries; it does not for 0 indices and 0 values"},
+		{"short indices", 1, []int{0, 1}, nil, []float64{1}, "dataset: indptr must run from 0 to the number of entries; it does not for 0 indices and 1 values"},
+		{"descending indptr", 2, []int{0, 2, 1, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr must not descend or leave the data; it does at row 1"},
+		{"indptr beyond the end", 2, []int{0, 9, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr must not descend or leave the data; it does at row 0"},
+		{"unsorted", 2, []int{0, 2}, []int32{1, 0}, []float64{1, 1}, "dataset: row 0: column 0 follows column 1 among 2 columns; sort the row and merge its duplicates"},
+		{"column too large", 2, []int{0, 1}, []int32{2}, []float64{1}, "dataset: row 0: column 2 follows column -1 among 2 columns; sort the row and merge its duplicates"},
+		{"negative column", 2, []int{0, 1}, []int32{-1}, []float64{1}, "dataset: row 0: column -1 follows column -1 among 2 columns; sort the row and merge its duplicates"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := NewCSR(tt.cols, tt.indptr, tt.indices, tt.data)
+			if err == nil || err.Error() != tt.want {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNewDensePanics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for a matrix whose data are too short")
+		}
+	}()
+	NewDense(linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: make([]float64, 3)})
+}
+
+func TestDenseHonoursStride(t *testing.T) {
+	d := NewDense(linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 3, Data: []float64{1, 2, 9, 3, 4}})
+	want := [][]float64{{1, 2}, {3, 4}}
+	if diff := cmp.Diff(want, cells(d)); diff != "" {
+		t.Errorf("cells (-want +got):\n%s", diff)
+	}
+	if step, ok := GridStep(d); step != 2 || !ok {
+		t.Errorf("grid %v %v, want 2 true", step, ok)
+	}
+}

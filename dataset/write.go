@@ -1,0 +1,103 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// WriteCSV writes s as ReadCSV reads it back: a header, the ids in a column id,
+// the features (x0, x1, ... where they have no names), the labels in a column
+// label. Numbers are the shortest that read back equal. A set without labels
+// must be read with Label "none".
+func WriteCSV(w io.Writer, s *Set) error {
+	out := csv.NewWriter(w)
+	header, err := s.header()
+	if err != nil {
+		return err
+	}
+	if err := out.Write(header); err != nil {
+		return fmt.Errorf("dataset: writing CSV: %w", err)
+	}
+	values := make([]float64, s.X.Cols())
+	record := make([]string, 0, len(header))
+	for i := range s.X.Rows() {
+		record = s.record(record[:0], i, s.X.Row(i, values))
+		if err := out.Write(record); err != nil {
+			return fmt.Errorf("dataset: writing CSV: %w", err)
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("dataset: writing CSV: %w", err)
+	}
+	return nil
+}
+
+func (s *Set) header() ([]string, error) {
+	var header []string
+	if s.IDs != nil {
+		header = append(header, "id")
+	}
+	for j := range s.X.Cols() {
+		name := "x" + strconv.Itoa(j)
+		if s.Columns != nil {
+			name = s.Columns[j]
+		}
+		header = append(header, name)
+	}
+	if s.Labels != nil {
+		header = append(header, "label")
+	}
+	if err := checkNames(header); err != nil {
+		return nil, fmt.Errorf("dataset: writing CSV: %w", err)
+	}
+	return header, nil
+}
+
+func (s *Set) record(record []string, i int, values []float64) []string {
+	if s.IDs != nil {
+		record = append(record, s.IDs[i])
+	}
+	for _, v := range values {
+		record = append(record, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	if s.Labels != nil {
+		record = append(record, s.Labels[i])
+	}
+	return record
+}
+
+// WriteLIBSVM writes s in LIBSVM's text format, without zeros, ids and column
+// names. It refuses labels that are missing or no numbers.
+func WriteLIBSVM(w io.Writer, s *Set) error {
+	if len(s.Labels) != s.X.Rows() {
+		return fmt.Errorf("dataset: writing LIBSVM text: %d labels for %d rows; give one label a row", len(s.Labels), s.X.Rows())
+	}
+	out := bufio.NewWriter(w)
+	var line []byte
+	for i, label := range s.Labels {
+		if _, err := parseNumber(label); err != nil {
+			return fmt.Errorf("dataset: writing LIBSVM text: label %s of row %d %w; write CSV instead", quote(label), i+1, err)
+		}
+		line = append(line[:0], label...)
+		s.X.Each(i, func(col int, v float64) {
+			if v == 0 {
+				return
+			}
+			line = append(line, ' ')
+			line = strconv.AppendInt(line, int64(col)+1, 10)
+			line = append(line, ':')
+			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+		})
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return fmt.Errorf("dataset: writing LIBSVM text: %w", err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("dataset: writing LIBSVM text: %w", err)
+	}
+	return nil
+}
