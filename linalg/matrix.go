@@ -1,6 +1,3 @@
-// Package linalg is dense linear algebra for kernel machines: matrices over
-// float32 and float64, products on all cores, and the fixed partition of work
-// that makes results independent of timing.
 package linalg
 
 // Float is what matrices hold.

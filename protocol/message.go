@@ -37,6 +37,19 @@ const (
 	maxHeaderBytes = 1 << 10
 )
 
+// Validate reports what would keep a receiver from reading h.
+func (h Header) Validate() error {
+	for _, name := range []string{h.Protocol, h.Kind, h.Sender, h.Receiver} {
+		if len(name) > MaxNameBytes {
+			return fmt.Errorf("protocol: a name of %d bytes in a header, at most %d", len(name), MaxNameBytes)
+		}
+	}
+	if h.Chunk >= h.Chunks {
+		return fmt.Errorf("protocol: chunk %d of %d", h.Chunk, h.Chunks)
+	}
+	return nil
+}
+
 // AppendTo appends the canonical encoding of h.
 func (h Header) AppendTo(w *wire.Writer) {
 	w.Uint16(Version)

@@ -35,18 +35,19 @@ func readCode(r *wire.Reader) Code {
 // Error is an error with its code. Text crosses the network, so it holds no
 // value of anybody's data.
 type Error struct {
-	Code Code
-	Err  error
+	Code   Code
+	Blamed string // the peer at fault, or ""
+	Err    error
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // BadInput marks err as the job file's or the data's fault.
-func BadInput(err error) error { return &Error{CodeBadInput, err} }
+func BadInput(err error) error { return &Error{Code: CodeBadInput, Err: err} }
 
 // Forbidden marks err as an operator's refusal.
-func Forbidden(err error) error { return &Error{CodePolicy, err} }
+func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 
 // CodeOf finds the code of an error.
 func CodeOf(err error) Code {

@@ -26,6 +26,7 @@ const (
 	maxJobBytes        = 1 << 20
 	maxDescriptorBytes = 2 << 20
 	maxTextBytes       = 4 << 10
+	maxClasses         = 1 << 16
 )
 
 // JobID names one submission of a job.

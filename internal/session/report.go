@@ -1,6 +1,8 @@
 package session
 
 import (
+	"crypto/sha256"
+
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -20,12 +22,13 @@ type Report struct {
 }
 
 // Facts are what a party tells about its data so that the job's leakage can
-// be stated. Each is something the server could work out from what it holds.
+// be stated. The server could work out each of them from what it holds.
 type Facts struct {
-	Known     bool // false: this stage has nothing to tell
-	Grid      bool // most columns hold multiples of a step
-	Outnumber bool // the job's rows outnumber the features
-	OwnRows   uint64
+	Known bool // false: this stage has nothing to tell
+	Grid  bool // most columns hold multiples of a step
+	// Features is 0 unless the job's rows outnumber the features: then the
+	// rank of the Gram matrix gives it away, and before that it is not told.
+	Features uint32
 }
 
 // Encode returns the canonical encoding.
@@ -41,8 +44,7 @@ func (p *Report) Encode() []byte {
 	w.Uint64(p.PeakRSS)
 	w.Bool(p.Facts.Known)
 	w.Bool(p.Facts.Grid)
-	w.Bool(p.Facts.Outnumber)
-	w.Uint64(p.Facts.OwnRows)
+	w.Uint32(p.Facts.Features)
 	return w.Bytes()
 }
 
@@ -52,7 +54,7 @@ func DecodeReport(b []byte) (*Report, error) {
 	p := &Report{
 		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: r.String(maxTextBytes),
 		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
-		Facts: Facts{Known: r.Bool(), Grid: r.Bool(), Outnumber: r.Bool(), OwnRows: r.Uint64()},
+		Facts: Facts{Known: r.Bool(), Grid: r.Bool(), Features: r.Uint32()},
 	}
 	return p, r.Close("session: report")
 }
@@ -63,6 +65,8 @@ type Closing struct {
 	Job     JobID
 	Outcome string // for the party's audit record
 	Done    bool   // the job has a result
+	// Classes are the model's, for parties that will ask it about new rows.
+	Classes []string
 }
 
 // Encode returns the canonical encoding.
@@ -71,6 +75,10 @@ func (c *Closing) Encode() []byte {
 	w.Fixed(c.Job[:])
 	w.String(clip(c.Outcome))
 	w.Bool(c.Done)
+	w.Uint32(uint32(len(c.Classes)))
+	for _, name := range c.Classes {
+		w.String(name)
+	}
 	return w.Bytes()
 }
 
@@ -81,6 +89,9 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	r.Fixed(c.Job[:])
 	c.Outcome = r.String(maxTextBytes)
 	c.Done = r.Bool()
+	for range r.Count(maxClasses, 2) {
+		c.Classes = append(c.Classes, r.String(maxTextBytes))
+	}
 	return c, r.Close("session: closing")
 }
 
@@ -110,3 +121,12 @@ func DecodeQuestion(b []byte) (*Question, error) {
 	r.Fixed(q.Tag[:])
 	return q, r.Close("session: question")
 }
+
+// Topic is the session id of control messages about a whole job.
+func (id JobID) Topic() protocol.SessionID {
+	return sha256.Sum256(append([]byte("mercer/v1/job/"), id[:]...))
+}
+
+// StagePredict is the stage of sessions that predict new rows after a job's
+// end.
+const StagePredict = 0xffff

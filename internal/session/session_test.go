@@ -30,12 +30,12 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeRefusal(f.Encode()); err != nil || *back != *f {
 		t.Errorf("refusal: %v %v", back, err)
 	}
-	r := &Report{CodeMisbehaved, "south", "lies", 7, 1, 2, 3.5, 4, Facts{true, true, false, 9}}
+	r := &Report{Code: CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: Facts{true, true, 9}}
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
 	}
-	c := &Closing{JobID{2}, "done", true}
-	if back, err := DecodeClosing(c.Encode()); err != nil || *back != *c {
+	c := &Closing{JobID{2}, "done", true, []string{"a", "b"}}
+	if back, err := DecodeClosing(c.Encode()); err != nil || cmp.Diff(c, back) != "" {
 		t.Errorf("closing: %v %v", back, err)
 	}
 	q := &Question{JobID{3}, 10, [16]byte{4}}

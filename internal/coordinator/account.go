@@ -1,0 +1,69 @@
+package coordinator
+
+import (
+	"os"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// account adds up what a job has cost.
+type account struct {
+	usage   Usage
+	cpu     float64 // seconds the process had used before the job
+	timings map[string]float64
+	parties map[string]*stage.Member
+	facts   session.Facts
+}
+
+func newAccount(usage Usage) *account {
+	a := &account{usage: usage, timings: make(map[string]float64), parties: make(map[string]*stage.Member)}
+	a.cpu, _ = usage()
+	return a
+}
+
+func (a *account) stage(name string, took time.Duration) {
+	a.timings[name] += took.Seconds()
+	a.timings["total"] += took.Seconds()
+}
+
+// add enters the parties' reports of one session. Their processor time counts
+// from the job's beginning, so the latest report stands for all.
+func (a *account) add(reports map[string]*session.Report) {
+	for name, r := range reports {
+		m := a.parties[name]
+		if m == nil {
+			m = &stage.Member{Name: name}
+			a.parties[name] = m
+		}
+		m.PID = int(r.PID)
+		m.Sent += r.Sent
+		m.Received += r.Received
+		m.CPU = r.CPU
+		m.PeakRSS = r.PeakRSS
+		if r.Facts.Known {
+			a.facts = session.Facts{Known: true, Grid: a.facts.Grid || r.Facts.Grid, Features: r.Facts.Features}
+		}
+	}
+}
+
+// settle writes the costs into a result.
+func (a *account) settle(r *stage.Result, parties []string) {
+	cpu, rss := a.usage()
+	total := cpu - a.cpu
+	r.Processes = []int{os.Getpid()}
+	r.PeakRSS = rss
+	for _, name := range parties {
+		m := a.parties[name]
+		if m == nil {
+			continue
+		}
+		r.Parties = append(r.Parties, *m)
+		r.Processes = append(r.Processes, m.PID)
+		r.PeakRSS = max(r.PeakRSS, m.PeakRSS)
+		total += m.CPU
+	}
+	a.timings["cpu_s"] = total
+	r.Timings = a.timings
+}

@@ -1,0 +1,231 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const (
+	inboxSize   = 1024
+	waitForRoom = 20 * time.Millisecond
+)
+
+// conducted is one session that the coordinator brings about.
+type conducted struct {
+	job      *Job
+	stage    uint16
+	plan     *stage.Session
+	session  *protocol.Session
+	kept     vault.Session
+	keys     identity.SessionKeys
+	run      *stage.Run // nil when the coordinator is no member
+	inbox    <-chan driver.Inbound
+	reports  map[string]*session.Report
+	accepted map[string]session.Acceptance
+}
+
+// conduct brings one session about and waits until every member has reported.
+// It returns the parties' reports.
+func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, s *stage.Session, srv *stage.Server) (map[string]*session.Report, error) {
+	d, err := c.prepare(j, index, s, srv)
+	if err != nil {
+		return nil, err
+	}
+	if done, err := d.kept.Get(vault.Report); err != nil {
+		return nil, err
+	} else if done != nil {
+		return c.relive(d, done)
+	}
+	var hangUp func()
+	d.inbox, hangUp = c.listen(d.session.ID())
+	defer hangUp()
+	if err := c.gather(ctx, d); err != nil {
+		return nil, c.callOff(ctx, d, err)
+	}
+	if err := c.perform(ctx, d); err != nil {
+		return nil, c.callOff(ctx, d, err)
+	}
+	return d.reports, d.kept.Put(vault.Report, encodeReports(d.reports))
+}
+
+// prepare opens the session in the vault and builds the server's machine.
+func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage.Server) (*conducted, error) {
+	ps, err := protocol.NewSession(s.Descriptor(j.ID, int(index), c.Roster.Hash(), j.Attempt))
+	if err != nil {
+		return nil, err
+	}
+	d := &conducted{job: j, stage: index, plan: s, session: ps,
+		reports: make(map[string]*session.Report), accepted: make(map[string]session.Acceptance)}
+	if d.kept, err = c.open(d); err != nil {
+		return nil, err
+	}
+	if d.keys, err = identity.DeriveSession(d.kept.Seed()); err != nil {
+		return nil, err
+	}
+	if ps.Index(c.name) < 0 {
+		return d, nil
+	}
+	d.run, err = s.Server(srv, protocol.Setup{Session: ps, Self: c.name, Seed: d.kept.Seed()})
+	return d, err
+}
+
+// open returns the session from the vault, where an earlier process may have
+// left it.
+func (c *Coordinator) open(d *conducted) (vault.Session, error) {
+	c.mu.Lock()
+	kept := c.resuming[d.session.ID()]
+	c.mu.Unlock()
+	if kept != nil {
+		return kept, nil
+	}
+	seed := c.Seed(fmt.Sprintf("%s/%d/%d/%s", d.job.Spec.Name, d.stage, d.job.Attempt, c.name))
+	kept, err := c.Vault.Create(d.session.ID(), seed, d.proposal().Encode())
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.resuming[d.session.ID()] = kept
+	c.mu.Unlock()
+	return kept, nil
+}
+
+func (d *conducted) proposal() *session.Proposal {
+	return &session.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor}
+}
+
+// relive takes over the result of a session that had ended before a restart.
+func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*session.Report, error) {
+	if d.run != nil {
+		if err := driver.Replay(d.run.Machine, d.run.InputHash, d.kept.Records()); err != nil {
+			return nil, err
+		}
+		if err := d.run.Finish(); err != nil {
+			return nil, err
+		}
+	}
+	return decodeReports(reports)
+}
+
+// others returns the members to talk to.
+func (c *Coordinator) others(d *conducted) []string {
+	var names []string
+	for _, m := range d.session.Members {
+		if m.Name != c.name {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// gather proposes the session and waits until every party has accepted.
+func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
+	ctx, cancel := context.WithTimeout(ctx, d.job.Spec.Timeout.Join)
+	defer cancel()
+	proposal := d.proposal().Encode()
+	for _, name := range c.others(d) {
+		if err := c.exchange.Tell(ctx, name, d.session.ID(), session.KindProposal, proposal); err != nil {
+			return c.waited(ctx, d, err)
+		}
+	}
+	for len(d.accepted) < len(c.others(d)) {
+		if err := c.hear(ctx, d); err != nil {
+			return c.waited(ctx, d, err)
+		}
+	}
+	return nil
+}
+
+// waited names the parties that did not come, if time is what ran out.
+func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	for _, name := range c.others(d) {
+		if _, ok := d.accepted[name]; !ok {
+			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("did not join within %v; start its party daemon and submit the job again", d.job.Spec.Timeout.Join))
+		}
+	}
+	return err
+}
+
+// hear handles one control message of the session.
+func (c *Coordinator) hear(ctx context.Context, d *conducted) error {
+	select {
+	case <-ctx.Done():
+		return interrupted(ctx)
+	case in := <-d.inbox:
+		defer c.acknowledge(in)
+		return c.note(d, in.Message)
+	}
+}
+
+// note enters a party's answer. Repeated answers change nothing.
+func (c *Coordinator) note(d *conducted, m protocol.Message) error {
+	if d.session.Index(m.Sender) < 0 {
+		c.Logger.Warn("a control message from a stranger to the session", "message", m.Header.String())
+		return nil
+	}
+	switch m.Kind {
+	case session.KindAcceptance:
+		return c.noteAcceptance(d, m)
+	case session.KindRefusal:
+		f, err := session.DecodeRefusal(m.Body)
+		if err != nil {
+			return protocol.Blame(m.Sender, protocol.KindMalformed, err)
+		}
+		return &session.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Reason)}
+	case session.KindReport:
+		return c.noteReport(d, m)
+	}
+	c.Logger.Warn("an unexpected control message", "message", m.Header.String())
+	return nil
+}
+
+func (c *Coordinator) noteAcceptance(d *conducted, m protocol.Message) error {
+	a, err := session.DecodeAcceptance(m.Body)
+	if err == nil && a.Member != m.Sender {
+		err = fmt.Errorf("an acceptance in the name of %q", a.Member)
+	}
+	if err == nil {
+		err = a.Verify(d.session.ID(), c.signer(m.Sender))
+	}
+	if err != nil {
+		return protocol.Blame(m.Sender, protocol.KindMalformed, err)
+	}
+	d.accepted[m.Sender] = *a
+	return nil
+}
+
+func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
+	r, err := session.DecodeReport(m.Body)
+	if err != nil {
+		return protocol.Blame(m.Sender, protocol.KindMalformed, err)
+	}
+	d.reports[m.Sender] = r
+	if r.Code == session.CodeDone {
+		return nil
+	}
+	return &session.Error{Code: r.Code, Blamed: r.Blamed, Err: fmt.Errorf("%s reports: %s", m.Sender, r.Reason)}
+}
+
+func (c *Coordinator) signer(member string) ed25519.PublicKey {
+	key, _ := c.Roster.SigningKey(member)
+	return key
+}
+
+func interrupted(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %w", driver.ErrInterrupted, context.Cause(ctx))
+}

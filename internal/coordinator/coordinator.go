@@ -1,0 +1,160 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/exchange"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// Config is what a coordinator needs; every field is required.
+type Config struct {
+	Identity *identity.Identity
+	Roster   *roster.Roster
+	Conn     transport.Conn
+	Vault    vault.Vault
+	Jobs     string // folder of the jobs
+	// Seed draws a session's seed. The label tells sessions apart, for
+	// programs that must not use true randomness.
+	Seed   func(label string) [32]byte
+	Usage  Usage
+	Logger *slog.Logger
+	// Progress is told how far a job's stage has come; it must not block.
+	Progress func(id session.JobID, p protocol.Progress)
+}
+
+// Usage reports what the process has used, for the job's result.
+type Usage func() (cpuSeconds float64, peakRSS uint64)
+
+// Coordinator is the daemon. It is safe for concurrent use.
+type Coordinator struct {
+	Config
+	name     string
+	exchange *exchange.Exchange
+	queue    chan struct{} // a nudge: there may be a job to run
+
+	mu       sync.Mutex
+	jobs     map[session.JobID]*Job
+	order    []session.JobID
+	inboxes  map[protocol.SessionID]chan driver.Inbound
+	resuming map[protocol.SessionID]vault.Session // open in the vault since before the start
+	changed  chan struct{}                        // closed and replaced when a job changes
+}
+
+// New reads the jobs and open sessions that an earlier process left.
+func New(c Config) (*Coordinator, error) {
+	name := c.Roster.Coordinator().Name
+	co := &Coordinator{
+		Config:   c,
+		name:     name,
+		exchange: exchange.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
+		queue:    make(chan struct{}, 1),
+		jobs:     make(map[session.JobID]*Job),
+		inboxes:  make(map[protocol.SessionID]chan driver.Inbound),
+		resuming: make(map[protocol.SessionID]vault.Session),
+		changed:  make(chan struct{}),
+	}
+	open, err := c.Vault.Open()
+	if err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
+	for _, s := range open {
+		co.resuming[s.ID()] = s
+	}
+	if err := co.readJobs(); err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
+	return co, nil
+}
+
+// Run serves the federation until ctx ends. What it leaves unfinished, a
+// coordinator on the same folders resumes.
+func (c *Coordinator) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop(nil)
+	running.Go(func() { stop(c.exchange.Run(ctx)) })
+	running.Go(func() { c.dispatch(ctx, &running) })
+	for {
+		for j := c.next(); j != nil && ctx.Err() == nil; j = c.next() {
+			if err := c.run(ctx, j); err != nil {
+				stop(err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("coordinator: %w", err)
+			}
+			return nil
+		case <-c.queue:
+		}
+	}
+}
+
+// dispatch hands control messages to whoever conducts their session.
+func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case in := <-c.exchange.Control():
+			if in.Message.Kind == session.KindQuestion {
+				running.Go(func() { c.answer(ctx, in) })
+				continue
+			}
+			c.deliver(in)
+		}
+	}
+}
+
+// deliver puts a control message into its session's inbox. One for a session
+// that nobody conducts is dropped: it will be asked for again.
+func (c *Coordinator) deliver(in driver.Inbound) {
+	c.mu.Lock()
+	box := c.inboxes[in.Message.Session]
+	c.mu.Unlock()
+	if box != nil {
+		select {
+		case box <- in:
+			return
+		default: // full: leave it with the broker
+			if err := in.Later(waitForRoom); err != nil {
+				c.Logger.Warn("could not put a message back", "error", err)
+			}
+			return
+		}
+	}
+	c.acknowledge(in)
+}
+
+func (c *Coordinator) acknowledge(in driver.Inbound) {
+	if err := in.Ack(); err != nil {
+		c.Logger.Warn("could not acknowledge a message", "error", err)
+	}
+}
+
+// listen opens the inbox of a session's control messages; the returned
+// function closes it.
+func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func()) {
+	box := make(chan driver.Inbound, inboxSize)
+	c.mu.Lock()
+	c.inboxes[id] = box
+	c.mu.Unlock()
+	return box, func() {
+		c.mu.Lock()
+		delete(c.inboxes, id)
+		c.mu.Unlock()
+	}
+}

@@ -1,0 +1,237 @@
+package coordinator
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// State is where a job is.
+type State string
+
+// The states of a job. A job that is closing has its outcome, and the parties
+// are being told to destroy its secrets.
+const (
+	Queued  State = "queued"
+	Running State = "running"
+	Closing State = "closing"
+	Done    State = "done"
+	Failed  State = "failed"
+)
+
+// Job is one submission.
+type Job struct {
+	ID      session.JobID
+	Spec    *job.Job
+	Attempt uint32
+	Status
+}
+
+// Status is what changes about a job; it is the content of status.json.
+type Status struct {
+	Order   int           `json:"order"` // of submission
+	State   State         `json:"state"`
+	Stage   string        `json:"stage,omitempty"`
+	Failure *Failure      `json:"error,omitempty"`
+	Result  *stage.Result `json:"-"`
+}
+
+// Failure is why a job failed.
+type Failure struct {
+	Code    session.Code `json:"exit_code"`
+	Blamed  string       `json:"blamed,omitempty"`
+	Message string       `json:"message"`
+}
+
+// Over says whether nothing will change any more.
+func (s Status) Over() bool { return s.State == Done || s.State == Failed }
+
+// Files of a job's folder.
+const (
+	specFile      = "job.yaml"
+	statusFile    = "status.json"
+	resultFile    = "result.json"
+	modelFile     = "model"
+	answersFile   = "answers"
+	decisionsFile = "decisions"
+)
+
+// ErrNoJob is what an unknown job id gives.
+var ErrNoJob = errors.New("no such job")
+
+// Submit queues a job among the parties that it names, or among all parties
+// of the roster. The same job submitted twice is two jobs.
+func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
+	if err := c.admit(spec); err != nil {
+		return session.JobID{}, session.BadInput(err)
+	}
+	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued}}
+	c.mu.Lock()
+	j.Order = len(c.order)
+	c.mu.Unlock()
+	if err := os.MkdirAll(c.folder(j.ID), 0o700); err != nil {
+		return j.ID, fmt.Errorf("coordinator: %w", err)
+	}
+	// The status comes last: a folder without one was never submitted.
+	err := errors.Join(disk.Replace(c.path(j.ID, specFile), spec.Encode()), c.write(j))
+	if err != nil {
+		return j.ID, fmt.Errorf("coordinator: %w", err)
+	}
+	c.mu.Lock()
+	c.jobs[j.ID] = j
+	c.order = append(c.order, j.ID)
+	c.mu.Unlock()
+	c.nudge()
+	return j.ID, nil
+}
+
+// admit completes a job by the roster's parties and checks that they are
+// members.
+func (c *Coordinator) admit(spec *job.Job) error {
+	if len(spec.Parties()) == 0 {
+		spec.Data.Partition.Parties = c.parties()
+	}
+	if spec.Data.Sources != nil {
+		return errors.New("coordinator: a deployed job names one source, which is each party's own catalogue name; sources belongs to simulate")
+	}
+	for _, name := range spec.Parties() {
+		if !slices.Contains(c.parties(), name) {
+			return fmt.Errorf("coordinator: party %q is not in the roster; it has %v", name, c.parties())
+		}
+	}
+	_, err := stage.Plan(spec, c.cast(spec))
+	return err
+}
+
+func (c *Coordinator) parties() []string {
+	var names []string
+	for _, m := range c.Roster.Members {
+		if m.Name != c.name {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+func (c *Coordinator) cast(spec *job.Job) stage.Cast {
+	return stage.Cast{Coordinator: c.name, Parties: spec.Parties()}
+}
+
+// newID names a submission. It comes from the seed source, so that it is new
+// each time unless the program was told to be predictable.
+func (c *Coordinator) newID(spec *job.Job) session.JobID {
+	c.mu.Lock()
+	n := len(c.order)
+	c.mu.Unlock()
+	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, n))
+	return session.JobID(seed[:16])
+}
+
+// RandomSeed draws a seed; the label does not matter.
+func RandomSeed(string) [32]byte {
+	var seed [32]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		panic(err) // crypto/rand never fails
+	}
+	return seed
+}
+
+// Get returns a copy of a job's state.
+func (c *Coordinator) Get(id session.JobID) (Job, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	j, ok := c.jobs[id]
+	if !ok {
+		return Job{}, fmt.Errorf("coordinator: %w: %v", ErrNoJob, id)
+	}
+	return *j, nil
+}
+
+// List returns all jobs in the order of submission.
+func (c *Coordinator) List() []Job {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := make([]Job, 0, len(c.order))
+	for _, id := range c.order {
+		list = append(list, *c.jobs[id])
+	}
+	return list
+}
+
+// Wait returns a job once it is over.
+func (c *Coordinator) Wait(ctx context.Context, id session.JobID) (Job, error) {
+	for {
+		c.mu.Lock()
+		changed := c.changed
+		c.mu.Unlock()
+		j, err := c.Get(id)
+		if err != nil || j.Over() {
+			return j, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return j, ctx.Err()
+		}
+	}
+}
+
+// next returns the first job that is not over, or nil.
+func (c *Coordinator) next() *Job {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range c.order {
+		if !c.jobs[id].Over() {
+			return c.jobs[id]
+		}
+	}
+	return nil
+}
+
+// set changes a job's status, on disk first.
+func (c *Coordinator) set(j *Job, change func(*Status)) error {
+	c.mu.Lock()
+	next := *j
+	change(&next.Status)
+	c.mu.Unlock()
+	if err := c.write(&next); err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	j.Status = next.Status
+	close(c.changed)
+	c.changed = make(chan struct{})
+	return nil
+}
+
+func (c *Coordinator) write(j *Job) error {
+	data, err := json.MarshalIndent(j.Status, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.Replace(c.path(j.ID, statusFile), data)
+}
+
+func (c *Coordinator) nudge() {
+	select {
+	case c.queue <- struct{}{}:
+	default:
+	}
+}
+
+func (c *Coordinator) folder(id session.JobID) string { return filepath.Join(c.Jobs, id.String()) }
+
+func (c *Coordinator) path(id session.JobID, file string) string {
+	return filepath.Join(c.folder(id), file)
+}

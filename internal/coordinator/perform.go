@@ -1,0 +1,166 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// perform begins the session, runs the server's machine if it has one, and
+// waits for every party's report.
+func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
+	directory, err := c.directory(ctx, d)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	own := make(chan error, 1)
+	if d.run == nil {
+		own <- nil
+	} else {
+		mail, err := c.exchange.Open(d.session, d.keys, directory)
+		if err != nil {
+			return err
+		}
+		defer c.exchange.Forget(d.session.ID())
+		go func() { own <- c.drive(ctx, d, mail) }()
+	}
+	return c.await(ctx, d, own, cancel)
+}
+
+// await waits for the reports and for the own machine. The first failure of a
+// party stops the machine: nobody will answer it any more.
+func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error, cancel context.CancelCauseFunc) error {
+	ended := false
+	for !ended || len(d.reports) < len(c.others(d)) {
+		select {
+		case err := <-own:
+			if err != nil {
+				return err
+			}
+			ended = true
+		case in := <-d.inbox:
+			err := c.note(d, in.Message)
+			c.acknowledge(in)
+			if err != nil {
+				if !ended {
+					cancel(protocol.Blame(in.Message.Sender, protocol.KindAborted, err))
+					err = worse(err, <-own)
+				}
+				return err
+			}
+		case <-ctx.Done():
+			if !ended {
+				<-own
+			}
+			return interrupted(ctx)
+		case <-time.After(c.patience(d)):
+			return c.missing(d)
+		}
+	}
+	return nil
+}
+
+// worse prefers the machine's own verdict, if it has one, to a party's report:
+// a machine that found somebody out knows better than who was told to stop.
+func worse(report, own error) error {
+	var blame *protocol.BlameError
+	if errors.As(own, &blame) && blame.Kind != protocol.KindAborted && blame.Kind != protocol.KindSilent {
+		return own
+	}
+	return report
+}
+
+// patience is how long the coordinator waits for news of a session: machines
+// name silent peers after one round's time, so three rounds mean that a
+// reporter itself has gone.
+func (c *Coordinator) patience(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
+
+func (c *Coordinator) missing(d *conducted) error {
+	for _, name := range c.others(d) {
+		if d.reports[name] == nil {
+			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("sent no report for %v", c.patience(d)))
+		}
+	}
+	return errors.New("coordinator: the session does not end")
+}
+
+// directory sends everybody's signed keys to all parties.
+func (c *Coordinator) directory(ctx context.Context, d *conducted) (session.Directory, error) {
+	var list session.Directory
+	for _, m := range d.session.Members {
+		a := d.accepted[m.Name]
+		if m.Name == c.name {
+			a = session.Accept(d.session.ID(), c.name, d.keys.Public().Bytes(), c.Identity.SigningKey())
+		}
+		list = append(list, a)
+	}
+	body := list.Encode()
+	for _, name := range c.others(d) {
+		if err := c.exchange.Tell(ctx, name, d.session.ID(), session.KindDirectory, body); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// drive runs the server's machine.
+func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail) error {
+	_, err := driver.Run(ctx, driver.Config{
+		Session: d.session, Machine: d.run.Machine, InputHash: d.run.InputHash, Records: d.kept.Records(),
+		Log: d.kept, Ledger: c.Vault, Mail: mail, Logger: c.Logger,
+		Timeout:  func(protocol.Timer) time.Duration { return d.job.Spec.Timeout.Round },
+		Progress: func(p protocol.Progress) { c.Progress(d.job.ID, p) },
+	})
+	if err != nil {
+		return err
+	}
+	return d.run.Finish()
+}
+
+// callOff tells the parties that a session has failed. An interruption is no
+// failure: the session waits for the next process.
+func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) error {
+	if errors.Is(why, driver.ErrInterrupted) {
+		return why
+	}
+	body := (&session.Refusal{Code: session.CodeOf(why), Reason: why.Error()}).Encode()
+	for _, name := range c.others(d) {
+		if err := c.exchange.Tell(ctx, name, d.session.ID(), session.KindAbort, body); err != nil {
+			c.Logger.Warn("could not tell a party that the session is off", "party", name, "error", err)
+		}
+	}
+	return why
+}
+
+// encodeReports keeps the reports of an ended session.
+func encodeReports(reports map[string]*session.Report) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(reports)))
+	for name, r := range sorted(reports) {
+		w.String(name)
+		w.Bytes32(r.Encode())
+	}
+	return w.Bytes()
+}
+
+func decodeReports(b []byte) (map[string]*session.Report, error) {
+	r := wire.NewReader(b)
+	reports := make(map[string]*session.Report)
+	for range r.Count(protocol.MaxMembers, 6) {
+		name := r.String(protocol.MaxNameBytes)
+		report, err := session.DecodeReport(r.Bytes32(1 << 16))
+		if err != nil {
+			return nil, err
+		}
+		reports[name] = report
+	}
+	return reports, r.Close("coordinator: reports of a session")
+}

@@ -1,0 +1,177 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// run takes one job to its outcome and closes it. An error means that the
+// coordinator must stop; a job's own failure is not one.
+func (c *Coordinator) run(ctx context.Context, j *Job) error {
+	if j.State != Closing {
+		result, err := c.work(ctx, j)
+		if errors.Is(err, driver.ErrInterrupted) || ctx.Err() != nil {
+			return nil
+		}
+		if err := c.decide(j, result, err); err != nil {
+			return err
+		}
+	}
+	return c.close(ctx, j)
+}
+
+// work runs the job's stages.
+func (c *Coordinator) work(ctx context.Context, j *Job) (*stage.Result, error) {
+	cast := c.cast(j.Spec)
+	plan, err := stage.Plan(j.Spec, cast)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	srv := stage.NewServer(j.Spec, cast)
+	account := newAccount(c.Usage)
+	for i, st := range plan {
+		if err := c.set(j, func(s *Status) { s.State, s.Stage = Running, st.Name }); err != nil {
+			return nil, err
+		}
+		began := time.Now()
+		if err := c.step(ctx, j, uint16(i), st, srv, account); err != nil {
+			return nil, err
+		}
+		account.stage(st.Name, time.Since(began))
+	}
+	return c.keep(j, srv, account)
+}
+
+// step runs one stage.
+func (c *Coordinator) step(ctx context.Context, j *Job, i uint16, st stage.Stage, srv *stage.Server, a *account) error {
+	if st.Session == nil {
+		return st.Compute(srv, func(p protocol.Progress) { c.Progress(j.ID, p) })
+	}
+	reports, err := c.conduct(ctx, j, i, st.Session, srv)
+	if err != nil {
+		return fmt.Errorf("stage %s: %w", st.Name, err)
+	}
+	a.add(reports)
+	return nil
+}
+
+// decide writes the job's outcome down, before anybody destroys anything.
+func (c *Coordinator) decide(j *Job, result *stage.Result, err error) error {
+	return c.set(j, func(s *Status) {
+		s.State, s.Stage, s.Result = Closing, "", result
+		if err != nil {
+			s.Failure = failure(err)
+			c.Logger.Error("a job failed", "job", j.ID.String(), "error", err)
+		}
+	})
+}
+
+func failure(err error) *Failure {
+	f := &Failure{Code: session.CodeOf(err), Message: err.Error()}
+	var blame *protocol.BlameError
+	var coded *session.Error
+	switch {
+	case errors.As(err, &coded) && coded.Blamed != "":
+		f.Blamed = coded.Blamed
+	case errors.As(err, &blame):
+		f.Blamed = blame.Party
+	}
+	return f
+}
+
+// close tells every party to destroy the job's secrets, waits for their word,
+// destroys the coordinator's own, and declares the job over.
+func (c *Coordinator) close(ctx context.Context, j *Job) error {
+	outcome := "done"
+	if j.Failure != nil {
+		outcome = j.Failure.Message
+	}
+	closing := &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil}
+	if err := c.part(ctx, j, closing); err != nil {
+		if ctx.Err() != nil {
+			return nil // the next process closes the job
+		}
+		c.Logger.Warn("a party has not confirmed that it destroyed a job's secrets; the broker will tell it when it comes back",
+			"job", j.ID.String(), "error", err)
+	}
+	if err := c.destroy(j, outcome); err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
+	return c.set(j, func(s *Status) {
+		s.State = Done
+		if s.Failure != nil {
+			s.State = Failed
+		}
+	})
+}
+
+// partingTime bounds the wait for absent parties at a job's end.
+const partingTime = 10 * time.Second
+
+// part sends the closing and waits for the answers.
+func (c *Coordinator) part(ctx context.Context, j *Job, closing *session.Closing) error {
+	ctx, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
+	defer cancel()
+	inbox, hangUp := c.listen(j.ID.Topic())
+	defer hangUp()
+	missing := make(map[string]bool)
+	for _, name := range j.Spec.Parties() {
+		missing[name] = true
+		if err := c.exchange.Tell(ctx, name, j.ID.Topic(), session.KindClosing, closing.Encode()); err != nil {
+			return err
+		}
+	}
+	for len(missing) > 0 {
+		select {
+		case in := <-inbox:
+			delete(missing, in.Message.Sender)
+			c.acknowledge(in)
+		case <-ctx.Done():
+			return fmt.Errorf("%w: no word from %v", ctx.Err(), slices.Sorted(maps.Keys(missing)))
+		}
+	}
+	return nil
+}
+
+// destroy erases the coordinator's own sessions of a job.
+func (c *Coordinator) destroy(j *Job, outcome string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs error
+	for id, kept := range c.resuming {
+		body, err := kept.Get(vault.Proposal)
+		if err == nil && belongs(body, j.ID) {
+			err = kept.Destroy(outcome)
+			delete(c.resuming, id)
+		}
+		errs = errors.Join(errs, err)
+	}
+	return errs
+}
+
+func belongs(proposal []byte, id session.JobID) bool {
+	p, err := session.DecodeProposal(proposal)
+	return err == nil && p.Job == id
+}
+
+// sorted iterates over a map in the order of its keys.
+func sorted[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}

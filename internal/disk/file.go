@@ -1,0 +1,117 @@
+package disk
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Create writes a new file that only its owner can read. It never overwrites:
+// an existing path gives an error for which errors.Is(err, fs.ErrExist) holds.
+func Create(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	if err := fill(f, data); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Replace puts data in the place of what path held, or creates it. A crash
+// leaves either the old or the new content, never a mixture.
+func Replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	if err := fill(f, data); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return errors.Join(fmt.Errorf("disk: %w", err), os.Remove(f.Name()))
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// fill writes data to f, waits for the disk and closes f.
+func fill(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("disk: writing %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// maxErase bounds what Erase overwrites: it is for keys.
+const maxErase = 1 << 20
+
+// Erase overwrites a small file with random bytes, waits for the disk, and
+// removes it. Drives that remap blocks and file systems that copy on write may
+// keep the old bytes; no program can reach those.
+//
+// A missing file gives an error for which errors.Is(err, fs.ErrNotExist) holds.
+func Erase(path string) error {
+	err := overwrite(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// The name goes even if the bytes could not be overwritten: a key that is
+	// only unlinked is better than a key that is still there.
+	if rm := os.Remove(path); rm != nil {
+		return errors.Join(err, fmt.Errorf("disk: %w", rm))
+	}
+	return errors.Join(err, SyncDir(filepath.Dir(path)))
+}
+
+func overwrite(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return errors.Join(fmt.Errorf("disk: %w", err), f.Close())
+	case info.Size() > maxErase:
+		return errors.Join(fmt.Errorf("disk: %s has %d bytes; only keys are overwritten", path, info.Size()), f.Close())
+	}
+	noise := make([]byte, info.Size())
+	if _, err := rand.Read(noise); err != nil {
+		return errors.Join(fmt.Errorf("disk: %w", err), f.Close())
+	}
+	return fill(f, noise)
+}
+
+// MakeDir creates one directory that only its owner can enter. One that is
+// there already is fine.
+func MakeDir(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	return SyncDir(filepath.Dir(dir))
+}
+
+// SyncDir waits until the entries of a directory are on disk: without it a
+// new file may be gone after a power cut although its bytes were flushed.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("disk: flushing the directory %s: %w", dir, err)
+	}
+	return nil
+}

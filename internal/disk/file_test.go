@@ -1,0 +1,110 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCreateNeverOverwrites(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seed")
+	if err := Create(path, []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(path, []byte("second")); !errors.Is(err, fs.ErrExist) {
+		t.Fatalf("second Create: %v, want fs.ErrExist", err)
+	}
+	wantFile(t, path, "first")
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+}
+
+func TestReplaceLeavesNothingElse(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "approved")
+	for _, content := range []string{"one", "another", ""} {
+		if err := Replace(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, path, content)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%d entries, %v; want only the file", len(entries), err)
+	}
+}
+
+// A second link to the file shows what its blocks hold after the name is gone.
+func TestEraseOverwritesBeforeItRemoves(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "seed"), filepath.Join(dir, "link")
+	secret := bytes.Repeat([]byte("key!"), 8)
+	if err := Create(path, secret); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Erase(path); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadFile(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != len(secret) || bytes.Contains(left, secret[:8]) {
+		t.Fatalf("the blocks still hold %q", left)
+	}
+	if err := Erase(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("second Erase: %v, want fs.ErrNotExist", err)
+	}
+}
+
+func TestErrorsNameThePath(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "no", "such", "folder")
+	for name, err := range map[string]error{
+		"Create":  Create(missing, nil),
+		"Replace": Replace(missing, nil),
+		"Erase":   Erase(missing),
+		"MakeDir": MakeDir(missing),
+		"SyncDir": SyncDir(missing),
+	} {
+		if !errors.Is(err, fs.ErrNotExist) || !bytes.Contains([]byte(err.Error()), []byte(filepath.Dir(missing))) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLockExcludes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	f, err := Lock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Lock(path); !errors.Is(err, ErrLocked) {
+		t.Fatalf("second Lock: %v, want ErrLocked", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Lock(path)
+	if err != nil {
+		t.Fatalf("after release: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Fatalf("%s holds %q, %v; want %q", path, got, err, want)
+	}
+}

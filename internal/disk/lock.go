@@ -1,0 +1,28 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// ErrLocked is what Lock gives while another process holds the lock.
+var ErrLocked = errors.New("another process is using it; stop that one first")
+
+// Lock takes an exclusive lock on path, which it creates, without waiting. The
+// lock lasts until the file is closed, or the process ends in any way.
+func Lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("disk: %w", err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = ErrLocked
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("disk: %s: %w", path, err), f.Close())
+	}
+	return f, nil
+}

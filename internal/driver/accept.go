@@ -1,0 +1,97 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// A refusal is an error of Step: the event is refused, the session lives.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+func isRefusal(err error) bool {
+	var r refusal
+	return errors.As(err, &r)
+}
+
+// accept offers an event to the machine and, if the machine takes it, does
+// what it asks in the contract's order. in is the message's receipt, or nil.
+func (d *driver) accept(e protocol.Event, in *Inbound) error {
+	effects, err := d.Machine.Step(e)
+	if err != nil {
+		if in == nil {
+			return fmt.Errorf("driver: the machine refused %T: %w", e, err)
+		}
+		return refusal{err}
+	}
+	if err := d.Log.Append(journal.Record{Event: e, Sent: digests(effects.Send), Claims: effects.Claim}); err != nil {
+		return fmt.Errorf("%w: %w", ErrInterrupted, err)
+	}
+	d.remember(e, in)
+	if effects.Sync || len(effects.Send) > 0 || len(effects.Claim) > 0 || effects.End != nil {
+		if err := d.settle(); err != nil {
+			return err
+		}
+	}
+	if err := d.Ledger.Claim(d.Session.ID(), effects.Claim...); err != nil {
+		return fmt.Errorf("driver: %w", err)
+	}
+	d.outbox.push(effects.Send)
+	d.take(effects)
+	for _, t := range effects.Arm {
+		d.timers.run(t, d.Timeout(t))
+	}
+	if d.Progress != nil && effects.Progress != (protocol.Progress{}) {
+		d.Progress(effects.Progress)
+	}
+	return nil
+}
+
+// remember notes an accepted event in memory.
+func (d *driver) remember(e protocol.Event, in *Inbound) {
+	switch e := e.(type) {
+	case protocol.Start:
+		d.started = true
+	case protocol.Received:
+		d.inbox.Accept(e.Message)
+		d.traffic.Received += int64(len(e.Message.Body))
+	}
+	if in != nil {
+		d.unacked = append(d.unacked, *in)
+	}
+}
+
+// take notes what a step, new or replayed, changes about the session.
+func (d *driver) take(effects protocol.Effects) {
+	d.resume = effects.Resume
+	for _, t := range effects.Arm {
+		d.timers.arm(t)
+	}
+	if effects.End != nil {
+		d.end = effects.End
+	}
+}
+
+// settle waits for the disk and then acknowledges what is on it.
+func (d *driver) settle() error {
+	if err := d.Log.Sync(); err != nil {
+		return fmt.Errorf("%w: %w", ErrInterrupted, err)
+	}
+	for _, in := range d.unacked {
+		_ = d.dropped(in)
+	}
+	d.unacked = d.unacked[:0]
+	return nil
+}
+
+func digests(messages []protocol.Message) [][32]byte {
+	var list [][32]byte
+	for _, m := range messages {
+		list = append(list, m.Digest())
+	}
+	return list
+}

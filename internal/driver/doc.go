@@ -1,0 +1,27 @@
+// Package driver runs one protocol machine of one session: it is the only
+// place where a machine, a transport, a clock and a journal meet.
+//
+// For every event the driver does, in this order:
+//
+//  1. Step the machine. A refusal ends here: the message is acknowledged,
+//     logged with the peer's name, and forgotten; ErrLater leaves it
+//     unacknowledged, so that it comes again.
+//  2. Append the event, with the digest of every message the step sends, to
+//     the journal.
+//  3. If anything is about to leave the process, wait until the journal is on
+//     disk; otherwise the wait is shared with the events that follow.
+//  4. Acknowledge the message to the broker.
+//  5. Claim once-for-ever names in the party's ledger.
+//  6. Put the messages into the outbox, arm timers, go on.
+//
+// After a crash the journal is replayed into a fresh machine. Every message
+// the machine sends again is compared with the digest in the journal; a
+// difference means that the input, the build or the machine is not what it
+// was, and the session is aborted before anything is sent. Messages not known
+// to be delivered are sent again, sealed afresh; receivers drop them by their
+// header.
+//
+// An error that is final has been journalled as the session's outcome; an
+// error for which errors.Is(err, [ErrInterrupted]) holds leaves a session that
+// another Run resumes.
+package driver

@@ -1,0 +1,239 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// ErrInterrupted is wrapped by an error that leaves the session open: its
+// journal is intact and another Run resumes it.
+var ErrInterrupted = errors.New("driver: interrupted; the session can be resumed")
+
+// Mail is the session's verified side of a transport.
+type Mail interface {
+	// Send seals m freshly and returns once the transport has taken it.
+	Send(ctx context.Context, m protocol.Message) error
+	// In delivers verified messages of this session.
+	In() <-chan Inbound
+}
+
+// Inbound is a verified message with its receipt.
+type Inbound struct {
+	Message protocol.Message
+	// Fault, if set, is why a message that its sender did sign cannot be used;
+	// only the Message's header is set then.
+	Fault error
+	transport.Receipt
+}
+
+// Log is the session's journal.
+type Log interface {
+	Append(journal.Record) error
+	Sync() error
+}
+
+// Ledger holds the names that are claimed once for ever.
+type Ledger interface {
+	Claim(session protocol.SessionID, names ...string) error
+}
+
+// Config is everything one session needs. All fields but Progress are
+// required.
+type Config struct {
+	Session   *protocol.Session
+	Machine   protocol.Machine // fresh: Run replays Records into it
+	InputHash [32]byte
+	Records   iter.Seq2[journal.Record, error] // what the journal holds already
+	Log       Log
+	Ledger    Ledger
+	Mail      Mail
+	// Timeout says how long a timer lasts.
+	Timeout  func(protocol.Timer) time.Duration
+	Progress func(protocol.Progress)
+	Logger   *slog.Logger
+}
+
+// Run drives the session to its end. A nil error means that the machine ended
+// with a result, which is read from the machine. Sent and received bytes are
+// those of this process's life.
+func Run(ctx context.Context, c Config) (Traffic, error) {
+	d := newDriver(c)
+	err := d.replay()
+	if err == nil {
+		err = d.run(ctx)
+	}
+	if err != nil {
+		return d.traffic, d.abort(err)
+	}
+	return d.traffic, d.outcome()
+}
+
+// Replay rebuilds an ended session's machine from its journal, sending
+// nothing. It fails where Run would abort.
+func Replay(m protocol.Machine, input [32]byte, records iter.Seq2[journal.Record, error]) error {
+	d := newDriver(Config{Machine: m, InputHash: input, Records: records})
+	if err := d.replay(); err != nil {
+		return err
+	}
+	if d.end == nil {
+		return errors.New("driver: the journal stops before the session's end")
+	}
+	return d.end.Err
+}
+
+// Traffic counts the bodies of messages in bytes, without the envelope.
+type Traffic struct{ Sent, Received int64 }
+
+type driver struct {
+	Config
+	inbox   protocol.Inbox
+	outbox  *outbox
+	timers  *timers
+	unacked []Inbound // accepted, journalled, not yet on disk
+	refused map[string]error
+	resume  bool
+	started bool
+	end     *protocol.End
+	traffic Traffic
+}
+
+func newDriver(c Config) *driver {
+	return &driver{Config: c, outbox: newOutbox(), timers: newTimers(), refused: make(map[string]error)}
+}
+
+// run accepts events until the machine ends and everything it sent has been
+// taken by the transport.
+func (d *driver) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer d.timers.stop()
+	d.timers.start(d.Timeout)
+	d.outbox.start(ctx, d.Mail)
+	defer d.outbox.wait()
+	defer stop() // before wait: the sender must not outlive run
+
+	if !d.started {
+		if err := d.accept(protocol.Start{InputHash: d.InputHash}, nil); err != nil {
+			return err
+		}
+	}
+	for d.end == nil || !d.outbox.empty() {
+		if err := d.next(ctx); err != nil {
+			return err
+		}
+	}
+	return d.settle()
+}
+
+// next waits for one thing to happen and handles it.
+func (d *driver) next(ctx context.Context) error {
+	if len(d.unacked) > 0 && (len(d.unacked) >= maxUnacked || len(d.Mail.In()) == 0) {
+		if err := d.settle(); err != nil {
+			return err
+		}
+	}
+	if d.resume && d.end == nil && d.outbox.empty() {
+		if err := ctx.Err(); err != nil {
+			return interrupted(ctx)
+		}
+		return d.accept(protocol.Resumed{}, nil)
+	}
+	in := d.Mail.In()
+	if d.outbox.full() {
+		in = nil // a slow network must not fill our memory
+	}
+	select {
+	case <-ctx.Done():
+		return interrupted(ctx)
+	case m, open := <-in:
+		if !open {
+			return fmt.Errorf("%w: the transport closed", ErrInterrupted)
+		}
+		return d.receive(m)
+	case t := <-d.timers.fired:
+		return d.expire(t)
+	case err := <-d.outbox.sent:
+		return d.delivered(err)
+	}
+}
+
+// interrupted tells a daemon that shuts down from one that was told to abort.
+func interrupted(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	var blame *protocol.BlameError
+	if errors.As(cause, &blame) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", ErrInterrupted, cause)
+}
+
+// receive offers one message to the machine.
+func (d *driver) receive(in Inbound) error {
+	m := in.Message
+	if in.Fault != nil {
+		d.refuse(m, in.Fault)
+		return d.dropped(in)
+	}
+	fresh, err := d.inbox.Fresh(m)
+	if err != nil {
+		return err // equivocation ends the session
+	}
+	if !fresh || d.end != nil {
+		return d.dropped(in)
+	}
+	err = d.accept(protocol.Received{Message: m}, &in)
+	switch {
+	case errors.Is(err, protocol.ErrLater):
+		return in.Later(laterDelay)
+	case isRefusal(err):
+		d.refuse(m, err)
+		return d.dropped(in)
+	}
+	return err
+}
+
+// dropped acknowledges a message that changes nothing.
+func (d *driver) dropped(in Inbound) error {
+	if err := in.Ack(); err != nil {
+		d.Logger.Warn("could not acknowledge a message; it will come again", "message", in.Message.Header.String(), "error", err)
+	}
+	return nil
+}
+
+// refuse remembers the first refusal of each peer: should the peer go silent,
+// this is why.
+func (d *driver) refuse(m protocol.Message, err error) {
+	d.Logger.Warn("refused a message", "message", m.Header.String(), "error", err)
+	if _, known := d.refused[m.Sender]; !known {
+		d.refused[m.Sender] = err
+	}
+}
+
+func (d *driver) expire(t protocol.Timer) error {
+	if !d.timers.disarm(t) || d.end != nil {
+		return nil
+	}
+	return d.accept(protocol.Expired{Timer: t}, nil)
+}
+
+func (d *driver) delivered(err error) error {
+	if err != nil {
+		return err
+	}
+	d.traffic.Sent += d.outbox.pop()
+	return d.Log.Append(journal.Record{Delivered: 1})
+}
+
+const (
+	// maxUnacked is how many accepted messages share one wait for the disk.
+	maxUnacked = 64
+	laterDelay = 50 * time.Millisecond
+)

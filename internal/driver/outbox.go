@@ -1,0 +1,97 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// maxOutboxBytes is how much may wait for a slow network before the driver
+// stops taking messages in.
+const maxOutboxBytes = 4 * protocol.MaxStepBytes
+
+// outbox sends messages in order, one at a time, while the machine goes on.
+type outbox struct {
+	queue   []protocol.Message // queue[0] is being sent
+	bytes   int
+	pending chan protocol.Message // to the sender; holds at most one
+	sent    chan error            // from the sender: one answer a message
+	done    sync.WaitGroup
+	running bool
+	busy    bool
+}
+
+func newOutbox() *outbox {
+	return &outbox{pending: make(chan protocol.Message, 1), sent: make(chan error, 1)}
+}
+
+// start runs the sender until ctx ends.
+func (o *outbox) start(ctx context.Context, mail Mail) {
+	o.running = true
+	o.done.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case m := <-o.pending:
+				o.sent <- send(ctx, mail, m)
+			}
+		}
+	})
+	o.feed()
+}
+
+func send(ctx context.Context, mail Mail, m protocol.Message) error {
+	err := mail.Send(ctx, m)
+	if err != nil && ctx.Err() != nil {
+		return interrupted(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("driver: %v could not be sent: %w", m.Header, err)
+	}
+	return nil
+}
+
+// wait returns when the sender has stopped.
+func (o *outbox) wait() { o.done.Wait() }
+
+func (o *outbox) empty() bool { return len(o.queue) == 0 }
+func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
+
+func (o *outbox) push(messages []protocol.Message) {
+	for _, m := range messages {
+		o.queue = append(o.queue, m)
+		o.bytes += len(m.Body)
+	}
+	o.feed()
+}
+
+// feed gives the sender the next message, if it is idle.
+func (o *outbox) feed() {
+	if o.running && !o.busy && len(o.queue) > 0 {
+		o.busy = true
+		o.pending <- o.queue[0]
+	}
+}
+
+// pop forgets the message that has been delivered and returns its size.
+func (o *outbox) pop() int64 {
+	n := o.drop()
+	o.busy = false
+	o.feed()
+	return n
+}
+
+// drop forgets the oldest message.
+func (o *outbox) drop() int64 {
+	if len(o.queue) == 0 {
+		return 0
+	}
+	n := len(o.queue[0].Body)
+	o.queue[0] = protocol.Message{} // let the body go
+	o.queue = o.queue[1:]
+	o.bytes -= n
+	return int64(n)
+}

@@ -1,0 +1,67 @@
+package driver
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// timers holds what the machine has armed. Armed timers are known before the
+// clocks run, so that a replay can arm and disarm without waiting.
+type timers struct {
+	armed  []protocol.Timer // in the order of arming
+	clocks map[protocol.Timer]*time.Timer
+	fired  chan protocol.Timer
+	over   chan struct{}
+}
+
+func newTimers() *timers {
+	return &timers{clocks: make(map[protocol.Timer]*time.Timer), fired: make(chan protocol.Timer), over: make(chan struct{})}
+}
+
+func (t *timers) arm(name protocol.Timer) {
+	if !slices.Contains(t.armed, name) {
+		t.armed = append(t.armed, name)
+	}
+}
+
+// disarm forgets a timer and says whether it was armed.
+func (t *timers) disarm(name protocol.Timer) bool {
+	i := slices.Index(t.armed, name)
+	if i < 0 {
+		return false
+	}
+	t.armed = slices.Delete(t.armed, i, i+1)
+	return true
+}
+
+// start runs the clocks of all timers armed so far. After a restart each
+// begins anew: the time a process was down is not held against its peers.
+func (t *timers) start(timeout func(protocol.Timer) time.Duration) {
+	for _, name := range t.armed {
+		t.run(name, timeout(name))
+	}
+}
+
+// run starts one clock; running it again begins anew.
+func (t *timers) run(name protocol.Timer, after time.Duration) {
+	if c, ok := t.clocks[name]; ok {
+		c.Reset(after)
+		return
+	}
+	t.clocks[name] = time.AfterFunc(after, func() {
+		select {
+		case t.fired <- name:
+		case <-t.over:
+		}
+	})
+}
+
+// stop silences all clocks.
+func (t *timers) stop() {
+	close(t.over)
+	for _, c := range t.clocks {
+		c.Stop()
+	}
+}

@@ -1,0 +1,110 @@
+package envelope
+
+import (
+	"crypto/ed25519"
+	"crypto/hpke"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Lookup returns a member's signing key, false for a stranger.
+type Lookup func(name string) (ed25519.PublicKey, bool)
+
+// Verified is an envelope whose signature holds and whose body is still
+// sealed. Its bytes are those given to [Verify].
+type Verified struct {
+	Header protocol.Header // what the sender signed
+
+	header, sealed []byte
+}
+
+// Open verifies and decrypts in one go, for a receiver that has one key only.
+// Errors are as those of [Verify] and [Verified.Open].
+func Open(wire []byte, lookup Lookup, key hpke.PrivateKey, self string) (protocol.Message, error) {
+	v, err := Verify(wire, lookup, self)
+	if err != nil {
+		return protocol.Message{}, err
+	}
+	return v.Open(key)
+}
+
+// Peek reads the header and verifies nothing: anyone may have written it. It
+// is for routing and for logs.
+func Peek(wire []byte) (protocol.Header, error) {
+	v, _, err := split(wire)
+	if err != nil {
+		return protocol.Header{}, fmt.Errorf("envelope: %w", err)
+	}
+	return v.Header, nil
+}
+
+// Verify checks that wire is within bounds, names a member as its sender,
+// bears that member's signature, and is meant for self. Every error is a
+// *protocol.BlameError that blames [protocol.Transport].
+func Verify(wire []byte, lookup Lookup, self string) (Verified, error) {
+	v, signature, err := split(wire)
+	if err != nil {
+		return Verified{}, transport(err)
+	}
+	h := v.Header
+	key, ok := lookup(h.Sender)
+	if !ok || len(key) != ed25519.PublicKeySize {
+		return Verified{}, transport(fmt.Errorf("the sender %q is not in the roster", h.Sender))
+	}
+	if !ed25519.Verify(key, signed(v.header, v.sealed), signature) {
+		return Verified{}, transport(fmt.Errorf("the signature in the name of %q does not verify", h.Sender))
+	}
+	// The sender may have signed this for somebody else in good faith; it is
+	// the broker that has brought it here.
+	if h.Receiver != self {
+		return Verified{}, transport(fmt.Errorf("a message from %q for %q was delivered to %q", h.Sender, h.Receiver, self))
+	}
+	return v, nil
+}
+
+func transport(err error) error {
+	return protocol.Blame(protocol.Transport, protocol.KindTransport, fmt.Errorf("envelope: %w", err))
+}
+
+// Open decrypts the body with the key of the session that the header names. An
+// error is a *protocol.BlameError that blames the sender, who has signed the
+// envelope; therefore a receiver without a key for that session must drop the
+// envelope, and not try another key.
+func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
+	if key == nil || key.KEM() != hpke.MLKEM768X25519() {
+		return protocol.Message{}, errors.New("envelope: no ML-KEM-768 + X25519 key to open with")
+	}
+	body, err := hpke.Open(key, kdf(), aead(), v.header, v.sealed)
+	if err != nil {
+		return protocol.Message{}, protocol.Blame(v.Header.Sender, protocol.KindMalformed,
+			fmt.Errorf("envelope: the body is not sealed to this session's key: %w", err))
+	}
+	return protocol.Message{Header: v.Header, Body: body}, nil
+}
+
+// split takes wire apart, sizes first. It copies nothing.
+func split(wire []byte) (v Verified, signature []byte, err error) {
+	const tail = encapsulationBytes + tagBytes + ed25519.SignatureSize
+	if len(wire) > MaxBytes {
+		return v, nil, fmt.Errorf("%d bytes, at most %d", len(wire), MaxBytes)
+	}
+	if len(wire) < prefixBytes+tail {
+		return v, nil, fmt.Errorf("%d bytes are too few for a message", len(wire))
+	}
+	n := int(binary.LittleEndian.Uint16(wire))
+	rest := wire[prefixBytes:]
+	if n > maxHeaderBytes || n > len(rest)-tail {
+		return v, nil, fmt.Errorf("a header of %d bytes in a message of %d", n, len(wire))
+	}
+	v.header, rest = rest[:n:n], rest[n:]
+	cut := len(rest) - ed25519.SignatureSize
+	if cut > encapsulationBytes+tagBytes+protocol.MaxChunkBytes {
+		return v, nil, fmt.Errorf("a body of more than %d bytes", protocol.MaxChunkBytes)
+	}
+	v.sealed, signature = rest[:cut:cut], rest[cut:]
+	v.Header, err = protocol.DecodeHeader(v.header)
+	return v, signature, err
+}

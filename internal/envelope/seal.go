@@ -1,0 +1,59 @@
+package envelope
+
+import (
+	"crypto/ed25519"
+	"crypto/hpke"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Seal encrypts body to the receiver's key and signs it in the sender's name.
+// The result is at most [MaxBytes] long. body is at most
+// [protocol.MaxChunkBytes] and is not changed.
+func Seal(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.PrivateKey) ([]byte, error) {
+	if err := sealable(h, body, to, from); err != nil {
+		return nil, fmt.Errorf("envelope: %w", err)
+	}
+	header := h.Encode()
+	// hpke.Seal in two steps, which spares a copy of the body.
+	encapsulation, sender, err := hpke.NewSender(to, kdf(), aead(), header)
+	if err != nil {
+		return nil, fmt.Errorf("envelope: %v: %w", h, err)
+	}
+	ciphertext, err := sender.Seal(nil, body)
+	if err != nil {
+		return nil, fmt.Errorf("envelope: %v: %w", h, err)
+	}
+	return assemble(header, encapsulation, ciphertext, from), nil
+}
+
+// assemble lays out the wire and signs it.
+func assemble(header, encapsulation, ciphertext []byte, from ed25519.PrivateKey) []byte {
+	sealedBytes := len(encapsulation) + len(ciphertext)
+	wire := make([]byte, 0, prefixBytes+len(header)+sealedBytes+ed25519.SignatureSize)
+	wire = binary.LittleEndian.AppendUint16(wire, uint16(len(header)))
+	wire = append(wire, header...)
+	wire = append(wire, encapsulation...)
+	wire = append(wire, ciphertext...)
+	sealed := wire[len(wire)-sealedBytes:]
+	return append(wire, ed25519.Sign(from, signed(header, sealed))...)
+}
+
+// sealable refuses what no receiver would accept.
+func sealable(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.PrivateKey) error {
+	if err := h.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case len(body) > protocol.MaxChunkBytes:
+		return fmt.Errorf("a body of %d bytes, at most %d", len(body), protocol.MaxChunkBytes)
+	case to == nil || to.KEM() != hpke.MLKEM768X25519():
+		return errors.New("the receiver's key is not for ML-KEM-768 + X25519")
+	case len(from) != ed25519.PrivateKeySize:
+		return fmt.Errorf("a signing key of %d bytes", len(from))
+	}
+	return nil
+}

@@ -1,0 +1,12 @@
+// Package exchange turns one transport connection into verified messages,
+// sorted by session.
+//
+// A process has one exchange. It checks every envelope in the order of
+// SECURITY.md's rule 5 — size, sender in the roster, signature, decryption,
+// session, protocol — and hands the message to the mailbox of its session, or
+// to the control channel. Until a signature verifies, an error blames the
+// transport and no party, because anyone could have sent the bytes.
+//
+// Messages of a session that is announced but has not begun, and messages for
+// a mailbox that is full, are left with the broker and come again.
+package exchange

@@ -1,0 +1,160 @@
+package exchange
+
+import (
+	"context"
+	"crypto/hpke"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/envelope"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// Control is the protocol name of messages between daemons; they are sealed
+// to identity keys, everything else to session keys.
+const Control = "control"
+
+// Exchange is safe for concurrent use.
+type Exchange struct {
+	self    string
+	keys    *identity.Identity
+	roster  *roster.Roster
+	conn    transport.Conn
+	log     *slog.Logger
+	control chan driver.Inbound
+
+	mu        sync.Mutex
+	boxes     map[protocol.SessionID]*Mailbox
+	announced map[protocol.SessionID]bool
+}
+
+// New returns the exchange of the member called self. Run starts it.
+func New(self string, keys *identity.Identity, members *roster.Roster, conn transport.Conn, log *slog.Logger) *Exchange {
+	return &Exchange{
+		self: self, keys: keys, roster: members, conn: conn, log: log,
+		control:   make(chan driver.Inbound),
+		boxes:     make(map[protocol.SessionID]*Mailbox),
+		announced: make(map[protocol.SessionID]bool),
+	}
+}
+
+// Run receives until ctx ends or the transport fails for good.
+func (x *Exchange) Run(ctx context.Context) error {
+	for {
+		d, err := x.conn.Receive(ctx)
+		if err != nil {
+			return fmt.Errorf("exchange: %w", err)
+		}
+		if err := x.route(ctx, d); err != nil {
+			return err
+		}
+	}
+}
+
+// Control delivers verified control messages.
+func (x *Exchange) Control() <-chan driver.Inbound { return x.control }
+
+// Tell seals a control message to the receiver's identity and sends it.
+func (x *Exchange) Tell(ctx context.Context, to string, session protocol.SessionID, kind string, body []byte) error {
+	m, ok := x.roster.Lookup(to)
+	if !ok {
+		return fmt.Errorf("exchange: %q is not in the roster", to)
+	}
+	key, err := m.KEMKey()
+	if err != nil {
+		return fmt.Errorf("exchange: %w", err)
+	}
+	h := protocol.Header{Session: session, Protocol: Control, Kind: kind, Sender: x.self, Receiver: to, Chunks: 1}
+	return x.post(ctx, h, body, key)
+}
+
+// Announce makes messages of a session wait until its mailbox opens.
+func (x *Exchange) Announce(id protocol.SessionID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.announced[id] = true
+}
+
+// Forget drops whatever still arrives for a session.
+func (x *Exchange) Forget(id protocol.SessionID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.announced, id)
+	delete(x.boxes, id)
+}
+
+func (x *Exchange) post(ctx context.Context, h protocol.Header, body []byte, key hpke.PublicKey) error {
+	sealed, err := envelope.Seal(h, body, key, x.keys.SigningKey())
+	if err != nil {
+		return err
+	}
+	return x.conn.Send(ctx, h.Receiver, sealed)
+}
+
+// route decides what becomes of one delivery. Only the end of ctx is an error.
+func (x *Exchange) route(ctx context.Context, d transport.Delivery) error {
+	h, err := envelope.Peek(d.Data)
+	if err != nil {
+		x.drop(d, err)
+		return nil
+	}
+	if h.Protocol == Control {
+		return x.routeControl(ctx, d)
+	}
+	x.mu.Lock()
+	box, announced := x.boxes[h.Session], x.announced[h.Session]
+	x.mu.Unlock()
+	switch {
+	case box != nil:
+		box.deliver(x, d)
+	case announced:
+		x.later(d, waitForBegin)
+	default:
+		x.drop(d, errors.New("no such session here"))
+	}
+	return nil
+}
+
+func (x *Exchange) routeControl(ctx context.Context, d transport.Delivery) error {
+	m, err := envelope.Open(d.Data, x.roster.SigningKey, x.keys.KEMKey(), x.self)
+	if err != nil {
+		x.drop(d, err)
+		return nil
+	}
+	select {
+	case x.control <- inbound(m, d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// drop acknowledges bytes that nobody here can use, and says why.
+func (x *Exchange) drop(d transport.Delivery, why error) {
+	x.log.Warn("dropped a message", "hint", d.From, "error", why)
+	if err := d.Ack(); err != nil {
+		x.log.Warn("could not acknowledge a message", "error", err)
+	}
+}
+
+func (x *Exchange) later(d transport.Delivery, after time.Duration) {
+	if err := d.Later(after); err != nil {
+		x.log.Warn("could not put a message back", "error", err)
+	}
+}
+
+func inbound(m protocol.Message, d transport.Delivery) driver.Inbound {
+	return driver.Inbound{Message: m, Receipt: d.Receipt}
+}
+
+const (
+	waitForBegin = 50 * time.Millisecond
+	waitForRoom  = 20 * time.Millisecond
+)

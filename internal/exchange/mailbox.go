@@ -1,0 +1,75 @@
+package exchange
+
+import (
+	"context"
+	"crypto/hpke"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/envelope"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// mailboxSize is how many verified messages wait for a session's driver; the
+// others stay with the broker.
+const mailboxSize = 16
+
+// Mailbox is one session's side of the exchange; it is a [driver.Mail].
+type Mailbox struct {
+	session  *protocol.Session
+	exchange *Exchange
+	key      identity.SessionKeys
+	keys     map[string]hpke.PublicKey // members' keys of this session
+	in       chan driver.Inbound
+}
+
+// Open makes the mailbox of a session. The directory must have been verified.
+func (x *Exchange) Open(s *protocol.Session, key identity.SessionKeys, d session.Directory) (*Mailbox, error) {
+	b := &Mailbox{session: s, exchange: x, key: key, keys: make(map[string]hpke.PublicKey, len(d)), in: make(chan driver.Inbound, mailboxSize)}
+	for _, a := range d {
+		public, err := identity.ParseKEM(a.Key)
+		if err != nil {
+			return nil, protocol.Blame(a.Member, protocol.KindMalformed, err)
+		}
+		b.keys[a.Member] = public
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.boxes[s.ID()] = b
+	return b, nil
+}
+
+// In delivers verified messages of the session.
+func (b *Mailbox) In() <-chan driver.Inbound { return b.in }
+
+// Send seals m to the receiver's session key and sends it.
+func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
+	key, ok := b.keys[m.Receiver]
+	if !ok || m.Session != b.session.ID() || m.Sender != b.exchange.self {
+		return fmt.Errorf("exchange: %v does not belong to this mailbox", m.Header)
+	}
+	return b.exchange.post(ctx, m.Header, m.Body, key)
+}
+
+// deliver verifies one envelope and passes it on, or leaves it with the broker
+// while the driver is busy.
+func (b *Mailbox) deliver(x *Exchange, d transport.Delivery) {
+	if len(b.in) == cap(b.in) {
+		x.later(d, waitForRoom)
+		return
+	}
+	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
+	if err == nil {
+		err = b.session.Check(sealed.Header, x.self)
+	}
+	if err != nil {
+		x.drop(d, err)
+		return
+	}
+	m, fault := sealed.Open(b.key.KEMKey())
+	m.Header = sealed.Header
+	b.in <- driver.Inbound{Message: m, Fault: fault, Receipt: d.Receipt} // there is room: only this goroutine sends
+}

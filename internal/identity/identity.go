@@ -1,0 +1,96 @@
+package identity
+
+import (
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/hpke"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/nats-io/nkeys"
+)
+
+// The labels keep the derived keys apart; changing one changes every identity.
+const (
+	labelSign    = "mercer/v1/identity/sign"
+	labelKEM     = "mercer/v1/identity/kem"
+	labelNATS    = "mercer/v1/identity/nats"
+	labelSession = "mercer/v1/session/kem"
+)
+
+// Identity is a process's key pairs. Get one from [Create], [Load] or
+// [FromSeed].
+type Identity struct {
+	// In a closure, because fmt follows pointers in another struct's unexported
+	// fields, where it cannot call Format; it cannot look into a function.
+	secret func() *secret
+	public Public
+}
+
+type secret struct {
+	sign ed25519.PrivateKey
+	kem  hpke.PrivateKey
+	nkey nkeys.KeyPair
+}
+
+// FromSeed derives an identity from a seed that the caller keeps secret.
+func FromSeed(seed [SeedSize]byte) (*Identity, error) {
+	s, err := derive(seed)
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	user, err := s.nkey.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	return &Identity{func() *secret { return s }, Public{
+		Sign: s.sign.Public().(ed25519.PublicKey),
+		KEM:  s.kem.PublicKey().Bytes(),
+		NKey: user,
+	}}, nil
+}
+
+func derive(seed [SeedSize]byte) (*secret, error) {
+	sign, err := expand(seed, labelSign)
+	if err != nil {
+		return nil, err
+	}
+	kem, err := deriveKEM(seed, labelKEM)
+	if err != nil {
+		return nil, err
+	}
+	user, err := expand(seed, labelNATS)
+	if err != nil {
+		return nil, err
+	}
+	nkey, err := nkeys.FromRawSeed(nkeys.PrefixByteUser, user)
+	if err != nil {
+		return nil, err
+	}
+	return &secret{ed25519.NewKeyFromSeed(sign), kem, nkey}, nil
+}
+
+func expand(seed [SeedSize]byte, label string) ([]byte, error) {
+	return hkdf.Key(sha256.New, seed[:], nil, label, 32)
+}
+
+func deriveKEM(seed [SeedSize]byte, label string) (hpke.PrivateKey, error) {
+	ikm, err := expand(seed, label)
+	if err != nil {
+		return nil, err
+	}
+	return hpke.MLKEM768X25519().DeriveKeyPair(ikm)
+}
+
+// Public returns the keys that go into the roster.
+func (id *Identity) Public() Public { return id.public }
+
+// SigningKey signs messages.
+func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
+
+// KEMKey opens what was sealed to the identity itself, which is only what
+// comes before a session's own key is known.
+func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
+
+// NKey logs in at the broker.
+func (id *Identity) NKey() nkeys.KeyPair { return id.secret().nkey }

@@ -1,0 +1,80 @@
+package identity
+
+import (
+	"crypto/ed25519"
+	"crypto/hpke"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/nats-io/nkeys"
+)
+
+// Public is what others know of an identity.
+type Public struct {
+	Sign ed25519.PublicKey // 32 bytes
+	KEM  []byte            // ML-KEM-768 + X25519, 1216 bytes
+	NKey string            // NATS user nkey: U and 55 more characters
+}
+
+// Validate reports the first key that cannot be used.
+func (p Public) Validate() error {
+	if len(p.Sign) != ed25519.PublicKeySize {
+		return fmt.Errorf("identity: a signing key of %d bytes, want %d", len(p.Sign), ed25519.PublicKeySize)
+	}
+	if _, err := p.KEMKey(); err != nil {
+		return err
+	}
+	raw, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(p.NKey))
+	if err != nil {
+		return fmt.Errorf("identity: NATS user nkey %q: %w", p.NKey, err)
+	}
+	// The decoder skips line breaks, which would give one key two spellings.
+	again, err := nkeys.Encode(nkeys.PrefixByteUser, raw)
+	if err != nil || string(again) != p.NKey {
+		return fmt.Errorf("identity: NATS user nkey %q is not in canonical form", p.NKey)
+	}
+	return nil
+}
+
+// KEMKey parses the key that others seal to.
+func (p Public) KEMKey() (hpke.PublicKey, error) {
+	k, err := hpke.MLKEM768X25519().NewPublicKey(p.KEM)
+	if err != nil {
+		return nil, fmt.Errorf("identity: a KEM key of %d bytes: %w", len(p.KEM), err)
+	}
+	return k, nil
+}
+
+// AppendTo appends the canonical encoding of p.
+func (p Public) AppendTo(w *wire.Writer) {
+	w.Bytes32(p.Sign)
+	w.Bytes32(p.KEM)
+	w.Bytes32([]byte(p.NKey))
+}
+
+// Fingerprint is the SHA-256 of all three public keys.
+type Fingerprint [sha256.Size]byte
+
+// Fingerprint binds all of p's keys.
+func (p Public) Fingerprint() Fingerprint {
+	var w wire.Writer
+	w.String("mercer/v1/fingerprint")
+	p.AppendTo(&w)
+	return sha256.Sum256(w.Bytes())
+}
+
+// fingerprintBytes is how much of a fingerprint people compare: 128 bits, so
+// that finding other keys with the same groups takes 2^128 trials.
+const fingerprintBytes = 16
+
+// String returns eight groups of four hexadecimal digits, to be read aloud.
+func (f Fingerprint) String() string {
+	var groups []string
+	for i := 0; i < fingerprintBytes; i += 2 {
+		groups = append(groups, hex.EncodeToString(f[i:i+2]))
+	}
+	return strings.Join(groups, "-")
+}

@@ -1,0 +1,196 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// badJobs are minimal jobs with one thing wrong each: the old text, what
+// stands in its place, and the whole message.
+var badJobs = []struct{ name, old, bad, want string }{
+	// the file
+	{"empty", minimal, "", "job.yaml:1: the file is empty; start it with apiVersion: mercer/v1"},
+	{"only a comment", minimal, "# later\n", "job.yaml:1: the file is empty; start it with apiVersion: mercer/v1"},
+	{"null", minimal, "~", "job.yaml:1: the job file is empty; it must be a map with apiVersion, kind, metadata, spec"},
+	{"a list", minimal, "- a\n- b\n", "job.yaml:1: the job file is a list; this version takes one map with apiVersion, kind, metadata, spec"},
+	{"not YAML", "spec:", "spec: [", "job.yaml:4: this is not YAML: did not find expected ',' or ']'"},
+	{"not YAML in the first line", "apiVersion: mercer/v1", "]", "job.yaml:1: this is not YAML: did not find expected node content"},
+	{"a colon too many", "name: small", "name: a: b", "job.yaml:3: this is not YAML: did not find expected ',' or '}'"},
+	{"tab", "  data:", "\tdata:", "job.yaml:5: this is not YAML: found character that cannot start any token"},
+	{"two documents", "  learner: {name: svc}\n", "  learner: {name: svc}\n---\na: 1\n", "job.yaml:11: a second document starts here; keep one job in a file"},
+	{"anchor", "name: small", "name: &x small", "job.yaml:3: anchors such as &x are not allowed; write the value where it is used"},
+	{"alias", "{name: svc}", "{name: svc, C: &c 1, tol: *c}", "job.yaml:10: anchors such as &c are not allowed; write the value where it is used"},
+	{"tag", "gamma: 0.5", "gamma: !!float 0.5", "job.yaml:9: tags such as !!float are not allowed; write the plain value"},
+	{"merge key", "{name: okra}", "{<<: {name: okra}}", "job.yaml:8: unknown key \"<<\" in protocol; it may have name, mode, encoder, wire, rounds"},
+	{"deep", "{name: small}", strings.Repeat("{a: ", 20) + "1" + strings.Repeat("}", 20), "job.yaml:3: maps and lists are nested more than 16 deep; no job needs that"},
+	{"too large", minimal, minimal + strings.Repeat("#", MaxBytes), "job.yaml:1: the file has 1048772 bytes; a job file has at most 1048576"},
+	{"invalid UTF-8", "label: label", "label: \xff", "job.yaml:7: this line is not UTF-8 text; save the file as UTF-8"},
+
+	// keys
+	{"unknown key with a near one", "gamma: 0.5", "gama: 0.5", "job.yaml:9: unknown key \"gama\" in kernel; did you mean \"gamma\"?"},
+	{"case of a key", "{name: svc}", "{name: svc, c: 10}", "job.yaml:10: unknown key \"c\" in learner; did you mean \"C\"?"},
+	{"unknown key with none near", "gamma: 0.5", "bandwidth: 0.5", "job.yaml:9: unknown key \"bandwidth\" in kernel; it may have name, gamma, coef0, degree, alpha, length_scale, nu"},
+	{"unknown key at the top", "spec:", "status: {}\nspec:", "job.yaml:4: unknown key \"status\" in the job file; it may have apiVersion, kind, metadata, spec"},
+	{"unknown key in spec", "  learner:", "  protocols: {}\n  learner:", "job.yaml:10: unknown key \"protocols\" in spec; did you mean \"protocol\"?"},
+	{"very long key", "gamma: 0.5", strings.Repeat("g", 100) + ": 0.5", "job.yaml:9: unknown key \"gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg\"... in kernel; it may have name, gamma, coef0, degree, alpha, length_scale, nu"},
+	{"key is a map", "gamma: 0.5", "? {a: b} : 0.5", "job.yaml:9: a key of kernel is a map; it must be one of name, gamma, coef0, degree, alpha, length_scale, nu"},
+	{"key twice", "gamma: 0.5", "gamma: 0.5, gamma: 0.6", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
+	{"missing section", "  kernel: {name: rbf, gamma: 0.5}\n", "", "job.yaml:4: spec has no kernel; add kernel: {name: rbf, gamma: 0.5}"},
+	{"missing name", "{name: small}", "{}", "job.yaml:3: metadata has no name; add name: and a short name of lower-case letters, digits and dashes"},
+	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds"},
+	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds"},
+	{"list of kernels", "{name: rbf, gamma: 0.5}", "[{name: rbf, gamma: 0.5}]", "job.yaml:9: kernel is a list; this version takes one map with name, gamma, coef0, degree, alpha, length_scale, nu"},
+
+	{"job is a list", minimal, "- apiVersion: mercer/v1\n", "job.yaml:1: the job file is a list; this version takes one map with apiVersion, kind, metadata, spec"},
+
+	// head
+	{"old version", "mercer/v1", "mercer/v0", "job.yaml:1: apiVersion is \"mercer/v0\"; this version reads mercer/v1 only"},
+	{"other kind", "kind: Job", "kind: Federation", "job.yaml:2: kind is \"Federation\"; this version reads Job only"},
+	{"name with a space", "name: small", "name: Three Hospitals", "job.yaml:3: name \"Three Hospitals\" is not allowed; use at most 63 lower-case letters, digits and inner dashes"},
+	{"name with a path", "name: small", "name: ../up", "job.yaml:3: name \"../up\" is not allowed; use at most 63 lower-case letters, digits and inner dashes"},
+
+	// values
+	{"negative seed", "spec:", "spec:\n  seed: -1", "job.yaml:5: seed is \"-1\"; write a whole number from 0 to 18446744073709551615"},
+	{"seed too large", "spec:", "spec:\n  seed: 18446744073709551616", "job.yaml:5: seed is \"18446744073709551616\"; write a whole number from 0 to 18446744073709551615"},
+	{"word for a number", "gamma: 0.5", "gamma: half", "job.yaml:9: gamma is \"half\", not a number; write one such as 0.5"},
+	{"quoted number", "gamma: 0.5", `gamma: "0.5"`, "job.yaml:9: gamma is the text \"0.5\"; write the number without quotes"},
+	{"not a number", "gamma: 0.5", "gamma: .nan", "job.yaml:9: gamma is \".nan\", not a number; write one such as 0.5"},
+	{"infinite", "gamma: 0.5", "gamma: 1e999", "job.yaml:9: gamma is \"1e999\", not a number; write one such as 0.5"},
+	{"grid", "gamma: 0.5", "gamma: [0.1, 1]", "job.yaml:9: gamma is a list; grids are not in this version, so give one number"},
+	{"grid of C", "{name: svc}", "{name: svc, C: [0.1, 1, 10]}", "job.yaml:10: C is a list; grids are not in this version, so give one number"},
+	{"empty number", "gamma: 0.5", "gamma: ", "job.yaml:9: gamma is empty; give one value or leave the key out"},
+
+	// data
+	{"no label", "    label: label\n", "", "job.yaml:5: data has no label; add label: and the name of the column that holds the classes"},
+	{"empty label", "label: label", "label:", "job.yaml:7: label is empty; give one value or leave the key out"},
+	{"control character", "label: label", `label: "a\nb"`, "job.yaml:7: label is \"a\\nb\", with a character in it that does not print; remove that"},
+	{"no source", "    source: bundled:digits\n", "", "job.yaml:5: data has no source; add source: bundled:digits or a file"},
+	{"both sources", "label: label", "label: label\n    sources: {a: a.csv, b: b.csv}", "job.yaml:8: data has both source and sources; keep source to share one table out, or sources to give each party its own"},
+	{"sources and partition", "source: bundled:digits", "sources: {a: a.csv, b: b.csv}\n    partition: {parties: [a, b]}", "job.yaml:7: partition shares out one source, and sources already names each party's; remove one"},
+	{"sources twice", "source: bundled:digits", "sources: {a: a.csv, a: b.csv}", "job.yaml:6: two parties are called \"a\"; give each its own name"},
+	{"one of sources", "source: bundled:digits", "sources: {a: a.csv}", "job.yaml:6: a job needs at least two parties, and this names 1; add some"},
+	{"sources is a list", "source: bundled:digits", "sources: [a.csv, b.csv]", "job.yaml:6: sources is a list; write a map such as {north: a.csv, south: b.csv}"},
+	{"id is the label", "label: label", "label: label\n    id: label", "job.yaml:8: id and label are the same column \"label\"; name two columns"},
+	{"folds", "label: label", "label: label\n    folds: 5", "job.yaml:8: folds is not in this version; use test: {fraction: 0.25}"},
+	{"scaling", "label: label", "label: label\n    scale: min-max", "job.yaml:8: unknown scaling \"min-max\"; did you mean \"minmax\"? This version has minmax, standard, none"},
+	{"test fraction", "label: label", "label: label\n    test: {fraction: 1}", "job.yaml:8: fraction is 1; write a number between 0 and 1, such as 0.25"},
+	{"test fraction zero", "label: label", "label: label\n    test: {fraction: 0}", "job.yaml:8: fraction is 0; write a number between 0 and 1, such as 0.25"},
+	{"test every", "label: label", "label: label\n    test: {every: 1}", "job.yaml:8: every is 1; write 2 or more, such as 10 to hold out one row in ten"},
+	{"test every half", "label: label", "label: label\n    test: {every: 2.5}", "job.yaml:8: every is \"2.5\", not a whole number; write one such as 3"},
+	{"test both", "label: label", "label: label\n    test: {every: 10, fraction: 0.1}", "job.yaml:8: test has 2 keys; give one of fraction, every, source"},
+	{"test nothing", "label: label", "label: label\n    test: {}", "job.yaml:8: test has 0 keys; give one of fraction, every, source"},
+	{"test by time", "label: label", "label: label\n    test: {by: time, fraction: 0.1}", "job.yaml:8: by is not in this version; use fraction, every or source"},
+
+	// partition
+	{"partition without parties", "label: label", "label: label\n    partition: {skew: 0.3}", "job.yaml:8: partition has no parties; add parties: [north, south]"},
+	{"same name twice", "label: label", "label: label\n    partition: {parties: [north, south, north]}", "job.yaml:8: two parties are called \"north\"; give each its own name"},
+	{"one party", "label: label", "label: label\n    partition: {parties: [north]}", "job.yaml:8: a job needs at least two parties, and this names 1; add some"},
+	{"no party", "label: label", "label: label\n    partition: {parties: []}", "job.yaml:8: a job needs at least two parties, and this names 0; add some"},
+	{"parties is a number", "label: label", "label: label\n    partition: {parties: 3}", "job.yaml:8: parties is \"3\"; write a list such as [north, south]"},
+	{"party called coordinator", "label: label", "label: label\n    partition: {parties: [north, coordinator]}", "job.yaml:8: party name \"coordinator\" is reserved; choose another"},
+	{"party with capitals", "label: label", "label: label\n    partition: {parties: [North, south]}", "job.yaml:8: party name \"North\" is not allowed; use at most 63 lower-case letters, digits and inner dashes"},
+	{"negative skew", "label: label", "label: label\n    partition: {parties: [a, b], skew: -0.3}", "job.yaml:8: skew is -0.3; write 0 for equal shares or a number above it"},
+	{"by columns", "label: label", "label: label\n    partition: {by: columns, parties: [a, b]}", "job.yaml:8: partition \"columns\" is not in this version; it runs rows"},
+	{"too many parties", "label: label", "label: label\n    partition: {parties: [" + manyNames(MaxParties+1) + "]}", "job.yaml:8: more than 1024 parties; that is the most a job may have"},
+
+	// protocol
+	{"planned protocol", "okra", "moments", "job.yaml:8: protocol \"moments\" is not in this version; it runs okra, pooled"},
+	{"unknown protocol, near", "okra", "orka", "job.yaml:8: unknown protocol \"orka\"; did you mean \"okra\"? This version has okra, pooled"},
+	{"unknown protocol", "okra", "sgd", "job.yaml:8: unknown protocol \"sgd\"; this version has okra, pooled"},
+	{"list of protocols", "name: okra", "name: [okra, pooled]", "job.yaml:8: name is a list; this version takes one protocol"},
+	{"planned encoder", "okra", "okra, encoder: hbh", "job.yaml:8: encoder \"hbh\" is not in this version; it runs hadamard, haar, block"},
+	{"unknown encoder", "okra", "okra, encoder: hadammard", "job.yaml:8: unknown encoder \"hadammard\"; did you mean \"hadamard\"? This version has hadamard, haar, block"},
+	{"paper's encoder in earnest", "okra", "okra, encoder: block", "job.yaml:8: encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper"},
+	{"paper with another encoder", "okra", "okra, mode: paper, encoder: haar", "job.yaml:8: mode paper has encoder block, not haar; remove one of the two"},
+	{"wire", "okra", "okra, wire: float16", "job.yaml:8: unknown wire \"float16\"; did you mean \"float32\"? This version has float32, float64"},
+	{"one round", "okra", "okra, rounds: 1", "job.yaml:8: rounds is 1; write 2 to 16, since one round hides nothing"},
+	{"rounds of haar", "okra", "okra, encoder: haar, rounds: 3", "job.yaml:8: encoder haar has no rounds; remove them"},
+	{"pooled with an encoder", "okra", "pooled, encoder: haar", "job.yaml:8: protocol pooled has no encoder; remove it"},
+
+	// kernel and learner
+	{"nu", "rbf, gamma: 0.5", "matern, nu: 1", "job.yaml:9: nu is 1; write 0.5, 1.5 or 2.5"},
+	{"nu of rbf", "gamma: 0.5", "gamma: 0.5, nu: 0.5", "job.yaml:9: the rbf kernel has no nu; remove it"},
+	{"unknown kernel", "rbf", "rfb", "job.yaml:9: unknown kernel \"rfb\"; did you mean \"rbf\"? This version has linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto"},
+	{"rbf without gamma", ", gamma: 0.5", "", "job.yaml:9: the rbf kernel needs gamma; add one such as gamma: 0.5"},
+	{"gamma zero", "gamma: 0.5", "gamma: 0", "job.yaml:9: gamma is 0; write a number above 0"},
+	{"gamma of linear", "rbf", "linear", "job.yaml:9: the linear kernel has no gamma; remove it"},
+	{"degree", "rbf, gamma: 0.5", "polynomial, gamma: 1, degree: 0", "job.yaml:9: degree is 0; write a whole number from 1 to 64"},
+	{"coef0", "rbf, gamma: 0.5", "polynomial, gamma: 1, coef0: -1", "job.yaml:9: coef0 is -1; below 0 this is no kernel, so write 0 or more"},
+	{"alpha", "rbf, gamma: 0.5", "rational-quadratic, alpha: -1", "job.yaml:9: alpha is -1; write a number above 0"},
+	{"length_scale", "rbf, gamma: 0.5", "rational-quadratic, length_scale: 0", "job.yaml:9: length_scale is 0; write a number above 0"},
+	{"planned learner", "svc", "ridge", "job.yaml:10: learner \"ridge\" is not in this version; it runs svc"},
+	{"unknown learner", "svc", "svm", "job.yaml:10: unknown learner \"svm\"; did you mean \"svc\"? This version has svc"},
+	{"C zero", "{name: svc}", "{name: svc, C: 0}", "job.yaml:10: C is 0; write a number above 0"},
+	{"tol", "{name: svc}", "{name: svc, tol: -1}", "job.yaml:10: tol is -1; write a number above 0 and below 2, such as 0.001"},
+	{"tol too large", "{name: svc}", "{name: svc, tol: 2}", "job.yaml:10: tol is 2; write a number above 0 and below 2, such as 0.001"},
+	{"balanced weights", "{name: svc}", "{name: svc, class_weight: balanced}", "job.yaml:10: class_weight: balanced is not in this version; write a map such as {malignant: 2}"},
+	{"weights is a number", "{name: svc}", "{name: svc, class_weight: 2}", "job.yaml:10: class_weight is \"2\"; write a map such as {malignant: 2}"},
+	{"weight zero", "{name: svc}", "{name: svc, class_weight: {a: 0}}", "job.yaml:10: the weight of class \"a\" is 0; write a number above 0"},
+	{"weight twice", "{name: svc}", "{name: svc, class_weight: {a: 1, a: 2}}", "job.yaml:10: class \"a\" has two weights; keep one"},
+
+	// the rest
+	{"comparison", "spec:", "spec:\n  compare: [pooled, alon]", "job.yaml:5: unknown comparison \"alon\"; did you mean \"alone\"? This version has pooled, alone"},
+	{"comparison twice", "spec:", "spec:\n  compare: [alone, alone]", "job.yaml:5: compare names alone twice; keep one"},
+	{"comparison is a word", "spec:", "spec:\n  compare: alone", "job.yaml:5: compare is \"alone\"; write a list such as [pooled, alone]"},
+	{"prediction", "spec:", "spec:\n  prediction: public", "job.yaml:5: unknown prediction \"public\"; this version has closed, open"},
+	{"timeout without a unit", "spec:", "spec:\n  timeout: {join: 60}", "job.yaml:5: join is \"60\"; write a time above zero and up to 720h, such as 90s or 10m"},
+	{"timeout below zero", "spec:", "spec:\n  timeout: {round: -1s}", "job.yaml:5: round is \"-1s\"; write a time above zero and up to 720h, such as 90s or 10m"},
+	{"timeout for ever", "spec:", "spec:\n  timeout: {round: 9000h}", "job.yaml:5: round is \"9000h\"; write a time above zero and up to 720h, such as 90s or 10m"},
+}
+
+func TestBadJobs(t *testing.T) {
+	for _, c := range badJobs {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(minimal, c.old, c.bad, 1)
+			if text == minimal {
+				t.Fatal("nothing is wrong with this job")
+			}
+			j, err := Parse("job.yaml", []byte(text))
+			if err == nil {
+				t.Fatalf("accepted:\n%s", text)
+			}
+			if j != nil {
+				t.Error("a job beside an error")
+			}
+			if err.Error() != c.want {
+				t.Errorf("\n got %q\nwant %q", err, c.want)
+			}
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Errorf("%T is no *Error", err)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range variants() {
+		f.Add([]byte(text))
+	}
+	for _, c := range badJobs {
+		if len(c.bad) < 4096 {
+			f.Add([]byte(strings.Replace(minimal, c.old, c.bad, 1)))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		j, err := Parse("job.yaml", data)
+		var e *Error
+		switch {
+		case err == nil:
+			checkRoundTrip(t, j)
+		case !errors.As(err, &e) || e.Line < 1 || e.Line > strings.Count(string(data), "\n")+strings.Count(string(data), "\r")+2:
+			t.Errorf("an error without a line of the file: %q", err)
+		}
+	})
+}
+
+// manyNames returns n different party names as a YAML list without brackets.
+func manyNames(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("p%d", i)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,178 @@
+package job
+
+import (
+	"go.yaml.in/yaml/v3"
+)
+
+// Data says where the rows come from and how they are shared out.
+type Data struct {
+	// Source is one source for all: bundled:NAME, a path, or a name in the data
+	// folder. When deployed it is the name in each party's own catalogue.
+	Source string
+	// Sources gives each party its own, in the order of the file. Exactly one of
+	// Source and Sources is set.
+	Sources   []Source
+	Label     string // column of the labels
+	ID        string // column of the row ids; "" for none
+	Partition Partition
+	Test      Test
+	Scale     Scaling
+}
+
+// Source is the source of one party.
+type Source struct{ Party, File string }
+
+// Partition shares the rows of one source out among parties.
+type Partition struct {
+	By      Direction
+	Parties []string
+	// Skew is 0 for equal shares with the same mix of classes, or else the
+	// concentration of a Dirichlet label skew: the smaller, the more uneven. See
+	// dataset.ByRows.
+	Skew float64
+}
+
+// Direction says what a partition cuts.
+type Direction string
+
+// Rows gives each party other rows with all columns.
+const Rows Direction = "rows"
+
+// Test says which rows are held out. Exactly one field is set.
+type Test struct {
+	Fraction float64 // of each class, drawn at random
+	Every    int     // rows Every-1, 2 Every-1, ... counted from 0
+	Source   string  // a source of its own
+}
+
+// Scaling is how the parties scale features together, before the protocol.
+type Scaling string
+
+// The scalings. The server never sees the ranges.
+const (
+	MinMax   Scaling = "minmax"   // to [0, 1]
+	Standard Scaling = "standard" // to mean 0, variance 1
+	None     Scaling = "none"
+)
+
+// MaxParties bounds the parties of a job.
+const MaxParties = 1024
+
+// defaultFraction is held out when the file says nothing, as in scikit-learn.
+const defaultFraction = 0.25
+
+// Parties returns the names of the parties in the order of the file, or nil
+// when the job leaves them to the federation's roster.
+func (j *Job) Parties() []string {
+	if j.Data.Sources == nil {
+		return j.Data.Partition.Parties
+	}
+	names := make([]string, len(j.Data.Sources))
+	for i, s := range j.Data.Sources {
+		names[i] = s.Party
+	}
+	return names
+}
+
+func (d *Data) section() *section {
+	return &section{name: "data", fields: []field{
+		{key: "source", value: text{&d.Source}},
+		{key: "sources", value: sources{&d.Sources}},
+		{key: "label", value: text{&d.Label}, need: "add label: and the name of the column that holds the classes"},
+		{key: "id", value: text{&d.ID}},
+		{key: "partition", value: d.Partition.section()},
+		{key: "test", value: d.Test.section()},
+		{key: "folds", value: later{"use test: {fraction: 0.25}"}},
+		{key: "scale", value: choice[Scaling]{"scaling", &d.Scale, []Scaling{MinMax, Standard, None}, nil}},
+	}, finish: d.finish}
+}
+
+func (d *Data) finish(in *place) error {
+	switch {
+	case in.given("source") && in.given("sources"):
+		return in.refuse("sources", "data has both source and sources; keep source to share one table out, or sources to give each party its own")
+	case !in.given("source") && !in.given("sources"):
+		return in.refuse("source", "data has no source; add source: bundled:digits or a file")
+	case in.given("sources") && in.given("partition"):
+		return in.refuse("partition", "partition shares out one source, and sources already names each party's; remove one")
+	case d.ID != "" && d.ID == d.Label:
+		return in.refuse("id", "id and label are the same column %s; name two columns", quote(d.ID))
+	}
+	if d.Test == (Test{}) {
+		d.Test.Fraction = defaultFraction
+	}
+	return nil
+}
+
+func (p *Partition) section() *section {
+	return &section{name: "partition", fields: []field{
+		{key: "by", value: choice[Direction]{"partition", &p.By, []Direction{Rows}, []Direction{"columns", "devices"}}},
+		{key: "parties", value: partyList{&p.Parties}, need: "add parties: [north, south]"},
+		{key: "skew", value: number{&p.Skew}},
+	}, finish: p.finish}
+}
+
+func (p *Partition) finish(in *place) error {
+	if p.By == "" {
+		p.By = Rows
+	}
+	if p.Skew < 0 {
+		return in.refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
+	}
+	return nil
+}
+
+func (t *Test) section() *section {
+	return &section{name: "test", fields: []field{
+		{key: "fraction", value: number{&t.Fraction}},
+		{key: "every", value: whole{&t.Every}},
+		{key: "source", value: text{&t.Source}},
+		{key: "by", value: later{"use fraction, every or source"}},
+	}, finish: t.finish}
+}
+
+func (t *Test) finish(in *place) error {
+	if len(in.keys) != 1 {
+		return in.refuse("", "test has %d keys; give one of fraction, every, source", len(in.keys))
+	}
+	if in.given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
+		return in.refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
+	}
+	if in.given("every") && t.Every < 2 {
+		return in.refuse("every", "every is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
+	}
+	return nil
+}
+
+// sources is a map from party to source that keeps the order of the file,
+// because sums run in that order.
+type sources struct{ dst *[]Source }
+
+func (v sources) decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return at(n, "%s is %s; write a map such as {north: a.csv, south: b.csv}", key, describe(n))
+	}
+	var parties partyNames
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if err := parties.add(n.Content[i]); err != nil {
+			return err
+		}
+		s := Source{Party: n.Content[i].Value}
+		if err := (text{&s.File}).decode("the source of "+s.Party, n.Content[i+1]); err != nil {
+			return err
+		}
+		*v.dst = append(*v.dst, s)
+	}
+	return parties.enough(n)
+}
+
+func (v sources) encode() *yaml.Node {
+	if *v.dst == nil {
+		return nil
+	}
+	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, s := range *v.dst {
+		m.Content = append(m.Content, textNode(s.Party), textNode(s.File))
+	}
+	return m
+}

@@ -1,0 +1,26 @@
+// Package job reads and writes the job file: which data, which protocol, which
+// kernel, which learner.
+//
+//	apiVersion: mercer/v1
+//	kind: Job
+//	metadata: {name: digits-hospitals}
+//	spec:
+//	  data:
+//	    source: bundled:digits
+//	    label: label
+//	    partition: {parties: [north, south, east], skew: 0.3}
+//	  protocol: {name: okra}
+//	  kernel: {name: rbf, gamma: 0.5}
+//	  learner: {name: svc, C: 10}
+//
+// The file is strict. A key that is unknown, given twice, of the wrong type or
+// without meaning where it stands is an error that names the line; so is a name
+// that the project plans but this version does not run. [Parse] fills every
+// default, so that a Job means the same whoever reads it, and [Job.Encode]
+// writes the one canonical form, whose SHA-256 is [Job.Hash].
+//
+//	j, err := job.Parse("job.yaml", data)
+//	if err != nil {
+//		return err // job.yaml:7: unknown key "gama" in kernel; did you mean "gamma"?
+//	}
+package job

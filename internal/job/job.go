@@ -1,0 +1,154 @@
+package job
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// APIVersion is the version of the job file that this package reads.
+const APIVersion = "mercer/v1"
+
+// Job is a job with every default filled in. It is plain data: [Job.Validate]
+// checks one that was not parsed.
+type Job struct {
+	Name       string // lower-case letters, digits and dashes
+	Seed       uint64 // of the partition and the split; never of secrets
+	Data       Data
+	Protocol   Protocol
+	Kernel     Kernel
+	Learner    Learner
+	Compare    []Comparison // in the order of [Comparisons]
+	Prediction Prediction
+	Timeout    Timeout
+}
+
+// Comparison is a baseline that the launching process computes beside the job,
+// because it owns the data; deployed jobs have none.
+type Comparison string
+
+// The comparisons.
+const (
+	Pooled Comparison = "pooled" // the same learner on all data: what privacy cost
+	Alone  Comparison = "alone"  // each party by itself: what joining gained
+)
+
+// Comparisons returns all comparisons in canonical order.
+func Comparisons() []Comparison { return []Comparison{Pooled, Alone} }
+
+// Prediction says what becomes of the encoder's secret after the result.
+type Prediction string
+
+// Closed destroys every encoder's secret with the result. Open keeps it at the
+// parties, so that they can encode new rows for the model later.
+const (
+	Closed Prediction = "closed"
+	Open   Prediction = "open"
+)
+
+// Compares reports whether the job asks for c.
+func (j *Job) Compares(c Comparison) bool {
+	for _, have := range j.Compare {
+		if have == c {
+			return true
+		}
+	}
+	return false
+}
+
+// initial holds the defaults that do not depend on other keys.
+func initial() *Job {
+	return &Job{
+		Seed:       1,
+		Data:       Data{Scale: MinMax},
+		Compare:    Comparisons(),
+		Prediction: Closed,
+		Timeout:    defaultTimeout(),
+	}
+}
+
+// Parse reads a job file. The name is what errors call the file. Every error
+// is an [*Error] and names a line.
+func Parse(name string, data []byte) (*Job, error) {
+	j := initial()
+	root, err := document(data)
+	if err == nil {
+		err = j.file().decode("", root)
+	}
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	return j, nil
+}
+
+// Encode returns the canonical job file: Parse(Encode(j)) equals j, and equal
+// jobs have equal bytes.
+func (j *Job) Encode() []byte {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := errors.Join(e.Encode(j.file().encode()), e.Close()); err != nil {
+		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
+	}
+	return b.Bytes()
+}
+
+// Hash is the SHA-256 of the canonical job file.
+func (j *Job) Hash() [sha256.Size]byte { return sha256.Sum256(j.Encode()) }
+
+// Validate checks a job that was built or changed by a program and fills the
+// defaults of what it leaves out, as Parse does. Lines in its error count in
+// the canonical file.
+func (j *Job) Validate() error {
+	valid, err := Parse("job", j.Encode())
+	if err != nil {
+		return err
+	}
+	*j = *valid
+	return nil
+}
+
+// Simulable reports why the job cannot run in one process that plays every
+// party, or nil.
+func (j *Job) Simulable() error {
+	if j.Parties() == nil {
+		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
+	}
+	return nil
+}
+
+// Deployable reports why the job cannot run between real parties, or nil.
+func (j *Job) Deployable() error {
+	if j.Protocol.Name == PooledData {
+		return errors.New("job: protocol pooled has no privacy and runs in simulate only; use okra")
+	}
+	return nil
+}
+
+// file is the declaration of the whole job file.
+func (j *Job) file() *section {
+	return &section{name: "the job file", fields: []field{
+		{key: "apiVersion", value: fixed(APIVersion), need: "write apiVersion: " + APIVersion + " as the first line"},
+		{key: "kind", value: fixed("Job"), need: "write kind: Job"},
+		{key: "metadata", value: &section{name: "metadata", fields: []field{
+			{key: "name", value: dnsLabel{&j.Name}, need: "add name: and a short name of lower-case letters, digits and dashes"},
+		}}, need: "add metadata: {name: my-job}"},
+		{key: "spec", value: j.spec(), need: "add spec: with data, protocol, kernel and learner"},
+	}}
+}
+
+func (j *Job) spec() *section {
+	return &section{name: "spec", fields: []field{
+		{key: "seed", value: seed{&j.Seed}},
+		{key: "data", value: j.Data.section(), need: "add data: with source and label"},
+		{key: "protocol", value: j.Protocol.section(), need: "add protocol: {name: okra}"},
+		{key: "kernel", value: j.Kernel.section(), need: "add kernel: {name: rbf, gamma: 0.5}"},
+		{key: "learner", value: j.Learner.section(), need: "add learner: {name: svc, C: 10}"},
+		{key: "compare", value: choices[Comparison]{"comparison", &j.Compare, Comparisons()}},
+		{key: "prediction", value: choice[Prediction]{"prediction", &j.Prediction, []Prediction{Closed, Open}, nil}},
+		{key: "timeout", value: j.Timeout.section()},
+	}}
+}

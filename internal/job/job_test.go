@@ -1,0 +1,357 @@
+package job
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/protocol/okra"
+)
+
+const minimal = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: small}
+spec:
+  data:
+    source: bundled:digits
+    label: label
+  protocol: {name: okra}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: svc}
+`
+
+func TestParseFillsDefaults(t *testing.T) {
+	got, err := Parse("job.yaml", []byte(minimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Job{
+		Name: "small",
+		Seed: 1,
+		Data: Data{
+			Source: "bundled:digits", Label: "label",
+			Test: Test{Fraction: 0.25}, Scale: MinMax,
+		},
+		Protocol:   Protocol{Name: OKRA, Encoder: Hadamard, Wire: Float32, Mode: Hardened, Rounds: 3},
+		Kernel:     Kernel{Name: RBF, Gamma: 0.5},
+		Learner:    Learner{Name: SVC, C: 1, Tol: 1e-3},
+		Compare:    []Comparison{Pooled, Alone},
+		Prediction: Closed,
+		Timeout:    Timeout{Join: time.Minute, Round: 10 * time.Minute},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+const full = `# every key that this version runs
+apiVersion: mercer/v1
+kind: Job
+metadata:
+  name: all-keys
+spec:
+  seed: 18446744073709551615
+  data:
+    sources:
+      south: s.csv
+      north: n.csv
+    label: "5"
+    id: patient
+    test: {every: 10}
+    scale: standard
+  protocol: {name: okra, mode: paper, encoder: block, wire: float64}
+  kernel: {name: polynomial, gamma: 1e-3, coef0: 1, degree: 2}
+  learner:
+    name: svc
+    C: 10
+    tol: 1e-8
+    class_weight: {yes: 2, 0: .5}
+  compare: [alone, pooled]
+  prediction: open
+  timeout: {join: 90s, round: 1h}
+`
+
+func TestParseReadsEveryKey(t *testing.T) {
+	got, err := Parse("job.yaml", []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Job{
+		Name: "all-keys",
+		Seed: 1<<64 - 1,
+		Data: Data{
+			Sources: []Source{{"south", "s.csv"}, {"north", "n.csv"}},
+			Label:   "5", ID: "patient", Test: Test{Every: 10}, Scale: Standard,
+		},
+		Protocol:   Protocol{Name: OKRA, Encoder: Block, Wire: Float64, Mode: Paper},
+		Kernel:     Kernel{Name: Polynomial, Gamma: 1e-3, Coef0: 1, Degree: 2},
+		Learner:    Learner{Name: SVC, C: 10, Tol: 1e-8, ClassWeight: map[string]float64{"yes": 2, "0": 0.5}},
+		Compare:    []Comparison{Pooled, Alone},
+		Prediction: Open,
+		Timeout:    Timeout{Join: 90 * time.Second, Round: time.Hour},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"south", "north"}, got.Parties()); d != "" {
+		t.Error(d)
+	}
+}
+
+// variants are good jobs that differ from minimal in one place.
+func variants() map[string]string {
+	with := func(old, replacement string) string { return strings.Replace(minimal, old, replacement, 1) }
+	return map[string]string{
+		"minimal":            minimal,
+		"full":               full,
+		"partition":          with("label: label", "label: label\n    partition: {parties: [a, b-2], skew: 0.3}"),
+		"no comparison":      minimal + "  compare: []\n",
+		"seed zero":          minimal + "  seed: 0\n",
+		"one timeout":        minimal + "  timeout: {join: 1.5s}\n",
+		"pooled":             with("okra", "pooled"),
+		"haar":               with("okra", "okra, encoder: haar"),
+		"paper":              with("okra", "okra, mode: paper"),
+		"rounds":             with("okra", "okra, rounds: 5"),
+		"linear":             with("rbf, gamma: 0.5", "linear"),
+		"cosine":             with("rbf, gamma: 0.5", "cosine"),
+		"laplacian":          with("rbf, gamma: 0.5", "laplacian, gamma: 2"),
+		"polynomial":         with("rbf, gamma: 0.5", "polynomial, gamma: 1, coef0: 0"),
+		"rational-quadratic": with("rbf, gamma: 0.5", "rational-quadratic, alpha: 2"),
+		"matern":             with("rbf, gamma: 0.5", "matern, nu: 2.5"),
+		"tanimoto":           with("rbf, gamma: 0.5", "tanimoto"),
+		"test source":        with("label: label", "label: y\n    test: {source: a9a/a9a.t}"),
+		"odd words":          with("bundled:digits", `"null"`),
+		"numeric party":      with("label: label", "label: true\n    partition: {parties: [1, 2]}"),
+		"json":               `{"apiVersion":"mercer/v1","kind":"Job","metadata":{"name":"j"},"spec":{"data":{"source":"a","label":"b"},"protocol":{"name":"okra"},"kernel":{"name":"linear"},"learner":{"name":"svc"}}}`,
+	}
+}
+
+func TestEncodeRoundTrip(t *testing.T) {
+	for name, text := range variants() {
+		t.Run(name, func(t *testing.T) {
+			j, err := Parse(name, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkRoundTrip(t, j)
+		})
+	}
+}
+
+func checkRoundTrip(t *testing.T, j *Job) {
+	t.Helper()
+	enc := j.Encode()
+	again, err := Parse("encoded", enc)
+	if err != nil {
+		t.Fatalf("the canonical form is refused: %v\n%s", err, enc)
+	}
+	if d := cmp.Diff(j, again); d != "" {
+		t.Errorf("decoding the canonical form gives another job:\n%s", d)
+	}
+	if twice := again.Encode(); !bytes.Equal(enc, twice) {
+		t.Errorf("two canonical forms:\n%s\n%s", enc, twice)
+	}
+}
+
+func TestEncodeIsCanonical(t *testing.T) {
+	j, err := Parse("full", []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `apiVersion: mercer/v1
+kind: Job
+metadata:
+  name: all-keys
+spec:
+  seed: 18446744073709551615
+  data:
+    sources:
+      south: s.csv
+      north: n.csv
+    label: "5"
+    id: patient
+    test:
+      every: 10
+    scale: standard
+  protocol:
+    name: okra
+    mode: paper
+    encoder: block
+    wire: float64
+  kernel:
+    name: polynomial
+    gamma: 0.001
+    coef0: 1
+    degree: 2
+  learner:
+    name: svc
+    C: 10
+    tol: 1e-08
+    class_weight:
+      "0": 0.5
+      yes: 2
+  compare: [pooled, alone]
+  prediction: open
+  timeout:
+    join: 1m30s
+    round: 1h0m0s
+`
+	if d := cmp.Diff(want, string(j.Encode())); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestHashTellsJobsApart(t *testing.T) {
+	seen := make(map[[32]byte]string)
+	for name, text := range variants() {
+		j, err := Parse(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[j.Hash()]; twice {
+			t.Errorf("%s and %s have the same hash", name, other)
+		}
+		seen[j.Hash()] = name
+	}
+	spaced := strings.ReplaceAll(minimal, "{name: okra}", "\n    name: 'okra' # the default encoder")
+	a, _ := Parse("a", []byte(minimal))
+	b, err := Parse("b", []byte(spaced))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Hash() != b.Hash() {
+		t.Error("layout changes the hash")
+	}
+}
+
+func TestValidate(t *testing.T) {
+	good := func() *Job {
+		j, err := Parse("good", []byte(minimal))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	j := good()
+	j.Protocol = Protocol{Name: OKRA} // a program leaves the rest to the defaults
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(good(), j); d != "" {
+		t.Error(d)
+	}
+	for name, spoil := range map[string]func(*Job){
+		"negative C":     func(j *Job) { j.Learner.C = -1 },
+		"no name":        func(j *Job) { j.Name = "" },
+		"invalid UTF-8":  func(j *Job) { j.Data.Label = "a\xff" },
+		"unknown kernel": func(j *Job) { j.Kernel.Name = "sigmoid" },
+		"one party":      func(j *Job) { j.Data.Partition.Parties = []string{"a"} },
+	} {
+		j := good()
+		spoil(j)
+		before := *j
+		if err := j.Validate(); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+		if d := cmp.Diff(before, *j); d != "" {
+			t.Errorf("%s: a refused job was changed:\n%s", name, d)
+		}
+	}
+}
+
+func TestWhereAJobRuns(t *testing.T) {
+	j, err := Parse("small", []byte(minimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Simulable(); err == nil || !strings.Contains(err.Error(), "partition") {
+		t.Errorf("a job without parties simulates: %v", err)
+	}
+	if err := j.Deployable(); err != nil {
+		t.Error(err)
+	}
+	j.Data.Partition.Parties = []string{"a", "b"}
+	if err := j.Simulable(); err != nil {
+		t.Error(err)
+	}
+	j.Protocol = Protocol{Name: PooledData}
+	if err := j.Deployable(); err == nil {
+		t.Error("a job without privacy can be deployed")
+	}
+	if !j.Compares(Alone) || (&Job{}).Compares(Alone) {
+		t.Error("Compares is wrong")
+	}
+}
+
+// TestAgreesWithThePackagesThatRunIt holds the job file's names, bounds and
+// defaults against those of the kernel, the protocol and the learner.
+func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
+	for _, name := range kernel.Names() {
+		if !slices.Contains(kernelNames(), KernelName(name)) {
+			t.Errorf("kernel %s cannot be written in a job file", name)
+		}
+	}
+	for name, text := range variants() {
+		j, err := Parse(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kernel.New(j.Kernel.Spec()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		p := svm.Params{C: j.Learner.C, Tol: j.Learner.Tol, Weights: j.Learner.ClassWeight}
+		if err := p.Validate([]string{"0", "yes"}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if j.Protocol.Name == OKRA {
+			checkOKRA(t, name, j.Protocol)
+		}
+	}
+}
+
+func checkOKRA(t *testing.T, name string, p Protocol) {
+	t.Helper()
+	spec := okra.Spec{Encoder: string(p.Encoder), Wire: string(p.Wire), Mode: string(p.Mode), Rounds: p.Rounds}
+	params, err := okra.NewParams(spec)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	filled := params.Spec()
+	filled.BlockWidth = 0 // the job file leaves it to the protocol
+	if d := cmp.Diff(spec, filled); d != "" {
+		t.Errorf("%s: other defaults than the protocol's:\n%s", name, d)
+	}
+}
+
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) < 2 {
+		t.Fatalf("examples: %v, %v", files, err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := Parse(filepath.Base(f), data)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if want := strings.TrimSuffix(filepath.Base(f), ".yaml"); j.Name != want {
+			t.Errorf("%s holds the job %s", f, j.Name)
+		}
+		if err := j.Simulable(); err != nil {
+			t.Errorf("%s: %v", f, err)
+		}
+		checkRoundTrip(t, j)
+	}
+}

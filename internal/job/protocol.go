@@ -1,0 +1,112 @@
+package job
+
+// Protocol names a protocol and its parameters. Those that the protocol does
+// not use are zero.
+type Protocol struct {
+	Name    ProtocolName
+	Encoder Encoder
+	Wire    Wire
+	Mode    Mode
+	Rounds  int // of the hadamard encoder
+}
+
+// ProtocolName names a protocol.
+type ProtocolName string
+
+// The protocols. PooledData has no privacy at all: everything is computed on
+// the rows in one place. It exists for comparison, in simulate only.
+const (
+	OKRA       ProtocolName = "okra"
+	PooledData ProtocolName = "pooled"
+)
+
+// Encoder names the isometry that OKRA's parties share.
+type Encoder string
+
+// The encoders. Block is the paper's, and open to the attacks of its own
+// structure.
+const (
+	Hadamard Encoder = "hadamard"
+	Haar     Encoder = "haar"
+	Block    Encoder = "block"
+)
+
+// Wire is the type of the numbers that are sent; sums run in float64 anyway.
+type Wire string
+
+// The wire formats.
+const (
+	Float32 Wire = "float32"
+	Float64 Wire = "float64"
+)
+
+// Mode says whose version of the protocol runs.
+type Mode string
+
+// Hardened carries the fixes of published flaws; Paper follows the paper to
+// the letter, for reproduction.
+const (
+	Hardened Mode = "hardened"
+	Paper    Mode = "paper"
+)
+
+// Bounds and default of the hadamard encoder's rounds. One round is void: the
+// public transform undoes it.
+const (
+	minRounds     = 2
+	maxRounds     = 16
+	defaultRounds = 3
+)
+
+func (p *Protocol) section() *section {
+	return &section{name: "protocol", fields: []field{
+		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, PooledData},
+			[]ProtocolName{"moments", "gram", "fdskl", "fedcfk", "secvm"}}, need: "add name: okra"},
+		{key: "mode", value: choice[Mode]{"mode", &p.Mode, []Mode{Hardened, Paper}, nil}},
+		{key: "encoder", value: choice[Encoder]{"encoder", &p.Encoder, []Encoder{Hadamard, Haar, Block}, []Encoder{"hbh", "flake"}}},
+		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
+		{key: "rounds", value: whole{&p.Rounds}},
+	}, finish: p.finish}
+}
+
+func (p *Protocol) finish(in *place) error {
+	if p.Name == PooledData {
+		for _, key := range []string{"mode", "encoder", "wire", "rounds"} {
+			if in.given(key) {
+				return in.refuse(key, "protocol pooled has no %s; remove it", key)
+			}
+		}
+		return nil
+	}
+	p.fill(in)
+	switch {
+	case p.Encoder == Block && p.Mode != Paper:
+		return in.refuse("encoder", "encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper")
+	case p.Mode == Paper && p.Encoder != Block:
+		return in.refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", p.Encoder)
+	case in.given("rounds") && p.Encoder != Hadamard:
+		return in.refuse("rounds", "encoder %s has no rounds; remove them", p.Encoder)
+	case p.Encoder == Hadamard && (p.Rounds < minRounds || p.Rounds > maxRounds):
+		return in.refuse("rounds", "rounds is %d; write %d to %d, since one round hides nothing", p.Rounds, minRounds, maxRounds)
+	}
+	return nil
+}
+
+// fill sets OKRA's defaults.
+func (p *Protocol) fill(in *place) {
+	if p.Mode == "" {
+		p.Mode = Hardened
+	}
+	if p.Wire == "" {
+		p.Wire = Float32
+	}
+	if p.Encoder == "" && p.Mode == Paper {
+		p.Encoder = Block
+	}
+	if p.Encoder == "" {
+		p.Encoder = Hadamard
+	}
+	if p.Encoder == Hadamard && !in.given("rounds") {
+		p.Rounds = defaultRounds
+	}
+}

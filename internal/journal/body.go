@@ -1,0 +1,160 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// maxPending bounds how many side files are held open between two Syncs.
+const maxPending = 32
+
+// bodies are a session's side files. A file is kept open until it has been
+// flushed: an error of writing back may be reported to the descriptor that
+// wrote, and to no other.
+type bodies struct {
+	dir     string
+	sealer  sealer
+	bytes   int64 // on disk
+	pending []*os.File
+}
+
+func (b *bodies) path(number uint64) string {
+	return filepath.Join(b.dir, fmt.Sprintf("%016x", number))
+}
+
+// write stores the body of record number.
+func (b *bodies) write(number uint64, body []byte) error {
+	f, err := os.OpenFile(b.path(number), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	sealed := b.sealer.seal(make([]byte, 0, len(body)+sealOverhead), place{placeBody, number}, body)
+	if _, err := f.Write(sealed); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	b.pending = append(b.pending, f)
+	b.bytes += int64(len(sealed))
+	return nil
+}
+
+// drop takes back the body written last, whose record could not be.
+func (b *bodies) drop(number uint64, size int) error {
+	last := b.pending[len(b.pending)-1]
+	b.pending = b.pending[:len(b.pending)-1]
+	b.bytes -= int64(size + sealOverhead)
+	return errors.Join(last.Close(), os.Remove(b.path(number)))
+}
+
+// bound keeps the number of open files small.
+func (b *bodies) bound() error {
+	if len(b.pending) < maxPending {
+		return nil
+	}
+	return b.sync()
+}
+
+// sync waits until every body is on disk.
+func (b *bodies) sync() error {
+	if len(b.pending) == 0 {
+		return nil
+	}
+	var errs []error
+	for _, f := range b.pending {
+		errs = append(errs, f.Sync())
+	}
+	errs = append(errs, b.close(), disk.SyncDir(b.dir))
+	return errors.Join(errs...)
+}
+
+// close closes what is open; flushed or not.
+func (b *bodies) close() error {
+	var errs []error
+	for _, f := range b.pending {
+		errs = append(errs, f.Close())
+	}
+	b.pending = nil
+	return errors.Join(errs...)
+}
+
+// read returns the body of record number.
+func (b *bodies) read(number uint64, want side) ([]byte, error) {
+	if err := b.check(number, want); err != nil {
+		return nil, err
+	}
+	sealed, err := os.ReadFile(b.path(number)) // of the size just checked
+	if err != nil {
+		return nil, err
+	}
+	body, err := b.sealer.open(nil, place{placeBody, number}, sealed)
+	if err != nil || sha256.Sum256(body) != want.hash {
+		return nil, damage("the body is not the one that was journalled")
+	}
+	return body, nil
+}
+
+// check looks at a side file's size only.
+func (b *bodies) check(number uint64, want side) error {
+	info, err := os.Stat(b.path(number))
+	if err != nil {
+		return err
+	}
+	if size := int64(want.size + sealOverhead); info.Size() != size {
+		return damage(fmt.Sprintf("%d bytes where %d were written", info.Size(), size))
+	}
+	return nil
+}
+
+// adopt takes over a side file that a former process wrote and may not have
+// flushed. If it was never flushed, its content has to be looked at.
+func (b *bodies) adopt(number uint64, want side, flushed bool) error {
+	if flushed {
+		b.bytes += int64(want.size + sealOverhead)
+		return b.check(number, want)
+	}
+	if _, err := b.read(number, want); err != nil {
+		return err
+	}
+	f, err := os.Open(b.path(number))
+	if err != nil {
+		return err
+	}
+	b.bytes += int64(want.size + sealOverhead)
+	b.pending = append(b.pending, f)
+	return b.bound()
+}
+
+// sweep removes every file that keep does not list and returns how many there
+// were: bodies whose records were cut off.
+func (b *bodies) sweep(keep map[string]bool) (int, error) {
+	entries, err := os.ReadDir(b.dir)
+	if err != nil {
+		return 0, err
+	}
+	removed := 0
+	for _, e := range entries {
+		if keep[e.Name()] {
+			continue
+		}
+		if err := os.Remove(filepath.Join(b.dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
+
+// restore puts the body back into the record it was split from.
+func (e entry) restore(body []byte) Record {
+	r := e.Record
+	m := r.Event.(protocol.Received).Message
+	m.Body = body
+	r.Event = protocol.Received{Message: m}
+	return r
+}

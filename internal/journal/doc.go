@@ -1,0 +1,60 @@
+// Package journal is the truth of a session: an append-only log of every event
+// that its machine accepted, from which the machine is rebuilt, byte for byte,
+// after a crash.
+//
+//	store, err := journal.OpenStore("/var/lib/mercer/journal")
+//	j, err := store.Create(id, seed, build) // once for each session
+//	err = j.Append(journal.Record{Event: event, Sent: digests})
+//	err = j.Sync() // then acknowledge, then send
+//
+// and after a crash
+//
+//	ids, err := store.Unfinished()
+//	j, note, err := store.Open(id, build)
+//	for r, err := range j.Records() { ... }
+//
+// # Layout
+//
+//	ROOT/lock               held by the one process that uses ROOT
+//	ROOT/used/ID            one mark for each session ever begun; never removed
+//	ROOT/session/ID/seed    32 bytes, mode 0600; removed at the end
+//	ROOT/session/ID/log     a header in clear, then sealed records
+//	ROOT/session/ID/body/N  message bodies over 64 KiB, sealed, of record N
+//	ROOT/session/ID/tombstone   public facts about a session that has ended
+//
+// Records and bodies are sealed with AES-256-GCM under HKDF-SHA256(seed), with
+// a random nonce for each and their place as additional data. So destroying
+// the 32 bytes of the seed destroys all of them, and nothing can be moved to
+// another place or session. (Nonces are not record numbers, because a record
+// torn by a crash is rewritten with other content under the same number.)
+//
+// # What survives
+//
+//   - kill -9 at any instruction loses nothing for which Append had returned.
+//   - A power cut loses nothing for which Sync had returned; of what was
+//     appended later, a prefix survives. A torn end is cut off and counted in
+//     [Note].
+//   - The seed, the mark and the header are on disk before Create returns.
+//   - Destroy writes the tombstone first and overwrites the seed next; OpenStore
+//     finishes what a crash interrupted.
+//   - A session whose seed or log is missing, damaged or older than its mark
+//     (restored from a backup, say) is refused with [ErrLost]: running it could
+//     answer twice under the same masks.
+//
+// # What is not promised
+//
+//   - Overwriting a seed reaches the blocks it was first written to only on
+//     drives and file systems that write in place. SSDs remap blocks; btrfs,
+//     ZFS, APFS and snapshots copy on write. Put the root on an encrypted
+//     volume if that matters.
+//   - A root that is rolled back as a whole, or a restored virtual machine,
+//     looks like the past and is not found out.
+//   - The mark is written after each Sync but not flushed by itself: after a
+//     power cut it may be up to a writeback interval too low, and then a log
+//     cut off within that interval is taken for a torn one.
+//   - After a drive has failed to write, Linux says so once and forgets: a
+//     process that opens the journal again may read from memory what never
+//     reached the disk.
+//   - The header (session, build, time of creation) is in clear, and so are
+//     the number and the sizes of records.
+package journal

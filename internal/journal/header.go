@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const (
+	magic          = "mercer/journal\r\n" // a copy in text mode breaks it
+	formatVersion  = 1
+	maxBuildBytes  = 256
+	maxHeaderBytes = 512
+)
+
+// Header is what the beginning of a log says in clear.
+type Header struct {
+	Session protocol.SessionID
+	Build   string    // program and instruction set that began the session
+	Created time.Time // to the second
+}
+
+func (h Header) encode() []byte {
+	var w wire.Writer
+	w.Uint16(formatVersion)
+	w.Fixed(h.Session[:])
+	w.String(h.Build)
+	w.Uint64(uint64(h.Created.Unix()))
+	return w.Bytes()
+}
+
+func decodeHeader(b []byte) (Header, error) {
+	r := wire.NewReader(b)
+	if v := r.Uint16(); r.Err() == nil && v != formatVersion {
+		r.Fail(fmt.Errorf("format %d, this program reads %d", v, formatVersion))
+	}
+	var h Header
+	r.Fixed(h.Session[:])
+	h.Build = r.String(maxBuildBytes)
+	h.Created = time.Unix(int64(r.Uint64()), 0)
+	if err := r.Close("header"); err != nil {
+		return h, damage(err.Error())
+	}
+	return h, nil
+}
+
+func readAt(file io.ReaderAt, b []byte, offset int64) error {
+	_, err := file.ReadAt(b, offset)
+	if errors.Is(err, io.EOF) {
+		return damage("the header is incomplete")
+	}
+	return err
+}
+
+// newLog returns the content of a log without records: magic, length, header,
+// and an empty sealed piece, which proves that seed and header belong
+// together.
+func newLog(h Header, seed [SeedSize]byte) ([]byte, error) {
+	header := h.encode()
+	s, err := newSealer(seed, header)
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(magic), 0, 0)
+	binary.LittleEndian.PutUint16(b[len(magic):], uint16(len(header)))
+	b = append(b, header...)
+	return s.seal(b, place{kind: placeHeader}, nil), nil
+}
+
+// readHeader checks the beginning of a log and returns where the records
+// begin.
+func readHeader(file io.ReaderAt, seed [SeedSize]byte) (h Header, s sealer, end int64, err error) {
+	head := make([]byte, len(magic)+2)
+	if err := readAt(file, head, 0); err != nil {
+		return h, s, 0, err
+	}
+	n := int(binary.LittleEndian.Uint16(head[len(magic):]))
+	if string(head[:len(magic)]) != magic || n > maxHeaderBytes {
+		return h, s, 0, damage("this is not a journal")
+	}
+	rest := make([]byte, n+sealOverhead)
+	if err := readAt(file, rest, int64(len(head))); err != nil {
+		return h, s, 0, err
+	}
+	if h, err = decodeHeader(rest[:n]); err != nil {
+		return h, s, 0, err
+	}
+	if s, err = newSealer(seed, rest[:n]); err != nil {
+		return h, s, 0, err
+	}
+	if _, err := s.open(nil, place{kind: placeHeader}, rest[n:]); err != nil {
+		return h, s, 0, damage("the header and the seed do not belong together")
+	}
+	return h, s, int64(len(head) + len(rest)), nil
+}

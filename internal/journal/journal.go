@@ -1,0 +1,195 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// SeedSize is the length of a session's seed in bytes.
+const SeedSize = 32
+
+// Journal is the log of one open session. It is for one goroutine.
+type Journal struct {
+	store  *Store
+	dir    string
+	header Header
+	log    *os.File
+	mark   *mark
+	sealer sealer
+	bodies bodies
+
+	start  int64  // of the first record in the log
+	end    int64  // where the next frame goes
+	next   uint64 // its record's number
+	synced uint64 // records known to be on disk
+	broken error  // after it nothing more is written
+	closed bool
+	frame  []byte // reused
+}
+
+// Header returns what the log says in clear.
+func (j *Journal) Header() Header { return j.header }
+
+// Seed reads the session's seed. The journal keeps no copy in memory.
+func (j *Journal) Seed() ([SeedSize]byte, error) { return readSeed(j.dir) }
+
+// Size returns how many bytes the log and the side files take.
+func (j *Journal) Size() int64 { return j.end + j.bodies.bytes }
+
+// Len returns how many records there are.
+func (j *Journal) Len() int { return int(j.next) }
+
+// Append writes one record to the operating system, which outlives the
+// process but not the machine: call Sync before anything that depends on it
+// leaves the process. A refused or failed record leaves the journal as it was.
+func (j *Journal) Append(r Record) error {
+	if j.broken != nil {
+		return j.broken
+	}
+	if err := r.validate(); err != nil {
+		return err
+	}
+	e, body := split(r)
+	if body != nil {
+		if err := j.writeBody(body); err != nil {
+			return err
+		}
+	}
+	j.frame = appendFrame(j.frame[:0], j.sealer, j.next, e.encode())
+	if _, err := j.log.WriteAt(j.frame, j.end); err != nil {
+		return j.undo(err, body)
+	}
+	j.end += int64(len(j.frame))
+	j.next++
+	return nil
+}
+
+func (j *Journal) writeBody(body []byte) error {
+	if err := j.bodies.bound(); err != nil {
+		return j.fail(err)
+	}
+	if err := j.bodies.write(j.next, body); err != nil {
+		return fmt.Errorf("journal: body of record %d: %w", j.next, err)
+	}
+	return nil
+}
+
+// fail closes the journal to further records.
+func (j *Journal) fail(err error) error {
+	j.broken = fmt.Errorf("journal: session %v: %w", j.header.Session, err)
+	return j.broken
+}
+
+// undo takes back a record that was written in part.
+func (j *Journal) undo(cause error, body []byte) error {
+	cause = fmt.Errorf("journal: record %d: %w", j.next, cause)
+	err := j.log.Truncate(j.end)
+	if body != nil {
+		err = errors.Join(err, j.bodies.drop(j.next, len(body)))
+	}
+	if err != nil {
+		return j.fail(errors.Join(cause, err))
+	}
+	return cause
+}
+
+// Sync returns once every record is on disk, with its side file. After an
+// error the kernel may have dropped what it could not write, so the journal
+// takes no more records.
+func (j *Journal) Sync() error {
+	if j.broken != nil || j.synced == j.next {
+		return j.broken
+	}
+	if err := j.flush(); err != nil {
+		return j.fail(err)
+	}
+	return nil
+}
+
+// flush keeps an order: bodies before the records that name them, records
+// before the mark that vouches for them.
+func (j *Journal) flush() error {
+	if err := j.bodies.sync(); err != nil {
+		return err
+	}
+	if err := j.log.Sync(); err != nil {
+		return err
+	}
+	j.synced = j.next
+	return j.mark.set(j.next)
+}
+
+// Records yields the records that are in the journal when the iteration
+// begins, oldest first, one body in memory at a time. After an error it ends;
+// the error wraps [ErrLost] if the session must be aborted.
+func (j *Journal) Records() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if j.closed {
+			yield(Record{}, j.broken)
+			return
+		}
+		fr := newFrames(j.log, j.start, j.end, j.sealer)
+		for {
+			r, err := j.read(fr)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (j *Journal) read(fr *frames) (Record, error) {
+	number, offset := fr.number, fr.offset
+	plain, err := fr.next()
+	if errors.Is(err, io.EOF) {
+		return Record{}, io.EOF
+	}
+	var e entry
+	if err == nil {
+		e, err = decode(plain)
+	}
+	if err != nil {
+		return Record{}, fault(j.log.Name(), offset, err)
+	}
+	if e.side == nil {
+		return e.Record, nil
+	}
+	body, err := j.bodies.read(number, *e.side)
+	if err != nil {
+		return Record{}, fault(j.bodies.path(number), 0, err)
+	}
+	return e.restore(body), nil
+}
+
+// Close closes the files without flushing them; what was not synced may be
+// lost in a power cut. The session stays open.
+func (j *Journal) Close() error {
+	if j.closed {
+		return nil
+	}
+	err := errors.Join(j.bodies.close(), j.log.Close(), j.mark.close())
+	j.closed = true
+	j.broken = errors.New("journal: closed")
+	j.store.release(j.header.Session)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}
+
+// Destroy closes the journal and destroys the session; see [Store.Destroy].
+func (j *Journal) Destroy(tombstone []byte) error {
+	return errors.Join(j.Close(), j.store.Destroy(j.header.Session, tombstone))
+}
+
+func seedPath(dir string) string { return filepath.Join(dir, "seed") }
+func logPath(dir string) string  { return filepath.Join(dir, "log") }
+func bodyPath(dir string) string { return filepath.Join(dir, "body") }
+func tombPath(dir string) string { return filepath.Join(dir, "tombstone") }

@@ -1,0 +1,182 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Note says what Open found.
+type Note struct {
+	Records    int
+	TornBytes  int64 // cut off the end: a crash in the middle of an Append
+	LostBodies int   // side files whose records were cut off
+}
+
+// Open opens a session that a former process began, checks its whole log, cuts
+// off a torn end and flushes the rest. Replay the records before appending.
+//
+// The error wraps [ErrUnknown], [ErrEnded], [ErrBuild], or [ErrLost] if the
+// session must be aborted.
+func (s *Store) Open(id protocol.SessionID, build string) (*Journal, Note, error) {
+	m, st, err := openMark(s.markPath(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Note{}, s.unknown(id)
+	}
+	if err != nil {
+		return nil, Note{}, fmt.Errorf("journal: session %v: %w", id, err)
+	}
+	if st.ended {
+		return nil, Note{}, errors.Join(fmt.Errorf("journal: session %v: %w", id, ErrEnded), m.close())
+	}
+	j, note, err := s.load(id, m, st)
+	if err != nil {
+		return nil, Note{}, err
+	}
+	if was := j.header.Build; was != build {
+		err := fmt.Errorf("journal: session %v was begun by %q and this is %q: %w", id, was, build, ErrBuild)
+		return nil, Note{}, errors.Join(err, j.Close())
+	}
+	return j, note, nil
+}
+
+// unknown tells a session that never was from one whose mark is missing.
+func (s *Store) unknown(id protocol.SessionID) error {
+	if _, err := os.Stat(s.dir(id)); err == nil {
+		return fmt.Errorf("journal: session %v has files but no mark, as if restored from a backup: %w", id, ErrLost)
+	}
+	return fmt.Errorf("journal: session %v: %w", id, ErrUnknown)
+}
+
+// load opens the files of a session that is marked open. It closes m if it
+// fails.
+func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, error) {
+	if err := s.claim(id); err != nil {
+		return nil, Note{}, errors.Join(err, m.close())
+	}
+	j := &Journal{store: s, dir: s.dir(id), mark: m}
+	note, err := j.load(id, st.records)
+	if err != nil {
+		// Not Close: the journal may have no header yet.
+		err = errors.Join(fmt.Errorf("journal: session %v: %w", id, err), j.bodies.close(), m.close())
+		if j.log != nil {
+			err = errors.Join(err, j.log.Close())
+		}
+		s.release(id)
+		return nil, Note{}, err
+	}
+	return j, note, nil
+}
+
+func (j *Journal) load(id protocol.SessionID, marked uint64) (Note, error) {
+	seed, err := readSeed(j.dir)
+	if err != nil {
+		return Note{}, fault(seedPath(j.dir), 0, err)
+	}
+	if j.log, err = os.OpenFile(logPath(j.dir), os.O_RDWR, 0); err != nil {
+		return Note{}, fault(logPath(j.dir), 0, err)
+	}
+	if j.header, j.sealer, j.start, err = readHeader(j.log, seed); err != nil {
+		return Note{}, fault(j.log.Name(), 0, err)
+	}
+	if j.header.Session != id {
+		return Note{}, fault(j.log.Name(), 0, damage("it is the log of session "+j.header.Session.String()))
+	}
+	j.bodies = bodies{dir: bodyPath(j.dir), sealer: j.sealer}
+	return j.mend(marked)
+}
+
+// mend reads the whole log, of which the first marked records had been on
+// disk, cuts off a torn end, and flushes the rest.
+func (j *Journal) mend(marked uint64) (Note, error) {
+	info, err := j.log.Stat()
+	if err != nil {
+		return Note{}, err
+	}
+	fr := newFrames(j.log, j.start, info.Size(), j.sealer)
+	keep, err := j.scan(fr, marked)
+	if err != nil {
+		return Note{}, err
+	}
+	if fr.number < marked {
+		return Note{}, fmt.Errorf("the log holds %d records, but %d had been on disk; it was cut off or restored from a backup: %w", fr.number, marked, ErrLost)
+	}
+	j.end, j.next, j.synced = fr.offset, fr.number, marked
+	note := Note{Records: int(j.next), TornBytes: info.Size() - j.end}
+	if note.LostBodies, err = j.bodies.sweep(keep); err != nil {
+		return note, err
+	}
+	if err := j.log.Truncate(j.end); err != nil {
+		return note, err
+	}
+	return note, j.flush()
+}
+
+// scan reads on to the end of the intact records and returns the names of
+// their side files. fr then stands at that end.
+func (j *Journal) scan(fr *frames, marked uint64) (keep map[string]bool, err error) {
+	keep = make(map[string]bool)
+	for {
+		number, offset := fr.number, fr.offset
+		plain, err := fr.next()
+		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
+			return keep, nil
+		}
+		var e entry
+		if err == nil {
+			e, err = decode(plain)
+		}
+		if err != nil {
+			return nil, fault(j.log.Name(), offset, err)
+		}
+		if e.side == nil {
+			continue
+		}
+		kept, err := j.adopt(number, *e.side, number < marked)
+		if err != nil {
+			return nil, err
+		}
+		if !kept {
+			fr.offset, fr.number = offset, number
+			return keep, nil
+		}
+		keep[filepath.Base(j.bodies.path(number))] = true
+	}
+}
+
+// adopt takes over the side file of a record. A power cut may take a side file
+// and spare its record; if neither had been flushed, that is no error, and the
+// log ends before the record.
+func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err error) {
+	err = j.bodies.adopt(number, want, flushed)
+	if err != nil && !flushed && damaged(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fault(j.bodies.path(number), 0, err)
+	}
+	return true, nil
+}
+
+func readSeed(dir string) (seed [SeedSize]byte, err error) {
+	b, err := os.ReadFile(seedPath(dir))
+	if err != nil {
+		return seed, err
+	}
+	if len(b) != SeedSize {
+		return seed, damage(fmt.Sprintf("%d bytes where a seed has %d", len(b), SeedSize))
+	}
+	return [SeedSize]byte(b), nil
+}
+
+func sorted(set map[protocol.SessionID]bool) []protocol.SessionID {
+	return slices.SortedFunc(maps.Keys(set), func(a, b protocol.SessionID) int { return bytes.Compare(a[:], b[:]) })
+}

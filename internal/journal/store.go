@@ -1,0 +1,208 @@
+package journal
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Store is the folder of a process's journals. One process uses a folder at a
+// time. A Store is for concurrent use.
+type Store struct {
+	root string
+	lock *os.File
+
+	mu   sync.Mutex
+	open map[protocol.SessionID]bool
+}
+
+// OpenStore takes the folder root for this process, creates it if need be, and
+// finishes what a crash interrupted in the middle of a Destroy. It fails with
+// [disk.ErrLocked] while another process has the folder.
+func OpenStore(root string) (*Store, error) {
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	lock, err := disk.Lock(filepath.Join(root, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	s := &Store{root: root, lock: lock, open: make(map[protocol.SessionID]bool)}
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: %w", err), lock.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) prepare() error {
+	for _, name := range []string{"used", "session"} {
+		if err := disk.MakeDir(filepath.Join(s.root, name)); err != nil {
+			return err
+		}
+	}
+	return s.sweep()
+}
+
+// Close gives the folder back. Journals that are still open must not be used
+// any more.
+func (s *Store) Close() error {
+	if err := s.lock.Close(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) dir(id protocol.SessionID) string {
+	return filepath.Join(s.root, "session", id.Hex())
+}
+
+func (s *Store) markPath(id protocol.SessionID) string {
+	return filepath.Join(s.root, "used", id.Hex())
+}
+
+// Used reports whether a session with this id has ever been begun here.
+func (s *Store) Used(id protocol.SessionID) (bool, error) {
+	_, err := os.Stat(s.markPath(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("journal: %w", err)
+	}
+	return true, nil
+}
+
+// Create begins a session: its id is used up, its seed is on disk, its log is
+// empty. build names the program and the instruction set, on which floats
+// depend. An id that was ever used gives an error that wraps [ErrUsed].
+func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string) (*Journal, error) {
+	if build == "" || len(build) > maxBuildBytes {
+		return nil, fmt.Errorf("journal: a build of %d bytes, want 1 to %d", len(build), maxBuildBytes)
+	}
+	m, err := createMark(s.markPath(id))
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("journal: session %v: %w", id, ErrUsed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("journal: session %v: %w", id, err)
+	}
+	if err := s.lay(id, seed, build); err != nil {
+		// The id stays used; no secret stays behind.
+		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), m.close(), s.Destroy(id, nil))
+	}
+	j, _, err := s.load(id, m, state{})
+	if err != nil {
+		return nil, errors.Join(err, s.Destroy(id, nil))
+	}
+	return j, nil
+}
+
+// lay writes the files of a new session.
+func (s *Store) lay(id protocol.SessionID, seed [SeedSize]byte, build string) error {
+	dir := s.dir(id)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if err := disk.SyncDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := disk.MakeDir(bodyPath(dir)); err != nil {
+		return err
+	}
+	if err := disk.Create(seedPath(dir), seed[:]); err != nil {
+		return err
+	}
+	log, err := newLog(Header{id, build, time.Now()}, seed)
+	if err != nil {
+		return err
+	}
+	return disk.Create(logPath(dir), log)
+}
+
+// Unfinished returns the sessions that were begun and not destroyed, in order
+// of their ids. Each must be opened and resumed, or destroyed.
+func (s *Store) Unfinished() ([]protocol.SessionID, error) {
+	var list []protocol.SessionID
+	ids, err := s.ids("used", "session")
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		ended, err := s.ended(id)
+		if err != nil {
+			return nil, err
+		}
+		if !ended {
+			list = append(list, id)
+		}
+	}
+	return list, nil
+}
+
+// ended reports whether id's mark says so. A damaged or missing mark does not.
+func (s *Store) ended(id protocol.SessionID) (bool, error) {
+	m, st, err := openMark(s.markPath(id))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrLost) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("journal: %w", err)
+	}
+	return st.ended, m.close()
+}
+
+// ids returns the session ids that occur as names in the folders, in order.
+func (s *Store) ids(folders ...string) ([]protocol.SessionID, error) {
+	seen := make(map[protocol.SessionID]bool)
+	for _, folder := range folders {
+		entries, err := os.ReadDir(filepath.Join(s.root, folder))
+		if err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+		for _, e := range entries {
+			if id, ok := parseID(e.Name()); ok {
+				seen[id] = true
+			}
+		}
+	}
+	return sorted(seen), nil
+}
+
+func parseID(name string) (id protocol.SessionID, ok bool) {
+	b, err := hex.DecodeString(name)
+	if err != nil || len(b) != len(id) {
+		return id, false
+	}
+	return protocol.SessionID(b), true
+}
+
+// claim makes sure that a session is open once.
+func (s *Store) claim(id protocol.SessionID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[id] {
+		return fmt.Errorf("journal: session %v is open already", id)
+	}
+	s.open[id] = true
+	return nil
+}
+
+func (s *Store) release(id protocol.SessionID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, id)
+}
+
+func (s *Store) isOpen(id protocol.SessionID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open[id]
+}

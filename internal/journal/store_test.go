@@ -1,0 +1,221 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+func TestASessionRunsOnce(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	id := idOf(1)
+	if used, err := s.Used(id); err != nil || used {
+		t.Fatalf("used before it began: %v, %v", used, err)
+	}
+	j := create(t, s, id)
+	again := func(when string) {
+		t.Helper()
+		if _, err := s.Create(id, seedOf(2), build); !errors.Is(err, ErrUsed) {
+			t.Errorf("%s: a second Create gives %v, want ErrUsed", when, err)
+		}
+		if used, err := s.Used(id); err != nil || !used {
+			t.Errorf("%s: used %v, %v", when, used, err)
+		}
+	}
+	again("while open")
+	must(t, j.Close())
+	again("while closed")
+	must(t, s.Destroy(id, []byte("done")))
+	again("after its end")
+	must(t, os.RemoveAll(s.dir(id)))
+	again("after somebody removed its folder")
+}
+
+func TestOpenRefuses(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	if _, _, err := s.Open(idOf(1), build); !errors.Is(err, ErrUnknown) {
+		t.Errorf("never begun: %v", err)
+	}
+	j := create(t, s, idOf(2))
+	if _, _, err := s.Open(idOf(2), build); err == nil || !strings.Contains(err.Error(), "open already") {
+		t.Errorf("opened twice: %v", err)
+	}
+	must(t, j.Close())
+	_, _, err := s.Open(idOf(2), "mercer v1 darwin/arm64")
+	if !errors.Is(err, ErrBuild) || !strings.Contains(err.Error(), build) || !strings.Contains(err.Error(), "darwin/arm64") {
+		t.Errorf("another build: %v", err)
+	}
+	reopened, _ := reopen(t, s, idOf(2)) // the refusal released it
+	must(t, reopened.Destroy(nil))
+	if _, _, err := s.Open(idOf(2), build); !errors.Is(err, ErrEnded) {
+		t.Errorf("ended: %v", err)
+	}
+}
+
+func TestCreateRefusesABuildWithoutName(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	for _, b := range []string{"", strings.Repeat("b", maxBuildBytes+1)} {
+		if _, err := s.Create(idOf(1), seedOf(1), b); err == nil {
+			t.Errorf("a build of %d bytes was accepted", len(b))
+		}
+	}
+	create(t, s, idOf(1)) // the id was not used up
+}
+
+func TestOneProcessAtATime(t *testing.T) {
+	root := t.TempDir()
+	s := openStore(t, root)
+	if _, err := OpenStore(root); !errors.Is(err, disk.ErrLocked) {
+		t.Errorf("second store: %v, want ErrLocked", err)
+	}
+	must(t, s.Close())
+	openStore(t, root)
+}
+
+func TestUnfinished(t *testing.T) {
+	root := t.TempDir()
+	s := openStore(t, root)
+	for _, b := range []byte{3, 1, 2, 4} {
+		must(t, create(t, s, idOf(b)).Close())
+	}
+	must(t, s.Destroy(idOf(2), []byte("done")))
+	must(t, s.Close())
+	got, err := openStore(t, root).Unfinished()
+	if diff := cmp.Diff([]protocol.SessionID{idOf(1), idOf(3), idOf(4)}, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// What is missing or damaged makes the session one to abort; each time the
+// error says so, and Destroy still works.
+func TestLostSessions(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		harm func(s *Store) error
+		want string
+	}{
+		{"seed gone", func(s *Store) error { return os.Remove(seedPath(s.dir(idOf(1)))) }, "seed"},
+		{"seed cut", func(s *Store) error { return os.Truncate(seedPath(s.dir(idOf(1))), 31) }, "31 bytes"},
+		{"another seed", func(s *Store) error {
+			return os.WriteFile(seedPath(s.dir(idOf(1))), make([]byte, SeedSize), 0o600)
+		}, "do not belong together"},
+		{"log gone", func(s *Store) error { return os.Remove(logPath(s.dir(idOf(1)))) }, "log"},
+		{"log empty", func(s *Store) error { return os.Truncate(logPath(s.dir(idOf(1))), 0) }, "header is incomplete"},
+		{"header cut", func(s *Store) error { return os.Truncate(logPath(s.dir(idOf(1))), 60) }, "header is incomplete"},
+		{"folder gone", func(s *Store) error { return os.RemoveAll(s.dir(idOf(1))) }, "seed"},
+		{"mark gone", func(s *Store) error { return os.Remove(s.markPath(idOf(1))) }, "no mark"},
+		{"mark damaged", func(s *Store) error { return os.WriteFile(s.markPath(idOf(1)), []byte("open 1\n"), 0o600) }, "not a mark"},
+		{"another session's folder", func(s *Store) error {
+			if err := os.RemoveAll(s.dir(idOf(1))); err != nil {
+				return err
+			}
+			return os.Rename(s.dir(idOf(2)), s.dir(idOf(1)))
+		}, "log of session 0201"},
+		{"records cut off", func(s *Store) error { return cutLog(s, idOf(1), -1) }, "holds 2 records, but 3 had been on disk"},
+		{"all records cut off", func(s *Store) error { return cutLog(s, idOf(1), -100_000) }, "holds 0 records, but 3 had been on disk"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := openStore(t, t.TempDir())
+			for _, b := range []byte{1, 2} {
+				j := create(t, s, idOf(b))
+				appendAll(t, j, story()[:3]...)
+				must(t, j.Sync())
+				must(t, j.Close())
+			}
+			must(t, c.harm(s))
+			_, _, err := s.Open(idOf(1), build)
+			if !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v, want ErrLost with %q", err, c.want)
+			}
+			if ids, err := s.Unfinished(); err != nil || len(ids) == 0 || ids[0] != idOf(1) {
+				t.Errorf("unfinished: %v, %v", ids, err)
+			}
+			must(t, s.Destroy(idOf(1), []byte("aborted")))
+			if _, _, err := s.Open(idOf(1), build); !errors.Is(err, ErrEnded) {
+				t.Errorf("after Destroy: %v", err)
+			}
+		})
+	}
+}
+
+// cutLog shortens a log by -by bytes, but leaves its header.
+func cutLog(s *Store, id protocol.SessionID, by int64) error {
+	path := logPath(s.dir(id))
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	_, _, start, err := readHeader(f, seedOf(id[0]))
+	if err != nil {
+		return err
+	}
+	return os.Truncate(path, max(start, info.Size()+by))
+}
+
+// A folder restored from a backup taken earlier in the session.
+func TestBackupIsFoundOut(t *testing.T) {
+	root := t.TempDir()
+	s := openStore(t, root)
+	j := create(t, s, idOf(1))
+	appendAll(t, j, story()[:5]...)
+	must(t, j.Sync())
+	backup := files(t, s.dir(idOf(1)))
+	appendAll(t, j, story()[5:]...)
+	must(t, j.Sync())
+	must(t, j.Close())
+	must(t, os.RemoveAll(s.dir(idOf(1))))
+	put(t, backup)
+	if _, _, err := s.Open(idOf(1), build); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "backup") {
+		t.Errorf("got %v, want ErrLost", err)
+	}
+}
+
+func put(t testing.TB, content map[string][]byte) {
+	t.Helper()
+	for path, b := range content {
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, b, 0o600))
+	}
+}
+
+// A passing shortage is no reason to give a session up.
+func TestUnreadableIsNotLost(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	must(t, create(t, s, idOf(1)).Close())
+	path := logPath(s.dir(idOf(1)))
+	must(t, os.Rename(path, path+".away"))
+	must(t, os.Symlink(path, path)) // opening it gives ELOOP
+	if _, _, err := s.Open(idOf(1), build); err == nil || errors.Is(err, ErrLost) {
+		t.Fatalf("got %v, want an error that is not ErrLost", err)
+	}
+	must(t, os.Rename(path+".away", path))
+	reopen(t, s, idOf(1))
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "journal")
+	s := openStore(t, root)
+	j := create(t, s, idOf(1))
+	appendAll(t, j, story()...)
+	must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		must(t, err)
+		info, err := d.Info()
+		must(t, err)
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return nil
+	}))
+}

@@ -1,0 +1,96 @@
+// Package launch is what a launching process does beside a job because it owns
+// the data: it shares one table out among parties, and it computes the
+// comparisons — the same learner on pooled data, and each party alone. No
+// daemon uses it: a daemon has no code that sees two parties' rows.
+package launch
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// Share is one party's part of the data.
+type Share struct {
+	Party string
+	Table stage.Table
+}
+
+// Loader reads a source by the name in a job file.
+type Loader func(name string, d job.Data) (*dataset.Set, error)
+
+// Shares reads the job's data and gives each party its own. Errors are the job
+// file's or the data's fault.
+func Shares(j *job.Job, load Loader) ([]Share, error) {
+	shares, err := shareOut(j, load)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	return shares, nil
+}
+
+func shareOut(j *job.Job, load Loader) ([]Share, error) {
+	if j.Data.Sources != nil {
+		return eachItsOwn(j, load)
+	}
+	sets, err := partition(j, j.Data.Source, j.Data.Partition.Skew, load)
+	if err != nil {
+		return nil, err
+	}
+	shares := make([]Share, len(sets))
+	for i, set := range sets {
+		shares[i] = Share{j.Parties()[i], stage.Table{Set: set}}
+	}
+	if j.Data.Test.Source == "" {
+		return shares, nil
+	}
+	held, err := partition(j, j.Data.Test.Source, 0, load)
+	if err != nil {
+		return nil, err
+	}
+	for i := range shares {
+		shares[i].Table.HeldOut = held[i]
+	}
+	return shares, nil
+}
+
+// eachItsOwn reads one source for each party. The parties' columns must agree;
+// which do not is said here, where one process sees them all.
+func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
+	var shares []Share
+	for _, s := range j.Data.Sources {
+		set, err := load(s.File, j.Data)
+		if err != nil {
+			return nil, err
+		}
+		if len(shares) > 0 && set.X.Cols() != shares[0].Table.Set.X.Cols() {
+			return nil, fmt.Errorf("%s has %d features and %s has %d; give every party the same columns",
+				s.Party, set.X.Cols(), shares[0].Party, shares[0].Table.Set.X.Cols())
+		}
+		shares = append(shares, Share{s.Party, stage.Table{Set: set}})
+	}
+	return shares, nil
+}
+
+// partition reads one source and cuts it by rows.
+func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset.Set, error) {
+	set, err := load(source, j.Data)
+	if err != nil {
+		return nil, err
+	}
+	if set.Labels == nil {
+		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	}
+	rows, err := dataset.ByRows(set.Labels, len(j.Parties()), skew, j.Seed)
+	if err != nil {
+		return nil, err
+	}
+	sets := make([]*dataset.Set, len(rows))
+	for i, r := range rows {
+		sets[i] = set.Subset(r)
+	}
+	return sets, nil
+}

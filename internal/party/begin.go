@@ -1,0 +1,123 @@
+package party
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// finished is how a driver ended.
+type finished struct {
+	r       *running
+	traffic driver.Traffic
+	err     error
+}
+
+// begin starts a session once everybody's keys are known. A repeated directory
+// changes nothing.
+func (p *Party) begin(ctx context.Context, m protocol.Message) error {
+	r, known := p.sessions[m.Session]
+	if !known {
+		return fmt.Errorf("party: a directory for session %v, which is not open here", m.Session)
+	}
+	if r.active || r.report != nil {
+		return nil
+	}
+	d, err := p.directory(r, m.Body)
+	if err != nil {
+		return p.conclude(ctx, finished{r: r, err: err})
+	}
+	if err := r.Put(vault.Directory, m.Body); err != nil {
+		return err
+	}
+	return p.start(ctx, r, d)
+}
+
+// directory decodes and verifies everybody's session keys.
+func (p *Party) directory(r *running, body []byte) (session.Directory, error) {
+	d, err := session.DecodeDirectory(body)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.Verify(r.session, p.signer, p.Name, r.keys.Public().Bytes())
+}
+
+// signer returns a member's identity key, or nil for a stranger.
+func (p *Party) signer(member string) ed25519.PublicKey {
+	key, _ := p.Roster.SigningKey(member)
+	return key
+}
+
+// start builds the machine and runs its driver.
+func (p *Party) start(ctx context.Context, r *running, d session.Directory) error {
+	run, err := r.stage.Party(r.work.state, protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()})
+	if err != nil {
+		return p.conclude(ctx, finished{r: r, err: err})
+	}
+	mail, err := p.exchange.Open(r.session, r.keys, d)
+	if err != nil {
+		return p.conclude(ctx, finished{r: r, err: err})
+	}
+	r.run, r.active = run, true
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	p.running.Go(func() {
+		traffic, err := driver.Run(ctx, driver.Config{
+			Session: r.session, Machine: run.Machine, InputHash: run.InputHash, Records: r.Records(),
+			Log: r, Ledger: p.Vault, Mail: mail, Logger: p.Logger,
+			Timeout: func(protocol.Timer) time.Duration { return r.work.job.Timeout.Round },
+		})
+		p.finished <- finished{r, traffic, err}
+	})
+	return nil
+}
+
+// conclude takes the result over and reports how the session ended.
+func (p *Party) conclude(ctx context.Context, f finished) error {
+	f.r.active = false
+	if errors.Is(f.err, driver.ErrInterrupted) {
+		return nil
+	}
+	if f.r.question != nil {
+		return p.answered(ctx, f)
+	}
+	if f.err == nil {
+		f.err = f.r.run.Finish()
+	}
+	f.r.done = f.err == nil
+	if f.err != nil {
+		p.Logger.Error("a session failed", "session", f.r.ID().String(), "error", f.err)
+	}
+	f.r.report = p.report(f).Encode()
+	if err := f.r.Put(vault.Report, f.r.report); err != nil {
+		return err
+	}
+	if f.r.work.closing != nil {
+		return p.destroy(ctx, f.r.work)
+	}
+	return p.tell(ctx, f.r.ID(), session.KindReport, f.r.report)
+}
+
+func (p *Party) report(f finished) *session.Report {
+	cpu, rss := p.Usage()
+	report := &session.Report{
+		Code: session.CodeOf(f.err), PID: uint32(os.Getpid()),
+		Sent: uint64(f.traffic.Sent), Received: uint64(f.traffic.Received),
+		CPU: cpu - f.r.work.cpu, PeakRSS: rss, Facts: f.r.work.state.Facts(),
+	}
+	if f.err != nil {
+		report.Reason = f.err.Error()
+		var blame *protocol.BlameError
+		if errors.As(f.err, &blame) {
+			report.Blamed = blame.Party
+		}
+	}
+	return report
+}

@@ -1,0 +1,150 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/exchange"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// Config is what a party needs; every field is required.
+type Config struct {
+	Name     string
+	Identity *identity.Identity
+	Roster   *roster.Roster // approved by the operator
+	Conn     transport.Conn
+	Vault    vault.Vault
+	Keepsake Keepsake
+	Policy   Policy
+	// Load reads the table that a job names, from the operator's catalogue.
+	Load func(d job.Data) (stage.Table, error)
+	// Seed draws a session's seed. The label tells sessions apart, for
+	// programs that must not use true randomness.
+	Seed   func(label string) [32]byte
+	Usage  Usage
+	Logger *slog.Logger
+}
+
+// Usage reports what the process has used, for the job's result.
+type Usage func() (cpuSeconds float64, peakRSS uint64)
+
+// Party is the daemon. Its fields belong to the goroutine of Run.
+type Party struct {
+	Config
+	exchange  *exchange.Exchange
+	boss      string // the coordinator's name
+	jobs      map[session.JobID]*work
+	sessions  map[protocol.SessionID]*running
+	finished  chan finished
+	questions chan *question
+	pending   []*question // asked and not yet answered
+	running   sync.WaitGroup
+}
+
+// New returns a party; Run starts it.
+func New(c Config) *Party {
+	return &Party{
+		Config:    c,
+		exchange:  exchange.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
+		boss:      c.Roster.Coordinator().Name,
+		jobs:      make(map[session.JobID]*work),
+		sessions:  make(map[protocol.SessionID]*running),
+		finished:  make(chan finished),
+		questions: make(chan *question),
+	}
+}
+
+// Run serves the federation until ctx ends. What it leaves unfinished, the
+// next Run on the same vault resumes.
+func (p *Party) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer p.running.Wait()
+	defer stop(nil)
+	if err := p.resume(ctx); err != nil {
+		return err
+	}
+	p.running.Go(func() { stop(p.exchange.Run(ctx)) })
+	for {
+		select {
+		case <-ctx.Done():
+			return p.leave(ctx)
+		case in := <-p.exchange.Control():
+			p.control(ctx, in)
+		case f := <-p.finished:
+			p.conclude(ctx, f)
+		case q := <-p.questions:
+			p.ask(ctx, q)
+		}
+	}
+}
+
+// leave waits for the drivers to stop; their sessions stay open.
+func (p *Party) leave(ctx context.Context) error {
+	for _, r := range p.sessions {
+		if r.active {
+			<-p.finished
+		}
+	}
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("party: %w", err)
+	}
+	return nil
+}
+
+// control handles one control message. It is acknowledged once what it asks
+// for is durable; a message that cannot be handled now comes again.
+func (p *Party) control(ctx context.Context, in driver.Inbound) {
+	m := in.Message
+	if m.Sender != p.boss {
+		p.Logger.Warn("only the coordinator commands a party", "message", m.Header.String())
+		p.acknowledge(in)
+		return
+	}
+	err := p.handle(ctx, m)
+	if err != nil {
+		p.Logger.Error("could not handle a control message", "message", m.Header.String(), "error", err)
+	}
+	p.acknowledge(in)
+}
+
+func (p *Party) acknowledge(in driver.Inbound) {
+	if err := in.Ack(); err != nil {
+		p.Logger.Warn("could not acknowledge a message", "error", err)
+	}
+}
+
+func (p *Party) handle(ctx context.Context, m protocol.Message) error {
+	switch m.Kind {
+	case session.KindProposal:
+		return p.propose(ctx, m)
+	case session.KindDirectory:
+		return p.begin(ctx, m)
+	case session.KindAbort:
+		return p.abort(m)
+	case session.KindClosing:
+		return p.close(ctx, m)
+	case session.KindRefusal:
+		return p.refused(m)
+	}
+	return fmt.Errorf("party: %q is no control message", m.Kind)
+}
+
+// tell sends a control message to the coordinator.
+func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, body []byte) error {
+	if err := p.exchange.Tell(ctx, p.boss, id, kind, body); err != nil {
+		return fmt.Errorf("party: telling the coordinator: %w", err)
+	}
+	return nil
+}

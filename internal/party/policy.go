@@ -1,0 +1,54 @@
+package party
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// Policy is what a party's operator allows. An empty list allows every value,
+// except Modes, whose default is hardened only.
+type Policy struct {
+	Protocols  []string `yaml:"protocols,omitempty"`
+	Modes      []string `yaml:"modes,omitempty"`
+	Kernels    []string `yaml:"kernels,omitempty"`
+	Learners   []string `yaml:"learners,omitempty"`
+	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
+	// OpenPrediction allows jobs that keep the encoder's secret here after
+	// their result, so that new rows can be predicted.
+	OpenPrediction bool `yaml:"open_prediction,omitempty"`
+}
+
+// Check says whether the operator allows a job among so many parties.
+func (p Policy) Check(j *job.Job, parties int) error {
+	modes := p.Modes
+	if len(modes) == 0 {
+		modes = []string{string(job.Hardened)}
+	}
+	for _, rule := range []struct {
+		what, value string
+		allowed     []string
+	}{
+		{"protocol", string(j.Protocol.Name), p.Protocols},
+		{"mode", string(j.Protocol.Mode), modes},
+		{"kernel", string(j.Kernel.Name), p.Kernels},
+		{"learner", string(j.Learner.Name), p.Learners},
+	} {
+		if len(rule.allowed) > 0 && !slices.Contains(rule.allowed, rule.value) {
+			return refuse("%s %q is not among those this party allows", rule.what, rule.value)
+		}
+	}
+	if least := max(p.MinParties, 2); parties < least {
+		return refuse("the job has %d parties, this party asks for %d or more", parties, least)
+	}
+	if j.Prediction == job.Open && !p.OpenPrediction {
+		return refuse("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
+	}
+	return nil
+}
+
+func refuse(format string, args ...any) error {
+	return session.Forbidden(fmt.Errorf(format, args...))
+}

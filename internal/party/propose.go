@@ -1,0 +1,135 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// running is one session at this party, from the acceptance to the closing.
+type running struct {
+	vault.Session
+	work     *work
+	proposal *session.Proposal
+	stage    *stage.Session
+	session  *protocol.Session
+	keys     identity.SessionKeys
+	run      *stage.Run
+	cancel   context.CancelCauseFunc
+	active   bool      // its driver runs
+	done     bool      // it ended well
+	report   []byte    // what was reported, nil before the end
+	question *question // the question that the session answers, or nil
+}
+
+// propose answers a proposal. A repeated one gets the same answers again.
+func (p *Party) propose(ctx context.Context, m protocol.Message) error {
+	if r, known := p.sessions[m.Session]; known {
+		return p.repeat(ctx, r)
+	}
+	r, err := p.consider(m)
+	if err != nil {
+		p.Logger.Warn("refused a proposal", "session", m.Session.String(), "error", err)
+		refusal := session.Refusal{Code: session.CodeOf(err), Reason: err.Error()}
+		return p.tell(ctx, m.Session, session.KindRefusal, refusal.Encode())
+	}
+	p.Logger.Info("accepted a session", "session", r.ID().String(), "protocol", r.session.Protocol, "purpose", r.session.Purpose)
+	return p.accept(ctx, r)
+}
+
+// consider checks a proposal and, if all is well, makes the session durable.
+func (p *Party) consider(m protocol.Message) (*running, error) {
+	prop, err := session.DecodeProposal(m.Body)
+	if err != nil {
+		return nil, err
+	}
+	s, err := protocol.NewSession(prop.Descriptor)
+	if err != nil {
+		return nil, err
+	}
+	if s.ID() != m.Session {
+		return nil, errors.New("party: the proposal describes another session than its header names")
+	}
+	if prop.Stage == session.StagePredict {
+		return p.considerPrediction(prop, s, m.Body)
+	}
+	w, err := p.work(prop)
+	if err != nil {
+		return nil, err
+	}
+	st, err := p.describe(w, prop)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Policy.Check(w.job, len(w.cast.Parties)); err != nil {
+		return nil, err
+	}
+	if err := p.prepare(w); err != nil {
+		return nil, err
+	}
+	r := &running{work: w, proposal: prop, stage: st, session: s}
+	return r, p.create(r, m.Body)
+}
+
+// considerPrediction accepts a session that this party has asked for.
+func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, body []byte) (*running, error) {
+	q, err := p.asked(prop)
+	if err != nil {
+		return nil, err
+	}
+	j, err := job.Parse("proposal", prop.Spec)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	r := &running{work: &work{id: prop.Job, job: j}, proposal: prop, stage: q.session, session: s, question: q}
+	return r, p.create(r, body)
+}
+
+// create draws the session's seed, makes it durable and enters the session
+// into the party's books.
+func (p *Party) create(r *running, body []byte) error {
+	label := fmt.Sprintf("%s/%d/%d/%s", r.work.job.Name, r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
+	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
+	if err != nil {
+		return err
+	}
+	return p.adopt(r, v)
+}
+
+// adopt enters a session, new or resumed, into the party's books.
+func (p *Party) adopt(r *running, v vault.Session) error {
+	keys, err := identity.DeriveSession(v.Seed())
+	if err != nil {
+		return err
+	}
+	r.Session, r.keys = v, keys
+	if r.question == nil {
+		r.work.sessions = append(r.work.sessions, r)
+		p.jobs[r.work.id] = r.work
+	}
+	p.sessions[r.session.ID()] = r
+	p.exchange.Announce(r.session.ID())
+	return nil
+}
+
+// accept sends the session's public key, signed.
+func (p *Party) accept(ctx context.Context, r *running) error {
+	a := session.Accept(r.ID(), p.Name, r.keys.Public().Bytes(), p.Identity.SigningKey())
+	return p.tell(ctx, r.ID(), session.KindAcceptance, a.Encode())
+}
+
+// repeat answers a proposal that was answered before: the coordinator has been
+// restarted and asks again.
+func (p *Party) repeat(ctx context.Context, r *running) error {
+	if err := p.accept(ctx, r); err != nil || r.report == nil {
+		return err
+	}
+	return p.tell(ctx, r.ID(), session.KindReport, r.report)
+}

@@ -1,0 +1,125 @@
+package party
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// work is a job as this party sees it.
+type work struct {
+	id       session.JobID
+	job      *job.Job
+	cast     stage.Cast
+	plan     []stage.Stage
+	state    *stage.Party
+	sessions []*running // in the order of the stages
+	cpu      float64    // seconds the process had used when the job began
+	closing  *session.Closing
+}
+
+// work returns the job that a proposal belongs to, new or known.
+func (p *Party) work(prop *session.Proposal) (*work, error) {
+	if w, known := p.jobs[prop.Job]; known {
+		if !bytes.Equal(w.job.Encode(), prop.Spec) {
+			return nil, refuse("two different job files under one job id")
+		}
+		return w, nil
+	}
+	j, err := job.Parse("proposal", prop.Spec)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	if !bytes.Equal(j.Encode(), prop.Spec) {
+		return nil, refuse("the proposed job file is not in canonical form")
+	}
+	w := &work{id: prop.Job, job: j, cast: stage.Cast{Coordinator: p.boss, Parties: j.Parties()}}
+	if w.plan, err = stage.Plan(j, w.cast); err != nil {
+		return nil, session.BadInput(err)
+	}
+	w.cpu, _ = p.Usage()
+	return w, nil
+}
+
+// prepare reads the table that the job asks for. It comes after the policy,
+// which decides whether the job may ask.
+func (p *Party) prepare(w *work) error {
+	if w.state != nil {
+		return nil
+	}
+	table, err := p.Load(w.job.Data)
+	if err != nil {
+		return session.BadInput(err)
+	}
+	w.state, err = stage.NewParty(w.job, p.Name, table)
+	if err != nil {
+		return session.BadInput(err)
+	}
+	return nil
+}
+
+// describe recomputes what the proposal describes from the job it carries: a
+// coordinator cannot describe one thing and run another.
+func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error) {
+	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
+		return nil, fmt.Errorf("party: stage %d of the job is no session", prop.Stage)
+	}
+	s := w.plan[prop.Stage].Session
+	want := s.Descriptor(prop.Job, int(prop.Stage), p.Roster.Hash(), prop.Descriptor.Attempt)
+	if prop.Descriptor.Roster != want.Roster {
+		return nil, refuse("the coordinator's roster is not the one this party's operator approved")
+	}
+	if !bytes.Equal(prop.Descriptor.Encode(), want.Encode()) {
+		return nil, refuse("the proposed session is not what the job file says")
+	}
+	return s, p.inOrder(w, prop)
+}
+
+// inOrder checks that the party has finished the stages before.
+func (p *Party) inOrder(w *work, prop *session.Proposal) error {
+	for i, st := range w.plan[:prop.Stage] {
+		if st.Session == nil || !takesPart(st.Session, p.Name) {
+			continue
+		}
+		done := false
+		for _, r := range w.sessions {
+			done = done || int(r.proposal.Stage) == i && r.done
+		}
+		if !done {
+			return fmt.Errorf("party: stage %s has not ended here", st.Name)
+		}
+	}
+	return nil
+}
+
+func takesPart(s *stage.Session, name string) bool {
+	for _, m := range s.Members {
+		if m.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// active says whether a session of the job is running.
+func (w *work) active() bool {
+	for _, r := range w.sessions {
+		if r.active {
+			return true
+		}
+	}
+	return false
+}
+
+// errAborted ends sessions of a job that failed elsewhere.
+func errAborted(by, why string) error {
+	if why == "" {
+		why = "it gave no reason"
+	}
+	return protocol.Blame(by, protocol.KindAborted, errors.New(why))
+}

@@ -1,0 +1,120 @@
+package prg
+
+import "math"
+
+// The ziggurat of Marsaglia and Tsang (J. Stat. Software 5(8), 2000) for the
+// density exp(-x^2/2), x >= 0: 256 strips of equal area, the lowest of which
+// holds the tail beyond tailStart. The layer, the sign and the magnitude come
+// from different bits of one word (Doornik, 2005): bits 0-7, 8 and 11-63.
+const (
+	layers    = 256
+	tailStart = 3.6541528853610088   // R
+	stripArea = 0.004928673233974655 // R exp(-R^2/2) + integral of the tail
+)
+
+// ziggurat holds the strips from the base (0) to the top.
+type ziggurat struct {
+	inside [layers]uint64  // a magnitude below this lies under the density for certain
+	scale  [layers]float64 // width of the strip / 2^53
+	top    [layers]float64 // height of the strip's upper edge
+}
+
+// normal is written once, before main, from basic arithmetic alone.
+var normal = newZiggurat()
+
+func newZiggurat() *ziggurat {
+	x := edges()
+	z := new(ziggurat)
+	for i := range layers {
+		z.inside[i] = uint64(x[i+1] / x[i] * 0x1p53)
+		z.scale[i] = x[i] * 0x1p-53
+		z.top[i] = expNegative(half(x[i+1]))
+	}
+	return z
+}
+
+// edges returns the right-hand edges of the strips; the base's is what it
+// would be were the base with its tail a rectangle, the last is the peak.
+func edges() *[layers + 1]float64 {
+	y := expNegative(half(tailStart))
+	x := &[layers + 1]float64{stripArea / y, tailStart}
+	for i := 1; i < layers-1; i++ {
+		y += stripArea / x[i]
+		x[i+1] = math.Sqrt(-2 * logUnit(y))
+	}
+	return x
+}
+
+// NormFloat64 returns a standard normal number. A word of the stream is enough
+// for 98.8 % of them.
+func (s *Stream) NormFloat64() float64 {
+	for {
+		u := s.Uint64()
+		i, magnitude := u&(layers-1), u>>11
+		x := float64(magnitude) * normal.scale[i]
+		if magnitude >= normal.inside[i] {
+			ok := false
+			if x, ok = s.edge(i, x); !ok {
+				continue
+			}
+		}
+		return math.Float64frombits(math.Float64bits(x) | (u>>8&1)<<63)
+	}
+}
+
+// edge decides about a point that is not for certain under the density.
+func (s *Stream) edge(layer uint64, x float64) (float64, bool) {
+	if layer == 0 {
+		return s.tail(), true
+	}
+	lo, hi := normal.top[layer-1], normal.top[layer]
+	y := lo + float64(s.Float64()*(hi-lo))
+	return x, y < expNegative(half(x))
+}
+
+// tail draws beyond tailStart (Marsaglia, 1964).
+func (s *Stream) tail() float64 {
+	for {
+		a := -logUnit(s.open()) / tailStart
+		b := -logUnit(s.open())
+		if 2*b > float64(a*a) {
+			return tailStart + a
+		}
+	}
+}
+
+// open returns a number in (0, 1].
+func (s *Stream) open() float64 { return float64(s.Uint64()>>11+1) * 0x1p-53 }
+
+// The functions below stand in for math.Exp and math.Log, whose last bit
+// depends on the architecture: one differing bit could accept where another
+// machine rejects, and from there on the two would read different streams. The
+// conversions float64(...) forbid fused multiply-add.
+
+func half(x float64) float64 { return float64(x*x) / 2 }
+
+// expNegative returns exp(-t) for 0 <= t < 700, to 1e-15 relative.
+func expNegative(t float64) float64 {
+	n := math.Floor(float64(t/math.Ln2) + 0.5)
+	r := float64(n*math.Ln2) - t // |r| <= ln 2 / 2
+	sum := 1.0
+	for k := 14; k > 0; k-- {
+		sum = 1 + float64(sum*r)/float64(k)
+	}
+	return math.Ldexp(sum, -int(n))
+}
+
+// logUnit returns log u for 0 < u <= 1, to 1e-15 absolute beside log 2^e.
+func logUnit(u float64) float64 {
+	m, e := math.Frexp(u)
+	if m < math.Sqrt2/2 {
+		m, e = 2*m, e-1
+	}
+	s := (m - 1) / (m + 1) // log m = 2 atanh s, |s| < 0.172
+	q := float64(s * s)
+	sum := 0.0
+	for k := 23; k > 0; k -= 2 {
+		sum = 1/float64(k) + float64(sum*q)
+	}
+	return float64(float64(e)*math.Ln2) + 2*float64(s*sum)
+}

@@ -1,0 +1,165 @@
+package prg
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// BlockBytes is the size of the blocks that Seek counts.
+const BlockBytes = aes.BlockSize
+
+// bufferBytes is what one call of the cipher fills: enough to hide the cost
+// of the call, little enough to stay in the first-level cache.
+const bufferBytes = 1024
+
+// Stream is an endless, seekable sequence of random bytes. It is not for
+// concurrent use; make one for each worker.
+type Stream struct {
+	block cipher.Block
+	ctr   cipher.Stream
+	pos   int // first unread byte of buf
+	buf   [bufferBytes]byte
+}
+
+// New returns the stream that belongs to the seed, the label and the parts.
+// Different (label, parts) give independent streams.
+func New(seed [32]byte, label string, parts ...[]byte) *Stream {
+	key := expand(seed, "mercer/v1/stream", label, parts)
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic("prg: " + err.Error()) // a key of 32 bytes is always accepted
+	}
+	s := &Stream{block: block}
+	s.Seek(0)
+	return s
+}
+
+// Derive returns the seed that belongs to the seed, the label and the parts.
+// It is independent of the stream under the same label.
+func Derive(seed [32]byte, label string, parts ...[]byte) [32]byte {
+	return expand(seed, "mercer/v1/derive", label, parts)
+}
+
+func expand(seed [32]byte, prefix, label string, parts [][]byte) [32]byte {
+	info := []byte(prefix)
+	info = appendPart(info, []byte(label))
+	for _, p := range parts {
+		info = appendPart(info, p)
+	}
+	key, err := hkdf.Key(sha256.New, seed[:], nil, string(info), 32)
+	if err != nil {
+		panic("prg: " + err.Error()) // 32 bytes are within HKDF's limit
+	}
+	return [32]byte(key)
+}
+
+func appendPart(info, part []byte) []byte {
+	info = binary.LittleEndian.AppendUint32(info, uint32(len(part)))
+	return append(info, part...)
+}
+
+// Seek moves to the first byte of the given block of the stream.
+func (s *Stream) Seek(block uint64) {
+	var iv [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(iv[8:], block)
+	s.ctr = cipher.NewCTR(s.block, iv[:])
+	s.pos = bufferBytes
+}
+
+func (s *Stream) fill() {
+	clear(s.buf[:])
+	s.ctr.XORKeyStream(s.buf[:], s.buf[:])
+	s.pos = 0
+}
+
+// Read fills p. It never fails, and returns len(p) and nil.
+func (s *Stream) Read(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		if s.pos == bufferBytes {
+			s.fill()
+		}
+		c := copy(p, s.buf[s.pos:])
+		s.pos += c
+		p = p[c:]
+	}
+	return n, nil
+}
+
+// Uint64 returns the next eight bytes.
+func (s *Stream) Uint64() uint64 {
+	if s.pos > bufferBytes-8 {
+		return s.straddle()
+	}
+	v := binary.LittleEndian.Uint64(s.buf[s.pos:])
+	s.pos += 8
+	return v
+}
+
+// straddle reads eight bytes that the buffer holds in part or not at all.
+func (s *Stream) straddle() uint64 {
+	var b [8]byte
+	rest := copy(b[:], s.buf[s.pos:])
+	s.fill()
+	s.pos = copy(b[rest:], s.buf[:])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// Uint64n returns a number below n without bias, by multiplication and
+// rejection (Lemire, arXiv 1805.10941). It panics if n is zero.
+func (s *Stream) Uint64n(n uint64) uint64 {
+	if n == 0 {
+		panic("prg: Uint64n of 0")
+	}
+	hi, lo := bits.Mul64(s.Uint64(), n)
+	if lo < n {
+		for least := -n % n; lo < least; {
+			hi, lo = bits.Mul64(s.Uint64(), n)
+		}
+	}
+	return hi
+}
+
+// Float64 returns a multiple of 2^-53 in [0, 1).
+func (s *Stream) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
+
+// Perm returns a random permutation of 0 to n-1.
+func (s *Stream) Perm(n int) []int { return perm[int](s, n) }
+
+// Perm32 returns the permutation that Perm would, in half the memory.
+func (s *Stream) Perm32(n int) []uint32 {
+	if uint64(n) > 1<<32 {
+		panic(fmt.Sprintf("prg: a permutation of %d does not fit 32 bits", n))
+	}
+	return perm[uint32](s, n)
+}
+
+// perm is the inside-out Fisher-Yates shuffle (Durstenfeld; Knuth, TAOCP 2,
+// algorithm P): one Uint64n(i+1) for each i from 0.
+func perm[T int | uint32](s *Stream, n int) []T {
+	p := make([]T, n)
+	for i := range p {
+		j := s.Uint64n(uint64(i) + 1)
+		p[i] = p[j]
+		p[j] = T(i)
+	}
+	return p
+}
+
+// Signs fills dst with +1 and -1, one bit each, 64 to a Uint64, lowest bit
+// first, 1 for -1.
+func (s *Stream) Signs(dst []int8) {
+	var word uint64
+	for i := range dst {
+		if i%64 == 0 {
+			word = s.Uint64()
+		}
+		dst[i] = 1 - 2*int8(word&1)
+		word >>= 1
+	}
+}

@@ -1,0 +1,79 @@
+package roster
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+)
+
+// Approvals is the path of the file in which an operator's approvals are kept:
+// one line of 64 hexadecimal digits for each roster. It is read anew every
+// time, so that a running daemon sees what the operator has just decided.
+// Striking out a line takes an approval back.
+type Approvals string
+
+const approvalsHead = "# Rosters whose fingerprints this machine's operator has compared, by SHA-256.\n"
+
+// Approved reports whether the operator has approved the roster with this
+// hash. A missing file approves nothing; an unreadable one is an error.
+func (a Approvals) Approved(hash [sha256.Size]byte) (bool, error) {
+	_, hashes, err := a.read()
+	return slices.Contains(hashes, hash), err
+}
+
+// Approve records an approval, which lasts through a crash once Approve has
+// returned. Two commands that approve at the same moment may lose one of the
+// two; neither can approve what nobody did.
+func (a Approvals) Approve(hash [sha256.Size]byte) error {
+	text, hashes, err := a.read()
+	if err != nil || slices.Contains(hashes, hash) {
+		return err
+	}
+	if len(text) == 0 {
+		text = []byte(approvalsHead)
+	}
+	text = append(bytes.TrimRight(text, "\n"), "\n"+hex.EncodeToString(hash[:])+"\n"...)
+	if err := disk.Replace(string(a), text); err != nil {
+		return fmt.Errorf("roster: approvals: %w", err)
+	}
+	return nil
+}
+
+func (a Approvals) read() (text []byte, hashes [][sha256.Size]byte, err error) {
+	text, err = readFile(string(a))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("roster: approvals: %w", err)
+	}
+	if hashes, err = parseApprovals(text); err != nil {
+		return nil, nil, fmt.Errorf("roster: approvals: %s: %w", string(a), err)
+	}
+	return text, hashes, nil
+}
+
+func parseApprovals(b []byte) ([][sha256.Size]byte, error) {
+	var hashes [][sha256.Size]byte
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		h, err := hex.DecodeString(line)
+		if err != nil || len(h) != sha256.Size {
+			return nil, fmt.Errorf("line %d: want %d hexadecimal digits", n, 2*sha256.Size)
+		}
+		hashes = append(hashes, [sha256.Size]byte(h))
+	}
+	return hashes, lines.Err()
+}

@@ -1,0 +1,143 @@
+package roster
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+func publicOf(t testing.TB, seed byte) identity.Public {
+	t.Helper()
+	id, err := identity.FromSeed([identity.SeedSize]byte{seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id.Public()
+}
+
+// hospitals is a coordinator and three parties.
+func hospitals(t testing.TB) *Roster {
+	return &Roster{"digits", []Member{
+		{"hub", Coordinator, publicOf(t, 1)},
+		{"north", Party, publicOf(t, 2)},
+		{"south", Party, publicOf(t, 3)},
+		{"east", Party, publicOf(t, 4)},
+	}}
+}
+
+func TestLookup(t *testing.T) {
+	r := hospitals(t)
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	m, ok := r.Lookup("south")
+	if diff := cmp.Diff(r.Members[2], m); !ok || diff != "" {
+		t.Errorf("south: %v\n%s", ok, diff)
+	}
+	if k, ok := r.SigningKey("south"); !ok || !k.Equal(publicOf(t, 3).Sign) {
+		t.Errorf("south's signing key: %x, %v", k, ok)
+	}
+	if _, ok := r.Lookup("west"); ok {
+		t.Error("found west, who is not there")
+	}
+	if _, ok := r.SigningKey("west"); ok {
+		t.Error("found the key of west, who is not there")
+	}
+	if got := r.Coordinator().Name; got != "hub" {
+		t.Errorf("coordinator %q", got)
+	}
+}
+
+func TestHashIgnoresOrder(t *testing.T) {
+	r, shuffled := hospitals(t), hospitals(t)
+	slices.Reverse(shuffled.Members)
+	if r.Hash() != shuffled.Hash() {
+		t.Error("the same members in another order have another hash")
+	}
+	if shuffled.Members[0].Name != "east" {
+		t.Error("Hash changed the order of the members")
+	}
+}
+
+func TestHashBindsEverything(t *testing.T) {
+	want := hospitals(t).Hash()
+	other := publicOf(t, 9)
+	for name, edit := range map[string]func(*Roster){
+		"federation": func(r *Roster) { r.Federation = "digit" },
+		"name":       func(r *Roster) { r.Members[1].Name = "nort" },
+		"role":       func(r *Roster) { r.Members[1].Role = Coordinator },
+		"sign":       func(r *Roster) { r.Members[1].Sign = other.Sign },
+		"kem":        func(r *Roster) { r.Members[1].KEM = other.KEM },
+		"nkey":       func(r *Roster) { r.Members[1].NKey = other.NKey },
+		"fewer":      func(r *Roster) { r.Members = r.Members[:3] },
+		"swapped":    func(r *Roster) { r.Members[1].Name, r.Members[2].Name = "south", "north" },
+	} {
+		r := hospitals(t)
+		edit(r)
+		if r.Hash() == want {
+			t.Errorf("%s: another roster has the same hash", name)
+		}
+	}
+}
+
+func TestValidateRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*Roster)
+		want string
+	}{
+		{"no federation", func(r *Roster) { r.Federation = "" }, "federation: a name of 0 bytes"},
+		{"no coordinator", func(r *Roster) { r.Members[0].Role = Party }, "0 members have the role coordinator"},
+		{"two coordinators", func(r *Roster) { r.Members[1].Role = Coordinator }, "2 members have the role coordinator"},
+		{"no members", func(r *Roster) { r.Members = nil }, "0 members have the role coordinator"},
+		{"unknown role", func(r *Roster) { r.Members[1].Role = "boss" }, `member "north": role "boss"`},
+		{"two of one name", func(r *Roster) { r.Members[2].Name = "north" }, `two members are called "north"`},
+		{"shared signing key", func(r *Roster) { r.Members[2].Sign = r.Members[1].Sign }, `"north" and "south" have the same signing key`},
+		{"shared KEM key", func(r *Roster) { r.Members[2].KEM = r.Members[1].KEM }, `"north" and "south" have the same KEM key`},
+		{"shared nkey", func(r *Roster) { r.Members[2].NKey = r.Members[1].NKey }, `"north" and "south" have the same nkey`},
+		{"broken key", func(r *Roster) { r.Members[2].Sign = nil }, `member "south": identity: a signing key of 0 bytes`},
+		{"reserved name", func(r *Roster) { r.Members[2].Name = protocol.Transport }, "reserved"},
+		{"empty name", func(r *Roster) { r.Members[2].Name = "" }, "a name of 0 bytes"},
+		{"long name", func(r *Roster) { r.Members[2].Name = strings.Repeat("a", 64) }, "a name of 64 bytes"},
+		{"subject wildcard", func(r *Roster) { r.Members[2].Name = "a.>" }, "lower-case letters"},
+		{"path", func(r *Roster) { r.Members[2].Name = "../up" }, "lower-case letters"},
+		{"upper case", func(r *Roster) { r.Members[2].Name = "North" }, "lower-case letters"},
+		{"leading hyphen", func(r *Roster) { r.Members[2].Name = "-rf" }, "no hyphen first"},
+		{"not ASCII", func(r *Roster) { r.Members[2].Name = "nørd" }, "lower-case letters"},
+		{"crowd", func(r *Roster) { r.Members = make([]Member, MaxMembers+1) }, "4097 members, at most 4096"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := hospitals(t)
+			c.edit(r)
+			err := r.Validate()
+			if err == nil || !strings.HasPrefix(err.Error(), "roster: ") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			}
+			if _, err := r.Marshal(); err == nil {
+				t.Error("Marshal writes an invalid roster")
+			}
+		})
+	}
+}
+
+func TestNamesThatAreFine(t *testing.T) {
+	for _, name := range []string{"a", "0", "north", "st-mary-2", "a-", strings.Repeat("z", 63)} {
+		if err := validName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestFingerprintsNameEveryMember(t *testing.T) {
+	r := hospitals(t)
+	lines := r.Fingerprints()
+	for i, m := range r.Members {
+		if want := publicOf(t, byte(i+1)).Fingerprint().String() + " " + m.Name + " (" + string(m.Role) + ")"; lines[i] != want {
+			t.Errorf("got %q, want %q", lines[i], want)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package roster
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	apiVersion = "mercer/v1"
+	kind       = "Roster"
+	// maxFileBytes leaves room for MaxMembers members of about 1.8 kB.
+	maxFileBytes = 16 << 20
+)
+
+type document struct {
+	APIVersion string  `yaml:"apiVersion"`
+	Kind       string  `yaml:"kind"`
+	Federation string  `yaml:"federation"`
+	Members    []entry `yaml:"members"`
+}
+
+type entry struct {
+	Name string `yaml:"name"`
+	Role Role   `yaml:"role"`
+	Sign key    `yaml:"sign"`
+	KEM  key    `yaml:"kem"`
+	NKey string `yaml:"nkey"`
+}
+
+// key is base64 in the file.
+type key []byte
+
+func (k key) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(k), nil }
+
+func (k *key) UnmarshalYAML(n *yaml.Node) error {
+	b, err := base64.StdEncoding.Strict().DecodeString(n.Value)
+	if n.Kind != yaml.ScalarNode || err != nil {
+		return fmt.Errorf("line %d: a key is written in base64", n.Line)
+	}
+	*k = b
+	return nil
+}
+
+// Load reads and validates the roster at path.
+func Load(path string) (*Roster, error) {
+	b, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("roster: %w", err)
+	}
+	r, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w (in %s)", err, path)
+	}
+	return r, nil
+}
+
+func readFile(path string) (b []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	b, err = io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err == nil && len(b) > maxFileBytes {
+		err = fmt.Errorf("%s has more than %d bytes", path, maxFileBytes)
+	}
+	return b, err
+}
+
+// Parse reads and validates one YAML document. Unknown keys are errors.
+func Parse(b []byte) (*Roster, error) {
+	var d document
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	dec.KnownFields(true)
+	if err := dec.Decode(&d); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the file is empty")
+		}
+		return nil, fmt.Errorf("roster: %w", err)
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("roster: something follows the first YAML document")
+	}
+	if d.APIVersion != apiVersion || d.Kind != kind {
+		return nil, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, kind)
+	}
+	r := d.roster()
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (d *document) roster() *Roster {
+	r := &Roster{Federation: d.Federation}
+	for _, e := range d.Members {
+		r.Members = append(r.Members, Member{e.Name, e.Role, identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey}})
+	}
+	return r
+}
+
+// Marshal validates r and returns it as YAML.
+func (r *Roster) Marshal() ([]byte, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	d := document{APIVersion: apiVersion, Kind: kind, Federation: r.Federation}
+	for _, m := range r.Members {
+		d.Members = append(d.Members, entry{m.Name, m.Role, key(m.Sign), m.KEM, m.NKey})
+	}
+	var buf bytes.Buffer
+	enc := yaml.NewEncoder(&buf)
+	enc.SetIndent(2)
+	if err := errors.Join(enc.Encode(d), enc.Close()); err != nil {
+		return nil, fmt.Errorf("roster: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+// Save validates r and writes it to path; a crash leaves the old file or the
+// new one.
+func (r *Roster) Save(path string) error {
+	b, err := r.Marshal()
+	if err != nil {
+		return err
+	}
+	if err := disk.Replace(path, b); err != nil {
+		return fmt.Errorf("roster: %w", err)
+	}
+	return nil
+}

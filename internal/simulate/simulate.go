@@ -1,0 +1,153 @@
+// Package simulate runs a whole federation in one process: the same
+// coordinator and parties as the daemons, with identities drawn for the
+// occasion, over the memory transport and with sessions kept in memory.
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport/mem"
+)
+
+// Config says how to simulate a job.
+type Config struct {
+	Job    *job.Job
+	Shares []launch.Share
+	Out    string // folder for models and results
+	// Seed draws identities' and sessions' seeds.
+	Seed     func(label string) [32]byte
+	Usage    func() (cpuSeconds float64, peakRSS uint64)
+	Progress func(protocol.Progress)
+	Logger   *slog.Logger
+}
+
+const coordinatorName = "coordinator"
+
+// Run runs the job to its end and returns its result, without comparisons, and
+// what it decided.
+func Run(ctx context.Context, c Config) (*stage.Result, *stage.Outcome, error) {
+	f, err := found(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := f.start(ctx)
+	result, outcome, err := f.submit(ctx, c.Job)
+	stop()
+	for range f.daemons() {
+		err = errors.Join(err, <-ended)
+	}
+	return result, outcome, err
+}
+
+// federation is everybody in one process.
+type federation struct {
+	boss    *coordinator.Coordinator
+	parties []*party.Party
+}
+
+func (f *federation) daemons() int { return 1 + len(f.parties) }
+
+// found draws identities and joins everybody to one network.
+func found(c Config) (*federation, error) {
+	names := append([]string{coordinatorName}, c.Job.Parties()...)
+	keys := make(map[string]*identity.Identity, len(names))
+	members := &roster.Roster{Federation: "simulation"}
+	for _, name := range names {
+		id, err := identity.FromSeed(c.Seed("identity/" + name))
+		if err != nil {
+			return nil, err
+		}
+		role := roster.Party
+		if name == coordinatorName {
+			role = roster.Coordinator
+		}
+		keys[name] = id
+		members.Members = append(members.Members, roster.Member{Name: name, Role: role, Public: id.Public()})
+	}
+	if err := members.Validate(); err != nil {
+		return nil, err
+	}
+	return join(c, keys, members)
+}
+
+func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) (*federation, error) {
+	network := mem.NewNetwork()
+	conn, err := network.Join(coordinatorName)
+	if err != nil {
+		return nil, err
+	}
+	f := &federation{}
+	f.boss, err = coordinator.New(coordinator.Config{
+		Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
+		Jobs: filepath.Join(c.Out, "jobs"), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
+		Progress: func(_ session.JobID, p protocol.Progress) { c.Progress(p) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, share := range c.Shares {
+		conn, err := network.Join(share.Party)
+		if err != nil {
+			return nil, err
+		}
+		f.parties = append(f.parties, party.New(party.Config{
+			Name: share.Party, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
+			Keepsake: vault.NewMemoryKeepsake(), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
+			Policy: party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
+			Load:   func(job.Data) (stage.Table, error) { return share.Table, nil },
+		}))
+	}
+	return f, nil
+}
+
+// start runs all daemons; each sends one error, or nil, when it ends.
+func (f *federation) start(ctx context.Context) <-chan error {
+	ended := make(chan error, f.daemons())
+	go func() { ended <- f.boss.Run(ctx) }()
+	for _, p := range f.parties {
+		go func() { ended <- p.Run(ctx) }()
+	}
+	return ended
+}
+
+// submit runs one job to its end.
+func (f *federation) submit(ctx context.Context, j *job.Job) (*stage.Result, *stage.Outcome, error) {
+	id, err := f.boss.Submit(deployed(j))
+	if err != nil {
+		return nil, nil, err
+	}
+	done, err := f.boss.Wait(ctx, id)
+	if err != nil {
+		return nil, nil, fmt.Errorf("simulate: %w", err)
+	}
+	if done.Failure != nil {
+		return nil, nil, &session.Error{Code: done.Failure.Code, Blamed: done.Failure.Blamed, Err: errors.New(done.Failure.Message)}
+	}
+	outcome, err := f.boss.Outcome(id)
+	return done.Result, outcome, err
+}
+
+// deployed is the job as parties see it: each has a table of its own.
+func deployed(j *job.Job) *job.Job {
+	d := *j
+	if d.Data.Sources != nil {
+		d.Data.Partition = job.Partition{By: job.Rows, Parties: j.Parties()}
+		d.Data.Source, d.Data.Sources = "own", nil
+	}
+	return &d
+}

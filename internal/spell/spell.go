@@ -1,0 +1,44 @@
+// Package spell finds the known word that a mistyped one was meant to be.
+//
+//	spell.Nearest("gama", "name", "gamma", "coef0") // "gamma", true
+package spell
+
+import "strings"
+
+// Nearest returns the known word that needs the fewest edits to become word,
+// the first one on a tie. It returns false when none is near enough to be a
+// typing error: more than a third of the letters would have to change.
+// Letter case counts for nothing.
+func Nearest(word string, known ...string) (string, bool) {
+	best, bestEdits := "", len(word)+1
+	for _, k := range known {
+		if e := edits(strings.ToLower(word), strings.ToLower(k)); e < bestEdits {
+			best, bestEdits = k, e
+		}
+	}
+	return best, best != "" && 3*bestEdits <= max(len(word), len(best))
+}
+
+// edits is the Damerau-Levenshtein distance, restricted to swaps of
+// neighbours: the four errors that fingers make.
+func edits(a, b string) int {
+	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range old {
+		old[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(old[j+1]+1, row[j]+1, old[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
+		}
+		older, old, row = old, row, older
+	}
+	return old[len(b)]
+}

@@ -1,0 +1,10 @@
+// Package stage holds a job as a list of stages. A stage is one session of a
+// protocol or one computation at the coordinator; what a stage makes public
+// fixes the next one's descriptor. It is the only package that imports both
+// protocols and learners: protocols produce Gram matrices or feature maps,
+// learners consume them, and the two never hear of each other.
+//
+// "mercer simulate" and the daemons run the same list:
+//
+//	okra:  scale (parties only) -> protocol -> learn -> evaluate
+package stage

@@ -1,0 +1,31 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/protocol/okra"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Roles of a leakage statement, in the order in which they are read.
+func Roles() []string { return []string{"server", "leader", "party", "coalition", "broker"} }
+
+// leakage says in plain words what each role learns, computed for this job.
+func (s *Server) leakage(f session.Facts) map[string][]string {
+	lines := okra.Leakage(okra.Facts{
+		Parties: len(s.Cast.Parties), TotalRows: len(s.upload.Test()), Features: int(f.Features),
+		Grid: f.Grid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,
+	})
+	if s.Job.Data.Scale != job.None {
+		facts := scale.Facts{Method: scale.Method(s.Job.Data.Scale), Leader: s.Cast.Parties[0], Parties: len(s.Cast.Parties), Columns: int(f.Features)}
+		for _, l := range scale.Leakage(facts) {
+			lines[l.Who] = append(lines[l.Who], l.What)
+		}
+	}
+	for role := range lines {
+		lines[role] = slices.Compact(lines[role])
+	}
+	return lines
+}

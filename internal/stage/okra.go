@@ -1,0 +1,67 @@
+package stage
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/okra"
+)
+
+// planOKRA: scale among the parties, upload encoded rows, learn, evaluate.
+func planOKRA(j *job.Job, c Cast) ([]Stage, error) {
+	var plan []Stage
+	if j.Data.Scale != job.None {
+		st, err := scaleStage(j, c)
+		if err != nil {
+			return nil, err
+		}
+		plan = append(plan, st)
+	}
+	params, err := okraParams(j)
+	if err != nil {
+		return nil, err
+	}
+	return append(plan, okraStage(params, c),
+		Stage{Name: "learn", Compute: (*Server).learn},
+		Stage{Name: "evaluate", Compute: (*Server).evaluate}), nil
+}
+
+func okraParams(j *job.Job) (okra.Params, error) {
+	return okra.NewParams(okra.Spec{
+		Encoder: string(j.Protocol.Encoder), Wire: string(j.Protocol.Wire),
+		Mode: string(j.Protocol.Mode), Rounds: j.Protocol.Rounds,
+	})
+}
+
+func okraStage(params okra.Params, c Cast) Stage {
+	return Stage{Name: "protocol", Session: &Session{
+		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(), Purpose: "train",
+		party:  func(p *Party, setup protocol.Setup) (*Run, error) { return p.uploader(setup, params) },
+		server: func(s *Server, setup protocol.Setup) (*Run, error) { return s.assembler(setup, params) },
+	}}
+}
+
+// uploader encodes the party's rows and sends them.
+func (p *Party) uploader(setup protocol.Setup, params okra.Params) (*Run, error) {
+	input := okra.Input{Rows: p.rows, Labels: p.split.Set.Labels, Test: p.split.Test, Grid: p.grid}
+	m, err := okra.NewParty(setup, params, input)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Machine: m, InputHash: input.Hash(), Finish: func() error {
+		p.total = m.TotalRows()
+		p.epoch, p.parent = m.EpochSeed(), setup.Session.ID()
+		return nil
+	}}, nil
+}
+
+// assembler collects encoded rows into a Gram matrix.
+func (s *Server) assembler(setup protocol.Setup, params okra.Params) (*Run, error) {
+	m, err := okra.NewServer(setup, params, okra.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Machine: m, Finish: func() error {
+		s.upload, s.parent = m, setup.Session.ID()
+		return nil
+	}}, nil
+}

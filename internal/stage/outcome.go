@@ -1,0 +1,72 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Outcome is what a job decided about its held-out rows, in the order of the
+// parties and of their rows. The launching process compares it with what it
+// computes on pooled data.
+type Outcome struct {
+	Classes   []string
+	Predicted []string
+	Decisions linalg.Matrix[float64] // held-out rows x pairs of classes
+}
+
+// NewOutcome takes the outcome from a fitted classifier.
+func NewOutcome(f *evaluate.Fitted) *Outcome {
+	return &Outcome{Classes: f.Classifier.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
+}
+
+// Bounds on an outcome that is read back.
+const (
+	maxClasses    = 1 << 16
+	maxLabelBytes = 1 << 10
+	maxHeldOut    = 1 << 28
+)
+
+// Encode returns the canonical encoding.
+func (o *Outcome) Encode() []byte {
+	var w wire.Writer
+	writeStrings(&w, o.Classes)
+	writeStrings(&w, o.Predicted)
+	w.Uint32(uint32(o.Decisions.Cols))
+	for i := range o.Decisions.Rows {
+		w.Float64s(o.Decisions.Row(i))
+	}
+	return w.Bytes()
+}
+
+// DecodeOutcome decodes what Encode wrote.
+func DecodeOutcome(b []byte) (*Outcome, error) {
+	r := wire.NewReader(b)
+	o := &Outcome{Classes: readStrings(r, maxClasses), Predicted: readStrings(r, maxHeldOut)}
+	rows, cols := len(o.Predicted), int(r.Uint32())
+	if r.Err() == nil && uint64(rows)*uint64(cols)*8 != uint64(r.Len()) {
+		r.Fail(fmt.Errorf("decisions of %d x %d in %d bytes", rows, cols, r.Len()))
+	}
+	if r.Err() == nil {
+		o.Decisions = linalg.New[float64](rows, cols)
+		r.Float64s(o.Decisions.Data)
+	}
+	return o, r.Close("stage: outcome")
+}
+
+func writeStrings(w *wire.Writer, list []string) {
+	w.Uint32(uint32(len(list)))
+	for _, s := range list {
+		w.String(s)
+	}
+}
+
+func readStrings(r *wire.Reader, limit int) []string {
+	list := make([]string, r.Count(limit, 2))
+	for i := range list {
+		list[i] = r.String(maxLabelBytes)
+	}
+	return list
+}

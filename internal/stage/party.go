@@ -1,0 +1,150 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/okra"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Party is what a data holder has of a job while it runs: its rows, and what
+// the stages made of them.
+type Party struct {
+	Job  *job.Job
+	Self string
+
+	split   Split
+	rows    linalg.Matrix[float64] // all rows of the split; scaled once scaling is known
+	grid    bool
+	scaling scale.Scaling // empty before the scale stage, or without one
+	total   int           // rows of all parties, once the server has said so
+	epoch   okra.Seed
+	parent  protocol.SessionID // of the upload
+}
+
+// Table is what a party brings to a job.
+type Table struct {
+	Set     *dataset.Set
+	HeldOut *dataset.Set // test rows of their own source, or nil
+}
+
+// NewParty prepares a party's table for a job. Errors are the data's fault
+// and say what to do; they hold no value of the data.
+func NewParty(j *job.Job, self string, t Table) (*Party, error) {
+	split, err := SplitTable(j, t)
+	if err != nil {
+		return nil, err
+	}
+	return &Party{Job: j, Self: self, split: split, rows: dense(split.Set.X), grid: onGrid(split.Set.X)}, nil
+}
+
+// Split is a party's rows, some of which are held out.
+type Split struct {
+	Set  *dataset.Set
+	Test []bool
+}
+
+// SplitTable checks a table against a job and holds out what the job says. The
+// launching process uses it too, so that its comparisons see the same rows.
+func SplitTable(j *job.Job, t Table) (Split, error) {
+	set := t.Set
+	if t.HeldOut != nil {
+		var err error
+		if set, err = dataset.Append(t.Set, t.HeldOut); err != nil {
+			return Split{}, err
+		}
+	}
+	if set.X.Rows() == 0 {
+		return Split{}, fmt.Errorf("%s has no rows", set.Name)
+	}
+	if set.Labels == nil {
+		return Split{}, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	}
+	if err := set.Validate(); err != nil {
+		return Split{}, err
+	}
+	test, err := heldOut(j, t)
+	if err != nil {
+		return Split{}, err
+	}
+	s := Split{Set: set, Test: make([]bool, set.X.Rows())}
+	for _, i := range test {
+		s.Test[i] = true
+	}
+	return s, nil
+}
+
+// heldOut returns the rows that are held out, ascending.
+func heldOut(j *job.Job, t Table) ([]int, error) {
+	n := t.Set.X.Rows()
+	switch {
+	case t.HeldOut != nil:
+		rows := make([]int, t.HeldOut.X.Rows())
+		for i := range rows {
+			rows[i] = n + i
+		}
+		return rows, nil
+	case j.Data.Test.Every > 0:
+		_, test, err := dataset.Every(n, j.Data.Test.Every)
+		return test, err
+	}
+	_, test, err := dataset.Split(t.Set.Labels, j.Data.Test.Fraction, j.Seed)
+	return test, err
+}
+
+// training returns the rows that are not held out: only they may shape the
+// scaling.
+func (p *Party) training() linalg.Matrix[float64] {
+	m := linalg.New[float64](p.rows.Rows-count(p.split.Test), p.rows.Cols)
+	next := 0
+	for i, held := range p.split.Test {
+		if !held {
+			copy(m.Row(next), p.rows.Row(i))
+			next++
+		}
+	}
+	return m
+}
+
+// Facts tells what the leakage statement needs; nothing before the server has
+// counted the rows.
+func (p *Party) Facts() session.Facts {
+	if p == nil || p.total == 0 {
+		return session.Facts{}
+	}
+	facts := session.Facts{Known: true, Grid: p.grid}
+	if p.total >= p.rows.Cols {
+		facts.Features = uint32(p.rows.Cols)
+	}
+	return facts
+}
+
+func count(test []bool) int {
+	n := 0
+	for _, held := range test {
+		if held {
+			n++
+		}
+	}
+	return n
+}
+
+func dense(t dataset.Table) linalg.Matrix[float64] {
+	m := linalg.New[float64](t.Rows(), t.Cols())
+	for i := range t.Rows() {
+		t.Row(i, m.Row(i))
+	}
+	return m
+}
+
+// onGrid says whether most columns hold multiples of a step: integers, counts,
+// one-hot codes, pixels.
+func onGrid(t dataset.Table) bool {
+	grid, columns := dataset.GridColumns(t)
+	return columns > 0 && 2*grid > columns
+}

@@ -1,0 +1,107 @@
+package stage
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Stage is one step of a job. Exactly one of Session and Compute is set.
+type Stage struct {
+	Name    string // the key in the result's timings: scale, protocol, learn, evaluate
+	Session *Session
+	Compute func(s *Server, progress Reporter) error
+}
+
+// Reporter receives progress; it may be nil.
+type Reporter func(protocol.Progress)
+
+// Session is a stage that the members run together.
+type Session struct {
+	Protocol string
+	Version  uint16
+	Params   []byte
+	Members  []protocol.Member
+	Purpose  string
+	Parent   protocol.SessionID
+	Salt     []byte // tells apart sessions of one stage: questions about new rows
+
+	party  func(*Party, protocol.Setup) (*Run, error)
+	server func(*Server, protocol.Setup) (*Run, error)
+}
+
+// Run is one member's machine with what becomes of its result.
+type Run struct {
+	Machine   protocol.Machine
+	InputHash [sha256.Size]byte
+	// Finish takes the result over. It is called once the session has ended
+	// well, in the process's life or by replay.
+	Finish func() error
+}
+
+// Descriptor describes the session: for one submission of a job, one stage and
+// one attempt it is always the same, so that a restarted coordinator comes
+// back to the session it had.
+func (s *Session) Descriptor(id session.JobID, stage int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
+	return protocol.Descriptor{
+		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
+		Purpose: s.Purpose, Parent: s.Parent, Roster: roster, Attempt: attempt, Nonce: nonce(id, stage, attempt, s.Salt),
+	}
+}
+
+// nonce derives from the job id, which is drawn for every submission.
+func nonce(id session.JobID, stage int, attempt uint32, salt []byte) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/nonce")
+	w.Fixed(id[:])
+	w.Uint32(uint32(stage))
+	w.Uint32(attempt)
+	w.Bytes32(salt)
+	return sha256.Sum256(w.Bytes())
+}
+
+// Party builds the machine of a party.
+func (s *Session) Party(p *Party, setup protocol.Setup) (*Run, error) { return s.party(p, setup) }
+
+// Server builds the machine of the coordinator, which must be a member.
+func (s *Session) Server(srv *Server, setup protocol.Setup) (*Run, error) {
+	return s.server(srv, setup)
+}
+
+// Cast names who takes part in a job. The first party leads: it draws what
+// the coordinator must not know.
+type Cast struct {
+	Coordinator string
+	Parties     []string
+}
+
+// Plan returns the stages of a job, in order.
+func Plan(j *job.Job, c Cast) ([]Stage, error) {
+	if len(c.Parties) < 2 {
+		return nil, fmt.Errorf("stage: a job of %d parties; name at least two", len(c.Parties))
+	}
+	switch j.Protocol.Name {
+	case "okra":
+		return planOKRA(j, c)
+	}
+	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
+}
+
+// parties lists the data holders, the first as leader.
+func (c Cast) parties() []protocol.Member {
+	list := make([]protocol.Member, len(c.Parties))
+	for i, name := range c.Parties {
+		list[i] = protocol.Member{Name: name, Role: protocol.RoleParty}
+	}
+	list[0].Role = protocol.RoleLeader
+	return list
+}
+
+// withServer lists the coordinator as server and then the parties.
+func (c Cast) withServer() []protocol.Member {
+	return append([]protocol.Member{{Name: c.Coordinator, Role: protocol.RoleServer}}, c.parties()...)
+}

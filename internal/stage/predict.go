@@ -1,0 +1,176 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/okra"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Encoder is what a party keeps of a job that leaves predictions open. It is
+// secret: with it and the coordinator's model, rows of every party can be
+// decoded.
+type Encoder struct {
+	Params  okra.Params
+	Epoch   okra.Seed
+	Parent  protocol.SessionID // the training session
+	Scaling scale.Scaling      // empty: none
+	Columns []string           // names, or nil
+	Width   int                // number of features
+	Classes []string
+}
+
+// Encoder returns what later questions need.
+func (p *Party) Encoder(classes []string) (*Encoder, error) {
+	if p == nil || p.total == 0 {
+		return nil, errors.New("stage: the job has no upload to ask questions about")
+	}
+	params, err := okraParams(p.Job)
+	if err != nil {
+		return nil, err
+	}
+	return &Encoder{params, p.epoch, p.parent, p.scaling, p.split.Set.Columns, p.rows.Cols, classes}, nil
+}
+
+// Encode returns the canonical encoding.
+func (e *Encoder) Encode() []byte {
+	var w wire.Writer
+	w.Bytes32(e.Params.Encode())
+	w.Fixed(e.Epoch[:])
+	w.Fixed(e.Parent[:])
+	w.Uint32(uint32(e.Width))
+	w.Bool(len(e.Scaling.Offset) > 0)
+	w.Float64s(e.Scaling.Offset)
+	w.Float64s(e.Scaling.Factor)
+	writeStrings(&w, e.Columns)
+	writeStrings(&w, e.Classes)
+	return w.Bytes()
+}
+
+// DecodeEncoder decodes what Encode wrote.
+func DecodeEncoder(b []byte) (*Encoder, error) {
+	r := wire.NewReader(b)
+	params := r.Bytes32(1 << 10)
+	e := &Encoder{}
+	r.Fixed(e.Epoch[:])
+	r.Fixed(e.Parent[:])
+	e.Width = r.Count(okra.MaxFeatures, 0)
+	if r.Bool() {
+		if 16*e.Width > r.Len() {
+			return nil, fmt.Errorf("stage: encoder: %w", wire.ErrShort)
+		}
+		e.Scaling = scale.Scaling{Offset: make([]float64, e.Width), Factor: make([]float64, e.Width)}
+		r.Float64s(e.Scaling.Offset)
+		r.Float64s(e.Scaling.Factor)
+	}
+	e.Columns, e.Classes = readStrings(r, okra.MaxFeatures), readStrings(r, maxClasses)
+	if err := r.Close("stage: encoder"); err != nil {
+		return nil, err
+	}
+	var err error
+	e.Params, err = okra.DecodeParams(params)
+	return e, err
+}
+
+// Prediction is the answer to a question about new rows.
+type Prediction struct {
+	Classes   []string
+	Predicted []string               // one for each row
+	Decisions linalg.Matrix[float64] // rows x pairs of classes
+}
+
+// Ask describes a session that predicts the rows of a table, which stay with
+// their owner. The prediction is filled in when the session has ended well.
+func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Prediction, error) {
+	if set.X.Cols() != e.Width {
+		return nil, nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), e.Width)
+	}
+	if err := set.Validate(); err != nil {
+		return nil, nil, err
+	}
+	rows := dense(set.X)
+	if len(e.Scaling.Offset) > 0 {
+		e.Scaling.Apply(rows)
+	}
+	answer := &Prediction{Classes: e.Classes}
+	s := predictSession(e.Params, e.Parent, c, tag)
+	s.party = func(_ *Party, setup protocol.Setup) (*Run, error) {
+		m, err := okra.NewPredictParty(setup, e.Params, e.Epoch, rows)
+		if err != nil {
+			return nil, err
+		}
+		return &Run{Machine: m, InputHash: okra.Input{Rows: rows}.Hash(), Finish: func() error { return answer.take(m.Decisions()) }}, nil
+	}
+	return s, answer, nil
+}
+
+func predictSession(params okra.Params, parent protocol.SessionID, c Cast, tag [16]byte) *Session {
+	return &Session{
+		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(),
+		Purpose: "predict", Parent: parent, Salt: tag[:],
+	}
+}
+
+// take reads the classes off the decisions.
+func (a *Prediction) take(decisions linalg.Matrix[float64]) error {
+	c := len(a.Classes)
+	if decisions.Cols != c*(c-1)/2 {
+		return fmt.Errorf("stage: %d decisions for each row, %d classes have %d", decisions.Cols, c, c*(c-1)/2)
+	}
+	a.Decisions = decisions
+	for _, code := range (&svm.Classifier{Classes: a.Classes}).Predict(decisions) {
+		a.Predicted = append(a.Predicted, a.Classes[code])
+	}
+	return nil
+}
+
+// Answers is what the coordinator keeps beside a model, to answer questions.
+type Answers struct {
+	Parent protocol.SessionID
+	Tag    okra.Tag // by which encodings under the same seed are known
+}
+
+// Answers returns what questions about the trained model must fit.
+func (s *Server) Answers() Answers { return Answers{s.parent, s.upload.Tag()} }
+
+// Encode returns the canonical encoding.
+func (a Answers) Encode() []byte {
+	var w wire.Writer
+	w.Fixed(a.Parent[:])
+	w.Fixed(a.Tag[:])
+	return w.Bytes()
+}
+
+// DecodeAnswers decodes what Encode wrote.
+func DecodeAnswers(b []byte) (Answers, error) {
+	r := wire.NewReader(b)
+	var a Answers
+	r.Fixed(a.Parent[:])
+	r.Fixed(a.Tag[:])
+	return a, r.Close("stage: answers")
+}
+
+// Answer describes the coordinator's side of a prediction.
+func (a Answers) Answer(j *job.Job, m *model.Private, c Cast, tag [16]byte) (*Session, error) {
+	params, err := okraParams(j)
+	if err != nil {
+		return nil, err
+	}
+	s := predictSession(params, a.Parent, c, tag)
+	s.server = func(_ *Server, setup protocol.Setup) (*Run, error) {
+		machine, err := okra.NewPredictServer(setup, params, a.Tag, m.Width(), m.Decisions, okra.Limits{})
+		if err != nil {
+			return nil, err
+		}
+		return &Run{Machine: machine, Finish: func() error { return nil }}, nil
+	}
+	return s, nil
+}

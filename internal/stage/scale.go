@@ -1,0 +1,64 @@
+package stage
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// scaleStage brings the features of all parties to one scale. The coordinator
+// is no member of its session.
+func scaleStage(j *job.Job, c Cast) (Stage, error) {
+	params, err := scale.NewParams(scale.Spec{Method: scale.Method(j.Data.Scale)})
+	if err != nil {
+		return Stage{}, err
+	}
+	return Stage{Name: "scale", Session: &Session{
+		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.parties(), Purpose: "train",
+		party: func(p *Party, setup protocol.Setup) (*Run, error) { return p.scaler(setup, params) },
+	}}, nil
+}
+
+// scaler is what leader and party of the session have in common.
+type scaler interface {
+	protocol.Machine
+	Result() scale.Scaling
+}
+
+func (p *Party) scaler(setup protocol.Setup, params scale.Params) (*Run, error) {
+	statistics, err := scale.Summarize(p.training(), params.Spec().Method)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newScaler(setup, statistics)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Machine: m, InputHash: statistics.Hash(), Finish: func() error {
+		p.scaling = m.Result()
+		p.scaling.Apply(p.rows)
+		return nil
+	}}, nil
+}
+
+func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {
+	if setup.Session.RoleOf(setup.Self) == protocol.RoleLeader {
+		return scale.NewLeader(setup, s)
+	}
+	return scale.NewParty(setup, s)
+}
+
+// ScaleTogether scales rows in place as parties would that hold the training
+// rows among them. It is for programs that own all the data.
+func ScaleTogether(j *job.Job, training, rows linalg.Matrix[float64]) error {
+	if j.Data.Scale == job.None {
+		return nil
+	}
+	s, err := scale.Pooled(training, scale.Method(j.Data.Scale))
+	if err != nil {
+		return err
+	}
+	s.Apply(rows)
+	return nil
+}

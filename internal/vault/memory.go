@@ -1,0 +1,86 @@
+package vault
+
+import (
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Memory is a vault that ends with the process. It keeps no journal, because
+// nothing could ever replay it.
+type Memory struct {
+	mu       sync.Mutex
+	sessions map[protocol.SessionID]*memorySession
+	claims   map[string]protocol.SessionID
+}
+
+// NewMemory returns an empty vault.
+func NewMemory() *Memory {
+	return &Memory{sessions: make(map[protocol.SessionID]*memorySession), claims: make(map[string]protocol.SessionID)}
+}
+
+// Create opens a new session.
+func (v *Memory) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, used := v.sessions[id]; used {
+		return nil, ErrUsed
+	}
+	s := &memorySession{id: id, seed: seed, documents: map[Document][]byte{Proposal: proposal}}
+	v.sessions[id] = s
+	return s, nil
+}
+
+// Open returns nothing: there is no restart.
+func (v *Memory) Open() ([]Session, error) { return nil, nil }
+
+// Claim takes names once for ever.
+func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, name := range names {
+		if holder, taken := v.claims[name]; taken && holder != id {
+			return fmt.Errorf("vault: %q is claimed by session %v", name, holder)
+		}
+	}
+	for _, name := range names {
+		v.claims[name] = id
+	}
+	return nil
+}
+
+// Close has nothing to release.
+func (v *Memory) Close() error { return nil }
+
+// memorySession is used by one goroutine at a time, like a session on disk.
+type memorySession struct {
+	id        protocol.SessionID
+	seed      [32]byte
+	documents map[Document][]byte
+}
+
+func (s *memorySession) ID() protocol.SessionID            { return s.id }
+func (s *memorySession) Seed() [32]byte                    { return s.seed }
+func (s *memorySession) Get(name Document) ([]byte, error) { return s.documents[name], nil }
+func (s *memorySession) Append(journal.Record) error       { return nil }
+func (s *memorySession) Sync() error                       { return nil }
+
+// Records yields nothing: there was no earlier process.
+func (s *memorySession) Records() iter.Seq2[journal.Record, error] {
+	return func(func(journal.Record, error) bool) {}
+}
+
+func (s *memorySession) Put(name Document, data []byte) error {
+	s.documents[name] = data
+	return nil
+}
+
+// Destroy forgets the seed; the id stays used.
+func (s *memorySession) Destroy(string) error {
+	clear(s.seed[:])
+	clear(s.documents)
+	return nil
+}

@@ -1,0 +1,60 @@
+// Package vault is what a process keeps of its sessions: the seed, the few
+// documents that brought the session about, and the journal. A daemon keeps
+// them on disk, so that it can be killed at any instruction; "mercer simulate"
+// keeps them in memory.
+//
+// A session is created once and destroyed once. Its id is remembered for ever:
+// a session that was destroyed, or whose folder was lost or restored from a
+// backup, never runs again.
+package vault
+
+import (
+	"errors"
+	"iter"
+
+	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// ErrUsed refuses a session id that has been used before.
+var ErrUsed = errors.New("vault: this session has been run before and never runs again")
+
+// Document names what is kept beside the journal.
+type Document string
+
+// The documents of a session.
+const (
+	Proposal  Document = "proposal"  // what the coordinator asked for
+	Directory Document = "directory" // everybody's signed session keys
+	Report    Document = "report"    // how it ended here
+)
+
+// Vault holds the sessions of one process. It is safe for concurrent use.
+type Vault interface {
+	// Create opens a new session. The seed is durable when it returns.
+	Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error)
+	// Open returns the sessions that were not destroyed, after a restart.
+	Open() ([]Session, error)
+	// Claim takes names once for ever; a name that another session holds is an
+	// error, one that this session holds is not.
+	Claim(id protocol.SessionID, names ...string) error
+	// Close releases the vault to another process.
+	Close() error
+}
+
+// Session is one session's part of a vault.
+type Session interface {
+	ID() protocol.SessionID
+	Seed() [32]byte
+	// Put keeps a document; it is durable when Put returns.
+	Put(name Document, data []byte) error
+	// Get returns a document, or nil.
+	Get(name Document) ([]byte, error)
+	// Records yields what the journal holds, oldest first.
+	Records() iter.Seq2[journal.Record, error]
+	Append(journal.Record) error
+	Sync() error
+	// Destroy erases the seed, and with it the journal, for ever. The outcome
+	// stays on a tombstone.
+	Destroy(outcome string) error
+}

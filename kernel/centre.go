@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Centring is what is remembered of a kernel matrix that was centred: enough
+// to centre the kernel values of new rows by the same origin.
+type Centring struct {
+	Means []float64 // of each row of the matrix, before
+	Mean  float64   // of all of it
+}
+
+// Center moves the origin of the feature space to the mean of the rows, in
+// place: K - 1K - K1 + 1K1 with 1 the n x n matrix of 1/n (Schölkopf, Smola,
+// Müller 1998, appendix A). The matrix k is n x n and symmetric, and stays so
+// exactly; n is at least 1.
+func Center(k linalg.Matrix[float64]) Centring {
+	if k.Rows != k.Cols || k.Rows == 0 {
+		panic(fmt.Sprintf("kernel: cannot centre %d x %d values", k.Rows, k.Cols))
+	}
+	c := Centring{Means: rowMeans(k)}
+	c.Mean = mean(c.Means)
+	c.shift(k, c.Means)
+	return c
+}
+
+// Apply centres in place the kernel values of m new rows with the n rows of the
+// matrix that was centred: cross is m x n. It panics when n differs.
+func (c Centring) Apply(cross linalg.Matrix[float64]) {
+	if cross.Cols != len(c.Means) {
+		panic(fmt.Sprintf("kernel: %d columns to centre by %d means", cross.Cols, len(c.Means)))
+	}
+	c.shift(cross, rowMeans(cross))
+}
+
+// shift does the centring once the means of k's rows are known.
+func (c Centring) shift(k linalg.Matrix[float64], means []float64) {
+	linalg.For(k.Rows, mapRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for j, v := range k.Row(i) {
+				k.Row(i)[j] = v - (means[i] + c.Means[j]) + c.Mean
+			}
+		}
+	})
+}
+
+func rowMeans(k linalg.Matrix[float64]) []float64 {
+	means := make([]float64, k.Rows)
+	linalg.For(k.Rows, mapRows, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			means[i] = mean(k.Row(i))
+		}
+	})
+	return means
+}
+
+func mean(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}

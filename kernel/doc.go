@@ -1,0 +1,36 @@
+// Package kernel is kernels on inner products, the matrices made of them, and
+// the interface through which learners read those matrices.
+//
+// Every kernel here is an elementwise function of x.z, x.x and z.z, because
+// that is what a protocol delivers: whoever holds the linear Gram matrix can
+// make every one of these kernels, with any parameters, without a row of data.
+// With D = max(0, x.x + z.z - 2 x.z), the squared Euclidean distance:
+//
+//	linear              x.z
+//	rbf                 exp(-gamma D)
+//	polynomial          (gamma x.z + coef0)^degree
+//	rational-quadratic  (1 + D / (2 alpha length_scale^2))^-alpha
+//	laplacian           exp(-gamma sqrt(D))
+//	matern              nu 0.5, 1.5, 2.5 (Rasmussen and Williams 2006, equations 4.14, 4.17)
+//	cosine              x.z / sqrt(x.x z.z)
+//	tanimoto            x.z / (x.x + z.z - x.z)
+//
+// The names and parameters are those of LIBSVM and scikit-learn. The laplacian
+// differs: scikit-learn's measures the L1 distance, which no encoding that
+// preserves inner products lets anyone compute; the same holds for chi-squared
+// and intersection kernels.
+//
+// From rows to a kernel matrix that a learner reads:
+//
+//	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: 0.5})
+//	if err != nil {
+//		return err
+//	}
+//	gram := kernel.Of(kernel.LinearGram(x), k)
+//	classifier, err := svm.TrainSVC(gram, codes, classes, svm.DefaultParams(), nil)
+//
+// and to the kernel values of new rows z with the old ones:
+//
+//	cross := kernel.CrossGram(z, x)
+//	kernel.Cross(k, cross, kernel.SquaredNorms(z), kernel.SquaredNorms(x))
+package kernel

@@ -1,0 +1,155 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/spell"
+)
+
+// family is the kernels of one name.
+type family struct {
+	name  string
+	takes []string // parameters
+	build func(Spec) Kernel
+}
+
+func families() []family {
+	return []family{
+		{"linear", nil, fixed("linear", linear)},
+		{"rbf", []string{"gamma"}, by(rbf)},
+		{"polynomial", []string{"gamma", "coef0", "degree"}, by(polynomial)},
+		{"rational-quadratic", []string{"length_scale", "alpha"}, by(rationalQuadratic)},
+		{"laplacian", []string{"gamma"}, by(laplacian)},
+		{"matern", []string{"length_scale", "nu"}, by(matern)},
+		{"cosine", nil, fixed("cosine", cosine)},
+		{"tanimoto", nil, fixed("tanimoto", tanimoto)},
+	}
+}
+
+func fixed(name string, at func(xz, xx, zz float64) float64) func(Spec) Kernel {
+	return func(Spec) Kernel { return pointwise{name, at} }
+}
+
+func by(at func(Spec) func(xz, xx, zz float64) float64) func(Spec) Kernel {
+	return func(s Spec) Kernel { return pointwise{s.Name, at(s)} }
+}
+
+func (f family) takesParameter(name string) bool { return slices.Contains(f.takes, name) }
+
+// parameter is one number of a Spec.
+type parameter struct {
+	name     string
+	fallback float64 // what 0 stands for
+	get      func(Spec) float64
+	set      func(*Spec, float64)
+	valid    func(float64) bool
+	want     string
+}
+
+func parameters() []parameter {
+	return []parameter{
+		{
+			"gamma", 0, func(s Spec) float64 { return s.Gamma }, func(s *Spec, v float64) { s.Gamma = v },
+			positive, above + `; scikit-learn's gamma="scale" is 1 / (features * variance of all entries)`,
+		},
+		{
+			"coef0", 0, func(s Spec) float64 { return s.Coef0 }, func(s *Spec, v float64) { s.Coef0 = v },
+			func(v float64) bool { return v == 0 || positive(v) }, "0 or more, or the kernel is not positive semidefinite",
+		},
+		{
+			"degree", 3, func(s Spec) float64 { return float64(s.Degree) }, func(s *Spec, v float64) { s.Degree = int(v) },
+			func(v float64) bool { return 1 <= v && v <= 64 }, "1 to 64",
+		},
+		{
+			"length_scale", 1, func(s Spec) float64 { return s.LengthScale }, func(s *Spec, v float64) { s.LengthScale = v },
+			positive, above,
+		},
+		{
+			"alpha", 1, func(s Spec) float64 { return s.Alpha }, func(s *Spec, v float64) { s.Alpha = v },
+			positive, above,
+		},
+		{
+			"nu", 1.5, func(s Spec) float64 { return s.Nu }, func(s *Spec, v float64) { s.Nu = v },
+			func(v float64) bool { return v == 0.5 || v == 1.5 || v == 2.5 }, "0.5, 1.5 or 2.5",
+		},
+	}
+}
+
+// above describes what positive accepts: with more, products of parameters
+// would overflow, and the kernel of a row with itself could be NaN.
+const above = "a number above 0 (1e-100 to 1e100)"
+
+func positive(v float64) bool { return 1e-100 <= v && v <= 1e100 }
+
+// Names returns the names of all kernels.
+func Names() []string {
+	var names []string
+	for _, f := range families() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// find returns the family of a name.
+func find(name string) (family, error) {
+	all := families()
+	if i := slices.IndexFunc(all, func(f family) bool { return f.name == name }); i >= 0 {
+		return all[i], nil
+	}
+	meant := ""
+	if near, ok := nearest(name); ok {
+		meant = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return family{}, fmt.Errorf("kernel: no kernel is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))
+}
+
+// nearest also completes what was cut short, like "poly".
+func nearest(name string) (string, bool) {
+	for _, known := range Names() {
+		if len(name) >= 3 && strings.HasPrefix(known, strings.ToLower(name)) {
+			return known, true
+		}
+	}
+	return spell.Nearest(name, Names()...)
+}
+
+// complete puts defaults in place of zeros and checks every parameter.
+func (s Spec) complete() (Spec, family, error) {
+	f, err := find(s.Name)
+	if err != nil {
+		return Spec{}, family{}, err
+	}
+	for _, p := range parameters() {
+		if err := p.complete(&s, f); err != nil {
+			return Spec{}, family{}, err
+		}
+	}
+	return s, f, nil
+}
+
+func (p parameter) complete(s *Spec, f family) error {
+	v := p.get(*s)
+	switch {
+	case !f.takesParameter(p.name) && v == 0:
+		return nil
+	case !f.takesParameter(p.name):
+		return fmt.Errorf("kernel: %s takes no %s; it takes %s", f.name, p.name, f.parameterList())
+	case v == 0 && p.fallback != 0:
+		p.set(s, p.fallback)
+		return nil
+	case v == 0 && !p.valid(v):
+		return fmt.Errorf("kernel: %s needs %s: %s", f.name, p.name, p.want)
+	case !p.valid(v):
+		return fmt.Errorf("kernel: %s of %s is %v; it must be %s", p.name, f.name, v, p.want)
+	}
+	return nil
+}
+
+func (f family) parameterList() string {
+	if len(f.takes) == 0 {
+		return "no parameters"
+	}
+	return strings.Join(f.takes, ", ")
+}

@@ -1,0 +1,126 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Gram is the Source of a kernel over a linear Gram matrix in memory. It keeps
+// the inner products and computes kernel values when asked, so that a grid
+// over kernels and their parameters needs one matrix. Use [Materialize] when
+// rows are read many times.
+type Gram struct {
+	dot      linalg.Matrix[float64]
+	diagonal []float64
+	kernel   Kernel
+	scratch  sync.Pool // *[]float64, for the norms of a block's columns
+}
+
+// Of returns the kernel matrix of k over the linear Gram matrix dot (n x n,
+// symmetric), which it keeps and never changes. It panics unless dot is square.
+func Of(dot linalg.Matrix[float64], k Kernel) *Gram {
+	g := &Gram{dot: dot, diagonal: diagonal(dot), kernel: k}
+	g.scratch.New = func() any { return new([]float64) }
+	return g
+}
+
+// diagonal copies the diagonal of a square matrix.
+func diagonal(m linalg.Matrix[float64]) []float64 {
+	if m.Rows != m.Cols {
+		panic(fmt.Sprintf("kernel: a Gram matrix is square, not %d x %d", m.Rows, m.Cols))
+	}
+	d := make([]float64, m.Rows)
+	for i := range d {
+		d[i] = m.Row(i)[i]
+	}
+	return d
+}
+
+// Len returns n.
+func (g *Gram) Len() int { return len(g.diagonal) }
+
+// Diagonal copies K(i, i) for all i into dst, of length n.
+func (g *Gram) Diagonal(dst []float64) {
+	for i, xx := range g.diagonal {
+		dst[i] = g.kernel.At(xx, xx, xx)
+	}
+}
+
+// Row copies K(i, j) for all j into dst, of length n.
+func (g *Gram) Row(i int, dst []float64) {
+	g.kernel.Map(dst[:g.Len()], g.dot.Row(i), g.diagonal[i], g.diagonal)
+}
+
+// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+func (g *Gram) Block(rows, cols []int, dst linalg.Matrix[float64]) {
+	buffer := g.scratch.Get().(*[]float64)
+	defer g.scratch.Put(buffer)
+	*buffer = slices.Grow((*buffer)[:0], len(cols))
+	zz := (*buffer)[:len(cols)]
+	gather(zz, g.diagonal, cols)
+	for a, i := range rows {
+		xz := dst.Row(a)
+		gather(xz, g.dot.Row(i), cols)
+		g.kernel.Map(xz, xz, g.diagonal[i], zz)
+	}
+}
+
+// gather sets dst[b] to row[cols[b]].
+func gather(dst, row []float64, cols []int) {
+	for b, c := range cols {
+		dst[b] = row[c]
+	}
+}
+
+// Dense is the Source of a kernel matrix in memory: n x n, symmetric. It serves
+// precomputed kernels of any origin.
+type Dense struct{ K linalg.Matrix[float64] }
+
+// Len returns n.
+func (d Dense) Len() int { return d.K.Rows }
+
+// Diagonal copies K(i, i) for all i into dst, of length n.
+func (d Dense) Diagonal(dst []float64) { copy(dst, diagonal(d.K)) }
+
+// Row copies K(i, j) for all j into dst, of length n.
+func (d Dense) Row(i int, dst []float64) { copy(dst, d.K.Row(i)) }
+
+// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+func (d Dense) Block(rows, cols []int, dst linalg.Matrix[float64]) {
+	for a, i := range rows {
+		gather(dst.Row(a), d.K.Row(i), cols)
+	}
+}
+
+// Materialize computes the whole matrix of src on all cores, each pair once,
+// and exactly symmetric: 8 n^2 bytes.
+func Materialize(src Source) Dense {
+	const edge = 128
+	n := src.Len()
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	k := linalg.New[float64](n, n)
+	linalg.For(n, edge, func(lo, hi int) {
+		for j := 0; j <= lo; j += edge {
+			jEnd := min(j+edge, n)
+			src.Block(all[lo:hi], all[j:jEnd], linalg.Matrix[float64]{Rows: hi - lo, Cols: jEnd - j, Stride: n, Data: k.Data[lo*n+j:]})
+			mirror(k, lo, hi, j, jEnd)
+		}
+	})
+	return Dense{k}
+}
+
+// mirror copies what lies below the diagonal in a tile to its place above.
+func mirror(k linalg.Matrix[float64], i, iEnd, j, jEnd int) {
+	for c := j; c < jEnd; c++ {
+		above := k.Row(c)
+		for r := max(i, c+1); r < iEnd; r++ {
+			above[r] = k.Data[r*k.Stride+c]
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+func TestKernelsEqualTheirFormulas(t *testing.T) {
+	x := noise(20, 6, 1)
+	dot := kernel.LinearGram(x)
+	for _, s := range specs() {
+		k := mustNew(t, s)
+		gram := kernel.Materialize(kernel.Of(dot, k)).K
+		for i := range 20 {
+			for j := range 20 {
+				want, got := twin(s, x.Row(i), x.Row(j)), gram.Row(i)[j]
+				if !(math.Abs(got-want) <= 1e-14*max(1, math.Abs(want))) {
+					t.Fatalf("%v: K(%d, %d) = %g, want %g", s, i, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+// By hand: x = (1, 2), z = (3, 1), so x.z = 5, x.x = 5, z.z = 10, D = 5.
+func TestGoldenValues(t *testing.T) {
+	for _, c := range []struct {
+		spec kernel.Spec
+		want float64
+	}{
+		{kernel.Spec{Name: "linear"}, 5},
+		{kernel.Spec{Name: "rbf", Gamma: 0.2}, 0.36787944117144233},                     // 1/e
+		{kernel.Spec{Name: "polynomial", Gamma: 1, Coef0: 1}, 216},                      // 6^3, degree 3 by default
+		{kernel.Spec{Name: "polynomial", Gamma: 0.4, Degree: 2}, 4},                     // 2^2, coef0 0 by default
+		{kernel.Spec{Name: "rational-quadratic"}, 2.0 / 7},                              // 1 / (1 + 5/2)
+		{kernel.Spec{Name: "rational-quadratic", Alpha: 2, LengthScale: 0.5}, 1.0 / 36}, // (1 + 5/1)^-2
+		{kernel.Spec{Name: "laplacian", Gamma: 1 / math.Sqrt(5)}, 0.36787944117144233},
+		{kernel.Spec{Name: "matern", Nu: 0.5, LengthScale: math.Sqrt(5)}, 0.36787944117144233},
+		{kernel.Spec{Name: "matern", LengthScale: math.Sqrt(15)}, 2 * 0.36787944117144233},        // nu 1.5 by default, r = 1
+		{kernel.Spec{Name: "matern", Nu: 2.5, LengthScale: 5}, (2 + 1.0/3) * 0.36787944117144233}, // r = 1
+		{kernel.Spec{Name: "cosine"}, 0.70710678118654757},                                        // 5 / sqrt(50)
+		{kernel.Spec{Name: "tanimoto"}, 0.5},                                                      // 5 / 10
+	} {
+		if got := mustNew(t, c.spec).At(5, 5, 10); math.Abs(got-c.want) > 1e-15*math.Max(1, c.want) {
+			t.Errorf("%v: %.17g, want %.17g", c.spec, got, c.want)
+		}
+	}
+}
+
+func TestMapIsAtForEach(t *testing.T) {
+	xz, zz := []float64{0, 1, 2, 5, -3}, []float64{0, 4, 4, 5, 9}
+	for _, k := range all(t) {
+		dst := make([]float64, 5)
+		k.Map(dst, xz, 5, zz)
+		alias := append([]float64(nil), xz...)
+		k.Map(alias, alias, 5, zz)
+		for j := range xz {
+			if want := k.At(xz[j], 5, zz[j]); dst[j] != want || alias[j] != want {
+				t.Errorf("%s: Map gives %g (in place %g), At %g", k.Name(), dst[j], alias[j], want)
+			}
+		}
+	}
+}
+
+func TestZeroRows(t *testing.T) {
+	for name, want := range map[string]float64{"cosine": 0, "tanimoto": 1} {
+		if got := mustNew(t, kernel.Spec{Name: name}).At(0, 0, 0); got != want {
+			t.Errorf("%s of two zero rows is %g, want %g", name, got, want)
+		}
+		if got := mustNew(t, kernel.Spec{Name: name}).At(0, 0, 4); got != 0 {
+			t.Errorf("%s of a zero row with another is %g, want 0", name, got)
+		}
+	}
+}
+
+// Rounding may push x.x + z.z - 2 x.z below zero: no NaN, nothing above 1.
+func TestNearDuplicates(t *testing.T) {
+	xx := 1e6
+	for _, slip := range []float64{0, 1e-10, 1e-9} {
+		if d := kernel.SquaredDistance(xx+slip, xx, xx); d != 0 {
+			t.Errorf("squared distance %g with x.z too large by %g", d, slip)
+		}
+		for _, k := range all(t) {
+			v := k.At(xx+slip, xx, xx)
+			if bounded := k.Name() != "linear" && k.Name() != "polynomial" && k.Name() != "tanimoto"; math.IsNaN(v) || bounded && v != 1 {
+				t.Errorf("%s: %g with x.z too large by %g", k.Name(), v, slip)
+			}
+		}
+	}
+}
+
+// A row that is also among the new rows has distance exactly 0 to itself, so
+// that stationary kernels are exactly 1, whichever path computed the norms.
+func TestEqualRowsAreAtDistanceZero(t *testing.T) {
+	x := noise(70, 301, 2)
+	cross := kernel.CrossGram(x.Panel(10, 30), x)
+	kernel.Cross(rbf(t), cross, kernel.SquaredNorms(x.Panel(10, 30)), kernel.SquaredNorms(x))
+	for i := range 20 {
+		if got := cross.Row(i)[i+10]; got != 1 {
+			t.Errorf("row %d with itself: %.17g", i, got)
+		}
+	}
+}
+
+func TestGramsAreSymmetricAndPositiveSemidefinite(t *testing.T) {
+	for seed := range uint64(3) {
+		dot := kernel.LinearGram(noise(40, 5+20*int(seed), seed))
+		for i, k := range all(t) {
+			gram := kernel.Materialize(kernel.Of(dot, k)).K
+			if low, high := spectrum(t, gram); low < -1e-9*math.Max(1, high) {
+				t.Errorf("%v: smallest eigenvalue %g, largest %g", specs()[i], low, high)
+			}
+		}
+	}
+}
+
+// spectrum returns the extreme eigenvalues, after checking symmetry.
+func spectrum(t *testing.T, k linalg.Matrix[float64]) (low, high float64) {
+	t.Helper()
+	sym := mat.NewSymDense(k.Rows, nil)
+	for i := range k.Rows {
+		for j := range k.Rows {
+			if k.Row(i)[j] != k.Row(j)[i] {
+				t.Fatalf("(%d, %d) is %g, (%d, %d) is %g", i, j, k.Row(i)[j], j, i, k.Row(j)[i])
+			}
+			sym.SetSym(i, j, k.Row(i)[j])
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(sym, false) {
+		t.Fatal("no eigenvalues")
+	}
+	values := eigen.Values(nil)
+	return values[0], values[len(values)-1]
+}
+
+// Kernels see the Gram matrix only: a rotation of the rows changes nothing.
+func TestProperties(t *testing.T) {
+	coordinate := rapid.Float64Range(-100, 100)
+	rapid.Check(t, func(r *rapid.T) {
+		x := rapid.SliceOfN(coordinate, 3, 3).Draw(r, "x")
+		z := rapid.SliceOfN(coordinate, 3, 3).Draw(r, "z")
+		xz := x[0]*z[0] + x[1]*z[1] + x[2]*z[2]
+		xx := x[0]*x[0] + x[1]*x[1] + x[2]*x[2]
+		zz := z[0]*z[0] + z[1]*z[1] + z[2]*z[2]
+		for i, k := range all(t) {
+			v := k.At(xz, xx, zz)
+			what := fmt.Sprint(specs()[i])
+			if back := k.At(xz, zz, xx); back != v {
+				r.Fatalf("%s: k(x, z) = %g, k(z, x) = %g", what, v, back)
+			}
+			bound := math.Sqrt(k.At(xx, xx, xx)) * math.Sqrt(k.At(zz, zz, zz))
+			if !(math.Abs(v) <= bound*(1+1e-9)) {
+				r.Fatalf("%s: %g breaks Cauchy-Schwarz, bound %g", what, v, bound)
+			}
+		}
+	})
+}

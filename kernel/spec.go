@@ -1,0 +1,88 @@
+package kernel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Spec describes a kernel in a job file or a model. A zero parameter means its
+// default; a parameter that the kernel does not take is refused.
+type Spec struct {
+	Name        string  `yaml:"name" json:"name"`
+	Gamma       float64 `yaml:"gamma,omitempty" json:"gamma,omitempty"`               // rbf, polynomial, laplacian: > 0, no default
+	Coef0       float64 `yaml:"coef0,omitempty" json:"coef0,omitempty"`               // polynomial: >= 0, default 0
+	Degree      int     `yaml:"degree,omitempty" json:"degree,omitempty"`             // polynomial: 1 to 64, default 3
+	LengthScale float64 `yaml:"length_scale,omitempty" json:"length_scale,omitempty"` // rational-quadratic, matern: > 0, default 1
+	Alpha       float64 `yaml:"alpha,omitempty" json:"alpha,omitempty"`               // rational-quadratic: > 0, default 1
+	Nu          float64 `yaml:"nu,omitempty" json:"nu,omitempty"`                     // matern: 0.5, 1.5 or 2.5, default 1.5
+}
+
+// New returns the kernel that s describes, or says what is wrong with s.
+func New(s Spec) (Kernel, error) {
+	s, f, err := s.complete()
+	if err != nil {
+		return nil, err
+	}
+	return f.build(s), nil
+}
+
+// Canonical returns the one text for all spellings of the same kernel, with
+// every parameter that it takes made explicit: "polynomial gamma=1 coef0=0
+// degree=3". Numbers are written so that [Parse] reads back the same bits. It
+// fails where New does.
+func (s Spec) Canonical() (string, error) {
+	s, f, err := s.complete()
+	if err != nil {
+		return "", err
+	}
+	text := f.name
+	for _, p := range parameters() {
+		if f.takesParameter(p.name) {
+			text += " " + p.name + "=" + strconv.FormatFloat(p.get(s), 'g', -1, 64)
+		}
+	}
+	return text, nil
+}
+
+// maxCanonical bounds what Parse reads: no kernel's text is half as long.
+const maxCanonical = 256
+
+// Parse reads what [Spec.Canonical] wrote and nothing else: neither other
+// spellings nor parameters out of range.
+func Parse(text string) (Spec, error) {
+	if len(text) > maxCanonical {
+		return Spec{}, fmt.Errorf("kernel: a description of %d bytes; at most %d", len(text), maxCanonical)
+	}
+	name, rest, _ := strings.Cut(text, " ")
+	s := Spec{Name: name}
+	for field := range strings.FieldsSeq(rest) {
+		if err := s.set(field); err != nil {
+			return Spec{}, err
+		}
+	}
+	canonical, err := s.Canonical()
+	if err != nil {
+		return Spec{}, err
+	}
+	if canonical != text {
+		return Spec{}, fmt.Errorf("kernel: the description %q is not canonical; it should read %q", text, canonical)
+	}
+	return s, nil
+}
+
+// set reads one "name=value".
+func (s *Spec) set(field string) error {
+	name, value, _ := strings.Cut(field, "=")
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return fmt.Errorf("kernel: parameter %q: %w", field, err)
+	}
+	for _, p := range parameters() {
+		if p.name == name {
+			p.set(s, v)
+			return nil
+		}
+	}
+	return fmt.Errorf("kernel: no kernel takes %q", name)
+}

@@ -1,0 +1,170 @@
+package kernel_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+const (
+	known = "(there are linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto)"
+	above = `a number above 0 (1e-100 to 1e100); scikit-learn's gamma="scale" is 1 / (features * variance of all entries)`
+)
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		spec kernel.Spec
+		want string
+	}{
+		{kernel.Spec{}, `kernel: no kernel is called "" ` + known},
+		{kernel.Spec{Name: "rfb"}, `kernel: no kernel is called "rfb"; did you mean "rbf"? ` + known},
+		{kernel.Spec{Name: "poly"}, `kernel: no kernel is called "poly"; did you mean "polynomial"? ` + known},
+		{kernel.Spec{Name: "Rational_Quadratic"}, `kernel: no kernel is called "Rational_Quadratic"; did you mean "rational-quadratic"? ` + known},
+		{kernel.Spec{Name: "sigmoid"}, `kernel: no kernel is called "sigmoid" ` + known},
+		{kernel.Spec{Name: "rbf"}, "kernel: rbf needs gamma: " + above},
+		{kernel.Spec{Name: "laplacian"}, "kernel: laplacian needs gamma: " + above},
+		{kernel.Spec{Name: "rbf", Gamma: -1}, "kernel: gamma of rbf is -1; it must be " + above},
+		{kernel.Spec{Name: "rbf", Gamma: math.NaN()}, "kernel: gamma of rbf is NaN; it must be " + above},
+		{kernel.Spec{Name: "rbf", Gamma: math.Inf(1)}, "kernel: gamma of rbf is +Inf; it must be " + above},
+		{kernel.Spec{Name: "rbf", Gamma: 1, Degree: 2}, "kernel: rbf takes no degree; it takes gamma"},
+		{kernel.Spec{Name: "linear", Gamma: 1}, "kernel: linear takes no gamma; it takes no parameters"},
+		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: -1}, "kernel: degree of polynomial is -1; it must be 1 to 64"},
+		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 65}, "kernel: degree of polynomial is 65; it must be 1 to 64"},
+		{kernel.Spec{Name: "polynomial", Gamma: 1, Coef0: -1}, "kernel: coef0 of polynomial is -1; it must be 0 or more, or the kernel is not positive semidefinite"},
+		{kernel.Spec{Name: "matern", Nu: 1}, "kernel: nu of matern is 1; it must be 0.5, 1.5 or 2.5"},
+		{kernel.Spec{Name: "rational-quadratic", Alpha: -2}, "kernel: alpha of rational-quadratic is -2; it must be a number above 0 (1e-100 to 1e100)"},
+	} {
+		if k, err := kernel.New(c.spec); err == nil || err.Error() != c.want {
+			t.Errorf("%v: %v, %v\nwant %s", c.spec, k, err, c.want)
+		}
+		if text, err := c.spec.Canonical(); err == nil {
+			t.Errorf("%v: the canonical form of an invalid kernel is %q", c.spec, text)
+		}
+	}
+}
+
+// The extreme parameters keep every kernel finite, and 1 or 0 where it must be.
+func TestExtremeParameters(t *testing.T) {
+	for _, v := range []float64{1e-100, 1e100} {
+		for _, s := range []kernel.Spec{
+			{Name: "rbf", Gamma: v},
+			{Name: "laplacian", Gamma: v},
+			{Name: "rational-quadratic", LengthScale: v, Alpha: v},
+			{Name: "rational-quadratic", LengthScale: v, Alpha: 1 / v},
+			{Name: "matern", LengthScale: v},
+			{Name: "matern", LengthScale: v, Nu: 2.5},
+		} {
+			k := mustNew(t, s)
+			if same, other := k.At(7, 7, 7), k.At(0, 7, 7); same != 1 || !(0 <= other && other <= 1) {
+				t.Errorf("%v: %g with itself, %g with another", s, same, other)
+			}
+		}
+	}
+}
+
+func TestNamesAreWhatNewKnows(t *testing.T) {
+	var got []string
+	for _, s := range specs() {
+		got = append(got, mustNew(t, s).Name())
+	}
+	if d := cmp.Diff(kernel.Names(), slices.Compact(got)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for _, c := range []struct {
+		spec kernel.Spec
+		want string
+	}{
+		{kernel.Spec{Name: "linear"}, "linear"},
+		{kernel.Spec{Name: "rbf", Gamma: 0.1}, "rbf gamma=0.1"},
+		{kernel.Spec{Name: "polynomial", Gamma: 1}, "polynomial gamma=1 coef0=0 degree=3"},
+		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 3}, "polynomial gamma=1 coef0=0 degree=3"},
+		{kernel.Spec{Name: "rational-quadratic"}, "rational-quadratic length_scale=1 alpha=1"},
+		{kernel.Spec{Name: "matern"}, "matern length_scale=1 nu=1.5"},
+		{kernel.Spec{Name: "laplacian", Gamma: 1e-30}, "laplacian gamma=1e-30"},
+	} {
+		got, err := c.spec.Canonical()
+		if err != nil || got != c.want {
+			t.Errorf("%v: %q, %v; want %q", c.spec, got, err, c.want)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"rbf gamma=0.50":                `kernel: the description "rbf gamma=0.50" is not canonical; it should read "rbf gamma=0.5"`,
+		"rbf  gamma=0.5":                `kernel: the description "rbf  gamma=0.5" is not canonical; it should read "rbf gamma=0.5"`,
+		"matern":                        `kernel: the description "matern" is not canonical; it should read "matern length_scale=1 nu=1.5"`,
+		"rbf gamma=1 gamma=2":           `kernel: the description "rbf gamma=1 gamma=2" is not canonical; it should read "rbf gamma=2"`,
+		"rbf sigma=1":                   `kernel: no kernel takes "sigma"`,
+		"rbf gamma=x":                   `kernel: parameter "gamma=x": strconv.ParseFloat: parsing "x": invalid syntax`,
+		"polynomial gamma=1 degree=2.5": `kernel: the description "polynomial gamma=1 degree=2.5" is not canonical; it should read "polynomial gamma=1 coef0=0 degree=2"`,
+		string(make([]byte, 300)):       "kernel: a description of 300 bytes; at most 256",
+	} {
+		if s, err := kernel.Parse(text); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, %v\nwant %s", text, s, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range specs() {
+		text, err := s.Canonical()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add("polynomial gamma=1 coef0=0 degree=9223372036854775808")
+	f.Add("rbf gamma=NaN")
+	f.Add("rbf =")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := kernel.Parse(text)
+		if err != nil {
+			return
+		}
+		if again, err := s.Canonical(); err != nil || again != text {
+			t.Fatalf("%q reads as %v, which writes as %q, %v", text, s, again, err)
+		}
+		if _, err := kernel.New(s); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+	})
+}
+
+func TestParseReadsCanonical(t *testing.T) {
+	for _, s := range specs() {
+		text, err := s.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := kernel.Parse(text)
+		if d := cmp.Diff(s, got); err != nil || d != "" {
+			t.Errorf("%q: %v\n%s", text, err, d)
+		}
+	}
+}
+
+func TestSpecInYAMLAndJSON(t *testing.T) {
+	want := kernel.Spec{Name: "polynomial", Gamma: 0.5, Coef0: 1, Degree: 2, LengthScale: 3, Alpha: 4, Nu: 2.5}
+	const text = "{name: polynomial, gamma: 0.5, coef0: 1, degree: 2, length_scale: 3, alpha: 4, nu: 2.5}"
+	var got kernel.Spec
+	decoder := yaml.NewDecoder(bytes.NewBufferString(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&got); err != nil || got != want {
+		t.Errorf("from YAML: %v, %v", got, err)
+	}
+	encoded, err := json.Marshal(kernel.Spec{Name: "rbf", Gamma: 0.5})
+	if err != nil || string(encoded) != `{"name":"rbf","gamma":0.5}` {
+		t.Errorf("to JSON: %s, %v", encoded, err)
+	}
+}

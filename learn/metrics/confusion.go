@@ -1,0 +1,134 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Label is what classes are called: names, or codes from 0.
+type Label interface{ ~int | ~string }
+
+// ConfusionMatrix counts, for each pair of classes, the rows of the one that
+// were predicted to be the other.
+type ConfusionMatrix struct {
+	Classes []string // as text, in ascending order of the labels
+	Counts  [][]int  // Counts[i][j]: rows of class i predicted as class j
+	total   int
+}
+
+// NewConfusionMatrix compares predicted with true labels, row by row. Its
+// classes are those that occur in either.
+func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error) {
+	if err := sameRows(len(truth), len(predicted)); err != nil {
+		return nil, err
+	}
+	classes := slices.Compact(slices.Sorted(slices.Values(slices.Concat(truth, predicted))))
+	index := make(map[L]int, len(classes))
+	m := &ConfusionMatrix{total: len(truth)}
+	for i, c := range classes {
+		index[c] = i
+		m.Classes = append(m.Classes, fmt.Sprint(c))
+		m.Counts = append(m.Counts, make([]int, len(classes)))
+	}
+	for i, c := range truth {
+		m.Counts[index[c]][index[predicted[i]]]++
+	}
+	return m, nil
+}
+
+// sameRows refuses columns that cannot be compared.
+func sameRows(truth, predicted int) error {
+	if truth != predicted {
+		return fmt.Errorf("metrics: %d true values and %d predicted ones", truth, predicted)
+	}
+	if truth == 0 {
+		return errors.New("metrics: no rows to compare")
+	}
+	return nil
+}
+
+// Accuracy is the share of rows predicted right.
+func (m *ConfusionMatrix) Accuracy() float64 {
+	right := 0
+	for i := range m.Counts {
+		right += m.Counts[i][i]
+	}
+	return float64(right) / float64(m.total)
+}
+
+// F1Micro is F1 = 2 TP / (2 TP + FP + FN) of the counts added up over all
+// classes. Every wrong row is one FP and one FN, so it equals Accuracy.
+func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
+
+// F1Macro is the mean of F1 over the classes that occur in the truth or among
+// the predictions. A class that was never predicted right counts 0.
+func (m *ConfusionMatrix) F1Macro() float64 {
+	var sum float64
+	for i := range m.Counts {
+		sum += m.f1(i)
+	}
+	return sum / float64(len(m.Counts))
+}
+
+// f1 is F1 of class i against the rest.
+func (m *ConfusionMatrix) f1(i int) float64 {
+	both := 0 // rows of the class, plus rows predicted so: 2 TP + FP + FN
+	for j := range m.Counts {
+		both += m.Counts[i][j] + m.Counts[j][i]
+	}
+	return 2 * float64(m.Counts[i][i]) / float64(both)
+}
+
+// String is a table with a row for each true class and a column for each
+// predicted one.
+func (m *ConfusionMatrix) String() string {
+	rows := [][]string{append([]string{"true \\ predicted"}, m.Classes...)}
+	for i, class := range m.Classes {
+		row := []string{class}
+		for _, n := range m.Counts[i] {
+			row = append(row, strconv.Itoa(n))
+		}
+		rows = append(rows, row)
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for j, cell := range row {
+			widths[j] = max(widths[j], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		for j, cell := range row {
+			fmt.Fprintf(&b, "  %*s", widths[j], cell)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Accuracy is the share of rows predicted right.
+func Accuracy[L Label](truth, predicted []L) (float64, error) {
+	return measured(truth, predicted, (*ConfusionMatrix).Accuracy)
+}
+
+// F1Micro is [ConfusionMatrix.F1Micro] of these labels.
+func F1Micro[L Label](truth, predicted []L) (float64, error) {
+	return measured(truth, predicted, (*ConfusionMatrix).F1Micro)
+}
+
+// F1Macro is [ConfusionMatrix.F1Macro] of these labels.
+func F1Macro[L Label](truth, predicted []L) (float64, error) {
+	return measured(truth, predicted, (*ConfusionMatrix).F1Macro)
+}
+
+func measured[L Label](truth, predicted []L, f func(*ConfusionMatrix) float64) (float64, error) {
+	m, err := NewConfusionMatrix(truth, predicted)
+	if err != nil {
+		return 0, err
+	}
+	return f(m), nil
+}

@@ -1,0 +1,22 @@
+// Package metrics measures predictions: accuracy, F1, the confusion matrix and
+// the area under the ROC curve for classes, RMSE and R2 for numbers.
+//
+// Names and conventions are scikit-learn's. What has no value (an AUC with one
+// class only, R2 of constant truth, anything of no rows) is an error and never
+// a NaN, so that a table of results cannot hide it.
+//
+//	confusion, err := metrics.NewConfusionMatrix(truth, predicted)
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(confusion.Accuracy(), confusion.F1Macro())
+//	fmt.Print(confusion)
+//
+// The AUC of a one-vs-one machine without probabilities:
+//
+//	scores, err := metrics.VoteScores(decisions, len(classes))
+//	if err != nil {
+//		return err
+//	}
+//	auc, err := metrics.AUCOvO(truth, scores)
+package metrics

@@ -1,0 +1,66 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+)
+
+// RMSE is the root of the mean squared error, in the unit of the target. Values
+// that are not finite are an error.
+func RMSE(truth, predicted []float64) (float64, error) {
+	sum, err := squares(truth, predicted)
+	if err != nil {
+		return 0, err
+	}
+	return math.Sqrt(sum / float64(len(truth))), nil
+}
+
+// R2 is the coefficient of determination, 1 - SSE / SST: 1 is perfect, 0 is no
+// better than the mean of the truth, and below 0 is worse. Values that are not
+// finite are an error, and so is constant truth, which leaves nothing to
+// determine.
+func R2(truth, predicted []float64) (float64, error) {
+	wrong, err := squares(truth, predicted)
+	if err != nil {
+		return 0, err
+	}
+	total := spread(truth)
+	if total == 0 {
+		return 0, fmt.Errorf("metrics: R2 needs truth that is not constant; all %d values are %v", len(truth), truth[0])
+	}
+	return 1 - wrong/total, nil
+}
+
+// squares is the sum of squared errors.
+func squares(truth, predicted []float64) (float64, error) {
+	if err := sameRows(len(truth), len(predicted)); err != nil {
+		return 0, err
+	}
+	var sum float64
+	for i, y := range truth {
+		e := y - predicted[i]
+		if math.IsNaN(e) || math.IsInf(e, 0) {
+			return 0, fmt.Errorf("metrics: row %d: the difference of %v and %v is not finite", i, y, predicted[i])
+		}
+		sum += e * e
+	}
+	return sum, nil
+}
+
+// spread is the sum of squared differences from the mean, exactly 0 for
+// constant values, whose mean may be rounded.
+func spread(y []float64) float64 {
+	var mean, sum float64
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	constant := true
+	for _, v := range y {
+		sum += (v - mean) * (v - mean)
+		constant = constant && v == y[0]
+	}
+	if constant {
+		return 0
+	}
+	return sum
+}

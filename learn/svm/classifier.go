@@ -1,0 +1,167 @@
+package svm
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Classifier is a trained C-SVC: one machine per pair of classes over a common
+// list of support vectors. It holds no rows; see package model for that. It is
+// read only and safe for concurrent use.
+type Classifier struct {
+	Classes []string // by class code
+	Pairs   []Pair   // (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
+
+	support []int
+}
+
+// Pair is the machine of two classes, f(x) = sum_k Coef[k] K(x, sv[Index[k]]) -
+// Rho; a positive f(x) is a vote for First.
+type Pair struct {
+	First, Second int       // class codes, First < Second
+	Index         []int     // ascending positions in Support
+	Coef          []float64 // alpha for rows of First, -alpha for rows of Second; never 0
+	Rho           float64
+	Report        Report // zero for a classifier that was not trained here
+}
+
+// Report says how the training of a pair ended.
+type Report struct {
+	Objective  float64 // 1/2 a'Qa - sum a
+	Gap        float64 // m(alpha) - M(alpha), at most Tol
+	Iterations int
+	Support    int // alpha > 0
+	Bounded    int // alpha = C
+}
+
+// pairCount returns the number of pairs of c classes.
+func pairCount(c int) int { return c * (c - 1) / 2 }
+
+// NewClassifier builds a classifier from parts, over vectors support vectors
+// that are numbered from 0. It sets First and Second of the pairs, keeps the
+// slices, and refuses what training cannot give: a wrong number of pairs,
+// indices that do not ascend, coefficients that are 0 or not finite.
+func NewClassifier(classes []string, pairs []Pair, vectors int) (*Classifier, error) {
+	if err := checkClasses(classes); err != nil {
+		return nil, err
+	}
+	if len(pairs) != pairCount(len(classes)) {
+		return nil, fmt.Errorf("svm: %d pairs for %d classes, there must be %d", len(pairs), len(classes), pairCount(len(classes)))
+	}
+	c := &Classifier{Classes: classes, Pairs: pairs, support: make([]int, vectors)}
+	for s := range c.support {
+		c.support[s] = s
+	}
+	k := 0
+	for i := range classes {
+		for j := i + 1; j < len(classes); j++ {
+			p := &pairs[k]
+			p.First, p.Second = i, j
+			if err := p.check(vectors); err != nil {
+				return nil, fmt.Errorf("svm: classes %q and %q: %w", classes[i], classes[j], err)
+			}
+			k++
+		}
+	}
+	return c, nil
+}
+
+func (p *Pair) check(vectors int) error {
+	if len(p.Index) != len(p.Coef) {
+		return fmt.Errorf("%d indices for %d coefficients", len(p.Index), len(p.Coef))
+	}
+	if p.Rho-p.Rho != 0 {
+		return fmt.Errorf("rho is %v, it must be finite", p.Rho)
+	}
+	last := -1
+	for k, s := range p.Index {
+		if s <= last || s >= vectors {
+			return fmt.Errorf("support vector %d after %d, of %d: they must ascend", s, last, vectors)
+		}
+		if v := p.Coef[k]; v == 0 || v-v != 0 {
+			return fmt.Errorf("coefficient %d is %v, it must be finite and not 0", k, v)
+		}
+		last = s
+	}
+	return nil
+}
+
+// Support returns the rows of the training set that are support vectors of any
+// pair, ascending; after [Classifier.Compact] and [NewClassifier], 0 to s-1.
+// The caller must not change it.
+func (c *Classifier) Support() []int { return c.support }
+
+// Compact returns c over its support vectors alone, numbered from 0 in the
+// order of Support, and without the reports: what a model stores next to these
+// rows. It shares memory with c.
+func (c *Classifier) Compact() *Classifier {
+	out := &Classifier{Classes: c.Classes, Pairs: make([]Pair, len(c.Pairs)), support: make([]int, len(c.support))}
+	copy(out.Pairs, c.Pairs)
+	for k := range out.Pairs {
+		out.Pairs[k].Report = Report{}
+	}
+	for s := range out.support {
+		out.support[s] = s
+	}
+	return out
+}
+
+// Decisions returns f(x) of every pair: rows x pairs. cross is the kernel of the
+// rows with the support vectors, rows x len(Support()), in that order; another
+// width is a mistake of the program and panics.
+func (c *Classifier) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if cross.Cols != len(c.support) {
+		panic(fmt.Sprintf("svm: a cross kernel of %d columns for %d support vectors", cross.Cols, len(c.support)))
+	}
+	out := linalg.New[float64](cross.Rows, len(c.Pairs))
+	linalg.For(cross.Rows, 64, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			for k := range c.Pairs {
+				out.Row(r)[k] = c.Pairs[k].decide(cross.Row(r))
+			}
+		}
+	})
+	return out
+}
+
+func (p *Pair) decide(cross []float64) float64 {
+	sum := 0.0
+	for k, s := range p.Index {
+		sum += p.Coef[k] * cross[s]
+	}
+	return sum - p.Rho
+}
+
+// Predict returns the class code of each row by the vote of all pairs: the
+// class with most votes wins, and of several the lowest code, as in LIBSVM. A
+// decision of exactly 0 is a vote for the second class.
+func (c *Classifier) Predict(decisions linalg.Matrix[float64]) []int {
+	if decisions.Cols != len(c.Pairs) {
+		panic(fmt.Sprintf("svm: %d decisions for %d pairs of classes", decisions.Cols, len(c.Pairs)))
+	}
+	codes := make([]int, decisions.Rows)
+	votes := make([]int, len(c.Classes))
+	for r := range codes {
+		codes[r] = c.vote(decisions.Row(r), votes)
+	}
+	return codes
+}
+
+func (c *Classifier) vote(decisions []float64, votes []int) int {
+	clear(votes)
+	for k, f := range decisions {
+		if f > 0 {
+			votes[c.Pairs[k].First]++
+		} else {
+			votes[c.Pairs[k].Second]++
+		}
+	}
+	best := 0
+	for code, n := range votes {
+		if n > votes[best] {
+			best = code
+		}
+	}
+	return best
+}

@@ -1,0 +1,44 @@
+// Package svm trains support vector classifiers (C-SVC) on a kernel.Source by
+// sequential minimal optimisation, one machine for every pair of classes.
+//
+// It follows LIBSVM, whose names it uses: the dual problem, the stopping rule
+// tol, rho, the order of pairs and the tie rule of the vote (C.-C. Chang,
+// C.-J. Lin, LIBSVM: a library for support vector machines, ACM TIST 2(3),
+// 2011). The working set is chosen with second-order information (R.-E. Fan,
+// P.-H. Chen, C.-J. Lin, Working set selection using second order information
+// for training support vector machines, JMLR 6, 2005, WSS 2). All arithmetic
+// is double precision, so that tolerances like 1e-8 can be reached.
+//
+// # Signs
+//
+// The machine of classes i < j decides
+//
+//	f(x) = sum_s coef_s K(x, s) - rho,   coef_s = alpha_s for rows of class i, -alpha_s for rows of class j
+//
+// and a positive f(x) is a vote for class i, the first of the pair, as in
+// LIBSVM. With two classes scikit-learn turns the sign round: its
+// decision_function is -f(x) (positive for classes_[1]) and its intercept_ is
+// +rho. With more classes its intercept_ is -rho and its one-vs-one decisions
+// have our sign.
+//
+// # Example
+//
+//	gram := kernel.Of(kernel.LinearGram(x), k)        // x: training rows
+//	codes := []int{0, 1, 1, 0}                       // codes[r] is the class of row r
+//	p := svm.DefaultParams()
+//	p.C = 10
+//	c, err := svm.TrainSVC(gram, codes, []string{"benign", "malignant"}, p, nil)
+//	if err != nil {
+//		return err
+//	}
+//	sv := c.Support()                                // training rows; their kernel with new rows is all c needs
+//	d := c.Decisions(cross)                          // cross: new rows x len(sv)
+//	for _, class := range c.Predict(d) {
+//		fmt.Println(c.Classes[class])
+//	}
+//
+// # What is missing
+//
+// Shrinking, probabilities (Platt scaling), nu-SVC, one-class and epsilon-SVR.
+// The solver works on the general problem that all of them share.
+package svm

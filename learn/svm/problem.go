@@ -1,0 +1,76 @@
+package svm
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+// tau replaces a curvature that is not positive, as in LIBSVM. It happens with
+// duplicate rows and with kernels that are not positive semidefinite.
+const tau = 1e-12
+
+// problem is the quadratic programme behind LIBSVM's machines,
+//
+//	min 1/2 a'Qa + p'a,  y'a constant,  0 <= a_i <= C_i,  Q_ij = y_i y_j K_ij,
+//
+// written in the signed coefficients b_i = y_i a_i, the sv_coef of a model:
+//
+//	min 1/2 b'Kb + q'b,  sum b constant,  lower_i <= b_i <= upper_i,
+//
+// with q_i = y_i p_i, and [lower, upper] = [0, C_i] where y_i = 1, [-C_i, 0]
+// where y_i = -1. The gradient f = Kb + q is y_i times LIBSVM's G_i.
+type problem struct {
+	kernel       kernel.Source
+	linear       []float64 // q
+	lower, upper []float64
+	start        []float64 // feasible b; nil: zero
+}
+
+// solution is a minimum of a problem.
+type solution struct {
+	coef       []float64 // b
+	rho        float64   // the multiplier of the sum
+	objective  float64
+	gap        float64 // m - M, at least 0
+	iterations int
+}
+
+// stopping says when a solver may and when it must stop.
+type stopping struct {
+	tol        float64
+	iterations int
+}
+
+// solve minimises p, keeping at most cacheBytes of kernel rows. It fails when
+// the kernel has a value that is not finite, and with ErrNotConverged.
+func solve(p problem, stop stopping, cacheBytes int64) (solution, error) {
+	s, err := newSolver(p, cacheBytes)
+	if err != nil {
+		return solution{}, err
+	}
+	if err := s.run(stop); err != nil {
+		return solution{}, err
+	}
+	return s.solution(), nil
+}
+
+// cSVC is the problem of a two-class machine (LIBSVM eq. 2): p = -1, y_i = 1
+// where first[i], and C_i by side.
+func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
+	n := len(first)
+	p := problem{kernel: k, linear: make([]float64, n), lower: make([]float64, n), upper: make([]float64, n)}
+	for i, positive := range first {
+		if positive {
+			p.linear[i], p.upper[i] = -1, cFirst
+		} else {
+			p.linear[i], p.lower[i] = 1, -cSecond
+		}
+	}
+	return p
+}
+
+// errNotConverged says how far the solver came.
+func errNotConverged(gap float64, iterations int, stop stopping) error {
+	return fmt.Errorf("%w: the gap is %.3g after %d iterations, tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
+}

@@ -1,0 +1,228 @@
+package svm
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to
+// classes[codes[r]]; every class needs a row. The pairs run on all cores; the
+// result depends on src, codes, classes, C, Tol and Weights only. progress, if
+// not nil, is called after each pair, never by two goroutines at once.
+//
+// Every kernel value that is read is checked: NaN and infinities are errors.
+func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) (*Classifier, error) {
+	if err := checkLabels(src.Len(), codes, classes); err != nil {
+		return nil, err
+	}
+	if err := p.Validate(classes); err != nil {
+		return nil, err
+	}
+	t := newTrainer(src, codes, classes, p.filled(), progress)
+	linalg.For(len(t.pairs), 1, func(k, _ int) { t.train(k) })
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.classifier(), nil
+}
+
+func checkLabels(n int, codes []int, classes []string) error {
+	if len(codes) != n {
+		return fmt.Errorf("svm: %d class codes for %d kernel rows", len(codes), n)
+	}
+	if err := checkClasses(classes); err != nil {
+		return err
+	}
+	rows := make([]int, len(classes))
+	for r, code := range codes {
+		if code < 0 || code >= len(classes) {
+			return fmt.Errorf("svm: row %d has class code %d, there are %d classes", r, code, len(classes))
+		}
+		rows[code]++
+	}
+	for code, count := range rows {
+		if count == 0 {
+			return fmt.Errorf("svm: no training row has class %q: leave it out of the classes or add rows", classes[code])
+		}
+	}
+	return nil
+}
+
+func checkClasses(classes []string) error {
+	switch {
+	case len(classes) == 1:
+		return fmt.Errorf("svm: one class only, %q: a classifier needs rows of at least two classes", classes[0])
+	case len(classes) == 0:
+		return errors.New("svm: no classes: a classifier needs rows of at least two classes")
+	case len(classes) > MaxClasses:
+		return fmt.Errorf("svm: %d classes, at most %d are allowed: are the labels numbers to be predicted by a regression?", len(classes), MaxClasses)
+	}
+	seen := make(map[string]bool, len(classes))
+	for _, class := range classes {
+		if seen[class] {
+			return fmt.Errorf("svm: class %q is listed twice", class)
+		}
+		seen[class] = true
+	}
+	return nil
+}
+
+// trainer trains the pairs.
+type trainer struct {
+	source  kernel.Source
+	classes []string
+	params  Params
+	rows    [][]int // rows of each class, ascending
+	pairs   []pair
+	cache   int64 // bytes for one pair
+
+	mu       sync.Mutex
+	done     int
+	progress func(done, total int)
+	err      error // of pair failed
+	failed   int
+}
+
+// pair is one two-class machine.
+type pair struct {
+	first, second int
+	rows          []int // of the training set, ascending
+	solution      solution
+}
+
+func newTrainer(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) *trainer {
+	t := &trainer{source: src, classes: classes, params: p, progress: progress, rows: make([][]int, len(classes))}
+	for r, code := range codes {
+		t.rows[code] = append(t.rows[code], r)
+	}
+	t.pairs = make([]pair, 0, pairCount(len(classes)))
+	for i := range classes {
+		for j := i + 1; j < len(classes); j++ {
+			t.pairs = append(t.pairs, pair{first: i, second: j})
+		}
+	}
+	t.failed = len(t.pairs)
+	t.cache = p.CacheBytes / int64(min(len(t.pairs), runtime.GOMAXPROCS(0)))
+	return t
+}
+
+// train solves pair k unless an earlier pair has failed, so that the error
+// reported is always that of the first pair that fails.
+func (t *trainer) train(k int) {
+	if t.skip(k) {
+		return
+	}
+	q := &t.pairs[k]
+	rows, first := merge(t.rows[q.first], t.rows[q.second])
+	source := t.source
+	if len(rows) < source.Len() {
+		source = kernel.Subset(source, rows)
+	}
+	p := cSVC(source, first, t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second]))
+	var err error
+	q.rows = rows
+	q.solution, err = solve(p, stopping{tol: t.params.Tol, iterations: t.params.iterations(len(rows))}, t.cache)
+	t.finish(k, err)
+}
+
+// merge merges two ascending lists of rows and says which come from a.
+func merge(a, b []int) (rows []int, fromA []bool) {
+	rows, fromA = make([]int, 0, len(a)+len(b)), make([]bool, 0, len(a)+len(b))
+	for len(a)+len(b) > 0 {
+		if len(b) == 0 || len(a) > 0 && a[0] < b[0] {
+			rows, fromA, a = append(rows, a[0]), append(fromA, true), a[1:]
+		} else {
+			rows, fromA, b = append(rows, b[0]), append(fromA, false), b[1:]
+		}
+	}
+	return rows, fromA
+}
+
+func (t *trainer) skip(k int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return k > t.failed
+}
+
+func (t *trainer) finish(k int, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err != nil {
+		if k < t.failed {
+			t.failed, t.err = k, t.describe(k, err)
+		}
+		return
+	}
+	t.done++
+	if t.progress != nil {
+		t.progress(t.done, len(t.pairs))
+	}
+}
+
+// describe names the pair, and rows as the caller numbers them.
+func (t *trainer) describe(k int, err error) error {
+	q := t.pairs[k]
+	if v, ok := errors.AsType[*valueError](err); ok {
+		err = &valueError{row: q.rows[v.row], col: q.rows[v.col], value: v.value}
+	}
+	return fmt.Errorf("svm: classes %q and %q: %w", t.classes[q.first], t.classes[q.second], err)
+}
+
+// classifier keeps what the decisions need.
+func (t *trainer) classifier() *Classifier {
+	c := &Classifier{Classes: append([]string(nil), t.classes...), Pairs: make([]Pair, len(t.pairs))}
+	position := t.supportVectors(c)
+	for k, q := range t.pairs {
+		p := Pair{First: q.first, Second: q.second, Rho: q.solution.rho}
+		for i, b := range q.solution.coef {
+			if b != 0 {
+				p.Index = append(p.Index, position[q.rows[i]])
+				p.Coef = append(p.Coef, b)
+			}
+		}
+		p.Report = t.report(q)
+		c.Pairs[k] = p
+	}
+	return c
+}
+
+// supportVectors sets c's and returns the position of each training row among
+// them, -1 for the others.
+func (t *trainer) supportVectors(c *Classifier) []int {
+	position := make([]int, t.source.Len())
+	for _, q := range t.pairs {
+		for i, b := range q.solution.coef {
+			if b != 0 {
+				position[q.rows[i]] = 1
+			}
+		}
+	}
+	for r, used := range position {
+		position[r] = -1
+		if used == 1 {
+			position[r] = len(c.support)
+			c.support = append(c.support, r)
+		}
+	}
+	return position
+}
+
+func (t *trainer) report(q pair) Report {
+	s := q.solution
+	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations}
+	upper, lower := t.params.bound(t.classes[q.first]), -t.params.bound(t.classes[q.second])
+	for _, b := range s.coef {
+		if b != 0 {
+			r.Support++
+		}
+		if b == upper || b == lower {
+			r.Bounded++
+		}
+	}
+	return r
+}

@@ -1,0 +1,33 @@
+// Package linalg is dense linear algebra for kernel machines: matrices over
+// float32 and float64, products on all cores, the fast Walsh-Hadamard
+// transform, and the fixed partition of work that makes results independent
+// of timing and of the number of cores.
+//
+// The Gram matrix of three rows, and its cross-Gram with one more:
+//
+//	x := linalg.Matrix[float64]{Rows: 3, Cols: 2, Stride: 2, Data: []float64{1, 0, 0, 1, 1, 1}}
+//	g := linalg.New[float64](3, 3)
+//	linalg.Syrk(g, x)
+//	z := linalg.Matrix[float64]{Rows: 1, Cols: 2, Stride: 2, Data: []float64{2, 3}}
+//	c := linalg.New[float64](1, 3)
+//	linalg.MulTransB(c, z, x)
+//
+// # The order of additions
+//
+// Element (i, j) of a product depends on row i of a, on row j of b and on
+// nothing else: the products of 256 consecutive columns are added from left to
+// right, and these partial sums from left to right again. So, on one build and
+// one machine, bit for bit,
+//
+//   - a product made panel by panel equals the product made at once,
+//   - Syrk(dst, a) equals MulTransB(dst, a, a) and is exactly symmetric,
+//   - SquaredNorms equals the diagonal of Syrk, so that the distance between
+//     two equal rows is exactly 0.
+//
+// Sums in blocks also keep rounding errors small: with k columns the error
+// grows like 256 + k/256, not like k.
+//
+// Functions panic on wrong shapes only. Entries are meant to be finite; an
+// infinity or a NaN spoils its own row and column, but where it meets a zero
+// the result is unspecified.
+package linalg

@@ -1,0 +1,83 @@
+package linalg
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// For cuts [0, n) into blocks of grain indices, the last one shorter, calls
+// body once for each on all cores, and returns when all are done. The cut
+// depends on n and grain only, never on the number of cores or on timing:
+// when body(lo, hi) writes nothing but what belongs to [lo, hi), the result is
+// always the same. With a single block body runs on the caller's goroutine.
+//
+// When bodies panic, For lets the other blocks finish and then panics with
+// the value of the lowest block that did. Calls may nest.
+func For(n, grain int, body func(lo, hi int)) {
+	if grain < 1 {
+		panic("linalg: For needs a grain of at least 1")
+	}
+	if n <= 0 {
+		return
+	}
+	blocks := (n-1)/grain + 1
+	if blocks == 1 {
+		body(0, n)
+		return
+	}
+	l := loop{n: n, grain: grain, blocks: blocks, body: body}
+	var group sync.WaitGroup
+	for range min(blocks, runtime.GOMAXPROCS(0)) - 1 {
+		group.Go(l.work)
+	}
+	l.work()
+	group.Wait()
+	if l.failed {
+		panic(l.value)
+	}
+}
+
+// loop is one call of For, shared by its workers.
+type loop struct {
+	n, grain, blocks int
+	body             func(lo, hi int)
+	next             atomic.Int64 // first block that nobody has taken
+
+	mu     sync.Mutex
+	failed bool
+	block  int // lowest block that panicked
+	value  any // what it panicked with
+}
+
+// work takes blocks until none is left.
+func (l *loop) work() {
+	for {
+		b := int(l.next.Add(1)) - 1
+		if b >= l.blocks {
+			return
+		}
+		l.run(b)
+	}
+}
+
+// run does block b. It keeps a panic from ending the process, because the
+// caller of For is the one who may know what to do about it.
+func (l *loop) run(b int) {
+	returned := false
+	defer func() {
+		if !returned {
+			l.record(b, recover())
+		}
+	}()
+	l.body(b*l.grain, min(l.n, b*l.grain+l.grain))
+	returned = true
+}
+
+func (l *loop) record(b int, value any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.failed || b < l.block {
+		l.failed, l.block, l.value = true, b, value
+	}
+}

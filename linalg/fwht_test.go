@@ -1,0 +1,81 @@
+package linalg_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+func TestFWHTEqualsTwin(t *testing.T) {
+	for n := 1; n <= 1<<13; n *= 2 { // to above the leaf
+		x := slices.Clone(noise[float64](1, n, 1).Row(0))
+		x32 := slices.Clone(noise[float32](1, n, 1).Row(0))
+		want, want32 := hadamard(x), hadamard(x32)
+		linalg.FWHT(x)
+		linalg.FWHT(x32)
+		for i, w := range want {
+			scale := math.Sqrt(float64(n))
+			if math.Abs(x[i]-w) > 1e-13*scale || math.Abs(float64(x32[i])-want32[i]) > 1e-5*scale {
+				t.Fatalf("n = %d: entry %d is %g (float32 %g), want %g (%g)", n, i, x[i], x32[i], w, want32[i])
+			}
+		}
+	}
+}
+
+func TestFWHTOfFour(t *testing.T) {
+	x := []float64{1, 2, 3, 5}
+	linalg.FWHT(x)
+	if want := []float64{11, -3, -5, 1}; !slices.Equal(x, want) {
+		t.Errorf("got %v, want %v", x, want)
+	}
+}
+
+// Twice is the length, exactly on integers, far above the leaf size too.
+func TestFWHTTwiceIsTheLength(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := 1 << rapid.IntRange(0, 16).Draw(r, "log2 n")
+		values := rapid.SliceOfN(rapid.Int64Range(-1<<20, 1<<20), 1, 16).Draw(r, "values")
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(values[i*i%len(values)])
+		}
+		want := slices.Clone(x)
+		linalg.FWHT(x)
+		linalg.FWHT(x)
+		for i, w := range want {
+			if x[i] != w*float64(n) {
+				r.Fatalf("entry %d is %g, want %d times %g", i, x[i], n, w)
+			}
+		}
+	})
+}
+
+// A single one becomes a row of signs: large sizes against the definition.
+func TestFWHTOfAUnitVector(t *testing.T) {
+	for _, n := range []int{1 << 15, 1 << 16, 1 << 17} {
+		x := make([]float64, n)
+		x[n/3] = 1
+		linalg.FWHT(x)
+		for _, i := range []int{0, 1, 2, n / 2, n - 1, n / 5} {
+			want := 1.0
+			for both := i & (n / 3); both > 0; both &= both - 1 {
+				want = -want
+			}
+			if x[i] != want {
+				t.Errorf("n = %d: entry %d is %g, want %g", n, i, x[i], want)
+			}
+		}
+	}
+}
+
+func TestFWHTRefusesOtherLengths(t *testing.T) {
+	for _, n := range []int{0, 3, 6, 1000} {
+		if recovered(func() { linalg.FWHT(make([]float32, n)) }) == nil {
+			t.Errorf("%d values: no panic", n)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// DefaultBytes is the largest file that is read when [Limits] does not say.
+const DefaultBytes = 4 << 30
+
+// Limits bound what is read. The zero value has the default.
+type Limits struct {
+	Bytes int64 // of the whole file; 0 means DefaultBytes
+}
+
+// Open reads a public model under the default limits. For a private one it
+// returns [ErrPrivate] and reads no further.
+func Open(r io.Reader) (Model, error) { return Limits{}.Open(r) }
+
+// OpenPrivate reads a private model under the default limits. Only the
+// coordinator, which wrote it, has a use for it.
+func OpenPrivate(r io.Reader) (*Private, error) { return Limits{}.OpenPrivate(r) }
+
+// Open reads a public model.
+func (l Limits) Open(r io.Reader) (Model, error) {
+	m, err := l.read(r, publicMagic)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// OpenPrivate reads a private model.
+func (l Limits) OpenPrivate(r io.Reader) (*Private, error) {
+	m, err := l.read(r, privateMagic)
+	if err != nil {
+		return nil, err
+	}
+	return NewPrivate(m)
+}
+
+func formatError(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrFormat, fmt.Errorf(format, args...))
+}
+
+func (l Limits) read(r io.Reader, magic string) (*SVC, error) {
+	var head [prefixSize]byte
+	n, err := io.ReadFull(r, head[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("model: reading: %w", err)
+	}
+	if err := checkMagic(head[:n], magic); err != nil {
+		return nil, err
+	}
+	size, err := l.size(head[:n])
+	if err != nil {
+		return nil, err
+	}
+	rest, err := readRest(r, size)
+	if err != nil {
+		return nil, err
+	}
+	content := rest[:len(rest)-sha256.Size]
+	if !checksum(head[:], content, rest[len(content):]) {
+		return nil, formatError("the checksum does not match, so the file is damaged: copy it again")
+	}
+	return decode(content, magic)
+}
+
+func checksum(head, content, want []byte) bool {
+	h := sha256.New()
+	h.Write(head)
+	h.Write(content)
+	return bytes.Equal(h.Sum(nil), want)
+}
+
+// checkMagic sorts out what is no file of the wanted kind.
+func checkMagic(head []byte, want string) error {
+	got := string(head[:min(len(head), len(want))])
+	switch got {
+	case want:
+		return nil
+	case privateMagic:
+		return ErrPrivate
+	case publicMagic:
+		return formatError("a public model where a private one is expected")
+	}
+	return formatError("it is not a model of Mercer, it begins with %q", got)
+}
+
+// size returns the length that a file claims, once it can be right.
+func (l Limits) size(head []byte) (int, error) {
+	r := wire.NewReader(head[len(publicMagic):])
+	if v := r.Uint16(); r.Err() == nil && v != version {
+		return 0, formatError("its version is %d, this program reads version %d: use the program that wrote it", v, version)
+	}
+	size := r.Uint64()
+	limit := l.Bytes
+	if limit == 0 {
+		limit = DefaultBytes
+	}
+	switch {
+	case r.Err() != nil:
+		return 0, formatError("it ends after %d bytes: copy it again", len(head))
+	case size > uint64(max(limit, 0)):
+		return 0, formatError("it says that it has %d bytes, at most %d are allowed", size, limit)
+	case size < prefixSize+sha256.Size:
+		return 0, formatError("it says that it has %d bytes, and no model is that short", size)
+	}
+	return int(size), nil
+}
+
+// readRest returns what follows the prefix of a file of the given size. Memory
+// grows with the bytes that come, not with the size.
+func readRest(r io.Reader, size int) ([]byte, error) {
+	rest := size - prefixSize
+	b, err := io.ReadAll(io.LimitReader(r, int64(rest)+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("model: reading: %w", err)
+	case len(b) < rest:
+		return nil, formatError("it ends after %d of %d bytes: copy it again", prefixSize+len(b), size)
+	case len(b) > rest:
+		return nil, formatError("it goes on after its %d bytes: copy it again", size)
+	}
+	return b, nil
+}
+
+// header is what stands before the support vectors.
+type header struct {
+	spec        kernel.Spec
+	width, rows int
+	single      bool // support vectors are float32
+	classes     []string
+	scale       *Scale
+}
+
+// decode reads what stands between the prefix and the checksum.
+func decode(b []byte, magic string) (*SVC, error) {
+	r := wire.NewReader(b)
+	h := readHeader(r)
+	if magic == privateMagic && h.scale != nil {
+		r.Fail(errors.New("a private model with a scale"))
+	}
+	vectors := readVectors(r, h)
+	pairs := readPairs(r, h)
+	if err := r.Close("its content"); err != nil {
+		return nil, formatError("%w", err)
+	}
+	c, err := svm.NewClassifier(h.classes, pairs, h.rows)
+	if err != nil {
+		return nil, formatError("%w", err)
+	}
+	m, err := newSVC(h.spec, h.scale, vectors, c)
+	if err != nil {
+		return nil, formatError("%w", err)
+	}
+	if h.single != isSingle(vectors) {
+		return nil, formatError("support vectors of %d-byte numbers that need not be", numberSize(h.single))
+	}
+	return m, nil
+}
+
+func readHeader(r *wire.Reader) header {
+	var h header
+	if kind := r.String(32); r.Err() == nil && kind != typeSVC {
+		r.Fail(fmt.Errorf("a model of type %q, this program knows %q", kind, typeSVC))
+	}
+	text := r.String(256)
+	if r.Err() == nil {
+		var err error
+		if h.spec, err = kernel.Parse(text); err != nil {
+			r.Fail(err)
+		}
+	}
+	h.width, h.rows = int(r.Uint32()), int(r.Uint32())
+	h.single = readNumberSize(r)
+	scaled := r.Bool()
+	h.classes = make([]string, r.Count(svm.MaxClasses, 2))
+	for i := range h.classes {
+		h.classes[i] = r.String(maxClassName)
+	}
+	if h.width < 1 || h.width > maxWidth || h.rows < 1 || h.rows > maxVectors {
+		r.Fail(fmt.Errorf("%d support vectors of %d numbers, there must be 1 to %d of 1 to %d", h.rows, h.width, maxVectors, maxWidth))
+	}
+	if scaled && room(r, 2*h.width, 8) {
+		h.scale = &Scale{Offset: make([]float64, h.width), Factor: make([]float64, h.width)}
+		r.Float64s(h.scale.Offset)
+		r.Float64s(h.scale.Factor)
+	}
+	return h
+}
+
+func readNumberSize(r *wire.Reader) (single bool) {
+	n := r.Uint8()
+	if r.Err() == nil && n != 4 && n != 8 {
+		r.Fail(fmt.Errorf("numbers of %d bytes, there are 4 and 8", n))
+	}
+	return n == 4
+}
+
+// room says whether the bytes that are left can hold n things of size bytes, and
+// fails r otherwise. It comes before every allocation.
+func room(r *wire.Reader, n, size int) bool {
+	if r.Err() == nil && n > r.Len()/size {
+		r.Fail(wire.ErrShort)
+	}
+	return r.Err() == nil
+}
+
+func readVectors(r *wire.Reader, h header) linalg.Matrix[float64] {
+	if !room(r, h.rows*h.width, numberSize(h.single)) {
+		return linalg.Matrix[float64]{}
+	}
+	m := linalg.New[float64](h.rows, h.width)
+	if !h.single {
+		r.Float64s(m.Data)
+		return m
+	}
+	narrow := make([]float32, h.width)
+	for i := range h.rows {
+		r.Float32s(narrow)
+		for j, v := range narrow {
+			m.Row(i)[j] = float64(v)
+		}
+	}
+	return m
+}
+
+func readPairs(r *wire.Reader, h header) []svm.Pair {
+	n := len(h.classes) * (len(h.classes) - 1) / 2
+	if !room(r, n, pairSize) {
+		return nil
+	}
+	pairs := make([]svm.Pair, n)
+	for i := range pairs {
+		p := &pairs[i]
+		p.Rho = r.Float64()
+		n := r.Count(h.rows, 12)
+		p.Index, p.Coef = make([]int, n), make([]float64, n)
+		for k := range p.Index {
+			p.Index[k] = int(r.Uint32())
+		}
+		r.Float64s(p.Coef)
+	}
+	return pairs
+}

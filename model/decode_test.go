@@ -1,0 +1,310 @@
+package model_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/model"
+)
+
+const prefix = 18 // magic, version, length
+
+// seal gives a content, with prefix and without checksum, the length and the
+// checksum it should have.
+func seal(content []byte) []byte {
+	b := bytes.Clone(content)
+	binary.LittleEndian.PutUint64(b[10:], uint64(len(b)+sha256.Size))
+	sum := sha256.Sum256(b)
+	return append(b, sum[:]...)
+}
+
+// file is a model as doc.go lays it out, to be spoilt field by field.
+type file struct {
+	magic      string
+	version    uint16
+	kind       string
+	kernel     string
+	width      uint32
+	vectors    uint32
+	number     uint8
+	scale      uint8
+	count      uint32
+	classes    []string
+	factors    []float64 // offsets, then factors
+	single     []float32
+	double     []float64
+	rho        float64
+	coefs      uint32
+	index      []uint32
+	coef       []float64
+	more       []byte
+	afterwards []byte
+}
+
+// sound is a model of two one-number vectors that Open takes.
+func sound() file {
+	return file{
+		magic: "MERCER\x00M", version: 1, kind: "svc", kernel: "linear", width: 1, vectors: 2, number: 4, scale: 1,
+		count: 2, classes: []string{"a", "b"}, factors: []float64{1, 2}, single: []float32{0.5, 3},
+		rho: 1, coefs: 2, index: []uint32{0, 1}, coef: []float64{1, -1},
+	}
+}
+
+func (f file) bytes() []byte {
+	var w wire.Writer
+	w.Fixed([]byte(f.magic))
+	w.Uint16(f.version)
+	w.Uint64(0)
+	w.String(f.kind)
+	w.String(f.kernel)
+	w.Uint32(f.width)
+	w.Uint32(f.vectors)
+	w.Uint8(f.number)
+	w.Uint8(f.scale)
+	w.Uint32(f.count)
+	for _, c := range f.classes {
+		w.String(c)
+	}
+	w.Float64s(f.factors)
+	w.Float32s(f.single)
+	w.Float64s(f.double)
+	w.Float64(f.rho)
+	w.Uint32(f.coefs)
+	for _, s := range f.index {
+		w.Uint32(s)
+	}
+	w.Float64s(f.coef)
+	w.Fixed(f.more)
+	return append(seal(w.Bytes()), f.afterwards...)
+}
+
+// TestLayout: what Encode writes is the table of doc.go, written by hand.
+func TestLayout(t *testing.T) {
+	m, err := model.Open(bytes.NewReader(sound().bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := encode(t, m); !bytes.Equal(got, sound().bytes()) {
+		t.Errorf("got  %x\nwant %x", got, sound().bytes())
+	}
+}
+
+func TestBrokenFiles(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(*file)
+		want  string // after "model: unusable file: "
+	}{
+		{"magic", func(f *file) { f.magic = "PK\x03\x04abcd" }, `it is not a model of Mercer, it begins with "PK\x03\x04abcd"`},
+		{"newer version", func(f *file) { f.version = 2 }, `its version is 2, this program reads version 1: use the program that wrote it`},
+		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `it goes on after its 143 bytes: copy it again`},
+		{"type", func(f *file) { f.kind = "tree" }, `its content: a model of type "tree", this program knows "svc"`},
+		{"long type", func(f *file) { f.kind = strings.Repeat("x", 33) }, `its content: a name of 33 bytes, at most 32 are allowed`},
+		{"number size", func(f *file) { f.number = 2 }, `its content: numbers of 2 bytes, there are 4 and 8`},
+		{"scale flag", func(f *file) { f.scale = 7 }, `its content: 7 where 0 or 1 stands`},
+		{"absurd classes", func(f *file) { f.count = 65_536 }, `its content: a count of 65536, at most 4096 are allowed`},
+		{"classes beyond the end", func(f *file) { f.count = 4096 }, `its content: the bytes end too early`},
+		{"absurd width", func(f *file) { f.width = math.MaxUint32 }, `its content: 2 support vectors of 4294967295 numbers, there must be 1 to 67108864 of 1 to 67108864`},
+		{"width beyond the end", func(f *file) { f.width = 1 << 26 }, `its content: the bytes end too early`},
+		{"no width", func(f *file) { f.width = 0 }, `its content: 2 support vectors of 0 numbers, there must be 1 to 67108864 of 1 to 67108864`},
+		{"absurd vectors", func(f *file) { f.vectors = 1<<26 + 1 }, `its content: 67108865 support vectors of 1 numbers, there must be 1 to 67108864 of 1 to 67108864`},
+		{"vectors beyond the end", func(f *file) { f.vectors = 1 << 26 }, `its content: the bytes end too early`},
+		{"no vectors", func(f *file) { f.vectors = 0 }, `its content: 0 support vectors of 1 numbers, there must be 1 to 67108864 of 1 to 67108864`},
+		{"coefficients", func(f *file) { f.coefs = 3 }, `its content: a count of 3, at most 2 are allowed`},
+		{"too long", func(f *file) { f.more = make([]byte, 5) }, `its content: 5 bytes too many`},
+		{"one class", func(f *file) {
+			f.count, f.classes, f.rho, f.coefs, f.index, f.coef, f.more = 1, []string{"a"}, 0, 0, nil, nil, nil
+		}, `its content: 12 bytes too many`},
+		{"same class twice", func(f *file) { f.classes[1] = "a" }, `svm: class "a" is listed twice`},
+		{"NaN coefficient", func(f *file) { f.coef[1] = math.NaN() }, `svm: classes "a" and "b": coefficient 1 is NaN, it must be finite and not 0`},
+		{"zero coefficient", func(f *file) { f.coef[1] = 0 }, `svm: classes "a" and "b": coefficient 1 is 0, it must be finite and not 0`},
+		{"infinite rho", func(f *file) { f.rho = math.Inf(1) }, `svm: classes "a" and "b": rho is +Inf, it must be finite`},
+		{"index", func(f *file) { f.index[1] = 2 }, `svm: classes "a" and "b": support vector 2 after 0, of 2: they must ascend`},
+		{"order", func(f *file) { f.index[0] = 1 }, `svm: classes "a" and "b": support vector 1 after 1, of 2: they must ascend`},
+		{"NaN vector", func(f *file) { f.single[1] = float32(math.NaN()) }, `support vector 1 holds NaN in column 0`},
+		{"infinite factor", func(f *file) { f.factors[1] = math.Inf(1) }, `the factor of column 0 is +Inf`},
+		{"wasteful", func(f *file) { f.number, f.single, f.double = 8, nil, []float64{0.5, 3} }, `support vectors of 8-byte numbers that need not be`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := sound()
+			test.spoil(&f)
+			_, err := model.Open(bytes.NewReader(f.bytes()))
+			want := "model: unusable file: " + test.want
+			if !errors.Is(err, model.ErrFormat) || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+// TestForeignKernel: what the kernel package refuses, the file's error shows.
+func TestForeignKernel(t *testing.T) {
+	for _, text := range []string{"magic", "rbf gamma=-1", "rbf gamma=NaN", "rbf  gamma=1", "rbf gamma=1.0", "linear gamma=1", "", strings.Repeat("a", 257)} {
+		f := sound()
+		f.kernel = text
+		_, err := model.Open(bytes.NewReader(f.bytes()))
+		if !errors.Is(err, model.ErrFormat) || !strings.HasPrefix(err.Error(), "model: unusable file: its content: ") {
+			t.Errorf("kernel %q: %v", text, err)
+		}
+	}
+}
+
+// TestDamage: every truncation and every flipped bit is an error that names
+// what happened, for both kinds.
+func TestDamage(t *testing.T) {
+	for _, whole := range [][]byte{encode(t, small(t)), encodePrivate(t, private(t))} {
+		open := func(b []byte) error {
+			_, err := model.Open(bytes.NewReader(b))
+			if errors.Is(err, model.ErrPrivate) {
+				_, err = model.OpenPrivate(bytes.NewReader(b))
+			}
+			return err
+		}
+		for n := range whole {
+			if err := open(whole[:n]); !errors.Is(err, model.ErrFormat) {
+				t.Fatalf("the first %d bytes: %v", n, err)
+			}
+		}
+		for bit := range 8 * len(whole) {
+			b := bytes.Clone(whole)
+			b[bit/8] ^= 1 << (bit % 8)
+			if err := open(b); err == nil {
+				t.Fatalf("bit %d flipped, no error", bit)
+			}
+		}
+	}
+	whole := encode(t, small(t))
+	for _, test := range []struct {
+		b    []byte
+		want string
+	}{
+		{nil, `it is not a model of Mercer, it begins with ""`},
+		{whole[:9], `it ends after 9 bytes: copy it again`},
+		{whole[:12], `it ends after 12 bytes: copy it again`},
+		{whole[:100], `it ends after 100 of 191 bytes: copy it again`},
+		{append(bytes.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1), `the checksum does not match, so the file is damaged: copy it again`},
+		{append(append(bytes.Clone(whole[:10]), 40, 0, 0, 0, 0, 0, 0, 0), whole[18:]...), `it says that it has 40 bytes, and no model is that short`},
+		{append(append(bytes.Clone(whole[:10]), 255, 255, 255, 255, 255, 255, 255, 255), whole[18:]...), `it says that it has 18446744073709551615 bytes, at most 4294967296 are allowed`},
+	} {
+		_, err := model.Open(bytes.NewReader(test.b))
+		if want := "model: unusable file: " + test.want; err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	whole := encode(t, small(t))
+	if _, err := (model.Limits{Bytes: int64(len(whole))}).Open(bytes.NewReader(whole)); err != nil {
+		t.Error(err)
+	}
+	_, err := model.Limits{Bytes: int64(len(whole)) - 1}.Open(bytes.NewReader(whole))
+	if want := "model: unusable file: it says that it has 191 bytes, at most 190 are allowed"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if _, err := (model.Limits{Bytes: -1}).Open(bytes.NewReader(whole)); !errors.Is(err, model.ErrFormat) {
+		t.Errorf("a negative limit: %v", err)
+	}
+}
+
+// TestReaderErrors: a failing disk is not a broken file.
+func TestReaderErrors(t *testing.T) {
+	whole := encode(t, small(t))
+	broken := errors.New("the disk is gone")
+	for _, n := range []int{0, 10, prefix, 100, len(whole)} {
+		r := io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(broken))
+		_, err := model.Open(r)
+		if !errors.Is(err, broken) || errors.Is(err, model.ErrFormat) || err.Error() != "model: reading: the disk is gone" {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	}
+}
+
+// TestPrivateScale: a private file with a scale is nothing that EncodePrivate
+// writes.
+func TestPrivateScale(t *testing.T) {
+	f := sound()
+	f.magic = "MERCER\x00P"
+	_, err := model.OpenPrivate(bytes.NewReader(f.bytes()))
+	if want := "model: unusable file: its content: a private model with a scale"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// TestLiesCostNothing: a short file that claims 4 GiB, in its length or in its
+// counts, makes the reader allocate next to nothing.
+func TestLiesCostNothing(t *testing.T) {
+	length := sound().bytes()
+	binary.LittleEndian.PutUint64(length[10:], 1<<32)
+	counts := sound()
+	counts.width, counts.vectors, counts.scale = 1<<26, 1<<26, 0
+	pairs := sound()
+	pairs.count = 4096
+	pairs.more = make([]byte, 2*4096)
+	for name, b := range map[string][]byte{"length": length, "counts": counts.bytes(), "pairs": pairs.bytes()} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := model.Open(bytes.NewReader(b))
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Fatalf("%s: accepted", name)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+			t.Errorf("%s: %d bytes allocated for a file of %d", name, used, len(b))
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add(encode(f, small(f)))
+	f.Add(encodePrivate(f, private(f)))
+	f.Add(sound().bytes())
+	double := sound()
+	double.number, double.single, double.double = 8, nil, []float64{0.1, 3}
+	f.Add(double.bytes())
+	three := sound()
+	three.count, three.classes = 3, []string{"a", "b", "c"}
+	three.more = make([]byte, 24)
+	f.Add(three.bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		limits := model.Limits{Bytes: 1 << 20}
+		checkOpen(t, limits, b)
+		if len(b) >= prefix+sha256.Size { // get past the checksum
+			checkOpen(t, limits, seal(b[:len(b)-sha256.Size]))
+		}
+	})
+}
+
+// checkOpen: whatever opens is, encoded again, the same bytes.
+func checkOpen(t *testing.T, limits model.Limits, b []byte) {
+	t.Helper()
+	m, err := limits.Open(bytes.NewReader(b))
+	if err == nil {
+		if got := encode(t, m); !bytes.Equal(got, b) {
+			t.Fatalf("opened  %x\nencoded %x", b, got)
+		}
+		return
+	}
+	p, privateErr := limits.OpenPrivate(bytes.NewReader(b))
+	if errors.Is(err, model.ErrPrivate) && privateErr == nil {
+		if got := encodePrivate(t, p); !bytes.Equal(got, b) {
+			t.Fatalf("opened  %x\nencoded %x", b, got)
+		}
+		return
+	}
+	if !errors.Is(err, model.ErrFormat) && !errors.Is(err, model.ErrPrivate) {
+		t.Fatal(err)
+	}
+	if privateErr == nil || !errors.Is(privateErr, model.ErrFormat) && !errors.Is(privateErr, model.ErrPrivate) {
+		t.Fatalf("Open says %v, OpenPrivate %v", err, privateErr)
+	}
+}

@@ -1,0 +1,157 @@
+package model
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+const (
+	publicMagic  = "MERCER\x00M"
+	privateMagic = "MERCER\x00P"
+	version      = 1
+	prefixSize   = 8 + 2 + 8 // magic, version, length
+	pairSize     = 8 + 4     // rho, count
+	typeSVC      = "svc"
+)
+
+// Encode writes m as a public file.
+func Encode(w io.Writer, m Model) error { return write(w, publicMagic, m.content()) }
+
+// EncodePrivate writes p as a private file.
+func EncodePrivate(w io.Writer, p *Private) error { return write(w, privateMagic, p.svc) }
+
+// SHA256 returns the hash of the whole file that Encode writes.
+func SHA256(m Model) [sha256.Size]byte { return sum(publicMagic, m.content()) }
+
+// SHA256 returns the hash of the whole file that EncodePrivate writes.
+func (p *Private) SHA256() [sha256.Size]byte { return sum(privateMagic, p.svc) }
+
+func sum(magic string, m *SVC) [sha256.Size]byte {
+	h := sha256.New()
+	if err := write(h, magic, m); err != nil {
+		panic("model: a hash refused bytes: " + err.Error()) // hash.Hash never does
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// encoder writes and hashes. The first error sticks.
+type encoder struct {
+	w   io.Writer
+	sum hash.Hash
+	err error
+}
+
+func (e *encoder) write(b []byte) {
+	if e.err != nil {
+		return
+	}
+	e.sum.Write(b)
+	_, e.err = e.w.Write(b)
+}
+
+func write(w io.Writer, magic string, m *SVC) error {
+	e := &encoder{w: w, sum: sha256.New()}
+	single := isSingle(m.vectors)
+	header := m.header(single)
+	var prefix wire.Writer
+	prefix.Fixed([]byte(magic))
+	prefix.Uint16(version)
+	prefix.Uint64(uint64(prefixSize + len(header) + m.bodySize(single) + sha256.Size))
+	e.write(prefix.Bytes())
+	e.write(header)
+	e.vectors(m.vectors, single)
+	for i := range m.classifier.Pairs {
+		e.pair(m.classifier.Pairs[i].Rho, m.classifier.Pairs[i].Index, m.classifier.Pairs[i].Coef)
+	}
+	e.write(e.sum.Sum(nil))
+	if e.err != nil {
+		return fmt.Errorf("model: writing: %w", e.err)
+	}
+	return nil
+}
+
+// isSingle says whether every number of m is a float32.
+func isSingle(m linalg.Matrix[float64]) bool {
+	for i := range m.Rows {
+		for _, v := range m.Row(i) {
+			if float64(float32(v)) != v {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// numberSize returns the bytes per number of a support vector.
+func numberSize(single bool) int {
+	if single {
+		return 4
+	}
+	return 8
+}
+
+func (m *SVC) header(single bool) []byte {
+	var w wire.Writer
+	w.String(m.Type())
+	text, err := m.spec.Canonical()
+	if err != nil {
+		panic(err) // setKernel made spec from such a text
+	}
+	w.String(text)
+	w.Uint32(uint32(m.Width()))
+	w.Uint32(uint32(m.vectors.Rows))
+	w.Uint8(uint8(numberSize(single)))
+	w.Bool(m.scale != nil)
+	w.Uint32(uint32(len(m.Classes())))
+	for _, class := range m.Classes() {
+		w.String(class)
+	}
+	if m.scale != nil {
+		w.Float64s(m.scale.Offset)
+		w.Float64s(m.scale.Factor)
+	}
+	return w.Bytes()
+}
+
+func (m *SVC) bodySize(single bool) int {
+	size := numberSize(single) * m.vectors.Rows * m.vectors.Cols
+	for i := range m.classifier.Pairs {
+		size += pairSize + 12*len(m.classifier.Pairs[i].Coef)
+	}
+	return size
+}
+
+// vectors writes row by row: a model may be as large as memory.
+func (e *encoder) vectors(m linalg.Matrix[float64], single bool) {
+	narrow := make([]float32, m.Cols)
+	for i := range m.Rows {
+		var w wire.Writer
+		w.Grow(m.Cols * numberSize(single))
+		if single {
+			for j, v := range m.Row(i) {
+				narrow[j] = float32(v)
+			}
+			w.Float32s(narrow)
+		} else {
+			w.Float64s(m.Row(i))
+		}
+		e.write(w.Bytes())
+	}
+}
+
+func (e *encoder) pair(rho float64, index []int, coef []float64) {
+	var w wire.Writer
+	w.Grow(pairSize + 12*len(coef))
+	w.Float64(rho)
+	w.Uint32(uint32(len(coef)))
+	for _, s := range index {
+		w.Uint32(uint32(s))
+	}
+	w.Float64s(coef)
+	e.write(w.Bytes())
+}

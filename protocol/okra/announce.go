@@ -1,0 +1,121 @@
+package okra
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Round 2, Announce: each party tells the server how many rows of which width
+// will come, with a tag that is equal for all who hold the same seed and have
+// as many features.
+const (
+	roundAnnounce = 2
+	kindAnnounce  = "Announce"
+	// maxRows bounds what one party may announce.
+	maxRows = 1 << 26
+)
+
+// Tag binds parameters, f and k to the epoch's seed and to the training
+// session: HMAC-SHA256 under the seed. The server compares tags and learns
+// nothing from them.
+type Tag [sha256.Size]byte
+
+func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {
+	var w wire.Writer
+	w.String("mercer/v1/okra/tag")
+	w.Bytes32(p.Encode())
+	w.Uint32(uint32(f))
+	w.Uint32(uint32(Padding(f)))
+	w.Fixed(session[:])
+	h := hmac.New(sha256.New, epoch[:])
+	h.Write(w.Bytes())
+	return Tag(h.Sum(nil))
+}
+
+type announce struct {
+	tag      Tag
+	rows     int
+	width    int // f+k
+	wire     int // bytes of a number
+	grid     bool
+	labelled bool
+}
+
+func (a announce) encode() []byte {
+	var w wire.Writer
+	w.Fixed(a.tag[:])
+	w.Uint32(uint32(a.rows))
+	w.Uint32(uint32(a.width))
+	w.Uint8(uint8(a.wire))
+	w.Bool(a.grid)
+	w.Bool(a.labelled)
+	return w.Bytes()
+}
+
+func decodeAnnounce(body []byte) (announce, error) {
+	r := wire.NewReader(body)
+	var a announce
+	r.Fixed(a.tag[:])
+	a.rows = int(r.Uint32())
+	a.width = int(r.Uint32())
+	a.wire = int(r.Uint8())
+	a.grid = r.Bool()
+	a.labelled = r.Bool()
+	if r.Err() == nil {
+		if err := checkShape(a.rows, a.width, a.wire); err != nil {
+			r.Fail(err)
+		}
+	}
+	return a, r.Close("okra: announcement")
+}
+
+// checkShape bounds what a peer may say about rows to come.
+func checkShape(rows, width, word int) error {
+	switch {
+	case rows < 1 || rows > maxRows:
+		return fmt.Errorf("%d rows; 1 to %d are possible", rows, maxRows)
+	case width < 1 || width > 2*MaxFeatures:
+		return fmt.Errorf("encoded width %d; 1 to %d are possible", width, 2*MaxFeatures)
+	case word != 4 && word != 8:
+		return fmt.Errorf("numbers of %d bytes", word)
+	}
+	return nil
+}
+
+// compare finds the parties whose announcement does not fit the leader's.
+// Tags are compared in constant time only out of habit: they are no secret of
+// the server's.
+func compare(leader *source, sources []*source) error {
+	var odd, unlabelled []string
+	for _, s := range sources {
+		if s.announce.width != leader.announce.width || !hmac.Equal(s.announce.tag[:], leader.announce.tag[:]) {
+			odd = append(odd, s.name)
+		}
+		if s.announce.labelled != leader.announce.labelled {
+			unlabelled = append(unlabelled, s.name)
+		}
+	}
+	switch {
+	case odd != nil:
+		return &MismatchError{odd, fmt.Sprintf("%s encoding parameters differ from the leader's (%s): other features, seed or settings", possessive(odd), leader.name)}
+	case unlabelled != nil:
+		return &MismatchError{unlabelled, fmt.Sprintf("%s and the leader (%s) do not agree on whether rows have labels", list(unlabelled), leader.name)}
+	}
+	return nil
+}
+
+// list joins names: "south", "south and east", "south, east and west".
+func list(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+func possessive(names []string) string { return list(names) + "'s" }

@@ -1,0 +1,71 @@
+// Package okra is a one-shot protocol for parties who hold the same features of
+// different people and want an exact kernel machine over all rows: each party
+// encodes its rows by one secret isometry, and a server multiplies what it gets
+// into the linear Gram matrix of all.
+//
+// Source: Hannemann, Swaminathan, Uenal, Akguen, "Private, Efficient and
+// Scalable Kernel Learning for Medical Image Analysis" (OKRA), arXiv
+// 2410.15840: section 3.2.2 for the seed, 3.2.3 for the encoding, Theorem 3.1
+// for the kernels. Mode paper is its encoder. The default encoders are ours,
+// because the paper's is not secure; see below.
+//
+// Rounds of a training session:
+//
+//	1 Seed      leader -> parties   the epoch's seed, sealed end to end; never to the server
+//	2 Announce  party  -> server    rows and width to come; a tag that is equal for equal settings
+//	3 Rows      party  -> server    encoded rows, labels, held-out flags; in chunks
+//	4 Receipt   server -> parties   the total number of rows; all end
+//
+// A party and a server:
+//
+//	params, err := okra.NewParams(okra.Spec{Encoder: okra.Haar})
+//	descriptor := protocol.Descriptor{Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: members}
+//	session, err := protocol.NewSession(descriptor)
+//	party, err := okra.NewParty(protocol.Setup{Session: session, Self: "north", Seed: seed}, params, okra.Input{Rows: rows, Labels: labels})
+//	// elsewhere
+//	server, err := okra.NewServer(protocol.Setup{Session: session, Self: "hub"}, params, okra.Limits{})
+//	// whoever runs them calls Step until both have ended; then
+//	gram, classes := server.Gram(), server.Labels()
+//
+// New rows are classified in a session of two, [PredictParty] and
+// [PredictServer], whose descriptor names the training session as its parent.
+//
+// # What the server learns
+//
+// Labels, held-out flags, each party's number of rows, and the complete Gram
+// matrix: norms, distances, duplicates, clusters, whether two parties hold the
+// same row, every kernel and not only the agreed one. In detail:
+//
+//   - Rows on a grid (integers, counts, one-hot codes, pixels; scaled or not)
+//     that outnumber the features: lattice reduction of the Gram matrix gives
+//     every feature of every row, up to the order of the features and sign,
+//     without any known row, whatever the encoder.
+//   - p known rows give the projection of every other row onto their span.
+//   - Independent, non-Gaussian features are recovered by blind source
+//     separation once rows greatly outnumber features.
+//   - The number of features, once rows are as many; before, its bucket.
+//   - Encoder haar adds nothing to the Gram matrix; this is proven. Encoder
+//     hadamard adds nothing that is known; this is a heuristic. Encoder block
+//     adds the Gram matrix of each block of some hundred features: as many known
+//     rows then decode everything.
+//   - Rows sent for prediction join the Gram matrix.
+//
+// # What parties and coalitions learn
+//
+// A party learns the total number of rows and nothing else about the others'.
+// One party together with the server reads every row of every party, because
+// all share one seed. So can whoever gets hold of the seed, now or later. A
+// newcomer gets the seed only if all agree; after a withdrawal a new seed
+// protects only rows that are never compared with re-sent old ones.
+//
+// # What is not promised
+//
+// Nothing here is verified: a party may send wrong rows, a server a wrong
+// model. Parties and server follow the protocol, the server does not collude
+// with any party, and encodings are confidential in transit. The paper's claim
+// that an image's size stays hidden does not hold once rows are as many as
+// features. Its argument that encodings of another dimension cannot be aligned
+// with known data is wrong: inner products need no alignment.
+//
+// [Leakage] says all this for a given job, in words for its report.
+package okra

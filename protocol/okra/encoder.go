@@ -1,0 +1,95 @@
+package okra
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Bounds on the number of features.
+const (
+	MaxFeatures = 1 << 22
+	// MaxHaarWidth bounds the encoded width of encoder haar, whose cost per row
+	// is quadratic: 2 (f+k)^2 multiply-adds.
+	MaxHaarWidth = 8192
+)
+
+// Seed is the secret of an epoch: whoever holds it and sees encoded rows reads
+// the rows. All parties hold it, the server never does.
+type Seed [32]byte
+
+// String keeps the seed out of logs.
+func (Seed) String() string { return "okra.Seed(secret)" }
+
+// GoString keeps the seed out of logs.
+func (Seed) GoString() string { return "okra.Seed(secret)" }
+
+// Encoder is a linear isometry from f features to Width() = f+k coordinates:
+// inner products of encoded rows equal those of the rows (Theorem 3.1 of the
+// paper). It is a function of parameters, seed, f and k, and safe for
+// concurrent use.
+//
+// Frames must be equal for all parties: for isometries A, B with A^T B = I,
+// |A-B|^2 = 0. "Each party's own frames" in the paper means one shared seed.
+type Encoder interface {
+	// Width returns f+k.
+	Width() int
+	// Encode sets row i of dst, n x (f+k), to the encoding of row i of src,
+	// n x f, on all cores. They must not overlap. Rows are encoded together
+	// for speed only: the result does not depend on which.
+	Encode(dst, src linalg.Matrix[float64])
+	// panel returns how many rows take about 50 ms.
+	panel() int
+}
+
+// NewEncoder returns the encoder that the parameters name. It refuses widths
+// beyond [MaxFeatures], and beyond [MaxHaarWidth] for encoder haar.
+//
+// Memory of an Encoder: hadamard at most 5 (rounds+1) (f+k) bytes and one row
+// per core; haar 1 KiB (f+k) and a second panel during Encode; block 8 (f+k) bytes
+// and, per core, one frame (about 100 KiB) and one block of the panel.
+func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
+	if err := p.fits(f, k); err != nil {
+		return nil, err
+	}
+	switch p.spec.Encoder {
+	case Haar:
+		return newHaar(p.stream(epoch, f, k), f, k), nil
+	case Block:
+		return newBlock(p.stream(epoch, f, k), p.spec.BlockWidth, f, k), nil
+	}
+	return newHadamard(p.stream(epoch, f, k)(), p.spec.Rounds, f, k), nil
+}
+
+// stream returns a maker of the one stream that belongs to this encoder;
+// workers each make their own and seek.
+func (p Params) stream(epoch Seed, f, k int) func() *prg.Stream {
+	var w wire.Writer
+	w.Uint32(uint32(f))
+	w.Uint32(uint32(k))
+	return func() *prg.Stream { return prg.New(epoch, "okra/encoder", p.Encode(), w.Bytes()) }
+}
+
+func (p Params) fits(f, k int) error {
+	switch {
+	case p == Params{}:
+		return fmt.Errorf("okra: parameters that NewParams did not make")
+	case f < 1 || k < 0 || f > MaxFeatures || k > MaxFeatures:
+		return fmt.Errorf("okra: %d features and %d extra dimensions; at most %d of each", f, k, MaxFeatures)
+	case p.spec.Encoder == Haar && f+k > MaxHaarWidth:
+		return fmt.Errorf("okra: encoder haar costs (f+k)^2 for each row and takes at most %d coordinates, not %d; use encoder: hadamard", MaxHaarWidth, f+k)
+	}
+	return nil
+}
+
+// Padding returns k for f features, f >= 1: the encoded width f+k is the
+// smallest (8+i) 2^e, i = 0..7, with k at least 64 and at least 2 % of f.
+// Parties with fewer rows than features so hide f, but only within the bucket.
+func Padding(f int) int {
+	least := f + max(64, (f+49)/50)
+	step := 1 << max(0, bits.Len(uint(least-1))-4)
+	return (least+step-1)/step*step - f
+}

@@ -1,0 +1,134 @@
+package okra
+
+import (
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// haar is one uniformly random frame of f vectors in f+k dimensions. For such
+// a frame the law of the encoded rows depends on the rows only through their
+// Gram matrix: the encoding leaks nothing beyond it. The cost is 2 (f+k)^2
+// multiply-adds a row, and (f+k)^2/2 Gaussians for each call of Encode.
+type haar struct {
+	f, width int
+	stream   func() *prg.Stream
+}
+
+// group is how many reflections are applied at once, as a product of matrices.
+const group = 32
+
+func newHaar(stream func() *prg.Stream, f, k int) *haar {
+	return &haar{f: f, width: f + k, stream: stream}
+}
+
+func (h *haar) Width() int { return h.width }
+
+func (h *haar) panel() int { return max(1, 500_000_000/(h.width*h.width)) }
+
+func (h *haar) Encode(dst, src linalg.Matrix[float64]) {
+	if src.Rows == 0 {
+		return
+	}
+	for i := range src.Rows {
+		row := dst.Row(i)
+		clear(row[copy(row, src.Row(i)):])
+	}
+	w := newWorkspace(src.Rows, h.width)
+	for hi := h.f; hi > 0; hi -= group {
+		h.reflect(dst, w, max(0, hi-group), hi)
+	}
+}
+
+// workspace holds what one call of Encode needs again and again.
+type workspace struct{ vectors, turned, along, factors, change []float64 }
+
+func newWorkspace(rows, width int) *workspace {
+	return &workspace{
+		vectors: make([]float64, group*width), turned: make([]float64, group*width),
+		along: make([]float64, rows*group), factors: make([]float64, rows*group),
+		change: make([]float64, rows*width),
+	}
+}
+
+// shaped is the beginning of data as a matrix.
+func shaped(data []float64, rows, cols int) linalg.Matrix[float64] {
+	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
+}
+
+// reflect sets each row x of dst to H_lo ... H_{hi-1} D x, with D for the
+// coordinates lo to hi-1. The product of the reflections is I - V T V^T, with
+// the vectors in the columns of V (Schreiber and Van Loan, SIAM J. Sci. Stat.
+// Comput. 10(1), 1989), so a row z changes by -((z V) T^T) V^T.
+func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
+	vectors := shaped(w.vectors, hi-lo, h.width-lo)
+	reflections := h.draw(vectors, lo)
+	for i := range dst.Rows {
+		for j, r := range reflections {
+			dst.Row(i)[lo+j] *= r.sign
+		}
+	}
+	active := columns(dst, lo, h.width)
+	along := shaped(w.along, dst.Rows, hi-lo)
+	linalg.MulTransB(along, active, vectors)
+	factors := shaped(w.factors, dst.Rows, hi-lo)
+	linalg.MulTransB(factors, along, triangle(vectors, reflections))
+	change := shaped(w.change, dst.Rows, h.width-lo)
+	linalg.MulTransB(change, factors, transpose(w.turned, vectors))
+	linalg.For(dst.Rows, max(1, 1<<15/h.width), func(first, end int) {
+		for i := first; i < end; i++ {
+			axpy(active.Row(i), -1, change.Row(i))
+		}
+	})
+}
+
+// draw fills the rows of vectors with those of the reflections from lo on,
+// over the coordinates from lo on.
+func (h *haar) draw(vectors linalg.Matrix[float64], lo int) []reflection {
+	reflections := make([]reflection, vectors.Rows)
+	linalg.For(vectors.Rows, 4, func(first, end int) {
+		s := h.stream()
+		for j := first; j < end; j++ {
+			row := vectors.Row(j)
+			clear(row[:j])
+			reflections[j] = drawReflection(s, 0, lo+j, row[j:])
+		}
+	})
+	return reflections
+}
+
+// triangle returns T, upper triangular: T_jj = beta_j and, above it, column j
+// is -beta_j T V^T v_j.
+func triangle(vectors linalg.Matrix[float64], reflections []reflection) linalg.Matrix[float64] {
+	n := len(reflections)
+	inner := linalg.New[float64](n, n)
+	linalg.Syrk(inner, vectors)
+	t := linalg.New[float64](n, n)
+	for j, r := range reflections {
+		for i := range j {
+			sum := 0.0
+			for l := i; l < j; l++ {
+				sum += t.Row(i)[l] * inner.Row(l)[j]
+			}
+			t.Row(i)[j] = -r.beta * sum
+		}
+		t.Row(j)[j] = r.beta
+	}
+	return t
+}
+
+// transpose returns the transpose of m, in data.
+func transpose(data []float64, m linalg.Matrix[float64]) linalg.Matrix[float64] {
+	t := shaped(data, m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			t.Data[j*t.Stride+i] = v
+		}
+	}
+	return t
+}
+
+// columns returns columns lo to hi-1 of m, which has rows, aliasing it.
+func columns[T linalg.Float](m linalg.Matrix[T], lo, hi int) linalg.Matrix[T] {
+	return linalg.Matrix[T]{Rows: m.Rows, Cols: hi - lo, Stride: m.Stride,
+		Data: m.Data[lo : (m.Rows-1)*m.Stride+hi]}
+}

@@ -1,0 +1,133 @@
+package okra
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// hadamard is our default encoder: rounds of [permute, change signs, FWHT of
+// the first 2^floor(log2 width) coordinates, change signs, FWHT of as many last
+// ones], and a last permutation with signs. The two windows overlap, so that
+// no width needs padding to a power of two; a width that is one has a single
+// window. About 2 rounds (f+k) log2(f+k) additions a row.
+//
+// The signs between the windows matter: the transform turns a shift into a
+// change of signs and back, so that without them the second window nearly
+// undoes the first (f = 1024, three rounds: half the features keep more than
+// a third of themselves in one coordinate; with them, a tenth).
+//
+// One round hides nothing: the transform is public. From two rounds on no
+// attack beyond the Gram matrix is known, and none is excluded: it is a
+// heuristic.
+type hadamard struct {
+	width, window int
+	layers        []layer  // rounds + 1
+	between       [][]int8 // for each round: signs of the last window
+}
+
+// layer is a permutation with signs: element i is the source of coordinate i,
+// with signBit for -1.
+type layer []uint32
+
+const (
+	signBit    = 1 << 31
+	sourceMask = signBit - 1
+)
+
+func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
+	h := &hadamard{width: f + k, window: 1 << (bits.Len(uint(f+k)) - 1)}
+	signs := make([]int8, h.width)
+	for range rounds + 1 {
+		l := layer(s.Perm32(h.width))
+		s.Signs(signs)
+		for i, sign := range signs {
+			if sign < 0 {
+				l[i] |= signBit
+			}
+		}
+		h.layers = append(h.layers, l)
+	}
+	for range rounds {
+		signs := make([]int8, h.window)
+		s.Signs(signs)
+		h.between = append(h.between, signs)
+	}
+	return h
+}
+
+func (h *hadamard) Width() int { return h.width }
+
+func (h *hadamard) panel() int {
+	return max(1, 200_000_000/(2*len(h.layers)*h.width*bits.Len(uint(h.width))))
+}
+
+func (h *hadamard) Encode(dst, src linalg.Matrix[float64]) {
+	linalg.For(src.Rows, max(1, 1<<16/h.width), func(lo, hi int) {
+		scratch := make([]float64, h.width)
+		for i := lo; i < hi; i++ {
+			h.row(dst.Row(i), src.Row(i), scratch)
+		}
+	})
+}
+
+// row encodes one row. The layers write to scratch and dst in turn, the last
+// one to dst.
+func (h *hadamard) row(dst, src, scratch []float64) {
+	here, there := dst, scratch
+	if len(h.layers)%2 == 0 {
+		here, there = scratch, dst
+	}
+	h.layers[0].spread(here, src)
+	for r, l := range h.layers[1:] {
+		h.mix(here, h.between[r])
+		l.apply(there, here)
+		here, there = there, here
+	}
+}
+
+// mix transforms the windows.
+func (h *hadamard) mix(x []float64, between []int8) {
+	transform(x[:h.window])
+	if h.window == h.width {
+		return
+	}
+	last := x[h.width-h.window:]
+	for i, sign := range between {
+		last[i] *= float64(sign)
+	}
+	transform(last)
+}
+
+// transform is the orthonormal Walsh-Hadamard transform.
+func transform(x []float64) {
+	linalg.FWHT(x)
+	scale := 1 / math.Sqrt(float64(len(x)))
+	for i := range x {
+		x[i] *= scale
+	}
+}
+
+// apply sets dst to the permuted src.
+func (l layer) apply(dst, src []float64) {
+	for i, s := range l {
+		dst[i] = flip(src[s&sourceMask], s)
+	}
+}
+
+// spread is apply for a src that lacks its last coordinates, which are zero.
+func (l layer) spread(dst, src []float64) {
+	for i, s := range l {
+		if at := int(s & sourceMask); at < len(src) {
+			dst[i] = flip(src[at], s)
+		} else {
+			dst[i] = 0
+		}
+	}
+}
+
+func flip(x float64, s uint32) float64 {
+	return math.Float64frombits(math.Float64bits(x) ^ uint64(s&signBit)<<32)
+}

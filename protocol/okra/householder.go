@@ -1,0 +1,79 @@
+package okra
+
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+)
+
+// A random frame is the factor Q of Householder's QR decomposition of a
+// Gaussian matrix, r x c, its columns times the signs of R's diagonal: a
+// uniformly (Haar) distributed r x c matrix with orthonormal columns. The
+// decomposition itself need not be computed: its reflections are those of
+// independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J. Numer.
+// Anal. 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on
+// coordinates j to r-1 and D is diagonal with signs, needs no memory: the
+// vectors are drawn when they are applied.
+
+// reflection is H = I - beta v v^T, which maps the Gaussian vector that it
+// was drawn from to -sign |.| e_1.
+type reflection struct {
+	v    []float64
+	beta float64
+	sign float64 // the entry of D
+}
+
+// Where the reflections of a frame lie in the stream: 2^20 blocks of 16 bytes
+// for each vector, far more than the longest needs, and 2^20 vectors for each
+// frame. The first frame's place is taken by the integers of encoder block.
+func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<20 }
+
+// drawReflection fills v with the j-th vector of a frame and makes it a
+// reflection.
+func drawReflection(s *prg.Stream, frame, j int, v []float64) reflection {
+	s.Seek(vectorPlace(frame, j))
+	squares := 0.0
+	for i := range v {
+		v[i] = s.NormFloat64()
+		squares += v[i] * v[i]
+	}
+	r := reflection{v: v, sign: -1}
+	if math.Signbit(v[0]) {
+		r.sign = 1
+	}
+	v[0] -= r.sign * math.Sqrt(squares)
+	if squares > 0 { // a vector of zeros has no direction to reflect
+		r.beta = 2 / dot(v, v)
+	}
+	return r
+}
+
+// apply sets x to H x.
+func (r reflection) apply(x []float64) {
+	axpy(x, -r.beta*dot(x, r.v), r.v)
+}
+
+// dot returns <x, y>.
+func dot(x, y []float64) float64 {
+	y = y[:len(x)]
+	var a, b, c, d float64
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		a += x[i] * y[i]
+		b += x[i+1] * y[i+1]
+		c += x[i+2] * y[i+2]
+		d += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		a += x[i] * y[i]
+	}
+	return a + b + (c + d)
+}
+
+// axpy adds a y to x.
+func axpy(x []float64, a float64, y []float64) {
+	y = y[:len(x)]
+	for i := range x {
+		x[i] += a * y[i]
+	}
+}

@@ -1,0 +1,103 @@
+package okra
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const (
+	// MaxValue bounds the entries of rows, so that neither encoded values nor
+	// their inner products overflow, on any wire.
+	MaxValue = 1e15
+	// maxEncoded bounds what a server takes: sqrt(MaxFeatures) MaxValue and to
+	// spare.
+	maxEncoded = 1e19
+	// maxLabelBytes bounds a label.
+	maxLabelBytes = protocol.MaxNameBytes
+)
+
+// Input is what a party contributes. Rows are known to others by their
+// positions only; nothing here may hold the id of a patient.
+type Input struct {
+	Rows   linalg.Matrix[float64] // n x f, already scaled; [0, 1] is best
+	Labels []string               // n of 1 to 64 bytes, or nil: none
+	Test   []bool                 // n, true for held-out rows; nil: none is
+	Grid   bool                   // the values lie on a grid: integers, counts, one-hot, pixels
+}
+
+// Hash returns the SHA-256 of the canonical encoding of in, for
+// protocol.Start.
+func (in Input) Hash() [sha256.Size]byte {
+	h := sha256.New()
+	var w wire.Writer
+	w.String("mercer/v1/okra/input")
+	w.Uint32(uint32(in.Rows.Rows))
+	w.Uint32(uint32(in.Rows.Cols))
+	w.Bool(in.Grid)
+	w.Uint32(uint32(len(in.Labels)))
+	for _, l := range in.Labels {
+		w.Bytes32([]byte(l))
+	}
+	w.Uint32(uint32(len(in.Test)))
+	for _, t := range in.Test {
+		w.Bool(t)
+	}
+	h.Write(w.Bytes())
+	for i := range in.Rows.Rows {
+		var row wire.Writer
+		row.Grow(8 * in.Rows.Cols)
+		row.Float64s(in.Rows.Row(i))
+		h.Write(row.Bytes())
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func (in Input) validate() error {
+	n := in.Rows.Rows
+	switch {
+	case n < 1 || n > maxRows:
+		return fmt.Errorf("okra: %d rows; a party brings 1 to %d", n, maxRows)
+	case in.Labels != nil && len(in.Labels) != n:
+		return fmt.Errorf("okra: %d labels for %d rows", len(in.Labels), n)
+	case in.Test != nil && len(in.Test) != n:
+		return fmt.Errorf("okra: %d test flags for %d rows", len(in.Test), n)
+	}
+	for i, l := range in.Labels {
+		if l == "" || len(l) > maxLabelBytes {
+			return fmt.Errorf("okra: row %d: label %q; a label has 1 to %d bytes", i, l, maxLabelBytes)
+		}
+	}
+	return validateRows(in.Rows)
+}
+
+func validateRows(m linalg.Matrix[float64]) error {
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			if !(math.Abs(v) <= MaxValue) { // false for NaN
+				return fmt.Errorf("okra: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// label returns row i's label, "" for none.
+func (in Input) label(i int) string {
+	if in.Labels == nil {
+		return ""
+	}
+	return in.Labels[i]
+}
+
+// test reports whether row i is held out.
+func (in Input) test(i int) bool { return in.Test != nil && in.Test[i] }
+
+// errEdited refuses a Start over other data than the constructor got: the
+// difference of two encodings under one seed is the edit in clear.
+var errEdited = errors.New("okra: the rows are not those the session started with; restore them, or start a new session")

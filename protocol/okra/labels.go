@@ -1,0 +1,53 @@
+package okra
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Labels travel in clear, and with them which rows are held out, in round 3.
+const (
+	kindLabels     = "Labels"
+	labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)
+)
+
+func labelChunks(rows int) int { return (rows + labelsPerChunk - 1) / labelsPerChunk }
+
+// labelRange returns the rows of a chunk.
+func labelRange(rows, chunk int) (lo, hi int) {
+	lo = chunk * labelsPerChunk
+	return lo, min(lo+labelsPerChunk, rows)
+}
+
+func encodeLabels(in Input, chunk int) []byte {
+	var w wire.Writer
+	lo, hi := labelRange(in.Rows.Rows, chunk)
+	for i := lo; i < hi; i++ {
+		w.String(in.label(i))
+		w.Bool(in.test(i))
+	}
+	return w.Bytes()
+}
+
+// decodeLabels decodes n labels and test flags. An empty label means none, and
+// then no row may have one.
+func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bool, err error) {
+	r := wire.NewReader(body)
+	for i := range n {
+		l := r.String(maxLabelBytes)
+		t := r.Bool()
+		if r.Err() == nil && (l != "") != labelled {
+			r.Fail(fmt.Errorf("row %d of the chunk: %w", i, errLabelled))
+		}
+		if r.Err() != nil {
+			break
+		}
+		labels, test = append(labels, l), append(test, t)
+	}
+	return labels, test, r.Close("okra: labels")
+}
+
+var errLabelled = errors.New("a label is missing, or there is one although none was announced")

@@ -1,0 +1,69 @@
+package okra
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// layout says how rows of numbers lie in chunks: as many whole rows as fit
+// into one, or, where a row does not fit, a row in as few equal parts as
+// possible. Both ends compute it from the announcement, so that a chunk holds
+// nothing but numbers, and its place is its number.
+type layout struct{ rows, width, word int }
+
+// span is a chunk's part of the matrix.
+type span struct{ row, rows, col, cols int }
+
+// perChunk returns how many whole rows fit into a chunk.
+func (l layout) perChunk() int { return protocol.MaxChunkBytes / (l.word * l.width) }
+
+// parts returns into how many chunks a row is cut; 1 if rows are whole.
+func (l layout) parts() int {
+	words := protocol.MaxChunkBytes / l.word
+	return (l.width + words - 1) / words
+}
+
+func (l layout) chunks() int {
+	if n := l.perChunk(); n > 0 {
+		return (l.rows + n - 1) / n
+	}
+	return l.rows * l.parts()
+}
+
+func (l layout) span(chunk int) span {
+	if n := l.perChunk(); n > 0 {
+		return span{chunk * n, min(n, l.rows-chunk*n), 0, l.width}
+	}
+	parts := l.parts()
+	cols := (l.width + parts - 1) / parts
+	col := chunk % parts * cols
+	return span{chunk / parts, 1, col, min(cols, l.width-col)}
+}
+
+// bytes returns the size of a chunk's body.
+func (l layout) bytes(s span) int { return s.rows * s.cols * l.word }
+
+// tally remembers which chunks have come.
+type tally struct {
+	seen    []bool
+	missing int
+}
+
+func newTally(chunks int) tally { return tally{make([]bool, chunks), chunks} }
+
+// check refuses a chunk that is not of this number of chunks, or came before.
+func (t *tally) check(m protocol.Message) error {
+	switch {
+	case int64(m.Chunks) != int64(len(t.seen)) || m.Chunk >= m.Chunks:
+		return inconsistent(m, "chunk %d of %d of %s; %d chunks were announced", m.Chunk, m.Chunks, m.Kind, len(t.seen))
+	case t.seen[m.Chunk]:
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("chunk %d of %s came before", m.Chunk, m.Kind))
+	}
+	return nil
+}
+
+func (t *tally) take(chunk uint32) {
+	t.seen[chunk] = true
+	t.missing--
+}

@@ -1,0 +1,121 @@
+package okra
+
+import "fmt"
+
+// Facts are what the leakage of a job depends on.
+type Facts struct {
+	Parties   int
+	TotalRows int
+	Features  int
+	Grid      bool   // a party's values lie on a grid; see Input
+	Encoder   string // Hadamard, Haar or Block
+	Labels    bool   // the rows have labels
+}
+
+// latticeTried is the number of features up to which the lattice attack has
+// been carried out.
+const latticeTried = 100
+
+// Leakage says in plain words what each role learns in this job beyond its own
+// data and the result. The keys are "server", "party", "coalition" and
+// "broker".
+func Leakage(f Facts) map[string][]string {
+	return map[string][]string{
+		"server":    serverLeakage(f),
+		"party":     partyLeakage(f),
+		"coalition": coalitionLeakage(),
+		"broker": {
+			"The broker sees who sends to whom, when and how much; from the amounts follow every party's number of rows and the encoded width. It sees no content: messages are sealed end to end.",
+		},
+	}
+}
+
+func serverLeakage(f Facts) []string {
+	lines := []string{
+		"The server learns how many rows each party has and which of them are held out.",
+	}
+	if f.Labels {
+		lines = append(lines, "It learns the label of every row, held-out rows included.")
+	}
+	lines = append(lines,
+		fmt.Sprintf("It learns the complete linear Gram matrix of all %d rows: norms, distances, duplicates, clusters and outliers, whether two parties hold the same row, and with it every kernel, not only the agreed one.", f.TotalRows),
+		latticeLeakage(f),
+		knownRowsLeakage(f),
+		separationLeakage(f),
+		widthLeakage(f))
+	return append(lines, encoderLeakage(f)...)
+}
+
+func latticeLeakage(f Facts) string {
+	switch {
+	case !f.Grid:
+		return "The parties say that their values lie on no grid, so lattice reduction of the Gram matrix does not apply. It would if they were integers, counts, one-hot codes or pixels, scaled or not."
+	case f.TotalRows <= f.Features:
+		return fmt.Sprintf("These rows hold values on a grid but do not outnumber the features (%d <= %d): the lattice attack, which needs no known row, does not apply to this job. It would as soon as the rows sent under one seed outnumber the features.", f.TotalRows, f.Features)
+	}
+	line := fmt.Sprintf("These rows hold values on a grid and outnumber the features (%d > %d): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, with no row known.", f.TotalRows, f.Features)
+	if f.Features > latticeTried {
+		line += fmt.Sprintf(" The attack has been carried out on up to about %d features; take it to work on %d too.", latticeTried, f.Features)
+	}
+	return line
+}
+
+func knownRowsLeakage(f Facts) string {
+	return fmt.Sprintf("From p rows that the server knows by other means it computes the projection of every other row onto their span: everything once p independent rows are as many as features (%d), and much sooner where rows resemble each other (60 known 8x8 digits give the others to 3.5 %%). No isometric encoding prevents this.", f.Features)
+}
+
+func separationLeakage(f Facts) string {
+	if f.TotalRows <= f.Features {
+		return fmt.Sprintf("Blind source separation, which recovers independent features without any known row, fails while rows do not outnumber features (%d <= %d).", f.TotalRows, f.Features)
+	}
+	return fmt.Sprintf("The rows outnumber the features (%d > %d): features that are statistically independent and not Gaussian can be recovered by blind source separation, without any known row and on any grid or none; the better, the more rows there are.", f.TotalRows, f.Features)
+}
+
+func widthLeakage(f Facts) string {
+	switch {
+	case f.TotalRows >= f.Features:
+		return fmt.Sprintf("It learns the number of features (%d), as the rank of the encoded rows, unless some features depend linearly on others.", f.Features)
+	case f.Encoder == Block && f.TotalRows > 2*maxBlockWidth:
+		return fmt.Sprintf("It learns the number of features (%d): the ranks of the blocks give it as soon as rows outnumber the coordinates of a block, about %d.", f.Features, defaultBlockWidth)
+	}
+	width := f.Features + Padding(max(1, f.Features))
+	return fmt.Sprintf("It learns the encoded width (%d), from which the number of features follows to within about an eighth; exactly it is hidden only while rows are fewer than features.", width)
+}
+
+func encoderLeakage(f Facts) []string {
+	switch f.Encoder {
+	case Block:
+		return blockLeakage(f)
+	case Haar:
+		return []string{"Encoder haar adds nothing to this: the law of the encoded rows depends on the rows only through their Gram matrix."}
+	}
+	return []string{"Encoder hadamard is not known to add anything to this, but that is a heuristic; only encoder haar has a proof."}
+}
+
+// blockLeakage names the attacks on the paper's encoder that apply to f.
+func blockLeakage(f Facts) []string {
+	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: beside all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", defaultBlockWidth)}
+	if f.TotalRows <= defaultBlockWidth {
+		return append(lines, "These rows are no more than a block has features, so known rows do not decode the others exactly; they would with more rows under the same seed.")
+	}
+	return append(lines,
+		"Attack by known rows: about 110 of them decode every other row exactly, whatever the number of features. Encoders hadamard and haar resist until there are as many known rows as features.",
+		"Attack without known rows: independent features are recovered by blind source separation as soon as rows greatly outnumber a block, not all features.")
+}
+
+func partyLeakage(f Facts) []string {
+	lines := []string{
+		"A party learns who takes part, the epoch's seed, which all parties share, and the total number of rows. It receives nothing that depends on another party's values.",
+	}
+	if f.Parties == 2 {
+		lines = append(lines, "With two parties, the total tells each the other's number of rows.")
+	}
+	return append(lines, "The leader's number of features is sent to every party.")
+}
+
+func coalitionLeakage() []string {
+	return []string{
+		"One party together with the server decodes every row of every party: all encode under one seed. So does one sock puppet among the parties, a stolen seed, or a former party that kept it. Therefore every operator approves every fingerprint, and no seed ever lies on the server's host.",
+		"Parties without the server learn nothing about the others' rows but how many there are.",
+	}
+}

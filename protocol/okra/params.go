@@ -1,0 +1,152 @@
+package okra
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Name and Version stand in the descriptor of every session.
+const (
+	Name           = "okra"
+	Version uint16 = 1
+)
+
+// The values of [Spec].
+const (
+	Hadamard = "hadamard" // rounds of permutation, signs and Walsh-Hadamard
+	Haar     = "haar"     // a uniformly random isometry
+	Block    = "block"    // the paper's direct sum of small frames
+
+	Float32 = "float32"
+	Float64 = "float64"
+
+	Hardened = "hardened"
+	Paper    = "paper"
+)
+
+const (
+	defaultRounds, maxRounds                   = 3, 16
+	defaultBlockWidth, minBlock, maxBlockWidth = 96, 64, 128
+)
+
+// Spec is what a job file says about the protocol. The zero value is the
+// recommended setting.
+type Spec struct {
+	Encoder string `yaml:"encoder"` // hadamard (default), haar or block
+	Wire    string `yaml:"wire"`    // float32 (default) or float64: how encoded numbers travel
+	Mode    string `yaml:"mode"`    // hardened (default) or paper
+	// Rounds of encoder hadamard: 2 to 16, default 3.
+	Rounds int `yaml:"rounds"`
+	// BlockWidth of encoder block, in features: 64 to 128, default 96.
+	BlockWidth int `yaml:"block_width"`
+}
+
+// Params is a validated [Spec]; it never changes. Values are comparable.
+type Params struct{ spec Spec }
+
+// NewParams fills in the defaults of s and refuses what cannot work.
+func NewParams(s Spec) (Params, error) {
+	setDefault(&s.Wire, Float32)
+	setDefault(&s.Mode, Hardened)
+	if s.Mode == Paper {
+		setDefault(&s.Encoder, Block)
+	}
+	setDefault(&s.Encoder, Hadamard)
+	if s.Encoder == Hadamard && s.Rounds == 0 {
+		s.Rounds = defaultRounds
+	}
+	if s.Encoder == Block && s.BlockWidth == 0 {
+		s.BlockWidth = defaultBlockWidth
+	}
+	return Params{s}, s.validate()
+}
+
+func setDefault(s *string, value string) {
+	if *s == "" {
+		*s = value
+	}
+}
+
+func (s Spec) validate() error {
+	if err := s.validateNames(); err != nil {
+		return err
+	}
+	switch {
+	case s.Encoder != Hadamard && s.Rounds != 0:
+		return fmt.Errorf("okra: rounds belongs to encoder hadamard; encoder %s has none", s.Encoder)
+	case s.Encoder != Block && s.BlockWidth != 0:
+		return fmt.Errorf("okra: block_width belongs to encoder block; encoder %s has none", s.Encoder)
+	case s.Encoder == Hadamard && s.Rounds == 1:
+		return errors.New("okra: one round of encoder hadamard hides nothing, because the transform is public and undoes itself; use at least 2 rounds")
+	case s.Encoder == Hadamard && (s.Rounds < 2 || s.Rounds > maxRounds):
+		return fmt.Errorf("okra: %d rounds; encoder hadamard takes 2 to %d", s.Rounds, maxRounds)
+	case s.Encoder == Block && (s.BlockWidth < minBlock || s.BlockWidth > maxBlockWidth):
+		return fmt.Errorf("okra: block_width %d; encoder block takes %d to %d", s.BlockWidth, minBlock, maxBlockWidth)
+	}
+	return nil
+}
+
+func (s Spec) validateNames() error {
+	switch {
+	case s.Wire != Float32 && s.Wire != Float64:
+		return fmt.Errorf("okra: wire %q; choose float32 or float64", s.Wire)
+	case s.Mode != Hardened && s.Mode != Paper:
+		return fmt.Errorf("okra: mode %q; choose hardened or paper", s.Mode)
+	case s.Encoder != Hadamard && s.Encoder != Haar && s.Encoder != Block:
+		return fmt.Errorf("okra: encoder %q; choose hadamard, haar or block", s.Encoder)
+	case s.Encoder == Block && s.Mode != Paper:
+		return errors.New("okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, say mode: paper")
+	case s.Encoder != Block && s.Mode == Paper:
+		return fmt.Errorf("okra: encoder %s is not the paper's; leave out mode: paper, or the encoder", s.Encoder)
+	}
+	return nil
+}
+
+// Spec returns the settings with every default filled in.
+func (p Params) Spec() Spec { return p.spec }
+
+// Encode returns the canonical encoding, which goes into Descriptor.Params.
+func (p Params) Encode() []byte {
+	var w wire.Writer
+	w.String("mercer/v1/okra")
+	w.String(p.spec.Encoder)
+	w.String(p.spec.Wire)
+	w.String(p.spec.Mode)
+	w.Uint16(uint16(p.spec.Rounds))
+	w.Uint16(uint16(p.spec.BlockWidth))
+	return w.Bytes()
+}
+
+// DecodeParams decodes and validates what Encode wrote, and refuses every
+// other encoding.
+func DecodeParams(b []byte) (Params, error) {
+	const longest = 32
+	r := wire.NewReader(b)
+	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/okra" {
+		r.Fail(errors.New("not the parameters of okra"))
+	}
+	s := Spec{Encoder: r.String(longest), Wire: r.String(longest), Mode: r.String(longest),
+		Rounds: int(r.Uint16()), BlockWidth: int(r.Uint16())}
+	if err := r.Close("okra: parameters"); err != nil {
+		return Params{}, err
+	}
+	p, err := NewParams(s)
+	if err == nil && !bytes.Equal(p.Encode(), b) {
+		err = errors.New("okra: parameters: a default is left out; encode what NewParams returns")
+	}
+	if err != nil {
+		return Params{}, err
+	}
+	return p, nil
+}
+
+// wordBytes is the size of one encoded number on the wire.
+func (p Params) wordBytes() int {
+	if p.spec.Wire == Float64 {
+		return 8
+	}
+	return 4
+}

@@ -1,0 +1,86 @@
+package okra
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+func TestNewParams(t *testing.T) {
+	const sentence = "okra: encoder block hands the server the Gram matrix of every block of features, so that about 110 known rows decode all others; to reproduce the paper all the same, say mode: paper"
+	for _, c := range []struct {
+		in   Spec
+		want Spec
+		err  string
+	}{
+		{Spec{}, Spec{Encoder: Hadamard, Wire: Float32, Mode: Hardened, Rounds: 3}, ""},
+		{Spec{Rounds: 2, Wire: Float64}, Spec{Encoder: Hadamard, Wire: Float64, Mode: Hardened, Rounds: 2}, ""},
+		{Spec{Encoder: Haar}, Spec{Encoder: Haar, Wire: Float32, Mode: Hardened}, ""},
+		{Spec{Mode: Paper}, Spec{Encoder: Block, Wire: Float32, Mode: Paper, BlockWidth: 96}, ""},
+		{Spec{Mode: Paper, Encoder: Block, BlockWidth: 128}, Spec{Encoder: Block, Wire: Float32, Mode: Paper, BlockWidth: 128}, ""},
+		{in: Spec{Encoder: Block}, err: sentence},
+		{in: Spec{Encoder: Block, Mode: Hardened}, err: sentence},
+		{in: Spec{Encoder: Haar, Mode: Paper}, err: "okra: encoder haar is not the paper's; leave out mode: paper, or the encoder"},
+		{in: Spec{Encoder: "flake"}, err: `okra: encoder "flake"; choose hadamard, haar or block`},
+		{in: Spec{Wire: "float16"}, err: `okra: wire "float16"; choose float32 or float64`},
+		{in: Spec{Mode: "soft"}, err: `okra: mode "soft"; choose hardened or paper`},
+		{in: Spec{Rounds: 1}, err: "okra: one round of encoder hadamard hides nothing, because the transform is public and undoes itself; use at least 2 rounds"},
+		{in: Spec{Rounds: -1}, err: "okra: -1 rounds; encoder hadamard takes 2 to 16"},
+		{in: Spec{Rounds: 17}, err: "okra: 17 rounds; encoder hadamard takes 2 to 16"},
+		{in: Spec{Encoder: Haar, Rounds: 3}, err: "okra: rounds belongs to encoder hadamard; encoder haar has none"},
+		{in: Spec{BlockWidth: 96}, err: "okra: block_width belongs to encoder block; encoder hadamard has none"},
+		{in: Spec{Mode: Paper, BlockWidth: 63}, err: "okra: block_width 63; encoder block takes 64 to 128"},
+		{in: Spec{Mode: Paper, BlockWidth: 129}, err: "okra: block_width 129; encoder block takes 64 to 128"},
+	} {
+		p, err := NewParams(c.in)
+		if fmt.Sprint(err) != c.err && !(err == nil && c.err == "") {
+			t.Errorf("%+v: %v, want %s", c.in, err, c.err)
+		}
+		if err == nil {
+			checkParams(t, p, c.want)
+		}
+	}
+}
+
+func checkParams(t *testing.T, p Params, want Spec) {
+	t.Helper()
+	if p.Spec() != want {
+		t.Errorf("%+v, want %+v", p.Spec(), want)
+	}
+	if again, err := NewParams(p.Spec()); err != nil || again != p {
+		t.Errorf("its own settings give %+v, %v", again, err)
+	}
+	if back, err := DecodeParams(p.Encode()); err != nil || back != p {
+		t.Errorf("decodes to %+v, %v", back, err)
+	}
+}
+
+func TestSpecFromYAML(t *testing.T) {
+	d := yaml.NewDecoder(bytes.NewReader([]byte("{encoder: block, wire: float64, mode: paper, rounds: 0, block_width: 80}")))
+	d.KnownFields(true)
+	var s Spec
+	if err := d.Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	if want := (Spec{Encoder: Block, Wire: Float64, Mode: Paper, BlockWidth: 80}); s != want {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+}
+
+func TestDecodeParamsRefuses(t *testing.T) {
+	good := mustParams(t, Spec{}).Encode()
+	for name, b := range map[string][]byte{
+		"empty":      nil,
+		"truncated":  good[:len(good)-1],
+		"extended":   append(bytes.Clone(good), 0),
+		"other name": bytes.Replace(good, []byte("okra"), []byte("orka"), 1),
+		"one round":  append(bytes.Clone(good[:len(good)-4]), 1, 0, 0, 0),
+		"defaults":   append(bytes.Clone(good[:len(good)-4]), 0, 0, 0, 0), // a second encoding
+	} {
+		if p, err := DecodeParams(b); err == nil || p != (Params{}) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package okra
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// The timers of a session. Their durations are configuration.
+const (
+	TimerSeed     protocol.Timer = "okra/seed"     // a party waits for the leader
+	TimerAnnounce protocol.Timer = "okra/announce" // the server waits for announcements
+	TimerRows     protocol.Timer = "okra/rows"     // the server waits for rows
+	TimerReceipt  protocol.Timer = "okra/receipt"  // a party has sent all and waits for the server
+)
+
+// Party brings rows: the leader or another party. It never learns anything
+// about the others' rows but their total number.
+type Party struct {
+	desk
+	params Params
+	input  Input
+	epoch  Seed
+	upload *upload // nil until the epoch's seed is known
+	labels int     // chunks of labels sent
+	total  int
+}
+
+// NewParty returns the machine of the leader or of another party. It refuses
+// an input that cannot be encoded.
+func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
+	d, err := newDesk(s, p, protocol.RoleParty, protocol.RoleLeader)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
+		return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
+	}
+	if err := in.validate(); err != nil {
+		return nil, err
+	}
+	if err := p.fits(in.Rows.Cols, Padding(max(1, in.Rows.Cols))); err != nil {
+		return nil, err
+	}
+	return &Party{desk: d, params: p, input: in}, nil
+}
+
+// TotalRows returns how many rows all parties brought, once the session has
+// ended well.
+func (p *Party) TotalRows() int { return p.total }
+
+// EpochSeed returns the secret of the epoch, for a job that keeps predictions
+// open. Every other job lets the machine and the seed with it be destroyed.
+func (p *Party) EpochSeed() Seed { return p.epoch }
+
+// Padding returns k: the encoded width minus the number of features.
+func (p *Party) Padding() int { return Padding(p.input.Rows.Cols) }
+
+func (p *Party) leader() string { return p.setup.Session.With(protocol.RoleLeader)[0] }
+
+// Step implements [protocol.Machine].
+func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
+	if err := p.admit(e); err != nil {
+		return protocol.Effects{}, err
+	}
+	switch e := e.(type) {
+	case protocol.Start:
+		return p.start(e)
+	case protocol.Received:
+		return p.receive(e.Message)
+	case protocol.Resumed:
+		return p.resume()
+	case protocol.Expired:
+		return p.expire(e.Timer)
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
+}
+
+func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != p.input.Hash() {
+		return protocol.Effects{}, errEdited
+	}
+	if p.setup.Self != p.leader() {
+		p.started = true
+		return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerSeed}}, nil
+	}
+	seed := epochSeed(p.setup)
+	var sends []protocol.Message
+	for _, name := range p.setup.Session.With(protocol.RoleParty) {
+		sends = append(sends, p.message(name, roundSeed, kindSeed, seedBody{seed, p.input.Rows.Cols}.encode()))
+	}
+	effects, err := p.begin(seed, sends)
+	p.started = err == nil
+	return effects, err
+}
+
+// begin sets the encoder up and announces the rows, after the messages in
+// sends.
+func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, error) {
+	f := p.input.Rows.Cols
+	encoder, err := NewEncoder(p.params, seed, f, Padding(f))
+	if err != nil {
+		return protocol.Effects{}, err
+	}
+	p.epoch = seed
+	p.upload = newUpload(encoder, p.input.Rows, p.params.wordBytes())
+	a := announce{
+		tag: newTag(p.params, seed, f, p.setup.Session.ID()), rows: p.input.Rows.Rows, width: encoder.Width(),
+		wire: p.params.wordBytes(), grid: p.input.Grid, labelled: p.input.Labels != nil,
+	}
+	return protocol.Effects{
+		Sync:   true,
+		Claim:  []string{seed.claim()},
+		Send:   append(sends, p.message(p.server(), roundAnnounce, kindAnnounce, a.encode())),
+		Resume: true,
+	}, nil
+}
+
+func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
+	if err := p.verify(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	switch {
+	case m.Round == roundSeed && m.Kind == kindSeed && m.Sender == p.leader() && p.upload == nil:
+		return p.receiveSeed(m)
+	case m.Round == roundReceipt && m.Kind == kindReceipt && m.Sender == p.server() && p.sent():
+		return p.receiveReceipt(m)
+	}
+	return protocol.Effects{}, stray(m)
+}
+
+func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	b, err := decodeSeed(m.Body)
+	if err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	if f := p.input.Rows.Cols; f != b.features {
+		return p.finish(protocol.Effects{}, &MismatchError{[]string{p.setup.Self},
+			fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", m.Sender, b.features, p.setup.Self, f)})
+	}
+	return p.begin(b.seed, nil)
+}
+
+func (p *Party) sent() bool {
+	return p.upload != nil && p.upload.done() && p.labels == labelChunks(p.input.Rows.Rows)
+}
+
+// resume sends the labels first and then rows, a step's worth at a time.
+func (p *Party) resume() (protocol.Effects, error) {
+	if p.upload == nil || p.sent() {
+		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
+	}
+	e := protocol.Effects{Send: p.nextLabels()}
+	if e.Send == nil {
+		first, bodies := p.upload.batch()
+		for i, b := range bodies {
+			e.Send = append(e.Send, p.chunk(p.server(), roundRows, kindRows, first+i, p.upload.layout.chunks(), b))
+		}
+	}
+	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.input.Rows.Rows)}
+	if e.Resume = !p.sent(); !e.Resume {
+		e.Arm = []protocol.Timer{TimerReceipt}
+	}
+	return e, nil
+}
+
+// nextLabels returns the next chunks of labels, nil after the last.
+func (p *Party) nextLabels() (sends []protocol.Message) {
+	chunks := labelChunks(p.input.Rows.Rows)
+	for range protocol.MaxStepBytes / protocol.MaxChunkBytes {
+		if p.labels == chunks {
+			break
+		}
+		sends = append(sends, p.chunk(p.server(), roundRows, kindLabels, p.labels, chunks, encodeLabels(p.input, p.labels)))
+		p.labels++
+	}
+	return sends
+}
+
+func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	rows, err := decodeReceipt(m.Body)
+	if err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	if rows < uint64(p.input.Rows.Rows) || rows > maxRows*protocol.MaxMembers {
+		return protocol.Effects{}, inconsistent(m, "a receipt for %d rows, although %d were sent", rows, p.input.Rows.Rows)
+	}
+	p.total = int(rows)
+	return p.finish(protocol.Effects{}, nil)
+}
+
+func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
+	switch {
+	case t == TimerSeed && p.upload == nil:
+		return p.finish(protocol.Effects{}, silent([]string{p.leader()}, "the epoch's seed"))
+	case t == TimerReceipt && p.sent():
+		return p.finish(protocol.Effects{}, silent([]string{p.server()}, "a receipt"))
+	case t == TimerSeed || t == TimerReceipt:
+		return protocol.Effects{}, nil
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: a party has no timer %q", t)
+}
+
+// silent blames those who did not send what in time.
+func silent(names []string, what string) error {
+	return protocol.Blame(list(names), protocol.KindSilent, fmt.Errorf("okra: %s did not come in time", what))
+}

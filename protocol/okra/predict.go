@@ -1,0 +1,223 @@
+package okra
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// A prediction is a session of two: the owner of new rows encodes them under
+// the seed of a training session, the descriptor's Parent, and the server
+// answers with the model's decisions. Rounds 2 and 3 are those of training;
+// round 4 carries the decisions.
+const (
+	roundDecisions = 4
+	kindDecisions  = "Decisions"
+
+	TimerDecisions protocol.Timer = "okra/decisions" // the owner waits for the server
+)
+
+// maxDecisions bounds the numbers that a model gives for one row.
+const maxDecisions = (protocol.MaxChunkBytes - 4) / 8
+
+// newPredictDesk checks what both constructors rely on.
+func newPredictDesk(s protocol.Setup, p Params, roles ...protocol.Role) (desk, error) {
+	d, err := newDesk(s, p, roles...)
+	if err != nil {
+		return desk{}, err
+	}
+	if n := len(d.parties()); n != 1 {
+		return desk{}, fmt.Errorf("okra: a prediction has one owner of rows, not %d", n)
+	}
+	if s.Session.Parent == (protocol.SessionID{}) {
+		return desk{}, errors.New("okra: a prediction's descriptor names the training session as its parent")
+	}
+	return d, nil
+}
+
+// PredictParty owns new rows and gets a model's decisions about them.
+type PredictParty struct {
+	desk
+	params    Params
+	epoch     Seed
+	rows      linalg.Matrix[float64]
+	upload    *upload
+	answers   tally       // empty until the first chunk tells how wide decisions are
+	parts     [][]float64 // the chunks that have come; memory grows only with them
+	cols      int
+	decisions linalg.Matrix[float64]
+}
+
+// NewPredictParty returns the machine of the owner of rows, n x f, scaled as
+// the training rows were. epoch is the training session's seed.
+func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Matrix[float64]) (*PredictParty, error) {
+	d, err := newPredictDesk(s, p, protocol.RoleParty, protocol.RoleLeader)
+	if err != nil {
+		return nil, err
+	}
+	if err := (Input{Rows: rows}).validate(); err != nil {
+		return nil, err
+	}
+	encoder, err := NewEncoder(p, epoch, rows.Cols, Padding(max(1, rows.Cols)))
+	if err != nil {
+		return nil, err
+	}
+	return &PredictParty{desk: d, params: p, epoch: epoch, rows: rows, upload: newUpload(encoder, rows, p.wordBytes())}, nil
+}
+
+// Decisions returns one row of numbers for each row, n x c, once the session
+// has ended without error.
+func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
+
+// Step implements [protocol.Machine].
+func (p *PredictParty) Step(e protocol.Event) (protocol.Effects, error) {
+	if err := p.admit(e); err != nil {
+		return protocol.Effects{}, err
+	}
+	switch e := e.(type) {
+	case protocol.Start:
+		return p.start(e)
+	case protocol.Received:
+		return p.receive(e.Message)
+	case protocol.Resumed:
+		return p.resume()
+	case protocol.Expired:
+		return p.expire(e.Timer)
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
+}
+
+func (p *PredictParty) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != (Input{Rows: p.rows}).Hash() {
+		return protocol.Effects{}, errEdited
+	}
+	p.started = true
+	a := announce{
+		tag:  newTag(p.params, p.epoch, p.rows.Cols, p.setup.Session.Parent),
+		rows: p.rows.Rows, width: p.upload.layout.width, wire: p.upload.layout.word,
+	}
+	query := p.message(p.server(), roundAnnounce, kindAnnounce, a.encode())
+	return protocol.Effects{Sync: true, Send: []protocol.Message{query}, Resume: true}, nil
+}
+
+func (p *PredictParty) resume() (protocol.Effects, error) {
+	if p.upload.done() {
+		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
+	}
+	e := protocol.Effects{}
+	first, bodies := p.upload.batch()
+	for i, b := range bodies {
+		e.Send = append(e.Send, p.chunk(p.server(), roundRows, kindRows, first+i, p.upload.layout.chunks(), b))
+	}
+	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.rows.Rows)}
+	if e.Resume = !p.upload.done(); !e.Resume {
+		e.Arm = []protocol.Timer{TimerDecisions}
+	}
+	return e, nil
+}
+
+func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
+	if err := p.verify(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	if m.Round != roundDecisions || m.Kind != kindDecisions || m.Sender != p.server() || !p.upload.done() {
+		return protocol.Effects{}, stray(m)
+	}
+	if err := p.takeDecisions(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	if p.answers.missing > 0 {
+		return protocol.Effects{}, nil
+	}
+	p.decisions = shaped(slices.Concat(p.parts...), p.rows.Rows, p.cols)
+	p.parts = nil
+	return p.finish(protocol.Effects{}, nil)
+}
+
+// takeDecisions keeps a chunk's decisions. The first chunk to come fixes how
+// many there are for each row.
+func (p *PredictParty) takeDecisions(m protocol.Message) error {
+	cols, numbers, err := decodeDecisions(m.Body)
+	if err != nil {
+		return malformed(m, err)
+	}
+	l := decisionLayout{p.rows.Rows, cols}
+	first := p.answers.seen == nil
+	if !first && cols != p.cols {
+		return inconsistent(m, "%d decisions for each row, %d before", cols, p.cols)
+	}
+	answers := p.answers
+	if first {
+		answers = newTally(l.chunks())
+	}
+	if err := answers.check(m); err != nil {
+		return err
+	}
+	if lo, hi := l.span(int(m.Chunk)); len(numbers) != (hi-lo)*cols {
+		return inconsistent(m, "%d decisions in chunk %d, %d belong there", len(numbers), m.Chunk, (hi-lo)*cols)
+	}
+	if first {
+		p.cols, p.parts = cols, make([][]float64, l.chunks())
+	}
+	answers.take(m.Chunk)
+	p.answers, p.parts[m.Chunk] = answers, numbers
+	return nil
+}
+
+func (p *PredictParty) expire(t protocol.Timer) (protocol.Effects, error) {
+	if t != TimerDecisions {
+		return protocol.Effects{}, fmt.Errorf("okra: an owner of rows has no timer %q", t)
+	}
+	if !p.upload.done() {
+		return protocol.Effects{}, nil
+	}
+	return p.finish(protocol.Effects{}, silent([]string{p.server()}, "decisions"))
+}
+
+// decisionLayout cuts n rows of decisions into chunks of whole rows.
+type decisionLayout struct{ rows, cols int }
+
+func (l decisionLayout) perChunk() int { return max(1, maxDecisions/l.cols) }
+
+func (l decisionLayout) chunks() int { return (l.rows + l.perChunk() - 1) / l.perChunk() }
+
+func (l decisionLayout) span(chunk int) (lo, hi int) {
+	lo = chunk * l.perChunk()
+	return lo, min(lo+l.perChunk(), l.rows)
+}
+
+func encodeDecisions(m linalg.Matrix[float64]) []byte {
+	var w wire.Writer
+	w.Grow(4 + 8*m.Rows*m.Cols)
+	w.Uint32(uint32(m.Cols))
+	for i := range m.Rows {
+		w.Float64s(m.Row(i))
+	}
+	return w.Bytes()
+}
+
+// decodeDecisions returns the number of decisions for each row and all
+// numbers. They are finite.
+func decodeDecisions(body []byte) (cols int, numbers []float64, err error) {
+	r := wire.NewReader(body)
+	cols = int(r.Uint32())
+	if r.Err() == nil && (cols < 1 || cols > maxDecisions) {
+		r.Fail(fmt.Errorf("%d decisions for each row; 1 to %d are possible", cols, maxDecisions))
+	}
+	if r.Err() == nil {
+		numbers = make([]float64, min(r.Len()/8, maxDecisions))
+		r.Float64s(numbers)
+	}
+	for i, v := range numbers {
+		if r.Err() == nil && !finite(v) {
+			r.Fail(fmt.Errorf("decision %d is %v", i, v))
+		}
+	}
+	return cols, numbers, r.Close("okra: decisions")
+}
+
+func finite(v float64) bool { return v-v == 0 }

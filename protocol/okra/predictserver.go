@@ -1,0 +1,186 @@
+package okra
+
+import (
+	"crypto/hmac"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Answer computes a model's decisions, n x c, about encoded rows, n x (f+k).
+// It is a pure function that treats every row by itself; c is the same for all
+// calls.
+type Answer func(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error)
+
+// PredictServer answers decisions about encoded rows.
+type PredictServer struct {
+	desk
+	params    Params
+	tag       Tag
+	width     int
+	answer    Answer
+	limits    Limits
+	layout    layout
+	store     store // nil until the announcement has come
+	rows      tally
+	done      int // rows answered
+	decisions linalg.Matrix[float64]
+	sent      int // chunks
+}
+
+// NewPredictServer returns the machine of the server. tag and width are those
+// of the training session: rows encoded under another seed are refused.
+func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Answer, l Limits) (*PredictServer, error) {
+	d, err := newPredictDesk(s, p, protocol.RoleServer)
+	if err != nil {
+		return nil, err
+	}
+	return &PredictServer{desk: d, params: p, tag: tag, width: width, answer: answer, limits: l.orDefault()}, nil
+}
+
+func (s *PredictServer) owner() string { return s.parties()[0] }
+
+// Step implements [protocol.Machine].
+func (s *PredictServer) Step(e protocol.Event) (protocol.Effects, error) {
+	if err := s.admit(e); err != nil {
+		return protocol.Effects{}, err
+	}
+	switch e := e.(type) {
+	case protocol.Start:
+		s.started = true
+		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
+	case protocol.Received:
+		return s.receive(e.Message)
+	case protocol.Resumed:
+		return s.resume()
+	case protocol.Expired:
+		return s.expire(e.Timer)
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
+}
+
+func (s *PredictServer) receive(m protocol.Message) (protocol.Effects, error) {
+	if err := s.verify(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	switch {
+	case m.Sender != s.owner():
+	case m.Round == roundAnnounce && m.Kind == kindAnnounce && s.store == nil:
+		return s.receiveAnnounce(m)
+	case m.Round == roundRows && m.Kind == kindRows && s.store == nil:
+		return protocol.Effects{}, protocol.ErrLater
+	case m.Round == roundRows && m.Kind == kindRows:
+		return s.receiveRows(m)
+	}
+	return protocol.Effects{}, stray(m)
+}
+
+func (s *PredictServer) receiveAnnounce(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	a, err := decodeAnnounce(m.Body)
+	if err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	if a.wire != s.params.wordBytes() || a.grid || a.labelled {
+		return protocol.Effects{}, inconsistent(m, "a prediction announces numbers of %d bytes and nothing else", s.params.wordBytes())
+	}
+	if a.width != s.width || !hmac.Equal(a.tag[:], s.tag[:]) {
+		return s.finish(protocol.Effects{}, &MismatchError{[]string{m.Sender},
+			fmt.Sprintf("%s's encoding parameters differ from the model's: other features, seed or settings", m.Sender)})
+	}
+	if err := s.limits.check(a.rows, a.width, a.wire, 0); err != nil {
+		return s.finish(protocol.Effects{}, err)
+	}
+	s.layout = layout{a.rows, a.width, a.wire}
+	s.store = newStore(a.rows, a.width, a.wire)
+	s.rows = newTally(s.layout.chunks())
+	return protocol.Effects{Arm: []protocol.Timer{TimerRows}}, nil
+}
+
+func (s *PredictServer) receiveRows(m protocol.Message) (protocol.Effects, error) {
+	if err := s.rows.check(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	if err := s.store.put(s.layout.span(int(m.Chunk)), 0, m.Body); err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	s.rows.take(m.Chunk)
+	return protocol.Effects{Resume: s.rows.missing == 0}, nil
+}
+
+// resume answers a panel of rows, or sends decisions once all are there; it
+// ends with the last.
+func (s *PredictServer) resume() (protocol.Effects, error) {
+	switch {
+	case s.store == nil || s.rows.missing > 0:
+		return protocol.Effects{}, errors.New("okra: resumed before all rows have come")
+	case s.done < s.layout.rows:
+		return s.answerPanel()
+	}
+	l := decisionLayout{s.layout.rows, s.decisions.Cols}
+	e := protocol.Effects{}
+	for size := 0; s.sent < l.chunks() && size+protocol.MaxChunkBytes <= protocol.MaxStepBytes; s.sent++ {
+		body := encodeDecisions(s.decisions.Panel(l.span(s.sent)))
+		size += len(body)
+		e.Send = append(e.Send, s.chunk(s.owner(), roundDecisions, kindDecisions, s.sent, l.chunks(), body))
+	}
+	if e.Resume = s.sent < l.chunks(); e.Resume {
+		return e, nil
+	}
+	return s.finish(e, nil)
+}
+
+// answerPanel answers at most 512 rows, fewer of wide ones, so that a step
+// stays short without knowing the model.
+func (s *PredictServer) answerPanel() (protocol.Effects, error) {
+	end := min(s.done+min(panelRows, max(8, 1<<19/s.width)), s.layout.rows)
+	encoded := linalg.New[float64](end-s.done, s.width)
+	for i := range encoded.Rows {
+		s.store.row(s.done+i, encoded.Row(i))
+	}
+	answers, err := s.answer(encoded)
+	if err == nil {
+		err = s.keep(answers, end)
+	}
+	if err != nil {
+		return s.finish(protocol.Effects{}, fmt.Errorf("okra: answering rows %d to %d: %w", s.done, end-1, err))
+	}
+	return protocol.Effects{Resume: true,
+		Progress: protocol.Progress{Stage: "answer", Done: int64(s.done), Total: int64(s.layout.rows)}}, nil
+}
+
+// keep stores the decisions about rows s.done to end-1.
+func (s *PredictServer) keep(answers linalg.Matrix[float64], end int) error {
+	if s.done == 0 && answers.Cols > 0 && answers.Cols <= maxDecisions {
+		s.decisions = linalg.New[float64](s.layout.rows, answers.Cols)
+	}
+	if answers.Rows != end-s.done || answers.Cols != s.decisions.Cols || answers.Cols == 0 {
+		return fmt.Errorf("the model gave %d x %d decisions", answers.Rows, answers.Cols)
+	}
+	for i := range answers.Rows {
+		for _, v := range answers.Row(i) {
+			if !finite(v) {
+				return fmt.Errorf("the model decides %v about row %d", v, s.done+i)
+			}
+		}
+		copy(s.decisions.Row(s.done+i), answers.Row(i))
+	}
+	s.done = end
+	return nil
+}
+
+func (s *PredictServer) expire(t protocol.Timer) (protocol.Effects, error) {
+	switch {
+	case t == TimerAnnounce && s.store == nil:
+		return s.finish(protocol.Effects{}, silent([]string{s.owner()}, "an announcement"))
+	case t == TimerRows && s.store != nil && s.rows.missing > 0:
+		return s.finish(protocol.Effects{}, silent([]string{s.owner()}, "rows"))
+	case t == TimerAnnounce || t == TimerRows:
+		return protocol.Effects{}, nil
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: a server has no timer %q", t)
+}

@@ -1,0 +1,316 @@
+package okra
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// forgery is a bad message made from a good one, and how it is refused.
+type forgery struct {
+	name   string
+	kind   string // of the good message
+	change func(*protocol.Message)
+	blame  protocol.Kind
+	want   string // part of the error
+}
+
+func body(b []byte) func(*protocol.Message) {
+	return func(m *protocol.Message) { m.Body = b }
+}
+
+func truncate(m *protocol.Message) { m.Body = m.Body[:len(m.Body)-1] }
+
+func extend(m *protocol.Message) { m.Body = append(slices.Clone(m.Body), 0) }
+
+func changeAnnounce(change func(*announce)) func(*protocol.Message) {
+	return func(m *protocol.Message) {
+		a, err := decodeAnnounce(m.Body)
+		if err != nil {
+			panic(err)
+		}
+		change(&a)
+		m.Body = a.encode()
+	}
+}
+
+// number overwrites the second number of a body of rows.
+func number(v float64) func(*protocol.Message) {
+	return func(m *protocol.Message) {
+		var w wire.Writer
+		w.Float64s([]float64{v})
+		m.Body = slices.Clone(m.Body)
+		copy(m.Body[8:], w.Bytes())
+	}
+}
+
+// general applies to a message of any kind.
+var general = []forgery{
+	{"other session", "", func(m *protocol.Message) { m.Session[0] ^= 1 }, protocol.KindForeign, "message of session"},
+	{"other protocol", "", func(m *protocol.Message) { m.Protocol = "scale" }, protocol.KindForeign, `message of protocol "scale"`},
+	{"other receiver", "", func(m *protocol.Message) { m.Receiver = "west" }, protocol.KindForeign, `message for "west"`},
+	{"stranger", "", func(m *protocol.Message) { m.Sender = "mallory" }, protocol.KindForeign, `sender "mallory" is not a member`},
+	{"from oneself", "", func(m *protocol.Message) { m.Sender = m.Receiver }, protocol.KindUnexpected, "is not awaited"},
+	{"other round", "", func(m *protocol.Message) { m.Round++ }, protocol.KindUnexpected, "is not awaited"},
+	{"other kind", "", func(m *protocol.Message) { m.Kind = "Gossip" }, protocol.KindUnexpected, "Gossip of round"},
+	{"numbered", "", func(m *protocol.Message) { m.Sequence = 1 }, protocol.KindUnexpected, "which is sent once"},
+}
+
+var specific = []forgery{
+	{"seed truncated", kindSeed, truncate, protocol.KindMalformed, "okra: seed: the bytes end too early"},
+	{"seed extended", kindSeed, extend, protocol.KindMalformed, "okra: seed: 1 bytes too many"},
+	{"seed of no feature", kindSeed, body(seedBody{}.encode()), protocol.KindMalformed, "0 features"},
+	{"seed of too many features", kindSeed, body(seedBody{features: MaxFeatures + 1}.encode()), protocol.KindMalformed, "4194305 features"},
+	{"seed from a party", kindSeed, func(m *protocol.Message) { m.Sender = "east" }, protocol.KindUnexpected, "not awaited from east"},
+	{"seed from the server", kindSeed, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
+	{"seed in parts", kindSeed, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+
+	{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
+	{"announcement extended", kindAnnounce, extend, protocol.KindMalformed, "1 bytes too many"},
+	{"announcement empty", kindAnnounce, body(nil), protocol.KindMalformed, "the bytes end too early"},
+	{"no rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = 0 }), protocol.KindMalformed, "0 rows"},
+	{"too many rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = maxRows + 1 }), protocol.KindMalformed, "67108865 rows"},
+	{"no width", kindAnnounce, changeAnnounce(func(a *announce) { a.width = 0 }), protocol.KindMalformed, "encoded width 0"},
+	{"too wide", kindAnnounce, changeAnnounce(func(a *announce) { a.width = math.MaxUint32 }), protocol.KindMalformed, "encoded width 4294967295"},
+	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "numbers of 2 bytes"},
+	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "numbers of 4 bytes, although the session's have 8"},
+	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "2 where 0 or 1 stands"},
+	{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+
+	{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
+	{"rows extended", kindRows, extend, protocol.KindMalformed, "1 bytes too many"},
+	{"a row too many", kindRows, func(m *protocol.Message) { m.Body = make([]byte, len(m.Body)+8*72) }, protocol.KindMalformed, "576 bytes too many"},
+	{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "okra: rows: row 0, coordinate 1: NaN"},
+	{"infinite", kindRows, number(math.Inf(-1)), protocol.KindMalformed, "coordinate 1: -Inf"},
+	{"huge", kindRows, number(1.01 * maxEncoded), protocol.KindMalformed, "coordinate 1: 1.01e+19"},
+	{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows; 1 chunks were announced"},
+	{"a chunk beyond", kindRows, func(m *protocol.Message) { m.Chunk = 1 }, protocol.KindInconsistent, "chunk 1 of 1 of Rows"},
+	{"rows from the server", kindRows, func(m *protocol.Message) { m.Sender = "hub" }, protocol.KindUnexpected, "not awaited from hub"},
+
+	{"labels truncated", kindLabels, truncate, protocol.KindMalformed, "okra: labels: the bytes end too early"},
+	{"labels extended", kindLabels, extend, protocol.KindMalformed, "1 bytes too many"},
+	{"labels missing", kindLabels, body(make([]byte, 9)), protocol.KindMalformed, "row 0 of the chunk: a label is missing"},
+	{"label too long", kindLabels, body(append([]byte{65, 0}, make([]byte, 100)...)), protocol.KindMalformed, "a name of 65 bytes, at most 64 are allowed"},
+	{"labels in more chunks", kindLabels, func(m *protocol.Message) { m.Chunks = 3 }, protocol.KindInconsistent, "chunk 0 of 3 of Labels; 1 chunks were announced"},
+
+	{"receipt truncated", kindReceipt, truncate, protocol.KindMalformed, "okra: receipt: the bytes end too early"},
+	{"receipt for fewer rows", kindReceipt, body(encodeReceipt(1)), protocol.KindInconsistent, "a receipt for 1 rows, although 2 were sent"},
+	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "a receipt for 9223372036854775807 rows"},
+	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
+	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+}
+
+// Before each good message come all bad ones made from it, and after it the
+// good one again. Each is refused and blamed as it should be, and the session
+// ends with the same bytes as one without them: errors leave no trace.
+func TestBadMessages(t *testing.T) {
+	inputs := share(randomRows("bad", 6, 5), 2, 2, 2)
+	undisturbed := train(t, Spec{Wire: Float64}, inputs...)
+	w := newWorld(t, Spec{Wire: Float64}, inputs...)
+	w.start(t)
+	used := make(map[string]bool)
+	for waits := 0; len(w.queue) > 0; {
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		if m.Kind == kindRows && w.server().store == nil || m.Kind == kindLabels && w.server().store == nil {
+			w.queue = append(w.queue, m) // later: its forgeries would be put off too
+			if waits++; waits > 100 {
+				t.Fatal("rows wait for ever")
+			}
+			continue
+		}
+		for _, f := range append(slices.Clone(general), specific...) {
+			if f.kind == "" || f.kind == m.Kind {
+				used[f.name] = true
+				w.refuse(t, f, m)
+			}
+		}
+		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
+			t.Fatalf("%v: %v", m.Header, err)
+		}
+		w.refuseAgain(t, m)
+	}
+	for _, f := range specific {
+		if !used[f.name] {
+			t.Errorf("%q was never tried", f.name)
+		}
+	}
+	if len(undisturbed.sent) != len(w.sent) {
+		t.Fatalf("%d messages, %d without bad ones", len(w.sent), len(undisturbed.sent))
+	}
+	digests := func(w *world) (d []string) {
+		for _, m := range w.sent {
+			d = append(d, fmt.Sprintf("%v %x", m.Header, m.Digest()))
+		}
+		slices.Sort(d)
+		return d
+	}
+	if diff := cmp.Diff(digests(undisturbed), digests(w)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(undisturbed.server().Gram(), w.server().Gram()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func (w *world) refuse(t *testing.T, f forgery, good protocol.Message) {
+	t.Helper()
+	bad := good
+	f.change(&bad)
+	effects, err := w.machines[good.Receiver].Step(protocol.Received{Message: bad})
+	var blame *protocol.BlameError
+	if !errors.As(err, &blame) || blame.Kind != f.blame || blame.Party != bad.Sender || !strings.Contains(err.Error(), f.want) {
+		t.Errorf("%s: %s of %s to %s: %v, want %s blamed: %s", f.name, good.Kind, good.Sender, good.Receiver, err, f.blame, f.want)
+	}
+	if !cmp.Equal(effects, protocol.Effects{}) {
+		t.Errorf("%s: refused with effects %+v", f.name, effects)
+	}
+}
+
+// refuseAgain offers a message a second time, which the runner would not.
+func (w *world) refuseAgain(t *testing.T, m protocol.Message) {
+	t.Helper()
+	_, err := w.machines[m.Receiver].Step(protocol.Received{Message: m})
+	if _, over := w.ends[m.Receiver]; over {
+		if err == nil || err.Error() != "okra: the session is over" {
+			t.Errorf("%v after the end: %v", m.Header, err)
+		}
+		return
+	}
+	var blame *protocol.BlameError
+	if !errors.As(err, &blame) || blame.Kind != protocol.KindUnexpected {
+		t.Errorf("%v twice: %v", m.Header, err)
+	}
+}
+
+func TestEventsOutOfPlace(t *testing.T) {
+	w := newWorld(t, Spec{}, share(randomRows("place", 4, 5), 2, 2)...)
+	check := func(name string, e protocol.Event, want string) {
+		t.Helper()
+		if _, err := w.machines[name].Step(e); err == nil || err.Error() != want {
+			t.Errorf("%s: %T: %v, want %s", name, e, err, want)
+		}
+	}
+	for _, name := range w.order {
+		check(name, protocol.Resumed{}, "okra: the session has not started")
+		check(name, protocol.Received{}, "okra: the session has not started")
+		check(name, protocol.Expired{Timer: TimerRows}, "okra: the session has not started")
+	}
+	w.start(t)
+	for _, name := range w.order {
+		check(name, protocol.Start{InputHash: w.hashes[name]}, "okra: the session has started already")
+		check(name, nil, "okra: unknown event <nil>")
+	}
+	check("hub", protocol.Resumed{}, "okra: resumed before all rows have come")
+	check("north", protocol.Resumed{}, "okra: resumed with nothing left to send")
+	check("south", protocol.Resumed{}, "okra: resumed with nothing left to send")
+	w.deliver(t)
+	for _, name := range w.order {
+		check(name, protocol.Resumed{}, "okra: the session is over")
+	}
+}
+
+func TestConstructorsRefuse(t *testing.T) {
+	p := mustParams(t, Spec{})
+	good := Input{Rows: randomRows("good", 2, 3)}
+	all := newSession(t, p, hospitals...)
+	other := newSession(t, mustParams(t, Spec{Rounds: 2}), hospitals...)
+	with := func(change func(*protocol.Descriptor), members ...protocol.Member) *protocol.Session {
+		d := protocol.Descriptor{Protocol: Name, Version: Version, Params: p.Encode(), Members: members}
+		change(&d)
+		s, err := protocol.NewSession(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	keep := func(*protocol.Descriptor) {}
+	hub, north, south := hospitals[0], hospitals[1], hospitals[2]
+	for _, c := range []struct {
+		name    string
+		session *protocol.Session
+		self    string
+		server  bool
+		want    string
+	}{
+		{"no session", nil, "north", false, "okra: no session"},
+		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 1, this is okra version 1"},
+		{"other version", with(func(d *protocol.Descriptor) { d.Version = 2 }, hub, north), "hub", true, "okra: the session is of okra version 2, this is okra version 1"},
+		{"other parameters", other, "hub", true, "okra: the parameters are not those of the session's descriptor"},
+		{"no server", newSession(t, p, north, south), "north", false, "okra: a session has one server, not 0"},
+		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: a session has one server, not 2"},
+		{"no leader", with(keep, hub, south), "south", false, "okra: a training session has one leader, not 0"},
+		{"no leader, server", with(keep, hub, south), "hub", true, "okra: a training session has one leader, not 0"},
+		{"two leaders", with(keep, hub, north, protocol.Member{Name: "west", Role: protocol.RoleLeader}), "north", false, "okra: a training session has one leader, not 2"},
+		{"unknown role", with(keep, hub, north, protocol.Member{Name: "eve", Role: "witness"}), "north", false, "okra: a member is neither server nor leader nor party"},
+		{"server as party", all, "hub", false, `okra: "hub" is not a party in this session`},
+		{"party as server", all, "north", true, `okra: "north" is not a server in this session`},
+		{"stranger", all, "west", false, `okra: "west" is not a party in this session`},
+	} {
+		setup := protocol.Setup{Session: c.session, Self: c.self}
+		var err error
+		if c.server {
+			_, err = NewServer(setup, p, Limits{})
+		} else {
+			_, err = NewParty(setup, p, good)
+		}
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestBadInputs(t *testing.T) {
+	with := func(v float64) linalg.Matrix[float64] {
+		m := randomRows("bad", 2, 3)
+		m.Row(1)[2] = v
+		return m
+	}
+	good := with(0)
+	for _, c := range []struct {
+		in   Input
+		want string
+	}{
+		{Input{}, "okra: 0 rows; a party brings 1 to 67108864"},
+		{Input{Rows: linalg.New[float64](2, 0)}, "okra: 0 features and 64 extra dimensions; at most 4194304 of each"},
+		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels for 2 rows"},
+		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label ""; a label has 1 to 64 bytes`},
+		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `"; a label has 1 to 64 bytes`},
+		{Input{Rows: good, Test: []bool{true}}, "okra: 1 test flags for 2 rows"},
+		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN; fill in missing values and scale the features first"},
+		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf; fill in missing values and scale the features first"},
+		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15; fill in missing values and scale the features first"},
+	} {
+		p := mustParams(t, Spec{})
+		_, err := NewParty(protocol.Setup{Session: newSession(t, p, hospitals...), Self: "north"}, p, c.in)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// The largest values that are let in survive encoding and multiplication on
+// either wire.
+func TestLargestValues(t *testing.T) {
+	x := linalg.New[float64](4, 700)
+	for i := range x.Data {
+		x.Data[i] = MaxValue * float64(1-2*(i%2))
+	}
+	for _, spec := range []Spec{{}, {Wire: Float64}, {Encoder: Haar}, {Mode: Paper}} {
+		w := train(t, spec, Input{Rows: x.Panel(0, 2)}, Input{Rows: x.Panel(2, 4)})
+		for _, v := range w.server().Gram().Data {
+			if want := 700 * MaxValue * MaxValue; math.Abs(v-want) > 1e-6*want {
+				t.Errorf("%v: %v, want %v", spec, v, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,318 @@
+package okra
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Limits bound what a server holds for one session. Zero means the default.
+type Limits struct {
+	Rows  int   // of all parties; default 1,048,576
+	Bytes int64 // of encoded rows and Gram matrix; default 8 GiB
+}
+
+func (l Limits) orDefault() Limits {
+	if l.Rows == 0 {
+		l.Rows = 1 << 20
+	}
+	if l.Bytes == 0 {
+		l.Bytes = 8 << 30
+	}
+	return l
+}
+
+// check refuses n rows of the given layout, and extra bytes beside them.
+func (l Limits) check(rows, width, word int, extra int64) error {
+	if rows > l.Rows {
+		return fmt.Errorf("okra: %d rows are announced, this server takes %d; raise its limit or bring fewer", rows, l.Rows)
+	}
+	if need := int64(rows)*int64(width)*int64(word) + extra; need > l.Bytes {
+		return fmt.Errorf("okra: %d rows of %d encoded numbers need %d bytes, this server takes %d; raise its limit or bring fewer", rows, width, need, l.Bytes)
+	}
+	return nil
+}
+
+// Server receives encoded rows and computes their linear Gram matrix. Its
+// results may be read once the session has ended without error.
+type Server struct {
+	desk
+	params  Params
+	limits  Limits
+	sources []*source // in the descriptor's order
+	total   int
+	store   store // nil until all announcements agree
+	labels  []string
+	test    []bool
+	gram    *assembly // nil until all rows are in
+}
+
+// source is what the server knows about a party.
+type source struct {
+	name     string
+	announce *announce
+	first    int // row of the matrix at which its rows begin
+	layout   layout
+	rows     tally
+	labels   tally
+}
+
+func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missing == 0 }
+
+// NewServer returns the machine of the server.
+func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
+	d, err := newDesk(s, p, protocol.RoleServer)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
+		return nil, fmt.Errorf("okra: a training session has one leader, not %d", n)
+	}
+	server := &Server{desk: d, params: p, limits: l.orDefault()}
+	for _, name := range d.parties() {
+		server.sources = append(server.sources, &source{name: name})
+	}
+	return server, nil
+}
+
+// Step implements [protocol.Machine].
+func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
+	if err := s.admit(e); err != nil {
+		return protocol.Effects{}, err
+	}
+	switch e := e.(type) {
+	case protocol.Start:
+		s.started = true
+		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
+	case protocol.Received:
+		return s.receive(e.Message)
+	case protocol.Resumed:
+		return s.resume()
+	case protocol.Expired:
+		return s.expire(e.Timer)
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
+}
+
+func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
+	if err := s.verify(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	from := s.source(m.Sender)
+	switch {
+	case from == nil || s.gram != nil:
+	case m.Round == roundAnnounce && m.Kind == kindAnnounce && from.announce == nil:
+		return s.receiveAnnounce(m, from)
+	case m.Round == roundRows && m.Kind == kindLabels:
+		return s.receiveChunk(m, from, s.takeLabels)
+	case m.Round == roundRows && m.Kind == kindRows:
+		return s.receiveChunk(m, from, s.takeRows)
+	}
+	return protocol.Effects{}, stray(m)
+}
+
+// source returns what is known about a party, nil for other members.
+func (s *Server) source(name string) *source {
+	for _, from := range s.sources {
+		if from.name == name {
+			return from
+		}
+	}
+	return nil
+}
+
+func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	a, err := decodeAnnounce(m.Body)
+	if err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	if a.wire != s.params.wordBytes() {
+		return protocol.Effects{}, inconsistent(m, "numbers of %d bytes, although the session's have %d", a.wire, s.params.wordBytes())
+	}
+	from.announce = &a
+	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
+		return protocol.Effects{}, nil
+	}
+	return s.open()
+}
+
+// waiting returns the names of the parties for which missing holds.
+func (s *Server) waiting(missing func(*source) bool) (names []string) {
+	for _, from := range s.sources {
+		if missing(from) {
+			names = append(names, from.name)
+		}
+	}
+	return names
+}
+
+// open compares the announcements, all of which have come, and makes room for
+// the rows.
+func (s *Server) open() (protocol.Effects, error) {
+	leader := s.source(s.setup.Session.With(protocol.RoleLeader)[0])
+	if err := compare(leader, s.sources); err != nil {
+		return s.finish(protocol.Effects{}, err)
+	}
+	total := 0
+	for _, from := range s.sources {
+		total += from.announce.rows
+	}
+	width, word := leader.announce.width, s.params.wordBytes()
+	if err := s.limits.check(total, width, word, 8*int64(total)*int64(total)); err != nil {
+		return s.finish(protocol.Effects{}, err)
+	}
+	s.store = newStore(total, width, word)
+	s.labels, s.test = make([]string, total), make([]bool, total)
+	for _, from := range s.sources {
+		from.first, s.total = s.total, s.total+from.announce.rows
+		from.layout = layout{from.announce.rows, width, word}
+		from.rows = newTally(from.layout.chunks())
+		from.labels = newTally(labelChunks(from.announce.rows))
+	}
+	return protocol.Effects{Arm: []protocol.Timer{TimerRows}}, nil
+}
+
+// receiveChunk puts a chunk where take says. Chunks that come before all
+// announcements have been compared must wait.
+func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
+	if s.store == nil {
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	if err := take(m, from); err != nil {
+		return protocol.Effects{}, err
+	}
+	e := protocol.Effects{Progress: s.received()}
+	if s.waiting(func(from *source) bool { return !from.complete() }) == nil {
+		s.gram = newAssembly(s.store, s.total, s.Width())
+		e.Resume = true
+	}
+	return e, nil
+}
+
+// received counts chunks of rows.
+func (s *Server) received() protocol.Progress {
+	p := protocol.Progress{Stage: "receive"}
+	for _, from := range s.sources {
+		p.Total += int64(len(from.rows.seen))
+		p.Done += int64(len(from.rows.seen) - from.rows.missing)
+	}
+	return p
+}
+
+func (s *Server) takeRows(m protocol.Message, from *source) error {
+	if err := from.rows.check(m); err != nil {
+		return err
+	}
+	if err := s.store.put(from.layout.span(int(m.Chunk)), from.first, m.Body); err != nil {
+		return malformed(m, err)
+	}
+	from.rows.take(m.Chunk)
+	return nil
+}
+
+func (s *Server) takeLabels(m protocol.Message, from *source) error {
+	if err := from.labels.check(m); err != nil {
+		return err
+	}
+	lo, hi := labelRange(from.announce.rows, int(m.Chunk))
+	labels, test, err := decodeLabels(m.Body, hi-lo, from.announce.labelled)
+	if err != nil {
+		return malformed(m, err)
+	}
+	copy(s.labels[from.first+lo:], labels)
+	copy(s.test[from.first+lo:], test)
+	from.labels.take(m.Chunk)
+	return nil
+}
+
+// resume computes a step's worth of the Gram matrix; with the last, it sends
+// the receipts and ends.
+func (s *Server) resume() (protocol.Effects, error) {
+	if s.gram == nil {
+		return protocol.Effects{}, errors.New("okra: resumed before all rows have come")
+	}
+	s.gram.step()
+	e := protocol.Effects{Progress: s.gram.progress(), Resume: !s.gram.done()}
+	if e.Resume {
+		return e, nil
+	}
+	for _, from := range s.sources {
+		e.Send = append(e.Send, s.message(from.name, roundReceipt, kindReceipt, encodeReceipt(s.total)))
+	}
+	return s.finish(e, nil)
+}
+
+func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
+	switch {
+	case t == TimerAnnounce && s.store == nil:
+		late := s.waiting(func(from *source) bool { return from.announce == nil })
+		return s.finish(protocol.Effects{}, silent(late, "an announcement"))
+	case t == TimerRows && s.store != nil && s.gram == nil:
+		late := s.waiting(func(from *source) bool { return !from.complete() })
+		return s.finish(protocol.Effects{}, silent(late, "rows"))
+	case t == TimerAnnounce || t == TimerRows:
+		return protocol.Effects{}, nil
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: a server has no timer %q", t)
+}
+
+// Gram returns the linear Gram matrix of all rows, n x n, in the order of
+// Owner.
+func (s *Server) Gram() linalg.Matrix[float64] { return s.gram.gram }
+
+// Labels returns the label of each row, or nil if the session has none.
+func (s *Server) Labels() []string {
+	if !s.sources[0].announce.labelled {
+		return nil
+	}
+	return s.labels
+}
+
+// Test says of each row whether it is held out.
+func (s *Server) Test() []bool { return s.test }
+
+// Range is a party's rows, from Lo to Hi-1.
+type Range struct {
+	Party  string
+	Lo, Hi int
+}
+
+// Owner returns whose rows are whose, in the descriptor's order.
+func (s *Server) Owner() []Range {
+	var ranges []Range
+	for _, from := range s.sources {
+		ranges = append(ranges, Range{from.name, from.first, from.first + from.announce.rows})
+	}
+	return ranges
+}
+
+// Rows returns the encodings of the given rows, such as a model's support
+// vectors, len(index) x Width().
+func (s *Server) Rows(index []int) linalg.Matrix[float64] {
+	m := linalg.New[float64](len(index), s.Width())
+	for i, row := range index {
+		s.store.row(row, m.Row(i))
+	}
+	return m
+}
+
+// Width returns f+k.
+func (s *Server) Width() int { return s.sources[0].announce.width }
+
+// Tag returns what prediction sessions under the same seed are known by.
+func (s *Server) Tag() Tag { return s.sources[0].announce.tag }
+
+// Grid reports whether a party said that its values lie on a grid.
+func (s *Server) Grid() bool {
+	for _, from := range s.sources {
+		if from.announce.grid {
+			return true
+		}
+	}
+	return false
+}

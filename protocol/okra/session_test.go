@@ -1,0 +1,485 @@
+package okra
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// worstRelative is the largest difference, relative to the rows' norms.
+func worstRelative(got, want linalg.Matrix[float64]) (worst float64) {
+	for i := range want.Rows {
+		for j, v := range want.Row(i) {
+			worst = max(worst, math.Abs(got.Row(i)[j]-v)/math.Sqrt(want.Row(i)[i]*want.Row(j)[j]))
+		}
+	}
+	return worst
+}
+
+func TestTraining(t *testing.T) {
+	for _, c := range []struct {
+		spec  Spec
+		f     int
+		sizes []int
+		limit float64
+	}{
+		{Spec{Wire: Float64}, 64, []int{40, 1, 25}, 1e-14},
+		{Spec{}, 64, []int{40, 1, 25}, 1e-6},
+		{Spec{Encoder: Haar, Wire: Float64}, 37, []int{20, 30}, 1e-14},
+		{Spec{Mode: Paper}, 300, []int{50, 60, 70}, 1e-6},
+		{Spec{}, 1, []int{3}, 1e-6},
+		{Spec{Rounds: 2}, 3000, []int{400, 300}, 1e-6},                // several chunks, steps, tiles and slices
+		{Spec{Wire: Float64}, 140_001, []int{2, 3}, 1e-14},            // a row needs three chunks
+		{Spec{Rounds: 2, Wire: Float64}, 530_000, []int{1, 1}, 1e-14}, // and more than one step
+	} {
+		t.Run(fmt.Sprintf("%v/%d", c.spec, c.f), func(t *testing.T) {
+			total := 0
+			for _, n := range c.sizes {
+				total += n
+			}
+			x := randomRows("training", total, c.f)
+			inputs := share(x, c.sizes...)
+			inputs[0].Grid = true
+			w := train(t, c.spec, inputs...)
+			s := w.server()
+			want := linalg.New[float64](total, total)
+			linalg.Syrk(want, x)
+			if worst := worstRelative(s.Gram(), want); worst > c.limit {
+				t.Errorf("Gram matrix is off by %.2g, at most %.2g", worst, c.limit)
+			}
+			checkServer(t, s, c.f, inputs)
+			for _, in := range w.order[1:] {
+				if got := w.party(in).TotalRows(); got != total {
+					t.Errorf("%s learns of %d rows, want %d", in, got, total)
+				}
+			}
+		})
+	}
+}
+
+// checkServer compares everything but the Gram matrix with the inputs.
+func checkServer(t *testing.T, s *Server, f int, inputs []Input) {
+	t.Helper()
+	var labels []string
+	var test []bool
+	var owner []Range
+	for i, in := range inputs {
+		owner = append(owner, Range{hospitals[1+i].Name, len(labels), len(labels) + in.Rows.Rows})
+		labels, test = append(labels, in.Labels...), append(test, in.Test...)
+	}
+	if diff := cmp.Diff(labels, s.Labels()); diff != "" {
+		t.Error("labels:", diff)
+	}
+	if diff := cmp.Diff(test, s.Test()); diff != "" {
+		t.Error("held-out flags:", diff)
+	}
+	if diff := cmp.Diff(owner, s.Owner()); diff != "" {
+		t.Error("owners:", diff)
+	}
+	if s.Width() != f+Padding(f) || !s.Grid() {
+		t.Errorf("width %d, grid %v", s.Width(), s.Grid())
+	}
+	index := []int{len(labels) - 1, 0}
+	rows := s.Rows(index)
+	for a, i := range index {
+		for b, j := range index {
+			if got, want := dot(rows.Row(a), rows.Row(b)), s.Gram().Row(i)[j]; math.Abs(got-want) > 1e-12*want {
+				t.Errorf("Rows gives <%d, %d> = %v, Gram %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+func TestUnlabelledTraining(t *testing.T) {
+	w := train(t, Spec{}, Input{Rows: randomRows("a", 3, 4)}, Input{Rows: randomRows("b", 2, 4)})
+	if got := w.server().Labels(); got != nil {
+		t.Errorf("labels %q", got)
+	}
+	if diff := cmp.Diff(make([]bool, 5), w.server().Test()); diff != "" {
+		t.Error(diff)
+	}
+	if w.server().Grid() {
+		t.Error("values on a grid, although no party said so")
+	}
+}
+
+// All the messages are a function of seeds, descriptor and inputs.
+func TestReplayGivesTheSameBytes(t *testing.T) {
+	inputs := share(randomRows("replay", 30, 50), 10, 20)
+	first, second := train(t, Spec{}, inputs...), train(t, Spec{}, inputs...)
+	if len(first.sent) != len(second.sent) {
+		t.Fatalf("%d messages, then %d", len(first.sent), len(second.sent))
+	}
+	for i, m := range first.sent {
+		if m.Digest() != second.sent[i].Digest() {
+			t.Errorf("%v differs", m.Header)
+		}
+	}
+}
+
+// The order in which messages come does not change a bit of the result.
+func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
+	inputs := share(randomRows("order", 700, 1000), 300, 200, 200)
+	want := train(t, Spec{}, inputs...).server().Gram()
+	w := newWorld(t, Spec{}, inputs...)
+	w.start(t)
+	for swaps := 0; len(w.queue) > 0; swaps++ {
+		for i, j := 0, len(w.queue)-1; i < j && swaps%3 > 0; i, j = i+1, j-1 {
+			w.queue[i], w.queue[j] = w.queue[j], w.queue[i]
+		}
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); errors.Is(err, protocol.ErrLater) {
+			w.queue = append(w.queue, m)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(want.Data, w.server().Gram().Data); diff != "" {
+		t.Error("the Gram matrix differs")
+	}
+}
+
+// Security rule: the epoch's seed goes from the leader to the parties and
+// nowhere else, and no row travels in clear.
+func TestNothingSecretReachesTheServer(t *testing.T) {
+	x := linalg.New[float64](6, 5)
+	for i := range x.Data {
+		x.Data[i] = 1 + float64(i)/8 // exact in both precisions
+	}
+	for _, spec := range append([]Spec{{Wire: Float64}}, encoders...) {
+		w := train(t, spec, share(x, 2, 2, 2)...)
+		seed := w.party("north").EpochSeed()
+		if seed == (Seed{}) || seed != w.party("south").EpochSeed() || seed != w.party("east").EpochSeed() {
+			t.Fatal("the parties do not share a seed")
+		}
+		seeds := 0
+		for _, m := range w.sent {
+			secret := bytes.Contains(m.Body, seed[:16]) || bytes.Contains(m.Body, seed[16:])
+			if secret {
+				seeds++
+			}
+			if secret != (m.Kind == kindSeed) || secret && (m.Sender != "north" || m.Receiver == "hub") {
+				t.Errorf("%v: holds the seed: %v", m.Header, secret)
+			}
+			if m.Kind == kindRows && holdsAny(m.Body, x.Data, w.party("north").params.wordBytes()) {
+				t.Errorf("%v: %v: holds a value of a row", spec, m.Header)
+			}
+		}
+		if seeds != 2 {
+			t.Errorf("the seed was sent %d times, want 2", seeds)
+		}
+	}
+}
+
+// holdsAny reports whether a word of body is one of the values or its negative.
+func holdsAny(body []byte, values []float64, word int) bool {
+	s := newStore(1, len(body)/word, word)
+	if err := s.put(span{0, 1, 0, len(body) / word}, 0, body); err != nil {
+		return true
+	}
+	row := make([]float64, len(body)/word)
+	s.row(0, row)
+	for _, v := range row {
+		for _, x := range values {
+			if math.Abs(v) == x {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Epochs of different sessions and leaders have different seeds, and a party
+// claims the epoch before it encodes.
+func TestEpochIsClaimedOnce(t *testing.T) {
+	w := train(t, Spec{}, share(randomRows("claim", 4, 3), 2, 2)...)
+	claims := make(map[string]int)
+	for _, e := range w.effects {
+		for _, c := range e.Claim {
+			claims[c]++
+			if !e.Sync {
+				t.Error("the claim is not on disk before the messages")
+			}
+		}
+	}
+	want := w.party("north").EpochSeed().claim()
+	if diff := cmp.Diff(map[string]int{want: 2}, claims); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Contains(want, fmt.Sprintf("%x", w.party("north").epoch[:4])) {
+		t.Error("the claim shows the seed")
+	}
+	p := mustParams(t, Spec{})
+	a, b := newSession(t, p, hospitals[:2]...), newSession(t, p, hospitals[:3]...)
+	one := epochSeed(protocol.Setup{Session: a, Seed: [32]byte{1}})
+	if one == epochSeed(protocol.Setup{Session: b, Seed: [32]byte{1}}) || one == epochSeed(protocol.Setup{Session: a, Seed: [32]byte{2}}) {
+		t.Error("two epochs have one seed")
+	}
+}
+
+func TestEditedInputIsRefused(t *testing.T) {
+	inputs := share(randomRows("edited", 4, 3), 2, 2)
+	w := newWorld(t, Spec{}, inputs...)
+	edited := inputs[0]
+	edited.Rows = linalg.New[float64](2, 3)
+	for name, m := range w.machines {
+		if name == "hub" {
+			continue
+		}
+		effects, err := m.Step(protocol.Start{InputHash: edited.Hash()})
+		if err == nil || err.Error() != "okra: the rows are not those the session started with; restore them, or start a new session" || len(effects.Send) > 0 {
+			t.Errorf("%s: %v, sends %d messages", name, err, len(effects.Send))
+		}
+	}
+	w.start(t) // refusing has changed nothing
+	w.deliver(t)
+	if w.ends["hub"] != nil {
+		t.Error(w.ends["hub"])
+	}
+}
+
+// Everything in an input changes its hash.
+func TestInputHash(t *testing.T) {
+	base := func() Input {
+		return Input{Rows: randomRows("hash", 3, 2), Labels: []string{"a", "b", "a"}, Test: []bool{true, false, false}}
+	}
+	seen := map[[32]byte]string{base().Hash(): "base"}
+	for name, change := range map[string]func(*Input){
+		"value":     func(in *Input) { in.Rows.Data[3]++ },
+		"label":     func(in *Input) { in.Labels[1] = "a" },
+		"no labels": func(in *Input) { in.Labels = nil },
+		"moved":     func(in *Input) { in.Labels[0], in.Labels[1] = "ab", "" },
+		"flag":      func(in *Input) { in.Test[2] = true },
+		"no flags":  func(in *Input) { in.Test = nil },
+		"grid":      func(in *Input) { in.Grid = true },
+		"shape":     func(in *Input) { in.Rows.Rows, in.Rows.Cols, in.Rows.Stride = 2, 3, 3 },
+		"row less":  func(in *Input) { in.Rows.Rows = 2 },
+	} {
+		in := base()
+		change(&in)
+		if old, dup := seen[in.Hash()]; dup {
+			t.Errorf("%s has the hash of %s", name, old)
+		}
+		seen[in.Hash()] = name
+	}
+	wide := linalg.New[float64](3, 5)
+	in := base()
+	for i := range 3 {
+		copy(wide.Row(i)[1:], in.Rows.Row(i))
+	}
+	in.Rows = columns(wide, 1, 3)
+	if in.Hash() != base().Hash() {
+		t.Error("the hash depends on the stride")
+	}
+}
+
+func TestDifferentWidthsEndTheOddParty(t *testing.T) {
+	w := newWorld(t, Spec{}, Input{Rows: randomRows("a", 2, 64)}, Input{Rows: randomRows("b", 2, 63)}, Input{Rows: randomRows("c", 2, 64)})
+	w.start(t)
+	w.deliver(t)
+	var mismatch *MismatchError
+	const want = "okra: north (the leader) has rows of 64 features, south has rows of 63; agree on the columns"
+	if err := w.ends["south"]; !errors.As(err, &mismatch) || err.Error() != want {
+		t.Errorf("south: %v, want %s", err, want)
+	}
+	for _, m := range w.sent {
+		if m.Sender == "south" {
+			t.Errorf("south sends %v", m.Header)
+		}
+	}
+	if err := w.step(t, "hub", protocol.Expired{Timer: TimerAnnounce}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "south (silent): okra: an announcement did not come in time"; fmt.Sprint(w.ends["hub"]) != want {
+		t.Errorf("hub: %v, want %s", w.ends["hub"], want)
+	}
+}
+
+func TestServerComparesAnnouncements(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		odd   map[string]bool
+		alter func(*announce)
+		want  string
+	}{
+		{"tag", map[string]bool{"south": true}, func(a *announce) { a.tag[31] ^= 1 },
+			"okra: south's encoding parameters differ from the leader's (north): other features, seed or settings"},
+		{"tags", map[string]bool{"south": true, "east": true}, func(a *announce) { a.tag[0] ^= 1 },
+			"okra: south and east's encoding parameters differ from the leader's (north): other features, seed or settings"},
+		{"width", map[string]bool{"east": true}, func(a *announce) { a.width += 8 },
+			"okra: east's encoding parameters differ from the leader's (north): other features, seed or settings"},
+		{"labels", map[string]bool{"east": true}, func(a *announce) { a.labelled = false },
+			"okra: east and the leader (north) do not agree on whether rows have labels"},
+		{"rows", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 21 },
+			"okra: 2097158 rows are announced, this server takes 1048576; raise its limit or bring fewer"},
+		{"bytes", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 19 },
+			"okra: 524294 rows of 72 encoded numbers need 2199224584160 bytes, this server takes 8589934592; raise its limit or bring fewer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, Spec{}, share(randomRows("compare", 8, 5), 3, 3, 2)...)
+			w.tamper = func(m *protocol.Message) {
+				if m.Kind == kindAnnounce && c.odd[m.Sender] {
+					a, err := decodeAnnounce(m.Body)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.alter(&a)
+					m.Body = a.encode()
+				}
+			}
+			w.start(t)
+			w.deliver(t)
+			if err := w.ends["hub"]; err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			if _, err := w.machines["hub"].Step(protocol.Resumed{}); err == nil {
+				t.Error("the server goes on after its end")
+			}
+		})
+	}
+}
+
+func TestSilence(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lost  func(protocol.Message) bool
+		who   string
+		timer protocol.Timer
+		want  string
+	}{
+		{"seed", func(m protocol.Message) bool { return m.Kind == kindSeed }, "south", TimerSeed, "north (silent): okra: the epoch's seed did not come in time"},
+		{"announce", func(m protocol.Message) bool { return m.Kind == kindSeed }, "hub", TimerAnnounce, "south and east (silent): okra: an announcement did not come in time"},
+		{"rows", func(m protocol.Message) bool { return m.Kind == kindRows && m.Sender == "south" }, "hub", TimerRows, "south (silent): okra: rows did not come in time"},
+		{"labels", func(m protocol.Message) bool { return m.Kind == kindLabels && m.Sender != "south" }, "hub", TimerRows, "north and east (silent): okra: rows did not come in time"},
+		{"receipt", func(m protocol.Message) bool { return m.Kind == kindReceipt }, "east", TimerReceipt, "hub (silent): okra: a receipt did not come in time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, Spec{}, share(randomRows("silence", 6, 5), 2, 2, 2)...)
+			w.start(t)
+			for step := 0; step < 20; step++ { // messages beget messages
+				kept := w.queue[:0:0]
+				for _, m := range w.queue {
+					if !c.lost(m) {
+						kept = append(kept, m)
+					}
+				}
+				w.queue = kept
+				if len(w.queue) > 0 {
+					m := w.queue[0]
+					w.queue = w.queue[1:]
+					if err := w.step(t, m.Receiver, protocol.Received{Message: m}); errors.Is(err, protocol.ErrLater) {
+						w.queue = append(w.queue, m)
+					}
+				}
+			}
+			if err := w.step(t, c.who, protocol.Expired{Timer: c.timer}); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.ends[c.who]; err == nil || err.Error() != c.want {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			var blame *protocol.BlameError
+			if !errors.As(w.ends[c.who], &blame) || blame.Kind != protocol.KindSilent {
+				t.Errorf("%v blames nobody for silence", w.ends[c.who])
+			}
+		})
+	}
+}
+
+// A timer of a round that is over, or has not begun, changes nothing.
+func TestLateTimersDoNothing(t *testing.T) {
+	w := newWorld(t, Spec{}, share(randomRows("late", 4, 5), 2, 2)...)
+	w.start(t)
+	nothing := func(name string, timer protocol.Timer) {
+		t.Helper()
+		if effects, err := w.machines[name].Step(protocol.Expired{Timer: timer}); err != nil || !cmp.Equal(effects, protocol.Effects{}) {
+			t.Errorf("%s, %s: %+v, %v", name, timer, effects, err)
+		}
+	}
+	nothing("north", TimerSeed)
+	nothing("south", TimerReceipt)
+	nothing("hub", TimerRows)
+	for _, name := range w.order {
+		if _, err := w.machines[name].Step(protocol.Expired{Timer: "okra/other"}); err == nil {
+			t.Errorf("%s knows the timer okra/other", name)
+		}
+	}
+	for range 3 { // both announcements, and the seed before the second
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		_ = w.step(t, m.Receiver, protocol.Received{Message: m}) // some are refused for now
+		if m.Kind != kindSeed && m.Kind != kindAnnounce {
+			w.queue = append(w.queue, m)
+		}
+	}
+	w.deliver(t)
+	if w.ends["hub"] != nil || w.ends["north"] != nil {
+		t.Error(w.ends)
+	}
+}
+
+// Before all have announced, rows must wait and nothing is stored; after
+// that, memory is the encoded rows, the Gram matrix and small change.
+func TestServerMemory(t *testing.T) {
+	const n, f = 600, 4000
+	inputs := share(randomRows("memory", 3*n, f), n, n, n)
+	w := newWorld(t, Spec{Rounds: 2}, inputs...)
+	w.start(t)
+	var held, announcements []protocol.Message
+	for len(w.queue) > 0 {
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		switch {
+		case m.Kind == kindSeed:
+			if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
+				t.Fatal(err)
+			}
+		case m.Kind == kindAnnounce:
+			announcements = append(announcements, m)
+		default:
+			held = append(held, m)
+		}
+	}
+	before := heap()
+	for i, a := range announcements {
+		for range 20 {
+			for _, m := range held {
+				if err := w.step(t, "hub", protocol.Received{Message: m}); !errors.Is(err, protocol.ErrLater) {
+					t.Fatalf("%v: %v", m.Header, err)
+				}
+			}
+		}
+		if grown := heap() - before; i < 3 && grown > 1<<20 {
+			t.Errorf("%d bytes held while %d have announced", grown, i)
+		}
+		if err := w.step(t, "hub", protocol.Received{Message: a}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.queue = held
+	w.deliver(t)
+	w.queue, w.sent, w.effects, held = nil, nil, nil, nil
+	width := f + Padding(f)
+	want := int64(4*3*n*width + 8*9*n*n)
+	if grown := heap() - before; grown > want+8<<20 {
+		t.Errorf("%d bytes held at the end, %d are rows and Gram matrix", grown, want)
+	}
+	runtime.KeepAlive(w)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,73 @@
+package okra
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// store holds encoded rows in the precision of the wire and multiplies them in
+// float64.
+type store interface {
+	// put copies the numbers of a chunk's body to s, moved down by first rows.
+	// It refuses numbers that no encoder makes, and then writes nothing.
+	put(s span, first int, body []byte) error
+	// row copies row i into dst.
+	row(i int, dst []float64)
+	// gram sets dst to the inner products of rows i to iEnd-1 with rows j to
+	// jEnd-1 over the coordinates from lo to hi-1.
+	gram(dst linalg.Matrix[float64], t tile, lo, hi int)
+}
+
+// tile is a part of the Gram matrix: rows i to iEnd-1, columns j to jEnd-1.
+type tile struct{ i, iEnd, j, jEnd int }
+
+func newStore(rows, width, word int) store {
+	if word == 8 {
+		return &table[float64]{linalg.New[float64](rows, width), (*wire.Reader).Float64s, linalg.MulTransB[float64], linalg.Syrk[float64]}
+	}
+	return &table[float32]{linalg.New[float32](rows, width), (*wire.Reader).Float32s, linalg.MulTransBWide, linalg.SyrkWide}
+}
+
+// table is a store of numbers T.
+type table[T linalg.Float] struct {
+	m        linalg.Matrix[T]
+	read     func(*wire.Reader, []T)
+	multiply func(dst linalg.Matrix[float64], a, b linalg.Matrix[T])
+	square   func(dst linalg.Matrix[float64], a linalg.Matrix[T])
+}
+
+func (t *table[T]) put(s span, first int, body []byte) error {
+	numbers := make([]T, s.rows*s.cols)
+	r := wire.NewReader(body)
+	t.read(r, numbers)
+	if err := r.Close("okra: rows"); err != nil {
+		return err
+	}
+	for i, v := range numbers {
+		if !(math.Abs(float64(v)) <= maxEncoded) { // false for NaN
+			return fmt.Errorf("okra: rows: row %d, coordinate %d: %v", s.row+i/s.cols, s.col+i%s.cols, v)
+		}
+	}
+	for i := range s.rows {
+		copy(t.m.Row(first + s.row + i)[s.col:], numbers[i*s.cols:(i+1)*s.cols])
+	}
+	return nil
+}
+
+func (t *table[T]) row(i int, dst []float64) {
+	for j, v := range t.m.Row(i) {
+		dst[j] = float64(v)
+	}
+}
+
+func (t *table[T]) gram(dst linalg.Matrix[float64], at tile, lo, hi int) {
+	a := columns(t.m.Panel(at.i, at.iEnd), lo, hi)
+	if at.i == at.j {
+		t.square(dst, a)
+		return
+	}
+	t.multiply(dst, a, columns(t.m.Panel(at.j, at.jEnd), lo, hi))
+}

@@ -1,0 +1,112 @@
+package protocoltest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// baseline is the undisturbed run, with which the others are compared.
+type baseline struct {
+	*sim.Result
+	messages []protocol.Message // in the order of sending, those that were accepted
+	senders  map[line]bool      // who sends what to whom
+}
+
+// line is what a role may send: headers without their numbers.
+type line struct {
+	sender, receiver string
+	round            uint16
+	kind             string
+}
+
+func lineOf(h protocol.Header) line { return line{h.Sender, h.Receiver, h.Round, h.Kind} }
+
+// baseline runs the case undisturbed and demands the right result.
+func (c *Case) baseline() (*baseline, error) {
+	b := &baseline{senders: make(map[line]bool)}
+	log := newProbe()
+	r, err := c.runNodes(log.watch(c.Nodes), sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		b.messages = append(b.messages, m)
+		b.senders[lineOf(m.Header)] = true
+		return []protocol.Message{m}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Refusals) > 0 {
+		return nil, found(r, fmt.Errorf("%s refuses %v of an undisturbed run", r.Refusals[0].Node, r.Refusals[0].Event))
+	}
+	b.Result = r
+	b.messages = slices.DeleteFunc(b.messages, func(m protocol.Message) bool { return !log.accepted[m.Header] })
+	return b, c.succeeded(r)
+}
+
+// succeeded reports whether every machine ended with the right result.
+func (c *Case) succeeded(r *sim.Result) error {
+	if err := r.Err(); err != nil {
+		return found(r, err)
+	}
+	return c.correct(r)
+}
+
+// correct reports whether every machine that ended without an error has the
+// right result.
+func (c *Case) correct(r *sim.Result) error {
+	for _, o := range r.Nodes {
+		if o.End == nil || o.End.Err != nil {
+			continue
+		}
+		if err := c.Check(o.Name, machine(o.Machine)); err != nil {
+			return found(r, fmt.Errorf("%s ends without an error and with another result: %w", o.Name, err))
+		}
+	}
+	return nil
+}
+
+// unchanged reports whether r has the results of the baseline and the same
+// bytes in every message.
+func (c *Case) unchanged(b *baseline, r *sim.Result) error {
+	if err := r.Err(); err != nil {
+		return found(r, err)
+	}
+	if odd := b.odd(r); odd != "" {
+		return found(r, errors.New(odd))
+	}
+	return c.correct(r)
+}
+
+// odd names the first message of r, in alphabetical order, that an undisturbed
+// run does not have.
+func (b *baseline) odd(r *sim.Result) string {
+	var odd []string
+	for h, digest := range r.Sent {
+		want, ok := b.Sent[h]
+		switch {
+		case !ok:
+			odd = append(odd, fmt.Sprintf("message %v is not sent in an undisturbed run", h))
+		case digest != want:
+			odd = append(odd, fmt.Sprintf("message %v has other bytes than in an undisturbed run", h))
+		}
+	}
+	if len(odd) > 0 {
+		return slices.Min(odd)
+	}
+	if len(r.Sent) < len(b.Sent) {
+		return "fewer messages are sent than in an undisturbed run"
+	}
+	return ""
+}
+
+// sample returns at most n of the indices below total, all of them if they
+// fit, and always the same.
+func sample(total, n int) []int {
+	all := rand.New(rand.NewPCG(uint64(total), 1)).Perm(total)
+	all = all[:min(n, total)]
+	slices.Sort(all)
+	return all
+}

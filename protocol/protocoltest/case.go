@@ -1,0 +1,132 @@
+package protocoltest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// Protocol is what Run tests.
+type Protocol struct {
+	Name string
+	// New builds the case; it is called once for each property.
+	New func(testing.TB) Case
+}
+
+// Case is one session that is run over and over.
+type Case struct {
+	Session *protocol.Session
+	// Nodes are all members, in any order. With Timers given, property silent
+	// takes one node away and expects the others to notice.
+	Nodes []sim.Node
+	// Check says what is wrong with the result of a machine that ended without
+	// an error, given the name of its node.
+	Check func(name string, m protocol.Machine) error
+	// InFlight bounds the bytes of all undelivered bodies when one node is
+	// slow and the network's window is Window messages from each sender to
+	// each receiver.
+	InFlight int64
+	// Trusts reports whether a message's content is the sender's own word that
+	// nobody can verify, so that a lie in it may change results. Nil trusts
+	// none.
+	Trusts func(protocol.Header) bool
+	// Runs bounds the runs made for one property; 0 means 200. Where more
+	// would be needed for all cases, a fixed sample is taken.
+	Runs int
+
+	pace pace
+}
+
+// Window is the window of property slow.
+const Window = 4
+
+const defaultRuns = 200
+
+// property is one thing that every protocol keeps. It returns what it found
+// wrong, which lets the suite's own tests demand that it finds something.
+type property struct {
+	name  string
+	holds func(*Case) error
+}
+
+func properties() []property {
+	return []property{
+		{"plain", plain},
+		{"schedules", schedules},
+		{"crashes", crashes},
+		{"input", input},
+		{"forged", forged},
+		{"hostile", hostile},
+		{"slow", slow},
+		{"pace", steps},
+		{"ended", ended},
+		{"silent", silent},
+	}
+}
+
+// errNothing says that a case gives a property nothing to look at.
+var errNothing = errors.New("protocoltest: nothing to test")
+
+// Run tests every property of p as a subtest.
+func Run(t *testing.T, p Protocol) {
+	t.Run(p.Name, func(t *testing.T) {
+		for _, prop := range properties() {
+			t.Run(prop.name, func(t *testing.T) {
+				c := p.New(t)
+				err := c.test(prop)
+				if errors.Is(err, errNothing) {
+					t.Skip(err)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+}
+
+// test fills in what c leaves out and tests one property.
+func (c *Case) test(p property) error {
+	if c.Check == nil || c.InFlight <= 0 {
+		return errors.New("protocoltest: a case needs Check and InFlight")
+	}
+	if c.Runs == 0 {
+		c.Runs = defaultRuns
+	}
+	if c.Trusts == nil {
+		c.Trusts = func(protocol.Header) bool { return false }
+	}
+	if c.pace == (pace{}) {
+		c.pace = defaultPace()
+	}
+	return p.holds(c)
+}
+
+// run runs the case once.
+func (c *Case) run(s sim.Schedule, intercept func(protocol.Message) []protocol.Message) (*sim.Result, error) {
+	return c.runNodes(c.Nodes, s, intercept)
+}
+
+func (c *Case) runNodes(nodes []sim.Node, s sim.Schedule, intercept func(protocol.Message) []protocol.Message) (*sim.Result, error) {
+	r, err := sim.Run(sim.Config{Session: c.Session, Nodes: nodes, Schedule: s, Intercept: intercept})
+	if err != nil {
+		return nil, found(r, err)
+	}
+	return r, nil
+}
+
+// found puts the end of r's transcript behind err.
+func found(r *sim.Result, err error) error {
+	if r == nil {
+		return err
+	}
+	const tail = 2000
+	text := r.Transcript()
+	if len(text) > tail {
+		text = "..." + text[len(text)-tail:]
+	}
+	return fmt.Errorf("%w\ntranscript:\n%s", err, text)
+}

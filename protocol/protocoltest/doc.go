@@ -1,0 +1,33 @@
+// Package protocoltest is the property suite that every protocol passes. A
+// protocol hands over one [Case], small enough to be run some thousand times,
+// and [Run] tries to break it:
+//
+//	plain      every machine ends with the right result, within all limits
+//	schedules  any order, delay, loss and duplicates: same results, same bytes
+//	crashes    a crash at any event of any node and its replay: same bytes
+//	input      a machine started over another input than it was built with refuses
+//	forged     another session, protocol, receiver, sender, round or kind is
+//	           refused, blamed rightly, and changes nothing
+//	hostile    cut, random and bent bodies and chunk numbers never panic, never
+//	           give another result, and change nothing when refused
+//	slow       what is under way stays bounded when one node is slow
+//	pace       no step takes longer than a second
+//	ended      a machine that has ended refuses every event
+//	silent     who waits for a vanished peer ends by timer and names it
+//
+// That headers are used once, that bodies and steps keep their limits and that
+// a sent body is left alone is checked by protocol/sim in every run.
+//
+// A failure says which run failed and shows the end of its transcript. The
+// suite's own tests hold a set of broken protocols against it, so that each
+// property is known to be able to fail.
+//
+//	func TestProperties(t *testing.T) {
+//		protocoltest.Run(t, protocoltest.Protocol{Name: "greet", New: func(t testing.TB) protocoltest.Case {
+//			return protocoltest.Case{
+//				Session: session, Nodes: nodes, InFlight: 4096,
+//				Check: func(name string, m protocol.Machine) error { ... },
+//			}
+//		}})
+//	}
+package protocoltest

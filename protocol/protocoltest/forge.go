@@ -1,0 +1,114 @@
+package protocoltest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// forgery is a message that its receiver must refuse with one of some kinds of
+// blame, delivered just before the genuine message.
+type forgery struct {
+	what    string
+	genuine protocol.Header
+	forged  protocol.Message
+	kinds   []protocol.Kind
+}
+
+// stranger is a name that no member of a test has.
+const stranger = "a stranger"
+
+// forged offers forged messages and demands that nothing comes of them.
+func forged(c *Case) error {
+	b, err := c.baseline()
+	if err != nil {
+		return err
+	}
+	var all []forgery
+	for _, m := range b.messages {
+		all = append(all, forgeries(c, b, m)...)
+	}
+	for _, i := range sample(len(all), c.Runs) {
+		if err := c.offer(b, all[i]); err != nil {
+			return fmt.Errorf("forged %s of %v: %w", all[i].what, all[i].genuine, err)
+		}
+	}
+	return nil
+}
+
+// forgeries returns everything a receiver of m can tell from the header.
+func forgeries(c *Case, b *baseline, m protocol.Message) []forgery {
+	var all []forgery
+	add := func(what string, change func(*protocol.Header), kinds ...protocol.Kind) {
+		f := forgery{what: what, genuine: m.Header, forged: m, kinds: kinds}
+		change(&f.forged.Header)
+		all = append(all, f)
+	}
+	add("session", func(h *protocol.Header) { h.Session[31] ^= 1 }, protocol.KindForeign)
+	add("protocol", func(h *protocol.Header) { h.Protocol += "x" }, protocol.KindForeign)
+	add("receiver", func(h *protocol.Header) { h.Receiver = stranger }, protocol.KindForeign)
+	add("sender (a stranger)", func(h *protocol.Header) { h.Sender = stranger }, protocol.KindForeign)
+	add("kind", func(h *protocol.Header) { h.Kind = "Forged" }, protocol.KindUnexpected)
+	add("round", func(h *protocol.Header) { h.Round = 1<<16 - 1 }, protocol.KindUnexpected)
+	for _, member := range c.Session.Members {
+		h := m.Header
+		h.Sender = member.Name
+		if !b.senders[lineOf(h)] { // a role that never sends this
+			add("sender ("+member.Name+")", func(h *protocol.Header) { h.Sender = member.Name }, protocol.KindUnexpected, protocol.KindForeign)
+		}
+	}
+	return all
+}
+
+// offer runs the case with one forgery.
+func (c *Case) offer(b *baseline, f forgery) error {
+	r, err := c.run(sim.Schedule{}, before(f.genuine, f.forged))
+	if err != nil {
+		return err
+	}
+	refusal := refusalOf(r, f.forged.Header)
+	if refusal == nil {
+		return found(r, errors.New("it is not refused"))
+	}
+	if err := blames(refusal, f.forged.Sender, f.kinds); err != nil {
+		return found(r, err)
+	}
+	return c.unchanged(b, r)
+}
+
+// before delivers extra just before the message with header genuine.
+func before(genuine protocol.Header, extra protocol.Message) func(protocol.Message) []protocol.Message {
+	return func(m protocol.Message) []protocol.Message {
+		if m.Header == genuine {
+			return []protocol.Message{extra, m}
+		}
+		return []protocol.Message{m}
+	}
+}
+
+// refusalOf returns why the message with header h was refused, or nil.
+func refusalOf(r *sim.Result, h protocol.Header) error {
+	for _, x := range r.Refusals {
+		if e, ok := x.Event.(protocol.Received); ok && e.Message.Header == h {
+			return x.Err
+		}
+	}
+	return nil
+}
+
+// blames reports whether err pins one of kinds on party.
+func blames(err error, party string, kinds []protocol.Kind) error {
+	var blame *protocol.BlameError
+	switch {
+	case !errors.As(err, &blame):
+		return fmt.Errorf("it is refused without blame: %w", err)
+	case blame.Party != party:
+		return fmt.Errorf("%s is blamed instead of %s: %w", blame.Party, party, err)
+	case !slices.Contains(kinds, blame.Kind):
+		return fmt.Errorf("it is blamed as %q instead of %q: %w", blame.Kind, kinds, err)
+	}
+	return nil
+}

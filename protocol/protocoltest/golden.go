@@ -1,0 +1,53 @@
+package protocoltest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files in testdata anew")
+
+// Golden compares got with the file called name in the package's testdata.
+// With -rewrite it writes the file instead, for a person to read the diff.
+func Golden(t testing.TB, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run the test with -rewrite to make it", err)
+	}
+	if line, a, b := firstDifference(string(want), got); line > 0 {
+		t.Errorf("%s:%d: run the test with -rewrite if this is meant\nwant %s\ngot  %s", path, line, a, b)
+	}
+}
+
+// firstDifference returns the number of the first line in which the texts
+// differ, with both lines, or 0.
+func firstDifference(want, got string) (int, string, string) {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(a), len(b)) {
+		x, y := "(end)", "(end)"
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			return i + 1, x, y
+		}
+	}
+	return 0, "", ""
+}

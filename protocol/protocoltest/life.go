@@ -1,0 +1,124 @@
+package protocoltest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// input starts each machine that has an input as if it were another one.
+func input(c *Case) error {
+	tested := false
+	for i, n := range c.Nodes {
+		if n.InputHash == ([32]byte{}) {
+			continue
+		}
+		tested = true
+		nodes := append([]sim.Node(nil), c.Nodes...)
+		nodes[i].InputHash[0] ^= 1
+		r, err := c.runNodes(nodes, sim.Schedule{}, nil)
+		if err != nil {
+			return err
+		}
+		if o := r.Outcome(n.Name); o.Events > 0 {
+			return found(r, fmt.Errorf("%s starts over an input that it was not built with", n.Name))
+		}
+	}
+	if !tested {
+		return fmt.Errorf("%w: no node has an InputHash", errNothing)
+	}
+	return nil
+}
+
+// pace says how long a step may take, and how often to measure before
+// believing it.
+type pace struct {
+	limit time.Duration
+	tries int
+}
+
+func defaultPace() pace { return pace{limit: time.Second, tries: 3} }
+
+// steps measures every step. On a busy machine anything may take a second
+// once, so a step is slow only if it is slow each time.
+func steps(c *Case) error {
+	var fastest map[step]time.Duration
+	for range c.pace.tries {
+		log := newProbe()
+		if _, err := c.runNodes(log.watch(c.Nodes), sim.Schedule{}, nil); err != nil {
+			return err
+		}
+		if fastest == nil {
+			fastest = log.took
+		}
+		slow := false
+		for s, took := range log.took {
+			fastest[s] = min(fastest[s], took)
+			slow = slow || fastest[s] > c.pace.limit
+		}
+		if !slow {
+			return nil
+		}
+	}
+	for s, took := range fastest {
+		if took > c.pace.limit {
+			return fmt.Errorf("step %d of %s takes %v, at most %v are allowed; ask for Resume", s.index, s.node, took, c.pace.limit)
+		}
+	}
+	return nil
+}
+
+// ended offers all kinds of events to machines that have ended.
+func ended(c *Case) error {
+	b, err := c.baseline()
+	if err != nil {
+		return err
+	}
+	for i, o := range b.Nodes {
+		for _, e := range b.events(c.Nodes[i]) {
+			if err := refuses(o.Machine, e); err != nil {
+				return found(b.Result, fmt.Errorf("%s has ended and is offered %T: %w", o.Name, e, err))
+			}
+		}
+	}
+	if err := c.correct(b.Result); err != nil {
+		return fmt.Errorf("after events behind the end: %w", err)
+	}
+	return nil
+}
+
+// events returns one of everything that n has met or could have met.
+func (b *baseline) events(n sim.Node) []protocol.Event {
+	events := []protocol.Event{protocol.Start{InputHash: n.InputHash}, protocol.Resumed{}}
+	for _, m := range b.messages {
+		if m.Receiver == n.Name {
+			m.Body = bytes.Clone(m.Body)
+			events = append(events, protocol.Received{Message: m})
+		}
+	}
+	for t := range n.Timers {
+		events = append(events, protocol.Expired{Timer: t})
+	}
+	return events
+}
+
+// refuses reports whether m answers e with an error.
+func refuses(m protocol.Machine, e protocol.Event) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it panics: %v", p)
+		}
+	}()
+	eff, refusal := m.Step(e)
+	switch {
+	case refusal == nil:
+		return errors.New("it accepts")
+	case len(eff.Send) > 0 || eff.End != nil:
+		return errors.New("it refuses and has effects all the same")
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package protocoltest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// silent lets each node vanish after each of its events, and lets timers fire
+// too early.
+func silent(c *Case) error {
+	timers := false
+	for _, n := range c.Nodes {
+		timers = timers || len(n.Timers) > 0
+	}
+	if !timers {
+		return fmt.Errorf("%w: no node has Timers", errNothing)
+	}
+	b, err := c.baseline()
+	if err != nil {
+		return err
+	}
+	if err := vanish(c, b); err != nil {
+		return err
+	}
+	return hurry(c)
+}
+
+// vanish takes each node away at each moment before its end.
+func vanish(c *Case, b *baseline) error {
+	var all []sim.Crash
+	for _, o := range b.Nodes {
+		for event := range o.Events {
+			all = append(all, sim.Crash{Node: o.Name, Event: event})
+		}
+	}
+	for _, i := range sample(len(all), c.Runs) {
+		gone := all[i].Node
+		r, err := c.run(sim.Schedule{Gone: map[string]int{gone: all[i].Event}}, nil)
+		if err == nil {
+			err = noticed(c, r, gone)
+		}
+		if err == nil {
+			err = c.correct(r)
+		}
+		if err != nil {
+			return fmt.Errorf("%s vanishes after %d events: %w", gone, all[i].Event, err)
+		}
+	}
+	return nil
+}
+
+// noticed reports whether everybody with a timer ended, and blamed the right
+// one if it did not succeed: the one who is gone, or one who failed for want
+// of him.
+func noticed(c *Case, r *sim.Result, gone string) error {
+	failed, named := false, false
+	for i, o := range r.Nodes {
+		switch {
+		case o.Name == gone || o.End != nil && o.End.Err == nil:
+			continue
+		case o.End == nil && len(c.Nodes[i].Timers) > 0:
+			return found(r, fmt.Errorf("%s waits for ever", o.Name))
+		case o.End == nil:
+			continue
+		}
+		failed = true
+		party, err := silentParty(o.End.Err)
+		if err != nil {
+			return found(r, fmt.Errorf("%s: %w", o.Name, err))
+		}
+		if p := r.Outcome(party); party == o.Name || p == nil || p.End != nil && p.End.Err == nil {
+			return found(r, fmt.Errorf("%s blames %s, who did its part", o.Name, party))
+		}
+		named = named || party == gone
+	}
+	if failed && !named {
+		return found(r, fmt.Errorf("nobody blames %s", gone))
+	}
+	return nil
+}
+
+// silentParty returns who is blamed for silence.
+func silentParty(err error) (string, error) {
+	var blame *protocol.BlameError
+	if !errors.As(err, &blame) {
+		return "", fmt.Errorf("it ends without blame: %w", err)
+	}
+	if blame.Kind != protocol.KindSilent {
+		return "", fmt.Errorf("it blames as %q instead of %q: %w", blame.Kind, protocol.KindSilent, err)
+	}
+	return blame.Party, nil
+}
+
+// hurry fires timers at any moment. Whoever fails must say that somebody was
+// silent; whoever succeeds must be right.
+func hurry(c *Case) error {
+	for seed := range uint64(min(c.Runs, 50)) {
+		r, err := c.run(sim.Schedule{Seed: seed, Hasty: 0.1, Reorder: 1, MaxDelay: 5}, nil)
+		if err == nil {
+			err = c.correct(r)
+		}
+		if err != nil {
+			return fmt.Errorf("timers fire early, seed %d: %w", seed, err)
+		}
+		for _, o := range r.Nodes {
+			if o.End == nil || o.End.Err == nil {
+				continue
+			}
+			if _, err := silentParty(o.End.Err); err != nil {
+				return found(r, fmt.Errorf("timers fire early, seed %d: %s: %w", seed, o.Name, err))
+			}
+		}
+	}
+	return nil
+}

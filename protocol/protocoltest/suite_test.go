@@ -1,0 +1,140 @@
+package protocoltest
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+func TestGreeters(t *testing.T) {
+	Run(t, Protocol{Name: "greet", New: greetings("")})
+}
+
+// Every property must find the bugs that it is there to find.
+func TestSuiteCatches(t *testing.T) {
+	tests := []struct{ property, bug, want string }{
+		{"plain", "gets it wrong", "ann ends without an error and with another result"},
+		{"plain", "uses a header twice", "its header is used twice"},
+		{"schedules", "adds in the order of arrival", "greet.2 Roll has other bytes"},
+		{"schedules", "takes any chunk", "ended with"},
+		{"crashes", "ranges over a map", "other bytes than"},
+		{"crashes", "draws outside its seed", "other bytes than"},
+		{"input", "ignores the input", "ann starts over an input that it was not built with"},
+		{"forged", "checks no header", "it is not refused"},
+		{"forged", "hears anybody", "it is not refused"},
+		{"forged", "blames nobody", "refused without blame"},
+		{"hostile", "panics on a short body", "panic: runtime error"},
+		{"hostile", "changes before it checks", "after a refusal"},
+		{"hostile", "blames nobody", "refused without blame"},
+		{"slow", "floods", "bytes are allowed"},
+		{"pace", "sleeps", "at most 5ms are allowed"},
+		{"ended", "undead", "it accepts"},
+		{"ended", "panics after the end", "it panics: over"},
+		{"silent", "arms no timer", "waits for ever"},
+		{"silent", "blames the wrong one", "blames bob, who did its part"},
+		{"silent", "blames wrongly", `blames as "aborted"`},
+	}
+	caught := make(map[string]bool)
+	for _, tt := range tests {
+		t.Run(tt.property+"/"+tt.bug, func(t *testing.T) {
+			c := greetings(tt.bug)(t)
+			c.pace = pace{limit: 5 * time.Millisecond, tries: 2}
+			err := c.test(named(t, tt.property))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("property %s says %v, want %q", tt.property, err, tt.want)
+			}
+		})
+		caught[tt.property] = true
+	}
+	for _, p := range properties() {
+		if !caught[p.name] {
+			t.Errorf("property %s has never been seen to fail", p.name)
+		}
+	}
+}
+
+func named(t *testing.T, name string) property {
+	for _, p := range properties() {
+		if p.name == name {
+			return p
+		}
+	}
+	t.Fatalf("no property is called %q", name)
+	return property{}
+}
+
+// Without the case's word that greetings are taken on trust, a bent greeting
+// that changes the roll is a finding.
+func TestUndeclaredTrustIsFound(t *testing.T) {
+	c := greetings("")(t)
+	c.Trusts = nil
+	err := c.test(named(t, "hostile"))
+	if err == nil || !strings.Contains(err.Error(), "with another result") {
+		t.Errorf("hostile says %v, want the changed result", err)
+	}
+}
+
+func TestUnboundedFlightIsFound(t *testing.T) {
+	c := greetings("")(t)
+	c.InFlight = greetingChunk
+	if err := c.test(named(t, "slow")); err == nil || !strings.Contains(err.Error(), "at most 64 bytes are allowed") {
+		t.Errorf("slow says %v, want the bound", err)
+	}
+}
+
+func TestNothingToTest(t *testing.T) {
+	c := greetings("ignores the input")(t)
+	for i := range c.Nodes {
+		c.Nodes[i].InputHash, c.Nodes[i].Timers = [32]byte{}, nil
+	}
+	for _, name := range []string{"input", "silent"} {
+		if err := c.test(named(t, name)); !errors.Is(err, errNothing) {
+			t.Errorf("%s says %v, want that there is nothing to test", name, err)
+		}
+	}
+}
+
+func TestIncompleteCase(t *testing.T) {
+	for _, c := range []Case{{InFlight: 1}, {Check: func(string, protocol.Machine) error { return nil }}} {
+		if err := c.test(named(t, "plain")); err == nil {
+			t.Error("a case without Check or InFlight is accepted")
+		}
+	}
+}
+
+func TestSampleIsFixedAndSpread(t *testing.T) {
+	if got := sample(3, 10); len(got) != 3 {
+		t.Errorf("sample(3, 10) = %v, want all three", got)
+	}
+	a, b := sample(1000, 10), sample(1000, 10)
+	for i := range a {
+		if a[i] != b[i] || i > 0 && a[i] <= a[i-1] {
+			t.Fatalf("samples %v and %v: want the same, ascending", a, b)
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("testdata", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("testdata", "x.txt"), []byte("a\nb\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	Golden(t, "x.txt", "a\nb\n")
+	tests := []struct {
+		got  string
+		line int
+	}{{"a\nb\n", 0}, {"a\nc\n", 2}, {"a\n", 2}, {"a\nb\nc\n", 3}, {"", 1}}
+	for _, tt := range tests {
+		if line, _, _ := firstDifference("a\nb\n", tt.got); line != tt.line {
+			t.Errorf("firstDifference(%q) = %d, want %d", tt.got, line, tt.line)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package scale
+
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// columns are two numbers for each of some columns: statistics or a scaling.
+type columns struct{ first, second []float64 }
+
+func (c columns) span(lo, hi int) columns { return columns{c.first[lo:hi], c.second[lo:hi]} }
+
+// merge adds the statistics b of nb rows to the statistics a of na rows, in
+// place. With na = 0 a becomes b.
+func merge(m Method, a columns, na int, b columns, nb int) {
+	switch {
+	case na == 0:
+		copy(a.first, b.first)
+		copy(a.second, b.second)
+	case m == MinMax:
+		for j := range a.first {
+			a.first[j] = min(a.first[j], b.first[j])
+			a.second[j] = max(a.second[j], b.second[j])
+		}
+	default:
+		mergeMoments(a, float64(na), b, float64(nb))
+	}
+}
+
+// mergeMoments is the updating formula of Chan, Golub and LeVeque, written for
+// means instead of sums:
+//
+//	mean = mean_a + d n_b/n,  M2 = M2_a + M2_b + d² n_a n_b/n,  d = mean_b - mean_a
+func mergeMoments(a columns, na float64, b columns, nb float64) {
+	share, both := nb/(na+nb), na*nb/(na+nb)
+	for j := range a.first {
+		d := b.first[j] - a.first[j]
+		a.first[j] += float64(d * share)
+		a.second[j] += b.second[j] + float64(float64(d*d)*both)
+	}
+}
+
+// Scaling maps a column's value x to (x - Offset) Factor. Both slices have one
+// number for each column.
+type Scaling struct {
+	Offset, Factor []float64
+}
+
+// Apply scales rows, n x f, in place. It panics if the scaling has not f
+// columns.
+func (s Scaling) Apply(rows linalg.Matrix[float64]) {
+	if len(s.Offset) != rows.Cols || len(s.Factor) != rows.Cols {
+		panic("scale: the scaling and the rows differ in columns")
+	}
+	for i := range rows.Rows {
+		row := rows.Row(i)
+		for j := range row {
+			row[j] = (row[j] - s.Offset[j]) * s.Factor[j]
+		}
+	}
+}
+
+// scaling turns the statistics of all rows into a scaling, in place.
+func (s Statistics) scaling() Scaling {
+	for j, b := range s.Second {
+		spread := math.Sqrt(b / float64(s.Rows))
+		if s.Method == MinMax {
+			spread = b - s.First[j]
+		}
+		s.Second[j] = reciprocal(spread)
+	}
+	return Scaling{Offset: s.First, Factor: s.Second}
+}
+
+// reciprocal returns 1/spread, or 0 for a constant column and for one that
+// spreads too little for 1/spread to be finite.
+func reciprocal(spread float64) float64 {
+	if f := 1 / spread; !math.IsInf(f, 0) {
+		return f
+	}
+	return 0
+}
+
+// fits reports whether rows with these statistics can be among those that the
+// scaling c was made of. It holds exactly: rounding keeps the order.
+func (s Statistics) fits(lo int, c columns) bool {
+	if s.Method != MinMax {
+		return true // the others may move a mean and a deviation anywhere
+	}
+	for j, offset := range c.first {
+		low, high := s.First[lo+j], s.Second[lo+j]
+		factor := c.second[j]
+		if low < offset || (high-offset)*factor > 1 || factor == 0 && reciprocal(high-low) != 0 {
+			return false
+		}
+	}
+	return true
+}

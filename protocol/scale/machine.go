@@ -1,0 +1,116 @@
+package scale
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// The rounds, their messages and their timers.
+const (
+	roundStatistics = 1
+	roundCombined   = 2
+	kindStatistics  = "Statistics"
+	kindCombined    = "Combined"
+
+	// TimerStatistics is how long the leader waits for all statistics.
+	TimerStatistics protocol.Timer = "scale/statistics"
+	// TimerCombined is how long a party waits for the scaling.
+	TimerCombined protocol.Timer = "scale/combined"
+)
+
+// machine is what leader and party have in common.
+type machine struct {
+	session *protocol.Session
+	self    string
+	leader  string
+	own     Statistics
+	layout  layout
+	sizing  sizing
+	started bool
+	ended   bool
+}
+
+func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size sizing) (machine, error) {
+	params, err := ValidateSession(setup.Session)
+	if err != nil {
+		return machine{}, err
+	}
+	if err := own.validate(); err != nil {
+		return machine{}, err
+	}
+	switch {
+	case setup.Session.RoleOf(setup.Self) != role:
+		return machine{}, fmt.Errorf("scale: %q is not %s of this session", setup.Self, role)
+	case own.Method != params.spec.Method:
+		return machine{}, fmt.Errorf("scale: %s statistics in a session of %s; summarise again", own.Method, params.spec.Method)
+	}
+	return machine{
+		session: setup.Session, self: setup.Self, leader: setup.Session.With(protocol.RoleLeader)[0],
+		own: own, layout: newLayout(len(own.First), size), sizing: size,
+	}, nil
+}
+
+// admit refuses events that cannot be taken whatever the round.
+func (m *machine) admit(e protocol.Event) error {
+	start, isStart := e.(protocol.Start)
+	switch {
+	case m.ended:
+		return errors.New("scale: the session has ended")
+	case isStart && m.started:
+		return errors.New("scale: the session has started before")
+	case isStart && start.InputHash != m.own.Hash():
+		return errors.New("scale: the rows differ from those the session was started with; restore them or start a new job")
+	case !isStart && !m.started:
+		return errors.New("scale: the session has not started")
+	}
+	if r, ok := e.(protocol.Received); ok {
+		return m.session.Check(r.Message.Header, m.self)
+	}
+	return nil
+}
+
+// expect refuses a message that this role does not get in the given round.
+func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
+	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.session.RoleOf(h.Sender) != sender {
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only %s of a %s are expected here", h, kind, sender))
+	}
+	return nil
+}
+
+// message returns chunk i of what goes to another member.
+func (m *machine) message(to string, round uint16, kind string, i int, body []byte) protocol.Message {
+	h := m.session.Header(m.self, to, round, kind)
+	h.Chunk, h.Chunks = uint32(i), uint32(m.layout.chunks())
+	return protocol.Message{Header: h, Body: body}
+}
+
+func malformed(h protocol.Header, err error) error {
+	return protocol.Blame(h.Sender, protocol.KindMalformed, fmt.Errorf("scale: %v: %w", h, err))
+}
+
+func inconsistent(h protocol.Header, format string, args ...any) error {
+	return protocol.Blame(h.Sender, protocol.KindInconsistent, fmt.Errorf("scale: %v: %w", h, fmt.Errorf(format, args...)))
+}
+
+// silent ends the session because of who did not answer in time.
+func silent(party string, err error) protocol.Effects {
+	return protocol.Effects{End: &protocol.End{Err: protocol.Blame(party, protocol.KindSilent, err)}}
+}
+
+// errResume answers a Resumed that nobody asked for.
+var errResume = errors.New("scale: there is nothing to resume")
+
+// WidthError says that two parties hold tables of different widths, which is a
+// mistake in somebody's data and not misbehaviour.
+type WidthError struct {
+	Party         string
+	Columns       int
+	Leader        string
+	LeaderColumns int
+}
+
+func (e *WidthError) Error() string {
+	return fmt.Sprintf("scale: %s has %d columns, %s (the leader) %d; give every party the same columns", e.Party, e.Columns, e.Leader, e.LeaderColumns)
+}

@@ -1,0 +1,131 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Node is one member of the session with its machine.
+type Node struct {
+	Name string
+	// New builds the machine as it was before its first event. It is called
+	// once at the beginning and once for every crash, and must use the same
+	// seed and the same input each time.
+	New func() (protocol.Machine, error)
+	// InputHash is handed over in protocol.Start.
+	InputHash [sha256.Size]byte
+	// Timers says how many ticks each timer lasts. A timer that is not in here
+	// never fires.
+	Timers map[protocol.Timer]int64
+}
+
+// Crash names the moment at which a machine is lost: after its event with this
+// index, counted from 0, was journalled and before its effects are obeyed.
+type Crash struct {
+	Node  string
+	Event int
+}
+
+// Schedule decides what the network does. The zero value delivers every
+// message once, in the order of sending. Probabilities lie between 0 and 1.
+type Schedule struct {
+	Seed uint64
+	// Loss is the probability that the first delivery of a message is lost; it
+	// is tried again later.
+	Loss float64
+	// Duplicate is the probability that a message arrives twice.
+	Duplicate float64
+	// Reorder is the probability that a step takes any deliverable item
+	// instead of the oldest.
+	Reorder float64
+	// MaxDelay is the longest delay of a delivery in ticks.
+	MaxDelay int64
+	// Slow adds ticks to every delivery to a node.
+	Slow map[string]int64
+	// Window holds back Resumed while any receiver has that many messages of
+	// the sender undelivered; 0 means no limit. It is counted per sender and
+	// receiver: counted per receiver, one fast sender could fill it with
+	// messages that must wait for those of another.
+	Window int
+	// Crash lists crashes; CrashRate adds one after each event with that
+	// probability.
+	Crash     []Crash
+	CrashRate float64
+	// Gone takes a node away for ever after it has accepted that many events;
+	// with 0 it never starts.
+	Gone map[string]int
+	// Hasty is the probability that a step fires one of the armed timers
+	// although there is something else to do.
+	Hasty float64
+}
+
+// Config describes one run.
+type Config struct {
+	Session *protocol.Session
+	// Nodes are the members that take part, each once. Messages to a member
+	// without a node get lost.
+	Nodes []Node
+	Schedule
+	// Ledger holds the names claimed so far; nil starts with an empty one.
+	Ledger *Ledger
+	// Intercept, if set, sees every message once as it is sent and returns
+	// what arrives in its place, at the same receiver whatever the headers
+	// say: nothing, a changed message, or several. It must not change the body
+	// it is given.
+	Intercept func(protocol.Message) []protocol.Message
+	// MaxSteps ends a run that does not come to rest; 0 means 1,000,000.
+	MaxSteps int
+}
+
+const defaultMaxSteps = 1_000_000
+
+func (c *Config) validate() error {
+	if c.Session == nil || len(c.Nodes) == 0 {
+		return errors.New("sim: a run needs a session and at least one node")
+	}
+	nodes := make(map[string]bool, len(c.Nodes))
+	for _, n := range c.Nodes {
+		switch {
+		case n.New == nil:
+			return fmt.Errorf("sim: node %q has no constructor", n.Name)
+		case c.Session.Index(n.Name) < 0:
+			return fmt.Errorf("sim: node %q is not a member of the session", n.Name)
+		case nodes[n.Name]:
+			return fmt.Errorf("sim: two nodes are called %q", n.Name)
+		}
+		nodes[n.Name] = true
+	}
+	return c.validateSchedule(nodes)
+}
+
+// validateSchedule refuses names that no node has: a misspelt crash would make
+// a test pass for nothing.
+func (s *Schedule) validateSchedule(nodes map[string]bool) error {
+	for _, p := range []float64{s.Loss, s.Duplicate, s.Reorder, s.CrashRate, s.Hasty} {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("sim: probability %v is not between 0 and 1", p)
+		}
+	}
+	if s.MaxDelay < 0 || s.Window < 0 {
+		return errors.New("sim: MaxDelay and Window are not negative")
+	}
+	for _, c := range s.Crash {
+		if !nodes[c.Node] {
+			return fmt.Errorf("sim: Crash names %q, which is no node", c.Node)
+		}
+	}
+	for name := range s.Slow {
+		if !nodes[name] {
+			return fmt.Errorf("sim: Slow names %q, which is no node", name)
+		}
+	}
+	for name := range s.Gone {
+		if !nodes[name] {
+			return fmt.Errorf("sim: Gone names %q, which is no node", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package sim
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// item is an event on its way to a node.
+type item struct {
+	at     int64 // tick before which it cannot happen
+	order  int   // of queueing; breaks ties
+	to     *node
+	event  protocol.Event
+	parcel *parcel // of a Received
+	lost   bool    // its first delivery was lost
+	// later is the length of the receiver's journal when it answered ErrLater,
+	// plus one. A machine that has accepted nothing since would answer the
+	// same again.
+	later int
+}
+
+// parcel is a message as handed to the network; its duplicates share it.
+type parcel struct {
+	edge   *Edge
+	to     *node
+	size   int
+	digest [sha256.Size]byte // of the message as it was sent
+	done   bool              // it no longer counts as undelivered
+}
+
+// alarm is an armed timer.
+type alarm struct {
+	at    int64
+	order int
+	to    *node
+	timer protocol.Timer
+}
+
+// push queues an event for a node, after a random delay if it comes from the
+// network.
+func (s *simulation) push(it item) {
+	s.order++
+	it.at, it.order = s.now, s.order
+	if it.parcel != nil {
+		it.at += s.delay(it.to)
+	}
+	s.queue = append(s.queue, it)
+}
+
+func (s *simulation) delay(to *node) int64 {
+	d := s.config.Slow[to.Name]
+	if s.config.MaxDelay > 0 {
+		d += s.random.Int64N(s.config.MaxDelay + 1)
+	}
+	return d
+}
+
+// next takes what happens next from the queue, or reports that nothing can.
+func (s *simulation) next() (item, bool) {
+	if len(s.alarms) > 0 && s.chance(s.config.Hasty) {
+		return s.fire(s.random.IntN(len(s.alarms))), true
+	}
+	ready := s.ready()
+	if len(ready) == 0 {
+		return s.nextAlarm()
+	}
+	i := slices.MinFunc(ready, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.queue[a].at, s.queue[b].at), cmp.Compare(s.queue[a].order, s.queue[b].order))
+	})
+	if s.chance(s.config.Reorder) {
+		i = ready[s.random.IntN(len(ready))]
+	}
+	it := s.queue[i]
+	s.queue = slices.Delete(s.queue, i, i+1)
+	return it, true
+}
+
+// ready returns the indices of the items that can happen now. If there are
+// none but time alone would make one ready, it lets the time pass.
+func (s *simulation) ready() []int {
+	s.scratch = s.scratch[:0]
+	soonest := int64(-1)
+	for i := range s.queue {
+		it := &s.queue[i]
+		switch {
+		case !s.possible(it):
+		case it.at <= s.now:
+			s.scratch = append(s.scratch, i)
+		case soonest < 0 || it.at < soonest:
+			soonest = it.at
+		}
+	}
+	if len(s.scratch) > 0 || soonest < 0 {
+		return s.scratch
+	}
+	s.now = soonest
+	return s.ready()
+}
+
+// possible reports whether nothing but time keeps it from happening.
+func (s *simulation) possible(it *item) bool {
+	started := len(it.to.journal) > 0
+	switch it.event.(type) {
+	case protocol.Start:
+		return true
+	case protocol.Resumed:
+		return s.room(it.to)
+	default:
+		return started && it.later != len(it.to.journal)+1
+	}
+}
+
+// room reports whether no receiver is more than a window behind n.
+func (s *simulation) room(n *node) bool {
+	if s.config.Window == 0 {
+		return true
+	}
+	for _, e := range n.edges {
+		if e.waiting >= s.config.Window {
+			return false
+		}
+	}
+	return true
+}
+
+// arm sets a timer, or sets it anew.
+func (s *simulation) arm(n *node, t protocol.Timer) {
+	ticks, ok := n.Timers[t]
+	if !ok {
+		return
+	}
+	s.alarms = slices.DeleteFunc(s.alarms, func(a alarm) bool { return a.to == n && a.timer == t })
+	s.order++
+	s.alarms = append(s.alarms, alarm{at: s.now + ticks, order: s.order, to: n, timer: t})
+}
+
+// nextAlarm jumps to the earliest alarm.
+func (s *simulation) nextAlarm() (item, bool) {
+	if len(s.alarms) == 0 {
+		return item{}, false
+	}
+	best := 0
+	for i, a := range s.alarms {
+		b := s.alarms[best]
+		if a.at < b.at || a.at == b.at && a.order < b.order {
+			best = i
+		}
+	}
+	return s.fire(best), true
+}
+
+func (s *simulation) fire(i int) item {
+	a := s.alarms[i]
+	s.alarms = slices.Delete(s.alarms, i, i+1)
+	s.now = max(s.now, a.at)
+	return item{to: a.to, event: protocol.Expired{Timer: a.timer}}
+}
+
+// forget drops everything on its way to n, which will accept nothing more.
+func (s *simulation) forget(n *node) {
+	s.queue = slices.DeleteFunc(s.queue, func(it item) bool {
+		if it.to == n && it.parcel != nil {
+			s.settle(it.parcel)
+		}
+		return it.to == n
+	})
+	s.alarms = slices.DeleteFunc(s.alarms, func(a alarm) bool { return a.to == n })
+}

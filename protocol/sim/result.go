@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Result is what happened in a run.
+type Result struct {
+	Nodes []Outcome // in the order of Config.Nodes
+	Edges []Edge    // in the order of the session's members
+	// Sent maps the header of every message to the SHA-256 of its body, as its
+	// sender made it.
+	Sent map[protocol.Header][sha256.Size]byte
+	// Refusals are the events that Step answered with an error other than
+	// protocol.ErrLater, in order.
+	Refusals []Refusal
+	// Peak is the most that was undelivered at one time, duplicates not
+	// counted.
+	Peak  Flight
+	Steps int
+	Ticks int64
+
+	session *protocol.Session
+	edges   []*Edge
+	lines   strings.Builder
+}
+
+// Outcome is how a run went for one node.
+type Outcome struct {
+	Name    string
+	Machine protocol.Machine // to read the result from
+	End     *protocol.End    // nil: it never ended
+	Events  int              // accepted
+	Crashes int
+	Peak    Flight // the most that was on its way to this node at one time
+	flight  Flight
+}
+
+// Edge counts what one node sent to another.
+type Edge struct {
+	From, To string
+	Messages int
+	Bytes    int64 // of bodies
+	waiting  int   // undelivered
+}
+
+// Flight is an amount of undelivered messages.
+type Flight struct {
+	Messages int
+	Bytes    int64 // of bodies
+}
+
+// Refusal is an event that a machine did not accept.
+type Refusal struct {
+	Node  string
+	Event protocol.Event
+	Err   error
+}
+
+func (f *Flight) add(messages, bytes int) {
+	f.Messages += messages
+	f.Bytes += int64(bytes)
+}
+
+func (f *Flight) raise(to Flight) {
+	f.Messages = max(f.Messages, to.Messages)
+	f.Bytes = max(f.Bytes, to.Bytes)
+}
+
+func newResult(session *protocol.Session, nodes int) *Result {
+	r := &Result{session: session, Nodes: make([]Outcome, nodes), Sent: make(map[protocol.Header][sha256.Size]byte)}
+	r.writef("session of %s version %d, purpose %q", session.Protocol, session.Version, session.Purpose)
+	for _, m := range session.Members {
+		r.writef("member %s, %s", m.Name, m.Role)
+	}
+	return r
+}
+
+// finish puts the edges in order and notes who never ended.
+func (r *Result) finish() {
+	for _, e := range r.edges {
+		r.Edges = append(r.Edges, *e)
+	}
+	slices.SortFunc(r.Edges, func(a, b Edge) int {
+		return cmp.Or(cmp.Compare(r.session.Index(a.From), r.session.Index(b.From)),
+			cmp.Compare(r.session.Index(a.To), r.session.Index(b.To)))
+	})
+	if s := r.Stalled(); len(s) > 0 {
+		r.writef("at rest without an end: %s", strings.Join(s, ", "))
+	}
+}
+
+// Outcome returns the outcome of the node called name, or nil.
+func (r *Result) Outcome(name string) *Outcome {
+	for i := range r.Nodes {
+		if r.Nodes[i].Name == name {
+			return &r.Nodes[i]
+		}
+	}
+	return nil
+}
+
+// Stalled returns the names of the nodes that never ended.
+func (r *Result) Stalled() []string {
+	var names []string
+	for _, o := range r.Nodes {
+		if o.End == nil {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// Err is nil if every node ended without an error.
+func (r *Result) Err() error {
+	var errs []error
+	for _, o := range r.Nodes {
+		switch {
+		case o.End == nil:
+			errs = append(errs, fmt.Errorf("sim: %s never ended", o.Name))
+		case o.End.Err != nil:
+			errs = append(errs, fmt.Errorf("sim: %s ended with: %w", o.Name, o.End.Err))
+		}
+	}
+	return errors.Join(errs...)
+}

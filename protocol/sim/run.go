@@ -1,0 +1,236 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// simulation is one run in progress.
+type simulation struct {
+	config  Config
+	nodes   []*node
+	byName  map[string]*node
+	crashes map[Crash]bool
+	random  *rand.Rand
+	ledger  *Ledger
+	queue   []item
+	alarms  []alarm
+	scratch []int
+	now     int64
+	order   int
+	flight  Flight
+	edges   map[[2]string]*Edge
+	result  *Result
+}
+
+// stream separates the random numbers of schedules from those of anybody else
+// who seeds a PCG with a small number.
+const stream = 0x6d65726365722f73
+
+// Run runs the session until every machine has ended or nothing more can
+// happen. An error means that the run is void: a machine broke the contract,
+// could not be built, or never came to rest. How the machines ended, and
+// whether some never did, stands in the result; see [Result.Err].
+func Run(cfg Config) (*Result, error) {
+	s, err := newSimulation(cfg)
+	if err != nil {
+		return nil, err
+	}
+	limit := cfg.MaxSteps
+	if limit == 0 {
+		limit = defaultMaxSteps
+	}
+	for {
+		it, ok := s.next()
+		if !ok {
+			break
+		}
+		if s.result.Steps == limit {
+			return s.result, fmt.Errorf("sim: not at rest after %d steps; raise MaxSteps, or look for a machine that resumes for ever", limit)
+		}
+		s.result.Steps++
+		s.now++
+		if err := s.happen(it); err != nil {
+			return s.result, err
+		}
+	}
+	s.result.Ticks = s.now
+	s.result.finish()
+	return s.result, nil
+}
+
+func newSimulation(cfg Config) (*simulation, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	s := &simulation{
+		config: cfg, byName: make(map[string]*node), crashes: make(map[Crash]bool),
+		random: rand.New(rand.NewPCG(cfg.Seed, stream)), ledger: cfg.Ledger,
+		edges: make(map[[2]string]*Edge), result: newResult(cfg.Session, len(cfg.Nodes)),
+	}
+	if s.ledger == nil {
+		s.ledger = new(Ledger)
+	}
+	for _, c := range cfg.Crash {
+		s.crashes[c] = true
+	}
+	for i, spec := range cfg.Nodes {
+		if err := s.admit(spec, &s.result.Nodes[i]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *simulation) admit(spec Node, o *Outcome) error {
+	o.Name = spec.Name
+	n := &node{Node: spec, outcome: o}
+	if err := n.build(); err != nil {
+		return err
+	}
+	s.nodes, s.byName[n.Name] = append(s.nodes, n), n
+	if after, ok := s.config.Gone[n.Name]; ok && after == 0 {
+		n.gone = true
+		return nil
+	}
+	s.push(item{to: n, event: protocol.Start{InputHash: n.InputHash}})
+	return nil
+}
+
+func (s *simulation) chance(p float64) bool { return p > 0 && s.random.Float64() < p }
+
+// happen offers one item to its node.
+func (s *simulation) happen(it item) error {
+	if _, ok := it.event.(protocol.Resumed); ok {
+		it.to.resume = false
+	}
+	if it.parcel != nil {
+		if proceed, err := s.deliver(it); !proceed || err != nil {
+			return err
+		}
+	}
+	eff, err := it.to.offer(it.event)
+	if err != nil {
+		return s.refused(it, err)
+	}
+	return s.accepted(it, eff)
+}
+
+// deliver does what a driver does before Step: it reports whether the message
+// goes on to the machine.
+func (s *simulation) deliver(it item) (bool, error) {
+	m := it.event.(protocol.Received).Message
+	if m.Digest() != it.parcel.digest {
+		return false, &ContractError{Node: m.Sender, Event: len(it.to.journal), Err: fmt.Errorf("message %v: the body was changed after it was sent", m.Header)}
+	}
+	if !it.lost && s.chance(s.config.Loss) {
+		s.write(it, "lost")
+		it.lost = true
+		s.push(it)
+		return false, nil
+	}
+	fresh, err := it.to.inbox.Fresh(m)
+	if err != nil {
+		s.settle(it.parcel)
+		s.write(it, "equivocation")
+		s.end(it.to, err)
+		return false, nil
+	}
+	if !fresh {
+		s.settle(it.parcel)
+		s.write(it, "duplicate")
+	}
+	return fresh, nil
+}
+
+// refused deals with an error from Step.
+func (s *simulation) refused(it item, err error) error {
+	var broken *ContractError
+	_, received := it.event.(protocol.Received)
+	switch {
+	case errors.As(err, &broken):
+		return err
+	case errors.Is(err, protocol.ErrLater) && !received:
+		return it.to.violation(fmt.Errorf("%s answered with ErrLater, which only messages may be", name(it.event)))
+	case errors.Is(err, protocol.ErrLater):
+		s.write(it, "later")
+		it.later = len(it.to.journal) + 1
+		s.push(it)
+		return nil
+	}
+	s.write(it, "refused: "+err.Error())
+	refusal := Refusal{Node: it.to.Name, Event: it.event, Err: err}
+	s.result.Refusals = append(s.result.Refusals, refusal)
+	if received {
+		s.settle(it.parcel)
+	}
+	if len(it.to.journal) == 0 { // without Start there is no session
+		s.end(it.to, err)
+	}
+	return nil
+}
+
+// accepted journals the event and obeys its effects.
+func (s *simulation) accepted(it item, eff protocol.Effects) error {
+	n := it.to
+	s.write(it, "")
+	if err := s.checkEffects(n, eff); err != nil {
+		return n.violation(err)
+	}
+	n.append(it.event, eff)
+	if r, ok := it.event.(protocol.Received); ok {
+		n.inbox.Accept(r.Message)
+		s.settle(it.parcel)
+	}
+	if s.crashes[Crash{n.Name, len(n.journal) - 1}] || s.chance(s.config.CrashRate) {
+		var err error
+		if eff, err = n.replay(); err != nil {
+			return err
+		}
+		s.result.writef("%d %s: crash, %d events replayed", s.result.Steps, n.Name, len(n.journal))
+	}
+	s.obey(n, eff)
+	if after, ok := s.config.Gone[n.Name]; ok && len(n.journal) >= after && !n.ended() {
+		n.gone = true
+		s.forget(n)
+		s.result.writef("%d %s: gone", s.result.Steps, n.Name)
+	}
+	return nil
+}
+
+// obey does what a step asked for, in the order that package protocol gives.
+func (s *simulation) obey(n *node, eff protocol.Effects) {
+	for _, name := range eff.Claim {
+		if err := s.ledger.Claim(n.Name, name, s.config.Session.ID()); err != nil {
+			s.end(n, err)
+			return
+		}
+	}
+	for _, m := range eff.Send {
+		s.send(m)
+	}
+	for _, t := range eff.Arm {
+		s.arm(n, t)
+	}
+	if eff.Resume && !n.resume {
+		n.resume = true
+		s.push(item{to: n, event: protocol.Resumed{}})
+	}
+	if eff.End != nil {
+		s.end(n, eff.End.Err)
+	}
+}
+
+// end closes n's part of the session.
+func (s *simulation) end(n *node, err error) {
+	n.outcome.End = &protocol.End{Err: err}
+	s.forget(n)
+	line := fmt.Sprintf("%d %s: end", s.result.Steps, n.Name)
+	if err != nil {
+		line += ": " + err.Error()
+	}
+	s.result.writef("%s", line)
+}

@@ -1,0 +1,25 @@
+package mem_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/transport/mem"
+	"github.com/mercer-fl/mercer/transport/transporttest"
+)
+
+func TestConformance(t *testing.T) {
+	transporttest.Run(t, func(t *testing.T, ackWait time.Duration) transporttest.Join {
+		net := &mem.Network{AckWait: ackWait}
+		for _, name := range transporttest.Members() {
+			c, err := net.Join(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return net.Join
+	})
+}

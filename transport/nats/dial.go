@@ -1,0 +1,204 @@
+package nats
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// Options are what a member may set about its connection. The zero value is
+// ready.
+type Options struct {
+	TLS    *tls.Config  // nil: none, unless the URL begins with tls://
+	Logger *slog.Logger // nil: silent
+}
+
+const (
+	pingInterval = 20 * time.Second
+	pingsOut     = 3 // unanswered ones until a connection counts as lost
+	longestWait  = 5 * time.Second
+	shortestWait = 50 * time.Millisecond
+)
+
+// conn is one member's connection, or its attempts to get one.
+type conn struct {
+	name string
+	key  string // public
+	log  *slog.Logger
+	nc   *natsgo.Conn
+	js   jetstream.JetStream
+	link *link
+
+	turn     chan struct{} // held by the one who receives
+	inbox    inbox
+	patience time.Duration // with a server that has no queue for a receiver
+
+	once sync.Once
+	gone chan struct{} // the client's last callback has run
+}
+
+// Dial connects the member called name to the server at url. It waits for the
+// server as long as ctx lasts, and the connection then restores itself for
+// ever. Only a server that refuses the member ends it, with a
+// [*CredentialError] or a [*PermissionError].
+func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
+	c, err := connect(url, name, key, o)
+	if err != nil {
+		return nil, fmt.Errorf("nats: %w", err)
+	}
+	return c.greeted(ctx, url)
+}
+
+// greeted returns an interface for the sake of its callers: a nil *conn in one
+// would not be nil.
+func (c *conn) greeted(ctx context.Context, where string) (transport.Conn, error) {
+	if err := c.greet(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("nats: %q cannot connect to %s: %w", c.name, where, err), c.Close())
+	}
+	return c, nil
+}
+
+func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Option) (*conn, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	pub, err := key.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{
+		name: name, key: pub, log: o.Logger, link: newLink(), patience: 5 * time.Second,
+		turn: make(chan struct{}, 1), gone: make(chan struct{}),
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	options := append(c.options(), natsgo.Nkey(pub, key.Sign))
+	if o.TLS != nil {
+		options = append(options, natsgo.Secure(o.TLS))
+	}
+	if c.nc, err = natsgo.Connect(url, append(options, extra...)...); err != nil {
+		return nil, err
+	}
+	if c.js, err = jetstream.New(c.nc); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// options: nothing is buffered while the connection is lost, because Send has
+// not succeeded then and says so; and the server, which is not trusted, cannot
+// send its members to other servers.
+func (c *conn) options() []natsgo.Option {
+	return []natsgo.Option{
+		natsgo.Name(c.name),
+		natsgo.CustomInboxPrefix(replyPrefix(c.name)),
+		natsgo.IgnoreDiscoveredServers(),
+		natsgo.RetryOnFailedConnect(true),
+		natsgo.MaxReconnects(-1),
+		natsgo.CustomReconnectDelay(backoff),
+		natsgo.ReconnectBufSize(-1),
+		natsgo.PingInterval(pingInterval),
+		natsgo.MaxPingsOutstanding(pingsOut),
+		natsgo.FlusherTimeout(10 * time.Second),
+		natsgo.ConnectHandler(c.onConnect),
+		natsgo.ReconnectHandler(c.onConnect),
+		natsgo.DisconnectErrHandler(c.onDisconnect),
+		natsgo.ReconnectErrHandler(c.onFailure),
+		natsgo.ErrorHandler(c.onError),
+		natsgo.ClosedHandler(c.onClosed),
+	}
+}
+
+// backoff doubles from 50 ms to 5 s; the random half keeps the members of a
+// federation from returning all at once.
+func backoff(attempt int) time.Duration {
+	d := longestWait
+	if attempt < 7 {
+		d = min(d, shortestWait<<max(attempt, 0))
+	}
+	return d/2 + rand.N(d/2)
+}
+
+// greet waits for the first connection and opens the inbox, which the server
+// refuses if the key belongs to another member.
+func (c *conn) greet(ctx context.Context) error {
+	for attempt := 0; ; attempt++ {
+		era, err := c.link.wait(ctx)
+		if err != nil {
+			return err
+		}
+		err = c.open(ctx, era)
+		if err == nil {
+			return nil
+		}
+		c.log.Debug("could not open the inbox, trying again", "member", c.name, "error", err)
+		pause(ctx, era, attempt)
+	}
+}
+
+func (c *conn) onConnect(*natsgo.Conn) {
+	c.log.Info("connected", "member", c.name)
+	c.link.up()
+}
+
+func (c *conn) onDisconnect(_ *natsgo.Conn, err error) {
+	if err != nil {
+		c.log.Warn("connection lost, trying to restore it", "member", c.name, "error", err)
+	}
+	c.link.down(err)
+}
+
+func (c *conn) onFailure(_ *natsgo.Conn, err error) {
+	c.log.Debug("the server is out of reach, trying again", "member", c.name, "error", err)
+	c.link.down(err)
+}
+
+// onError gets what the server says out of turn. A member that is who it says
+// it is never asks for what it may not.
+func (c *conn) onError(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
+	c.log.Warn("the server complains", "member", c.name, "error", err)
+	if errors.Is(err, natsgo.ErrPermissionViolation) {
+		c.link.kill(&PermissionError{Member: c.name, Err: err})
+	}
+}
+
+// onClosed is the last callback. The client gives up by itself only when the
+// server refuses the key twice in a row.
+func (c *conn) onClosed(nc *natsgo.Conn) {
+	err := nc.LastError()
+	switch {
+	case errors.Is(err, natsgo.ErrAuthorization), errors.Is(err, natsgo.ErrAuthExpired):
+		err = &CredentialError{Member: c.name, Key: c.key, Err: err}
+	case err == nil:
+		err = transport.ErrClosed
+	}
+	c.link.kill(err)
+	close(c.gone)
+}
+
+// Close sends what acknowledgements are still on their way first.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		if c.nc.IsConnected() {
+			if err := c.nc.FlushTimeout(time.Second); err != nil {
+				c.log.Debug("some acknowledgements may be lost", "member", c.name, "error", err)
+			}
+		}
+		c.link.kill(transport.ErrClosed)
+		c.nc.Close()
+		<-c.gone
+	})
+	return nil
+}

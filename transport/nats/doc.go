@@ -1,0 +1,38 @@
+// Package nats is a network over NATS JetStream: members dial out to one
+// server, which keeps a queue on disk for each of them.
+//
+//	srv, err := nats.Start(ctx, nats.Config{
+//		Port:    4222,
+//		Dir:     "queues",
+//		Members: []nats.Member{{Name: "server", Key: "U..."}, {Name: "north", Key: "U..."}},
+//	})
+//	...
+//	own, err := srv.Dial(ctx, "server", key, nats.Options{})             // without a port
+//	conn, err := nats.Dial(ctx, srv.URL(), "north", key, nats.Options{}) // elsewhere
+//
+// Every message is flushed to disk before Send returns. A queue is not the
+// truth: what is older than Config.MaxAge is gone, and the journals above send
+// it again.
+//
+// # Who may do what
+//
+// A member logs in by signing a nonce with its nkey. It may send under its own
+// name only, get deliveries from its own queue only, and create, change or read
+// nothing else. Permissions on subjects do not suffice for that: a NATS server
+// never checks the reply subject of a request, and answers it in its own name.
+// A member could so publish under another's name (the answer to a message of
+// its own), or make another's queue forget what it holds (a delivery to itself,
+// sent on to the reset subject of that queue). Every member therefore has an
+// account of its own, a separate space of subjects, into which only the
+// services that belong to it are imported: an answer cannot leave the space of
+// the one who asked. And it asks for deliveries through a steward within the
+// server's process, who decides where they go.
+//
+// # What is not promised
+//
+// The server sees who sends how much to whom and when. It can drop, repeat,
+// reorder and invent messages, which is why they are sealed and signed before
+// they come here, and why Delivery.From is a hint. A member can fill the disk
+// space of the queues (Config.MaxBytes), and everybody then waits. Two
+// processes with one identity share its queue, and each gets a part.
+package nats

@@ -1,0 +1,43 @@
+package nats
+
+import "fmt"
+
+// PortTakenError says that another program listens where the server should.
+type PortTakenError struct {
+	Host string
+	Port int
+	Err  error
+}
+
+func (e *PortTakenError) Error() string {
+	return fmt.Sprintf("nats: port %d on %s is taken by another program; stop that one or choose another port", e.Port, e.Host)
+}
+
+func (e *PortTakenError) Unwrap() error { return e.Err }
+
+// CredentialError says that the server does not know the key that a member
+// presented.
+type CredentialError struct {
+	Member string
+	Key    string // public nkey
+	Err    error
+}
+
+func (e *CredentialError) Error() string {
+	return fmt.Sprintf("nats: the server does not know the key %s of %q; have its operator put this key into the roster", e.Key, e.Member)
+}
+
+func (e *CredentialError) Unwrap() error { return e.Err }
+
+// PermissionError says that the server knows the key, but does not let it do
+// what a member of that name does: the key belongs to another member.
+type PermissionError struct {
+	Member string
+	Err    error
+}
+
+func (e *PermissionError) Error() string {
+	return fmt.Sprintf("nats: this key may not act as %q; check that name and identity belong together: %v", e.Member, e.Err)
+}
+
+func (e *PermissionError) Unwrap() error { return e.Err }

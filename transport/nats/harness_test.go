@@ -1,0 +1,189 @@
+package nats
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+	"go.uber.org/goleak"
+
+	"github.com/mercer-fl/mercer/transport"
+	"github.com/mercer-fl/mercer/transport/transporttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// federation is a server with the suite's members.
+type federation struct {
+	testing.TB
+	cfg    Config
+	keys   map[string]nkeys.KeyPair
+	server *Server
+}
+
+// newFederation starts a server; change may adjust its configuration.
+func newFederation(t testing.TB, change func(*Config)) *federation {
+	t.Helper()
+	f := &federation{TB: t, keys: make(map[string]nkeys.KeyPair)}
+	f.cfg = Config{Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, name := range transporttest.Members() {
+		f.cfg.Members = append(f.cfg.Members, f.newMember(name))
+	}
+	if change != nil {
+		change(&f.cfg)
+	}
+	f.start()
+	t.Cleanup(f.shutdown)
+	return f
+}
+
+func (f *federation) newMember(name string) Member {
+	f.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		f.Fatal(err)
+	}
+	pub, err := key.PublicKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.keys[name] = key
+	return Member{Name: name, Key: pub}
+}
+
+func (f *federation) start() {
+	f.Helper()
+	s, err := Start(f.Context(), f.cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.server = s
+}
+
+func (f *federation) shutdown() {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := f.server.Shutdown(ctx); err != nil {
+		f.Error(err)
+	}
+}
+
+// restart stops the server and starts another on the same port and folder.
+func (f *federation) restart(pause time.Duration) {
+	f.Helper()
+	f.cfg.Port = f.port()
+	f.shutdown()
+	time.Sleep(pause)
+	f.start()
+}
+
+func (f *federation) port() int { return f.server.nats.Addr().(*net.TCPAddr).Port }
+
+func (f *federation) dial(name string) (transport.Conn, error) {
+	c, err := Dial(f.Context(), f.server.URL(), name, f.keys[name], Options{Logger: f.cfg.Logger})
+	if err == nil {
+		c.(*conn).patience = 100 * time.Millisecond
+	}
+	return c, err
+}
+
+func (f *federation) join(name string) transport.Conn {
+	f.Helper()
+	c, err := f.dial(name)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	return c
+}
+
+func (f *federation) send(c transport.Conn, to, text string) {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.Context(), 5*time.Second)
+	defer cancel()
+	if err := c.Send(ctx, to, []byte(text)); err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *federation) receive(c transport.Conn) transport.Delivery {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.Context(), 5*time.Second)
+	defer cancel()
+	d, err := c.Receive(ctx)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return d
+}
+
+// quiet fails if anything arrives within d.
+func (f *federation) quiet(c transport.Conn, d time.Duration) {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.Context(), d)
+	defer cancel()
+	if got, err := c.Receive(ctx); err == nil {
+		f.Fatalf("%q from %q arrived, want nothing", got.Data, got.From)
+	}
+}
+
+// raw logs in as a member with a client that keeps to no rules. What the server
+// complains about goes to the channel.
+func (f *federation) raw(name string) (*natsgo.Conn, <-chan error) {
+	f.Helper()
+	pub, err := f.keys[name].PublicKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	complaints := make(chan error, 100)
+	nc, err := natsgo.Connect(f.server.URL(), natsgo.Nkey(pub, f.keys[name].Sign),
+		natsgo.CustomInboxPrefix(replyPrefix(name)),
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { complaints <- err }))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(nc.Close)
+	return nc, complaints
+}
+
+// stored counts the messages in the stream by subject.
+func (f *federation) stored() map[string]uint64 {
+	f.Helper()
+	js, err := jetstream.New(f.server.steward)
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, err := js.Stream(f.Context(), stream)
+	if err != nil {
+		f.Fatal(err)
+	}
+	info, err := s.Info(f.Context(), jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	return info.State.Subjects
+}
+
+// waiting counts what a member's queue holds and has not delivered.
+func (f *federation) waiting(name string) uint64 {
+	f.Helper()
+	js, err := jetstream.New(f.server.steward)
+	if err != nil {
+		f.Fatal(err)
+	}
+	c, err := js.Consumer(f.Context(), stream, name)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return c.CachedInfo().NumPending
+}

@@ -1,0 +1,229 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// What a member may not say, whatever client it uses.
+func TestMayNotSay(t *testing.T) {
+	f := newFederation(t, nil)
+	f.send(f.join("east"), "south", "precious")
+	nc, complaints := f.raw("north")
+	for what, subj := range map[string]string{
+		"speak under another's name":     subject("south", "east"),
+		"speak under no name":            "mercer.msg.south",
+		"ask for another's deliveries":   askSubject("south", "x"),
+		"ask a queue directly":           "$JS.API.CONSUMER.MSG.NEXT.MERCER.north",
+		"ask another's queue directly":   "$JS.API.CONSUMER.MSG.NEXT.MERCER.south",
+		"put into a box":                 boxSubject("north", "x"),
+		"reset another's queue":          resetSubject("south"),
+		"acknowledge for another":        ackPrefix("south") + "1.1.1.0.0",
+		"create a stream":                "$JS.API.STREAM.CREATE.OWN",
+		"change the stream":              "$JS.API.STREAM.UPDATE.MERCER",
+		"delete the stream":              "$JS.API.STREAM.DELETE.MERCER",
+		"purge the stream":               "$JS.API.STREAM.PURGE.MERCER",
+		"look at the stream":             "$JS.API.STREAM.INFO.MERCER",
+		"read a message out of turn":     "$JS.API.STREAM.MSG.GET.MERCER",
+		"read a message directly":        "$JS.API.DIRECT.GET.MERCER",
+		"delete a message":               "$JS.API.STREAM.MSG.DELETE.MERCER",
+		"create a queue":                 "$JS.API.CONSUMER.CREATE.MERCER.spy",
+		"create a queue, the old way":    "$JS.API.CONSUMER.DURABLE.CREATE.MERCER.spy",
+		"delete another's queue":         "$JS.API.CONSUMER.DELETE.MERCER.south",
+		"look at another's queue":        "$JS.API.CONSUMER.INFO.MERCER.south",
+		"look at the account":            "$JS.API.INFO",
+		"ask the system":                 "$SYS.REQ.SERVER.PING",
+		"answer another's request":       replyPrefix("south") + ".x",
+		"speak where nobody should hear": "chat",
+	} {
+		if err := nc.PublishRequest(subj, replyPrefix("north")+".x", nil); err != nil {
+			t.Fatal(err)
+		}
+		expectViolation(t, complaints, what)
+	}
+	want := map[string]uint64{subject("east", "south"): 1}
+	if diff := cmp.Diff(want, f.stored()); diff != "" {
+		t.Errorf("the stream changed (-want +got):\n%s", diff)
+	}
+}
+
+// What a member may not hear.
+func TestMayNotHear(t *testing.T) {
+	f := newFederation(t, nil)
+	nc, complaints := f.raw("north")
+	for what, subj := range map[string]string{
+		"everything":           ">",
+		"messages":             "mercer.msg.>",
+		"its own messages":     subject("*", "north"), // they come through its queue only
+		"another's deliveries": boxSubject("south", ">"),
+		"all deliveries":       "mercer.box.>",
+		"requests":             askSubject("south", ">"),
+		"another's answers":    replyPrefix("south") + ".>",
+		"all answers":          "_INBOX.>",
+		"advisories":           "$JS.>",
+		"the system":           "$SYS.>",
+	} {
+		if _, err := nc.SubscribeSync(subj); err != nil {
+			t.Fatal(err)
+		}
+		expectViolation(t, complaints, "hear "+what)
+	}
+}
+
+func expectViolation(t *testing.T, complaints <-chan error, what string) {
+	t.Helper()
+	select {
+	case err := <-complaints:
+		if !errors.Is(err, natsgo.ErrPermissionViolation) {
+			t.Errorf("%s: error %v, want a violation of permissions", what, err)
+		}
+	case <-time.After(2 * time.Second):
+		t.Errorf("a member could %s", what)
+	}
+}
+
+// A server answers a request in its own name, wherever the request says. That
+// must not lend a member the server's voice. The steward, who shares an account
+// with the stream, shows that each of these attacks works without isolation.
+func TestAnswersStayAtHome(t *testing.T) {
+	for what, reply := range map[string]string{
+		"speak under another's name":   subject("south", "east"),
+		"reset another's queue":        resetSubject("south"),
+		"ask for another's deliveries": "$JS.API.CONSUMER.MSG.NEXT.MERCER.south",
+	} {
+		t.Run(what, func(t *testing.T) {
+			f := newFederation(t, nil)
+			if !f.harmedBy(f.server.steward, reply) {
+				t.Fatal("the attack fails even without isolation: this test shows nothing")
+			}
+			f = newFederation(t, nil)
+			north, _ := f.raw("north")
+			if f.harmedBy(north, reply) {
+				t.Errorf("a member could %s by way of an answer", what)
+			}
+		})
+	}
+}
+
+// harmedBy sends messages from north to itself through nc, has the server's
+// answers go to reply, and reports whether anybody but north noticed.
+func (f *federation) harmedBy(nc *natsgo.Conn, reply string) bool {
+	f.Helper()
+	f.send(f.join("east"), "south", "precious")
+	for range 3 { // the answer holds a number that grows, which a reset obeys
+		if err := nc.PublishRequest(subject("north", "north"), reply, []byte("bait")); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := nc.Flush(); err != nil {
+		f.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond) // answers are sent after the flush
+	others := f.stored()
+	maps.DeleteFunc(others, func(s string, _ uint64) bool { return s == subject("north", "north") })
+	if len(others) != 1 || others[subject("east", "south")] != 1 {
+		return true
+	}
+	waiting := f.waiting("south")
+	return waiting != 1
+}
+
+// Empty messages end a stream of answers between NATS accounts; deliveries
+// must not be such answers, or one member could stop another's.
+func TestEmptyMessagesStopNobody(t *testing.T) {
+	f := newFederation(t, nil)
+	south := f.join("south")
+	nc, _ := f.raw("north")
+	for i := range 50 {
+		if err := nc.Publish(subject("north", "south"), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := nc.Publish(subject("north", "south"), []byte(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 100 {
+		if err := f.receive(south).Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The server itself refuses what is too long, whatever client sends it.
+func TestServerRefusesTooLong(t *testing.T) {
+	f := newFederation(t, nil)
+	nc, _ := f.raw("north")
+	m, err := nc.Request(subject("north", "south"), make([]byte, transport.MaxMessageBytes+1), 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(m.Data), "message size exceeds maximum allowed") {
+		t.Errorf("the server answered %s", m.Data)
+	}
+}
+
+func TestUnknownKey(t *testing.T) {
+	f := newFederation(t, nil)
+	stranger, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err = Dial(ctx, f.server.URL(), "north", stranger, Options{})
+	var refused *CredentialError
+	if !errors.As(err, &refused) || refused.Member != "north" || !errors.Is(err, natsgo.ErrAuthorization) {
+		t.Fatalf("error %v, want that the key is unknown", err)
+	}
+	if want := "the server does not know the key U"; !strings.Contains(err.Error(), want) {
+		t.Errorf("error %q does not say %q", err, want)
+	}
+}
+
+func TestKeyOfAnother(t *testing.T) {
+	f := newFederation(t, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err := Dial(ctx, f.server.URL(), "south", f.keys["north"], Options{})
+	var refused *PermissionError
+	if !errors.As(err, &refused) || refused.Member != "south" || !errors.Is(err, natsgo.ErrPermissionViolation) {
+		t.Fatalf("error %v, want that the key may not act as south", err)
+	}
+	if want := `this key may not act as "south"`; !strings.Contains(err.Error(), want) {
+		t.Errorf("error %q does not say %q", err, want)
+	}
+}
+
+// The steward's key opens nothing from outside: it is for this process only.
+func TestStewardStaysInside(t *testing.T) {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFederation(t, nil)
+	f.cfg.Port = f.port()
+	f.shutdown()
+	s := &Server{cfg: f.cfg.withDefaults()}
+	opts, err := s.options(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range opts.Nkeys {
+		outside := u.AllowedConnectionTypes == nil
+		if pub, err := key.PublicKey(); err != nil || (u.Nkey == pub) == outside {
+			t.Errorf("login %s: may come from outside: %v (%v)", u.Nkey, outside, err)
+		}
+	}
+	f.start()
+}

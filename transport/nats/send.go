@@ -1,0 +1,84 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// ackLimit is how long one try waits for the server's word that a message is
+// on disk.
+const ackLimit = 10 * time.Second
+
+// Send tries until the server has the message on disk or ctx ends; the server
+// may then have it more than once.
+func (c *conn) Send(ctx context.Context, to string, data []byte) error {
+	if err := c.send(ctx, to, data); err != nil {
+		return fmt.Errorf("nats: %q cannot send to %q: %w", c.name, to, err)
+	}
+	return nil
+}
+
+func (c *conn) send(ctx context.Context, to string, data []byte) error {
+	if err := transport.CheckSize(data); err != nil {
+		return err
+	}
+	if err := checkName(to); err != nil {
+		return fmt.Errorf("%w: %w", transport.ErrNoMember, err)
+	}
+	var failure error
+	var unknownSince time.Time
+	for attempt := 0; ; attempt++ {
+		era, err := c.link.wait(ctx)
+		if err != nil {
+			return because(err, failure)
+		}
+		if failure = c.publish(ctx, era, subject(c.name, to), data); failure == nil {
+			return nil
+		}
+		if !errors.Is(failure, jetstream.ErrNoStreamResponse) {
+			unknownSince = time.Time{}
+		} else if unknownSince.IsZero() {
+			unknownSince = time.Now()
+		}
+		if err := c.final(failure, unknownSince); err != nil {
+			return err
+		}
+		pause(ctx, era, attempt)
+	}
+}
+
+// final returns the error that no further try would mend. A server that is
+// starting or stopping may have no stream for a moment; one that has none for
+// long has no such member.
+func (c *conn) final(err error, unknownSince time.Time) error {
+	var refusal *jetstream.APIError
+	switch {
+	case !unknownSince.IsZero() && time.Since(unknownSince) >= c.patience:
+		return fmt.Errorf("%w: %w", transport.ErrNoMember, err)
+	case errors.As(err, &refusal) && refusal.Code < http.StatusInternalServerError:
+		return err
+	}
+	return nil
+}
+
+func (c *conn) publish(ctx, era context.Context, subject string, data []byte) error {
+	ctx, cancel := within(ctx, era, ackLimit)
+	defer cancel()
+	_, err := c.js.Publish(ctx, subject, data, jetstream.WithRetryAttempts(0))
+	return err
+}
+
+// because adds why the last try failed to the reason for giving up.
+func because(err, failure error) error {
+	if failure == nil {
+		return err
+	}
+	return fmt.Errorf("%w (last try: %w)", err, failure)
+}

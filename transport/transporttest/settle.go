@@ -1,0 +1,112 @@
+package transporttest
+
+import (
+	"time"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+func testAck(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	b.send(north, "south", "hello")
+	d := b.receive(south)
+	if string(d.Data) != "hello" || d.From != "north" {
+		b.Errorf("got %q from %q, want hello from north", d.Data, d.From)
+	}
+	b.ack(d)
+	b.quiet(south, 2*short)
+}
+
+func testNoAck(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	b.send(north, "south", "hello")
+	b.receive(south)
+	again := b.receive(south)
+	if string(again.Data) != "hello" || again.From != "north" {
+		b.Errorf("repeated %q from %q, want hello from north", again.Data, again.From)
+	}
+	b.ack(again)
+	b.quiet(south, 2*short)
+}
+
+func testLater(b *bench) {
+	const delay = 200 * time.Millisecond
+	north, south := b.join("north"), b.join("south")
+	b.send(north, "south", "first")
+	d := b.receive(south)
+	b.send(north, "south", "second")
+	before := time.Now()
+	b.later(d, delay)
+	second := b.receive(south) // is not held up
+	if string(second.Data) != "second" {
+		b.Fatalf("got %q while the first was put back, want second", second.Data)
+	}
+	b.ack(second)
+	again := b.receive(south)
+	if waited := time.Since(before); waited < delay {
+		b.Errorf("came back after %v, want at least %v", waited, delay)
+	}
+	if string(again.Data) != "first" {
+		b.Errorf("%q came back, want first", again.Data)
+	}
+	b.later(again, 0)
+	b.ack(b.receive(south))
+}
+
+func testLaterThenAck(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	b.send(north, "south", "hello")
+	d := b.receive(south)
+	b.later(d, short/2)
+	b.ack(d)
+	b.ack(d) // once more does no harm
+	b.quiet(south, 2*short)
+}
+
+func testAway(b *bench) {
+	north := b.join("north")
+	b.close(b.join("south"))
+	b.send(north, "south", "while you were out")
+	b.ack(b.receive(b.join("south")))
+}
+
+func testRestart(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	for _, text := range []string{"a", "b", "c", "d"} {
+		b.send(north, "south", text)
+	}
+	for range 4 {
+		if d := b.receive(south); string(d.Data) == "b" {
+			b.ack(d)
+		}
+	}
+	b.close(south)
+	got := b.collect(b.join("south"), 3)
+	for _, text := range []string{"a", "c", "d"} {
+		if got[text] != 1 {
+			b.Errorf("%q came %d times after the restart, want once", text, got[text])
+		}
+	}
+}
+
+func testSettleAfterClose(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	b.send(north, "south", "hello")
+	d := b.receive(south)
+	b.close(south)
+	b.is(d.Ack(), transport.ErrClosed)
+	b.is(d.Later(time.Millisecond), transport.ErrClosed)
+	b.ack(b.receive(b.join("south")))
+}
+
+// collect acknowledges n deliveries and counts them by content.
+func (b *bench) collect(c transport.Conn, n int) map[string]int {
+	b.Helper()
+	got := make(map[string]int, n)
+	for range n {
+		d := b.receive(c)
+		got[string(d.Data)]++
+		b.ack(d)
+	}
+	return got
+}

@@ -1,0 +1,135 @@
+package transporttest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// Members returns the names of the members that a network under test has.
+func Members() []string { return []string{"north", "south", "east", "server"} }
+
+// Join connects one of the members. The suite closes what it joined.
+type Join func(name string) (transport.Conn, error)
+
+// Start makes a fresh network, which repeats unsettled deliveries after
+// ackWait and which t.Cleanup takes down.
+type Start func(t *testing.T, ackWait time.Duration) Join
+
+const (
+	short = 250 * time.Millisecond // an AckWait that a test waits out
+	long  = 30 * time.Second       // an AckWait that no test waits out
+	bound = 8 * time.Second        // for everything that has to happen
+)
+
+// Run runs the suite. Every part gets a network of its own, and must leave no
+// goroutine behind.
+func Run(t *testing.T, start Start) {
+	for _, part := range []struct {
+		name    string
+		ackWait time.Duration
+		test    func(*bench)
+	}{
+		{"delivers once what is acknowledged", short, testAck},
+		{"repeats what is not acknowledged", short, testNoAck},
+		{"repeats what is put back, not too early", long, testLater},
+		{"keeps acknowledged what was put back before", short, testLaterThenAck},
+		{"carries every size up to the limit", long, testSizes},
+		{"refuses one byte more", long, testTooLarge},
+		{"refuses a receiver that does not exist", long, testNoMember},
+		{"keeps no reference to what was sent", long, testOwnCopy},
+		{"carries many senders at once", long, testManySenders},
+		{"stores for a member who is away", long, testAway},
+		{"keeps what a receiver had not acknowledged", long, testRestart},
+		{"refuses to settle after closing", long, testSettleAfterClose},
+		{"wakes who waits when it closes", long, testCloseWhileWaiting},
+		{"refuses everything once closed", long, testClosed},
+		{"stops waiting when the context ends", long, testContext},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			t.Cleanup(func() { goleak.VerifyNone(t, before) })
+			ctx, cancel := context.WithTimeout(t.Context(), bound)
+			t.Cleanup(cancel)
+			part.test(&bench{t, ctx, start(t, part.ackWait)})
+		})
+	}
+}
+
+// bench is what one part works with.
+type bench struct {
+	*testing.T
+	ctx     context.Context
+	connect Join
+}
+
+func (b *bench) join(name string) transport.Conn {
+	b.Helper()
+	c, err := b.connect(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { b.close(c) })
+	return c
+}
+
+func (b *bench) close(c transport.Conn) {
+	b.Helper()
+	if err := c.Close(); err != nil {
+		b.Error(err)
+	}
+}
+
+func (b *bench) send(c transport.Conn, to, text string) {
+	b.Helper()
+	if err := c.Send(b.ctx, to, []byte(text)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) receive(c transport.Conn) transport.Delivery {
+	b.Helper()
+	d, err := c.Receive(b.ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+func (b *bench) ack(d transport.Delivery) {
+	b.Helper()
+	if err := d.Ack(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bench) later(d transport.Delivery, delay time.Duration) {
+	b.Helper()
+	if err := d.Later(delay); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// quiet fails if anything arrives within d.
+func (b *bench) quiet(c transport.Conn, d time.Duration) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, d)
+	defer cancel()
+	got, err := c.Receive(ctx)
+	if err == nil {
+		b.Fatalf("%d bytes from %q arrived, want nothing", len(got.Data), got.From)
+	}
+	b.is(err, context.DeadlineExceeded)
+}
+
+func (b *bench) is(err, want error) {
+	b.Helper()
+	if !errors.Is(err, want) {
+		b.Fatalf("error %v, want one that is %q", err, want)
+	}
+}

@@ -1,0 +1,120 @@
+package transporttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+func testSizes(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	for _, size := range []int{0, 1, 0, 0, 4096, 512<<10 + 2048, transport.MaxMessageBytes} {
+		want := bytes.Repeat([]byte{0xa5}, size)
+		if size > 1 {
+			want[0], want[size-1] = 1, 2
+		}
+		if err := north.Send(b.ctx, "south", want); err != nil {
+			b.Fatal(err)
+		}
+		d := b.receive(south)
+		if !bytes.Equal(d.Data, want) {
+			b.Errorf("a message of %d bytes arrived changed, with %d bytes", size, len(d.Data))
+		}
+		b.ack(d)
+	}
+}
+
+func testTooLarge(b *bench) {
+	north := b.join("north")
+	b.join("south")
+	err := north.Send(b.ctx, "south", make([]byte, transport.MaxMessageBytes+1))
+	b.is(err, transport.ErrTooLarge)
+}
+
+func testNoMember(b *bench) {
+	b.is(b.join("north").Send(b.ctx, "atlantis", []byte("hello")), transport.ErrNoMember)
+}
+
+func testOwnCopy(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	data := []byte("hello")
+	if err := north.Send(b.ctx, "south", data); err != nil {
+		b.Fatal(err)
+	}
+	copy(data, "jelly")
+	d := b.receive(south)
+	if string(d.Data) != "hello" {
+		b.Errorf("got %q, want what was sent at the time", d.Data)
+	}
+	b.ack(d)
+}
+
+// testManySenders sends from several goroutines of several members while all
+// of them also receive.
+func testManySenders(b *bench) {
+	const each, lanes = 25, 2
+	server := b.join("server")
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, name := range []string{"north", "south", "east"} {
+		c := b.join(name)
+		for lane := range lanes {
+			wg.Go(func() { b.chatter(c, name, lane, each) })
+		}
+	}
+	want := 3 * lanes * each
+	if got := b.collect(server, want); len(got) != want {
+		b.Errorf("%d different messages arrived, want %d", len(got), want)
+	}
+}
+
+func (b *bench) chatter(c transport.Conn, name string, lane, n int) {
+	for i := range n {
+		if err := c.Send(b.ctx, "server", fmt.Appendf(nil, "%s %d %d", name, lane, i)); err != nil {
+			b.Error(err)
+			return
+		}
+	}
+}
+
+func testCloseWhileWaiting(b *bench) {
+	south := b.join("south")
+	failed := make(chan error, 1)
+	go func() {
+		_, err := south.Receive(b.ctx)
+		failed <- err
+	}()
+	time.Sleep(50 * time.Millisecond) // let it wait
+	b.close(south)
+	b.is(<-failed, transport.ErrClosed)
+	b.close(south) // a second time does nothing
+}
+
+func testClosed(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	b.send(north, "south", "hello")
+	b.close(south)
+	b.is(south.Send(b.ctx, "north", []byte("hello")), transport.ErrClosed)
+	_, err := south.Receive(b.ctx)
+	b.is(err, transport.ErrClosed)
+}
+
+func testContext(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	ctx, cancel := context.WithCancel(b.ctx)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := south.Receive(ctx)
+		failed <- err
+	}()
+	time.Sleep(50 * time.Millisecond) // let it wait
+	cancel()
+	b.is(<-failed, context.Canceled)
+	b.is(north.Send(ctx, "south", []byte("hello")), context.Canceled)
+	b.send(north, "south", "still here") // the connection lives on
+	b.ack(b.receive(south))
+}
