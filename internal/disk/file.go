@@ -12,6 +12,15 @@ import (
 // Create writes a new file that only its owner can read. It never overwrites:
 // an existing path gives an error for which errors.Is(err, fs.ErrExist) holds.
 func Create(path string, data []byte) error {
+	if err := Write(path, data); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Write is Create without the flush of the directory, for a caller that makes
+// several files and then calls [SyncDir] once.
+func Write(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
@@ -19,7 +28,7 @@ func Create(path string, data []byte) error {
 	if err := fill(f, data); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	return SyncDir(filepath.Dir(path))
+	return nil
 }
 
 // Replace puts data in the place of what path held, or creates it. A crash

@@ -29,16 +29,20 @@ func (d *driver) accept(e protocol.Event, in *Inbound) error {
 		return refusal{err}
 	}
 	if err := d.Log.Append(journal.Record{Event: e, Sent: digests(effects.Send), Claims: effects.Claim}); err != nil {
-		return fmt.Errorf("%w: %w", ErrInterrupted, err)
+		return interrupt(err)
 	}
-	d.remember(e, in)
+	d.remember(e)
+	if in != nil {
+		d.traffic.Received += int64(len(in.Message.Body))
+		d.acknowledge(*in)
+	}
 	if effects.Sync || len(effects.Send) > 0 || len(effects.Claim) > 0 || effects.End != nil {
 		if err := d.settle(); err != nil {
 			return err
 		}
 	}
-	if err := d.Ledger.Claim(d.Session.ID(), effects.Claim...); err != nil {
-		return fmt.Errorf("driver: %w", err)
+	if err := d.claim(effects.Claim); err != nil {
+		return err
 	}
 	d.outbox.push(effects.Send)
 	d.take(effects)
@@ -52,16 +56,12 @@ func (d *driver) accept(e protocol.Event, in *Inbound) error {
 }
 
 // remember notes an accepted event in memory.
-func (d *driver) remember(e protocol.Event, in *Inbound) {
+func (d *driver) remember(e protocol.Event) {
 	switch e := e.(type) {
 	case protocol.Start:
 		d.started = true
 	case protocol.Received:
 		d.inbox.Accept(e.Message)
-		d.traffic.Received += int64(len(e.Message.Body))
-	}
-	if in != nil {
-		d.unacked = append(d.unacked, *in)
 	}
 }
 
@@ -76,14 +76,42 @@ func (d *driver) take(effects protocol.Effects) {
 	}
 }
 
+// claim takes names in the ledger. That another session holds one is final;
+// that the ledger cannot be written says nothing about who holds it.
+func (d *driver) claim(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	err := d.Ledger.Claim(d.Session.ID(), names...)
+	var held *journal.HeldError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &held):
+		return fmt.Errorf("driver: %w", err)
+	}
+	return interrupt(err)
+}
+
+// acknowledge has a message acknowledged by the next settle. Those that change
+// nothing wait too: a repeated message may share its place in the broker's
+// queue with the one that is not on disk yet.
+func (d *driver) acknowledge(in Inbound) {
+	in.Message.Body = nil // the machine's
+	d.unacked = append(d.unacked, in)
+}
+
 // settle waits for the disk and then acknowledges what is on it.
 func (d *driver) settle() error {
 	if err := d.Log.Sync(); err != nil {
-		return fmt.Errorf("%w: %w", ErrInterrupted, err)
+		return interrupt(err)
 	}
 	for _, in := range d.unacked {
-		_ = d.dropped(in)
+		if err := in.Ack(); err != nil {
+			d.Logger.Warn("could not acknowledge a message; it will come again", "message", in.Message.Header.String(), "error", err)
+		}
 	}
+	clear(d.unacked)
 	d.unacked = d.unacked[:0]
 	return nil
 }

@@ -66,8 +66,8 @@ type Config struct {
 // those of this process's life.
 func Run(ctx context.Context, c Config) (Traffic, error) {
 	d := newDriver(c)
-	err := d.replay()
-	if err == nil {
+	err := d.replay(ctx)
+	if err == nil && !d.sealed {
 		err = d.run(ctx)
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Config) (Traffic, error) {
 // nothing. It fails where Run would abort.
 func Replay(m protocol.Machine, input [32]byte, records iter.Seq2[journal.Record, error]) error {
 	d := newDriver(Config{Machine: m, InputHash: input, Records: records})
-	if err := d.replay(); err != nil {
+	if err := d.replay(context.Background()); err != nil {
 		return err
 	}
 	if d.end == nil {
@@ -97,21 +97,30 @@ type driver struct {
 	inbox   protocol.Inbox
 	outbox  *outbox
 	timers  *timers
-	unacked []Inbound // accepted, journalled, not yet on disk
+	unacked []Inbound // handled, not acknowledged; without their bodies
+	claims  []string  // of the replayed steps
 	refused map[string]error
-	resume  bool
+	resume  bool // the machine has more to do
+	granted chan struct{}
 	started bool
 	end     *protocol.End
+	sealed  bool // the journal holds the outcome
 	traffic Traffic
 }
 
 func newDriver(c Config) *driver {
-	return &driver{Config: c, outbox: newOutbox(), timers: newTimers(), refused: make(map[string]error)}
+	d := &driver{Config: c, outbox: newOutbox(), timers: newTimers(), refused: make(map[string]error), granted: make(chan struct{})}
+	close(d.granted) // always ready, so that select weighs Resumed against other events
+	return d
 }
 
 // run accepts events until the machine ends and everything it sent has been
 // taken by the transport.
 func (d *driver) run(ctx context.Context) error {
+	// A crash may have come between the journal and the ledger.
+	if err := d.claim(d.claims); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer d.timers.stop()
@@ -135,20 +144,21 @@ func (d *driver) run(ctx context.Context) error {
 
 // next waits for one thing to happen and handles it.
 func (d *driver) next(ctx context.Context) error {
-	if len(d.unacked) > 0 && (len(d.unacked) >= maxUnacked || len(d.Mail.In()) == 0) {
-		if err := d.settle(); err != nil {
-			return err
-		}
-	}
-	if d.resume && d.end == nil && d.outbox.empty() {
-		if err := ctx.Err(); err != nil {
-			return interrupted(ctx)
-		}
-		return d.accept(protocol.Resumed{}, nil)
+	if ctx.Err() != nil {
+		return interrupted(ctx)
 	}
 	in := d.Mail.In()
 	if d.outbox.full() {
 		in = nil // a slow network must not fill our memory
+	}
+	if len(d.unacked) > 0 && (len(d.unacked) >= maxUnacked || len(in) == 0) {
+		if err := d.settle(); err != nil {
+			return err
+		}
+	}
+	var resume <-chan struct{}
+	if d.resume && d.end == nil && d.outbox.room() {
+		resume = d.granted
 	}
 	select {
 	case <-ctx.Done():
@@ -158,8 +168,10 @@ func (d *driver) next(ctx context.Context) error {
 			return fmt.Errorf("%w: the transport closed", ErrInterrupted)
 		}
 		return d.receive(m)
-	case t := <-d.timers.fired:
-		return d.expire(t)
+	case c := <-d.timers.fired:
+		return d.expire(c)
+	case <-resume:
+		return d.accept(protocol.Resumed{}, nil)
 	case err := <-d.outbox.sent:
 		return d.delivered(err)
 	}
@@ -172,56 +184,68 @@ func interrupted(ctx context.Context) error {
 	if errors.As(cause, &blame) {
 		return cause
 	}
-	return fmt.Errorf("%w: %w", ErrInterrupted, cause)
+	return interrupt(cause)
 }
+
+// interrupt marks a failure of this process or its surroundings, after which
+// the session can go on.
+func interrupt(err error) error { return fmt.Errorf("%w: %w", ErrInterrupted, err) }
 
 // receive offers one message to the machine.
 func (d *driver) receive(in Inbound) error {
 	m := in.Message
 	if in.Fault != nil {
-		d.refuse(m, in.Fault)
-		return d.dropped(in)
+		d.refuse(in, in.Fault)
+		return nil
 	}
 	fresh, err := d.inbox.Fresh(m)
 	if err != nil {
 		return err // equivocation ends the session
 	}
 	if !fresh || d.end != nil {
-		return d.dropped(in)
+		d.acknowledge(in)
+		return nil
 	}
 	err = d.accept(protocol.Received{Message: m}, &in)
 	switch {
 	case errors.Is(err, protocol.ErrLater):
-		return in.Later(laterDelay)
+		if err := in.Later(laterDelay); err != nil {
+			d.Logger.Warn("could not put a message back; it will come again", "message", m.Header.String(), "error", err)
+		}
+		return nil
 	case isRefusal(err):
-		d.refuse(m, err)
-		return d.dropped(in)
+		d.refuse(in, err)
+		return nil
 	}
 	return err
 }
 
-// dropped acknowledges a message that changes nothing.
-func (d *driver) dropped(in Inbound) error {
-	if err := in.Ack(); err != nil {
-		d.Logger.Warn("could not acknowledge a message; it will come again", "message", in.Message.Header.String(), "error", err)
-	}
-	return nil
-}
-
 // refuse remembers the first refusal of each peer: should the peer go silent,
 // this is why.
-func (d *driver) refuse(m protocol.Message, err error) {
-	d.Logger.Warn("refused a message", "message", m.Header.String(), "error", err)
-	if _, known := d.refused[m.Sender]; !known {
-		d.refused[m.Sender] = err
+func (d *driver) refuse(in Inbound, err error) {
+	sender := in.Message.Sender
+	d.Logger.Warn("refused a message", "message", in.Message.Header.String(), "error", err)
+	if _, known := d.refused[sender]; !known {
+		d.refused[sender] = err
 	}
+	d.acknowledge(in)
 }
 
-func (d *driver) expire(t protocol.Timer) error {
-	if !d.timers.disarm(t) || d.end != nil {
+// expire tells the machine that a timer has run out, after the messages that
+// wait already: their senders are not silent.
+func (d *driver) expire(c *clock) error {
+	for range len(d.Mail.In()) {
+		if d.outbox.full() {
+			break
+		}
+		if err := d.receive(<-d.Mail.In()); err != nil {
+			return err
+		}
+	}
+	if d.end != nil || !d.timers.expired(c) {
 		return nil
 	}
-	return d.accept(protocol.Expired{Timer: t}, nil)
+	return d.accept(protocol.Expired{Timer: c.name}, nil)
 }
 
 func (d *driver) delivered(err error) error {
@@ -229,11 +253,14 @@ func (d *driver) delivered(err error) error {
 		return err
 	}
 	d.traffic.Sent += d.outbox.pop()
-	return d.Log.Append(journal.Record{Delivered: 1})
+	if err := d.Log.Append(journal.Record{Delivered: 1}); err != nil {
+		return interrupt(err)
+	}
+	return nil
 }
 
 const (
-	// maxUnacked is how many accepted messages share one wait for the disk.
+	// maxUnacked is how many messages share one wait for the disk.
 	maxUnacked = 64
 	laterDelay = 50 * time.Millisecond
 )

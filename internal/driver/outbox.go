@@ -2,15 +2,20 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
 )
 
 // maxOutboxBytes is how much may wait for a slow network before the driver
 // stops taking messages in.
 const maxOutboxBytes = 4 * protocol.MaxStepBytes
+
+// headBytes is what a message without a body takes in memory, about.
+const headBytes = 256
 
 // outbox sends messages in order, one at a time, while the machine goes on.
 type outbox struct {
@@ -48,6 +53,9 @@ func send(ctx context.Context, mail Mail, m protocol.Message) error {
 	if err != nil && ctx.Err() != nil {
 		return interrupted(ctx)
 	}
+	if errors.Is(err, transport.ErrClosed) {
+		return interrupt(err) // the process is about to stop
+	}
 	if err != nil {
 		return fmt.Errorf("driver: %v could not be sent: %w", m.Header, err)
 	}
@@ -60,10 +68,14 @@ func (o *outbox) wait() { o.done.Wait() }
 func (o *outbox) empty() bool { return len(o.queue) == 0 }
 func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
+// room says whether the machine may go on with a long output: it works on the
+// next step while the last one is sent.
+func (o *outbox) room() bool { return o.bytes < protocol.MaxStepBytes }
+
 func (o *outbox) push(messages []protocol.Message) {
 	for _, m := range messages {
 		o.queue = append(o.queue, m)
-		o.bytes += len(m.Body)
+		o.bytes += headBytes + len(m.Body)
 	}
 	o.feed()
 }
@@ -76,7 +88,7 @@ func (o *outbox) feed() {
 	}
 }
 
-// pop forgets the message that has been delivered and returns its size.
+// pop forgets the message that has been delivered and returns its body's size.
 func (o *outbox) pop() int64 {
 	n := o.drop()
 	o.busy = false
@@ -92,6 +104,6 @@ func (o *outbox) drop() int64 {
 	n := len(o.queue[0].Body)
 	o.queue[0] = protocol.Message{} // let the body go
 	o.queue = o.queue[1:]
-	o.bytes -= n
+	o.bytes -= headBytes + n
 	return int64(n)
 }

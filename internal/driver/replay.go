@@ -1,8 +1,10 @@
 package driver
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/journal"
 	"github.com/mercer-fl/mercer/protocol"
@@ -17,21 +19,41 @@ var ErrDiverged = errors.New("driver: the replay differs from the journal; the s
 
 // replay feeds the journal to the machine. Nothing leaves the process; what
 // had not been delivered is left in the outbox.
-func (d *driver) replay() error {
+func (d *driver) replay(ctx context.Context) error {
 	for r, err := range d.Records {
-		if err != nil {
+		switch {
+		case errors.Is(err, journal.ErrLost):
 			return fmt.Errorf("driver: %w", err)
+		case err != nil: // of reading: the journal itself may be whole
+			return interrupt(err)
+		case ctx.Err() != nil:
+			return interrupted(ctx)
 		}
-		if r.Event != nil {
-			if err := d.again(r); err != nil {
-				return err
-			}
+		if err := d.apply(r); err != nil {
+			return err
 		}
-		// Let bodies go as soon as they are known to have arrived: a replay
-		// must not hold all that was ever sent.
-		for range r.Delivered {
-			d.outbox.drop()
+	}
+	return nil
+}
+
+// apply does what one record says.
+func (d *driver) apply(r journal.Record) error {
+	switch {
+	case r.Event != nil:
+		return d.again(r)
+	case r.Ended != "":
+		d.sealed = true
+		if d.end == nil {
+			return fmt.Errorf("driver: the session was aborted before a restart: %s", r.Ended)
 		}
+	}
+	// Let bodies go as soon as they are known to have arrived: a replay must
+	// not hold all that was ever sent.
+	for range r.Delivered {
+		if d.outbox.empty() {
+			return fmt.Errorf("%w: more messages were delivered than the machine sends", ErrDiverged)
+		}
+		d.outbox.drop()
 	}
 	return nil
 }
@@ -45,10 +67,11 @@ func (d *driver) again(r journal.Record) error {
 	if err != nil {
 		return fmt.Errorf("%w: the machine now refuses %T: %w", ErrDiverged, r.Event, err)
 	}
-	if err := compare(effects.Send, r.Sent); err != nil {
+	if err := compare(effects, r); err != nil {
 		return err
 	}
-	d.remember(r.Event, nil)
+	d.remember(r.Event)
+	d.claims = append(d.claims, r.Claims...)
 	if e, ok := r.Event.(protocol.Expired); ok {
 		d.timers.disarm(e.Timer)
 	}
@@ -57,14 +80,17 @@ func (d *driver) again(r journal.Record) error {
 	return nil
 }
 
-func compare(sent []protocol.Message, digests [][32]byte) error {
-	if len(sent) != len(digests) {
-		return fmt.Errorf("%w: %d messages where the journal has %d", ErrDiverged, len(sent), len(digests))
+func compare(now protocol.Effects, then journal.Record) error {
+	if len(now.Send) != len(then.Sent) {
+		return fmt.Errorf("%w: %d messages where the journal has %d", ErrDiverged, len(now.Send), len(then.Sent))
 	}
-	for i, m := range sent {
-		if m.Digest() != digests[i] {
+	for i, m := range now.Send {
+		if m.Digest() != then.Sent[i] {
 			return fmt.Errorf("%w: %v", ErrDiverged, m.Header)
 		}
+	}
+	if !slices.Equal(now.Claim, then.Claims) {
+		return fmt.Errorf("%w: it claims %q where the journal has %q", ErrDiverged, now.Claim, then.Claims)
 	}
 	return nil
 }

@@ -11,13 +11,20 @@ import (
 // clocks run, so that a replay can arm and disarm without waiting.
 type timers struct {
 	armed  []protocol.Timer // in the order of arming
-	clocks map[protocol.Timer]*time.Timer
-	fired  chan protocol.Timer
+	clocks map[protocol.Timer]*clock
+	fired  chan *clock
 	over   chan struct{}
 }
 
+// clock is one run of a timer. A timer that is armed again gets another one,
+// so that a run that has just fired is told from the present one.
+type clock struct {
+	name protocol.Timer
+	*time.Timer
+}
+
 func newTimers() *timers {
-	return &timers{clocks: make(map[protocol.Timer]*time.Timer), fired: make(chan protocol.Timer), over: make(chan struct{})}
+	return &timers{clocks: make(map[protocol.Timer]*clock), fired: make(chan *clock), over: make(chan struct{})}
 }
 
 func (t *timers) arm(name protocol.Timer) {
@@ -36,6 +43,10 @@ func (t *timers) disarm(name protocol.Timer) bool {
 	return true
 }
 
+// expired disarms the timer whose clock has fired, unless it has been armed
+// anew or disarmed since.
+func (t *timers) expired(c *clock) bool { return t.clocks[c.name] == c && t.disarm(c.name) }
+
 // start runs the clocks of all timers armed so far. After a restart each
 // begins anew: the time a process was down is not held against its peers.
 func (t *timers) start(timeout func(protocol.Timer) time.Duration) {
@@ -46,16 +57,17 @@ func (t *timers) start(timeout func(protocol.Timer) time.Duration) {
 
 // run starts one clock; running it again begins anew.
 func (t *timers) run(name protocol.Timer, after time.Duration) {
-	if c, ok := t.clocks[name]; ok {
-		c.Reset(after)
-		return
+	if old, ok := t.clocks[name]; ok {
+		old.Stop()
 	}
-	t.clocks[name] = time.AfterFunc(after, func() {
+	c := &clock{name: name}
+	c.Timer = time.AfterFunc(after, func() {
 		select {
-		case t.fired <- name:
+		case t.fired <- c:
 		case <-t.over:
 		}
 	})
+	t.clocks[name] = c
 }
 
 // stop silences all clocks.

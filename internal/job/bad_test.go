@@ -31,17 +31,17 @@ var badJobs = []struct{ name, old, bad, want string }{
 	// keys
 	{"unknown key with a near one", "gamma: 0.5", "gama: 0.5", "job.yaml:9: unknown key \"gama\" in kernel; did you mean \"gamma\"?"},
 	{"case of a key", "{name: svc}", "{name: svc, c: 10}", "job.yaml:10: unknown key \"c\" in learner; did you mean \"C\"?"},
-	{"unknown key with none near", "gamma: 0.5", "bandwidth: 0.5", "job.yaml:9: unknown key \"bandwidth\" in kernel; it may have name, gamma, coef0, degree, alpha, length_scale, nu"},
+	{"unknown key with none near", "gamma: 0.5", "bandwidth: 0.5", "job.yaml:9: unknown key \"bandwidth\" in kernel; it may have name, gamma, coef0, degree, alpha, length_scale"},
 	{"unknown key at the top", "spec:", "status: {}\nspec:", "job.yaml:4: unknown key \"status\" in the job file; it may have apiVersion, kind, metadata, spec"},
 	{"unknown key in spec", "  learner:", "  protocols: {}\n  learner:", "job.yaml:10: unknown key \"protocols\" in spec; did you mean \"protocol\"?"},
-	{"very long key", "gamma: 0.5", strings.Repeat("g", 100) + ": 0.5", "job.yaml:9: unknown key \"gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg\"... in kernel; it may have name, gamma, coef0, degree, alpha, length_scale, nu"},
-	{"key is a map", "gamma: 0.5", "? {a: b} : 0.5", "job.yaml:9: a key of kernel is a map; it must be one of name, gamma, coef0, degree, alpha, length_scale, nu"},
+	{"very long key", "gamma: 0.5", strings.Repeat("g", 100) + ": 0.5", "job.yaml:9: unknown key \"gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg\"... in kernel; it may have name, gamma, coef0, degree, alpha, length_scale"},
+	{"key is a map", "gamma: 0.5", "? {a: b} : 0.5", "job.yaml:9: a key of kernel is a map; it must be one of name, gamma, coef0, degree, alpha, length_scale"},
 	{"key twice", "gamma: 0.5", "gamma: 0.5, gamma: 0.6", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
 	{"missing section", "  kernel: {name: rbf, gamma: 0.5}\n", "", "job.yaml:4: spec has no kernel; add kernel: {name: rbf, gamma: 0.5}"},
 	{"missing name", "{name: small}", "{}", "job.yaml:3: metadata has no name; add name: and a short name of lower-case letters, digits and dashes"},
 	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds"},
 	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds"},
-	{"list of kernels", "{name: rbf, gamma: 0.5}", "[{name: rbf, gamma: 0.5}]", "job.yaml:9: kernel is a list; this version takes one map with name, gamma, coef0, degree, alpha, length_scale, nu"},
+	{"list of kernels", "{name: rbf, gamma: 0.5}", "[{name: rbf, gamma: 0.5}]", "job.yaml:9: kernel is a list; this version takes one map with name, gamma, coef0, degree, alpha, length_scale"},
 
 	{"job is a list", minimal, "- apiVersion: mercer/v1\n", "job.yaml:1: the job file is a list; this version takes one map with apiVersion, kind, metadata, spec"},
 
@@ -69,6 +69,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"no source", "    source: bundled:digits\n", "", "job.yaml:5: data has no source; add source: bundled:digits or a file"},
 	{"both sources", "label: label", "label: label\n    sources: {a: a.csv, b: b.csv}", "job.yaml:8: data has both source and sources; keep source to share one table out, or sources to give each party its own"},
 	{"sources and partition", "source: bundled:digits", "sources: {a: a.csv, b: b.csv}\n    partition: {parties: [a, b]}", "job.yaml:7: partition shares out one source, and sources already names each party's; remove one"},
+	{"sources and a test source", "source: bundled:digits", "sources: {a: a.csv, b: b.csv}\n    test: {source: c.csv}", "job.yaml:7: a test source is shared out with one source; beside sources use test: {fraction: 0.25} or {every: 10}"},
 	{"sources twice", "source: bundled:digits", "sources: {a: a.csv, a: b.csv}", "job.yaml:6: two parties are called \"a\"; give each its own name"},
 	{"one of sources", "source: bundled:digits", "sources: {a: a.csv}", "job.yaml:6: a job needs at least two parties, and this names 1; add some"},
 	{"sources is a list", "source: bundled:digits", "sources: [a.csv, b.csv]", "job.yaml:6: sources is a list; write a map such as {north: a.csv, south: b.csv}"},
@@ -110,9 +111,9 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"pooled with an encoder", "okra", "pooled, encoder: haar", "job.yaml:8: protocol pooled has no encoder; remove it"},
 
 	// kernel and learner
-	{"nu", "rbf, gamma: 0.5", "matern, nu: 1", "job.yaml:9: nu is 1; write 0.5, 1.5 or 2.5"},
-	{"nu of rbf", "gamma: 0.5", "gamma: 0.5, nu: 0.5", "job.yaml:9: the rbf kernel has no nu; remove it"},
-	{"unknown kernel", "rbf", "rfb", "job.yaml:9: unknown kernel \"rfb\"; did you mean \"rbf\"? This version has linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto"},
+	{"planned kernel", "rbf, gamma: 0.5", "matern", "job.yaml:9: kernel \"matern\" is not in this version; it runs linear, rbf, polynomial, rational-quadratic, laplacian, cosine, tanimoto"},
+	{"planned parameter", "gamma: 0.5", "gamma: 0.5, nu: 0.5", "job.yaml:9: nu is not in this version; it belongs to the matern kernel"},
+	{"unknown kernel", "rbf", "rfb", "job.yaml:9: unknown kernel \"rfb\"; did you mean \"rbf\"? This version has linear, rbf, polynomial, rational-quadratic, laplacian, cosine, tanimoto"},
 	{"rbf without gamma", ", gamma: 0.5", "", "job.yaml:9: the rbf kernel needs gamma; add one such as gamma: 0.5"},
 	{"gamma zero", "gamma: 0.5", "gamma: 0", "job.yaml:9: gamma is 0; write a number above 0"},
 	{"gamma of linear", "rbf", "linear", "job.yaml:9: the linear kernel has no gamma; remove it"},

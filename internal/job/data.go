@@ -95,6 +95,8 @@ func (d *Data) finish(in *place) error {
 		return in.refuse("source", "data has no source; add source: bundled:digits or a file")
 	case in.given("sources") && in.given("partition"):
 		return in.refuse("partition", "partition shares out one source, and sources already names each party's; remove one")
+	case in.given("sources") && d.Test.Source != "":
+		return in.refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25} or {every: 10}")
 	case d.ID != "" && d.ID == d.Label:
 		return in.refuse("id", "id and label are the same column %s; name two columns", quote(d.ID))
 	}

@@ -122,8 +122,11 @@ func (j *Job) Simulable() error {
 
 // Deployable reports why the job cannot run between real parties, or nil.
 func (j *Job) Deployable() error {
-	if j.Protocol.Name == PooledData {
+	switch {
+	case j.Protocol.Name == PooledData:
 		return errors.New("job: protocol pooled has no privacy and runs in simulate only; use okra")
+	case j.Data.Test.Source != "":
+		return errors.New("job: a test source is shared out by the process that has all data, in simulate only; use test: {fraction: 0.25} or {every: 10}")
 	}
 	return nil
 }

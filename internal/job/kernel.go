@@ -14,15 +14,14 @@ type Kernel struct {
 	Coef0       float64 // polynomial
 	Degree      int     // polynomial
 	Alpha       float64 // rational-quadratic
-	LengthScale float64 // rational-quadratic, matern
-	Nu          float64 // matern: 0.5, 1.5 or 2.5
+	LengthScale float64 // rational-quadratic
 }
 
 // Spec returns what [kernel.New] takes.
 func (k Kernel) Spec() kernel.Spec {
 	return kernel.Spec{
 		Name: string(k.Name), Gamma: k.Gamma, Coef0: k.Coef0, Degree: k.Degree,
-		Alpha: k.Alpha, LengthScale: k.LengthScale, Nu: k.Nu,
+		Alpha: k.Alpha, LengthScale: k.LengthScale,
 	}
 }
 
@@ -36,13 +35,12 @@ const (
 	Polynomial        KernelName = "polynomial"
 	RationalQuadratic KernelName = "rational-quadratic"
 	Laplacian         KernelName = "laplacian"
-	Matern            KernelName = "matern"
 	Cosine            KernelName = "cosine"
 	Tanimoto          KernelName = "tanimoto"
 )
 
 func kernelNames() []KernelName {
-	return []KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto}
+	return []KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Cosine, Tanimoto}
 }
 
 // parameters returns the keys that a kernel takes, beside its name.
@@ -54,28 +52,26 @@ func (k KernelName) parameters() []string {
 		return []string{"gamma", "coef0", "degree"}
 	case RationalQuadratic:
 		return []string{"alpha", "length_scale"}
-	case Matern:
-		return []string{"length_scale", "nu"}
 	}
 	return nil
 }
 
 func (k *Kernel) section() *section {
 	return &section{name: "kernel", fields: []field{
-		{key: "name", value: choice[KernelName]{"kernel", &k.Name, kernelNames(), nil}, need: "add name: rbf"},
+		{key: "name", value: choice[KernelName]{"kernel", &k.Name, kernelNames(), []KernelName{"matern"}}, need: "add name: rbf"},
 		{key: "gamma", value: number{&k.Gamma}},
 		{key: "coef0", value: number{&k.Coef0}},
 		{key: "degree", value: whole{&k.Degree}},
 		{key: "alpha", value: number{&k.Alpha}},
 		{key: "length_scale", value: number{&k.LengthScale}},
-		{key: "nu", value: number{&k.Nu}},
+		{key: "nu", value: later{"it belongs to the matern kernel"}},
 	}, finish: k.finish}
 }
 
 // finish takes its defaults from scikit-learn: those of SVC for the polynomial
-// kernel, those of its Gaussian processes for the others.
+// kernel, that of its Gaussian processes for the rational quadratic.
 func (k *Kernel) finish(in *place) error {
-	for _, key := range []string{"gamma", "coef0", "degree", "alpha", "length_scale", "nu"} {
+	for _, key := range []string{"gamma", "coef0", "degree", "alpha", "length_scale"} {
 		if in.given(key) && !slices.Contains(k.Name.parameters(), key) {
 			return in.refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
 		}
@@ -112,11 +108,6 @@ func (k *Kernel) finishParameter(in *place, key string) error {
 	case "length_scale":
 		in.fallback(key, &k.LengthScale, 1)
 		return in.positive(key, k.LengthScale)
-	case "nu":
-		in.fallback(key, &k.Nu, 1.5)
-		if k.Nu != 0.5 && k.Nu != 1.5 && k.Nu != 2.5 {
-			return in.refuse(key, "nu is %g; write 0.5, 1.5 or 2.5", k.Nu)
-		}
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func whole(ends []int64, n int) int {
 
 func TestTruncatedAtEveryByte(t *testing.T) {
 	for _, synced := range []int{0, 3} {
-		s := openStore(t, t.TempDir())
+		s := openStore(t, memoryDir(t))
 		log, start := recorded(t, s, small(), synced)
 		stops := ends(log, start)
 		for n := int(start); n <= len(log); n++ {
@@ -112,7 +112,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 // not flushed.
 func TestZeroedFromEveryByte(t *testing.T) {
 	const synced = 2
-	s := openStore(t, t.TempDir())
+	s := openStore(t, memoryDir(t))
 	log, start := recorded(t, s, small(), synced)
 	stops := ends(log, start)
 	for n := int(stops[synced-1]); n < len(log); n++ {
@@ -136,7 +136,7 @@ func TestZeroedFromEveryByte(t *testing.T) {
 // Any other damage is an error that names the file and the byte where the
 // damaged record begins.
 func TestEveryChangedByteIsFound(t *testing.T) {
-	s := openStore(t, t.TempDir())
+	s := openStore(t, memoryDir(t))
 	log, start := recorded(t, s, small(), 0)
 	stops := ends(log, start)
 	for i := range log {
@@ -162,7 +162,7 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 
 // Whole records that are left out, doubled or exchanged do not open.
 func TestMovedRecordsAreFound(t *testing.T) {
-	s := openStore(t, t.TempDir())
+	s := openStore(t, memoryDir(t))
 	log, start := recorded(t, s, small(), 0)
 	stops := append([]int64{start}, ends(log, start)...)
 	part := func(k int) []byte { return log[stops[k]:stops[k+1]] }
@@ -205,7 +205,7 @@ func TestDamagedSideFiles(t *testing.T) {
 	} {
 		for _, synced := range []int{0, 1, 2, 3, 4} {
 			t.Run(fmt.Sprintf("%s/%d synced", c.name, synced), func(t *testing.T) {
-				s := openStore(t, t.TempDir())
+				s := openStore(t, memoryDir(t))
 				recorded(t, s, records, synced)
 				b := bodies{dir: bodyPath(s.dir(idOf(1)))}
 				must(t, c.harm(b.path(2)))
@@ -233,7 +233,7 @@ func TestDamagedSideFiles(t *testing.T) {
 // A side file whose record was torn off must not stand in the way of the next
 // record of that number.
 func TestOrphanedBodyIsRemoved(t *testing.T) {
-	s := openStore(t, t.TempDir())
+	s := openStore(t, memoryDir(t))
 	records := []Record{{Event: protocol.Start{}}, {Event: protocol.Received{Message: message(pattern(1, inlineBytes+1))}}}
 	log, _ := recorded(t, s, records, 0)
 	must(t, os.WriteFile(logPath(s.dir(idOf(1))), log[:len(log)-1], 0o600))
@@ -249,7 +249,7 @@ func TestOrphanedBodyIsRemoved(t *testing.T) {
 }
 
 func TestManyBodiesBetweenSyncs(t *testing.T) {
-	s := openStore(t, t.TempDir())
+	s := openStore(t, memoryDir(t))
 	j := create(t, s, idOf(1))
 	for i := range 2*maxPending + 3 {
 		appendAll(t, j, Record{Event: protocol.Received{Message: message(pattern(byte(i), inlineBytes+i+1))}})
@@ -310,8 +310,8 @@ func child(root string) {
 
 func TestKilledProcess(t *testing.T) {
 	root := t.TempDir()
-	for round := range 4 {
-		promised := runAndKill(t, root, 5+7*round)
+	for round := range 3 {
+		promised := runAndKill(t, root, 5+3*round)
 		s, err := OpenStore(root)
 		must(t, err)
 		j, note, err := s.Open(idOf(1), build)

@@ -98,7 +98,7 @@ func TestDestroyGoesOnWithoutRoomForATombstone(t *testing.T) {
 	j := create(t, s, idOf(1))
 	appendAll(t, j, story()...)
 	must(t, j.Close())
-	// A folder in the tombstone's place that cannot be looked into.
+	// A link to itself in the tombstone's place can be neither read nor made.
 	must(t, os.Symlink("tombstone", tombPath(s.dir(idOf(1)))))
 	if err := s.Destroy(idOf(1), []byte("done")); err == nil {
 		t.Error("the tombstone could not be written, and nobody says so")

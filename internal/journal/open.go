@@ -114,6 +114,9 @@ func (j *Journal) mend(marked uint64) (Note, error) {
 	if note.LostBodies, err = j.bodies.sweep(keep); err != nil {
 		return note, err
 	}
+	if note.TornBytes == 0 && j.synced == j.next {
+		return note, nil
+	}
 	if err := j.log.Truncate(j.end); err != nil {
 		return note, err
 	}

@@ -108,23 +108,23 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 // lay writes the files of a new session.
 func (s *Store) lay(id protocol.SessionID, seed [SeedSize]byte, build string) error {
 	dir := s.dir(id)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	if err := disk.SyncDir(filepath.Dir(dir)); err != nil {
-		return err
-	}
-	if err := disk.MakeDir(bodyPath(dir)); err != nil {
-		return err
-	}
-	if err := disk.Create(seedPath(dir), seed[:]); err != nil {
-		return err
-	}
 	log, err := newLog(Header{id, build, time.Now()}, seed)
 	if err != nil {
 		return err
 	}
-	return disk.Create(logPath(dir), log)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(bodyPath(dir), 0o700); err != nil {
+		return err
+	}
+	if err := disk.Write(seedPath(dir), seed[:]); err != nil {
+		return err
+	}
+	if err := disk.Write(logPath(dir), log); err != nil {
+		return err
+	}
+	return errors.Join(disk.SyncDir(dir), disk.SyncDir(filepath.Dir(dir)))
 }
 
 // Unfinished returns the sessions that were begun and not destroyed, in order

@@ -2,10 +2,12 @@ package launch
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -60,7 +62,7 @@ func compareAlone(j *job.Job, shares []Share, splits []stage.Split, r *stage.Res
 	for i, s := range shares {
 		own := splits[i : i+1]
 		alone := stage.Alone{Party: s.Party, Rows: trainingRows(own)}
-		f, err := fit(j, own, splits)
+		f, err := fit(onlyWeightsOf(j, own[0]), own, splits)
 		switch {
 		case errors.Is(err, evaluate.ErrOneClass):
 			alone.Metrics, err = evaluate.Constant(onlyClass(own[0]), truth(splits)).Measure()
@@ -75,24 +77,64 @@ func compareAlone(j *job.Job, shares []Share, splits []stage.Split, r *stage.Res
 	return nil
 }
 
-// fit trains on the training rows of some parties, scaled as they would scale
-// them, and decides the held-out rows of others.
+// onlyWeightsOf leaves out the weights of classes that a party does not have.
+func onlyWeightsOf(j *job.Job, s stage.Split) *job.Job {
+	alone := *j
+	alone.Learner.ClassWeight = maps.Clone(j.Learner.ClassWeight)
+	_, labels := gather([]stage.Split{s}, false)
+	maps.DeleteFunc(alone.Learner.ClassWeight, func(class string, _ float64) bool { return !slices.Contains(labels, class) })
+	return &alone
+}
+
+// fit trains on the training rows of some parties and decides the held-out
+// rows of others.
 func fit(j *job.Job, train, test []stage.Split) (*evaluate.Fitted, error) {
+	p, err := prepare(j, train, test)
+	if err != nil {
+		return nil, err
+	}
+	return p.fit(j)
+}
+
+// prepared is a learning problem on raw rows.
+type prepared struct {
+	rows    linalg.Matrix[float64] // training rows, then held-out rows; scaled
+	labels  []string
+	test    []bool
+	scaling stage.Scaling // empty: none
+}
+
+// prepare gathers rows and scales them as the training parties would among
+// themselves.
+func prepare(j *job.Job, train, test []stage.Split) (*prepared, error) {
+	rows, labels := gather(train, false)
+	held, truth := gather(test, true)
+	p := &prepared{rows: stack(rows, held), labels: slices.Concat(labels, truth)}
+	p.test = make([]bool, len(p.labels))
+	for i := len(labels); i < len(p.test); i++ {
+		p.test[i] = true
+	}
+	if j.Data.Scale == job.None {
+		return p, nil
+	}
+	var err error
+	if p.scaling, err = stage.ScaleOf(j, rows); err != nil {
+		return nil, err
+	}
+	p.scaling.Apply(p.rows)
+	return p, nil
+}
+
+func (p *prepared) fit(j *job.Job) (*evaluate.Fitted, error) {
 	learner, err := stage.Learner(j)
 	if err != nil {
 		return nil, err
 	}
-	rows, labels := gather(train, false)
-	held, truth := gather(test, true)
-	all := stack(rows, held)
-	if err := stage.ScaleTogether(j, rows, all); err != nil {
-		return nil, err
+	f, err := evaluate.Fit(evaluate.Task{Gram: kernel.LinearGram(p.rows), Labels: p.labels, Test: p.test}, learner, nil)
+	if errors.Is(err, evaluate.ErrOneClass) {
+		return nil, session.BadInput(err)
 	}
-	mask := make([]bool, all.Rows)
-	for i := rows.Rows; i < all.Rows; i++ {
-		mask[i] = true
-	}
-	return evaluate.Fit(evaluate.Task{Gram: kernel.LinearGram(all), Labels: slices.Concat(labels, truth), Test: mask}, learner, nil)
+	return f, err
 }
 
 // gather copies the training or the held-out rows of several parties, in their

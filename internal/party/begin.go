@@ -113,7 +113,7 @@ func (p *Party) report(f finished) *session.Report {
 		CPU: cpu - f.r.work.cpu, PeakRSS: rss, Facts: f.r.work.state.Facts(),
 	}
 	if f.err != nil {
-		report.Reason = f.err.Error()
+		report.Reason = session.Reason(f.err)
 		var blame *protocol.BlameError
 		if errors.As(f.err, &blame) {
 			report.Blamed = blame.Party

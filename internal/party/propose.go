@@ -37,7 +37,7 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	r, err := p.consider(m)
 	if err != nil {
 		p.Logger.Warn("refused a proposal", "session", m.Session.String(), "error", err)
-		refusal := session.Refusal{Code: session.CodeOf(err), Reason: err.Error()}
+		refusal := session.Refusal{Code: session.CodeOf(err), Reason: session.Reason(err)}
 		return p.tell(ctx, m.Session, session.KindRefusal, refusal.Encode())
 	}
 	p.Logger.Info("accepted a session", "session", r.ID().String(), "protocol", r.session.Protocol, "purpose", r.session.Purpose)

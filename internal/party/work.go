@@ -53,12 +53,11 @@ func (p *Party) prepare(w *work) error {
 		return nil
 	}
 	table, err := p.Load(w.job.Data)
-	if err != nil {
-		return session.BadInput(err)
+	if err == nil {
+		w.state, err = stage.NewParty(w.job, p.Name, table)
 	}
-	w.state, err = stage.NewParty(w.job, p.Name, table)
 	if err != nil {
-		return session.BadInput(err)
+		return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
 	}
 	return nil
 }

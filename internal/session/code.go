@@ -32,12 +32,23 @@ func readCode(r *wire.Reader) Code {
 	return c
 }
 
-// Error is an error with its code. Text crosses the network, so it holds no
-// value of anybody's data.
+// Error is an error with its code.
 type Error struct {
 	Code   Code
 	Blamed string // the peer at fault, or ""
 	Err    error
+	// Public, if set, is what peers are told instead: the error itself names
+	// files or quotes values of somebody's data.
+	Public string
+}
+
+// Reason is what a peer may be told of an error.
+func Reason(err error) string {
+	var coded *Error
+	if errors.As(err, &coded) && coded.Public != "" {
+		return coded.Public
+	}
+	return err.Error()
 }
 
 func (e *Error) Error() string { return e.Err.Error() }

@@ -31,7 +31,7 @@ func (s *Server) learn(progress Reporter) error {
 	if err != nil {
 		return err
 	}
-	m, err := model.NewSVC(kernelSpec(s.Job), nil, s.upload.Rows(s.fitted.Support), s.fitted.Classifier)
+	m, err := model.NewSVC(KernelSpec(s.Job), nil, s.upload.Rows(s.fitted.Support), s.fitted.Classifier)
 	if err != nil {
 		return err
 	}
@@ -47,14 +47,15 @@ func (s *Server) evaluate(Reporter) error {
 
 // Learner builds what a job's learner section describes.
 func Learner(j *job.Job) (evaluate.Learner, error) {
-	k, err := kernel.New(kernelSpec(j))
+	k, err := kernel.New(KernelSpec(j))
 	if err != nil {
 		return evaluate.Learner{}, session.BadInput(err)
 	}
 	return evaluate.Learner{Kernel: k, SVC: svm.Params{C: j.Learner.C, Tol: j.Learner.Tol, Weights: j.Learner.ClassWeight}}, nil
 }
 
-func kernelSpec(j *job.Job) kernel.Spec {
+// KernelSpec is a job's kernel section in the terms of package kernel.
+func KernelSpec(j *job.Job) kernel.Spec {
 	k := j.Kernel
 	return kernel.Spec{Name: string(k.Name), Gamma: k.Gamma, Coef0: k.Coef0, Degree: k.Degree, Alpha: k.Alpha, LengthScale: k.LengthScale}
 }

@@ -49,16 +49,11 @@ func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {
 	return scale.NewParty(setup, s)
 }
 
-// ScaleTogether scales rows in place as parties would that hold the training
+// Scaling is what parties agree on before they encode.
+type Scaling = scale.Scaling
+
+// ScaleOf is the scaling on which parties would agree that hold these training
 // rows among them. It is for programs that own all the data.
-func ScaleTogether(j *job.Job, training, rows linalg.Matrix[float64]) error {
-	if j.Data.Scale == job.None {
-		return nil
-	}
-	s, err := scale.Pooled(training, scale.Method(j.Data.Scale))
-	if err != nil {
-		return err
-	}
-	s.Apply(rows)
-	return nil
+func ScaleOf(j *job.Job, training linalg.Matrix[float64]) (Scaling, error) {
+	return scale.Pooled(training, scale.Method(j.Data.Scale))
 }

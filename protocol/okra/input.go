@@ -63,6 +63,8 @@ func (in Input) validate() error {
 	switch {
 	case n < 1 || n > maxRows:
 		return fmt.Errorf("okra: %d rows; a party brings 1 to %d", n, maxRows)
+	case in.Rows.Cols < 1 || in.Rows.Cols > MaxFeatures:
+		return fmt.Errorf("okra: rows of %d features; 1 to %d are possible", in.Rows.Cols, MaxFeatures)
 	case in.Labels != nil && len(in.Labels) != n:
 		return fmt.Errorf("okra: %d labels for %d rows", len(in.Labels), n)
 	case in.Test != nil && len(in.Test) != n:

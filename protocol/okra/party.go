@@ -40,7 +40,7 @@ func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	if err := p.fits(in.Rows.Cols, Padding(max(1, in.Rows.Cols))); err != nil {
+	if err := p.fits(in.Rows.Cols, Padding(in.Rows.Cols)); err != nil {
 		return nil, err
 	}
 	return &Party{desk: d, params: p, input: in}, nil

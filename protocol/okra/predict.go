@@ -62,7 +62,7 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Matrix[
 	if err := (Input{Rows: rows}).validate(); err != nil {
 		return nil, err
 	}
-	encoder, err := NewEncoder(p, epoch, rows.Cols, Padding(max(1, rows.Cols)))
+	encoder, err := NewEncoder(p, epoch, rows.Cols, Padding(rows.Cols))
 	if err != nil {
 		return nil, err
 	}

@@ -281,7 +281,7 @@ func TestBadInputs(t *testing.T) {
 		want string
 	}{
 		{Input{}, "okra: 0 rows; a party brings 1 to 67108864"},
-		{Input{Rows: linalg.New[float64](2, 0)}, "okra: 0 features and 64 extra dimensions; at most 4194304 of each"},
+		{Input{Rows: linalg.New[float64](2, 0)}, "okra: rows of 0 features; 1 to 4194304 are possible"},
 		{Input{Rows: good, Labels: []string{"a"}}, "okra: 1 labels for 2 rows"},
 		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label ""; a label has 1 to 64 bytes`},
 		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `"; a label has 1 to 64 bytes`},

@@ -431,7 +431,7 @@ func TestLateTimersDoNothing(t *testing.T) {
 // Before all have announced, rows must wait and nothing is stored; after
 // that, memory is the encoded rows, the Gram matrix and small change.
 func TestServerMemory(t *testing.T) {
-	const n, f = 600, 4000
+	const n, f = 300, 3000
 	inputs := share(randomRows("memory", 3*n, f), n, n, n)
 	w := newWorld(t, Spec{Rounds: 2}, inputs...)
 	w.start(t)
@@ -471,7 +471,7 @@ func TestServerMemory(t *testing.T) {
 	w.queue, w.sent, w.effects, held = nil, nil, nil, nil
 	width := f + Padding(f)
 	want := int64(4*3*n*width + 8*9*n*n)
-	if grown := heap() - before; grown > want+8<<20 {
+	if grown := heap() - before; grown > want+4<<20 {
 		t.Errorf("%d bytes held at the end, %d are rows and Gram matrix", grown, want)
 	}
 	runtime.KeepAlive(w)

@@ -39,11 +39,20 @@ func (c *Case) baseline() (*baseline, error) {
 		return nil, err
 	}
 	if len(r.Refusals) > 0 {
-		return nil, found(r, fmt.Errorf("%s refuses %v of an undisturbed run", r.Refusals[0].Node, r.Refusals[0].Event))
+		first := r.Refusals[0]
+		return nil, found(r, fmt.Errorf("in an undisturbed run %s refuses %s: %w", first.Node, describe(first.Event), first.Err))
 	}
 	b.Result = r
 	b.messages = slices.DeleteFunc(b.messages, func(m protocol.Message) bool { return !log.accepted[m.Header] })
 	return b, c.succeeded(r)
+}
+
+// describe is e in a few words.
+func describe(e protocol.Event) string {
+	if r, ok := e.(protocol.Received); ok {
+		return r.Message.Header.String()
+	}
+	return fmt.Sprintf("%T", e)
 }
 
 // succeeded reports whether every machine ended with the right result.

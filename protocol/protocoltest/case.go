@@ -29,9 +29,9 @@ type Case struct {
 	// slow and the network's window is Window messages from each sender to
 	// each receiver.
 	InFlight int64
-	// Trusts reports whether a message's content is the sender's own word that
-	// nobody can verify, so that a lie in it may change results. Nil trusts
-	// none.
+	// Trusts reports whether the body of a message with this header is the
+	// sender's own word, which nobody can verify, so that a lie in it may
+	// change results. Nil trusts none.
 	Trusts func(protocol.Header) bool
 	// Runs bounds the runs made for one property; 0 means 200. Where more
 	// would be needed for all cases, a fixed sample is taken.

@@ -39,8 +39,13 @@ const (
 
 func (g *greeter) Step(e protocol.Event) (protocol.Effects, error) {
 	if g.ended && g.bug != "undead" {
-		if g.bug == "panics after the end" {
+		switch g.bug {
+		case "panics after the end":
 			panic("over")
+		case "forgets its result after the end":
+			g.roll = nil
+		case "sends after the end":
+			return protocol.Effects{Send: []protocol.Message{{}}}, errors.New("greet: over")
 		}
 		return protocol.Effects{}, errors.New("greet: the session has ended")
 	}
@@ -66,6 +71,9 @@ func (g *greeter) step(e protocol.Event) (protocol.Effects, error) {
 		return g.expired(), nil
 	case protocol.Received:
 		if err := g.session.Check(e.Message.Header, g.self); err != nil && g.bug != "checks no header" {
+			if g.bug == "counts before it checks" {
+				g.greeting = append(g.greeting, 'x')
+			}
 			return protocol.Effects{}, err
 		}
 		if g.self == leader {
@@ -174,8 +182,15 @@ func (g *greeter) sendRoll() protocol.Effects {
 	g.roll = append(g.roll, sum[:]...)
 	eff := protocol.Effects{End: &protocol.End{}}
 	for _, p := range g.session.With(protocol.RoleParty) {
+		aside := protocol.Message{Header: g.session.Header(leader, p, 2, "Aside")}
+		if g.bug == "sends what is refused" {
+			eff.Send = append(eff.Send, aside)
+		}
 		m := protocol.Message{Header: g.session.Header(leader, p, 2, "Roll"), Body: bytes.Clone(g.roll)}
 		eff.Send = append(eff.Send, m)
+		if g.bug == "sends less in disorder" && slices.Equal(g.arrival, g.session.With(protocol.RoleParty)) {
+			eff.Send = append(eff.Send, aside)
+		}
 		if g.bug == "uses a header twice" {
 			eff.Send = append(eff.Send, m)
 		}
@@ -216,6 +231,14 @@ func (g *greeter) expired() protocol.Effects {
 				break
 			}
 		}
+	}
+	switch {
+	case g.bug == "goes on without the missing" && g.self == leader:
+		return g.sendRoll()
+	case g.bug == "panics on an early timer" && g.sent < g.chunks() && g.self != leader:
+		panic("too early")
+	case g.bug == "blames the first" && g.self == leader:
+		missing = g.session.With(protocol.RoleParty)[0]
 	}
 	switch g.bug {
 	case "blames the wrong one":

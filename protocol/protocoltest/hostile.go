@@ -50,7 +50,7 @@ func (c *Case) replace(b *baseline, genuine protocol.Header, bent protocol.Messa
 		}
 		return c.recovers(b, genuine, bent)
 	}
-	if c.Trusts(genuine) {
+	if bent.Header == genuine && c.Trusts(genuine) {
 		return nil
 	}
 	return c.correct(r)

@@ -134,6 +134,14 @@ func TestConstantColumns(t *testing.T) {
 	}
 }
 
+func TestNegativeZeroIsZero(t *testing.T) {
+	zero := math.Copysign(0, -1)
+	s := summary(t, table([]float64{zero}), MinMax)
+	if math.Signbit(s.First[0]) || math.Signbit(s.Second[0]) {
+		t.Error("-0 stays -0: the scaling would depend on the order of rows")
+	}
+}
+
 func TestApply(t *testing.T) {
 	m := linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 3, Data: []float64{1, 2, 9, 3, 4, 9}}
 	Scaling{Offset: []float64{1, 2}, Factor: []float64{2, 10}}.Apply(m)

@@ -13,24 +13,28 @@ type Facts struct {
 	FewestRows int
 }
 
-// Lesson says in plain words what somebody learns from a session.
-type Lesson struct {
-	Who  string // "leader", "party", "server", "broker"
-	What string
+// Leakage says in plain words what each role learns in this job beyond its own
+// rows and the scaling. The keys are "leader", "party", "coalition", "server"
+// and "broker".
+func Leakage(f Facts) map[string][]string {
+	low, high := sizes(f.Columns)
+	return map[string][]string{
+		"leader": f.leader(),
+		"party":  f.party(),
+		"coalition": {
+			"Parties that join with the leader learn what the leader knows. Without the leader they learn no more than one of them would with their rows pooled.",
+		},
+		"server": {"The server takes no part in scaling and learns nothing from its messages."},
+		"broker": {fmt.Sprintf("The broker sees who talks, when and how much: from the sizes it knows that there are %d to %d columns.", low, high)},
+	}
 }
 
-// Leakage says what each role learns in a job with these facts.
-func Leakage(f Facts) []Lesson {
-	lessons := []Lesson{{"leader", fmt.Sprintf("%s learns how many rows each other party has and, for each of its %d columns, %s.", f.Leader, f.Columns, f.perParty())}}
+func (f Facts) leader() []string {
+	lines := []string{fmt.Sprintf("The leader, %s, learns how many rows each other party has and, for each of its %d columns, %s.", f.Leader, f.Columns, f.perParty())}
 	if s := f.small(); s != "" {
-		lessons = append(lessons, Lesson{"leader", s})
+		lines = append(lines, s)
 	}
-	low, high := sizes(f.Columns)
-	return append(lessons,
-		Lesson{"party", f.combined()},
-		Lesson{"server", "The server takes no part in scaling and learns nothing from its messages."},
-		Lesson{"broker", fmt.Sprintf("The broker sees who talks, when and how much: from the sizes it knows that there are %d to %d columns.", low, high)},
-	)
+	return lines
 }
 
 func (f Facts) perParty() string {
@@ -53,20 +57,19 @@ func (f Facts) small() string {
 	return ""
 }
 
-func (f Facts) combined() string {
-	var s string
-	if f.Method == MinMax {
-		s = "Every party learns the least and the greatest value of each column over all parties. Where one lies outside its own range, it is the real value of a row elsewhere"
+func (f Facts) party() []string {
+	if f.Method == Standard {
+		lines := []string{"Every party learns the mean and the standard deviation of each column over all parties."}
 		if f.Parties == 2 {
-			s += ", that is, of the one other party"
+			lines = append(lines, "With two parties, one that guesses the other's number of rows can compute the other's means and deviations.")
 		}
-		return s + "."
+		return lines
 	}
-	s = "Every party learns the mean and the standard deviation of each column over all parties."
+	lines := []string{"Every party learns the least and the greatest value of each column over all parties. Where one lies outside its own range, it is the real value of a row elsewhere."}
 	if f.Parties == 2 {
-		s += " With two parties, one that guesses the other's number of rows can compute the other's means and deviations."
+		lines = append(lines, "With two parties, that is a row of the one other party.")
 	}
-	return s
+	return lines
 }
 
 // sizes returns the least and the greatest number of columns that give

@@ -203,6 +203,109 @@ func TestWidthsDiffer(t *testing.T) {
 	}
 }
 
+// What is told before must be on disk: the input before its statistics are
+// out, and all statistics before the scaling is.
+func TestSync(t *testing.T) {
+	s := session(t, descriptor(MinMax, 2, 0))
+	own := summary(t, table([]float64{1}), MinMax)
+	leader, err := NewLeader(protocol.Setup{Session: s, Self: "p0"}, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	party, err := NewParty(protocol.Setup{Session: s, Self: "p1"}, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := protocol.Start{InputHash: own.Hash()}
+	a, errA := leader.Step(start)
+	b, errB := party.Step(start)
+	if errA != nil || errB != nil || !a.Sync || !b.Sync {
+		t.Fatalf("start: sync %v and %v, errors %v and %v", a.Sync, b.Sync, errA, errB)
+	}
+	if c, err := leader.Step(protocol.Received{Message: b.Send[0]}); err != nil || len(c.Send) == 0 || !c.Sync {
+		t.Errorf("the scaling is sent with sync %v, error %v", c.Sync, err)
+	}
+}
+
+func TestUnexpectedMessages(t *testing.T) {
+	m := meet(t, MinMax)
+	combined := protocol.Message{Header: m.session.Header("north", "south", roundCombined, kindCombined), Body: body(0, []float64{1, 4}, []float64{0.5, 1})}
+	for _, h := range []func(*protocol.Header){
+		func(h *protocol.Header) { h.Sequence = 1 },
+		func(h *protocol.Header) { h.Round++ },
+		func(h *protocol.Header) { h.Kind = "Rows" },
+		func(h *protocol.Header) { h.Sender = "east" },
+	} {
+		bad := combined
+		h(&bad.Header)
+		_, err := m.party.Step(protocol.Received{Message: bad})
+		wantBlame(t, err, bad.Sender, protocol.KindUnexpected, "only Combined of a leader are expected here")
+	}
+}
+
+// A leader that sends the scaling before it can have all statistics, or a part
+// of it twice.
+func TestCombinedOutOfPlace(t *testing.T) {
+	s := session(t, descriptor(MinMax, 2, 0))
+	own := summary(t, table(make([]float64, 100)), MinMax)
+	size := sizing{chunk: 64, batch: 1}
+	party, err := newParty(protocol.Setup{Session: s, Self: "p1"}, own, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	combined := protocol.Message{Header: s.Header("p0", "p1", roundCombined, kindCombined)}
+	combined.Chunks, combined.Body = 2, newLayout(100, size).encode(0, columns{make([]float64, 64), make([]float64, 64)})
+	steps := []struct {
+		event protocol.Event
+		early bool
+	}{
+		{protocol.Start{InputHash: own.Hash()}, false},
+		{protocol.Received{Message: combined}, true},
+		{protocol.Resumed{}, false},
+		{protocol.Received{Message: combined}, false},
+		{protocol.Received{Message: combined}, true},
+	}
+	for i, step := range steps {
+		_, err := party.Step(step.event)
+		if step.early {
+			wantBlame(t, err, "p0", protocol.KindUnexpected, "too early, or here already")
+		} else if err != nil {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+}
+
+// The leader holds no more than the blocks that wait for somebody.
+func TestLeaderFreesWhatItMerged(t *testing.T) {
+	s := session(t, descriptor(MinMax, 3, 0))
+	own := summary(t, table(make([]float64, 1000)), MinMax)
+	size := sizing{chunk: 64, batch: 1}
+	leader, err := newLeader(protocol.Setup{Session: s, Self: "p0"}, own, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := leader.Step(protocol.Start{InputHash: own.Hash()}); err != nil {
+		t.Fatal(err)
+	}
+	l := newLayout(1000, size)
+	for i := range l.chunks() {
+		for _, sender := range []string{"p1", "p2"} {
+			h := s.Header(sender, "p0", roundStatistics, kindStatistics)
+			h.Chunk, h.Chunks = uint32(i), uint32(l.chunks())
+			lo, hi := l.span(i)
+			body := l.encode(1, columns{own.First[lo:hi], own.Second[lo:hi]})
+			if _, err := leader.Step(protocol.Received{Message: protocol.Message{Header: h, Body: body}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, b := range leader.blocks {
+			if b.parts != nil {
+				t.Fatalf("after block %d, which is complete, something is held", i)
+			}
+		}
+	}
+}
+
 func TestStepsOutOfPlace(t *testing.T) {
 	m := meet(t, MinMax)
 	start := protocol.Start{InputHash: m.leader.own.Hash()}

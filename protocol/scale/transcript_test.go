@@ -65,7 +65,7 @@ func TestLeakage(t *testing.T) {
 		never string
 	}{
 		{"minmax", Facts{MinMax, "north", 3, 64, 0}, map[string][]string{
-			"leader": {"north learns how many rows each other party has", "64 columns", "real value of some row"},
+			"leader": {"north, learns how many rows each other party has", "64 columns", "real value of some row"},
 			"party":  {"least and the greatest value", "real value of a row elsewhere."},
 			"server": {"learns nothing"},
 			"broker": {"1 to 64 columns"},
@@ -77,7 +77,7 @@ func TestLeakage(t *testing.T) {
 		}, "real value"},
 		{"one row", Facts{MinMax, "north", 2, 3, 1}, map[string][]string{
 			"leader": {"A party with a single row sends that row itself."},
-			"party":  {"that is, of the one other party"},
+			"party":  {"a row of the one other party"},
 		}, "smallest party"},
 		{"two rows", Facts{Standard, "north", 3, 3, 2}, map[string][]string{"leader": {"gives away both values"}}, "single row"},
 		{"few rows", Facts{MinMax, "north", 3, 3, 9}, map[string][]string{"leader": {"The smallest party has 9 rows, so that each column tells 2 of its 9 values."}}, "single row"},
@@ -85,8 +85,11 @@ func TestLeakage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := make(map[string]string)
-			for _, l := range Leakage(tt.facts) {
-				got[l.Who] += l.What + "\n"
+			for who, lines := range Leakage(tt.facts) {
+				got[who] = strings.Join(lines, "\n")
+			}
+			if len(got) != 5 || got["coalition"] == "" {
+				t.Errorf("keys of %v, want leader, party, coalition, server and broker", got)
 			}
 			for who, parts := range tt.want {
 				for _, part := range parts {

@@ -35,6 +35,9 @@ member receiver, server
 	if diff := cmp.Diff(wantEdges, r.Edges, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".waiting" }, cmp.Ignore())); diff != "" {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
+	if r.Steps != 5 || r.Ticks != 5 {
+		t.Errorf("%d steps in %d ticks, want 5 in 5", r.Steps, r.Ticks)
+	}
 	if o := r.Outcome("sender"); o.Events != 2 || o.Crashes != 1 {
 		t.Errorf("sender: %d events, %d crashes; want 2 and 1", o.Events, o.Crashes)
 	}
@@ -68,10 +71,13 @@ func TestSameSeedSameRun(t *testing.T) {
 // arrives twice.
 func TestExactlyOnce(t *testing.T) {
 	cfg := counting(t, 20, 20)
-	cfg.Schedule = sim.Schedule{Loss: 1, Duplicate: 1}
+	cfg.Schedule = sim.Schedule{Loss: 1, Duplicate: 1, CrashRate: 1}
 	r := mustRun(t, cfg)
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
+	}
+	if len(r.Refusals) > 0 {
+		t.Errorf("a duplicate came through to the machine after a crash: %v", r.Refusals[0])
 	}
 	if got := r.Outcome("receiver").Events; got != 21 {
 		t.Errorf("the receiver accepted %d events, want the start and 20 messages", got)
@@ -127,6 +133,27 @@ func TestWindowBoundsWhatIsUndelivered(t *testing.T) {
 	}())
 	if r.Peak.Messages != 200 {
 		t.Errorf("without a window the peak is %d messages, want 200", r.Peak.Messages)
+	}
+}
+
+// What a receiver refuses, or will never take because it has ended, does not
+// hold the sender back.
+func TestWindowIsFreedByRefusalsAndEnds(t *testing.T) {
+	refusing := func() stepper {
+		return func(e protocol.Event) (protocol.Effects, error) {
+			if _, ok := e.(protocol.Received); ok {
+				return protocol.Effects{}, errors.New("no")
+			}
+			return protocol.Effects{}, nil
+		}
+	}
+	for name, build := range map[string]func() stepper{"refuses": refusing, "ends": receiver(session(t, 1), 1)} {
+		cfg := counting(t, 9, 3)
+		cfg.Nodes[1] = node("receiver", build)
+		cfg.Schedule = sim.Schedule{Window: 1}
+		if o := mustRun(t, cfg).Outcome("sender"); o.End == nil {
+			t.Errorf("the receiver %s, and the sender waits for it for ever", name)
+		}
 	}
 }
 

@@ -186,17 +186,22 @@ type receipt struct {
 
 func (r receipt) Ack() error { return r.settle("+ACK") }
 
-// Later doubles the delay with every repetition, up to a second: a bulk
-// message that a busy receiver puts back costs its whole length each time.
 func (r receipt) Later(delay time.Duration) error {
+	if delay = slower(delay, r.times); delay > 0 {
+		return r.settle(fmt.Sprintf(`-NAK {"delay": %d}`, delay.Nanoseconds()))
+	}
+	return r.settle("-NAK")
+}
+
+// slower doubles a delay with every delivery after the first, up to a second:
+// a bulk message that a busy receiver puts back costs its whole length each
+// time.
+func slower(delay time.Duration, times int) time.Duration {
 	const most = time.Second
-	for n := 1; n < r.times && delay < most; n++ {
+	for n := 1; n < times && 0 < delay && delay < most; n++ {
 		delay = min(2*delay, most)
 	}
-	if delay <= 0 {
-		return r.settle("-NAK")
-	}
-	return r.settle(fmt.Sprintf(`-NAK {"delay": %d}`, delay.Nanoseconds()))
+	return delay
 }
 
 func (r receipt) settle(word string) error {

@@ -116,27 +116,25 @@ func TestAnswersStayAtHome(t *testing.T) {
 	}
 }
 
-// harmedBy sends messages from north to itself through nc, has the server's
-// answers go to reply, and reports whether anybody but north noticed.
+// harmedBy has the server send two things to the subject reply, on behalf of
+// nc: the receipt for a message from north to itself, and that message, whose
+// body is a request. It reports whether anybody but north noticed.
 func (f *federation) harmedBy(nc *natsgo.Conn, reply string) bool {
 	f.Helper()
 	f.send(f.join("east"), "south", "precious")
-	for range 3 { // the answer holds a number that grows, which a reset obeys
-		if err := nc.PublishRequest(subject("north", "north"), reply, []byte("bait")); err != nil {
-			f.Fatal(err)
-		}
+	if err := nc.PublishRequest(subject("north", "north"), reply, []byte(`{"batch": 1, "seq": 100}`)); err != nil {
+		f.Fatal(err)
+	}
+	if err := nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.MERCER.north", reply, []byte(`{"batch": 1}`)); err != nil {
+		f.Fatal(err)
 	}
 	if err := nc.Flush(); err != nil {
 		f.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond) // answers are sent after the flush
-	others := f.stored()
-	maps.DeleteFunc(others, func(s string, _ uint64) bool { return s == subject("north", "north") })
-	if len(others) != 1 || others[subject("east", "south")] != 1 {
-		return true
-	}
-	waiting := f.waiting("south")
-	return waiting != 1
+	time.Sleep(100 * time.Millisecond) // the server's answers come after the flush
+	stored := f.stored()
+	delete(stored, subject("north", "north"))
+	return !maps.Equal(stored, map[string]uint64{subject("east", "south"): 1}) || f.waiting("south") != 1
 }
 
 // Empty messages end a stream of answers between NATS accounts; deliveries

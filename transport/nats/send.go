@@ -39,9 +39,14 @@ func (c *conn) send(ctx context.Context, to string, data []byte) error {
 		if err != nil {
 			return because(err, failure)
 		}
-		if failure = c.publish(ctx, era, subject(c.name, to), data); failure == nil {
+		err = c.publish(ctx, era, subject(c.name, to), data)
+		if err == nil {
 			return nil
 		}
+		if ctx.Err() != nil {
+			return because(ctx.Err(), failure)
+		}
+		failure = err
 		if !errors.Is(failure, jetstream.ErrNoStreamResponse) {
 			unknownSince = time.Time{}
 		} else if unknownSince.IsZero() {

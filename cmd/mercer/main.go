@@ -1,0 +1,12 @@
+// Command mercer trains kernel machines on data that nobody may pool.
+package main
+
+import (
+	"os"
+
+	"github.com/mercer-fl/mercer/internal/cli"
+)
+
+func main() {
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/source"
+)
+
+// dataInfoResult is what a table looks like at first sight.
+type dataInfoResult struct {
+	Name       string      `json:"name"`
+	Rows       int         `json:"rows"`
+	Columns    int         `json:"columns"`
+	IDs        bool        `json:"ids"`
+	ClassCount int         `json:"class_count"`
+	Classes    []infoClass `json:"classes"` // [] when there are more than maxClasses
+	Sparsity   float64     `json:"sparsity"`
+	Min        float64     `json:"min"`
+	Max        float64     `json:"max"`
+	Grid       infoGrid    `json:"grid"`
+}
+
+type infoClass struct {
+	Label string `json:"label"`
+	Rows  int    `json:"rows"`
+}
+
+// infoGrid says whether the values lie on a grid, and what that means for
+// OKRA.
+type infoGrid struct {
+	Varying int     `json:"varying_columns"`
+	OnGrid  int     `json:"grid_columns"`
+	Step    float64 `json:"step"` // that all columns share, or 0
+	Attack  string  `json:"lattice_attack"`
+	Meaning string  `json:"meaning"`
+}
+
+// maxClasses bounds the classes that are listed: the labels of a regression
+// are all different.
+const maxClasses = 100
+
+func (a *app) dataInfo() *cobra.Command {
+	var columns source.Columns
+	cmd := &cobra.Command{
+		Use:   "info NAME|FILE",
+		Short: "Show the shape of a table, its classes, and what OKRA would give away",
+		Long: `Read a whole table and show its shape and its classes, and whether its values
+lie on a grid: with OKRA the server learns all inner products between rows, and
+for values on a grid that can be the rows themselves.`,
+		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient",
+		Args:    args("NAME or FILE"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			set, err := a.library().Load(args[0], columns)
+			if err != nil {
+				return nil, err
+			}
+			return describe(args[0], set), nil
+		}),
+	}
+	cmd.Flags().StringVar(&columns.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
+	cmd.Flags().StringVar(&columns.ID, "id", "", "column of the row ids: a name or a number from 0")
+	return cmd
+}
+
+func describe(name string, set *dataset.Set) dataInfoResult {
+	s := dataset.Summarize(set)
+	r := dataInfoResult{
+		Name: name, Rows: s.Rows, Columns: s.Cols, IDs: set.IDs != nil,
+		ClassCount: len(s.Classes), Classes: []infoClass{},
+		Sparsity: s.Sparsity, Min: s.Min, Max: s.Max,
+		Grid: gridOf(s),
+	}
+	if len(s.Classes) <= maxClasses {
+		for _, c := range s.Classes {
+			r.Classes = append(r.Classes, infoClass(c))
+		}
+	}
+	return r
+}
+
+// The verdicts on the lattice attack.
+const (
+	attackApplies  = "applies"
+	attackTooShort = "too few rows" // as yet: more rows may come
+	attackMixed    = "not tried on mixed tables"
+	attackNone     = "does not apply"
+)
+
+// triedColumns is up to how many columns the attack has been run.
+const triedColumns = 100
+
+// gridOf judges the table as the pooled rows of a job would be judged: the
+// server of OKRA sees the inner products of all of them.
+func gridOf(s dataset.Summary) infoGrid {
+	g := infoGrid{Varying: s.Varying, OnGrid: s.OnGrid, Step: s.Step}
+	switch {
+	case s.OnGrid == 0:
+		g.Attack = attackNone
+		g.Meaning = "The values lie on no coarse grid (65,536 levels a column or fewer), so lattice reduction as it is known does not give them away. The server still learns all inner products between rows: distances, duplicates, clusters."
+		if s.Rows > s.Varying {
+			g.Meaning += fmt.Sprintf(" And since the %d rows outnumber the %d columns that vary, it can separate columns that are statistically independent of each other.", s.Rows, s.Varying)
+		}
+	case s.OnGrid < s.Varying:
+		g.Attack = attackMixed
+		g.Meaning = fmt.Sprintf("%d of %d columns that vary lie on a grid. Lattice reduction has not been tried on such mixed tables; do not rely on OKRA to hide those columns from the server.", s.OnGrid, s.Varying)
+	case s.Rows <= s.Varying:
+		g.Attack = attackTooShort
+		g.Meaning = fmt.Sprintf("All columns lie on a grid, and the %d rows do not outnumber the %d columns that vary. Once the rows of all parties do, an OKRA server can compute every value up to the order and sign of the columns.", s.Rows, s.Varying)
+	default:
+		g.Attack = attackApplies
+		g.Meaning = fmt.Sprintf("All columns lie on a grid and the %d rows outnumber the %d columns that vary: from the inner products alone an OKRA server can compute every value, up to the order and sign of the columns, by lattice reduction. Treat the rows as readable by the server.", s.Rows, s.Varying)
+		if s.Varying > triedColumns {
+			g.Meaning += fmt.Sprintf(" (The attack has been run on up to about %d columns; nothing is known to stop it beyond.)", triedColumns)
+		}
+	}
+	return g
+}
+
+// Print writes the facts, the classes and what the grid means.
+func (r dataInfoResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s: %s, %s", r.Name, countOf(r.Rows, "row"), countOf(r.Columns, "column"))
+	p.linef("values    %.6g to %.6g, %.1f %% zeros", r.Min, r.Max, 100*r.Sparsity)
+	p.linef("row ids   %s", map[bool]string{true: "yes", false: "none"}[r.IDs])
+	p.linef("grid      %d of %d columns that vary%s", r.Grid.OnGrid, r.Grid.Varying, step(r.Grid.Step))
+	p.linef("classes   %d", r.ClassCount)
+	if len(r.Classes) > 0 {
+		t := &tableOf{header: []string{"class", "rows", "share"}}
+		for _, c := range r.Classes {
+			t.add(c.Label, c.Rows, fmt.Sprintf("%.1f %%", 100*float64(c.Rows)/float64(r.Rows)))
+		}
+		p.linef("")
+		p.join(t.print(w))
+	}
+	p.linef("\n%s", paragraph("Under OKRA: "+r.Grid.Meaning))
+	return p.err
+}
+
+func step(s float64) string {
+	if s == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", in steps of %.6g", s)
+}

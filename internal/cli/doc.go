@@ -1,0 +1,24 @@
+// Package cli is the command line of mercer.
+//
+// A command is a function from its arguments to a [Result], which knows how to
+// print itself for people and marshals to JSON for programs. What goes where
+// is decided in one place:
+//
+//   - stdout gets the result and nothing else; with --json exactly one document
+//   - stderr gets progress, logs and, without --json, the error
+//   - the exit code tells the kind of the error: see [Done] to [TimedOut]
+//
+// A command is added by a method of the application that returns it:
+//
+//	func (a *app) job() *cobra.Command {
+//		return &cobra.Command{
+//			Use:     "show ID",
+//			Short:   "Show a job",
+//			Example: "  mercer job show 3f2a",
+//			Args:    args("ID"),
+//			RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+//				...
+//			}),
+//		}
+//	}
+package cli

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/source"
+)
+
+// app is what all commands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            func(string) string
+
+	json      bool
+	logLevel  string
+	logFormat string
+	log       *slog.Logger // to stderr
+}
+
+// Main runs mercer with the arguments that follow its name and returns the
+// exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
+	a.json = asksForJSON(args) // before parsing, for errors in the arguments
+	return a.execute(a.root(), args)
+}
+
+// execute runs one command. The first SIGINT or SIGTERM cancels it, so that it
+// can clean up; the second kills the process.
+func (a *app) execute(root *cobra.Command, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return Done
+	}
+	e := classify(err)
+	if err := a.fail(name(cmd), e); err != nil {
+		a.complain(err)
+	}
+	return e.Exit
+}
+
+// asksForJSON looks for --json where arguments did not parse.
+func asksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+// library is where commands find data.
+func (a *app) library() source.Library { return source.New(source.Folder(a.env)) }
+
+// setLog makes the log that the flags ask for.
+func (a *app) setLog() error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return usage("unknown log level %q; use debug, info, warn or error", a.logLevel)
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch a.logFormat {
+	case "text":
+		a.log = slog.New(slog.NewTextHandler(a.stderr, options))
+	case "json":
+		a.log = slog.New(slog.NewJSONHandler(a.stderr, options))
+	default:
+		return usage("unknown log format %q; use text or json", a.logFormat)
+	}
+	return nil
+}
+
+// setting is an environment variable with a default.
+func (a *app) setting(variable, otherwise string) string {
+	if v := a.env(variable); v != "" {
+		return v
+	}
+	return otherwise
+}

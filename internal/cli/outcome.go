@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// outcome is a job's result as commands show it.
+type outcome struct {
+	*stage.Result
+	Report string `json:"report,omitempty"` // path of the HTML page
+}
+
+// Print writes the table that people came for, and what it cost.
+func (o outcome) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.join(o.scores().print(w))
+	p.linef("\n%s in training, %s held out, %s", countOf(o.Training, "row"), countOf(o.HeldOut, "row"), countOf(o.Support, "support vector"))
+	if o.Difference != nil {
+		p.linef("largest difference to the pooled decisions: %.2g; every prediction the same: %s", *o.Difference, map[bool]string{true: "yes", false: "no"}[*o.Exact])
+	}
+	p.linef("")
+	p.join(o.costs().print(w))
+	p.linef("\ntime: %s", o.times())
+	p.linef("\nWhat each role learnt")
+	for _, role := range stage.Roles() {
+		for i, line := range o.Leakage[role] {
+			p.linef("%s", item(role, i, line))
+		}
+	}
+	p.linef("")
+	for _, m := range o.Models {
+		private := ""
+		if m.Private {
+			private = " (private: it holds encoded rows and stays there)"
+		}
+		p.linef("model of %s: %s%s", m.Party, m.Path, private)
+	}
+	p.linef("model_sha256: %s", o.ModelHash)
+	if o.Report != "" {
+		p.linef("report: %s", o.Report)
+	}
+	return p.err
+}
+
+// item is a line of a list whose first line is named.
+func item(name string, i int, text string) string {
+	if i > 0 {
+		name = ""
+	}
+	const indent = "             "
+	return fmt.Sprintf("  %-9s  %s", name, strings.ReplaceAll(paragraph(text), "\n", "\n"+indent))
+}
+
+// scores is the table of who reaches what.
+func (o outcome) scores() *tableOf {
+	names := metricNames(o.Metrics)
+	t := &tableOf{header: append([]string{"who learns", "rows"}, names...)}
+	for _, a := range o.Alone {
+		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
+	}
+	t.add(append([]any{"together, by Mercer", o.Training}, figures(o.Metrics, names)...)...)
+	if o.Pooled != nil {
+		t.add(append([]any{"pooled, no privacy", o.Training}, figures(o.Pooled, names)...)...)
+	}
+	return t
+}
+
+func metricNames(m evaluate.Metrics) []string { return slices.Sorted(maps.Keys(m)) }
+
+func figures(m evaluate.Metrics, names []string) []any {
+	var cells []any
+	for _, name := range names {
+		if v, ok := m[name]; ok {
+			cells = append(cells, fmt.Sprintf("%.4f", v))
+		} else {
+			cells = append(cells, "")
+		}
+	}
+	return cells
+}
+
+// costs is the table of what each party sent.
+func (o outcome) costs() *tableOf {
+	t := &tableOf{header: []string{"party", "process", "sent", "received", "cpu s", "peak memory"}}
+	for _, m := range o.Parties {
+		t.add(m.Name, m.PID, bytesText(int64(m.Sent)), bytesText(int64(m.Received)), fmt.Sprintf("%.2f", m.CPU), bytesText(int64(m.PeakRSS)))
+	}
+	return t
+}
+
+func (o outcome) times() string {
+	var parts []string
+	for _, name := range timingNames(o.Timings) {
+		parts = append(parts, fmt.Sprintf("%s %.2f s", name, o.Timings[name]))
+	}
+	return fmt.Sprintf("%s; processors %.2f s", strings.Join(parts, ", "), o.Timings["cpu_s"])
+}
+
+// timingNames lists stages in the order in which jobs run them, the total
+// last.
+func timingNames(t map[string]float64) []string {
+	order := []string{"scale", "protocol", "learn", "evaluate", "compare", "total"}
+	return slices.DeleteFunc(order, func(name string) bool { _, ok := t[name]; return !ok })
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// schema names the form of the documents that --json prints.
+const schema = "mercer/v1"
+
+// Result is what a command found. It marshals to the result of the JSON
+// document.
+type Result interface {
+	// Print writes the result for people.
+	Print(w io.Writer) error
+}
+
+// document is what --json prints, exactly once.
+type document struct {
+	Schema  string     `json:"schema"`
+	Command string     `json:"command"`
+	OK      bool       `json:"ok"`
+	Result  Result     `json:"result,omitempty"`
+	Error   *complaint `json:"error,omitempty"`
+}
+
+type complaint struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+// run makes a command of a function.
+func (a *app) run(f func(ctx context.Context, args []string) (Result, error)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		r, err := f(cmd.Context(), args)
+		if err != nil {
+			return err
+		}
+		return a.succeed(name(cmd), r)
+	}
+}
+
+func (a *app) succeed(command string, r Result) error {
+	if a.json {
+		return a.print(document{Schema: schema, Command: command, OK: true, Result: r})
+	}
+	return r.Print(a.stdout)
+}
+
+func (a *app) fail(command string, e *Error) error {
+	if a.json {
+		return a.print(document{
+			Schema: schema, Command: command, Result: e.Result,
+			Error: &complaint{Code: e.Code, Message: e.Error(), Hint: e.Hint},
+		})
+	}
+	var err error
+	if e.Result != nil {
+		err = e.Result.Print(a.stdout)
+	}
+	a.complain(e)
+	if e.Hint != "" {
+		a.tell("hint: " + e.Hint)
+	}
+	return err
+}
+
+func (a *app) complain(err error) { a.tell("mercer: " + err.Error()) }
+
+// tell writes a line to stderr. Where that fails nobody is left to be told.
+func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.stderr, line) }
+
+// print writes the document only when it is whole: a result that does not
+// marshal must not leave half of one behind.
+func (a *app) print(d document) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // messages say "n < f"
+	e.SetIndent("", "  ")
+	if err := e.Encode(d); err != nil {
+		return fmt.Errorf("cli: the result does not marshal: %w", err)
+	}
+	_, err := a.stdout.Write(b.Bytes())
+	return err
+}
+
+// plainText is a result that is only to be read.
+type plainText struct {
+	Text string `json:"text"`
+}
+
+// Print writes the text.
+func (t plainText) Print(w io.Writer) error {
+	_, err := io.WriteString(w, t.Text)
+	return err
+}
+
+// printer writes lines and keeps the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) linef(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+func (p *printer) join(err error) { p.err = errors.Join(p.err, err) }

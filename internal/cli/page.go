@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// savePage writes the HTML report of a run into a folder and returns its path.
+func savePage(folder string, j *job.Job, r *stage.Result) (string, error) {
+	var b bytes.Buffer
+	if err := report.Write(&b, page(j, r)); err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "report.html")
+	return path, disk.Replace(path, b.Bytes())
+}
+
+func page(j *job.Job, r *stage.Result) report.Run {
+	run := report.Run{
+		Title: j.Name,
+		Summary: []report.Row{
+			{Label: "Data", Value: describeData(j)},
+			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
+			{Label: "Protocol", Value: fmt.Sprintf("%s, encoder %s, wire %s, mode %s", j.Protocol.Name, j.Protocol.Encoder, j.Protocol.Wire, j.Protocol.Mode)},
+			{Label: "Kernel", Value: describeKernel(j.Kernel)},
+			{Label: "Learner", Value: fmt.Sprintf("%s, C = %g, tol = %g", j.Learner.Name, j.Learner.C, j.Learner.Tol)},
+			{Label: "Rows", Value: fmt.Sprintf("%d in training, %d held out", r.Training, r.HeldOut)},
+		},
+		Metrics: slices.Sorted(maps.Keys(r.Metrics)),
+		Scores:  scores(r),
+		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
+	}
+	for _, name := range timingNames(r.Timings) {
+		if name != "total" {
+			run.Timings = append(run.Timings, report.Timing{Stage: name, Seconds: r.Timings[name]})
+		}
+	}
+	for _, m := range r.Parties {
+		run.Traffic = append(run.Traffic, report.Traffic{Name: m.Name, Sent: m.Sent, Received: m.Received})
+	}
+	for _, role := range stage.Roles() {
+		if lines := r.Leakage[role]; len(lines) > 0 {
+			run.Leakage = append(run.Leakage, report.Leak{Role: role, Lines: lines})
+		}
+	}
+	for _, m := range r.Models {
+		run.Facts = append(run.Facts, report.Row{Label: "model of " + m.Party, Value: m.Path})
+	}
+	return run
+}
+
+func scores(r *stage.Result) []report.Score {
+	var list []report.Score
+	for _, a := range r.Alone {
+		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Values: a.Metrics})
+	}
+	list = append(list, report.Score{Name: "together", Kind: report.Together, Values: r.Metrics})
+	if r.Pooled != nil {
+		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Values: r.Pooled})
+	}
+	return list
+}
+
+func describeData(j *job.Job) string {
+	if j.Data.Sources != nil {
+		return "one source for each party"
+	}
+	return j.Data.Source
+}
+
+func describeKernel(k job.Kernel) string {
+	s := string(k.Name)
+	for _, p := range []struct {
+		name  string
+		value float64
+	}{{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}} {
+		if p.value != 0 {
+			s += fmt.Sprintf(", %s = %g", p.name, p.value)
+		}
+	}
+	return s
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"golang.org/x/term"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Progress shows how far a command has come. It is safe for concurrent use.
+type Progress interface {
+	// Step says how far a stage has come for one party; "" for the command as a
+	// whole.
+	Step(party string, p protocol.Progress)
+	// Close leaves the last state on the screen and gives the terminal back.
+	Close()
+}
+
+// progress shows bars on a terminal, and nothing on a pipe or with --json.
+func (a *app) progress() Progress {
+	if a.json || !isTerminal(a.stderr) {
+		return noBars{}
+	}
+	return newBars(a.stderr)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// noBars shows nothing.
+type noBars struct{}
+
+func (noBars) Step(string, protocol.Progress) {}
+func (noBars) Close()                         {}
+
+// bars shows one bar for each stage and party.
+type bars struct {
+	writer progress.Writer
+	ended  chan struct{}
+
+	mu       sync.Mutex
+	trackers map[barKey]*progress.Tracker
+}
+
+type barKey struct{ party, stage string }
+
+const redraw = 100 * time.Millisecond
+
+func newBars(w io.Writer) *bars {
+	b := &bars{writer: progress.NewWriter(), ended: make(chan struct{}), trackers: make(map[barKey]*progress.Tracker)}
+	b.writer.SetOutputWriter(w)
+	b.writer.SetUpdateFrequency(redraw)
+	b.writer.SetTrackerLength(24)
+	b.writer.SetMessageLength(28)
+	b.writer.Style().Visibility.Value = false
+	go func() {
+		defer close(b.ended)
+		b.writer.Render()
+	}()
+	return b
+}
+
+// Step moves a bar, and draws it the first time.
+func (b *bars) Step(party string, p protocol.Progress) {
+	if p.Stage == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := barKey{party, p.Stage}
+	t := b.trackers[key]
+	if t == nil {
+		t = &progress.Tracker{Message: label(party, p.Stage)}
+		b.trackers[key] = t
+		b.writer.AppendTracker(t)
+	}
+	t.UpdateTotal(p.Total)
+	t.SetValue(p.Done)
+	if p.Total > 0 && p.Done >= p.Total {
+		t.MarkAsDone()
+	}
+}
+
+func label(party, stage string) string {
+	if party == "" {
+		return stage
+	}
+	return party + " " + stage
+}
+
+// Close draws the bars a last time. A Stop that comes before the first drawing
+// is lost, so it is repeated.
+func (b *bars) Close() {
+	for {
+		b.writer.Stop()
+		select {
+		case <-b.ended:
+			return
+		case <-time.After(redraw / 10):
+		}
+	}
+}

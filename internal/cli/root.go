@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mercer-fl/mercer/internal/spell"
+)
+
+const about = `Mercer trains kernel machines on data that nobody may pool.
+
+Several parties keep their rows; a coordinator learns a model from encoded
+ones. Every command takes --json and prints one document then. Exit codes:
+0 done, 1 failed, 2 wrong usage, job or data, 3 refused by policy, 4 a peer
+misbehaved, 5 timed out.`
+
+// root builds the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := group("mercer", "Train kernel machines on data that nobody may pool")
+	root.Long = about
+	root.Example = "  mercer data info bundled:digits\n  mercer doctor --json"
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true // a script is no JSON document
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", a.json, "print one JSON document on stdout")
+	flags.StringVar(&a.logLevel, "log-level", a.setting("MERCER_LOG_LEVEL", "info"), "debug, info, warn or error; or set MERCER_LOG_LEVEL")
+	flags.StringVar(&a.logFormat, "log-format", a.setting("MERCER_LOG_FORMAT", "text"), "text or json; or set MERCER_LOG_FORMAT")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.setLog() }
+
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpFunc(a.help(root.HelpFunc()))
+	root.SetHelpCommand(helpCommand())
+	root.AddCommand(a.simulate(), a.data(), a.doctor(), a.version())
+	return root
+}
+
+// name is the command without the program: "data info".
+func name(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), "mercer ")
+}
+
+// group is a command that only holds others: by itself it shows its help.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  unknownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+}
+
+// unknownCommand refuses what is left over where a command was expected.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	e := usage("unknown command %q", strings.Join(append(strings.Fields(cmd.CommandPath())[1:], args[0]), " "))
+	e.Hint = fmt.Sprintf("%s --help lists the commands", cmd.CommandPath())
+	if near, ok := spell.Nearest(args[0], known...); ok {
+		e.Hint = fmt.Sprintf("did you mean %q?", cmd.CommandPath()+" "+near)
+	}
+	return e
+}
+
+// wrongFlag says which flag was meant.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	e := usage("%w", err)
+	e.Hint = helpHint(cmd)
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return e
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near, ok := spell.Nearest(unknown.GetSpecifiedName(), known...); ok {
+		e.Hint = fmt.Sprintf("did you mean --%s?", near)
+	}
+	return e
+}
+
+func helpHint(cmd *cobra.Command) string { return cmd.CommandPath() + " --help shows how to use it" }
+
+// args requires one argument for each of the given names.
+func args(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		var e *Error
+		switch {
+		case len(given) < len(names):
+			e = usage("%s needs %s", name(cmd), strings.Join(names[len(given):], " and "))
+		case len(given) > len(names):
+			e = usage("%s does not take %q", name(cmd), given[len(names)])
+		default:
+			return nil
+		}
+		e.Hint = helpHint(cmd)
+		return e
+	}
+}
+
+// help prints the help of a command, as a document when asked to.
+func (a *app) help(plain func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		if !a.json {
+			plain(cmd, args)
+			return
+		}
+		t := plainText{Text: strings.TrimSpace(cmd.Long+"\n\n"+cmd.UsageString()) + "\n"}
+		if err := a.succeed(name(cmd), t); err != nil {
+			a.complain(err)
+		}
+	}
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Show the help of a command",
+		Example: "  mercer help data info",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return usage("%w", err)
+			}
+			if len(rest) > 0 {
+				return unknownCommand(target, rest)
+			}
+			return target.Help()
+		},
+	}
+}

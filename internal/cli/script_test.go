@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"mercer": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+	})
+}
+
+// TestScript runs mercer as a process. Beside testscript's own commands a
+// script may use
+//
+//	exits CODE mercer ARG...    the process ends with this exit code
+//	json PATH [VALUE]           stdout is one JSON document; PATH is there and is VALUE
+//	nojson PATH                 the document has no PATH
+//
+// where PATH is as in result.data.0.name.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MERCER_HOME", filepath.Join(e.WorkDir, "home"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":  exits,
+			"json":   hasJSON,
+			"nojson": hasNoJSON,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func hasJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: json PATH [VALUE]")
+	}
+	v, err := lookup(onlyDocument(ts), args[0])
+	if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got := fmt.Sprint(v); len(args) == 2 && got != args[1] {
+		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
+	}
+}
+
+func hasNoJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: nojson PATH")
+	}
+	if v, err := lookup(onlyDocument(ts), args[0]); err == nil {
+		ts.Fatalf("%s is there: %v", args[0], v)
+	}
+}
+
+// onlyDocument decodes stdout, which must hold one document and nothing else.
+func onlyDocument(ts *testscript.TestScript) any {
+	d := json.NewDecoder(bytes.NewBufferString(ts.ReadFile("stdout")))
+	d.UseNumber()
+	var doc any
+	if err := d.Decode(&doc); err != nil {
+		ts.Fatalf("stdout is no JSON: %v", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		ts.Fatalf("stdout holds more than one document")
+	}
+	return doc
+}
+
+func lookup(v any, path string) (any, error) {
+	for _, key := range strings.Split(path, ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			inner, ok := at[key]
+			if !ok {
+				return nil, fmt.Errorf("no %s in the document", path)
+			}
+			v = inner
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil, fmt.Errorf("no %s in the document: a list of %d", path, len(at))
+			}
+			v = at[i]
+		default:
+			return nil, fmt.Errorf("no %s in the document", path)
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// insecureSeed is a flag that fixes every seed.
+type insecureSeed struct {
+	seed uint64
+	cmd  *cobra.Command
+}
+
+func (s *insecureSeed) flag(cmd *cobra.Command) {
+	s.cmd = cmd
+	cmd.Flags().Uint64Var(&s.seed, "insecure-seed", 0, "fix every secret, so that two runs can be compared; for tests only")
+}
+
+func (s *insecureSeed) given() bool { return s.cmd.Flags().Changed("insecure-seed") }
+
+// source returns where seeds come from.
+func (s *insecureSeed) source() func(string) [32]byte {
+	if s.given() {
+		return daemon.InsecureSeeds(s.seed)
+	}
+	return coordinator.RandomSeed
+}
+
+func (a *app) simulate() *cobra.Command {
+	var out string
+	var seed insecureSeed
+	cmd := &cobra.Command{
+		Use:   "simulate JOB.yaml",
+		Short: "Run a job with all its parties in one process",
+		Long: `Run a job with its coordinator and all its parties in one process, over a
+network in memory, and compare it with pooled data and with each party alone.
+The model, the result and a report are left in the folder --out.`,
+		Example: "  mercer simulate examples/digits-hospitals.yaml\n  mercer simulate job.yaml --json --out run1",
+		Args:    args("JOB.yaml"),
+	}
+	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB")
+	seed.flag(cmd)
+	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
+		j, err := readJob(args[0])
+		if err != nil {
+			return nil, err
+		}
+		if out == "" {
+			out = filepath.Join("mercer-out", j.Name)
+		}
+		return a.simulateJob(ctx, j, out, seed.source())
+	})
+	return cmd
+}
+
+// readJob reads a job file.
+func readJob(path string) (*job.Job, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("the job file cannot be read: %w", err)
+	}
+	return job.Parse(path, b)
+}
+
+// loader reads a job's sources for programs that own all the data.
+func (a *app) loader() launch.Loader {
+	return func(name string, d job.Data) (*dataset.Set, error) {
+		return a.library().Load(name, source.Columns{Label: d.Label, ID: d.ID})
+	}
+}
+
+func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
+	shares, err := launch.Shares(j, a.loader())
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of the results: %w", err)
+	}
+	cpu, _ := daemon.Usage()
+	result, decided, err := a.runSimulation(ctx, j, shares, out, seed)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := launch.Compare(j, shares, decided, result); err != nil {
+		return nil, err
+	}
+	// One process did everybody's work, so the parties' own counts overlap.
+	used, _ := daemon.Usage()
+	result.Timings["cpu_s"] = used - cpu
+	result.Timings["compare"] = time.Since(began).Seconds()
+	result.Processes = []int{os.Getpid()}
+	return a.finish(j, result, out)
+}
+
+func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, out string, seed func(string) [32]byte) (*stage.Result, *stage.Outcome, error) {
+	if j.Protocol.Name == job.PooledData {
+		return launch.RunPooled(j, shares, out)
+	}
+	bars := a.progress()
+	defer bars.Close()
+	return simulate.Run(ctx, simulate.Config{
+		Job: j, Shares: shares, Out: out, Seed: seed, Usage: daemon.Usage, Logger: a.log,
+		Progress: func(p protocol.Progress) { bars.Step("", p) },
+	})
+}
+
+// finish writes result and report into the folder of a run.
+func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("the result does not marshal: %w", err)
+	}
+	page, err := savePage(out, j, r)
+	err = errors.Join(err, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n')))
+	return outcome{r, page}, err
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/cpu"
+)
+
+// versionResult says what is running, and on what.
+type versionResult struct {
+	Version  string   `json:"version"`
+	Go       string   `json:"go"`
+	OS       string   `json:"os"`
+	Arch     string   `json:"arch"`
+	Revision string   `json:"revision"` // of the source; empty where the build does not know
+	Time     string   `json:"revision_time"`
+	Modified bool     `json:"modified"` // the source had changes beside the revision
+	CPU      []string `json:"cpu_features"`
+}
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Show the version, the build and the processor",
+		Example: "  mercer version --json",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			return buildVersion(), nil
+		}),
+	}
+}
+
+// buildVersion reads what the linker wrote into the program.
+func buildVersion() versionResult {
+	v := versionResult{Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: features()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// features lists the vector instructions of the processor.
+func features() []string {
+	list := []string{} // [] in JSON, not null
+	for _, f := range []struct {
+		name string
+		has  bool
+	}{
+		{"avx2", cpu.X86.HasAVX2}, {"fma", cpu.X86.HasFMA}, {"avx512f", cpu.X86.HasAVX512F},
+		{"avx512dq", cpu.X86.HasAVX512DQ}, {"avx512vl", cpu.X86.HasAVX512VL},
+		{"asimd", cpu.ARM64.HasASIMD}, {"sve", cpu.ARM64.HasSVE},
+	} {
+		if f.has {
+			list = append(list, f.name)
+		}
+	}
+	return list
+}
+
+// Print writes one fact a line.
+func (v versionResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("mercer %s", v.Version)
+	p.linef("go        %s %s/%s", v.Go, v.OS, v.Arch)
+	switch {
+	case v.Revision == "":
+		p.linef("revision  unknown to this build")
+	case v.Modified:
+		p.linef("revision  %s of %s, with changes", v.Revision, v.Time)
+	default:
+		p.linef("revision  %s of %s", v.Revision, v.Time)
+	}
+	if len(v.CPU) == 0 {
+		p.linef("processor no vector instructions that are known here")
+	} else {
+		p.linef("processor %s", strings.Join(v.CPU, " "))
+	}
+	return p.err
+}

@@ -1,0 +1,129 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// Client speaks to a daemon's socket.
+type Client struct {
+	socket string
+	http   *http.Client
+}
+
+// NewClient returns a client of the socket; it connects with the first call.
+func NewClient(socket string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
+	return &Client{socket, &http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+// Close drops the connection.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// ErrNoDaemon is what a socket gives that nobody serves.
+var ErrNoDaemon = errors.New("no daemon runs in this home; start it first")
+
+// Submit queues a job file.
+func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, err error) {
+	return j, c.call(ctx, http.MethodPost, "/jobs?name="+url.QueryEscape(name), file, &j)
+}
+
+// Jobs lists the coordinator's jobs.
+func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
+	return list, c.call(ctx, http.MethodGet, "/jobs", nil, &list)
+}
+
+// Job returns one job.
+func (c *Client) Job(ctx context.Context, id string) (j Job, err error) {
+	return j, c.call(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id), nil, &j)
+}
+
+// Wait returns a job once it is over.
+func (c *Client) Wait(ctx context.Context, id string) (j Job, err error) {
+	return j, c.call(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/wait", nil, &j)
+}
+
+// Outcome returns the decisions of a job on held-out rows.
+func (c *Client) Outcome(ctx context.Context, id string) (*stage.Outcome, error) {
+	b, err := c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/outcome", nil)
+	if err != nil {
+		return nil, err
+	}
+	return stage.DecodeOutcome(b)
+}
+
+// Model downloads a model that is not private.
+func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
+	return c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/model", nil)
+}
+
+// Predict has a table's rows predicted through the party's daemon.
+func (c *Client) Predict(ctx context.Context, id, name, label, idColumn string, table []byte) (p Prediction, err error) {
+	query := url.Values{"name": {name}, "label": {label}, "id": {idColumn}}
+	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction?"+query.Encode(), table, &p)
+}
+
+// Forget erases what a job left at the party for predictions.
+func (c *Client) Forget(ctx context.Context, id string) error {
+	_, err := c.fetch(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id)+"/keepsake", nil)
+	return err
+}
+
+func (c *Client) call(ctx context.Context, method, path string, body []byte, into any) error {
+	b, err := c.fetch(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("control: an answer that cannot be read: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (answer []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://mercer"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	answer, err = io.ReadAll(res.Body)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	if res.StatusCode == http.StatusOK {
+		return answer, nil
+	}
+	var p Problem
+	if err := json.Unmarshal(answer, &p); err != nil || p.Message == "" {
+		return nil, fmt.Errorf("control: %s: %s", res.Status, answer)
+	}
+	return nil, &session.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
+}
+
+// unreachable says in words what a refused connection means.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return fmt.Errorf("%s: %w", c.socket, ErrNoDaemon)
+	}
+	return fmt.Errorf("control: %w", err)
+}

@@ -1,0 +1,112 @@
+// Package control is how an operator's commands reach a daemon on the same
+// machine: HTTP over a Unix socket in the daemon's home folder. Whoever can
+// open the socket, which only the owner of the folder can, is the operator.
+//
+//	coordinator  POST   /jobs                job file -> job
+//	             GET    /jobs                list of jobs
+//	             GET    /jobs/ID             job
+//	             GET    /jobs/ID/wait        job, once it is over
+//	             GET    /jobs/ID/outcome     decisions on held-out rows
+//	             GET    /jobs/ID/model       model file, unless it is private
+//	party        POST   /jobs/ID/prediction  table -> prediction
+//	             DELETE /jobs/ID/keepsake    forget what the job left here
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// maxSocketPath is the shortest limit among the systems that Mercer runs on.
+const maxSocketPath = 103
+
+// Listen opens the socket. A socket left by a process that was killed is
+// replaced; the caller holds the home's lock, so it cannot belong to a living
+// one.
+func Listen(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("control: the path %s is longer than %d bytes, which a Unix socket cannot have; use a home with a shorter path", path, maxSocketPath)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("control: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// Serve answers requests until ctx ends.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // what it closes is the socket, gone either way
+	defer stop()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("control: %w", err)
+	}
+	return nil
+}
+
+// Problem is an error on the socket.
+type Problem struct {
+	Code    session.Code `json:"exit_code"`
+	Blamed  string       `json:"blamed,omitempty"`
+	Message string       `json:"message"`
+}
+
+// handler makes an HTTP handler of a function that returns what to marshal.
+func handler(log *slog.Logger, f func(r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := f(r)
+		status := http.StatusOK
+		if err != nil {
+			status, v = http.StatusUnprocessableEntity, problem(err)
+		}
+		if raw, ok := v.([]byte); ok {
+			w.Header().Set("Content-Type", "application/octet-stream")
+			write(log, w, raw)
+			return
+		}
+		body, err := json.Marshal(v)
+		if err != nil {
+			status, body = http.StatusInternalServerError, []byte(`{"exit_code":1,"message":"the answer does not marshal"}`)
+			log.Error("an answer does not marshal", "error", err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		write(log, w, body)
+	}
+}
+
+func write(log *slog.Logger, w http.ResponseWriter, b []byte) {
+	if _, err := w.Write(b); err != nil {
+		log.Debug("a caller went away", "error", err)
+	}
+}
+
+func problem(err error) Problem {
+	p := Problem{Code: session.CodeOf(err), Message: err.Error()}
+	var coded *session.Error
+	if errors.As(err, &coded) {
+		p.Blamed = coded.Blamed
+	}
+	return p
+}

@@ -1,0 +1,119 @@
+package control
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// maxJobFile is how long a job file may be.
+const maxJobFile = 1 << 20
+
+// Job is a job as the socket shows it.
+type Job struct {
+	ID      string               `json:"id"`
+	Name    string               `json:"name"`
+	State   coordinator.State    `json:"state"`
+	Stage   string               `json:"stage,omitempty"`
+	Parties []string             `json:"parties"`
+	Failure *coordinator.Failure `json:"error,omitempty"`
+	Result  *stage.Result        `json:"result,omitempty"`
+}
+
+func view(j coordinator.Job) Job {
+	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, j.Spec.Parties(), j.Failure, j.Result}
+}
+
+// Coordinator returns the handler of a coordinator's socket.
+func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	route := func(pattern string, f func(r *http.Request) (any, error)) { mux.Handle(pattern, handler(log, f)) }
+	route("POST /jobs", func(r *http.Request) (any, error) { return submit(c, r) })
+	route("GET /jobs", func(*http.Request) (any, error) {
+		list := []Job{}
+		for _, j := range c.List() {
+			list = append(list, view(j))
+		}
+		return list, nil
+	})
+	route("GET /jobs/{id}", func(r *http.Request) (any, error) { return get(c, r) })
+	route("GET /jobs/{id}/wait", func(r *http.Request) (any, error) {
+		id, err := jobID(r)
+		if err != nil {
+			return nil, err
+		}
+		j, err := c.Wait(r.Context(), id)
+		return view(j), known(err)
+	})
+	route("GET /jobs/{id}/outcome", func(r *http.Request) (any, error) {
+		id, err := jobID(r)
+		if err != nil {
+			return nil, err
+		}
+		o, err := c.Outcome(id)
+		if err != nil {
+			return nil, err
+		}
+		return o.Encode(), nil
+	})
+	route("GET /jobs/{id}/model", func(r *http.Request) (any, error) {
+		id, err := jobID(r)
+		if err != nil {
+			return nil, err
+		}
+		return c.Download(id)
+	})
+	return mux
+}
+
+func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxJobFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("control: %w", err)
+	}
+	if len(body) > maxJobFile {
+		return nil, session.BadInput(fmt.Errorf("control: a job file of more than %d bytes", maxJobFile))
+	}
+	name := r.URL.Query().Get("name")
+	j, err := job.Parse(name, body)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	id, err := c.Submit(j)
+	if err != nil {
+		return nil, err
+	}
+	submitted, err := c.Get(id)
+	return view(submitted), err
+}
+
+func get(c *coordinator.Coordinator, r *http.Request) (any, error) {
+	id, err := jobID(r)
+	if err != nil {
+		return nil, err
+	}
+	j, err := c.Get(id)
+	if err != nil {
+		return nil, known(err)
+	}
+	return view(j), nil
+}
+
+func jobID(r *http.Request) (session.JobID, error) {
+	id, err := session.ParseJobID(r.PathValue("id"))
+	return id, known(err)
+}
+
+// known marks errors about job ids as the caller's.
+func known(err error) error {
+	if err == nil {
+		return nil
+	}
+	return session.BadInput(err)
+}

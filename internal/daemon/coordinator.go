@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport/nats"
+)
+
+// Options are what a daemon's flags say. The zero value is the default.
+type Options struct {
+	Listen string // coordinator: instead of the configuration's
+	// Seed draws seeds; nil means true randomness.
+	Seed   func(label string) [32]byte
+	Ready  func(addr string) // called once the daemon serves
+	Logger *slog.Logger
+}
+
+func (o Options) seed() func(string) [32]byte {
+	if o.Seed == nil {
+		return coordinator.RandomSeed
+	}
+	o.Logger.Warn("every seed of this process can be predicted: --insecure-seed is for tests only")
+	return o.Seed
+}
+
+// RunCoordinator serves a federation until ctx ends.
+func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
+	id, c, err := h.open()
+	if err != nil {
+		return err
+	}
+	members, err := h.members()
+	if err != nil {
+		return err
+	}
+	if boss := members.Coordinator().Name; boss != c.Name {
+		return session.BadInput(fmt.Errorf("%s is a party of this federation; its coordinator is %s", c.Name, boss))
+	}
+	kept, err := h.vault()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	broker, err := startBroker(ctx, h, c, members, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, broker.Shutdown(context.WithoutCancel(ctx))) }()
+	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	co, err := coordinator.New(coordinator.Config{
+		Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Progress: func(session.JobID, protocol.Progress) {},
+	})
+	if err != nil {
+		return err
+	}
+	return serve(ctx, h, o, broker.Addr(), control.Coordinator(co, o.Logger), co.Run)
+}
+
+func (h Home) vault() (*vault.Disk, error) {
+	b, err := build()
+	if err != nil {
+		return nil, err
+	}
+	return vault.OpenDisk(h.path("vault"), b)
+}
+
+func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster, o Options) (*nats.Server, error) {
+	listen := c.Listen
+	if o.Listen != "" {
+		listen = o.Listen
+	}
+	host, port, err := splitAddress(listen)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	cfg := nats.Config{Host: host, Port: port, Dir: h.path("queues"), Logger: o.Logger}
+	for _, m := range members.Members {
+		cfg.Members = append(cfg.Members, nats.Member{Name: m.Name, Key: m.NKey})
+	}
+	s, err := nats.Start(ctx, cfg)
+	var taken *nats.PortTakenError
+	if errors.As(err, &taken) {
+		return nil, session.BadInput(fmt.Errorf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host))
+	}
+	return s, err
+}
+
+func splitAddress(s string) (host string, port int, err error) {
+	if s == "" {
+		return "127.0.0.1", 4222, nil
+	}
+	host, p, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", 0, fmt.Errorf("listen address %q: write host:port such as 127.0.0.1:4222", s)
+	}
+	port, err = strconv.Atoi(p)
+	if err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("listen address %q: the port is a number up to 65535", s)
+	}
+	return host, port, nil
+}
+
+// serve runs a daemon and its socket until ctx ends or either fails.
+func serve(ctx context.Context, h Home, o Options, addr string, handler http.Handler, run func(context.Context) error) error {
+	socket, err := control.Listen(h.Socket())
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	var served error
+	running.Go(func() {
+		defer stop()
+		served = control.Serve(ctx, socket, handler, o.Logger)
+	})
+	if o.Ready != nil {
+		o.Ready(addr)
+	}
+	err = run(ctx)
+	stop()
+	running.Wait()
+	return errors.Join(err, served)
+}

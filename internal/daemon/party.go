@@ -1,0 +1,86 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/transport/nats"
+)
+
+// RunParty serves a federation as one data holder until ctx ends. It dials
+// out only, and waits for the coordinator as long as it takes.
+func RunParty(ctx context.Context, h Home, o Options) (err error) {
+	id, c, err := h.open()
+	if err != nil {
+		return err
+	}
+	members, err := h.members()
+	if err != nil {
+		return err
+	}
+	if members.Coordinator().Name == c.Name {
+		return session.BadInput(fmt.Errorf("%s is the coordinator of this federation; use mercer coordinator", c.Name))
+	}
+	if c.Coordinator == "" {
+		return session.BadInput(fmt.Errorf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath()))
+	}
+	kept, err := h.vault()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
+	keepsake, err := vault.NewDiskKeepsake(h.path("keepsakes"), id.KEMKey())
+	if err != nil {
+		return err
+	}
+	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
+	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	p := party.New(party.Config{
+		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: keepsake,
+		Policy: c.Policy, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d) },
+	})
+	return serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run)
+}
+
+// load reads the tables that a job names from the catalogue.
+func (h Home) load(c *Config, d job.Data) (stage.Table, error) {
+	var t stage.Table
+	s, err := c.source(h, d.Source)
+	if err != nil {
+		return t, err
+	}
+	library := source.New("") // a job names catalogue entries, never paths
+	if t.Set, err = library.Load(s.Path, columns(s, d)); err != nil || d.Test.Source == "" {
+		return t, err
+	}
+	if s, err = c.source(h, d.Test.Source); err != nil {
+		return t, err
+	}
+	t.HeldOut, err = library.Load(s.Path, columns(s, d))
+	return t, err
+}
+
+// columns prefers what the operator's catalogue says to what the job says.
+func columns(s Source, d job.Data) source.Columns {
+	c := source.Columns{Label: s.Label, ID: s.ID}
+	if c.Label == "" {
+		c.Label = d.Label
+	}
+	if c.ID == "" {
+		c.ID = d.ID
+	}
+	return c
+}

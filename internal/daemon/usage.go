@@ -1,0 +1,23 @@
+package daemon
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// Usage returns the processor time that this process has used, in seconds of
+// user and system time, and its peak memory in bytes.
+func Usage() (cpuSeconds float64, peakRSS uint64) {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0, 0 // no system that Mercer runs on refuses this
+	}
+	unit := uint64(1 << 10)
+	if runtime.GOOS == "darwin" {
+		unit = 1 // bytes there, KiB elsewhere
+	}
+	return seconds(u.Utime) + seconds(u.Stime), uint64(u.Maxrss) * unit
+}
+
+func seconds(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }

@@ -1,0 +1,79 @@
+package launch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// RunPooled runs a job of protocol pooled: everything on the rows in one
+// place, without any privacy. The model it leaves is an ordinary file.
+func RunPooled(j *job.Job, shares []Share, out string) (*stage.Result, *stage.Outcome, error) {
+	began := time.Now()
+	splits := make([]stage.Split, len(shares))
+	for i, s := range shares {
+		var err error
+		if splits[i], err = stage.SplitTable(j, s.Table); err != nil {
+			return nil, nil, session.BadInput(err)
+		}
+	}
+	p, err := prepare(j, splits, splits)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := p.fit(j)
+	if err != nil {
+		return nil, nil, err
+	}
+	metrics, err := f.Measure()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := p.save(j, f, filepath.Join(out, "model.mercer"))
+	if err != nil {
+		return nil, nil, err
+	}
+	seconds := time.Since(began).Seconds()
+	return &stage.Result{
+		Job: j.Name, Metrics: metrics, HeldOut: len(f.Truth), Training: trainingRows(splits), Support: len(f.Support),
+		Timings: map[string]float64{"learn": seconds, "total": seconds},
+		Models:  []stage.Model{m}, ModelHash: stage.HashModels([]stage.Model{m}),
+		Leakage: map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}},
+	}, stage.NewOutcome(f), nil
+}
+
+// save writes the model, with the scaling that its rows need.
+func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (stage.Model, error) {
+	var scale *model.Scale
+	if len(p.scaling.Offset) > 0 {
+		scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}
+	}
+	vectors := linalg.New[float64](len(f.Support), p.rows.Cols)
+	for i, r := range f.Support {
+		copy(vectors.Row(i), p.rows.Row(r))
+	}
+	m, err := model.NewSVC(stage.KernelSpec(j), scale, vectors, f.Classifier)
+	if err != nil {
+		return stage.Model{}, err
+	}
+	var file bytes.Buffer
+	if err := model.Encode(&file, m); err != nil {
+		return stage.Model{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return stage.Model{}, err
+	}
+	sum := sha256.Sum256(file.Bytes())
+	return stage.Model{Party: "pooled", Path: path, SHA256: hex.EncodeToString(sum[:])}, disk.Replace(path, file.Bytes())
+}

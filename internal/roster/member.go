@@ -1,0 +1,64 @@
+package roster
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/identity"
+)
+
+// A member file is what a process sends to whoever puts the roster together:
+// its name, its role and its public keys.
+type memberDocument struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Member     entry  `yaml:"member"`
+}
+
+const memberKind = "Member"
+
+// MarshalMember validates m and returns it as YAML.
+func MarshalMember(m Member) ([]byte, error) {
+	if err := m.validate(); err != nil {
+		return nil, fmt.Errorf("roster: %w", err)
+	}
+	b, err := yaml.Marshal(memberDocument{apiVersion, memberKind, entry{m.Name, m.Role, key(m.Sign), m.KEM, m.NKey}})
+	if err != nil {
+		return nil, fmt.Errorf("roster: %w", err)
+	}
+	return b, nil
+}
+
+// LoadMember reads and validates the member file at path.
+func LoadMember(path string) (Member, error) {
+	b, err := readFile(path)
+	if err != nil {
+		return Member{}, fmt.Errorf("roster: %w", err)
+	}
+	m, err := ParseMember(b)
+	if err != nil {
+		return Member{}, fmt.Errorf("%w (in %s)", err, path)
+	}
+	return m, nil
+}
+
+// ParseMember reads and validates what MarshalMember wrote.
+func ParseMember(b []byte) (Member, error) {
+	var d memberDocument
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	dec.KnownFields(true)
+	if err := dec.Decode(&d); err != nil {
+		return Member{}, fmt.Errorf("roster: %w", err)
+	}
+	if d.APIVersion != apiVersion || d.Kind != memberKind {
+		return Member{}, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, memberKind)
+	}
+	e := d.Member
+	m := Member{e.Name, e.Role, identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey}}
+	if err := m.validate(); err != nil {
+		return Member{}, fmt.Errorf("roster: %w", err)
+	}
+	return m, nil
+}

@@ -1,0 +1,171 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+)
+
+// Variable names the environment variable that holds the data folder.
+const Variable = "MERCER_DATA"
+
+// siblingFolder is where a checkout of the project has its data beside it.
+const siblingFolder = "../shared/data"
+
+// Bundled is the prefix of the names of sets that the program carries.
+const Bundled = "bundled:"
+
+// Error says why a source cannot be used. Like the errors of the readers and of
+// the job file it begins with the name that the user gave.
+type Error struct {
+	Source  string
+	Problem string // with what to do
+	Err     error  // cause, or nil
+}
+
+func (e *Error) Error() string { return e.Source + " " + e.Problem }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Columns names the columns of a table that are no features. Empty names leave
+// the choice to the reader: see [dataset.CSVOptions].
+type Columns struct {
+	Label string
+	ID    string
+}
+
+// Library finds sources. The zero value has no data folder.
+type Library struct{ folder string }
+
+// New returns a library with the given data folder; "" for none.
+func New(folder string) Library { return Library{folder: folder} }
+
+// Folder returns the data folder: the one that the environment names, or else
+// the one beside a checkout of the project, or "".
+func Folder(env func(string) string) string {
+	if f := env(Variable); f != "" {
+		return f
+	}
+	folder := filepath.FromSlash(siblingFolder)
+	if info, err := os.Stat(folder); err == nil && info.IsDir() {
+		return folder
+	}
+	return ""
+}
+
+// Load reads a source: bundled:NAME, the path of a file, or a name in the data
+// folder. A folder that holds one table stands for that table.
+func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
+	if name, ok := strings.CutPrefix(ref, Bundled); ok {
+		return loadBundled(name, c)
+	}
+	path, err := l.Find(ref)
+	if err != nil {
+		return nil, err
+	}
+	return loadFile(path, c)
+}
+
+// LabelColumn is what the labels are called where the source itself has no
+// name for them: in bundled sets and in LIBSVM text.
+const LabelColumn = "label"
+
+func loadBundled(name string, c Columns) (*dataset.Set, error) {
+	if _, err := bundled.Lookup(name); err != nil {
+		return nil, &Error{Bundled + name, "is not there: " + strings.TrimPrefix(err.Error(), "dataset/bundled: "), err}
+	}
+	if err := unnamed(Bundled+name, c); err != nil {
+		return nil, err
+	}
+	return bundled.Load(name)
+}
+
+// unnamed refuses column names for a source that has none.
+func unnamed(ref string, c Columns) error {
+	if c.Label != "" && c.Label != LabelColumn {
+		return &Error{ref, fmt.Sprintf("has no column %q; its labels are called %q", c.Label, LabelColumn), nil}
+	}
+	if c.ID != "" {
+		return &Error{ref, fmt.Sprintf("has no column %q; it has no row ids, so leave id out", c.ID), nil}
+	}
+	return nil
+}
+
+func loadFile(path string, c Columns) (set *dataset.Set, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &Error{path, "cannot be opened: " + reason(err), err}
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID}})
+	if err != nil {
+		return nil, err
+	}
+	if _, sparse := set.X.(*dataset.CSR); sparse {
+		if err := unnamed(path, c); err != nil {
+			return nil, err
+		}
+	}
+	if err := set.Validate(); err != nil {
+		return nil, &Error{path, "cannot be used: " + err.Error(), err}
+	}
+	return set, nil
+}
+
+// reason is the innermost cause of a file error, without the path, which the
+// sentence has already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// Find returns the path of the file that ref stands for.
+func (l Library) Find(ref string) (string, error) {
+	if info, err := os.Stat(ref); err == nil {
+		return single(ref, info)
+	}
+	if l.folder == "" {
+		return "", &Error{ref, "is no file; give a path, bundled:NAME, or set " + Variable + " to your data folder", fs.ErrNotExist}
+	}
+	if info, err := os.Stat(l.folder); err != nil || !info.IsDir() {
+		return "", &Error{l.folder, "is no folder; set " + Variable + " to your data folder", err}
+	}
+	if !fs.ValidPath(filepath.ToSlash(ref)) {
+		return "", &Error{ref, "is no file, and no name in the data folder", fs.ErrNotExist}
+	}
+	path := filepath.Join(l.folder, filepath.FromSlash(ref))
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", &Error{ref, fmt.Sprintf("is neither a file nor a name in the data folder %s%s; mercer data list shows the names", l.folder, l.suggest(ref)), err}
+	}
+	return single(path, info)
+}
+
+// single returns the one table that path, a file or a folder, stands for.
+func single(path string, info fs.FileInfo) (string, error) {
+	if info.Mode().IsRegular() {
+		return path, nil
+	}
+	if !info.IsDir() {
+		return "", &Error{path, "is neither a file nor a folder", nil}
+	}
+	tables, err := tablesIn(path, 1)
+	switch {
+	case err != nil:
+		return "", &Error{path, "cannot be read: " + reason(err), err}
+	case len(tables) == 0:
+		return "", &Error{path, "is a folder without a table; give a CSV or LIBSVM file", nil}
+	case len(tables) > 1:
+		return "", &Error{path, "is a folder with several tables; name one of " + strings.Join(names(tables), ", "), nil}
+	}
+	return filepath.Join(path, filepath.FromSlash(tables[0].Name)), nil
+}

@@ -1,0 +1,165 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/spell"
+)
+
+// Entry is a source that can be loaded by its name. Rows and Columns are zero
+// where only reading the whole file would tell.
+type Entry struct {
+	Name    string `json:"name"`
+	Title   string `json:"title,omitempty"`
+	Licence string `json:"licence,omitempty"`
+	Rows    int    `json:"rows,omitempty"`
+	Columns int    `json:"columns,omitempty"`
+	Classes int    `json:"classes,omitempty"`
+	Bytes   int64  `json:"bytes,omitempty"` // of the file
+}
+
+// maxDepth and maxFiles bound the look into a data folder.
+const (
+	maxDepth = 3
+	maxFiles = 100_000
+)
+
+// List returns the bundled sets and then the tables of the data folder, by
+// name.
+func (l Library) List() ([]Entry, error) {
+	var entries []Entry
+	for _, name := range bundled.Names() {
+		info, err := bundled.Lookup(name)
+		if err != nil {
+			return nil, &Error{Bundled + name, "is not there", err}
+		}
+		entries = append(entries, Entry{
+			Name: Bundled + name, Title: info.Title, Licence: info.Licence,
+			Rows: info.Rows, Columns: info.Cols, Classes: info.Classes,
+		})
+	}
+	if l.folder == "" {
+		return entries, nil
+	}
+	tables, err := tablesIn(l.folder, maxDepth)
+	if err != nil {
+		return nil, &Error{l.folder, "cannot be read: " + reason(err) + "; set " + Variable + " to your data folder", err}
+	}
+	return append(entries, tables...), nil
+}
+
+// tablesIn returns the tables of a folder, to the given depth.
+func tablesIn(folder string, depth int) ([]Entry, error) {
+	var tables []Entry
+	files := 0
+	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
+		if files++; err != nil || files > maxFiles {
+			return errors.Join(err, tooMany(files))
+		}
+		hidden := name != "." && strings.HasPrefix(d.Name(), ".")
+		if d.IsDir() && (hidden || name != "." && strings.Count(name, "/") >= depth-1) {
+			return fs.SkipDir
+		}
+		if hidden || !d.Type().IsRegular() || !isTable(filepath.Join(folder, filepath.FromSlash(name))) {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		tables = append(tables, Entry{Name: name, Bytes: info.Size()})
+		return nil
+	})
+	return tables, err
+}
+
+func tooMany(files int) error {
+	if files <= maxFiles {
+		return nil
+	}
+	return errors.New("it holds too many files")
+}
+
+// isTable judges by the name, and where that says nothing by the first line.
+func isTable(path string) bool {
+	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
+	case ".csv", ".tsv", ".svm", ".libsvm":
+		return true
+	case ".md", ".html", ".json", ".yaml", ".jpg", ".jpeg", ".png":
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false // it could not be loaded either
+	}
+	table := startsLikeLIBSVM(f)
+	return f.Close() == nil && table
+}
+
+var libsvmEntry = regexp.MustCompile(`^[0-9]+:[-+.0-9][-+.0-9eE]*$`)
+
+// startsLikeLIBSVM reports whether the first line is a label and index:value
+// pairs. It reads little, since folders also hold large files of other kinds.
+func startsLikeLIBSVM(r io.Reader) bool {
+	const enough = 4 << 10
+	b := bufio.NewReaderSize(r, enough)
+	if magic, err := b.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return false
+		}
+		b = bufio.NewReaderSize(z, enough)
+	}
+	start, err := b.Peek(enough)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false
+	}
+	line, _, whole := bytes.Cut(start, []byte("\n"))
+	fields := bytes.Fields(line)
+	if !whole && len(fields) > 2 {
+		fields = fields[:len(fields)-1] // cut in the middle
+	}
+	if len(fields) < 2 {
+		return false
+	}
+	return !slices.ContainsFunc(fields[1:], func(f []byte) bool { return !libsvmEntry.Match(f) })
+}
+
+// suggest returns a name of the folder that is near to ref, as the end of a
+// sentence. It is a help only: a folder that cannot be read has none.
+func (l Library) suggest(ref string) string {
+	tables, err := tablesIn(l.folder, maxDepth)
+	if err != nil {
+		return ""
+	}
+	known := names(tables)
+	for _, n := range known {
+		if folder, _, ok := strings.Cut(n, "/"); ok {
+			known = append(known, folder)
+		}
+	}
+	near, ok := spell.Nearest(ref, known...)
+	if !ok {
+		return ""
+	}
+	return ` (did you mean "` + near + `"?)`
+}
+
+func names(entries []Entry) []string {
+	out := make([]string, len(entries))
+	for i, e := range entries {
+		out[i] = e.Name
+	}
+	return out
+}

@@ -1,0 +1,336 @@
+package okra
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// score answers the inner products with encoded support vectors.
+func score(vectors linalg.Matrix[float64]) Answer {
+	return func(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		d := linalg.New[float64](encoded.Rows, vectors.Rows)
+		linalg.MulTransB(d, encoded, vectors)
+		return d, nil
+	}
+}
+
+// newPrediction is a session for new rows under trained's seed.
+func newPrediction(t testing.TB, trained *world, spec Spec, epoch Seed, rows linalg.Matrix[float64], answer Answer) *world {
+	t.Helper()
+	p, s := mustParams(t, spec), trained.server()
+	session := predictSession(t, p, s.setup.Session.ID())
+	party, err := NewPredictParty(protocol.Setup{Session: session, Self: "south"}, p, epoch, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := NewPredictServer(protocol.Setup{Session: session, Self: "hub"}, p, s.Tag(), s.Width(), answer, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{
+		machines: map[string]protocol.Machine{"hub": server, "south": party}, order: []string{"hub", "south"},
+		hashes: map[string][32]byte{"south": Input{Rows: rows}.Hash()}, ends: make(map[string]error),
+	}
+}
+
+func predictSession(t testing.TB, p Params, parent protocol.SessionID) *protocol.Session {
+	t.Helper()
+	s, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: p.Encode(),
+		Members: []protocol.Member{hospitals[0], hospitals[2]}, Purpose: "predict", Parent: parent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPrediction(t *testing.T) {
+	for _, c := range []struct {
+		spec       Spec
+		f, n, cols int
+		limit      float64
+	}{
+		{Spec{Wire: Float64}, 64, 7, 3, 1e-14},
+		{Spec{}, 64, 1, 1, 1e-6},
+		{Spec{Encoder: Haar}, 30, 700, 2, 1e-6},          // two panels
+		{Spec{Mode: Paper}, 200, 40, 5, 1e-6},            //
+		{Spec{Rounds: 2}, 3000, 900, 1, 1e-6},            // several steps of rows
+		{Spec{Wire: Float64}, 10, 1500, 500, 1e-14},      // several steps of decisions
+		{Spec{Wire: Float64}, 70_001, 3, 2, 1e-14},       // rows in parts
+		{Spec{Wire: Float64}, 5, 2, maxDecisions, 1e-14}, // the widest decisions
+	} {
+		t.Run(fmt.Sprintf("%v/%d", c.spec, c.f), func(t *testing.T) {
+			x := randomRows("train", 6, c.f)
+			trained := train(t, c.spec, share(x, 3, 3)...)
+			index := make([]int, c.cols)
+			support := linalg.New[float64](c.cols, c.f)
+			for i := range index {
+				index[i] = i * 5 % 6
+				copy(support.Row(i), x.Row(index[i]))
+			}
+			rows := randomRows("new", c.n, c.f)
+			w := newPrediction(t, trained, c.spec, trained.party("south").EpochSeed(), rows, score(trained.server().Rows(index)))
+			w.start(t)
+			w.deliver(t)
+			if diff := cmp.Diff(map[string]error{"hub": nil, "south": nil}, w.ends); diff != "" {
+				t.Fatal(diff)
+			}
+			want := linalg.New[float64](c.n, c.cols)
+			linalg.MulTransB(want, rows, support)
+			got := w.machines["south"].(*PredictParty).Decisions()
+			if got.Rows != c.n || got.Cols != c.cols {
+				t.Fatalf("%d x %d decisions", got.Rows, got.Cols)
+			}
+			for i, v := range want.Data {
+				if math.Abs(got.Data[i]-v) > c.limit*max(1, v) {
+					t.Fatalf("decision %d of row %d is %v, want %v", i%c.cols, i/c.cols, got.Data[i], v)
+				}
+			}
+		})
+	}
+}
+
+// Rows under another seed, or of another width, or of other settings, get no
+// answer.
+func TestPredictionNeedsTheTrainingSeed(t *testing.T) {
+	trained := train(t, Spec{}, share(randomRows("train", 6, 64), 3, 3)...)
+	seed := trained.party("north").EpochSeed()
+	other := seed
+	other[5]++
+	answer := func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		t.Error("the server answers")
+		return linalg.Matrix[float64]{}, nil
+	}
+	const want = "okra: south's encoding parameters differ from the model's: other features, seed or settings"
+	for name, w := range map[string]*world{
+		"seed":     newPrediction(t, trained, Spec{}, other, randomRows("new", 2, 64), answer),
+		"width":    newPrediction(t, trained, Spec{}, seed, randomRows("new", 2, 65), answer),
+		"bucket":   newPrediction(t, trained, Spec{}, seed, randomRows("new", 2, 63), answer),
+		"settings": newPrediction(t, trained, Spec{Rounds: 4}, seed, randomRows("new", 2, 64), answer),
+	} {
+		w.start(t)
+		w.deliver(t)
+		var mismatch *MismatchError
+		if err := w.ends["hub"]; !errors.As(err, &mismatch) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestAnswersThatCannotBe(t *testing.T) {
+	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
+	rows := randomRows("new", 600, 9)
+	calls := 0
+	sized := func(n, c int, v float64) Answer {
+		return func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+			m := linalg.New[float64](n, c)
+			for i := range m.Data {
+				m.Data[i] = v
+			}
+			return m, nil
+		}
+	}
+	for want, answer := range map[string]Answer{
+		"okra: answering rows 0 to 511: out of memory": func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+			return linalg.Matrix[float64]{}, errors.New("out of memory")
+		},
+		"okra: answering rows 0 to 511: the model gave 511 x 1 decisions":   sized(511, 1, 0),
+		"okra: answering rows 0 to 511: the model gave 512 x 0 decisions":   sized(512, 0, 0),
+		"okra: answering rows 0 to 511: the model decides NaN about row 0":  sized(512, 1, math.NaN()),
+		"okra: answering rows 0 to 511: the model decides +Inf about row 0": sized(512, 1, math.Inf(1)),
+		"okra: answering rows 512 to 599: the model gave 88 x 2 decisions": func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+			calls++
+			return linalg.New[float64](e.Rows, calls), nil
+		},
+	} {
+		w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), rows, answer)
+		w.start(t)
+		w.deliver(t)
+		if err := w.ends["hub"]; err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// As TestBadMessages, for predictions.
+func TestBadMessagesOfPredictions(t *testing.T) {
+	decisions := func(cols uint32, values ...float64) func(*protocol.Message) {
+		return func(m *protocol.Message) {
+			var w wire.Writer
+			w.Uint32(cols)
+			w.Float64s(values)
+			m.Body = w.Bytes()
+		}
+	}
+	forgeries := []forgery{
+		{"announces labels", kindAnnounce, changeAnnounce(func(a *announce) { a.labelled = true }), protocol.KindInconsistent, "a prediction announces numbers of 8 bytes and nothing else"},
+		{"announces a grid", kindAnnounce, changeAnnounce(func(a *announce) { a.grid = true }), protocol.KindInconsistent, "and nothing else"},
+		{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "and nothing else"},
+		{"announcement truncated", kindAnnounce, truncate, protocol.KindMalformed, "okra: announcement: the bytes end too early"},
+		{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+		{"rows truncated", kindRows, truncate, protocol.KindMalformed, "okra: rows: the bytes end too early"},
+		{"not a number", kindRows, number(math.NaN()), protocol.KindMalformed, "coordinate 1: NaN"},
+		{"a chunk too many", kindRows, func(m *protocol.Message) { m.Chunk, m.Chunks = 1, 2 }, protocol.KindInconsistent, "chunk 1 of 2 of Rows"},
+		{"labels", kindRows, func(m *protocol.Message) { m.Kind = kindLabels }, protocol.KindUnexpected, "Labels of round 3 is not awaited"},
+		{"no decisions", kindDecisions, decisions(0), protocol.KindMalformed, "0 decisions for each row"},
+		{"too many decisions", kindDecisions, decisions(1 << 20), protocol.KindMalformed, "1048576 decisions for each row"},
+		{"decisions missing", kindDecisions, decisions(3, 1, 2, 3), protocol.KindInconsistent, "3 decisions in chunk 0, 6 belong there"},
+		{"decisions over", kindDecisions, decisions(3, 1, 2, 3, 4, 5, 6, 7), protocol.KindInconsistent, "7 decisions in chunk 0, 6 belong there"},
+		{"half a decision", kindDecisions, truncate, protocol.KindMalformed, "okra: decisions: 7 bytes too many"},
+		{"not a decision", kindDecisions, decisions(3, 1, 2, math.NaN(), 4, 5, 6), protocol.KindMalformed, "decision 2 is NaN"},
+		{"decisions in more chunks", kindDecisions, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "chunk 0 of 2 of Decisions; 1 chunks were announced"},
+	}
+	trained := train(t, Spec{Wire: Float64}, share(randomRows("train", 6, 9), 3, 3)...)
+	w := newPrediction(t, trained, Spec{Wire: Float64}, trained.party("north").EpochSeed(), randomRows("new", 2, 9), score(trained.server().Rows([]int{0, 1, 2})))
+	w.start(t)
+	for len(w.queue) > 0 {
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		for _, f := range append(forgeries, general...) {
+			if f.kind == "" || f.kind == m.Kind {
+				w.refuse(t, f, m)
+			}
+		}
+		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
+			t.Fatalf("%v: %v", m.Header, err)
+		}
+		w.refuseAgain(t, m)
+	}
+	if diff := cmp.Diff(map[string]error{"hub": nil, "south": nil}, w.ends); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Decisions of another width than the first chunk's are refused, whichever
+// chunk came first.
+func TestDecisionsAgreeOnTheirWidth(t *testing.T) {
+	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
+	rows := randomRows("new", 1000, 9)
+	w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), rows, func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		return linalg.New[float64](e.Rows, 100), nil
+	})
+	w.start(t)
+	for w.queue[0].Kind != kindDecisions {
+		m := w.queue[0]
+		w.queue = w.queue[1:]
+		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := len(w.queue) - 1
+	if last < 1 {
+		t.Fatal("the decisions fit into one chunk")
+	}
+	w.queue[0], w.queue[last] = w.queue[last], w.queue[0]
+	if err := w.step(t, "south", protocol.Received{Message: w.queue[0]}); err != nil {
+		t.Fatal(err)
+	}
+	bad := w.queue[1]
+	bad.Body = encodeDecisions(linalg.New[float64](10, 99))
+	if err := w.step(t, "south", protocol.Received{Message: bad}); err == nil || !strings.Contains(err.Error(), "99 decisions for each row, 100 before") {
+		t.Error(err)
+	}
+	w.queue = w.queue[1:]
+	w.deliver(t)
+	if err, over := w.ends["south"]; !over || err != nil {
+		t.Errorf("over %v, error %v", over, err)
+	}
+}
+
+func TestPredictionTimers(t *testing.T) {
+	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
+	for _, c := range []struct {
+		lost, who string
+		timer     protocol.Timer
+		want      string
+	}{
+		{kindAnnounce, "hub", TimerAnnounce, "south (silent): okra: an announcement did not come in time"},
+		{kindRows, "hub", TimerRows, "south (silent): okra: rows did not come in time"},
+		{kindDecisions, "south", TimerDecisions, "hub (silent): okra: decisions did not come in time"},
+	} {
+		w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), randomRows("new", 2, 9), score(trained.server().Rows([]int{0})))
+		w.start(t)
+		for len(w.queue) > 0 && w.queue[0].Kind != c.lost {
+			m := w.queue[0]
+			w.queue = w.queue[1:]
+			if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, late := range []protocol.Timer{TimerAnnounce, TimerRows} {
+			if _, over := w.ends["hub"]; !over && late != c.timer {
+				if err := w.step(t, "hub", protocol.Expired{Timer: late}); err != nil || len(w.ends) > 0 {
+					t.Errorf("%s: %s: %v, %v", c.lost, late, err, w.ends)
+				}
+			}
+		}
+		if err := w.step(t, c.who, protocol.Expired{Timer: c.timer}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.ends[c.who]; err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+func TestPredictionConstructorsRefuse(t *testing.T) {
+	p := mustParams(t, Spec{})
+	rows := randomRows("new", 2, 9)
+	parent := protocol.SessionID{1}
+	good := predictSession(t, p, parent)
+	d := good.Descriptor
+	d.Members = hospitals
+	crowd, err := protocol.NewSession(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		session *protocol.Session
+		self    string
+		rows    linalg.Matrix[float64]
+		want    string
+	}{
+		{crowd, "south", rows, "okra: a prediction has one owner of rows, not 3"},
+		{predictSession(t, p, protocol.SessionID{}), "south", rows, "okra: a prediction's descriptor names the training session as its parent"},
+		{good, "hub", rows, `okra: "hub" is not a party in this session`},
+		{good, "south", linalg.New[float64](0, 9), "okra: 0 rows; a party brings 1 to 67108864"},
+	} {
+		if _, err := NewPredictParty(protocol.Setup{Session: c.session, Self: c.self}, p, Seed{}, c.rows); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	for session, want := range map[*protocol.Session]string{
+		crowd: "okra: a prediction has one owner of rows, not 3",
+		predictSession(t, p, protocol.SessionID{}): "okra: a prediction's descriptor names the training session as its parent",
+	} {
+		if _, err := NewPredictServer(protocol.Setup{Session: session, Self: "hub"}, p, Tag{}, 80, nil, Limits{}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	party, err := NewPredictParty(protocol.Setup{Session: good, Self: "south"}, p, Seed{}, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := party.Step(protocol.Start{}); !errors.Is(err, errEdited) {
+		t.Error(err)
+	}
+}
+
+func TestPredictionLimits(t *testing.T) {
+	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
+	w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), randomRows("new", 5, 9), nil)
+	w.machines["hub"].(*PredictServer).limits.Rows = 4
+	w.start(t)
+	w.deliver(t)
+	if want := "okra: 5 rows are announced, this server takes 4; raise its limit or bring fewer"; fmt.Sprint(w.ends["hub"]) != want {
+		t.Errorf("%v, want %s", w.ends["hub"], want)
+	}
+}

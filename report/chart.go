@@ -1,0 +1,153 @@
+package report
+
+import (
+	"fmt"
+	"math"
+)
+
+// chart is a group of horizontal bars that start at zero and share one scale,
+// in the units of its own view box.
+type chart struct {
+	Title  string // for readers who do not see it
+	Height int
+	Bars   []bar
+}
+
+type bar struct {
+	Label   string // shortened to fit
+	Full    string
+	Text    string // the value
+	Class   string
+	Y       int // top of the bar's band
+	Base    int // base line of the texts
+	Width   float64
+	TextEnd float64 // where the value is written
+}
+
+// Geometry of a chart, in units of the view box.
+const (
+	chartWidth = 640
+	labelWidth = 150
+	valueWidth = 140
+	barRoom    = chartWidth - labelWidth - valueWidth
+	bandHeight = 26
+	baseLine   = 16
+	gap        = 6
+	maxLabel   = 20 // runes
+)
+
+// item is a value to be drawn.
+type item struct {
+	label, text, class string
+	value              float64
+}
+
+// newChart draws items against full, the value of the longest possible bar.
+func newChart(title string, full float64, items []item) chart {
+	c := chart{Title: title, Height: len(items) * bandHeight}
+	for i, it := range items {
+		width := barRoom * share(it.value, full)
+		c.Bars = append(c.Bars, bar{
+			Label: shorten(it.label), Full: it.label, Text: it.text, Class: it.class,
+			Y: i * bandHeight, Base: i*bandHeight + baseLine,
+			Width: round1(width), TextEnd: round1(labelWidth + width + gap),
+		})
+	}
+	return c
+}
+
+// share is value/full within 0 to 1; what is not known has no length.
+func share(value, full float64) float64 {
+	if s := value / full; s > 0 {
+		return min(s, 1)
+	}
+	return 0
+}
+
+func round1(x float64) float64 { return math.Round(10*x) / 10 }
+
+func shorten(s string) string {
+	if r := []rune(s); len(r) > maxLabel {
+		return string(r[:maxLabel-1]) + "…"
+	}
+	return s
+}
+
+// scoreChart draws the first metric. Values up to 1 are drawn against 1, so
+// that small differences look small.
+func (r *Run) scoreChart() chart {
+	metric := r.Metrics[0]
+	full := 1.0
+	var items []item
+	for _, s := range r.Scores {
+		v, ok := s.value(metric)
+		if ok {
+			full = max(full, v)
+		}
+		items = append(items, item{label: s.Name, text: number(v, ok), class: string(s.Kind), value: v})
+	}
+	return newChart(fmt.Sprintf("%s on held-out rows", metric), full, items)
+}
+
+// value returns a metric, and whether it is known.
+func (s Score) value(metric string) (float64, bool) {
+	v, ok := s.Values[metric]
+	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+func (r *Run) timingChart() chart {
+	full := 0.0
+	var items []item
+	for _, t := range r.Timings {
+		full = max(full, t.Seconds)
+		text := seconds(t.Seconds)
+		if t.CPU > 0 {
+			text += ", " + seconds(t.CPU) + " CPU"
+		}
+		items = append(items, item{label: t.Stage, text: text, class: "plain", value: t.Seconds})
+	}
+	return newChart("seconds by stage", full, items)
+}
+
+func (r *Run) trafficChart() chart {
+	full := 0.0
+	var items []item
+	for _, t := range r.Traffic {
+		full = max(full, float64(t.Sent), float64(t.Received))
+		items = append(items,
+			item{label: t.Name, text: bytesText(t.Sent) + " sent", class: "plain", value: float64(t.Sent)},
+			item{text: bytesText(t.Received) + " received", class: "faint", value: float64(t.Received)})
+	}
+	return newChart("bytes by member", full, items)
+}
+
+// number shows a metric to four decimals, as the tables of the papers do.
+func number(v float64, known bool) string {
+	switch {
+	case !known:
+		return "not known"
+	case math.Abs(v) < 10:
+		return fmt.Sprintf("%.4f", v)
+	}
+	return fmt.Sprintf("%.5g", v)
+}
+
+func seconds(s float64) string {
+	if s < 0.1 {
+		return fmt.Sprintf("%.1f ms", 1000*s)
+	}
+	return fmt.Sprintf("%.2f s", s)
+}
+
+func bytesText(n uint64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, prefix := float64(n), -1
+	for f >= unit {
+		f /= unit
+		prefix++
+	}
+	return fmt.Sprintf("%.1f %ciB", f, "KMGTPE"[prefix])
+}

@@ -1,0 +1,225 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/hospitals.html")
+
+// hospitals is made up: only its form is that of a job.
+func hospitals() Run {
+	return Run{
+		Title: "three-hospitals",
+		Summary: []Row{
+			{"data", "digits.csv: 1000 rows, 64 features, 10 classes; north 400, south 350, a-hospital-with-a-very-long-name 250"},
+			{"protocol", "okra, encoder hadamard, wire float32, mode hardened"},
+			{"kernel", "rbf, gamma 0.5"},
+			{"learner", "svc, C 10, tol 1e-08"},
+			{"held out", "250 rows"},
+		},
+		Metrics: []string{"accuracy", "f1_macro", "auc"},
+		Scores: []Score{
+			{"north", Alone, map[string]float64{"accuracy": 0.912, "f1_macro": 0.90125, "auc": 0.985}},
+			{"south", Alone, map[string]float64{"accuracy": 0.884, "f1_macro": 0.87, "auc": math.NaN()}},
+			{"a-hospital-with-a-very-long-name", Alone, map[string]float64{"accuracy": 0.74, "f1_macro": 0.70}},
+			{"Mercer", Together, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
+			{"pooled", Pooled, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
+		},
+		Timings: []Timing{{"scale", 0.034, 0}, {"protocol", 1.52, 2.25}, {"learn", 0.61, 1.1}, {"evaluate", 0.0004, 0}},
+		Traffic: []Traffic{{"north", 310_000, 5_200}, {"south", 270_000, 5_100}, {"a-hospital-with-a-very-long-name", 900, 1_500_000}},
+		Leakage: []Leak{
+			{"server", []string{"It learns the complete linear Gram matrix of all 1000 rows.", "These rows hold values on a grid and outnumber the features (1000 > 64): treat them as readable by the server."}},
+			{"party", []string{"A party learns who takes part & how many rows there are (n < f or not)."}},
+		},
+		Facts: []Row{{"model", "model-0d2f.mercer"}, {"model_sha256", strings.Repeat("0d2f", 16)}},
+	}
+}
+
+func render(t *testing.T, r Run) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	got := render(t, hospitals())
+	path := filepath.Join("testdata", "hospitals.html")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("the page has changed; look at it and run go test ./report -update:\n%s", d)
+	}
+}
+
+func TestEmptyPartsAreLeftOut(t *testing.T) {
+	got := render(t, Run{Title: "bare"})
+	for _, part := range []string{"<h2", "<svg", "<table", "<dl"} {
+		if strings.Contains(got, part) {
+			t.Errorf("%s of nothing", part)
+		}
+	}
+	if !strings.Contains(got, "<h1>bare</h1>") {
+		t.Error("no title")
+	}
+}
+
+// TestSelfContained looks for anything that a browser would fetch or run.
+func TestSelfContained(t *testing.T) {
+	got := render(t, hospitals())
+	for _, foreign := range []string{"http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "<iframe"} {
+		if strings.Contains(strings.ToLower(got), foreign) {
+			t.Errorf("the page contains %s", foreign)
+		}
+	}
+}
+
+// TestMarkupIsShown puts markup wherever a job's text goes.
+func TestMarkupIsShown(t *testing.T) {
+	const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`
+	got := render(t, Run{
+		Title: evil, Summary: []Row{{evil, evil}}, Facts: []Row{{evil, evil}},
+		Metrics: []string{evil}, Scores: []Score{{evil, Alone, map[string]float64{evil: 1}}},
+		Timings: []Timing{{evil, 1, 0}}, Traffic: []Traffic{{evil, 1, 1}}, Leakage: []Leak{{evil, []string{evil}}},
+	})
+	if strings.Contains(got, "<script") || strings.Contains(got, "<img") {
+		t.Error("markup of a job reaches the page")
+	}
+	if !strings.Contains(got, "&lt;script&gt;alert(1)") {
+		t.Error("the text is lost")
+	}
+}
+
+func TestTagsBalance(t *testing.T) {
+	page := render(t, hospitals())
+	page = regexp.MustCompile(`<meta([^>]*)>`).ReplaceAllString(page, "<meta$1/>")
+	d := xml.NewDecoder(strings.NewReader(page))
+	for {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCharts(t *testing.T) {
+	r := hospitals()
+	for _, c := range []chart{r.scoreChart(), r.timingChart(), r.trafficChart()} {
+		for _, b := range c.Bars {
+			if b.Width < 0 || b.Width > barRoom || b.Y+bandHeight > c.Height {
+				t.Errorf("%s: %+v is out of the picture", c.Title, b)
+			}
+		}
+	}
+	scores := r.scoreChart()
+	if got, want := scores.Bars[0].Width, round1(0.912*barRoom); got != want {
+		t.Errorf("an accuracy of .912 is %g wide, want %g: bars start at 0 and end at 1", got, want)
+	}
+	r.Scores[0].Values["accuracy"] = 40 // an error, not a share
+	if got := r.scoreChart().Bars[0].Width; got != barRoom {
+		t.Errorf("the largest value is %g wide", got)
+	}
+	r.Scores[1].Values["accuracy"] = -3
+	if got := r.scoreChart().Bars[1].Width; got != 0 {
+		t.Errorf("a negative value is %g wide", got)
+	}
+	zero := Run{Title: "t", Timings: []Timing{{"fast", 0, 0}}, Traffic: []Traffic{{"quiet", 0, 0}}}
+	if strings.Contains(render(t, zero), "NaN") {
+		t.Error("zero over zero is drawn")
+	}
+}
+
+func TestHeadline(t *testing.T) {
+	r := hospitals()
+	want := []Row{
+		{"accuracy alone, on average", "0.8453"},
+		{"accuracy together", "0.9840"},
+		{"accuracy pooled, without privacy", "0.9840"},
+	}
+	if d := cmp.Diff(want, r.headline()); d != "" {
+		t.Error(d)
+	}
+	r.Scores = r.Scores[3:4]
+	if d := cmp.Diff(want[1:2], r.headline()); d != "" {
+		t.Errorf("deployed, without comparisons: %s", d)
+	}
+	delete(r.Scores[0].Values, "accuracy")
+	if got := r.headline(); got != nil {
+		t.Errorf("a mean of what is not known: %v", got)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, r := range map[string]Run{
+		"no title":          {},
+		"no metric":         {Title: "t", Scores: []Score{{Name: "a", Kind: Alone}}},
+		"unknown kind":      {Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: "both"}}},
+		"negative time":     {Title: "t", Timings: []Timing{{"s", -1, 0}}},
+		"infinite time":     {Title: "t", Timings: []Timing{{"s", 1, math.Inf(1)}}},
+		"time is no number": {Title: "t", Timings: []Timing{{"s", math.NaN(), 0}}},
+	} {
+		var b bytes.Buffer
+		if err := Write(&b, r); err == nil || !strings.HasPrefix(err.Error(), "report: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if b.Len() > 0 {
+			t.Errorf("%s: half a page is written", name)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{number(0.98765, true), "0.9877"}, {number(-0.5, true), "-0.5000"}, {number(1234.5678, true), "1234.6"}, {number(0, false), "not known"},
+		{seconds(0.0004), "0.4 ms"}, {seconds(0.0999), "99.9 ms"}, {seconds(12.345), "12.35 s"},
+		{bytesText(1023), "1023 B"}, {bytesText(1 << 20), "1.0 MiB"}, {bytesText(math.MaxUint64), "16.0 EiB"},
+		{shorten("north"), "north"}, {shorten(strings.Repeat("ä", 25)), strings.Repeat("ä", 19) + "…"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// brokenWriter is a full disk.
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestWriteErrors(t *testing.T) {
+	if err := Write(brokenWriter{}, hospitals()); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("%v", err)
+	}
+}
+
+func ExampleWrite() {
+	var page strings.Builder
+	err := Write(&page, Run{Title: "digits-hospitals", Facts: []Row{{"model", "digits.mercer"}}})
+	fmt.Println(strings.Contains(page.String(), "<h1>digits-hospitals</h1>"), err)
+	// Output: true <nil>
+}

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Run is what a report shows. Everything but the title may be empty, and then
+// its part of the page is left out.
+type Run struct {
+	Title   string
+	Summary []Row    // the job: data, protocol, kernel, learner
+	Metrics []string // columns of the table; the first is drawn as bars
+	Scores  []Score  // rows of the table, in order
+	Timings []Timing // in the order in which the stages ran
+	Traffic []Traffic
+	Leakage []Leak // in order
+	Facts   []Row  // hashes, paths, versions
+}
+
+// Row is a name with what it stands for.
+type Row struct{ Label, Value string }
+
+// Score is what one way of learning reaches on held-out rows. A metric that is
+// missing, or is no finite number, is shown as not known.
+type Score struct {
+	Name   string
+	Kind   Kind
+	Values map[string]float64
+}
+
+// Kind says who learnt from what.
+type Kind string
+
+// The kinds of scores.
+const (
+	Alone    Kind = "alone"    // one party from its own rows
+	Together Kind = "together" // all parties by a protocol
+	Pooled   Kind = "pooled"   // all rows in one place, without privacy
+)
+
+// Timing is what a stage took: seconds on the clock, and of all processors
+// together. CPU is 0 where it was not measured.
+type Timing struct {
+	Stage        string
+	Seconds, CPU float64
+}
+
+// Traffic is what a member sent and received, in bytes.
+type Traffic struct {
+	Name           string
+	Sent, Received uint64
+}
+
+// Leak is what a role learnt beyond its own data, one sentence after another.
+type Leak struct {
+	Role  string
+	Lines []string
+}
+
+// Validate says what makes r no report.
+func (r *Run) Validate() error {
+	if r.Title == "" {
+		return errors.New("report: a run has no title; give it the name of the job")
+	}
+	if len(r.Scores) > 0 && len(r.Metrics) == 0 {
+		return errors.New("report: scores without a metric; name at least one")
+	}
+	for _, s := range r.Scores {
+		if s.Kind != Alone && s.Kind != Together && s.Kind != Pooled {
+			return fmt.Errorf("report: score %q is of kind %q; use alone, together or pooled", s.Name, s.Kind)
+		}
+	}
+	for _, t := range r.Timings {
+		if !(t.Seconds >= 0) || !(t.CPU >= 0) || math.IsInf(t.Seconds+t.CPU, 0) {
+			return fmt.Errorf("report: stage %q took %g s, %g s of processors; times are finite and not negative", t.Stage, t.Seconds, t.CPU)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed page.html
+var pageText string
+
+// page is what the template sees.
+type page struct {
+	Run
+	Headline     []Row
+	ScoreChart   *chart
+	TimingChart  *chart
+	TrafficChart *chart
+	Table        [][]string
+}
+
+// Write writes the page. What r holds is text: markup in it is shown, not
+// obeyed.
+func Write(w io.Writer, r Run) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	t, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if err := t.Execute(w, r.page()); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+func (r *Run) page() page {
+	p := page{Run: *r, Table: r.table()}
+	if len(r.Scores) > 0 {
+		c := r.scoreChart()
+		p.ScoreChart, p.Headline = &c, r.headline()
+	}
+	if len(r.Timings) > 0 {
+		c := r.timingChart()
+		p.TimingChart = &c
+	}
+	if len(r.Traffic) > 0 {
+		c := r.trafficChart()
+		p.TrafficChart = &c
+	}
+	return p
+}
+
+// headline is the first metric in three figures: the mean of the parties
+// alone, together, pooled.
+func (r *Run) headline() []Row {
+	var rows []Row
+	for _, k := range []struct {
+		kind  Kind
+		label string
+	}{{Alone, "alone, on average"}, {Together, "together"}, {Pooled, "pooled, without privacy"}} {
+		if mean, ok := r.mean(k.kind); ok {
+			rows = append(rows, Row{Label: r.Metrics[0] + " " + k.label, Value: number(mean, true)})
+		}
+	}
+	return rows
+}
+
+// mean averages the first metric over the scores of a kind, if all are known.
+func (r *Run) mean(kind Kind) (float64, bool) {
+	sum, n := 0.0, 0
+	for _, s := range r.Scores {
+		if s.Kind != kind {
+			continue
+		}
+		v, ok := s.value(r.Metrics[0])
+		if !ok {
+			return 0, false
+		}
+		sum += v
+		n++
+	}
+	return sum / float64(n), n > 0
+}
+
+// table is one line of text cells for each score: its name, its kind, and each
+// metric.
+func (r *Run) table() [][]string {
+	var rows [][]string
+	for _, s := range r.Scores {
+		row := []string{s.Name, string(s.Kind)}
+		for _, m := range r.Metrics {
+			row = append(row, number(s.value(m)))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,216 @@
+package nats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// What was sent and not acknowledged survives the server, and connections
+// restore themselves.
+func TestServerRestarts(t *testing.T) {
+	f := newFederation(t, nil)
+	north, south := f.join("north"), f.join("south")
+	f.send(north, "south", "one")
+	f.send(north, "south", "two")
+	unsettled := f.receive(south)
+	f.restart(0)
+	f.send(north, "south", "three")
+	got := map[string]bool{}
+	for range 3 {
+		d := f.receive(south)
+		got[string(d.Data)] = true
+		if err := d.Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 3 || !got[string(unsettled.Data)] {
+		t.Errorf("after the restart came %v, want one, two and three", got)
+	}
+	f.quiet(south, 100*time.Millisecond)
+}
+
+// A sender who waits while the server is away succeeds when it is back.
+func TestSendWhileAway(t *testing.T) {
+	f := newFederation(t, nil)
+	north := f.join("north")
+	f.cfg.Port = f.port()
+	f.shutdown()
+	sent := make(chan error, 3)
+	for i := range cap(sent) {
+		go func() { sent <- north.Send(t.Context(), "south", fmt.Append(nil, i)) }()
+	}
+	select {
+	case err := <-sent:
+		t.Fatalf("a send without a server ended with error %v", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	f.start()
+	south := f.join("south")
+	for range cap(sent) {
+		if err := <-sent; err != nil {
+			t.Fatal(err)
+		}
+		if err := f.receive(south).Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A receiver that waits sleeps through a restart.
+func TestReceiveThroughRestart(t *testing.T) {
+	f := newFederation(t, nil)
+	north, south := f.join("north"), f.join("south")
+	got := make(chan transport.Delivery, 1)
+	go func() {
+		d, err := south.Receive(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		got <- d
+	}()
+	time.Sleep(50 * time.Millisecond) // let it wait
+	f.restart(100 * time.Millisecond)
+	f.send(north, "south", "hello")
+	select {
+	case d := <-got:
+		if string(d.Data) != "hello" {
+			t.Errorf("got %q, want hello", d.Data)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("nothing arrived after the restart")
+	}
+}
+
+// Killing a process leaves the files as they are. What Send has reported as
+// sent is in them.
+func TestServerKilled(t *testing.T) {
+	f := newFederation(t, nil)
+	north := f.join("north")
+	const n = 20
+	for i := range n {
+		f.send(north, "south", fmt.Sprint(i))
+	}
+	remains := filepath.Join(t.TempDir(), "remains")
+	if err := os.CopyFS(remains, os.DirFS(f.cfg.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	f.shutdown()
+	f.cfg.Dir = remains
+	f.start()
+	south := f.join("south")
+	got := map[string]bool{}
+	for range n {
+		d := f.receive(south)
+		got[string(d.Data)] = true
+	}
+	if len(got) != n {
+		t.Errorf("%d of %d messages survived", len(got), n)
+	}
+}
+
+// Members may start before the server.
+func TestMemberFirst(t *testing.T) {
+	f := newFederation(t, nil)
+	url := f.server.URL()
+	f.cfg.Port = f.port()
+	f.shutdown()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := Dial(ctx, url, "north", f.keys["north"], Options{})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("error %v, want that time is up and why", err)
+	}
+
+	joined := make(chan error, 1)
+	go func() {
+		c, err := Dial(t.Context(), url, "north", f.keys["north"], Options{})
+		if err == nil {
+			err = c.Close()
+		}
+		joined <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	f.start()
+	if err := <-joined; err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that was killed never closes its connection. Its successor gets at
+// once what it had left unsettled.
+func TestSuccessorOfKilled(t *testing.T) {
+	f := newFederation(t, nil)
+	north := f.join("north")
+	killed, _ := f.raw("south")
+	box, err := killed.SubscribeSync(boxSubject("south", "old.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Publish(askSubject("south", "old.1"), []byte(`{"batch": 10}`)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		f.send(north, "south", fmt.Sprint(i))
+		if _, err := box.NextMsg(5 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed.Close()
+	successor := f.join("south")
+	for range 3 {
+		if err := f.receive(successor).Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A full disk quota makes senders wait, and acknowledgements make room.
+func TestQuotaMakesSendersWait(t *testing.T) {
+	f := newFederation(t, func(c *Config) { c.MaxBytes = 3 << 20 })
+	north, south := f.join("north"), f.join("south")
+	big := make([]byte, transport.MaxMessageBytes)
+	for range 2 {
+		if err := north.Send(t.Context(), "south", big); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	err := north.Send(ctx, "south", big)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "maximum bytes exceeded") {
+		t.Fatalf("error %v, want a wait, and why", err)
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- north.Send(t.Context(), "south", big) }()
+	if err := f.receive(south).Ack(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A member that settles nothing gets no more than its share.
+func TestUnsettledAreBounded(t *testing.T) {
+	f := newFederation(t, func(c *Config) { c.MaxUnsettled = 2 })
+	north, south := f.join("north"), f.join("south")
+	for i := range 3 {
+		f.send(north, "south", fmt.Sprint(i))
+	}
+	first := f.receive(south)
+	f.receive(south)
+	f.quiet(south, 200*time.Millisecond)
+	if err := first.Ack(); err != nil {
+		t.Fatal(err)
+	}
+	f.receive(south)
+}
