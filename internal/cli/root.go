@@ -31,15 +31,30 @@ func (a *app) root() *cobra.Command {
 
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", a.json, "print one JSON document on stdout")
-	flags.StringVar(&a.logLevel, "log-level", a.setting("MERCER_LOG_LEVEL", "info"), "debug, info, warn or error; or set MERCER_LOG_LEVEL")
+	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "debug, info, warn or error; default info for daemons, warn otherwise; or set MERCER_LOG_LEVEL")
 	flags.StringVar(&a.logFormat, "log-format", a.setting("MERCER_LOG_FORMAT", "text"), "text or json; or set MERCER_LOG_FORMAT")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.setLog() }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if a.logLevel == "" {
+			a.logLevel = quiet(cmd)
+		}
+		return a.setLog()
+	}
 
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpFunc(a.help(root.HelpFunc()))
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(a.simulate(), a.data(), a.doctor(), a.version())
+	root.AddCommand(
+		a.demo(), a.simulate(), a.federation(), a.coordinator(), a.party(), a.job(), a.predict(),
+		a.data(), a.doctor(), a.version())
 	return root
+}
+
+// quiet is the level of a log that nobody asked for.
+func quiet(cmd *cobra.Command) string {
+	if cmd.Annotations[annotationDaemon] != "" {
+		return "info"
+	}
+	return "warn"
 }
 
 // name is the command without the program: "data info".

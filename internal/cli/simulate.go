@@ -36,10 +36,18 @@ func (s *insecureSeed) flag(cmd *cobra.Command) {
 
 func (s *insecureSeed) given() bool { return s.cmd.Flags().Changed("insecure-seed") }
 
+// orNil returns predictable seeds if they were asked for.
+func (s *insecureSeed) orNil() func(string) [32]byte {
+	if s.given() {
+		return daemon.InsecureSeeds(s.seed)
+	}
+	return nil
+}
+
 // source returns where seeds come from.
 func (s *insecureSeed) source() func(string) [32]byte {
 	if s.given() {
-		return daemon.InsecureSeeds(s.seed)
+		return s.orNil()
 	}
 	return coordinator.RandomSeed
 }

@@ -68,6 +68,7 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session) error 
 	if sessionErr != nil {
 		return errors.Join(err, sessionErr)
 	}
+	c.exchange.Forget(ps.ID())
 	c.mu.Lock()
 	kept := c.resuming[ps.ID()]
 	delete(c.resuming, ps.ID())

@@ -44,6 +44,7 @@ func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, s *stag
 	if done, err := d.kept.Get(vault.Report); err != nil {
 		return nil, err
 	} else if done != nil {
+		c.exchange.Forget(d.session.ID())
 		return c.relive(d, done)
 	}
 	var hangUp func()
@@ -55,6 +56,7 @@ func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, s *stag
 	if err := c.perform(ctx, d); err != nil {
 		return nil, c.callOff(ctx, d, err)
 	}
+	c.exchange.Forget(d.session.ID())
 	return d.reports, d.kept.Put(vault.Report, encodeReports(d.reports))
 }
 
@@ -93,6 +95,7 @@ func (c *Coordinator) open(d *conducted) (vault.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.exchange.Announce(d.session.ID()) // parties may begin before the coordinator does
 	c.mu.Lock()
 	c.resuming[d.session.ID()] = kept
 	c.mu.Unlock()

@@ -64,12 +64,17 @@ func New(c Config) (*Coordinator, error) {
 		resuming: make(map[protocol.SessionID]vault.Session),
 		changed:  make(chan struct{}),
 	}
-	open, err := c.Vault.Open()
+	open, lost, err := c.Vault.Open()
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	for _, s := range open {
 		co.resuming[s.ID()] = s
+		co.exchange.Announce(s.ID())
+	}
+	for _, l := range lost {
+		// Its job fails when it comes to the session, whose id is used up.
+		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
 	if err := co.readJobs(); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)

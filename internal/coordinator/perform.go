@@ -29,7 +29,6 @@ func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 		if err != nil {
 			return err
 		}
-		defer c.exchange.Forget(d.session.ID())
 		go func() { own <- c.drive(ctx, d, mail) }()
 	}
 	return c.await(ctx, d, own, cancel)
@@ -62,7 +61,12 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			}
 			return interrupted(ctx)
 		case <-time.After(c.patience(d)):
-			return c.missing(d)
+			err := c.missing(d)
+			if !ended {
+				cancel(err)
+				<-own // it uses what is destroyed next
+			}
+			return err
 		}
 	}
 	return nil
@@ -131,6 +135,7 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	if errors.Is(why, driver.ErrInterrupted) {
 		return why
 	}
+	c.exchange.Forget(d.session.ID())
 	body := (&session.Refusal{Code: session.CodeOf(why), Reason: why.Error()}).Encode()
 	for _, name := range c.others(d) {
 		if err := c.exchange.Tell(ctx, name, d.session.ID(), session.KindAbort, body); err != nil {

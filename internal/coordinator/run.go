@@ -21,8 +21,11 @@ import (
 func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	if j.State != Closing {
 		result, err := c.work(ctx, j)
-		if errors.Is(err, driver.ErrInterrupted) || ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
+		case errors.Is(err, driver.ErrInterrupted):
+			return err // of the disk, say: trying again in this process would not help
 		}
 		if err := c.decide(j, result, err); err != nil {
 			return err
@@ -152,6 +155,7 @@ func (c *Coordinator) destroy(j *Job, outcome string) error {
 	for id, kept := range c.resuming {
 		body, err := kept.Get(vault.Proposal)
 		if err == nil && belongs(body, j.ID) {
+			c.exchange.Forget(id)
 			err = kept.Destroy(outcome)
 			delete(c.resuming, id)
 		}

@@ -3,7 +3,6 @@ package exchange
 import (
 	"context"
 	"crypto/hpke"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -39,7 +38,7 @@ type Exchange struct {
 func New(self string, keys *identity.Identity, members *roster.Roster, conn transport.Conn, log *slog.Logger) *Exchange {
 	return &Exchange{
 		self: self, keys: keys, roster: members, conn: conn, log: log,
-		control:   make(chan driver.Inbound),
+		control:   make(chan driver.Inbound, mailboxSize),
 		boxes:     make(map[protocol.SessionID]*Mailbox),
 		announced: make(map[protocol.SessionID]bool),
 	}
@@ -52,9 +51,7 @@ func (x *Exchange) Run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("exchange: %w", err)
 		}
-		if err := x.route(ctx, d); err != nil {
-			return err
-		}
+		x.route(d)
 	}
 }
 
@@ -98,15 +95,17 @@ func (x *Exchange) post(ctx context.Context, h protocol.Header, body []byte, key
 	return x.conn.Send(ctx, h.Receiver, sealed)
 }
 
-// route decides what becomes of one delivery. Only the end of ctx is an error.
-func (x *Exchange) route(ctx context.Context, d transport.Delivery) error {
+// route decides what becomes of one delivery. It never waits: a busy session
+// must not hold up the others.
+func (x *Exchange) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)
 	if err != nil {
 		x.drop(d, err)
-		return nil
+		return
 	}
 	if h.Protocol == Control {
-		return x.routeControl(ctx, d)
+		x.routeControl(d)
+		return
 	}
 	x.mu.Lock()
 	box, announced := x.boxes[h.Session], x.announced[h.Session]
@@ -117,23 +116,21 @@ func (x *Exchange) route(ctx context.Context, d transport.Delivery) error {
 	case announced:
 		x.later(d, waitForBegin)
 	default:
-		x.drop(d, errors.New("no such session here"))
+		x.drop(d, fmt.Errorf("session %v is not open here", h.Session))
 	}
-	return nil
 }
 
-func (x *Exchange) routeControl(ctx context.Context, d transport.Delivery) error {
+func (x *Exchange) routeControl(d transport.Delivery) {
+	if len(x.control) == cap(x.control) {
+		x.later(d, waitForRoom)
+		return
+	}
 	m, err := envelope.Open(d.Data, x.roster.SigningKey, x.keys.KEMKey(), x.self)
 	if err != nil {
 		x.drop(d, err)
-		return nil
+		return
 	}
-	select {
-	case x.control <- inbound(m, d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	x.control <- driver.Inbound{Message: m, Receipt: d.Receipt} // there is room: only this goroutine sends
 }
 
 // drop acknowledges bytes that nobody here can use, and says why.
@@ -148,10 +145,6 @@ func (x *Exchange) later(d transport.Delivery, after time.Duration) {
 	if err := d.Later(after); err != nil {
 		x.log.Warn("could not put a message back", "error", err)
 	}
-}
-
-func inbound(m protocol.Message, d transport.Delivery) driver.Inbound {
-	return driver.Inbound{Message: m, Receipt: d.Receipt}
 }
 
 const (

@@ -83,8 +83,12 @@ func (p *Party) start(ctx context.Context, r *running, d session.Directory) erro
 func (p *Party) conclude(ctx context.Context, f finished) error {
 	f.r.active = false
 	if errors.Is(f.err, driver.ErrInterrupted) {
+		if ctx.Err() == nil {
+			p.Logger.Error("a session stopped; restart the party to go on with it", "session", f.r.ID().String(), "error", f.err)
+		}
 		return nil
 	}
+	p.exchange.Forget(f.r.ID()) // whatever still comes for it is a repetition
 	if f.r.question != nil {
 		return p.answered(ctx, f)
 	}

@@ -73,7 +73,8 @@ func (p *Party) Run(ctx context.Context) error {
 	defer p.running.Wait()
 	defer stop(nil)
 	if err := p.resume(ctx); err != nil {
-		return err
+		stop(nil)
+		return errors.Join(err, p.leave(ctx))
 	}
 	p.running.Go(func() { stop(p.exchange.Run(ctx)) })
 	for {

@@ -16,9 +16,12 @@ import (
 // that had ended are replayed, because later stages of the job need what they
 // computed; the journal is the only place where that is kept.
 func (p *Party) resume(ctx context.Context) error {
-	open, err := p.Vault.Open()
+	open, lost, err := p.Vault.Open()
 	if err != nil {
 		return fmt.Errorf("party: %w", err)
+	}
+	for _, l := range lost {
+		p.lose(ctx, l)
 	}
 	var found []*running
 	for _, v := range open {
@@ -45,6 +48,16 @@ func (p *Party) resume(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lose tells the coordinator that a session cannot be run on, so that nobody
+// waits for it. What is wrong with the files is for the log only.
+func (p *Party) lose(ctx context.Context, l vault.Lost) {
+	p.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
+	report := session.Report{Code: session.CodeFailed, Reason: "the party lost its journal of the session; submit the job again"}
+	if err := p.tell(ctx, l.ID, session.KindReport, report.Encode()); err != nil {
+		p.Logger.Warn("could not report a lost session", "session", l.ID.String(), "error", err)
+	}
 }
 
 // reopen reads what a session in the vault is.
@@ -78,7 +91,11 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
-		return p.relive(r)
+		p.exchange.Forget(r.ID()) // whatever still comes for it is a repetition
+		if err := p.relive(r); err != nil {
+			return p.conclude(ctx, finished{r: r, err: err})
+		}
+		return nil
 	}
 	body, err := r.Get(vault.Directory)
 	if err != nil || body == nil {

@@ -20,8 +20,8 @@ func (s *Server) leakage(f session.Facts) map[string][]string {
 	})
 	if s.Job.Data.Scale != job.None {
 		facts := scale.Facts{Method: scale.Method(s.Job.Data.Scale), Leader: s.Cast.Parties[0], Parties: len(s.Cast.Parties), Columns: int(f.Features)}
-		for _, l := range scale.Leakage(facts) {
-			lines[l.Who] = append(lines[l.Who], l.What)
+		for role, more := range scale.Leakage(facts) {
+			lines[role] = append(lines[role], more...)
 		}
 	}
 	for role := range lines {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/journal"
@@ -23,6 +24,8 @@ type Disk struct {
 	build  string
 	store  *journal.Store
 	ledger *journal.Ledger
+
+	creating sync.Mutex
 }
 
 // OpenDisk takes the folder for this process and creates it if need be. build
@@ -40,7 +43,7 @@ func OpenDisk(root, build string) (*Disk, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("vault: %w", err), store.Close())
 	}
-	return &Disk{root, build, store, ledger}, nil
+	return &Disk{root: root, build: build, store: store, ledger: ledger}, nil
 }
 
 // Close releases the folder.
@@ -54,6 +57,8 @@ func (v *Disk) Claim(id protocol.SessionID, names ...string) error {
 // Create opens a new session. The proposal is on disk before the seed, so that
 // a session with a seed can always be told what it is.
 func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
+	v.creating.Lock() // between the look at the mark and the mark
+	defer v.creating.Unlock()
 	used, err := v.store.Used(id)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
@@ -61,37 +66,79 @@ func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Se
 	if used {
 		return nil, ErrUsed
 	}
-	if err := disk.MakeDir(v.folder(id)); err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
-	}
-	if err := disk.Replace(v.path(id, Proposal), proposal); err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
-	}
-	j, err := v.store.Create(id, seed, v.build)
+	j, err := v.create(id, seed, proposal)
 	if err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
+		return nil, errors.Join(fmt.Errorf("vault: %w", err), os.RemoveAll(v.folder(id)))
 	}
 	return &diskSession{v, id, seed, j}, nil
 }
 
+func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*journal.Journal, error) {
+	if err := disk.MakeDir(v.folder(id)); err != nil {
+		return nil, err
+	}
+	if err := disk.Replace(v.path(id, Proposal), proposal); err != nil {
+		return nil, err
+	}
+	return v.store.Create(id, seed, v.build)
+}
+
 // Open returns the sessions that were not destroyed. One that cannot be run on
-// — lost, restored from a backup, begun by another build — is destroyed here,
-// and named in the error beside the sessions that can.
-func (v *Disk) Open() ([]Session, error) {
+// is destroyed and returned as lost: the process can serve everything else,
+// and its job must be submitted again. A session that could not be read for
+// another reason, such as too many open files, is kept, and Open fails.
+func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	ids, err := v.store.Unfinished()
 	if err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
+		return nil, nil, fmt.Errorf("vault: %w", err)
 	}
-	var sessions []Session
+	if err := v.sweep(ids); err != nil {
+		return nil, nil, fmt.Errorf("vault: %w", err)
+	}
+	var failed error
 	for _, id := range ids {
 		s, err := v.reopen(id)
-		if err != nil {
-			err = errors.Join(err, v.bury(id, "lost: "+err.Error()))
-			return nil, fmt.Errorf("vault: session %v was open and is now aborted: %w", id, err)
+		switch {
+		case err == nil:
+			open = append(open, s)
+		case errors.Is(err, journal.ErrLost), errors.Is(err, journal.ErrBuild):
+			lost = append(lost, Lost{id, err})
+			failed = errors.Join(failed, v.bury(id, "lost: "+err.Error()))
+		default:
+			failed = errors.Join(failed, err)
 		}
-		sessions = append(sessions, s)
 	}
-	return sessions, nil
+	if failed != nil {
+		return nil, nil, errors.Join(fmt.Errorf("vault: %w", failed), closeAll(open))
+	}
+	return open, lost, nil
+}
+
+func closeAll(open []Session) error {
+	var errs error
+	for _, s := range open {
+		errs = errors.Join(errs, s.(*diskSession).journal.Close())
+	}
+	return errs
+}
+
+// sweep removes the documents of sessions that are not open: a crash came in
+// the middle of a Create or a Destroy.
+func (v *Disk) sweep(open []protocol.SessionID) error {
+	keep := make(map[string]bool)
+	for _, id := range open {
+		keep[id.Hex()] = true
+	}
+	entries, err := os.ReadDir(filepath.Join(v.root, "documents"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !keep[e.Name()] {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(v.root, "documents", e.Name())))
+		}
+	}
+	return err
 }
 
 func (v *Disk) reopen(id protocol.SessionID) (*diskSession, error) {
@@ -99,11 +146,18 @@ func (v *Disk) reopen(id protocol.SessionID) (*diskSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	seed, err := j.Seed()
+	s := &diskSession{vault: v, id: id, journal: j}
+	if s.seed, err = j.Seed(); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	proposal, err := s.Get(Proposal)
+	if err == nil && proposal == nil {
+		err = fmt.Errorf("vault: the proposal of session %v is missing: %w", id, journal.ErrLost)
+	}
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	return &diskSession{v, id, seed, j}, nil
+	return s, nil
 }
 
 // bury destroys what is left of a session.
@@ -142,7 +196,10 @@ func (s *diskSession) Get(name Document) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return data, err
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	return data, nil
 }
 
 func (s *diskSession) Destroy(outcome string) error {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"crypto/hpke"
 	"errors"
 	"fmt"
@@ -32,7 +33,8 @@ func NewMemoryKeepsake() *MemoryKeepsake {
 func (k *MemoryKeepsake) Put(id session.JobID, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.kept[id] = secret
+	clear(k.kept[id])
+	k.kept[id] = bytes.Clone(secret)
 	return nil
 }
 
@@ -41,7 +43,7 @@ func (k *MemoryKeepsake) Get(id session.JobID) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if secret, ok := k.kept[id]; ok {
-		return secret, nil
+		return bytes.Clone(secret), nil // Erase overwrites its own
 	}
 	return nil, ErrNoKeepsake
 }

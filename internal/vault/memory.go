@@ -1,7 +1,7 @@
 package vault
 
 import (
-	"fmt"
+	"bytes"
 	"iter"
 	"sync"
 
@@ -29,13 +29,13 @@ func (v *Memory) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (
 	if _, used := v.sessions[id]; used {
 		return nil, ErrUsed
 	}
-	s := &memorySession{id: id, seed: seed, documents: map[Document][]byte{Proposal: proposal}}
+	s := &memorySession{id: id, seed: seed, documents: map[Document][]byte{Proposal: bytes.Clone(proposal)}}
 	v.sessions[id] = s
 	return s, nil
 }
 
 // Open returns nothing: there is no restart.
-func (v *Memory) Open() ([]Session, error) { return nil, nil }
+func (v *Memory) Open() ([]Session, []Lost, error) { return nil, nil, nil }
 
 // Claim takes names once for ever.
 func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
@@ -43,7 +43,7 @@ func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
 	defer v.mu.Unlock()
 	for _, name := range names {
 		if holder, taken := v.claims[name]; taken && holder != id {
-			return fmt.Errorf("vault: %q is claimed by session %v", name, holder)
+			return &journal.HeldError{Name: name, Holder: holder}
 		}
 	}
 	for _, name := range names {
@@ -74,7 +74,7 @@ func (s *memorySession) Records() iter.Seq2[journal.Record, error] {
 }
 
 func (s *memorySession) Put(name Document, data []byte) error {
-	s.documents[name] = data
+	s.documents[name] = bytes.Clone(data)
 	return nil
 }
 

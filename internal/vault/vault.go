@@ -33,13 +33,23 @@ const (
 type Vault interface {
 	// Create opens a new session. The seed is durable when it returns.
 	Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error)
-	// Open returns the sessions that were not destroyed, after a restart.
-	Open() ([]Session, error)
+	// Open returns the sessions that were not destroyed, after a restart, and
+	// those that had to be destroyed now, because nothing can run them on. Its
+	// error means that this is not known of every session.
+	Open() ([]Session, []Lost, error)
 	// Claim takes names once for ever; a name that another session holds is an
 	// error, one that this session holds is not.
 	Claim(id protocol.SessionID, names ...string) error
 	// Close releases the vault to another process.
 	Close() error
+}
+
+// Lost is a session that was open and cannot be run on: its files are damaged
+// or were restored from a backup, or another build began it. Its secrets are
+// destroyed.
+type Lost struct {
+	ID  protocol.SessionID
+	Err error
 }
 
 // Session is one session's part of a vault.

@@ -71,16 +71,17 @@ func summarize(rows linalg.Matrix[float64], method Method) Statistics {
 
 // extremes writes the least and greatest value of each column.
 func extremes(rows linalg.Matrix[float64], low, high []float64) {
-	for i := range rows.Rows {
+	copy(low, rows.Row(0))
+	copy(high, rows.Row(0))
+	for i := 1; i < rows.Rows; i++ {
 		for j, x := range rows.Row(i) {
-			x += 0 // -0 becomes 0
-			if i == 0 || x < low[j] {
-				low[j] = x
-			}
-			if i == 0 || x > high[j] {
-				high[j] = x
-			}
+			low[j] = min(low[j], x)
+			high[j] = max(high[j], x)
 		}
+	}
+	for j := range low { // -0 becomes 0
+		low[j] += 0
+		high[j] += 0
 	}
 }
 

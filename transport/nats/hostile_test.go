@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func TestLink(t *testing.T) {
 	l.kill(transport.ErrClosed)
 	l.kill(context.Canceled)
 	l.up()
-	if _, err := l.wait(t.Context()); err != transport.ErrClosed {
+	if _, err := l.wait(t.Context()); !errors.Is(err, transport.ErrClosed) {
 		t.Errorf("error %v, want the first reason", err)
 	}
 }

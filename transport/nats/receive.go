@@ -15,10 +15,11 @@ import (
 )
 
 // One request to the queue asks for at most these many deliveries, and the
-// server says that it lives while there are none.
+// server says that it lives while there are none. A batch must get through well
+// within AckWait: 2 MiB in 30 s are half a megabit per second.
 const (
 	batchMessages = 256
-	batchBytes    = 4 << 20
+	batchBytes    = 2 << 20
 	requestLimit  = 30 * time.Second
 	heartbeat     = 5 * time.Second
 	resetLimit    = 2 * time.Second

@@ -199,6 +199,26 @@ func TestQuotaMakesSendersWait(t *testing.T) {
 	}
 }
 
+// A smaller quota than what the queues hold deletes nothing.
+func TestQuotaCut(t *testing.T) {
+	f := newFederation(t, nil)
+	north := f.join("north")
+	for range 3 {
+		if err := north.Send(t.Context(), "south", make([]byte, transport.MaxMessageBytes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.cfg.MaxBytes = 2 << 20
+	f.restart(0)
+	south := f.join("south")
+	for range 3 {
+		if err := f.receive(south).Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.send(north, "south", "there is room again")
+}
+
 // A member that settles nothing gets no more than its share.
 func TestUnsettledAreBounded(t *testing.T) {
 	f := newFederation(t, func(c *Config) { c.MaxUnsettled = 2 })

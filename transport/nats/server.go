@@ -119,7 +119,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		JetStream:          true,
 		StoreDir:           s.cfg.Dir,
 		SyncAlways:         true,
-		JetStreamMaxStore:  s.cfg.MaxBytes,
+		JetStreamMaxStore:  1 << 50, // the stream has the limit; one here would keep it from opening after a cut
 		JetStreamMaxMemory: 1 << 20, // nothing lives in memory
 
 		MaxPayload:    transport.MaxMessageBytes + 64<<10,

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+)
+
+// served is what a daemon says when it has been told to stop.
+type served struct {
+	Home string `json:"home"`
+}
+
+// Print says nothing: the log has said it.
+func (served) Print(io.Writer) error { return nil }
+
+func (a *app) coordinator() *cobra.Command {
+	var home, listen string
+	var seed insecureSeed
+	cmd := &cobra.Command{
+		Use:   "coordinator",
+		Short: "Run the coordinator of a federation",
+		Long: `Run the daemon that brokers messages, conducts jobs and learns from what the
+parties send. Parties dial its address; nothing else is opened. Its home holds
+an identity (mercer federation init) and an approved roster (join).`,
+		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Listen: listen, Seed: seed.orNil()})
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&listen, "listen", "", "address for the parties, host:port; default what the configuration says, or 127.0.0.1:4222")
+	seed.flag(cmd)
+	return daemonCommand(cmd)
+}
+
+func (a *app) party() *cobra.Command {
+	var home string
+	var seed insecureSeed
+	cmd := &cobra.Command{
+		Use:   "party",
+		Short: "Run one data holder of a federation",
+		Long: `Run the daemon that holds one party's rows. It dials out to the coordinator,
+asks the policy in its config.yaml before it takes part in anything, and can be
+killed and started again at any time.`,
+		Example: "  mercer party --home /var/lib/mercer",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			return a.serve(ctx, home, daemon.RunParty, daemon.Options{Seed: seed.orNil()})
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	seed.flag(cmd)
+	return daemonCommand(cmd)
+}
+
+// daemonCommand marks a command that runs until it is told to stop: its log is
+// what an operator reads.
+func daemonCommand(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{annotationDaemon: "yes"}
+	return cmd
+}
+
+const annotationDaemon = "daemon"
+
+// serve runs a daemon until the command is interrupted, which is how it ends
+// well.
+func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
+	o.Logger = a.log
+	o.Ready = func(addr string) { a.log.Info("ready", "home", home, "address", addr) }
+	if err := run(ctx, daemon.Home(home), o); err != nil && ctx.Err() == nil {
+		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("stopping: %w", err)
+	}
+	return served{home}, nil
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/roster"
+)
+
+func (a *app) federation() *cobra.Command {
+	cmd := group("federation", "Found a federation: identities, roster, approval")
+	cmd.Example = `  mercer federation init --home ./c --name coordinator --role coordinator
+  mercer federation init --home ./n --name north --coordinator nats://host:4222
+  mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
+  mercer federation join --home ./n roster.yaml`
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin())
+	return cmd
+}
+
+// identityResult is a fresh identity.
+type identityResult struct {
+	Name        string `json:"name"`
+	Role        string `json:"role"`
+	Fingerprint string `json:"fingerprint"`
+	Member      string `json:"member"` // path of the member file
+}
+
+// Print says what to do next.
+func (r identityResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s (%s)", r.Name, r.Role)
+	p.linef("fingerprint %s", r.Fingerprint)
+	p.linef("send %s to whoever puts the roster together, and read the fingerprint out on the telephone", r.Member)
+	return p.err
+}
+
+func (a *app) federationInit() *cobra.Command {
+	var home, role string
+	var c daemon.Config
+	cmd := &cobra.Command{
+		Use:     "init",
+		Short:   "Create a home with an identity",
+		Long:    "Create a home folder with a fresh identity, its member file and a configuration to fill in.",
+		Example: "  mercer federation init --home ./north --name north --coordinator nats://host:4222",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			if role != string(roster.Party) && role != string(roster.Coordinator) {
+				return nil, usage("role %q; use party or coordinator", role)
+			}
+			h := daemon.Home(home)
+			m, err := h.Create(&c, roster.Role(role))
+			if err != nil {
+				return nil, err
+			}
+			return identityResult{m.Name, role, m.Fingerprint().String(), h.MemberPath()}, nil
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&c.Name, "name", "", "name in the federation: lower-case letters, digits and dashes")
+	cmd.Flags().StringVar(&role, "role", string(roster.Party), "party or coordinator")
+	cmd.Flags().StringVar(&c.Listen, "listen", "", "coordinator: address for the parties, host:port")
+	cmd.Flags().StringVar(&c.Coordinator, "coordinator", "", "party: address of the coordinator, nats://host:port")
+	return cmd
+}
+
+// rosterResult is a roster with its fingerprints.
+type rosterResult struct {
+	Path         string   `json:"path"`
+	Hash         string   `json:"hash"`
+	Fingerprints []string `json:"fingerprints"`
+	Approved     bool     `json:"approved"`
+}
+
+// Print lists the members.
+func (r rosterResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	for _, line := range r.Fingerprints {
+		p.linef("%s", line)
+	}
+	p.linef("%s: roster %s", r.Path, r.Hash)
+	return p.err
+}
+
+func rosterOf(path string, r *roster.Roster) rosterResult {
+	h := r.Hash()
+	return rosterResult{Path: path, Hash: hex.EncodeToString(h[:]), Fingerprints: r.Fingerprints()}
+}
+
+func (a *app) federationRoster() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:     "roster FEDERATION MEMBER.yaml...",
+		Short:   "Put member files together into a roster",
+		Example: "  mercer federation roster hospitals c.yaml north.yaml south.yaml --out roster.yaml",
+		Args: func(cmd *cobra.Command, given []string) error {
+			if len(given) < 3 {
+				return usage("%s needs a name for the federation and two or more member files", name(cmd))
+			}
+			return nil
+		},
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			r := &roster.Roster{Federation: args[0]}
+			for _, path := range args[1:] {
+				m, err := roster.LoadMember(path)
+				if err != nil {
+					return nil, usage("%w", err)
+				}
+				r.Members = append(r.Members, m)
+			}
+			if err := r.Validate(); err != nil {
+				return nil, usage("%w", err)
+			}
+			return rosterOf(out, r), r.Save(out)
+		}),
+	}
+	cmd.Flags().StringVar(&out, "out", "roster.yaml", "file to write")
+	return cmd
+}
+
+func (a *app) federationJoin() *cobra.Command {
+	var home string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "join ROSTER.yaml",
+		Short: "Approve a roster, after comparing every fingerprint",
+		Long: `Install a roster in this home and approve it. One sock puppet among the parties
+reads everybody's rows, so compare every fingerprint with its owner first, over
+another channel than the one the roster came by.`,
+		Example: "  mercer federation join --home ./north roster.yaml",
+		Args:    args("ROSTER.yaml"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			r, err := roster.Load(args[0])
+			if err != nil {
+				return nil, usage("%w", err)
+			}
+			if !yes {
+				if err := a.confirm(r); err != nil {
+					return nil, err
+				}
+			}
+			result := rosterOf(args[0], r)
+			result.Approved = true
+			return result, daemon.Home(home).Join(r)
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().BoolVar(&yes, "yes", false, "the fingerprints have been compared")
+	return cmd
+}
+
+// confirm asks the operator whether the fingerprints have been compared.
+func (a *app) confirm(r *roster.Roster) error {
+	a.tell(strings.Join(r.Fingerprints(), "\n"))
+	a.tell("Have you compared every fingerprint with its owner? Type yes:")
+	answer, err := bufio.NewReader(io.LimitReader(a.stdin, 100)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return refused(errors.New("the roster is not approved"), "compare the fingerprints and answer yes, or use --yes")
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+func (a *app) job() *cobra.Command {
+	cmd := group("job", "Submit jobs to a running coordinator and see what became of them")
+	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
+	cmd.AddCommand(a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobDownload())
+	return cmd
+}
+
+// client calls the daemon of a home.
+func client(home string, call func(c *control.Client) error) error {
+	c := control.NewClient(daemon.Home(home).Socket())
+	defer c.Close()
+	return call(c)
+}
+
+// jobResult is a job as the coordinator shows it.
+type jobResult struct{ control.Job }
+
+// Print shows the job, and its result once it has one.
+func (r jobResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s  %s  %s", r.ID, r.Name, r.state())
+	if r.Failure != nil {
+		p.linef("%s", paragraph(r.Failure.Message))
+	}
+	if r.Result != nil {
+		p.linef("")
+		p.join(outcome{Result: r.Result}.Print(w))
+	}
+	return p.err
+}
+
+func (r jobResult) state() string {
+	if r.Stage == "" {
+		return string(r.State)
+	}
+	return string(r.State) + ", stage " + r.Stage
+}
+
+// check turns a failed job into the error it failed with.
+func (r jobResult) check() error {
+	if r.State != coordinator.Failed {
+		return nil
+	}
+	e := classify(&session.Error{
+		Code: r.Failure.Code, Blamed: r.Failure.Blamed, Err: fmt.Errorf("job %s failed: %s", r.ID, r.Failure.Message),
+	})
+	e.Result = r
+	return e
+}
+
+func (a *app) jobSubmit() *cobra.Command {
+	var home string
+	var wait bool
+	cmd := &cobra.Command{
+		Use:     "submit JOB.yaml",
+		Short:   "Submit a job; the same file submitted twice is two jobs",
+		Example: "  mercer job submit job.yaml --home ./c --wait",
+		Args:    args("JOB.yaml"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			j, err := readJob(args[0])
+			if err != nil {
+				return nil, err
+			}
+			var r jobResult
+			err = client(home, func(c *control.Client) (err error) {
+				if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err != nil || !wait {
+					return err
+				}
+				r.Job, err = c.Wait(ctx, r.ID)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return r, r.check()
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the job's end")
+	return cmd
+}
+
+func (a *app) jobWait() *cobra.Command {
+	var home string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:     "wait ID",
+		Short:   "Wait for a job's end",
+		Example: "  mercer job wait 0123456789abcdef0123456789abcdef --home ./c --timeout 1h",
+		Args:    args("ID"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			if timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, timeout)
+				defer cancel()
+			}
+			var r jobResult
+			err := client(home, func(c *control.Client) (err error) {
+				r.Job, err = c.Wait(ctx, args[0])
+				return err
+			})
+			if errors.Is(err, context.DeadlineExceeded) {
+				return nil, fmt.Errorf("job %s is not over after %v: %w", args[0], timeout, err)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return r, r.check()
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0 waits for ever")
+	return cmd
+}
+
+func (a *app) jobShow() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show a job with its result",
+		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json",
+		Args:    args("ID"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			var r jobResult
+			err := client(home, func(c *control.Client) (err error) {
+				r.Job, err = c.Job(ctx, args[0])
+				return err
+			})
+			return r, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+// jobListResult is all jobs of a coordinator.
+type jobListResult struct {
+	Jobs []control.Job `json:"jobs"`
+}
+
+// Print writes a table.
+func (r jobListResult) Print(w io.Writer) error {
+	t := &tableOf{header: []string{"job", "name", "state", "parties"}}
+	for _, j := range r.Jobs {
+		t.add(j.ID, j.Name, jobResult{j}.state(), strings.Join(j.Parties, ", "))
+	}
+	return t.print(w)
+}
+
+func (a *app) jobList() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the coordinator's jobs in the order of submission",
+		Example: "  mercer job list --home ./c",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			var r jobListResult
+			err := client(home, func(c *control.Client) (err error) {
+				r.Jobs, err = c.Jobs(ctx)
+				for i := range r.Jobs {
+					r.Jobs[i].Result = nil // job show has it
+				}
+				return err
+			})
+			return r, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+// downloadResult is a model that has been written to a file.
+type downloadResult struct {
+	Path  string `json:"path"`
+	Bytes int    `json:"bytes"`
+}
+
+// Print names the file.
+func (r downloadResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s, %s", r.Path, bytesText(int64(r.Bytes)))
+	return p.err
+}
+
+func (a *app) jobDownload() *cobra.Command {
+	var home, out string
+	cmd := &cobra.Command{
+		Use:   "download ID",
+		Short: "Download a job's model, unless it is private",
+		Long: `Download a job's model. A model that holds encoded rows, as OKRA's does, never
+leaves the coordinator: any party could decode the rows in it.`,
+		Example: "  mercer job download 0123456789abcdef0123456789abcdef --home ./c --out model.mercer",
+		Args:    args("ID"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			var file []byte
+			err := client(home, func(c *control.Client) (err error) {
+				file, err = c.Model(ctx, args[0])
+				return err
+			})
+			var coded *session.Error
+			if errors.As(err, &coded) && coded.Code == session.CodePolicy {
+				return nil, refused(err, "ask for predictions instead: mercer predict --job "+args[0])
+			}
+			if err != nil {
+				return nil, err
+			}
+			if _, err := os.Stat(out); err == nil {
+				return nil, usage("%s is there already; choose another --out", out)
+			}
+			return downloadResult{out, len(file)}, disk.Replace(out, file)
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&out, "out", "model.mercer", "file to write")
+	return cmd
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// predictResult is what a model says about rows.
+type predictResult struct {
+	control.Prediction
+	Accuracy *float64 `json:"accuracy"` // null when the rows have no labels
+}
+
+// Print writes one class a line, beside the row's id if it has one.
+func (r predictResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	for i, class := range r.Predicted {
+		if r.IDs != nil {
+			p.linef("%s\t%s", r.IDs[i], class)
+		} else {
+			p.linef("%s", class)
+		}
+	}
+	return p.err
+}
+
+func newPrediction(p control.Prediction) predictResult {
+	r := predictResult{Prediction: p}
+	if p.Labels != nil {
+		if accuracy, err := metrics.Accuracy(p.Labels, p.Predicted); err == nil {
+			r.Accuracy = &accuracy
+		}
+	}
+	return r
+}
+
+func (a *app) predict() *cobra.Command {
+	var home, job string
+	var columns source.Columns
+	cmd := &cobra.Command{
+		Use:   "predict MODEL DATA | predict --job ID DATA",
+		Short: "Predict the classes of new rows",
+		Long: `Predict the classes of new rows: with a model file, here; or with the model of
+a job, by a session of this home's party with the coordinator. The rows stay
+with the party, only their encodings leave. The job must have been submitted
+with prediction: open.`,
+		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef new.csv --json",
+		Args: func(_ *cobra.Command, given []string) error {
+			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
+				return usage("predict takes MODEL and DATA, or --job ID and DATA")
+			}
+			return nil
+		},
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			if job != "" {
+				return a.predictByJob(ctx, home, job, args[0], columns)
+			}
+			return a.predictByFile(args[0], args[1], columns)
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&job, "job", "", "id of a job whose model is with the coordinator")
+	cmd.Flags().StringVar(&columns.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
+	cmd.Flags().StringVar(&columns.ID, "id", "", "column of the row ids: a name or a number from 0")
+	return cmd
+}
+
+// predictByJob asks the coordinator through this home's party.
+func (a *app) predictByJob(ctx context.Context, home, job, data string, columns source.Columns) (Result, error) {
+	path, err := a.library().Find(data)
+	if err != nil {
+		return nil, err
+	}
+	table, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("the rows cannot be read: %w", err)
+	}
+	var r predictResult
+	err = client(home, func(c *control.Client) error {
+		p, err := c.Predict(ctx, job, path, columns.Label, columns.ID, table)
+		r = newPrediction(p)
+		return err
+	})
+	return r, err
+}
+
+// predictByFile uses a model file.
+func (a *app) predictByFile(path, data string, columns source.Columns) (Result, error) {
+	m, err := openModel(path)
+	if err != nil {
+		return nil, err
+	}
+	set, err := a.library().Load(data, columns)
+	if err != nil {
+		return nil, err
+	}
+	if set.X.Cols() != m.Width() {
+		return nil, usage("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), m.Width())
+	}
+	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
+	if err != nil {
+		return nil, err
+	}
+	return newPrediction(predictionOf(m, set, decisions)), nil
+}
+
+func predictionOf(m model.Model, set *dataset.Set, decisions linalg.Matrix[float64]) control.Prediction {
+	p := control.Prediction{Classes: m.Classes(), IDs: set.IDs, Labels: set.Labels}
+	for i, code := range m.Predict(decisions) {
+		p.Predicted = append(p.Predicted, m.Classes()[code])
+		p.Decisions = append(p.Decisions, decisions.Row(i))
+	}
+	return p
+}
+
+func openModel(path string) (m model.Model, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usage("the model cannot be read: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	m, err = model.Open(f)
+	switch {
+	case errors.Is(err, model.ErrPrivate):
+		return nil, refused(fmt.Errorf("%s: %w", path, err), "use mercer predict --job ID")
+	case errors.Is(err, model.ErrFormat):
+		return nil, usage("%s: %w", path, err)
+	}
+	return m, err
+}

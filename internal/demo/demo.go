@@ -1,0 +1,185 @@
+// Package demo runs a whole federation as processes on this machine: one
+// coordinator and its parties, each with a fresh identity, its own home in a
+// temporary folder and its own share of the data, talking over sockets on
+// loopback. Nothing of it is special: what the processes run is the daemons,
+// and what it does to them an operator could type.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// Coordinator is the name of the coordinator's process.
+const Coordinator = "coordinator"
+
+// catalogueName is what every party's catalogue calls its share.
+const catalogueName = "own"
+
+// Config says what to run.
+type Config struct {
+	Program []string // how to run mercer; the daemons' arguments follow
+	Job     *job.Job
+	Shares  []launch.Share
+	Dir     string   // for the homes; must exist
+	Flags   []string // further flags of every daemon
+}
+
+// Federation is a running demonstration.
+type Federation struct {
+	Config
+	processes map[string]*process
+	client    *control.Client
+}
+
+// Found creates the homes, gives each party its share, and writes the roster.
+func Found(c Config) (*Federation, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	f := &Federation{Config: c, processes: make(map[string]*process)}
+	members := &roster.Roster{Federation: "demo"}
+	boss, err := f.Home(Coordinator).Create(&daemon.Config{Name: Coordinator, Listen: address}, roster.Coordinator)
+	if err != nil {
+		return nil, err
+	}
+	members.Members = append(members.Members, boss)
+	for _, s := range c.Shares {
+		m, err := f.furnish(s, address)
+		if err != nil {
+			return nil, err
+		}
+		members.Members = append(members.Members, m)
+	}
+	for _, m := range members.Members {
+		if err := f.Home(m.Name).Join(members); err != nil {
+			return nil, err
+		}
+	}
+	f.client = control.NewClient(f.Home(Coordinator).Socket())
+	return f, nil
+}
+
+// Home is the folder of a process.
+func (f *Federation) Home(name string) daemon.Home { return daemon.Home(filepath.Join(f.Dir, name)) }
+
+// Names returns all processes, the coordinator first.
+func (f *Federation) Names() []string {
+	names := []string{Coordinator}
+	for _, s := range f.Shares {
+		names = append(names, s.Party)
+	}
+	return names
+}
+
+// furnish makes a party's home with its share of the data.
+func (f *Federation) furnish(s launch.Share, address string) (roster.Member, error) {
+	h := f.Home(s.Party)
+	m, err := h.Create(&daemon.Config{
+		Name: s.Party, Coordinator: "nats://" + address,
+		Data:   map[string]daemon.Source{catalogueName: {Path: "own.csv", Label: "label"}},
+		Policy: party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
+	}, roster.Party)
+	if err != nil {
+		return m, err
+	}
+	return m, writeTable(filepath.Join(string(h), "own.csv"), s.Table.Set)
+}
+
+func writeTable(path string, set *dataset.Set) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return dataset.WriteCSV(f, set)
+}
+
+// freeAddress finds a port on loopback that nobody uses now.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("demo: no port on loopback: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// Start starts every process and waits until the coordinator answers.
+func (f *Federation) Start(ctx context.Context) error {
+	for _, name := range f.Names() {
+		if err := f.StartProcess(name); err != nil {
+			return err
+		}
+	}
+	return f.answering(ctx)
+}
+
+// answering waits until the coordinator's socket answers.
+func (f *Federation) answering(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		_, err := f.client.Jobs(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-f.processes[Coordinator].ended:
+			return fmt.Errorf("demo: the coordinator ended early: %s", f.lastWords(Coordinator))
+		case <-ctx.Done():
+			return fmt.Errorf("demo: the coordinator does not answer: %w", err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Submit submits the job as parties see it: each has a table of its own.
+func (f *Federation) Submit(ctx context.Context) (string, error) {
+	d := *f.Job
+	d.Data.Source, d.Data.Sources, d.Data.Label = catalogueName, nil, "label"
+	d.Data.Partition = job.Partition{By: job.Rows, Parties: f.Job.Parties()}
+	d.Compare = nil
+	j, err := f.client.Submit(ctx, "job.yaml", d.Encode())
+	return j.ID, err
+}
+
+// Wait returns the job's result and what it decided. It outlives restarts of
+// the coordinator. watch, if not nil, is told the stage now and then.
+func (f *Federation) Wait(ctx context.Context, id string, watch func(stage string)) (*stage.Result, *stage.Outcome, error) {
+	for {
+		j, err := f.client.Job(ctx, id)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		switch {
+		case err == nil && j.Failure != nil:
+			return nil, nil, &session.Error{Code: j.Failure.Code, Blamed: j.Failure.Blamed, Err: errors.New(j.Failure.Message)}
+		case err == nil && j.Result != nil && j.State == "done":
+			o, err := f.client.Outcome(ctx, id)
+			return j.Result, o, err
+		case err == nil && watch != nil:
+			watch(j.Stage)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
