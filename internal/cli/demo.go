@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,7 +95,7 @@ func (a *app) runDemo(ctx context.Context, j *job.Job, shares []launch.Share, f 
 	}
 	c := demo.Config{Program: []string{program}, Job: j, Shares: shares, Dir: dir}
 	if f.seed.given() {
-		c.Flags = []string{"--insecure-seed", strconv.FormatUint(f.seed.seed, 10)}
+		c.InsecureSeed = &f.seed.seed
 	}
 	fed, err := demo.Found(c)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/roster"
 )
@@ -56,7 +57,7 @@ func (a *app) federationInit() *cobra.Command {
 				return nil, usage("role %q; use party or coordinator", role)
 			}
 			h := daemon.Home(home)
-			m, err := h.Create(&c, roster.Role(role))
+			m, err := h.Create(&c, roster.Role(role), coordinator.RandomSeed(""))
 			if err != nil {
 				return nil, err
 			}

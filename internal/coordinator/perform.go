@@ -56,15 +56,16 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 				return err
 			}
 		case <-ctx.Done():
+			err := interrupted(ctx)
 			if !ended {
-				<-own
+				err = errors.Join(err, <-own)
 			}
-			return interrupted(ctx)
+			return err
 		case <-time.After(c.patience(d)):
 			err := c.missing(d)
 			if !ended {
 				cancel(err)
-				<-own // it uses what is destroyed next
+				err = worse(err, <-own) // which uses what is destroyed next
 			}
 			return err
 		}

@@ -21,10 +21,10 @@ import (
 func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	if j.State != Closing {
 		result, err := c.work(ctx, j)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, driver.ErrInterrupted):
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the next process goes on with the job
+		}
+		if errors.Is(err, driver.ErrInterrupted) {
 			return err // of the disk, say: trying again in this process would not help
 		}
 		if err := c.decide(j, result, err); err != nil {
@@ -103,7 +103,7 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	closing := &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil}
 	if err := c.part(ctx, j, closing); err != nil {
 		if ctx.Err() != nil {
-			return nil // the next process closes the job
+			return nil //nolint:nilerr // the next process closes the job
 		}
 		c.Logger.Warn("a party has not confirmed that it destroyed a job's secrets; the broker will tell it when it comes back",
 			"job", j.ID.String(), "error", err)

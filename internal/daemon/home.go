@@ -52,12 +52,13 @@ func (h Home) Jobs() string { return h.path("jobs") }
 
 func (h Home) approvals() roster.Approvals { return roster.Approvals(h.path("approvals")) }
 
-// Create makes a home with a fresh identity and writes its member file.
-func (h Home) Create(c *Config, role roster.Role) (roster.Member, error) {
+// Create makes a home with the configuration and an identity of the given
+// seed, and writes its member file.
+func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return roster.Member{}, fmt.Errorf("daemon: %w", err)
 	}
-	id, err := identity.Create(h.IdentityPath())
+	id, err := identity.CreateFrom(h.IdentityPath(), seed)
 	if errors.Is(err, fs.ErrExist) {
 		return roster.Member{}, session.BadInput(fmt.Errorf("%s holds an identity already; choose another --home", h))
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
@@ -36,8 +37,18 @@ type Config struct {
 	Program []string // how to run mercer; the daemons' arguments follow
 	Job     *job.Job
 	Shares  []launch.Share
-	Dir     string   // for the homes; must exist
-	Flags   []string // further flags of every daemon
+	Dir     string // for the homes; must exist
+	// InsecureSeed fixes every secret of every process, so that two runs can be
+	// compared; nil for true randomness.
+	InsecureSeed *uint64
+}
+
+// seed draws a seed for a process's identity.
+func (c *Config) seed(name string) [32]byte {
+	if c.InsecureSeed == nil {
+		return coordinator.RandomSeed(name)
+	}
+	return daemon.InsecureSeeds(*c.InsecureSeed)("identity/" + name)
 }
 
 // Federation is a running demonstration.
@@ -55,7 +66,7 @@ func Found(c Config) (*Federation, error) {
 	}
 	f := &Federation{Config: c, processes: make(map[string]*process)}
 	members := &roster.Roster{Federation: "demo"}
-	boss, err := f.Home(Coordinator).Create(&daemon.Config{Name: Coordinator, Listen: address}, roster.Coordinator)
+	boss, err := f.Home(Coordinator).Create(&daemon.Config{Name: Coordinator, Listen: address}, roster.Coordinator, c.seed(Coordinator))
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +106,7 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 		Name: s.Party, Coordinator: "nats://" + address,
 		Data:   map[string]daemon.Source{catalogueName: {Path: "own.csv", Label: "label"}},
 		Policy: party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
-	}, roster.Party)
+	}, roster.Party, f.seed(s.Party))
 	if err != nil {
 		return m, err
 	}

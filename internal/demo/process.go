@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,7 +33,10 @@ func (f *Federation) StartProcess(name string) error {
 		verb = "coordinator"
 	}
 	arguments := append(f.Program[1:len(f.Program):len(f.Program)], verb, "--home", string(f.Home(name)))
-	p := &process{cmd: exec.Command(f.Program[0], append(arguments, f.Flags...)...), ended: make(chan struct{})}
+	if f.InsecureSeed != nil {
+		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
+	}
+	p := &process{cmd: exec.Command(f.Program[0], arguments...), ended: make(chan struct{})}
 	p.cmd.Stderr = log
 	if err := p.cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close())
@@ -83,6 +87,16 @@ func (f *Federation) Stop() error {
 }
 
 func (f *Federation) logPath(name string) string { return filepath.Join(f.Dir, name+".log") }
+
+// Logs returns what all processes have logged, for a failed test.
+func (f *Federation) Logs() string {
+	var all strings.Builder
+	for _, name := range f.Names() {
+		b, err := os.ReadFile(f.logPath(name))
+		fmt.Fprintf(&all, "== %s %v\n%s\n", name, err, b)
+	}
+	return all.String()
+}
 
 // lastWords returns the end of a process's log, for an error message.
 func (f *Federation) lastWords(name string) string {

@@ -3,9 +3,9 @@
 //
 // For every event the driver does, in this order:
 //
-//  1. Step the machine. A refusal ends here: the message is acknowledged,
-//     logged with the peer's name, and forgotten; ErrLater leaves it
-//     unacknowledged, so that it comes again.
+//  1. Step the machine. A refusal ends here: the message is logged with the
+//     peer's name, acknowledged with the next that are (step 4), and forgotten;
+//     ErrLater leaves it unacknowledged, so that it comes again.
 //  2. Append the event, with the digest of every message the step sends, to
 //     the journal.
 //  3. If anything is about to leave the process, wait until the journal is on
@@ -19,7 +19,12 @@
 // difference means that the input, the build or the machine is not what it
 // was, and the session is aborted before anything is sent. Messages not known
 // to be delivered are sent again, sealed afresh; receivers drop them by their
-// header.
+// header. Before that the names of all replayed steps are claimed again, since
+// the crash may have come between the journal and the ledger.
+//
+// Messages that wait are read before a timer is believed, so that a peer is
+// not called silent because this process was busy. While more than 16 MiB wait
+// for the network, no messages are taken in.
 //
 // An error that is final has been journalled as the session's outcome; an
 // error for which errors.Is(err, [ErrInterrupted]) holds leaves a session that

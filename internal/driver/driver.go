@@ -196,7 +196,7 @@ func (d *driver) receive(in Inbound) error {
 	m := in.Message
 	if in.Fault != nil {
 		d.refuse(in, in.Fault)
-		return nil
+		return nil //nolint:nilerr // the sender's fault ends no session
 	}
 	fresh, err := d.inbox.Fresh(m)
 	if err != nil {

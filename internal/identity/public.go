@@ -41,11 +41,7 @@ func (p Public) Validate() error {
 
 // KEMKey parses the key that others seal to.
 func (p Public) KEMKey() (hpke.PublicKey, error) {
-	k, err := hpke.MLKEM768X25519().NewPublicKey(p.KEM)
-	if err != nil {
-		return nil, fmt.Errorf("identity: a KEM key of %d bytes: %w", len(p.KEM), err)
-	}
-	return k, nil
+	return ParseKEM(p.KEM)
 }
 
 // AppendTo appends the canonical encoding of p.

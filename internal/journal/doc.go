@@ -21,6 +21,7 @@
 //	ROOT/session/ID/log     a header in clear, then sealed records
 //	ROOT/session/ID/body/N  message bodies over 64 KiB, sealed, of record N
 //	ROOT/session/ID/tombstone   public facts about a session that has ended
+//	ROOT/session/ID.new     a session that is being created
 //
 // Records and bodies are sealed with AES-256-GCM under HKDF-SHA256(seed), with
 // a random nonce for each and their place as additional data. So destroying
@@ -34,7 +35,8 @@
 //   - A power cut loses nothing for which Sync had returned; of what was
 //     appended later, a prefix survives. A torn end is cut off and counted in
 //     [Note].
-//   - The seed, the mark and the header are on disk before Create returns.
+//   - The seed, the mark and the header are on disk before Create returns. A
+//     crash in the middle of Create leaves no session, or one without records.
 //   - Destroy writes the tombstone first and overwrites the seed next; OpenStore
 //     finishes what a crash interrupted.
 //   - A session whose seed or log is missing, damaged or older than its mark

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 type Store struct {
 	root string
 	lock *os.File
+
+	creating sync.Mutex // between the look at a mark and the mark
 
 	mu   sync.Mutex
 	open map[protocol.SessionID]bool
@@ -47,6 +50,9 @@ func (s *Store) prepare() error {
 		if err := disk.MakeDir(filepath.Join(s.root, name)); err != nil {
 			return err
 		}
+	}
+	if err := s.finish(); err != nil {
+		return err
 	}
 	return s.sweep()
 }
@@ -87,16 +93,28 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 	if build == "" || len(build) > maxBuildBytes {
 		return nil, fmt.Errorf("journal: a build of %d bytes, want 1 to %d", len(build), maxBuildBytes)
 	}
-	m, err := createMark(s.markPath(id))
-	if errors.Is(err, fs.ErrExist) {
+	s.creating.Lock()
+	defer s.creating.Unlock()
+	used, err := s.Used(id)
+	if err != nil {
+		return nil, err
+	}
+	if used {
 		return nil, fmt.Errorf("journal: session %v: %w", id, ErrUsed)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("journal: session %v: %w", id, err)
-	}
 	if err := s.lay(id, seed, build); err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), s.discard(id))
+	}
+	m, err := createMark(s.markPath(id))
+	if errors.Is(err, fs.ErrExist) {
+		err = ErrUsed
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), s.discard(id))
+	}
+	if err := s.install(id); err != nil {
 		// The id stays used; no secret stays behind.
-		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), m.close(), s.Destroy(id, nil))
+		return nil, errors.Join(fmt.Errorf("journal: session %v: %w", id, err), m.close(), s.discard(id), s.Destroy(id, nil))
 	}
 	j, _, err := s.load(id, m, state{})
 	if err != nil {
@@ -105,9 +123,55 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 	return j, nil
 }
 
-// lay writes the files of a new session.
+// draft is where a session is laid out until it is whole: a crash must leave
+// either no session or one that can be opened.
+func (s *Store) draft(id protocol.SessionID) string { return s.dir(id) + draftSuffix }
+
+const draftSuffix = ".new"
+
+// discard removes a draft, the seed first.
+func (s *Store) discard(id protocol.SessionID) error {
+	return errors.Join(s.erase(s.draft(id)), os.RemoveAll(s.draft(id)))
+}
+
+// install puts a whole draft in its place.
+func (s *Store) install(id protocol.SessionID) error {
+	if err := os.Rename(s.draft(id), s.dir(id)); err != nil {
+		return err
+	}
+	return disk.SyncDir(filepath.Dir(s.dir(id)))
+}
+
+// finish ends what a crash interrupted in the middle of a Create: a draft with
+// a mark is whole and becomes the session; one without was never promised to
+// anybody and goes.
+func (s *Store) finish() error {
+	entries, err := os.ReadDir(filepath.Join(s.root, "session"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name, isDraft := strings.CutSuffix(e.Name(), draftSuffix)
+		id, ok := parseID(name)
+		if !isDraft || !ok {
+			continue
+		}
+		used, err := s.Used(id)
+		if err == nil && used {
+			err = s.install(id)
+		} else if err == nil {
+			err = s.discard(id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lay writes the files of a new session into its draft.
 func (s *Store) lay(id protocol.SessionID, seed [SeedSize]byte, build string) error {
-	dir := s.dir(id)
+	dir := s.draft(id)
 	log, err := newLog(Header{id, build, time.Now()}, seed)
 	if err != nil {
 		return err

@@ -152,7 +152,7 @@ func cutLog(s *Store, id protocol.SessionID, by int64) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -218,4 +218,89 @@ func TestFilesArePrivate(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// Whatever a crash in the middle of Create leaves, the next OpenStore makes it
+// no session at all, or a whole one without records.
+func TestInterruptedCreate(t *testing.T) {
+	marked := func(s *Store) error {
+		m, err := createMark(s.markPath(idOf(1)))
+		return errors.Join(err, m.close())
+	}
+	for _, c := range []struct {
+		name string
+		done func(s *Store) error // what Create had come to
+		used bool
+	}{
+		{"an empty draft", func(s *Store) error { return os.Mkdir(s.draft(idOf(1)), 0o700) }, false},
+		{"a seed", func(s *Store) error {
+			return errors.Join(os.Mkdir(s.draft(idOf(1)), 0o700), disk.Write(seedPath(s.draft(idOf(1))), []byte("sec")))
+		}, false},
+		{"a whole draft", func(s *Store) error { return s.lay(idOf(1), seedOf(1), build) }, false},
+		{"a mark", func(s *Store) error { return errors.Join(s.lay(idOf(1), seedOf(1), build), marked(s)) }, true},
+		{"its place", func(s *Store) error {
+			return errors.Join(s.lay(idOf(1), seedOf(1), build), marked(s), s.install(idOf(1)))
+		}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			s := openStore(t, root)
+			must(t, c.done(s))
+			must(t, s.Close())
+			s = openStore(t, root)
+			if used, err := s.Used(idOf(1)); err != nil || used != c.used {
+				t.Fatalf("used %v, %v, want %v", used, err, c.used)
+			}
+			if c.used {
+				j, note := reopen(t, s, idOf(1))
+				if seed, err := j.Seed(); err != nil || seed != seedOf(1) || note.Records != 0 {
+					t.Errorf("seed %x, %v, note %+v", seed, err, note)
+				}
+				return
+			}
+			if left := files(t, filepath.Join(root, "session")); len(left) > 0 {
+				t.Errorf("%d files are left", len(left))
+			}
+			create(t, s, idOf(1))
+		})
+	}
+}
+
+// A Create that fails before the mark leaves the id free, and no secret.
+func TestCreateCanBeRepeatedAfterAFailure(t *testing.T) {
+	root := t.TempDir()
+	s := openStore(t, root)
+	used := filepath.Join(root, "used")
+	must(t, os.Rename(used, used+".away"))
+	if _, err := s.Create(idOf(1), seedOf(1), build); err == nil {
+		t.Fatal("a session without a mark")
+	}
+	if found := leftovers(t, root, secretsOf(1)...); len(found) > 0 {
+		t.Errorf("secrets are left in %q", found)
+	}
+	must(t, os.Rename(used+".away", used))
+	create(t, s, idOf(1))
+}
+
+func TestConcurrentCreatesOfOneSession(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	results := make(chan error, 8)
+	for range cap(results) {
+		go func() {
+			_, err := s.Create(idOf(1), seedOf(1), build)
+			results <- err
+		}()
+	}
+	created := 0
+	for range cap(results) {
+		switch err := <-results; {
+		case err == nil:
+			created++
+		case !errors.Is(err, ErrUsed):
+			t.Errorf("got %v, want ErrUsed", err)
+		}
+	}
+	if created != 1 {
+		t.Errorf("%d sessions", created)
+	}
 }

@@ -84,7 +84,9 @@ func (p *Party) Run(ctx context.Context) error {
 		case in := <-p.exchange.Control():
 			p.control(ctx, in)
 		case f := <-p.finished:
-			p.conclude(ctx, f)
+			if err := p.conclude(ctx, f); err != nil {
+				p.Logger.Error("could not conclude a session", "session", f.r.ID().String(), "error", err)
+			}
 		case q := <-p.questions:
 			p.ask(ctx, q)
 		}

@@ -35,10 +35,8 @@ func newDesk(s protocol.Setup, p Params, roles ...protocol.Role) (desk, error) {
 			return desk{setup: s}, nil
 		}
 	}
-	return desk{}, fmt.Errorf("okra: %q is not %s in this session", s.Self, article(roles[0]))
+	return desk{}, fmt.Errorf("okra: %q is not a %s in this session", s.Self, roles[0])
 }
-
-func article(r protocol.Role) string { return "a " + string(r) }
 
 func (d *desk) server() string { return d.setup.Session.With(protocol.RoleServer)[0] }
 

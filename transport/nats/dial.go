@@ -43,6 +43,7 @@ type conn struct {
 	turn     chan struct{} // held by the one who receives
 	inbox    inbox
 	patience time.Duration // with a server that has no queue for a receiver
+	silence  time.Duration // of the server until a request counts as lost
 
 	once sync.Once
 	gone chan struct{} // the client's last callback has run
@@ -78,7 +79,7 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 		return nil, err
 	}
 	c := &conn{
-		name: name, key: pub, log: o.Logger, link: newLink(), patience: 5 * time.Second,
+		name: name, key: pub, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
 		turn: make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 	if c.log == nil {

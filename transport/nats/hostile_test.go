@@ -9,6 +9,7 @@ import (
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -87,6 +88,27 @@ func TestLaterDoubles(t *testing.T) {
 	} {
 		if got := slower(c.delay, c.times); got != c.want {
 			t.Errorf("delivered %d times and put back for %v: waits %v, want %v", c.times, c.delay, got, c.want)
+		}
+	}
+}
+
+// Only what another try may mend is tried again.
+func TestFinal(t *testing.T) {
+	c := &conn{patience: time.Minute}
+	for _, e := range []struct {
+		err   error
+		since time.Time
+		final bool
+	}{
+		{errors.New("timeout"), time.Time{}, false},
+		{&jetstream.APIError{Code: 503, Description: "maximum bytes exceeded"}, time.Time{}, false},
+		{&jetstream.APIError{Code: 400, Description: "malformed"}, time.Time{}, true},
+		{jetstream.ErrNoStreamResponse, time.Now(), false},
+		{jetstream.ErrNoStreamResponse, time.Now().Add(-time.Hour), true},
+	} {
+		got := c.final(e.err, e.since)
+		if (got != nil) != e.final || got != nil && !errors.Is(got, e.err) {
+			t.Errorf("%v since %v: final error %v, want one: %v", e.err, e.since, got, e.final)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (c *conn) next(ctx, era context.Context) (d transport.Delivery, ok bool, er
 			return d, false, err
 		}
 	}
-	quiet, cancel := within(ctx, era, 2*heartbeat)
+	quiet, cancel := within(ctx, era, c.silence)
 	defer cancel()
 	m, err := c.inbox.sub.NextMsgWithContext(quiet)
 	switch {
@@ -108,11 +108,11 @@ func (c *conn) next(ctx, era context.Context) (d transport.Delivery, ok bool, er
 // repeat at once what the last connection had left unsettled. It is a matter
 // of speed only: without it the same happens when AckWait is over.
 func (c *conn) open(ctx, era context.Context) error {
-	if c.inbox.sub != nil {
-		if err := c.inbox.sub.Unsubscribe(); err != nil {
+	if old := c.inbox.sub; old != nil {
+		c.inbox = inbox{}
+		if err := old.Unsubscribe(); err != nil {
 			return err
 		}
-		c.inbox = inbox{}
 	}
 	name := rand.Text()
 	sub, err := c.nc.SubscribeSync(boxSubject(c.name, name+".*"))

@@ -203,25 +203,22 @@ func TestKeyOfAnother(t *testing.T) {
 	}
 }
 
-// The steward's key opens nothing from outside: it is for this process only.
+// The login that owns the queues opens nothing from outside this process, and
+// it is the only one of its kind.
 func TestStewardStaysInside(t *testing.T) {
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := newFederation(t, nil)
-	f.cfg.Port = f.port()
-	f.shutdown()
-	s := &Server{cfg: f.cfg.withDefaults()}
-	opts, err := s.options(key)
+	f := &federation{TB: t, keys: make(map[string]nkeys.KeyPair)}
+	steward := f.newMember("steward")
+	s := &Server{cfg: Config{Members: []Member{f.newMember("north"), f.newMember("south")}}.withDefaults()}
+	opts, err := s.options(f.keys["steward"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, u := range opts.Nkeys {
-		outside := u.AllowedConnectionTypes == nil
-		if pub, err := key.PublicKey(); err != nil || (u.Nkey == pub) == outside {
-			t.Errorf("login %s: may come from outside: %v (%v)", u.Nkey, outside, err)
+		_, inside := u.AllowedConnectionTypes["IN_PROCESS"]
+		inside = inside && len(u.AllowedConnectionTypes) == 1
+		bound := u.Permissions != nil && u.Account.Name != hubName
+		if u.Nkey == steward.Key && !inside || u.Nkey != steward.Key && !bound {
+			t.Errorf("login %s of account %s: inside only %v, bound by permissions %v", u.Nkey, u.Account.Name, inside, bound)
 		}
 	}
-	f.start()
 }

@@ -173,6 +173,27 @@ func TestSuccessorOfKilled(t *testing.T) {
 	}
 }
 
+// A request that got lost is made again; that the old one may still be answered
+// does no harm.
+func TestServerFallsSilent(t *testing.T) {
+	f := newFederation(t, nil)
+	north, south := f.join("north"), f.join("south")
+	south.(*conn).silence = 20 * time.Millisecond
+	f.quiet(south, 200*time.Millisecond)
+	for i := range 10 {
+		text := fmt.Sprint(i)
+		f.send(north, "south", text)
+		d := f.receive(south)
+		if string(d.Data) != text {
+			t.Fatalf("got %q, want %q", d.Data, text)
+		}
+		if err := d.Ack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.quiet(south, 200*time.Millisecond)
+}
+
 // A full disk quota makes senders wait, and acknowledgements make room.
 func TestQuotaMakesSendersWait(t *testing.T) {
 	f := newFederation(t, func(c *Config) { c.MaxBytes = 3 << 20 })

@@ -3,6 +3,7 @@ package nats
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -75,6 +76,10 @@ func TestPortTaken(t *testing.T) {
 	var taken *PortTakenError
 	if !errors.As(err, &taken) || taken.Port != port || taken.Host != "127.0.0.1" {
 		t.Fatalf("error %v, want that port %d is taken", err, port)
+	}
+	want := fmt.Sprintf("nats: port %d on 127.0.0.1 is taken by another program; stop that one or choose another port", port)
+	if err.Error() != want {
+		t.Errorf("error %q, want %q", err, want)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something was written to %s: %v", dir, err)

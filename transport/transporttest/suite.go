@@ -44,6 +44,7 @@ func Run(t *testing.T, start Start) {
 		{"refuses a receiver that does not exist", long, testNoMember},
 		{"keeps no reference to what was sent", long, testOwnCopy},
 		{"carries many senders at once", long, testManySenders},
+		{"serves several receivers of one member", long, testTwoReceivers},
 		{"stores for a member who is away", long, testAway},
 		{"keeps what a receiver had not acknowledged", long, testRestart},
 		{"refuses to settle after closing", long, testSettleAfterClose},

@@ -81,6 +81,33 @@ func (b *bench) chatter(c transport.Conn, name string, lane, n int) {
 	}
 }
 
+// testTwoReceivers: who gives up waiting does not keep the other from its turn.
+func testTwoReceivers(b *bench) {
+	north, south := b.join("north"), b.join("south")
+	got := make(chan string)
+	for range 2 {
+		go func() {
+			d, err := south.Receive(b.ctx)
+			if err != nil {
+				b.Error(err)
+				got <- ""
+				return
+			}
+			if err := d.Ack(); err != nil {
+				b.Error(err)
+			}
+			got <- string(d.Data)
+		}()
+	}
+	time.Sleep(50 * time.Millisecond) // let them wait
+	b.quiet(south, 50*time.Millisecond)
+	b.send(north, "south", "one")
+	b.send(north, "south", "two")
+	if first, second := <-got, <-got; first == second {
+		b.Errorf("both got %q", first)
+	}
+}
+
 func testCloseWhileWaiting(b *bench) {
 	south := b.join("south")
 	failed := make(chan error, 1)

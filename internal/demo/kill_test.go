@@ -1,0 +1,130 @@
+package demo_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/examples"
+	"github.com/mercer-fl/mercer/internal/cli"
+	"github.com/mercer-fl/mercer/internal/demo"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// beMercer makes the test binary stand in for mercer, so that daemons are
+// processes of the code under test.
+const beMercer = "MERCER_TEST_IS_MERCER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beMercer) != "" {
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	}
+	os.Exit(m.Run())
+}
+
+// found makes a federation of processes for the hospitals' job.
+func found(t *testing.T, seed uint64) *demo.Federation {
+	t.Helper()
+	t.Setenv(beMercer, "yes")
+	file, err := examples.Read("digits-hospitals")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.Parse("job.yaml", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "mercer") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	f, err := demo.Found(demo.Config{
+		Program: []string{os.Args[0]}, Job: j, Shares: shares, Dir: dir, InsecureSeed: &seed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// finish runs the job to its end while disturb does what it likes.
+func finish(t *testing.T, f *demo.Federation, disturb func(ctx context.Context)) *stage.Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := f.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	id, err := f.Submit(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); disturb(ctx) }()
+	r, _, err := f.Wait(ctx, id, nil)
+	<-done
+	if err != nil {
+		t.Fatalf("%v\n%s", err, f.Logs())
+	}
+	return r
+}
+
+func undisturbed(context.Context) {}
+
+// killSome kills and restarts n processes at random times.
+func killSome(t *testing.T, f *demo.Federation, rng *rand.Rand, n int) func(context.Context) {
+	return func(context.Context) {
+		for range n {
+			time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
+			name := f.Names()[rng.IntN(len(f.Names()))]
+			if err := f.Kill(name); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(time.Duration(rng.IntN(200)) * time.Millisecond)
+			if err := f.StartProcess(name); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}
+}
+
+// kill -9 of any process at any time, and a restart, end in the same model as
+// an undisturbed run.
+func TestKilledProcessesEndInTheSameModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	want := finish(t, found(t, 7), undisturbed).ModelHash
+	for run := range killRuns {
+		t.Run(fmt.Sprint(run), func(t *testing.T) {
+			f := found(t, 7)
+			rng := rand.New(rand.NewPCG(uint64(run), 1))
+			if got := finish(t, f, killSome(t, f, rng, killsPerRun)).ModelHash; got != want {
+				t.Errorf("model %s, undisturbed %s\n%s", got, want, f.Logs())
+			}
+		})
+	}
+}
