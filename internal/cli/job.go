@@ -81,6 +81,9 @@ func (a *app) jobSubmit() *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
+			if err := j.Deployable(); err != nil {
+				return nil, err
+			}
 			var r jobResult
 			err = client(home, func(c *control.Client) (err error) {
 				if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err != nil || !wait {

@@ -71,6 +71,9 @@ The model, the result and a report are left in the folder --out.`,
 		if err != nil {
 			return nil, err
 		}
+		if err := j.Simulable(); err != nil {
+			return nil, err
+		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name)
 		}

@@ -71,8 +71,8 @@ func CodeOf(err error) Code {
 		return coded.Code
 	case errors.As(err, &blame) && blame.Kind == protocol.KindSilent, errors.Is(err, context.DeadlineExceeded):
 		return CodeTimedOut
-	case blame != nil:
-		return CodeMisbehaved
+	case blame != nil && blame.Kind != protocol.KindAborted && blame.Kind != protocol.KindTransport:
+		return CodeMisbehaved // the others name somebody who did nothing wrong
 	}
 	return CodeFailed
 }

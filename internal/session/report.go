@@ -2,6 +2,7 @@ package session
 
 import (
 	"crypto/sha256"
+	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -25,10 +26,29 @@ type Report struct {
 // be stated. The server could work out each of them from what it holds.
 type Facts struct {
 	Known bool // false: this stage has nothing to tell
-	Grid  bool // most columns hold multiples of a step
+	Grid  Grid
 	// Features is 0 unless the job's rows outnumber the features: then the
 	// rank of the Gram matrix gives it away, and before that it is not told.
 	Features uint32
+}
+
+// Grid says how many of the columns that vary hold multiples of a step:
+// integers, counts, one-hot codes, pixels. A larger value is the worse news.
+type Grid uint8
+
+// The values of Grid.
+const (
+	NoGrid Grid = iota
+	SomeGrid
+	AllGrid
+)
+
+func readGrid(r *wire.Reader) Grid {
+	g := Grid(r.Uint8())
+	if g > AllGrid {
+		r.Fail(fmt.Errorf("grid %d", g))
+	}
+	return g
 }
 
 // Encode returns the canonical encoding.
@@ -43,7 +63,7 @@ func (p *Report) Encode() []byte {
 	w.Float64(p.CPU)
 	w.Uint64(p.PeakRSS)
 	w.Bool(p.Facts.Known)
-	w.Bool(p.Facts.Grid)
+	w.Uint8(uint8(p.Facts.Grid))
 	w.Uint32(p.Facts.Features)
 	return w.Bytes()
 }
@@ -54,7 +74,7 @@ func DecodeReport(b []byte) (*Report, error) {
 	p := &Report{
 		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: r.String(maxTextBytes),
 		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
-		Facts: Facts{Known: r.Bool(), Grid: r.Bool(), Features: r.Uint32()},
+		Facts: Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()},
 	}
 	return p, r.Close("session: report")
 }

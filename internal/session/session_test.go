@@ -30,7 +30,7 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeRefusal(f.Encode()); err != nil || *back != *f {
 		t.Errorf("refusal: %v %v", back, err)
 	}
-	r := &Report{Code: CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: Facts{true, true, 9}}
+	r := &Report{Code: CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: Facts{true, AllGrid, 9}}
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
 	}
@@ -101,6 +101,8 @@ func TestCodeOf(t *testing.T) {
 		{fmt.Errorf("a: %w", BadInput(errors.New("x"))), CodeBadInput},
 		{Forbidden(errors.New("x")), CodePolicy},
 		{protocol.Blame("south", protocol.KindMalformed, errors.New("x")), CodeMisbehaved},
+		{protocol.Blame("south", protocol.KindAborted, errors.New("x")), CodeFailed},
+		{protocol.Blame(protocol.Transport, protocol.KindTransport, errors.New("x")), CodeFailed},
 		{protocol.Blame("south", protocol.KindSilent, errors.New("x")), CodeTimedOut},
 		{fmt.Errorf("a: %w", context.DeadlineExceeded), CodeTimedOut},
 	}

@@ -16,7 +16,7 @@ func Roles() []string { return []string{"server", "leader", "party", "coalition"
 func (s *Server) leakage(f session.Facts) map[string][]string {
 	lines := okra.Leakage(okra.Facts{
 		Parties: len(s.Cast.Parties), TotalRows: len(s.upload.Test()), Features: int(f.Features),
-		Grid: f.Grid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,
+		Grid: f.Grid == session.AllGrid, Mixed: f.Grid == session.SomeGrid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,
 	})
 	if s.Job.Data.Scale != job.None {
 		facts := scale.Facts{Method: scale.Method(s.Job.Data.Scale), Leader: s.Cast.Parties[0], Parties: len(s.Cast.Parties), Columns: int(f.Features)}

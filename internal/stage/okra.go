@@ -2,6 +2,7 @@ package stage
 
 import (
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
@@ -42,7 +43,7 @@ func okraStage(params okra.Params, c Cast) Stage {
 
 // uploader encodes the party's rows and sends them.
 func (p *Party) uploader(setup protocol.Setup, params okra.Params) (*Run, error) {
-	input := okra.Input{Rows: p.rows, Labels: p.split.Set.Labels, Test: p.split.Test, Grid: p.grid}
+	input := okra.Input{Rows: p.rows, Labels: p.split.Set.Labels, Test: p.split.Test, Grid: p.grid == session.AllGrid}
 	m, err := okra.NewParty(setup, params, input)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type Party struct {
 
 	split   Split
 	rows    linalg.Matrix[float64] // all rows of the split; scaled once scaling is known
-	grid    bool
+	grid    session.Grid
 	scaling scale.Scaling // empty before the scale stage, or without one
 	total   int           // rows of all parties, once the server has said so
 	epoch   okra.Seed
@@ -40,7 +40,7 @@ func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Party{Job: j, Self: self, split: split, rows: dense(split.Set.X), grid: onGrid(split.Set.X)}, nil
+	return &Party{Job: j, Self: self, split: split, rows: dense(split.Set.X), grid: gridOf(split.Set.X)}, nil
 }
 
 // Split is a party's rows, some of which are held out.
@@ -142,9 +142,15 @@ func dense(t dataset.Table) linalg.Matrix[float64] {
 	return m
 }
 
-// onGrid says whether most columns hold multiples of a step: integers, counts,
-// one-hot codes, pixels.
-func onGrid(t dataset.Table) bool {
+// gridOf says how many of the columns that vary hold multiples of a step:
+// integers, counts, one-hot codes, pixels.
+func gridOf(t dataset.Table) session.Grid {
 	grid, columns := dataset.GridColumns(t)
-	return columns > 0 && 2*grid > columns
+	switch {
+	case grid == 0:
+		return session.NoGrid
+	case grid < columns:
+		return session.SomeGrid
+	}
+	return session.AllGrid
 }

@@ -9,7 +9,7 @@ import (
 func TestLeakageOfDigits(t *testing.T) {
 	lines := Leakage(Facts{Parties: 3, TotalRows: 1797, Features: 64, Grid: true, Encoder: Hadamard, Labels: true})["server"]
 	const lattice = "These rows hold values on a grid and outnumber the features (1797 > 64): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, with no row known."
-	if !slices.Contains(lines, lattice) {
+	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, lattice) }) {
 		t.Errorf("the lattice attack is missing from %q", lines)
 	}
 }
@@ -29,13 +29,19 @@ func TestLeakageFollowsTheFacts(t *testing.T) {
 	}{
 		{"digits", digits, "server",
 			[]string{"complete linear Gram matrix of all 1797 rows", "label of every row", "no row known", "number of features (64), as the rank", "heuristic"},
-			[]string{"carried out on up to", "on no grid", "Encoder block"}},
+			[]string{"tried on up to", "on no grid", "Encoder block"}},
 		{"one-hot", with(digits, func(f *Facts) { f.Features = 123 }), "server",
-			[]string{"(1797 > 123)", "up to about 100 features; take it to work on 123 too"}, nil},
+			[]string{"(1797 > 123)", "tried on up to about 100 features; take it to work on 123 too"}, nil},
 		{"as many rows as features", with(digits, func(f *Facts) { f.TotalRows = 64 }), "server",
 			[]string{"do not outnumber the features (64 <= 64)", "number of features (64), as the rank", "fails while rows do not outnumber"}, []string{"no row known."}},
 		{"no grid", with(digits, func(f *Facts) { f.Grid = false }), "server",
 			[]string{"on no grid", "blind source separation", "(1797 > 64)"}, []string{"no row known."}},
+		{"mixed", with(digits, func(f *Facts) { f.Grid, f.Mixed = false, true }), "server",
+			[]string{"has not been tried on such mixed rows"}, []string{"no row known.", "on no grid"}},
+		{"hidden", with(slices32k, func(f *Facts) { f.Features = 0 }), "server",
+			[]string{"do not outnumber the features (there are 1200 rows)", "hidden only while rows are fewer"}, []string{"36608", "40960", "(0)", "<= 0"}},
+		{"hidden, paper", with(slices32k, func(f *Facts) { f.Features, f.Encoder = 0, Block }), "server",
+			[]string{"the ranks of the blocks give it"}, []string{"36608", "(0)"}},
 		{"no labels", with(digits, func(f *Facts) { f.Labels = false }), "server", nil, []string{"label"}},
 		{"MRI", slices32k, "server",
 			[]string{"do not outnumber the features (1200 <= 36608)", "encoded width (40960)", "adds nothing to this: the law"}, []string{"heuristic", "number of features (36608), as"}},

@@ -7,7 +7,7 @@ type Facts struct {
 	Method  Method
 	Leader  string
 	Parties int // that hold rows, the leader included
-	Columns int
+	Columns int // 0 where whoever reads the statement must not learn it
 	// FewestRows is the number of rows of the smallest party, 0 if nobody who
 	// writes this down may know it.
 	FewestRows int
@@ -17,7 +17,6 @@ type Facts struct {
 // rows and the scaling. The keys are "leader", "party", "coalition", "server"
 // and "broker".
 func Leakage(f Facts) map[string][]string {
-	low, high := sizes(f.Columns)
 	return map[string][]string{
 		"leader": f.leader(),
 		"party":  f.party(),
@@ -25,12 +24,25 @@ func Leakage(f Facts) map[string][]string {
 			"Parties that join with the leader learn what the leader knows. Without the leader they learn no more than one of them would with their rows pooled.",
 		},
 		"server": {"The server takes no part in scaling and learns nothing from its messages."},
-		"broker": {fmt.Sprintf("The broker sees who talks, when and how much: from the sizes it knows that there are %d to %d columns.", low, high)},
+		"broker": {"The broker sees who talks, when and how much: " + f.seen()},
 	}
 }
 
+// seen is what the sizes of messages tell.
+func (f Facts) seen() string {
+	if f.Columns == 0 {
+		return "from the sizes it knows the number of columns within a factor of two."
+	}
+	low, high := sizes(f.Columns)
+	return fmt.Sprintf("from the sizes it knows that there are %d to %d columns.", low, high)
+}
+
 func (f Facts) leader() []string {
-	lines := []string{fmt.Sprintf("The leader, %s, learns how many rows each other party has and, for each of its %d columns, %s.", f.Leader, f.Columns, f.perParty())}
+	columns := "each column"
+	if f.Columns > 0 {
+		columns = fmt.Sprintf("each of its %d columns", f.Columns)
+	}
+	lines := []string{fmt.Sprintf("The leader, %s, learns how many rows each other party has and, for %s, %s.", f.Leader, columns, f.perParty())}
 	if s := f.small(); s != "" {
 		lines = append(lines, s)
 	}
