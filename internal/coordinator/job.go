@@ -98,11 +98,11 @@ func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
 // admit completes a job by the roster's parties and checks that they are
 // members.
 func (c *Coordinator) admit(spec *job.Job) error {
-	if len(spec.Parties()) == 0 {
-		spec.Data.Partition.Parties = c.parties()
-	}
 	if spec.Data.Sources != nil {
 		return errors.New("coordinator: a deployed job names one source, which is each party's own catalogue name; sources belongs to simulate")
+	}
+	if len(spec.Parties()) == 0 {
+		spec.Data.Partition = job.Partition{By: job.Rows, Parties: c.parties()}
 	}
 	for _, name := range spec.Parties() {
 		if !slices.Contains(c.parties(), name) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -100,7 +101,11 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	if j.Failure != nil {
 		outcome = j.Failure.Message
 	}
-	closing := &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil}
+	classes, err := c.classes(j)
+	if err != nil {
+		return err
+	}
+	closing := &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes}
 	if err := c.part(ctx, j, closing); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the next process closes the job
@@ -117,6 +122,19 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 			s.State = Failed
 		}
 	})
+}
+
+// classes are what parties need to read answers about new rows; a job that has
+// no model, or keeps predictions closed, tells none.
+func (c *Coordinator) classes(j *Job) ([]string, error) {
+	if j.Failure != nil || j.Spec.Prediction != job.Open {
+		return nil, nil
+	}
+	o, err := c.Outcome(j.ID)
+	if err != nil {
+		return nil, err
+	}
+	return o.Classes, nil
 }
 
 // partingTime bounds the wait for absent parties at a job's end.
