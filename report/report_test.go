@@ -32,11 +32,11 @@ func hospitals() Run {
 		},
 		Metrics: []string{"accuracy", "f1_macro", "auc"},
 		Scores: []Score{
-			{"north", Alone, map[string]float64{"accuracy": 0.912, "f1_macro": 0.90125, "auc": 0.985}},
-			{"south", Alone, map[string]float64{"accuracy": 0.884, "f1_macro": 0.87, "auc": math.NaN()}},
-			{"a-hospital-with-a-very-long-name", Alone, map[string]float64{"accuracy": 0.74, "f1_macro": 0.70}},
-			{"Mercer", Together, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
-			{"pooled", Pooled, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
+			{"north", Alone, 466, map[string]float64{"accuracy": 0.912, "f1_macro": 0.90125, "auc": 0.985}},
+			{"south", Alone, 437, map[string]float64{"accuracy": 0.884, "f1_macro": 0.87, "auc": math.NaN()}},
+			{"a-hospital-with-a-very-long-name", Alone, 445, map[string]float64{"accuracy": 0.74, "f1_macro": 0.70}},
+			{"Mercer", Together, 1348, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
+			{"pooled", Pooled, 1348, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
 		},
 		Timings: []Timing{{"scale", 0.034, 0}, {"protocol", 1.52, 2.25}, {"learn", 0.61, 1.1}, {"evaluate", 0.0004, 0}},
 		Traffic: []Traffic{{"north", 310_000, 5_200}, {"south", 270_000, 5_100}, {"a-hospital-with-a-very-long-name", 900, 1_500_000}},
@@ -101,7 +101,7 @@ func TestMarkupIsShown(t *testing.T) {
 	const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`
 	got := render(t, Run{
 		Title: evil, Summary: []Row{{evil, evil}}, Facts: []Row{{evil, evil}},
-		Metrics: []string{evil}, Scores: []Score{{evil, Alone, map[string]float64{evil: 1}}},
+		Metrics: []string{evil}, Scores: []Score{{evil, Alone, 7, map[string]float64{evil: 1}}},
 		Timings: []Timing{{evil, 1, 0}}, Traffic: []Traffic{{evil, 1, 1}}, Leakage: []Leak{{evil, []string{evil}}},
 	})
 	if strings.Contains(got, "<script") || strings.Contains(got, "<img") {

@@ -27,6 +27,7 @@ type Row struct{ Label, Value string }
 type Score struct {
 	Name   string
 	Kind   Kind
+	Rows   int // in training; 0 is shown as not known
 	Values map[string]float64
 }
 

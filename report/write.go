@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
 )
 
 //go:embed page.html
@@ -17,7 +18,7 @@ type page struct {
 	ScoreChart   *chart
 	TimingChart  *chart
 	TrafficChart *chart
-	Table        [][]string
+	Table        []line
 }
 
 // Write writes the page. What r holds is text: markup in it is shown, not
@@ -85,16 +86,28 @@ func (r *Run) mean(kind Kind) (float64, bool) {
 	return sum / float64(n), n > 0
 }
 
-// table is one line of text cells for each score: its name, its kind, and each
-// metric.
-func (r *Run) table() [][]string {
-	var rows [][]string
+// line is a row of the table of scores.
+type line struct {
+	Kind  Kind
+	Cells []string // the name, the training rows, and each metric
+}
+
+// table is one line for each score.
+func (r *Run) table() []line {
+	var table []line
 	for _, s := range r.Scores {
-		row := []string{s.Name, string(s.Kind)}
+		cells := []string{s.Name, count(s.Rows)}
 		for _, m := range r.Metrics {
-			row = append(row, number(s.value(m)))
+			cells = append(cells, number(s.value(m)))
 		}
-		rows = append(rows, row)
+		table = append(table, line{s.Kind, cells})
 	}
-	return rows
+	return table
+}
+
+func count(n int) string {
+	if n == 0 {
+		return "not known"
+	}
+	return strconv.Itoa(n)
 }

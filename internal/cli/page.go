@@ -61,11 +61,11 @@ func page(j *job.Job, r *stage.Result) report.Run {
 func scores(r *stage.Result) []report.Score {
 	var list []report.Score
 	for _, a := range r.Alone {
-		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Values: a.Metrics})
+		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
 	}
-	list = append(list, report.Score{Name: "together", Kind: report.Together, Values: r.Metrics})
+	list = append(list, report.Score{Name: "together", Kind: report.Together, Rows: r.Training, Values: r.Metrics})
 	if r.Pooled != nil {
-		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Values: r.Pooled})
+		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: r.Training, Values: r.Pooled})
 	}
 	return list
 }

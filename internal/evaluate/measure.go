@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -14,8 +15,8 @@ import (
 // accuracy, f1_micro, f1_macro, auc.
 type Metrics map[string]float64
 
-// Measure computes the metrics of a classifier. The AUC is left out when the
-// held-out rows do not have all classes.
+// Measure computes the metrics of a classifier. The AUC is left out where the
+// held-out rows lack a class.
 func (f *Fitted) Measure() (Metrics, error) {
 	if len(f.Truth) == 0 {
 		return nil, errors.New("evaluate: no row is held out; nothing can be measured")
@@ -31,40 +32,52 @@ func (f *Fitted) Measure() (Metrics, error) {
 	return m, nil
 }
 
-// auc is the area under the ROC curve: of the first class against the second,
-// or averaged over the pairs of classes by the votes.
+// auc is the area under the ROC curve, averaged over the pairs of classes. A
+// class that the classifier has never seen scores below all others: a party
+// alone may lack it. Without a held-out row of every class there is none.
 func (f *Fitted) auc() (float64, bool) {
-	classes := f.Classifier.Classes
-	truth := make([]int, len(f.Truth))
-	seen := make([]bool, len(classes))
-	for i, label := range f.Truth {
-		c := slices.Index(classes, label)
-		if c < 0 {
-			return 0, false
-		}
-		truth[i], seen[c] = c, true
-	}
-	if slices.Contains(seen, false) {
+	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Classifier.Classes))
+	scores, err := f.scores(len(classes), codes[len(f.Truth):])
+	if err != nil {
 		return 0, false
 	}
-	auc, err := f.area(truth, len(classes))
+	auc, err := metrics.AUCOvO(codes[:len(f.Truth)], scores)
 	return auc, err == nil
 }
 
-func (f *Fitted) area(truth []int, classes int) (float64, error) {
-	if classes > 2 {
-		scores, err := metrics.VoteScores(f.Decisions, classes)
-		if err != nil {
-			return 0, err
+// scores gives each held-out row one number for each of n classes; known holds
+// the columns of the classes that the classifier knows.
+func (f *Fitted) scores(n int, known []int) (linalg.Matrix[float64], error) {
+	own, err := f.ownScores()
+	if err != nil {
+		return own, err
+	}
+	all := linalg.New[float64](len(f.Truth), n)
+	for i := range all.Rows {
+		row := all.Row(i)
+		for c := range row {
+			row[c] = math.Inf(-1)
 		}
-		return metrics.AUCOvO(truth, scores)
+		for k, c := range known {
+			row[c] = own.Row(i)[k]
+		}
 	}
-	first := make([]bool, len(truth))
-	scores := make([]float64, len(truth))
-	for i, c := range truth {
-		first[i], scores[i] = c == 0, f.Decisions.Row(i)[0]
+	return all, nil
+}
+
+// ownScores gives each held-out row one number for each class that the
+// classifier knows.
+func (f *Fitted) ownScores() (linalg.Matrix[float64], error) {
+	n := len(f.Classifier.Classes)
+	if n > 2 {
+		return metrics.VoteScores(f.Decisions, n)
 	}
-	return metrics.ROCAUC(first, scores)
+	scores := linalg.New[float64](len(f.Truth), n)
+	for i := range f.Decisions.Rows {
+		d := f.Decisions.Row(i)[0]
+		copy(scores.Row(i), []float64{d, -d}) // positive decides for the first class
+	}
+	return scores, nil
 }
 
 // Difference is the largest |difference| between two classifiers' decisions on
