@@ -102,9 +102,9 @@ func compare(leader *source, sources []*source) error {
 	}
 	switch {
 	case odd != nil:
-		return &MismatchError{odd, fmt.Sprintf("%s encoding parameters differ from the leader's (%s): other features, seed or settings", possessive(odd), leader.name)}
+		return &MismatchError{Parties: odd, Detail: fmt.Sprintf("%s encoding parameters differ from the leader's (%s): other features, seed or settings", possessive(odd), leader.name)}
 	case unlabelled != nil:
-		return &MismatchError{unlabelled, fmt.Sprintf("%s and the leader (%s) do not agree on whether rows have labels", list(unlabelled), leader.name)}
+		return &MismatchError{Parties: unlabelled, Detail: fmt.Sprintf("%s and the leader (%s) do not agree on whether rows have labels", list(unlabelled), leader.name)}
 	}
 	return nil
 }

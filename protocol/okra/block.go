@@ -71,13 +71,26 @@ func blockSizes(s *prg.Stream, width, f int) []int {
 
 func (b *block) Width() int { return b.width }
 
-func (b *block) panel() int { return max(1, 200_000_000/(4*defaultBlockWidth*b.width)) }
+// panel is some ten times the rows whose encoding costs as much as drawing the
+// frames does.
+func (b *block) panel() int { return 32 }
+
+// pieces are ranges of frames. Drawing takes about 6 ns, encoding a row 1.3,
+// for each entry of a frame.
+func (b *block) pieces(rows int) int {
+	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
+	return min(len(b.frames), 1+int(entries*(6+1.3*float64(rows))/pieceTime))
+}
 
 // Encode draws each frame once for all rows.
-func (b *block) Encode(dst, src linalg.Matrix[float64]) {
-	linalg.For(len(b.frames), 1, func(lo, hi int) {
+func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
+
+func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
+	n := b.pieces(src.Rows)
+	first, end := i*len(b.frames)/n, (i+1)*len(b.frames)/n
+	linalg.For(end-first, 1, func(lo, hi int) {
 		s := b.stream()
-		for i := lo; i < hi; i++ {
+		for i := first + lo; i < first+hi; i++ {
 			b.encodeFrame(dst, src, b.frames[i], b.draw(s, i))
 		}
 	})

@@ -111,10 +111,23 @@ func (d *desk) finish(e protocol.Effects, err error) (protocol.Effects, error) {
 
 // MismatchError says that members bring what cannot go together: other
 // features, settings or seeds. Nobody need have misbehaved; the operators
-// have to agree.
+// have to agree. It matches [protocol.ErrInput].
 type MismatchError struct {
 	Parties []string // whose data or settings differ from the leader's
 	Detail  string
+	public  string // Detail for the server, where that tells the number of features
 }
 
 func (e *MismatchError) Error() string { return "okra: " + e.Detail }
+
+// Public is the error without the number of features, which padding hides from
+// the server.
+func (e *MismatchError) Public() string {
+	if e.public == "" {
+		return e.Error()
+	}
+	return "okra: " + e.public
+}
+
+// Is says that the members' data or settings do not go together.
+func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInput }

@@ -30,6 +30,23 @@
 // New rows are classified in a session of two, [PredictParty] and
 // [PredictServer], whose descriptor names the training session as its parent.
 //
+// # Encoder hadamard
+//
+// A round transforms two overlapping windows of a power of two coordinates, and
+// changes signs between them. A Walsh-Hadamard transform turns a shift into
+// signs and signs into a shift, so that without those signs the second window
+// nearly undoes the first: of 1024 features after three rounds, half would keep
+// more than .34 of themselves in one coordinate and one .70; as it is, .10 and
+// .16.
+//
+// # Waiting
+//
+// A timer bounds the time between two messages, not a round: whoever waits arms
+// it anew with every message. A slow upload lives while it moves, and who is
+// silent is named. A party that has sent everything hears nothing until the
+// server has everybody's rows and their Gram matrix: TimerReceipt must outlast
+// the slowest of the others.
+//
 // # What the server learns
 //
 // Labels, held-out flags, each party's number of rows, and the complete Gram

@@ -41,16 +41,37 @@ type Encoder interface {
 	// n x f, on all cores. They must not overlap. Rows are encoded together
 	// for speed only: the result does not depend on which.
 	Encode(dst, src linalg.Matrix[float64])
-	// panel returns how many rows take about 50 ms.
+	// panel returns how many rows are encoded together in a session: enough
+	// that what is drawn once for all of them costs little.
 	panel() int
+	// pieces returns into how many pieces of about pieceTime the encoding of
+	// n rows is cut. Piece does one of them; in order, they make up Encode.
+	pieces(rows int) int
+	piece(dst, src linalg.Matrix[float64], i int)
+}
+
+// pieceTime is what a piece takes on one core, in nanoseconds: half a step, so
+// that a busy machine stays near the 100 ms that a step may take. Encoders
+// estimate it from costs measured on one core of a 2020s server; they depend
+// on shapes alone, so that a replay takes the same steps.
+const pieceTime = 50e6
+
+// encode does all pieces.
+func encode(e Encoder, dst, src linalg.Matrix[float64]) {
+	if src.Rows == 0 {
+		return
+	}
+	for i := range e.pieces(src.Rows) {
+		e.piece(dst, src, i)
+	}
 }
 
 // NewEncoder returns the encoder that the parameters name. It refuses widths
 // beyond [MaxFeatures], and beyond [MaxHaarWidth] for encoder haar.
 //
 // Memory of an Encoder: hadamard at most 5 (rounds+1) (f+k) bytes and one row
-// per core; haar 1 KiB (f+k) and a second panel during Encode; block 8 (f+k) bytes
-// and, per core, one frame (about 100 KiB) and one block of the panel.
+// per core; haar 1 KiB (f+k) and a second copy of dst during Encode; block 8
+// (f+k) bytes and, per core, one frame (about 100 KiB) during Encode.
 func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	if err := p.fits(f, k); err != nil {
 		return nil, err

@@ -101,6 +101,9 @@ func worstKernelError(got, want linalg.Matrix[float64], f int) (worst float64) {
 func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
 	for _, spec := range encoders {
 		for _, f := range widths {
+			if spec.Encoder == Haar && f == 4999 {
+				continue // quadratic, and 5000 has the same width
+			}
 			t.Run(fmt.Sprintf("%s/%d", spec.Encoder, f), func(t *testing.T) {
 				x := randomRows("kernels", 7, f)
 				copy(x.Row(6), x.Row(0)) // the same person at both parties
@@ -123,7 +126,7 @@ func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
 // The columns of Gamma are orthonormal, and no feature passes through: each
 // spreads over many coordinates (for encoder block, over those of its block).
 // The numbers of features give widths of all shapes between two powers of two;
-// without the signs between the windows, f = 224 kept .88 of a feature.
+// without the signs between the windows, f = 224 kept .79 of a feature.
 func TestEncodersMixFeatures(t *testing.T) {
 	for _, spec := range append([]Spec{{Rounds: 2}}, encoders...) {
 		for _, f := range []int{192, 224, 256, 288, 320, 352, 384, 416} {

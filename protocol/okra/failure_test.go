@@ -2,35 +2,28 @@ package okra
 
 import (
 	"errors"
-	"fmt"
-	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
 func TestDifferentWidthsEndTheOddParty(t *testing.T) {
-	w := newWorld(t, Spec{}, Input{Rows: randomRows("a", 2, 64)}, Input{Rows: randomRows("b", 2, 63)}, Input{Rows: randomRows("c", 2, 64)})
-	w.start(t)
-	w.deliver(t)
+	w := run(t, training(t, Spec{}, Input{Rows: randomRows("a", 2, 64)}, Input{Rows: randomRows("b", 2, 63)}, Input{Rows: randomRows("c", 2, 64)}))
 	var mismatch *MismatchError
-	const want = "okra: north (the leader) has rows of 64 features, south has rows of 63; agree on the columns"
-	if err := w.ends["south"]; !errors.As(err, &mismatch) || err.Error() != want {
-		t.Errorf("south: %v, want %s", err, want)
+	w.wantEnd(t, "south", "okra: north (the leader) has rows of 64 features, south has rows of 63; agree on the columns")
+	if !errors.As(w.end("south"), &mismatch) {
+		t.Errorf("%T, want a MismatchError", w.end("south"))
 	}
 	for _, m := range w.sent {
 		if m.Sender == "south" {
 			t.Errorf("south sends %v", m.Header)
 		}
 	}
-	if err := w.step(t, "hub", protocol.Expired{Timer: TimerAnnounce}); err != nil {
-		t.Fatal(err)
-	}
-	if want := "south (silent): okra: an announcement did not come in time"; fmt.Sprint(w.ends["hub"]) != want {
-		t.Errorf("hub: %v, want %s", w.ends["hub"], want)
-	}
+	w.wantEnd(t, "hub", "south (silent): okra: an announcement did not come in time")
 }
 
 func TestServerComparesAnnouncements(t *testing.T) {
@@ -54,160 +47,131 @@ func TestServerComparesAnnouncements(t *testing.T) {
 			"okra: 524294 rows of 72 encoded numbers need 2199224584160 bytes, this server takes 8589934592; raise its limit or bring fewer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, Spec{}, share(randomRows("compare", 8, 5), 3, 3, 2)...)
-			w.tamper = func(m *protocol.Message) {
+			cfg := training(t, Spec{}, share(randomRows("compare", 8, 5), 3, 3, 2)...)
+			cfg.Intercept = func(m protocol.Message) []protocol.Message {
 				if m.Kind == kindAnnounce && c.odd[m.Sender] {
-					a, err := decodeAnnounce(m.Body)
-					if err != nil {
-						t.Fatal(err)
-					}
-					c.alter(&a)
-					m.Body = a.encode()
+					changeAnnounce(c.alter)(&m)
 				}
+				return []protocol.Message{m}
 			}
-			w.start(t)
-			w.deliver(t)
-			if err := w.ends["hub"]; err == nil || err.Error() != c.want {
-				t.Errorf("%v, want %s", err, c.want)
-			}
-			if _, err := w.machines["hub"].Step(protocol.Resumed{}); err == nil {
+			w := run(t, cfg)
+			w.wantEnd(t, "hub", c.want)
+			if _, err := w.server().Step(protocol.Resumed{}); err == nil {
 				t.Error("the server goes on after its end")
 			}
 		})
 	}
 }
 
+// Whoever waits names the first of those who are missing, in the descriptor's
+// order, and the others in words.
 func TestSilence(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		lost  func(protocol.Message) bool
-		who   string
-		timer protocol.Timer
-		want  string
+		name   string
+		lost   func(protocol.Message) bool
+		who    string
+		blamed string
+		want   string
 	}{
-		{"seed", func(m protocol.Message) bool { return m.Kind == kindSeed }, "south", TimerSeed, "north (silent): okra: the epoch's seed did not come in time"},
-		{"announce", func(m protocol.Message) bool { return m.Kind == kindSeed }, "hub", TimerAnnounce, "south and east (silent): okra: an announcement did not come in time"},
-		{"rows", func(m protocol.Message) bool { return m.Kind == kindRows && m.Sender == "south" }, "hub", TimerRows, "south (silent): okra: rows did not come in time"},
-		{"labels", func(m protocol.Message) bool { return m.Kind == kindLabels && m.Sender != "south" }, "hub", TimerRows, "north and east (silent): okra: rows did not come in time"},
-		{"receipt", func(m protocol.Message) bool { return m.Kind == kindReceipt }, "east", TimerReceipt, "hub (silent): okra: a receipt did not come in time"},
+		{"seed", func(m protocol.Message) bool { return m.Kind == kindSeed }, "south", "north", "north (silent): okra: the epoch's seed did not come in time"},
+		{"announce", func(m protocol.Message) bool { return m.Kind == kindSeed }, "hub", "south", "south (silent): okra: an announcement did not come in time, nor from east"},
+		{"announcements", func(m protocol.Message) bool { return m.Kind == kindAnnounce }, "hub", "north", "north (silent): okra: an announcement did not come in time, nor from south and east"},
+		{"rows", func(m protocol.Message) bool { return m.Kind == kindRows && m.Sender == "south" }, "hub", "south", "south (silent): okra: rows did not come in time"},
+		{"labels", func(m protocol.Message) bool { return m.Kind == kindLabels && m.Sender != "south" }, "hub", "north", "north (silent): okra: rows did not come in time, nor from east"},
+		{"receipt", func(m protocol.Message) bool { return m.Kind == kindReceipt }, "east", "hub", "hub (silent): okra: a receipt did not come in time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, Spec{}, share(randomRows("silence", 6, 5), 2, 2, 2)...)
-			w.start(t)
-			for step := 0; step < 20; step++ { // messages beget messages
-				kept := w.queue[:0:0]
-				for _, m := range w.queue {
-					if !c.lost(m) {
-						kept = append(kept, m)
-					}
-				}
-				w.queue = kept
-				if len(w.queue) > 0 {
-					m := w.queue[0]
-					w.queue = w.queue[1:]
-					if err := w.step(t, m.Receiver, protocol.Received{Message: m}); errors.Is(err, protocol.ErrLater) {
-						w.queue = append(w.queue, m)
-					}
-				}
-			}
-			if err := w.step(t, c.who, protocol.Expired{Timer: c.timer}); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.ends[c.who]; err == nil || err.Error() != c.want {
-				t.Errorf("%v, want %s", err, c.want)
-			}
+			cfg := training(t, Spec{}, share(randomRows("silence", 6, 5), 2, 2, 2)...)
+			cfg.Intercept = without(c.lost)
+			w := run(t, cfg)
+			w.wantEnd(t, c.who, c.want)
 			var blame *protocol.BlameError
-			if !errors.As(w.ends[c.who], &blame) || blame.Kind != protocol.KindSilent {
-				t.Errorf("%v blames nobody for silence", w.ends[c.who])
+			if !errors.As(w.end(c.who), &blame) || blame.Kind != protocol.KindSilent || blame.Party != c.blamed {
+				t.Errorf("%v blames another than %s, or not for silence", w.end(c.who), c.blamed)
 			}
 		})
 	}
 }
 
+// without loses messages.
+func without(lost func(protocol.Message) bool) func(protocol.Message) []protocol.Message {
+	return func(m protocol.Message) []protocol.Message {
+		if lost(m) {
+			return nil
+		}
+		return []protocol.Message{m}
+	}
+}
+
+// The timers bound the time between two messages: an upload that takes several
+// times as long goes on while something comes, and ends when nothing does.
+func TestSlowUploadLives(t *testing.T) {
+	inputs := share(randomRows("slow", 800, 1700), 400, 400) // two steps each
+	cfg := training(t, Spec{Rounds: 2, Wire: Float64}, inputs...)
+	cfg.Schedule = sim.Schedule{Window: 1, Slow: map[string]int64{"hub": 900}, Prompt: true}
+	for i := range cfg.Nodes[1:] {
+		cfg.Nodes[1+i].Timers = map[protocol.Timer]int64{TimerSeed: 1000, TimerReceipt: 5000}
+	}
+	r := run(t, cfg)
+	if err := r.Err(); err != nil || r.Ticks < 3*timers[TimerRows] {
+		t.Errorf("after %d ticks: %v\n%s", r.Ticks, err, r.Transcript())
+	}
+	cfg.Gone = map[string]int{"south": 4} // after the first rows
+	w := run(t, cfg)
+	w.wantEnd(t, "hub", "south (silent): okra: rows did not come in time")
+}
+
 // A timer of a round that is over, or has not begun, changes nothing.
 func TestLateTimersDoNothing(t *testing.T) {
-	w := newWorld(t, Spec{}, share(randomRows("late", 4, 5), 2, 2)...)
-	w.start(t)
-	nothing := func(name string, timer protocol.Timer) {
-		t.Helper()
-		if effects, err := w.machines[name].Step(protocol.Expired{Timer: timer}); err != nil || !cmp.Equal(effects, protocol.Effects{}) {
-			t.Errorf("%s, %s: %+v, %v", name, timer, effects, err)
-		}
-	}
-	nothing("north", TimerSeed)
-	nothing("south", TimerReceipt)
-	nothing("hub", TimerRows)
-	for _, name := range w.order {
-		if _, err := w.machines[name].Step(protocol.Expired{Timer: "okra/other"}); err == nil {
-			t.Errorf("%s knows the timer okra/other", name)
-		}
-	}
-	for range 3 { // both announcements, and the seed before the second
-		m := w.queue[0]
-		w.queue = w.queue[1:]
-		_ = w.step(t, m.Receiver, protocol.Received{Message: m}) // some are refused for now
-		if m.Kind != kindSeed && m.Kind != kindAnnounce {
-			w.queue = append(w.queue, m)
-		}
-	}
-	w.deliver(t)
-	if w.ends["hub"] != nil || w.ends["north"] != nil {
-		t.Error(w.ends)
-	}
-}
-
-// Before all have announced, rows must wait and nothing is stored; after
-// that, memory is the encoded rows, the Gram matrix and small change.
-func TestServerMemory(t *testing.T) {
-	const n, f = 300, 3000
-	inputs := share(randomRows("memory", 3*n, f), n, n, n)
-	w := newWorld(t, Spec{Rounds: 2}, inputs...)
-	w.start(t)
-	var held, announcements []protocol.Message
-	for len(w.queue) > 0 {
-		m := w.queue[0]
-		w.queue = w.queue[1:]
-		switch m.Kind {
-		case kindSeed:
-			if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
-				t.Fatal(err)
+	cfg := training(t, Spec{}, share(randomRows("late", 4, 5), 2, 2)...)
+	mustRun(t, watch(cfg, func(m protocol.Machine, _ protocol.Event, e protocol.Effects, _ error) {
+		var idle []protocol.Timer
+		switch m := m.(type) {
+		case *Server:
+			switch {
+			case e.End != nil:
+			case m.store == nil:
+				idle = []protocol.Timer{TimerRows}
+			case m.gram == nil:
+				idle = []protocol.Timer{TimerAnnounce}
+			default:
+				idle = []protocol.Timer{TimerAnnounce, TimerRows}
 			}
-		case kindAnnounce:
-			announcements = append(announcements, m)
-		default:
-			held = append(held, m)
-		}
-	}
-	before := heap()
-	for i, a := range announcements {
-		for range 20 {
-			for _, m := range held {
-				if err := w.step(t, "hub", protocol.Received{Message: m}); !errors.Is(err, protocol.ErrLater) {
-					t.Fatalf("%v: %v", m.Header, err)
-				}
+		case *Party:
+			if e.End == nil && m.upload != nil {
+				idle = append(idle, TimerSeed)
+			}
+			if e.End == nil && !m.sent() {
+				idle = append(idle, TimerReceipt)
 			}
 		}
-		if grown := heap() - before; i < 3 && grown > 1<<20 {
-			t.Errorf("%d bytes held while %d have announced", grown, i)
+		for _, timer := range idle {
+			if effects, err := m.Step(protocol.Expired{Timer: timer}); err != nil || !cmp.Equal(effects, protocol.Effects{}) {
+				t.Errorf("%T, %s: %+v, %v", m, timer, effects, err)
+			}
 		}
-		if err := w.step(t, "hub", protocol.Received{Message: a}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.queue = held
-	w.deliver(t)
-	w.queue, w.sent, w.effects = nil, nil, nil
-	width := f + Padding(f)
-	want := int64(4*3*n*width + 8*9*n*n)
-	if grown := heap() - before; grown > want+4<<20 {
-		t.Errorf("%d bytes held at the end, %d are rows and Gram matrix", grown, want)
-	}
-	runtime.KeepAlive(w)
+	}))
 }
 
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
+// Whoever still waits after a message has armed its timer anew.
+func TestWaitingArmsAnew(t *testing.T) {
+	waits := make(map[protocol.Timer]int)
+	cfg := training(t, Spec{}, share(randomRows("anew", 6, 5), 2, 2, 2)...)
+	mustRun(t, watch(cfg, func(m protocol.Machine, e protocol.Event, eff protocol.Effects, err error) {
+		s, ok := m.(*Server)
+		if !ok || err != nil || s.gram != nil {
+			return
+		}
+		timer := TimerRows
+		if s.store == nil {
+			timer = TimerAnnounce
+		}
+		if waits[timer]++; !slices.Equal(eff.Arm, []protocol.Timer{timer}) {
+			t.Errorf("after %T the server arms %v, want %s", e, eff.Arm, timer)
+		}
+	}))
+	// The start and two of three announcements; the third and five of six chunks.
+	if want := map[protocol.Timer]int{TimerAnnounce: 3, TimerRows: 6}; !cmp.Equal(waits, want) {
+		t.Errorf("waits %v, want %v", waits, want)
+	}
 }

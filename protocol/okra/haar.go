@@ -23,23 +23,38 @@ func newHaar(stream func() *prg.Stream, f, k int) *haar {
 
 func (h *haar) Width() int { return h.width }
 
-func (h *haar) panel() int { return max(1, 500_000_000/(h.width*h.width)) }
+// panel is some fifteen times the rows whose reflection costs as much as drawing
+// the vectors does.
+func (h *haar) panel() int { return 256 }
 
-func (h *haar) Encode(dst, src linalg.Matrix[float64]) {
-	if src.Rows == 0 {
-		return
-	}
-	for i := range src.Rows {
-		row := dst.Row(i)
-		clear(row[copy(row, src.Row(i)):])
+func (h *haar) pieces(rows int) int {
+	all := (h.f + group - 1) / group
+	return (all + h.groups(rows) - 1) / h.groups(rows)
+}
+
+// groups returns how many groups of reflections make a piece: drawing one
+// takes about 12 ns for each coordinate of each vector, reflecting a row 0.75.
+func (h *haar) groups(rows int) int {
+	return max(1, int(pieceTime/((12+.75*float64(rows))*group*float64(h.width))))
+}
+
+func (h *haar) Encode(dst, src linalg.Matrix[float64]) { encode(h, dst, src) }
+
+func (h *haar) piece(dst, src linalg.Matrix[float64], i int) {
+	if i == 0 {
+		for j := range src.Rows {
+			row := dst.Row(j)
+			clear(row[copy(row, src.Row(j)):])
+		}
 	}
 	w := newWorkspace(src.Rows, h.width)
-	for hi := h.f; hi > 0; hi -= group {
+	hi := h.f - i*h.groups(src.Rows)*group
+	for end := max(0, hi-h.groups(src.Rows)*group); hi > end; hi -= group {
 		h.reflect(dst, w, max(0, hi-group), hi)
 	}
 }
 
-// workspace holds what one call of Encode needs again and again.
+// workspace holds what one piece needs again and again.
 type workspace struct{ vectors, turned, along, factors, change []float64 }
 
 func newWorkspace(rows, width int) *workspace {

@@ -14,10 +14,7 @@ import (
 // no width needs padding to a power of two; a width that is one has a single
 // window. About 2 rounds (f+k) log2(f+k) additions a row.
 //
-// The signs between the windows matter: the transform turns a shift into a
-// change of signs and back, so that without them the second window nearly
-// undoes the first (f = 1024, three rounds: half the features keep more than
-// a third of themselves in one coordinate; with them, a tenth).
+// The package comment says why there are signs between the windows.
 //
 // One round hides nothing: the transform is public. From two rounds on no
 // attack beyond the Gram matrix is known, and none is excluded: it is a
@@ -60,11 +57,17 @@ func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 
 func (h *hadamard) Width() int { return h.width }
 
+// panel is a piece: nothing is drawn for it. A layer and the transforms before
+// it take about 0.6 ns for each coordinate and doubling of the width.
 func (h *hadamard) panel() int {
-	return max(1, 200_000_000/(2*len(h.layers)*h.width*bits.Len(uint(h.width))))
+	return max(1, int(pieceTime/(.6*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
 }
 
-func (h *hadamard) Encode(dst, src linalg.Matrix[float64]) {
+func (h *hadamard) pieces(int) int { return 1 }
+
+func (h *hadamard) Encode(dst, src linalg.Matrix[float64]) { encode(h, dst, src) }
+
+func (h *hadamard) piece(dst, src linalg.Matrix[float64], _ int) {
 	linalg.For(src.Rows, max(1, 1<<16/h.width), func(lo, hi int) {
 		scratch := make([]float64, h.width)
 		for i := lo; i < hi; i++ {

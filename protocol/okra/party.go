@@ -1,13 +1,17 @@
 package okra
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The timers of a session. Their durations are configuration.
+// The timers of a session. Their durations are configuration. Each bounds the
+// time between two messages and not a round: whoever waits arms it anew with
+// every message that it accepts, so that a slow upload lives as long as it
+// moves.
 const (
 	TimerSeed     protocol.Timer = "okra/seed"     // a party waits for the leader
 	TimerAnnounce protocol.Timer = "okra/announce" // the server waits for announcements
@@ -21,6 +25,7 @@ type Party struct {
 	desk
 	params Params
 	input  Input
+	hash   [sha256.Size]byte // of input; taken in the constructor, since it is no work for a step
 	epoch  Seed
 	upload *upload // nil until the epoch's seed is known
 	labels int     // chunks of labels sent
@@ -43,7 +48,7 @@ func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	if err := p.fits(in.Rows.Cols, Padding(in.Rows.Cols)); err != nil {
 		return nil, err
 	}
-	return &Party{desk: d, params: p, input: in}, nil
+	return &Party{desk: d, params: p, input: in, hash: in.Hash()}, nil
 }
 
 // TotalRows returns how many rows all parties brought, once the session has
@@ -78,7 +83,7 @@ func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
-	if e.InputHash != p.input.Hash() {
+	if e.InputHash != p.hash {
 		return protocol.Effects{}, errEdited
 	}
 	if p.setup.Self != p.leader() {
@@ -139,10 +144,18 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, malformed(m, err)
 	}
 	if f := p.input.Rows.Cols; f != b.features {
-		return p.finish(protocol.Effects{}, &MismatchError{[]string{p.setup.Self},
-			fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", m.Sender, b.features, p.setup.Self, f)})
+		return p.finish(protocol.Effects{}, p.mismatch(m.Sender, b.features))
 	}
 	return p.begin(b.seed, nil)
+}
+
+// mismatch says that the leader's rows have another width.
+func (p *Party) mismatch(leader string, features int) error {
+	return &MismatchError{
+		Parties: []string{p.setup.Self},
+		Detail:  fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", leader, features, p.setup.Self, p.input.Rows.Cols),
+		public:  fmt.Sprintf("%s and %s (the leader) have different numbers of features, which %s's log tells; agree on the columns", p.setup.Self, leader, p.setup.Self),
+	}
 }
 
 func (p *Party) sent() bool {
@@ -208,7 +221,12 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, fmt.Errorf("okra: a party has no timer %q", t)
 }
 
-// silent blames those who did not send what in time.
+// silent blames those who did not send what in time: the first of them, since
+// callers look the blamed party up, and the others in words.
 func silent(names []string, what string) error {
-	return protocol.Blame(list(names), protocol.KindSilent, fmt.Errorf("okra: %s did not come in time", what))
+	err := fmt.Errorf("okra: %s did not come in time", what)
+	if others := names[1:]; len(others) > 0 {
+		err = fmt.Errorf("%w, nor from %s", err, list(others))
+	}
+	return protocol.Blame(names[0], protocol.KindSilent, err)
 }

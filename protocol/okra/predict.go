@@ -1,6 +1,7 @@
 package okra
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,6 +46,7 @@ type PredictParty struct {
 	params    Params
 	epoch     Seed
 	rows      linalg.Matrix[float64]
+	hash      [sha256.Size]byte // of rows, as in Party
 	upload    *upload
 	answers   tally       // empty until the first chunk tells how wide decisions are
 	parts     [][]float64 // the chunks that have come; memory grows only with them
@@ -59,14 +61,15 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Matrix[
 	if err != nil {
 		return nil, err
 	}
-	if err := (Input{Rows: rows}).validate(); err != nil {
+	in := Input{Rows: rows}
+	if err := in.validate(); err != nil {
 		return nil, err
 	}
 	encoder, err := NewEncoder(p, epoch, rows.Cols, Padding(rows.Cols))
 	if err != nil {
 		return nil, err
 	}
-	return &PredictParty{desk: d, params: p, epoch: epoch, rows: rows, upload: newUpload(encoder, rows, p.wordBytes())}, nil
+	return &PredictParty{desk: d, params: p, epoch: epoch, rows: rows, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
 }
 
 // Decisions returns one row of numbers for each row, n x c, once the session
@@ -92,7 +95,7 @@ func (p *PredictParty) Step(e protocol.Event) (protocol.Effects, error) {
 }
 
 func (p *PredictParty) start(e protocol.Start) (protocol.Effects, error) {
-	if e.InputHash != (Input{Rows: p.rows}).Hash() {
+	if e.InputHash != p.hash {
 		return protocol.Effects{}, errEdited
 	}
 	p.started = true
@@ -131,7 +134,7 @@ func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	if p.answers.missing > 0 {
-		return protocol.Effects{}, nil
+		return protocol.Effects{Arm: []protocol.Timer{TimerDecisions}}, nil
 	}
 	p.decisions = shaped(slices.Concat(p.parts...), p.rows.Rows, p.cols)
 	p.parts = nil

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
 // score answers the inner products with encoded support vectors.
@@ -21,35 +21,6 @@ func score(vectors linalg.Matrix[float64]) Answer {
 		linalg.MulTransB(d, encoded, vectors)
 		return d, nil
 	}
-}
-
-// newPrediction is a session for new rows under trained's seed.
-func newPrediction(t testing.TB, trained *world, spec Spec, epoch Seed, rows linalg.Matrix[float64], answer Answer) *world {
-	t.Helper()
-	p, s := mustParams(t, spec), trained.server()
-	session := predictSession(t, p, s.setup.Session.ID())
-	party, err := NewPredictParty(protocol.Setup{Session: session, Self: "south"}, p, epoch, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := NewPredictServer(protocol.Setup{Session: session, Self: "hub"}, p, s.Tag(), s.Width(), answer, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &world{
-		machines: map[string]protocol.Machine{"hub": server, "south": party}, order: []string{"hub", "south"},
-		hashes: map[string][32]byte{"south": Input{Rows: rows}.Hash()}, ends: make(map[string]error),
-	}
-}
-
-func predictSession(t testing.TB, p Params, parent protocol.SessionID) *protocol.Session {
-	t.Helper()
-	s, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: p.Encode(),
-		Members: []protocol.Member{hospitals[0], hospitals[2]}, Purpose: "predict", Parent: parent})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 func TestPrediction(t *testing.T) {
@@ -77,15 +48,10 @@ func TestPrediction(t *testing.T) {
 				copy(support.Row(i), x.Row(index[i]))
 			}
 			rows := randomRows("new", c.n, c.f)
-			w := newPrediction(t, trained, c.spec, trained.party("south").EpochSeed(), rows, score(trained.server().Rows(index)))
-			w.start(t)
-			w.deliver(t)
-			if diff := cmp.Diff(map[string]error{"hub": nil, "south": nil}, w.ends); diff != "" {
-				t.Fatal(diff)
-			}
+			w := mustRun(t, trained.prediction(t, query{spec: c.spec, epoch: trained.party("south").EpochSeed(), rows: rows, answer: score(trained.server().Rows(index))}))
 			want := linalg.New[float64](c.n, c.cols)
 			linalg.MulTransB(want, rows, support)
-			got := w.machines["south"].(*PredictParty).Decisions()
+			got := w.Outcome("south").Machine.(*PredictParty).Decisions()
 			if got.Rows != c.n || got.Cols != c.cols {
 				t.Fatalf("%d x %d decisions", got.Rows, got.Cols)
 			}
@@ -110,18 +76,21 @@ func TestPredictionNeedsTheTrainingSeed(t *testing.T) {
 		return linalg.Matrix[float64]{}, nil
 	}
 	const want = "okra: south's encoding parameters differ from the model's: other features, seed or settings"
-	for name, w := range map[string]*world{
-		"seed":     newPrediction(t, trained, Spec{}, other, randomRows("new", 2, 64), answer),
-		"width":    newPrediction(t, trained, Spec{}, seed, randomRows("new", 2, 65), answer),
-		"bucket":   newPrediction(t, trained, Spec{}, seed, randomRows("new", 2, 63), answer),
-		"settings": newPrediction(t, trained, Spec{Rounds: 4}, seed, randomRows("new", 2, 64), answer),
+	for name, q := range map[string]query{
+		"seed":     {epoch: other, rows: randomRows("new", 2, 64)},
+		"width":    {epoch: seed, rows: randomRows("new", 2, 65)},
+		"bucket":   {epoch: seed, rows: randomRows("new", 2, 63)},
+		"settings": {epoch: seed, rows: randomRows("new", 2, 64), spec: Spec{Rounds: 4}},
 	} {
-		w.start(t)
-		w.deliver(t)
-		var mismatch *MismatchError
-		if err := w.ends["hub"]; !errors.As(err, &mismatch) || err.Error() != want {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			q.answer = answer
+			w := run(t, trained.prediction(t, q))
+			w.wantEnd(t, "hub", want)
+			var mismatch *MismatchError
+			if !errors.As(w.end("hub"), &mismatch) {
+				t.Errorf("%T, want a MismatchError", w.end("hub"))
+			}
+		})
 	}
 }
 
@@ -151,12 +120,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 			return linalg.New[float64](e.Rows, calls), nil
 		},
 	} {
-		w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), rows, answer)
-		w.start(t)
-		w.deliver(t)
-		if err := w.ends["hub"]; err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
+		run(t, trained.prediction(t, query{epoch: trained.party("north").EpochSeed(), rows: rows, answer: answer})).wantEnd(t, "hub", want)
 	}
 }
 
@@ -189,24 +153,8 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 		{"decisions in more chunks", kindDecisions, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "chunk 0 of 2 of Decisions; 1 chunks were announced"},
 	}
 	trained := train(t, Spec{Wire: Float64}, share(randomRows("train", 6, 9), 3, 3)...)
-	w := newPrediction(t, trained, Spec{Wire: Float64}, trained.party("north").EpochSeed(), randomRows("new", 2, 9), score(trained.server().Rows([]int{0, 1, 2})))
-	w.start(t)
-	for len(w.queue) > 0 {
-		m := w.queue[0]
-		w.queue = w.queue[1:]
-		for _, f := range append(forgeries, general...) {
-			if f.kind == "" || f.kind == m.Kind {
-				w.refuse(t, f, m)
-			}
-		}
-		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
-			t.Fatalf("%v: %v", m.Header, err)
-		}
-		w.refuseAgain(t, m)
-	}
-	if diff := cmp.Diff(map[string]error{"hub": nil, "south": nil}, w.ends); diff != "" {
-		t.Error(diff)
-	}
+	checkRefusals(t, trained.prediction(t, query{spec: Spec{Wire: Float64}, epoch: trained.party("north").EpochSeed(),
+		rows: randomRows("new", 2, 9), answer: score(trained.server().Rows([]int{0, 1, 2}))}), forgeries)
 }
 
 // Decisions of another width than the first chunk's are refused, whichever
@@ -214,69 +162,67 @@ func TestBadMessagesOfPredictions(t *testing.T) {
 func TestDecisionsAgreeOnTheirWidth(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
 	rows := randomRows("new", 1000, 9)
-	w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), rows, func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+	cfg := trained.prediction(t, query{epoch: trained.party("north").EpochSeed(), rows: rows, answer: func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 		return linalg.New[float64](e.Rows, 100), nil
-	})
-	w.start(t)
-	for w.queue[0].Kind != kindDecisions {
-		m := w.queue[0]
-		w.queue = w.queue[1:]
-		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
-			t.Fatal(err)
+	}})
+	for _, reverse := range []bool{false, true} {
+		var held []protocol.Message
+		cfg.Intercept = func(m protocol.Message) []protocol.Message {
+			if m.Kind != kindDecisions {
+				return []protocol.Message{m}
+			}
+			if held = append(held, m); m.Chunk+1 < m.Chunks {
+				return nil
+			}
+			if reverse {
+				slices.Reverse(held)
+			}
+			bad := held[1]
+			bad.Body = encodeDecisions(linalg.New[float64](10, 99))
+			return slices.Insert(held, 1, bad)
 		}
-	}
-	last := len(w.queue) - 1
-	if last < 1 {
-		t.Fatal("the decisions fit into one chunk")
-	}
-	w.queue[0], w.queue[last] = w.queue[last], w.queue[0]
-	if err := w.step(t, "south", protocol.Received{Message: w.queue[0]}); err != nil {
-		t.Fatal(err)
-	}
-	bad := w.queue[1]
-	bad.Body = encodeDecisions(linalg.New[float64](10, 99))
-	if err := w.step(t, "south", protocol.Received{Message: bad}); err == nil || !strings.Contains(err.Error(), "99 decisions for each row, 100 before") {
-		t.Error(err)
-	}
-	w.queue = w.queue[1:]
-	w.deliver(t)
-	if err, over := w.ends["south"]; !over || err != nil {
-		t.Errorf("over %v, error %v", over, err)
+		r := run(t, cfg)
+		for _, refusal := range r.Refusals {
+			if !strings.Contains(refusal.Err.Error(), "99 decisions for each row, 100 before") {
+				t.Error(refusal.Err)
+			}
+		}
+		if err := r.Err(); err != nil || len(r.Refusals) != 1 {
+			t.Errorf("%v, %d refusals\n%s", err, len(r.Refusals), r.Transcript())
+		}
 	}
 }
 
 func TestPredictionTimers(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
-	for _, c := range []struct {
-		lost, who string
-		timer     protocol.Timer
-		want      string
-	}{
-		{kindAnnounce, "hub", TimerAnnounce, "south (silent): okra: an announcement did not come in time"},
-		{kindRows, "hub", TimerRows, "south (silent): okra: rows did not come in time"},
-		{kindDecisions, "south", TimerDecisions, "hub (silent): okra: decisions did not come in time"},
+	for _, c := range []struct{ lost, who, want string }{
+		{kindAnnounce, "hub", "south (silent): okra: an announcement did not come in time"},
+		{kindRows, "hub", "south (silent): okra: rows did not come in time"},
+		{kindDecisions, "south", "hub (silent): okra: decisions did not come in time"},
 	} {
-		w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), randomRows("new", 2, 9), score(trained.server().Rows([]int{0})))
-		w.start(t)
-		for len(w.queue) > 0 && w.queue[0].Kind != c.lost {
-			m := w.queue[0]
-			w.queue = w.queue[1:]
-			if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, late := range []protocol.Timer{TimerAnnounce, TimerRows} {
-			if _, over := w.ends["hub"]; !over && late != c.timer {
-				if err := w.step(t, "hub", protocol.Expired{Timer: late}); err != nil || len(w.ends) > 0 {
-					t.Errorf("%s: %s: %v, %v", c.lost, late, err, w.ends)
-				}
-			}
-		}
-		if err := w.step(t, c.who, protocol.Expired{Timer: c.timer}); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.ends[c.who]; err == nil || err.Error() != c.want {
-			t.Errorf("%v, want %s", err, c.want)
+		cfg := trained.prediction(t, query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 2, 9), answer: score(trained.server().Rows([]int{0}))})
+		cfg.Intercept = without(func(m protocol.Message) bool { return m.Kind == c.lost })
+		run(t, cfg).wantEnd(t, c.who, c.want)
+	}
+}
+
+// As TestSlowUploadLives, for rows on their way to the hub and for decisions on
+// theirs to the owner.
+func TestSlowPredictionLives(t *testing.T) {
+	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
+	support := trained.server().Rows(make([]int, 700))
+	epoch := trained.party("north").EpochSeed()
+	for slow, q := range map[string]query{
+		"hub":   {epoch: epoch, rows: randomRows("new", 1<<16, 9), answer: score(trained.server().Rows([]int{0}))}, // 18 MiB of rows
+		"south": {epoch: epoch, rows: randomRows("new", 3000, 9), answer: score(support)},                          // 16 MiB of decisions
+	} {
+		cfg := trained.prediction(t, q)
+		cfg.Schedule = sim.Schedule{Window: 1, Slow: map[string]int64{slow: 900}, Prompt: true}
+		patience := map[protocol.Timer]int64{TimerAnnounce: 1000, TimerRows: 1000, TimerDecisions: 1000}
+		cfg.Nodes[0].Timers, cfg.Nodes[1].Timers = patience, patience
+		r := run(t, cfg)
+		if err := r.Err(); err != nil || r.Ticks < 3*patience[TimerRows] {
+			t.Errorf("%s is slow: after %d ticks: %v\n%s", slow, r.Ticks, err, r.Transcript())
 		}
 	}
 }
@@ -326,11 +272,6 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 
 func TestPredictionLimits(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
-	w := newPrediction(t, trained, Spec{}, trained.party("north").EpochSeed(), randomRows("new", 5, 9), nil)
-	w.machines["hub"].(*PredictServer).limits.Rows = 4
-	w.start(t)
-	w.deliver(t)
-	if want := "okra: 5 rows are announced, this server takes 4; raise its limit or bring fewer"; fmt.Sprint(w.ends["hub"]) != want {
-		t.Errorf("%v, want %s", w.ends["hub"], want)
-	}
+	q := query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 5, 9), limits: Limits{Rows: 4}}
+	run(t, trained.prediction(t, q)).wantEnd(t, "hub", "okra: 5 rows are announced, this server takes 4; raise its limit or bring fewer")
 }

@@ -89,8 +89,7 @@ func (s *PredictServer) receiveAnnounce(m protocol.Message) (protocol.Effects, e
 		return protocol.Effects{}, inconsistent(m, "a prediction announces numbers of %d bytes and nothing else", s.params.wordBytes())
 	}
 	if a.width != s.width || !hmac.Equal(a.tag[:], s.tag[:]) {
-		return s.finish(protocol.Effects{}, &MismatchError{[]string{m.Sender},
-			fmt.Sprintf("%s's encoding parameters differ from the model's: other features, seed or settings", m.Sender)})
+		return s.finish(protocol.Effects{}, &MismatchError{Parties: []string{m.Sender}, Detail: fmt.Sprintf("%s's encoding parameters differ from the model's: other features, seed or settings", m.Sender)})
 	}
 	if err := s.limits.check(a.rows, a.width, a.wire, 0); err != nil {
 		return s.finish(protocol.Effects{}, err)
@@ -109,7 +108,10 @@ func (s *PredictServer) receiveRows(m protocol.Message) (protocol.Effects, error
 		return protocol.Effects{}, malformed(m, err)
 	}
 	s.rows.take(m.Chunk)
-	return protocol.Effects{Resume: s.rows.missing == 0}, nil
+	if s.rows.missing > 0 {
+		return protocol.Effects{Arm: []protocol.Timer{TimerRows}}, nil
+	}
+	return protocol.Effects{Resume: true}, nil
 }
 
 // resume answers a panel of rows, or sends decisions once all are there; it

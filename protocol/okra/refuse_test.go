@@ -2,7 +2,6 @@ package okra
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
 // forgery is a bad message made from a good one, and how it is refused.
@@ -109,113 +109,125 @@ var specific = []forgery{
 	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 }
 
-// Before each good message come all bad ones made from it, and after it the
-// good one again. Each is refused and blamed as it should be, and the session
-// ends with the same bytes as one without them: errors leave no trace.
+// Before each good message come all bad ones made from it. Each is refused and
+// blamed as it should be.
 func TestBadMessages(t *testing.T) {
-	inputs := share(randomRows("bad", 6, 5), 2, 2, 2)
-	undisturbed := train(t, Spec{Wire: Float64}, inputs...)
-	w := newWorld(t, Spec{Wire: Float64}, inputs...)
-	w.start(t)
-	used := make(map[string]bool)
-	for waits := 0; len(w.queue) > 0; {
-		m := w.queue[0]
-		w.queue = w.queue[1:]
-		if m.Kind == kindRows && w.server().store == nil || m.Kind == kindLabels && w.server().store == nil {
-			w.queue = append(w.queue, m) // later: its forgeries would be put off too
-			if waits++; waits > 100 {
-				t.Fatal("rows wait for ever")
-			}
-			continue
-		}
-		for _, f := range append(slices.Clone(general), specific...) {
-			if f.kind == "" || f.kind == m.Kind {
-				used[f.name] = true
-				w.refuse(t, f, m)
+	checkRefusals(t, training(t, Spec{Wire: Float64}, share(randomRows("bad", 6, 5), 2, 2, 2)...), specific)
+}
+
+// checkRefusals runs the session with all forgeries before every message that
+// they can be made from. Every accepted message is offered a second time too,
+// which no runner would do.
+func checkRefusals(t *testing.T, cfg sim.Config, specific []forgery) {
+	t.Helper()
+	var tried []trial
+	cfg.Intercept = func(good protocol.Message) (all []protocol.Message) {
+		for _, f := range slices.Concat(general, specific) {
+			if f.kind == "" || f.kind == good.Kind {
+				bad := good
+				f.change(&bad)
+				all, tried = append(all, bad), append(tried, trial{f, bad, good.Receiver})
 			}
 		}
-		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); err != nil {
-			t.Fatalf("%v: %v", m.Header, err)
-		}
-		w.refuseAgain(t, m)
+		return append(all, good)
+	}
+	r := run(t, watch(cfg, offerAgain(t)))
+	if err := r.Err(); err != nil {
+		t.Fatalf("%v\n%s", err, r.Transcript())
 	}
 	for _, f := range specific {
-		if !used[f.name] {
+		if !slices.ContainsFunc(tried, func(x trial) bool { return x.name == f.name }) {
 			t.Errorf("%q was never tried", f.name)
 		}
 	}
-	if len(undisturbed.sent) != len(w.sent) {
-		t.Fatalf("%d messages, %d without bad ones", len(w.sent), len(undisturbed.sent))
+	if len(r.Refusals) != len(tried) {
+		t.Errorf("%d refusals of %d bad messages", len(r.Refusals), len(tried))
 	}
-	digests := func(w *world) (d []string) {
-		for _, m := range w.sent {
-			d = append(d, fmt.Sprintf("%v %x", m.Header, m.Digest()))
+	for _, x := range tried {
+		x.check(t, r)
+	}
+}
+
+// trial is a forgery that was delivered.
+type trial struct {
+	forgery
+	bad      protocol.Message
+	receiver string
+}
+
+func (x trial) check(t *testing.T, r *outcome) {
+	t.Helper()
+	for _, refusal := range r.Refusals {
+		if e, ok := refusal.Event.(protocol.Received); !ok || refusal.Node != x.receiver || e.Message.Digest() != x.bad.Digest() {
+			continue
 		}
-		slices.Sort(d)
-		return d
-	}
-	if diff := cmp.Diff(digests(undisturbed), digests(w)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(undisturbed.server().Gram(), w.server().Gram()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func (w *world) refuse(t *testing.T, f forgery, good protocol.Message) {
-	t.Helper()
-	bad := good
-	f.change(&bad)
-	effects, err := w.machines[good.Receiver].Step(protocol.Received{Message: bad})
-	var blame *protocol.BlameError
-	if !errors.As(err, &blame) || blame.Kind != f.blame || blame.Party != bad.Sender || !strings.Contains(err.Error(), f.want) {
-		t.Errorf("%s: %s of %s to %s: %v, want %s blamed: %s", f.name, good.Kind, good.Sender, good.Receiver, err, f.blame, f.want)
-	}
-	if !cmp.Equal(effects, protocol.Effects{}) {
-		t.Errorf("%s: refused with effects %+v", f.name, effects)
-	}
-}
-
-// refuseAgain offers a message a second time, which the runner would not.
-func (w *world) refuseAgain(t *testing.T, m protocol.Message) {
-	t.Helper()
-	_, err := w.machines[m.Receiver].Step(protocol.Received{Message: m})
-	if _, over := w.ends[m.Receiver]; over {
-		if err == nil || err.Error() != "okra: the session is over" {
-			t.Errorf("%v after the end: %v", m.Header, err)
+		var blame *protocol.BlameError
+		if err := refusal.Err; !errors.As(err, &blame) || blame.Kind != x.blame || blame.Party != x.bad.Sender || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v to %s: %v, want %s blamed: %s", x.name, x.bad.Header, x.receiver, err, x.blame, x.want)
 		}
 		return
 	}
-	var blame *protocol.BlameError
-	if !errors.As(err, &blame) || blame.Kind != protocol.KindUnexpected {
-		t.Errorf("%v twice: %v", m.Header, err)
+	t.Errorf("%s: %v to %s: not refused", x.name, x.bad.Header, x.receiver)
+}
+
+// offerAgain offers every accepted message once more to the machine itself.
+func offerAgain(t *testing.T) func(protocol.Machine, protocol.Event, protocol.Effects, error) {
+	return func(m protocol.Machine, e protocol.Event, first protocol.Effects, err error) {
+		received, ok := e.(protocol.Received)
+		if !ok || err != nil {
+			return
+		}
+		effects, err := m.Step(e)
+		var blame *protocol.BlameError
+		switch {
+		case !cmp.Equal(effects, protocol.Effects{}):
+			t.Errorf("%v twice: effects %+v", received.Message.Header, effects)
+		case first.End != nil && (err == nil || err.Error() != "okra: the session is over"):
+			t.Errorf("%v after the end: %v", received.Message.Header, err)
+		case first.End == nil && (!errors.As(err, &blame) || blame.Kind != protocol.KindUnexpected):
+			t.Errorf("%v twice: %v", received.Message.Header, err)
+		}
 	}
 }
 
 func TestEventsOutOfPlace(t *testing.T) {
-	w := newWorld(t, Spec{}, share(randomRows("place", 4, 5), 2, 2)...)
-	check := func(name string, e protocol.Event, want string) {
-		t.Helper()
-		if _, err := w.machines[name].Step(e); err == nil || err.Error() != want {
-			t.Errorf("%s: %T: %v, want %s", name, e, err, want)
+	cfg := training(t, Spec{}, share(randomRows("place", 4, 5), 2, 2)...)
+	for _, n := range cfg.Nodes {
+		m, err := n.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(e protocol.Event, want string) {
+			t.Helper()
+			if _, err := m.Step(e); err == nil || err.Error() != want {
+				t.Errorf("%s: %T: %v, want %s", n.Name, e, err, want)
+			}
+		}
+		check(protocol.Resumed{}, "okra: the session has not started")
+		check(protocol.Received{}, "okra: the session has not started")
+		check(protocol.Expired{Timer: TimerRows}, "okra: the session has not started")
+		if n.Name != "hub" {
+			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows are not those the session started with; restore them, or start a new session")
+		}
+		if _, err := m.Step(protocol.Start{InputHash: n.InputHash}); err != nil {
+			t.Fatal(err)
+		}
+		check(protocol.Start{InputHash: n.InputHash}, "okra: the session has started already")
+		check(nil, "okra: unknown event <nil>")
+		if _, err := m.Step(protocol.Expired{Timer: "okra/other"}); err == nil || !strings.Contains(err.Error(), `has no timer "okra/other"`) {
+			t.Errorf("%s: a timer that it never armed: %v", n.Name, err)
+		}
+		switch n.Name {
+		case "hub":
+			check(protocol.Resumed{}, "okra: resumed before all rows have come")
+		case "south": // has no seed yet
+			check(protocol.Resumed{}, "okra: resumed with nothing left to send")
 		}
 	}
-	for _, name := range w.order {
-		check(name, protocol.Resumed{}, "okra: the session has not started")
-		check(name, protocol.Received{}, "okra: the session has not started")
-		check(name, protocol.Expired{Timer: TimerRows}, "okra: the session has not started")
-	}
-	w.start(t)
-	for _, name := range w.order {
-		check(name, protocol.Start{InputHash: w.hashes[name]}, "okra: the session has started already")
-		check(name, nil, "okra: unknown event <nil>")
-	}
-	check("hub", protocol.Resumed{}, "okra: resumed before all rows have come")
-	check("north", protocol.Resumed{}, "okra: resumed with nothing left to send")
-	check("south", protocol.Resumed{}, "okra: resumed with nothing left to send")
-	w.deliver(t)
-	for _, name := range w.order {
-		check(name, protocol.Resumed{}, "okra: the session is over")
+	for _, o := range train(t, Spec{}, share(randomRows("place", 4, 5), 2, 2)...).Nodes {
+		if _, err := o.Machine.Step(protocol.Resumed{}); err == nil || err.Error() != "okra: the session is over" {
+			t.Errorf("%s, at its end: %v", o.Name, err)
+		}
 	}
 }
 

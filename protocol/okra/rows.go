@@ -13,60 +13,72 @@ const (
 	kindRows  = "Rows"
 )
 
+// panelBytes bounds the memory of a panel, where that is more than a row.
+const panelBytes = 64 << 20
+
 // upload encodes rows and cuts them into the bodies of chunks. It holds one
 // panel at a time.
 type upload struct {
 	encoder Encoder
 	rows    linalg.Matrix[float64]
 	layout  layout
-	panel   linalg.Matrix[float64] // encoded rows, reused
+	panel   linalg.Matrix[float64] // encoded rows, reused; none after the last
 	first   int                    // row of the data at which panel begins
 	end     int                    // first row of the data not yet encoded
+	piece   int                    // of the panel that begins at end, the next to do
 	next    int                    // first chunk not yet sent
 }
 
 func newUpload(e Encoder, rows linalg.Matrix[float64], word int) *upload {
 	u := &upload{encoder: e, rows: rows, layout: layout{rows.Rows, e.Width(), word}}
-	u.panel = linalg.New[float64](min(rows.Rows, u.batchRows()), e.Width())
+	u.panel = linalg.New[float64](min(rows.Rows, u.rowsAtOnce()), e.Width())
 	return u
 }
 
-// batchRows is how many rows are encoded at once: what takes about 50 ms and
-// fits into a step, in whole chunks. The count depends on parameters and
-// shapes alone, so that a replay sends the same messages.
-func (u *upload) batchRows() int {
-	whole := u.layout.perChunk()
-	if whole == 0 {
-		return 1
+// rowsAtOnce is how many rows are encoded together: what the encoder wants and
+// memory allows, in whole chunks. It depends on parameters and shapes alone,
+// so that a replay sends the same messages in the same steps.
+func (u *upload) rowsAtOnce() int {
+	rows := max(1, min(u.encoder.panel(), panelBytes/(8*u.layout.width)))
+	if whole := u.layout.perChunk(); whole > 0 {
+		return whole * max(1, rows/whole)
 	}
-	const chunks = protocol.MaxStepBytes / protocol.MaxChunkBytes
-	return whole * max(1, min(chunks, u.encoder.panel()/whole))
+	return rows
 }
 
 func (u *upload) done() bool { return u.next == u.layout.chunks() }
 
-// batch returns the bodies of the next chunks, from chunk first on: at most
-// MaxStepBytes, and not beyond the panel that is at hand.
+// batch is a step's work: a piece of the next panel if there is nothing to
+// send, and then the bodies of the next chunks, from chunk first on: at most
+// MaxStepBytes, none before the panel is whole, and not beyond it.
 func (u *upload) batch() (first int, bodies [][]byte) {
 	first = u.next
+	if u.layout.span(u.next).row >= u.end && !u.encode() {
+		return first, nil
+	}
 	for size := 0; !u.done(); u.next++ {
 		s := u.layout.span(u.next)
-		size += u.layout.bytes(s)
-		if size > protocol.MaxStepBytes || s.row >= u.end && len(bodies) > 0 {
+		if size += u.layout.bytes(s); size > protocol.MaxStepBytes || s.row >= u.end {
 			break
 		}
-		if s.row >= u.end {
-			u.encodePanel()
-		}
 		bodies = append(bodies, u.body(s))
+	}
+	if u.done() {
+		u.panel = linalg.Matrix[float64]{}
 	}
 	return first, bodies
 }
 
-func (u *upload) encodePanel() {
-	u.first = u.end
-	u.end = min(u.first+u.panel.Rows, u.rows.Rows)
-	u.encoder.Encode(u.panel.Panel(0, u.end-u.first), u.rows.Panel(u.first, u.end))
+// encode does the next piece of the next panel and reports whether that panel
+// is whole.
+func (u *upload) encode() bool {
+	rows := min(u.panel.Rows, u.rows.Rows-u.end)
+	u.encoder.piece(u.panel.Panel(0, rows), u.rows.Panel(u.end, u.end+rows), u.piece)
+	if u.piece++; u.piece < u.encoder.pieces(rows) {
+		return false
+	}
+	u.first, u.end, u.piece = u.end, u.end+rows, 0
+	return true
 }
 
 // body is the numbers of s, row by row.

@@ -136,7 +136,7 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	}
 	from.announce = &a
 	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
-		return protocol.Effects{}, nil
+		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 	}
 	return s.open()
 }
@@ -187,10 +187,12 @@ func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protoc
 		return protocol.Effects{}, err
 	}
 	e := protocol.Effects{Progress: s.received()}
-	if s.waiting(func(from *source) bool { return !from.complete() }) == nil {
-		s.gram = newAssembly(s.store, s.total, s.Width())
-		e.Resume = true
+	if s.waiting(func(from *source) bool { return !from.complete() }) != nil {
+		e.Arm = []protocol.Timer{TimerRows}
+		return e, nil
 	}
+	s.gram = newAssembly(s.store, s.total, s.Width())
+	e.Resume = true
 	return e, nil
 }
 

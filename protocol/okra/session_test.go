@@ -2,7 +2,6 @@ package okra
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
 // worstRelative is the largest difference, relative to the rows' norms.
@@ -56,9 +56,9 @@ func TestTraining(t *testing.T) {
 				t.Errorf("Gram matrix is off by %.2g, at most %.2g", worst, c.limit)
 			}
 			checkServer(t, s, c.f, inputs)
-			for _, in := range w.order[1:] {
-				if got := w.party(in).TotalRows(); got != total {
-					t.Errorf("%s learns of %d rows, want %d", in, got, total)
+			for i := range c.sizes {
+				if got := w.party(hospitals[1+i].Name).TotalRows(); got != total {
+					t.Errorf("%s learns of %d rows, want %d", hospitals[1+i].Name, got, total)
 				}
 			}
 		})
@@ -111,40 +111,17 @@ func TestUnlabelledTraining(t *testing.T) {
 	}
 }
 
-// All the messages are a function of seeds, descriptor and inputs.
-func TestReplayGivesTheSameBytes(t *testing.T) {
-	inputs := share(randomRows("replay", 30, 50), 10, 20)
-	first, second := train(t, Spec{}, inputs...), train(t, Spec{}, inputs...)
-	if len(first.sent) != len(second.sent) {
-		t.Fatalf("%d messages, then %d", len(first.sent), len(second.sent))
-	}
-	for i, m := range first.sent {
-		if m.Digest() != second.sent[i].Digest() {
-			t.Errorf("%v differs", m.Header)
-		}
-	}
-}
-
-// The order in which messages come does not change a bit of the result.
+// The order in which messages come does not change a bit of the result, with
+// several tiles and slices of the Gram matrix as well.
 func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 	inputs := share(randomRows("order", 700, 1000), 300, 200, 200)
-	want := train(t, Spec{}, inputs...).server().Gram()
-	w := newWorld(t, Spec{}, inputs...)
-	w.start(t)
-	for swaps := 0; len(w.queue) > 0; swaps++ {
-		for i, j := 0, len(w.queue)-1; i < j && swaps%3 > 0; i, j = i+1, j-1 {
-			w.queue[i], w.queue[j] = w.queue[j], w.queue[i]
+	want := train(t, Spec{Rounds: 2}, inputs...).server()
+	for seed := range uint64(3) {
+		cfg := training(t, Spec{Rounds: 2}, inputs...)
+		cfg.Schedule = sim.Schedule{Seed: seed, Reorder: 1, MaxDelay: 50, Duplicate: .5}
+		if err := equalServers(mustRun(t, cfg).server(), want); err != nil {
+			t.Errorf("order %d: %v", seed, err)
 		}
-		m := w.queue[0]
-		w.queue = w.queue[1:]
-		if err := w.step(t, m.Receiver, protocol.Received{Message: m}); errors.Is(err, protocol.ErrLater) {
-			w.queue = append(w.queue, m)
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(want.Data, w.server().Gram().Data); diff != "" {
-		t.Error("the Gram matrix differs")
 	}
 }
 
@@ -201,16 +178,15 @@ func holdsAny(body []byte, values []float64, word int) bool {
 // Epochs of different sessions and leaders have different seeds, and a party
 // claims the epoch before it encodes.
 func TestEpochIsClaimedOnce(t *testing.T) {
-	w := train(t, Spec{}, share(randomRows("claim", 4, 3), 2, 2)...)
 	claims := make(map[string]int)
-	for _, e := range w.effects {
+	w := mustRun(t, watch(training(t, Spec{}, share(randomRows("claim", 4, 3), 2, 2)...), func(_ protocol.Machine, _ protocol.Event, e protocol.Effects, _ error) {
 		for _, c := range e.Claim {
 			claims[c]++
 			if !e.Sync {
 				t.Error("the claim is not on disk before the messages")
 			}
 		}
-	}
+	}))
 	want := w.party("north").EpochSeed().claim()
 	if diff := cmp.Diff(map[string]int{want: 2}, claims); diff != "" {
 		t.Error(diff)
@@ -223,27 +199,6 @@ func TestEpochIsClaimedOnce(t *testing.T) {
 	one := epochSeed(protocol.Setup{Session: a, Seed: [32]byte{1}})
 	if one == epochSeed(protocol.Setup{Session: b, Seed: [32]byte{1}}) || one == epochSeed(protocol.Setup{Session: a, Seed: [32]byte{2}}) {
 		t.Error("two epochs have one seed")
-	}
-}
-
-func TestEditedInputIsRefused(t *testing.T) {
-	inputs := share(randomRows("edited", 4, 3), 2, 2)
-	w := newWorld(t, Spec{}, inputs...)
-	edited := inputs[0]
-	edited.Rows = linalg.New[float64](2, 3)
-	for name, m := range w.machines {
-		if name == "hub" {
-			continue
-		}
-		effects, err := m.Step(protocol.Start{InputHash: edited.Hash()})
-		if err == nil || err.Error() != "okra: the rows are not those the session started with; restore them, or start a new session" || len(effects.Send) > 0 {
-			t.Errorf("%s: %v, sends %d messages", name, err, len(effects.Send))
-		}
-	}
-	w.start(t) // refusing has changed nothing
-	w.deliver(t)
-	if w.ends["hub"] != nil {
-		t.Error(w.ends["hub"])
 	}
 }
 

@@ -3,6 +3,7 @@ package okra
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
@@ -26,21 +27,23 @@ type tile struct{ i, iEnd, j, jEnd int }
 
 func newStore(rows, width, word int) store {
 	if word == 8 {
-		return &table[float64]{linalg.New[float64](rows, width), (*wire.Reader).Float64s, linalg.MulTransB[float64], linalg.Syrk[float64]}
+		return &table[float64]{m: linalg.New[float64](rows, width), read: (*wire.Reader).Float64s, multiply: linalg.MulTransB[float64], square: linalg.Syrk[float64]}
 	}
-	return &table[float32]{linalg.New[float32](rows, width), (*wire.Reader).Float32s, linalg.MulTransBWide, linalg.SyrkWide}
+	return &table[float32]{m: linalg.New[float32](rows, width), read: (*wire.Reader).Float32s, multiply: linalg.MulTransBWide, square: linalg.SyrkWide}
 }
 
 // table is a store of numbers T.
 type table[T linalg.Float] struct {
 	m        linalg.Matrix[T]
+	scratch  []T // of the chunk that put reads, reused
 	read     func(*wire.Reader, []T)
 	multiply func(dst linalg.Matrix[float64], a, b linalg.Matrix[T])
 	square   func(dst linalg.Matrix[float64], a linalg.Matrix[T])
 }
 
 func (t *table[T]) put(s span, first int, body []byte) error {
-	numbers := make([]T, s.rows*s.cols)
+	t.scratch = slices.Grow(t.scratch[:0], s.rows*s.cols)
+	numbers := t.scratch[:s.rows*s.cols]
 	r := wire.NewReader(body)
 	t.read(r, numbers)
 	if err := r.Close("okra: rows"); err != nil {

@@ -60,6 +60,9 @@ type Schedule struct {
 	// Hasty is the probability that a step fires one of the armed timers
 	// although there is something else to do.
 	Hasty float64
+	// Prompt lets timers fire at their tick, as a clock does, though messages
+	// are still on their way. What has arrived by then comes first.
+	Prompt bool
 }
 
 // Config describes one run.

@@ -8,7 +8,8 @@
 // out as it does in the real driver. Effects are obeyed in the order that
 // package protocol lays down. Time is counted in ticks, one for each thing
 // that happens; a timer fires only when nothing else can happen, and then time
-// jumps.
+// jumps. With Schedule.Prompt it fires at its tick, and arming it again begins
+// anew, as in the real driver.
 //
 // A crash strikes right after an event was journalled and before any of its
 // effects: the machine is dropped, rebuilt by [Node].New and fed its journal

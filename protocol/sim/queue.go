@@ -93,7 +93,7 @@ func (s *simulation) ready() []int {
 			soonest = it.at
 		}
 	}
-	if len(s.scratch) > 0 || soonest < 0 {
+	if len(s.scratch) > 0 || soonest < 0 || s.config.Prompt && s.alarmed(soonest) {
 		return s.scratch
 	}
 	s.now = soonest
@@ -135,6 +135,11 @@ func (s *simulation) arm(n *node, t protocol.Timer) {
 	s.alarms = slices.DeleteFunc(s.alarms, func(a alarm) bool { return a.to == n && a.timer == t })
 	s.order++
 	s.alarms = append(s.alarms, alarm{at: s.now + ticks, order: s.order, to: n, timer: t})
+}
+
+// alarmed reports whether a timer runs out before the tick.
+func (s *simulation) alarmed(tick int64) bool {
+	return slices.ContainsFunc(s.alarms, func(a alarm) bool { return a.at < tick })
 }
 
 // nextAlarm jumps to the earliest alarm.

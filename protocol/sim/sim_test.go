@@ -201,6 +201,24 @@ func TestTimersFireInOrder(t *testing.T) {
 	}
 }
 
+// A timer that is armed again with every message runs out only when no message
+// has come for its whole time, as under the real driver's clock.
+func TestArmingAgainBeginsAnew(t *testing.T) {
+	run := func(ticks int64) (events int, err error) {
+		cfg := counting(t, 4, 1)
+		cfg.Nodes[1].Timers = map[protocol.Timer]int64{"numbers": ticks}
+		cfg.Schedule = sim.Schedule{Window: 1, Slow: map[string]int64{"receiver": 100}, Prompt: true}
+		r := mustRun(t, cfg)
+		return r.Outcome("receiver").Events, r.Outcome("receiver").End.Err
+	}
+	if events, err := run(150); err != nil || events != 5 {
+		t.Errorf("four messages, 100 ticks apart, and a timer of 150: %d events, %v; want the start, the messages and no expiry", events, err)
+	}
+	if events, err := run(90); err == nil || events != 2 {
+		t.Errorf("a timer of 90: %d events, %v; want the start and an expiry", events, err)
+	}
+}
+
 func TestMissingMemberSwallowsMessages(t *testing.T) {
 	cfg := counting(t, 3, 1)
 	cfg.Nodes = cfg.Nodes[:1]
