@@ -9,6 +9,12 @@ import (
 // offers it again. It is how a machine holds back a fast peer.
 var ErrLater = errors.New("protocol: no room for this message yet")
 
+// ErrInput matches errors that end a session because what the members bring
+// does not go together, which is a mistake in somebody's data or settings and
+// not misbehaviour. Such an error may have a method Public() string, which says
+// what other members may be told of it.
+var ErrInput = errors.New("protocol: the members' data or settings do not go together")
+
 // Kind says what a blamed peer did.
 type Kind string
 

@@ -103,7 +103,8 @@ func silent(party string, err error) protocol.Effects {
 var errResume = errors.New("scale: there is nothing to resume")
 
 // WidthError says that two parties hold tables of different widths, which is a
-// mistake in somebody's data and not misbehaviour.
+// mistake in somebody's data and not misbehaviour. It matches
+// [protocol.ErrInput].
 type WidthError struct {
 	Party         string
 	Columns       int
@@ -114,3 +115,11 @@ type WidthError struct {
 func (e *WidthError) Error() string {
 	return fmt.Sprintf("scale: %s has %d columns, %s (the leader) %d; give every party the same columns", e.Party, e.Columns, e.Leader, e.LeaderColumns)
 }
+
+// Public is the error without the widths, which the server is not told.
+func (e *WidthError) Public() string {
+	return fmt.Sprintf("scale: %s and %s (the leader) have different numbers of columns, which the leader's log tells; give every party the same columns", e.Party, e.Leader)
+}
+
+// Is says that the parties' data do not go together.
+func (e *WidthError) Is(target error) bool { return target == protocol.ErrInput }
