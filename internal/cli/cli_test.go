@@ -98,6 +98,40 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	walk(testApp(io.Discard, io.Discard).root())
 }
 
+// TestExamplesParse keeps the examples in the help in step with flags and
+// arguments; scripts run what they show.
+func TestExamplesParse(t *testing.T) {
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		for line := range strings.Lines(c.Example) {
+			_, line, ok := strings.Cut(line, "mercer ") // a variable may be set before
+			if !ok {
+				t.Errorf("%s: the example %q is no command", c.CommandPath(), line)
+				continue
+			}
+			words := strings.Fields(line)
+			root := testApp(io.Discard, io.Discard).root() // flags remember
+			target, rest, err := root.Find(words)
+			if err == nil && target == root {
+				err = errors.New("no such command")
+			}
+			if err == nil {
+				err = target.ParseFlags(rest)
+			}
+			if err == nil {
+				err = target.ValidateArgs(target.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("%s: the example %q: %v", c.CommandPath(), line, err)
+			}
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(testApp(io.Discard, io.Discard).root())
+}
+
 func TestAsksForJSON(t *testing.T) {
 	for args, want := range map[string]bool{
 		"data list --json":        true,
@@ -150,6 +184,23 @@ func TestSignalCancelsTheCommand(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &d); err != nil || d.OK || d.Error.Code != codeInterrupted {
 			t.Errorf("%v: %v in %s", sig, err, out.Bytes())
 		}
+	}
+}
+
+func TestOrAbandon(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	busy := make(chan struct{})
+	defer close(busy)
+	if v, err := orAbandon(ctx, func() (int, error) { return 7, nil }); v != 7 || err != nil {
+		t.Errorf("%d, %v", v, err)
+	}
+	interrupt()
+	began := time.Now()
+	if _, err := orAbandon(ctx, func() (int, error) { <-busy; return 7, nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted computation gives %v", err)
+	}
+	if took := time.Since(began); took > grace+5*time.Second {
+		t.Errorf("waited %v", took)
 	}
 }
 

@@ -3,16 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/examples"
 	"github.com/mercer-fl/mercer/internal/demo"
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -39,7 +38,9 @@ are removed afterwards; report, result and model stay in the folder --out.
 
 NAME is hospitals, the only demonstration of this version.`,
 		Example: "  mercer demo\n  mercer demo --json --wire float64",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, given []string) error {
+			return args("NAME")(cmd, append(given, "hospitals")[:max(1, len(given))])
+		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if len(args) == 1 && args[0] != "hospitals" {
 				return nil, usage("no demonstration is called %q; this version has hospitals", args[0])
@@ -53,7 +54,15 @@ NAME is hospitals, the only demonstration of this version.`,
 	return cmd
 }
 
-func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
+func (a *app) hospitals(ctx context.Context, f demoFlags) (r Result, err error) {
+	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal must not leave processes behind
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
+	if err := folder(f.out); err != nil {
+		return nil, err
+	}
 	file, err := examples.Read("digits-hospitals")
 	if err != nil {
 		return nil, err
@@ -70,32 +79,33 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, decided, err := a.runDemo(ctx, j, shares, f)
+	dir, err := os.MkdirTemp("", "mercer-demo-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	result, decided, err := a.runDemo(ctx, j, shares, f.seed, dir)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	if err := launch.Compare(j, shares, decided, result); err != nil {
+	_, err = orAbandon(ctx, func() (struct{}, error) { return struct{}{}, launch.Compare(j, shares, decided, result) })
+	if err != nil {
 		return nil, err
 	}
 	result.Timings["compare"] = time.Since(began).Seconds()
 	return a.finish(j, result, f.out)
 }
 
-// runDemo runs the federation in a temporary folder, which is gone afterwards.
-func (a *app) runDemo(ctx context.Context, j *job.Job, shares []launch.Share, f demoFlags) (r *stage.Result, o *stage.Outcome, err error) {
-	dir, err := os.MkdirTemp("", "mercer-demo-")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+// runDemo runs the federation in a folder; its processes are gone afterwards.
+func (a *app) runDemo(ctx context.Context, j *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r *stage.Result, o *stage.Outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
 	c := demo.Config{Program: []string{program}, Job: j, Shares: shares, Dir: dir}
-	if f.seed.given() {
-		c.InsecureSeed = &f.seed.seed
+	if seed.given() {
+		c.InsecureSeed = &seed.seed
 	}
 	fed, err := demo.Found(c)
 	if err != nil {
@@ -105,11 +115,12 @@ func (a *app) runDemo(ctx context.Context, j *job.Job, shares []launch.Share, f 
 	if err := fed.Start(ctx); err != nil {
 		return nil, nil, err
 	}
-	r, o, err = a.demonstrate(ctx, fed)
-	if err != nil {
-		return nil, nil, err
+	ctx, stop := fed.Watch(ctx)
+	defer stop()
+	if r, o, err = a.demonstrate(ctx, fed); err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	return r, o, adopt(r, f.out)
+	return r, o, err
 }
 
 // demonstrate submits the job and shows its stages.
@@ -130,23 +141,4 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation) (*stage.Res
 	})
 	bars.Step("", protocol.Progress{Stage: now, Done: 1, Total: 1})
 	return r, o, err
-}
-
-// adopt copies the models out of the homes that are about to go.
-func adopt(r *stage.Result, out string) error {
-	for i := range r.Models {
-		m := &r.Models[i]
-		b, err := os.ReadFile(m.Path)
-		if err != nil {
-			return fmt.Errorf("the model: %w", err)
-		}
-		m.Path = filepath.Join(out, m.Party, "model")
-		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-			return fmt.Errorf("the folder of the results: %w", err)
-		}
-		if err := disk.Replace(m.Path, b); err != nil {
-			return err
-		}
-	}
-	return nil
 }

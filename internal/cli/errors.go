@@ -55,6 +55,9 @@ func usage(format string, args ...any) *Error {
 	return &Error{Code: codeUsage, Exit: Usage, Err: fmt.Errorf(format, args...)}
 }
 
+// badJob is a job file that is well formed and yet cannot be run here.
+func badJob(err error) *Error { return &Error{Code: codeBadJob, Exit: Usage, Err: err} }
+
 // refused is an action that a policy forbids.
 func refused(err error, hint string) *Error {
 	return &Error{Code: codeRefused, Exit: Refused, Err: err, Hint: hint}
@@ -83,7 +86,7 @@ func classify(err error) *Error {
 		return blamed(blame.Kind, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: codeTimedOut, Exit: TimedOut, Err: err}
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled): // by a signal
 		return &Error{Code: codeInterrupted, Exit: interrupted, Err: errors.New("interrupted")}
 	}
 	return &Error{Code: codeFailed, Exit: Failed, Err: err}

@@ -82,7 +82,7 @@ func (a *app) jobSubmit() *cobra.Command {
 				return nil, err
 			}
 			if err := j.Deployable(); err != nil {
-				return nil, err
+				return nil, badJob(err)
 			}
 			var r jobResult
 			err = client(home, func(c *control.Client) (err error) {

@@ -23,6 +23,7 @@ type app struct {
 	json      bool
 	logLevel  string
 	logFormat string
+	chatty    bool         // a log level was asked for
 	log       *slog.Logger // to stderr
 }
 
@@ -62,6 +63,16 @@ func asksForJSON(args []string) bool {
 
 // library is where commands find data.
 func (a *app) library() source.Library { return source.New(source.Folder(a.env)) }
+
+// jobLog is the log of daemons that a command runs within itself: whatever goes
+// wrong with them becomes the command's own error, so that they only speak
+// when asked to.
+func (a *app) jobLog() *slog.Logger {
+	if a.chatty {
+		return a.log
+	}
+	return slog.New(slog.DiscardHandler)
+}
 
 // setLog makes the log that the flags ask for.
 func (a *app) setLog() error {

@@ -25,8 +25,10 @@ func (o outcome) Print(w io.Writer) error {
 	if o.Difference != nil {
 		p.linef("largest difference to the pooled decisions: %.2g; every prediction the same: %s", *o.Difference, map[bool]string{true: "yes", false: "no"}[*o.Exact])
 	}
-	p.linef("")
-	p.join(o.costs().print(w))
+	if len(o.Parties) > 0 {
+		p.linef("")
+		p.join(o.costs().print(w))
+	}
 	p.linef("\ntime: %s", o.times())
 	p.linef("\nWhat each role learnt")
 	for _, role := range stage.Roles() {

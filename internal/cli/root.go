@@ -34,7 +34,8 @@ func (a *app) root() *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "debug, info, warn or error; default info for daemons, warn otherwise; or set MERCER_LOG_LEVEL")
 	flags.StringVar(&a.logFormat, "log-format", a.setting("MERCER_LOG_FORMAT", "text"), "text or json; or set MERCER_LOG_FORMAT")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		if a.logLevel == "" {
+		a.chatty = a.logLevel != ""
+		if !a.chatty {
 			a.logLevel = quiet(cmd)
 		}
 		return a.setLog()

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -26,24 +28,32 @@ func TestMain(m *testing.M) {
 // script may use
 //
 //	exits CODE mercer ARG...    the process ends with this exit code
-//	json PATH [VALUE]           stdout is one JSON document; PATH is there and is VALUE
+//	json PATH [VALUE]           stdout is one JSON document; PATH is there and is VALUE, or with ! is not
 //	nojson PATH                 the document has no PATH
 //
-// where PATH is as in result.data.0.name.
+// where PATH is as in result.data.0.name, and those of federationCommands and
+// figureCommands.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
+		Deadline:            time.Now().Add(5 * time.Minute),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MERCER_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Values[processKey("processes")] = make(map[string]*process)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":  exits,
-			"json":   hasJSON,
-			"nojson": hasNoJSON,
-		},
+		Cmds: commands(),
 	})
+}
+
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	all := map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits, "json": hasJSON, "nojson": hasNoJSON,
+	}
+	maps.Copy(all, federationCommands())
+	maps.Copy(all, figureCommands())
+	return all
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {
@@ -66,15 +76,15 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func hasJSON(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 1 || len(args) > 2 {
-		ts.Fatalf("usage: json PATH [VALUE]")
+	if len(args) < 1 || len(args) > 2 || neg && len(args) == 1 {
+		ts.Fatalf("usage: json PATH [VALUE] or ! json PATH VALUE")
 	}
 	v, err := lookup(onlyDocument(ts), args[0])
 	if err != nil {
 		ts.Fatalf("%v", err)
 	}
-	if got := fmt.Sprint(v); len(args) == 2 && got != args[1] {
-		ts.Fatalf("%s is %s, want %s", args[0], got, args[1])
+	if got := fmt.Sprint(v); len(args) == 2 && (got == args[1]) == neg {
+		ts.Fatalf("%s is %s, want %s (negated: %t)", args[0], got, args[1], neg)
 	}
 }
 

@@ -72,10 +72,13 @@ The model, the result and a report are left in the folder --out.`,
 			return nil, err
 		}
 		if err := j.Simulable(); err != nil {
-			return nil, err
+			return nil, badJob(err)
 		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name)
+		}
+		if err := folder(out); err != nil {
+			return nil, err
 		}
 		return a.simulateJob(ctx, j, out, seed.source())
 	})
@@ -98,16 +101,27 @@ func (a *app) loader() launch.Loader {
 	}
 }
 
-func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
+func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (r Result, err error) {
 	shares, err := launch.Shares(j, a.loader())
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder of the results: %w", err)
+	dir, err := os.MkdirTemp("", "mercer-simulate-")
+	if err != nil {
+		return nil, err
 	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	result, err := orAbandon(ctx, func() (*stage.Result, error) { return a.compared(ctx, j, shares, dir, seed) })
+	if err != nil {
+		return nil, err
+	}
+	return a.finish(j, result, out)
+}
+
+// compared runs the job and what it asks to be compared with.
+func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*stage.Result, error) {
 	cpu, _ := daemon.Usage()
-	result, decided, err := a.runSimulation(ctx, j, shares, out, seed)
+	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -120,28 +134,64 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	result.Timings["cpu_s"] = used - cpu
 	result.Timings["compare"] = time.Since(began).Seconds()
 	result.Processes = []int{os.Getpid()}
-	return a.finish(j, result, out)
+	return result, nil
 }
 
-func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, out string, seed func(string) [32]byte) (*stage.Result, *stage.Outcome, error) {
+func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*stage.Result, *stage.Outcome, error) {
 	if j.Protocol.Name == job.PooledData {
-		return launch.RunPooled(j, shares, out)
+		return launch.RunPooled(j, shares, dir)
 	}
 	bars := a.progress()
 	defer bars.Close()
 	return simulate.Run(ctx, simulate.Config{
-		Job: j, Shares: shares, Out: out, Seed: seed, Usage: daemon.Usage, Logger: a.log,
+		Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
 		Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
 }
 
-// finish writes result and report into the folder of a run.
+// folder checks that results can be written into a folder later on.
+func folder(out string) error {
+	if _, err := existing(out); err != nil {
+		return usage("--out %s cannot be the folder of the results: %w", out, err)
+	}
+	return nil
+}
+
+// finish writes what a run is to leave into its folder: nothing before the run
+// has ended well, and the result last.
 func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
+	if err := adopt(r, out); err != nil {
+		return nil, err
+	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("the result does not marshal: %w", err)
 	}
 	page, err := savePage(out, j, r)
-	err = errors.Join(err, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n')))
-	return outcome{r, page}, err
+	if err != nil {
+		return nil, err
+	}
+	return outcome{r, page}, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
+}
+
+// adopt copies the models out of the temporary folder of a run.
+func adopt(r *stage.Result, out string) error {
+	for i := range r.Models {
+		m := &r.Models[i]
+		b, err := os.ReadFile(m.Path)
+		if err != nil {
+			return fmt.Errorf("the model: %w", err)
+		}
+		m.Path = filepath.Join(out, filepath.Base(m.Path))
+		if m.Private {
+			m.Path = filepath.Join(out, m.Party, "model")
+		}
+		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
+			return fmt.Errorf("the folder of the results: %w", err)
+		}
+		if err := disk.Replace(m.Path, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -30,12 +30,20 @@ import (
 // maxSocketPath is the shortest limit among the systems that Mercer runs on.
 const maxSocketPath = 103
 
+// Fits reports why no socket can have the path, or nil.
+func Fits(path string) error {
+	if len(path) > maxSocketPath {
+		return fmt.Errorf("control: the path %s is longer than %d bytes, which a Unix socket cannot have; use a home with a shorter path", path, maxSocketPath)
+	}
+	return nil
+}
+
 // Listen opens the socket. A socket left by a process that was killed is
 // replaced; the caller holds the home's lock, so it cannot belong to a living
 // one.
 func Listen(path string) (net.Listener, error) {
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("control: the path %s is longer than %d bytes, which a Unix socket cannot have; use a home with a shorter path", path, maxSocketPath)
+	if err := Fits(path); err != nil {
+		return nil, err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("control: %w", err)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -49,7 +50,10 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 			return nil, err
 		}
 		j, err := c.Wait(r.Context(), id)
-		return view(j), known(err)
+		if err != nil {
+			return nil, known(err)
+		}
+		return view(j), nil
 	})
 	route("GET /jobs/{id}/outcome", func(r *http.Request) (any, error) {
 		id, err := jobID(r)
@@ -68,6 +72,9 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 			return nil, err
 		}
 		return c.Download(id)
+	})
+	route("/", func(*http.Request) (any, error) {
+		return nil, session.BadInput(errors.New("this is the coordinator's home, which cannot do that; give a party's"))
 	})
 	return mux
 }
@@ -90,7 +97,10 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 		return nil, err
 	}
 	submitted, err := c.Get(id)
-	return view(submitted), err
+	if err != nil {
+		return nil, err
+	}
+	return view(submitted), nil
 }
 
 func get(c *coordinator.Coordinator, r *http.Request) (any, error) {
@@ -107,13 +117,16 @@ func get(c *coordinator.Coordinator, r *http.Request) (any, error) {
 
 func jobID(r *http.Request) (session.JobID, error) {
 	id, err := session.ParseJobID(r.PathValue("id"))
-	return id, known(err)
+	if err != nil {
+		return id, session.BadInput(err)
+	}
+	return id, nil
 }
 
-// known marks errors about job ids as the caller's.
+// known marks an unknown job as the caller's mistake.
 func known(err error) error {
-	if err == nil {
-		return nil
+	if errors.Is(err, coordinator.ErrNoJob) {
+		return session.BadInput(err)
 	}
-	return session.BadInput(err)
+	return err
 }

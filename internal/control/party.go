@@ -1,6 +1,7 @@
 package control
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -32,6 +33,9 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 			return nil, err
 		}
 		return struct{}{}, p.Forget(id)
+	}))
+	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
+		return nil, session.BadInput(errors.New("this is a party's home, which cannot do that; give the coordinator's"))
 	}))
 	return mux
 }

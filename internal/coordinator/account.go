@@ -43,7 +43,7 @@ func (a *account) add(reports map[string]*session.Report) {
 		m.CPU = r.CPU
 		m.PeakRSS = r.PeakRSS
 		if r.Facts.Known {
-			a.facts = session.Facts{Known: true, Grid: max(a.facts.Grid, r.Facts.Grid), Features: r.Facts.Features}
+			a.facts = session.Facts{Known: true, Grid: max(a.facts.Grid, r.Facts.Grid), Features: max(a.facts.Features, r.Facts.Features)}
 		}
 	}
 }

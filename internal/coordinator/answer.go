@@ -12,26 +12,41 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 // answer conducts the session that answers a party's question about new rows,
-// or refuses it.
+// or refuses it. A question that is cut short stays with the broker: the next
+// process tells the party that nobody answers it.
 func (c *Coordinator) answer(ctx context.Context, in driver.Inbound) {
-	defer c.acknowledge(in)
 	m := in.Message
 	q, err := session.DecodeQuestion(m.Body)
 	if err != nil {
 		c.Logger.Warn("a question that cannot be read", "party", m.Sender, "error", err)
+		c.acknowledge(in)
 		return
 	}
-	if err := c.answerQuestion(ctx, m.Sender, q); err != nil {
-		c.Logger.Warn("refused a question", "party", m.Sender, "job", q.Job.String(), "error", err)
-		body := (&session.Refusal{Code: session.CodeOf(err), Reason: err.Error()}).Encode()
-		if err := c.exchange.Tell(ctx, m.Sender, q.Job.Topic(), session.KindRefusal, body); err != nil {
-			c.Logger.Warn("could not answer a party", "party", m.Sender, "error", err)
-		}
+	err = c.answerQuestion(ctx, m.Sender, q)
+	switch {
+	case ctx.Err() != nil:
+		return
+	case errors.Is(err, errAnswering):
+		c.later(in, waitForPlace)
+		return
+	case err != nil:
+		c.tellWhy(ctx, m.Sender, q.Job.Topic(), session.KindRefusal, err)
+	}
+	c.acknowledge(in)
+}
+
+// tellWhy tells a party why a question, or all of a job's, have no answer.
+func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
+	c.Logger.Warn("a question has no answer", "party", party, "session", id.String(), "error", why)
+	body := (&session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}).Encode()
+	if err := c.exchange.Tell(ctx, party, id, kind, body); err != nil {
+		c.Logger.Warn("could not answer a party", "party", party, "error", err)
 	}
 }
 
@@ -49,34 +64,71 @@ func (c *Coordinator) answerQuestion(ctx context.Context, party string, q *sessi
 	}
 	s, err := c.readAnswers(&j, party, q.Tag)
 	if err != nil {
+		return &session.Error{Code: session.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
+	}
+	ps, err := protocol.NewSession(s.Descriptor(j.ID, session.StagePredict, c.Roster.Hash(), j.Attempt))
+	if err != nil {
 		return err
 	}
-	return c.hold(ctx, &j, s)
+	return c.hold(ctx, &j, s, party, ps.ID())
 }
 
+// errAnswering tells a repeated question from one that came before.
+var errAnswering = errors.New("coordinator: the question is being answered")
+
 // hold conducts a prediction session and destroys it.
-func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session) error {
+func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session, party string, id protocol.SessionID) error {
+	if !c.begin(id) {
+		return errAnswering
+	}
+	defer c.end(id)
 	_, err := c.conduct(ctx, j, session.StagePredict, s, nil)
 	if errors.Is(err, driver.ErrInterrupted) {
 		return err
 	}
-	outcome := "done"
-	if err != nil {
-		outcome = err.Error()
+	dropped := c.drop(id, err)
+	if errors.Is(err, vault.ErrUsed) {
+		// The broker repeats a question, or a restart came between.
+		err = errors.New("the coordinator was restarted; ask again")
 	}
-	ps, sessionErr := protocol.NewSession(s.Descriptor(j.ID, session.StagePredict, c.Roster.Hash(), j.Attempt))
-	if sessionErr != nil {
-		return errors.Join(err, sessionErr)
+	if err != nil { // about this question only: the job's others may do better
+		c.tellWhy(ctx, party, id, session.KindAbort, err)
 	}
-	c.exchange.Forget(ps.ID())
+	return dropped
+}
+
+// begin takes a question up, unless it is being answered.
+func (c *Coordinator) begin(id protocol.SessionID) bool {
 	c.mu.Lock()
-	kept := c.resuming[ps.ID()]
-	delete(c.resuming, ps.ID())
-	c.mu.Unlock()
-	if kept != nil {
-		err = errors.Join(err, kept.Destroy(outcome))
+	defer c.mu.Unlock()
+	if c.answering[id] {
+		return false
 	}
-	return err
+	c.answering[id] = true
+	return true
+}
+
+func (c *Coordinator) end(id protocol.SessionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.answering, id)
+}
+
+// drop destroys a session that belongs to no running job.
+func (c *Coordinator) drop(id protocol.SessionID, why error) error {
+	c.exchange.Forget(id)
+	c.mu.Lock()
+	s, found := c.open[id]
+	delete(c.open, id)
+	c.mu.Unlock()
+	if !found {
+		return nil
+	}
+	outcome := "done"
+	if why != nil {
+		outcome = why.Error()
+	}
+	return s.Destroy(outcome)
 }
 
 // readAnswers loads the model and what encodings must fit it.

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
@@ -16,8 +17,11 @@ import (
 )
 
 const (
-	inboxSize   = 1024
-	waitForRoom = 20 * time.Millisecond
+	inboxSize    = 1024
+	waitForRoom  = 20 * time.Millisecond
+	waitForPlace = time.Second
+	// maxControlBytes is more than any control message of a party has.
+	maxControlBytes = 32 << 10
 )
 
 // conducted is one session that the coordinator brings about.
@@ -68,7 +72,7 @@ func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage
 	}
 	d := &conducted{job: j, stage: index, plan: s, session: ps,
 		reports: make(map[string]*session.Report), accepted: make(map[string]session.Acceptance)}
-	if d.kept, err = c.open(d); err != nil {
+	if d.kept, err = c.take(d); err != nil {
 		return nil, err
 	}
 	if d.keys, err = identity.DeriveSession(d.kept.Seed()); err != nil {
@@ -81,25 +85,25 @@ func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage
 	return d, err
 }
 
-// open returns the session from the vault, where an earlier process may have
+// take returns the session from the vault, where an earlier process may have
 // left it.
-func (c *Coordinator) open(d *conducted) (vault.Session, error) {
+func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	c.mu.Lock()
-	kept := c.resuming[d.session.ID()]
+	left, found := c.open[d.session.ID()]
 	c.mu.Unlock()
-	if kept != nil {
-		return kept, nil
+	if found {
+		return left, nil
 	}
 	seed := c.Seed(fmt.Sprintf("%s/%d/%d/%s", d.job.Spec.Name, d.stage, d.job.Attempt, c.name))
-	kept, err := c.Vault.Create(d.session.ID(), seed, d.proposal().Encode())
+	created, err := c.Vault.Create(d.session.ID(), seed, d.proposal().Encode())
 	if err != nil {
 		return nil, err
 	}
 	c.exchange.Announce(d.session.ID()) // parties may begin before the coordinator does
 	c.mu.Lock()
-	c.resuming[d.session.ID()] = kept
+	c.open[d.session.ID()] = kept{created, d.job.ID}
 	c.mu.Unlock()
-	return kept, nil
+	return created, nil
 }
 
 func (d *conducted) proposal() *session.Proposal {
@@ -135,10 +139,8 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	ctx, cancel := context.WithTimeout(ctx, d.job.Spec.Timeout.Join)
 	defer cancel()
 	proposal := d.proposal().Encode()
-	for _, name := range c.others(d) {
-		if err := c.exchange.Tell(ctx, name, d.session.ID(), session.KindProposal, proposal); err != nil {
-			return c.waited(ctx, d, err)
-		}
+	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindProposal, proposal); err != nil {
+		return c.waited(ctx, d, err)
 	}
 	for len(d.accepted) < len(c.others(d)) {
 		if err := c.hear(ctx, d); err != nil {
@@ -211,6 +213,13 @@ func (c *Coordinator) noteAcceptance(d *conducted, m protocol.Message) error {
 
 func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	r, err := session.DecodeReport(m.Body)
+	switch {
+	case err != nil:
+	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // no JSON has such numbers
+		err = fmt.Errorf("a report of %v seconds of processor time", r.CPU)
+	case r.Blamed != "" && r.Blamed != protocol.Transport && d.session.Index(r.Blamed) < 0:
+		err = fmt.Errorf("a report that blames %q, who takes no part", r.Blamed)
+	}
 	if err != nil {
 		return protocol.Blame(m.Sender, protocol.KindMalformed, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/exchange"
@@ -42,13 +43,24 @@ type Coordinator struct {
 	name     string
 	exchange *exchange.Exchange
 	queue    chan struct{} // a nudge: there may be a job to run
+	desk     chan struct{} // one place for each question that is being answered
 
-	mu       sync.Mutex
-	jobs     map[session.JobID]*Job
-	order    []session.JobID
-	inboxes  map[protocol.SessionID]chan driver.Inbound
-	resuming map[protocol.SessionID]vault.Session // open in the vault since before the start
-	changed  chan struct{}                        // closed and replaced when a job changes
+	submitting sync.Mutex // one submission at a time: jobs are numbered
+
+	mu      sync.Mutex
+	jobs    map[session.JobID]*Job
+	order   []session.JobID
+	inboxes map[protocol.SessionID]chan driver.Inbound
+	open    map[protocol.SessionID]kept // sessions that are not destroyed
+	changed chan struct{}               // closed and replaced when a job changes
+	// answering holds the predictions that are under way.
+	answering map[protocol.SessionID]bool
+}
+
+// kept is a session in the vault with the job it belongs to.
+type kept struct {
+	vault.Session
+	job session.JobID
 }
 
 // New reads the jobs and open sessions that an earlier process left.
@@ -59,27 +71,63 @@ func New(c Config) (*Coordinator, error) {
 		name:     name,
 		exchange: exchange.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
 		queue:    make(chan struct{}, 1),
+		desk:     make(chan struct{}, maxAnswers),
 		jobs:     make(map[session.JobID]*Job),
 		inboxes:  make(map[protocol.SessionID]chan driver.Inbound),
-		resuming: make(map[protocol.SessionID]vault.Session),
+		open:     make(map[protocol.SessionID]kept),
 		changed:  make(chan struct{}),
+
+		answering: make(map[protocol.SessionID]bool),
 	}
-	open, lost, err := c.Vault.Open()
-	if err != nil {
+	if err := co.readJobs(); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	for _, s := range open {
-		co.resuming[s.ID()] = s
-		co.exchange.Announce(s.ID())
+	if err := co.readSessions(); err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
+	return co, nil
+}
+
+// readSessions takes up the sessions of unfinished jobs. The others are
+// destroyed: a prediction is not run on after a restart, since whoever asked
+// can ask again.
+func (c *Coordinator) readSessions() error {
+	open, lost, err := c.Vault.Open()
+	if err != nil {
+		return err
 	}
 	for _, l := range lost {
 		// Its job fails when it comes to the session, whose id is used up.
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
-	if err := co.readJobs(); err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+	var errs error
+	for _, s := range open {
+		id, unfinished, err := c.belongs(s)
+		if err == nil && unfinished {
+			c.open[s.ID()] = kept{s, id}
+			c.exchange.Announce(s.ID())
+			continue
+		}
+		if err == nil {
+			err = s.Destroy("the coordinator was restarted")
+		}
+		errs = errors.Join(errs, err)
 	}
-	return co, nil
+	return errs
+}
+
+// belongs finds a session's job and says whether the job will run it on.
+func (c *Coordinator) belongs(s vault.Session) (id session.JobID, unfinished bool, err error) {
+	body, err := s.Get(vault.Proposal)
+	if err != nil {
+		return id, false, err
+	}
+	p, err := session.DecodeProposal(body)
+	if err != nil {
+		return id, false, nil //nolint:nilerr // another program's: nobody runs it on
+	}
+	j, known := c.jobs[p.Job]
+	return p.Job, known && !j.Over() && p.Stage != session.StagePredict, nil
 }
 
 // Run serves the federation until ctx ends. What it leaves unfinished, a
@@ -116,11 +164,28 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 			return
 		case in := <-c.exchange.Control():
 			if in.Message.Kind == session.KindQuestion {
-				running.Go(func() { c.answer(ctx, in) })
+				c.admitQuestion(ctx, in, running)
 				continue
 			}
 			c.deliver(in)
 		}
+	}
+}
+
+// maxAnswers bounds the questions that are answered at a time; the others stay
+// with the broker.
+const maxAnswers = 8
+
+// admitQuestion has a question answered if there is a place for it.
+func (c *Coordinator) admitQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
+	select {
+	case c.desk <- struct{}{}:
+		running.Go(func() {
+			c.answer(ctx, in)
+			<-c.desk
+		})
+	default:
+		c.later(in, waitForPlace)
 	}
 }
 
@@ -130,18 +195,26 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 	c.mu.Lock()
 	box := c.inboxes[in.Message.Session]
 	c.mu.Unlock()
+	if size := len(in.Message.Body); size > maxControlBytes {
+		c.Logger.Warn("dropped a control message that is too long", "message", in.Message.Header.String(), "bytes", size)
+		box = nil
+	}
 	if box != nil {
 		select {
 		case box <- in:
 			return
 		default: // full: leave it with the broker
-			if err := in.Later(waitForRoom); err != nil {
-				c.Logger.Warn("could not put a message back", "error", err)
-			}
+			c.later(in, waitForRoom)
 			return
 		}
 	}
 	c.acknowledge(in)
+}
+
+func (c *Coordinator) later(in driver.Inbound, after time.Duration) {
+	if err := in.Later(after); err != nil {
+		c.Logger.Warn("could not put a message back", "error", err)
+	}
 }
 
 func (c *Coordinator) acknowledge(in driver.Inbound) {
@@ -151,7 +224,7 @@ func (c *Coordinator) acknowledge(in driver.Inbound) {
 }
 
 // listen opens the inbox of a session's control messages; the returned
-// function closes it.
+// function closes it and acknowledges what nobody has read.
 func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func()) {
 	box := make(chan driver.Inbound, inboxSize)
 	c.mu.Lock()
@@ -161,5 +234,8 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 		c.mu.Lock()
 		delete(c.inboxes, id)
 		c.mu.Unlock()
+		for len(box) > 0 {
+			c.acknowledge(<-box)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -75,11 +74,13 @@ func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
 	if err := c.admit(spec); err != nil {
 		return session.JobID{}, session.BadInput(err)
 	}
+	c.submitting.Lock()
+	defer c.submitting.Unlock()
 	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued}}
 	c.mu.Lock()
 	j.Order = len(c.order)
 	c.mu.Unlock()
-	if err := os.MkdirAll(c.folder(j.ID), 0o700); err != nil {
+	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
 	}
 	// The status comes last: a folder without one was never submitted.

@@ -53,8 +53,39 @@ func hash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// discard removes what a failed job had written before it failed: the model
+// may hold encoded rows.
+func (c *Coordinator) discard(id session.JobID) error {
+	entries, err := os.ReadDir(c.folder(id))
+	for _, e := range entries {
+		if e.Name() != specFile && e.Name() != statusFile {
+			err = errors.Join(err, os.Remove(c.path(id, e.Name())))
+		}
+	}
+	return err
+}
+
 // Outcome returns what a finished job decided about its held-out rows.
 func (c *Coordinator) Outcome(id session.JobID) (*stage.Outcome, error) {
+	if err := c.done(id); err != nil {
+		return nil, err
+	}
+	return c.readOutcome(id)
+}
+
+// done refuses a job that has no result.
+func (c *Coordinator) done(id session.JobID) error {
+	j, err := c.Get(id)
+	if err == nil && j.State != Done {
+		err = fmt.Errorf("coordinator: job %v is %s and has no result", id, j.State)
+	}
+	if err != nil {
+		return session.BadInput(err)
+	}
+	return nil
+}
+
+func (c *Coordinator) readOutcome(id session.JobID) (*stage.Outcome, error) {
 	b, err := os.ReadFile(c.path(id, decisionsFile))
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -65,13 +96,10 @@ func (c *Coordinator) Outcome(id session.JobID) (*stage.Outcome, error) {
 // Download returns the model file of a finished job, unless it is private: the
 // encoded rows in it can be decoded by every party.
 func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
-	if _, err := c.Get(id); err != nil {
-		return nil, session.BadInput(err)
+	if err := c.done(id); err != nil {
+		return nil, err
 	}
 	b, err := os.ReadFile(c.path(id, modelFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, session.BadInput(fmt.Errorf("coordinator: job %v has no model", id))
-	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}

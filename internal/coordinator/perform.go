@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -35,39 +36,37 @@ func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 }
 
 // await waits for the reports and for the own machine. The first failure of a
-// party stops the machine: nobody will answer it any more.
+// party stops the machine: nobody will answer it any more. Patience with
+// reporters begins when the machine has ended, which names silent peers itself.
 func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error, cancel context.CancelCauseFunc) error {
-	ended := false
-	for !ended || len(d.reports) < len(c.others(d)) {
+	var patience <-chan time.Time
+	for patience == nil || len(d.reports) < len(c.others(d)) {
 		select {
 		case err := <-own:
 			if err != nil {
 				return err
 			}
-			ended = true
+			timer := time.NewTimer(c.patience(d))
+			defer timer.Stop()
+			patience = timer.C
 		case in := <-d.inbox:
 			err := c.note(d, in.Message)
 			c.acknowledge(in)
+			if err != nil && patience == nil {
+				cancel(protocol.Blame(in.Message.Sender, protocol.KindAborted, err))
+				err = worse(err, <-own) // which uses what is destroyed next
+			}
 			if err != nil {
-				if !ended {
-					cancel(protocol.Blame(in.Message.Sender, protocol.KindAborted, err))
-					err = worse(err, <-own)
-				}
 				return err
 			}
 		case <-ctx.Done():
 			err := interrupted(ctx)
-			if !ended {
+			if patience == nil {
 				err = errors.Join(err, <-own)
 			}
 			return err
-		case <-time.After(c.patience(d)):
-			err := c.missing(d)
-			if !ended {
-				cancel(err)
-				err = worse(err, <-own) // which uses what is destroyed next
-			}
-			return err
+		case <-patience:
+			return c.missing(d)
 		}
 	}
 	return nil
@@ -83,9 +82,9 @@ func worse(report, own error) error {
 	return report
 }
 
-// patience is how long the coordinator waits for news of a session: machines
-// name silent peers after one round's time, so three rounds mean that a
-// reporter itself has gone.
+// patience is how long the coordinator waits for reports once its own machine,
+// if it has one, has ended: machines name silent peers after one round's time,
+// so three rounds mean that a reporter itself has gone.
 func (c *Coordinator) patience(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }
 
 func (c *Coordinator) missing(d *conducted) error {
@@ -107,13 +106,7 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (session.Dire
 		}
 		list = append(list, a)
 	}
-	body := list.Encode()
-	for _, name := range c.others(d) {
-		if err := c.exchange.Tell(ctx, name, d.session.ID(), session.KindDirectory, body); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return list, c.tellAll(ctx, c.others(d), d.session.ID(), session.KindDirectory, list.Encode())
 }
 
 // drive runs the server's machine.
@@ -121,7 +114,7 @@ func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail)
 	_, err := driver.Run(ctx, driver.Config{
 		Session: d.session, Machine: d.run.Machine, InputHash: d.run.InputHash, Records: d.kept.Records(),
 		Log: d.kept, Ledger: c.Vault, Mail: mail, Logger: c.Logger,
-		Timeout:  func(protocol.Timer) time.Duration { return d.job.Spec.Timeout.Round },
+		Timeout:  func(t protocol.Timer) time.Duration { return stage.Timeout(d.job.Spec, t) },
 		Progress: func(p protocol.Progress) { c.Progress(d.job.ID, p) },
 	})
 	if err != nil {
@@ -137,11 +130,11 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 		return why
 	}
 	c.exchange.Forget(d.session.ID())
-	body := (&session.Refusal{Code: session.CodeOf(why), Reason: why.Error()}).Encode()
-	for _, name := range c.others(d) {
-		if err := c.exchange.Tell(ctx, name, d.session.ID(), session.KindAbort, body); err != nil {
-			c.Logger.Warn("could not tell a party that the session is off", "party", name, "error", err)
-		}
+	ctx, cancel := context.WithTimeout(ctx, partingTime)
+	defer cancel()
+	body := (&session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}).Encode()
+	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindAbort, body); err != nil {
+		c.Logger.Warn("could not tell every party that the session is off", "error", err)
 	}
 	return why
 }

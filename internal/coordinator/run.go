@@ -7,13 +7,13 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
-	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -130,7 +130,7 @@ func (c *Coordinator) classes(j *Job) ([]string, error) {
 	if j.Failure != nil || j.Spec.Prediction != job.Open {
 		return nil, nil
 	}
-	o, err := c.Outcome(j.ID)
+	o, err := c.readOutcome(j.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -147,16 +147,18 @@ func (c *Coordinator) part(ctx context.Context, j *Job, closing *session.Closing
 	inbox, hangUp := c.listen(j.ID.Topic())
 	defer hangUp()
 	missing := make(map[string]bool)
+	if err := c.tellAll(ctx, j.Spec.Parties(), j.ID.Topic(), session.KindClosing, closing.Encode()); err != nil {
+		return err
+	}
 	for _, name := range j.Spec.Parties() {
 		missing[name] = true
-		if err := c.exchange.Tell(ctx, name, j.ID.Topic(), session.KindClosing, closing.Encode()); err != nil {
-			return err
-		}
 	}
 	for len(missing) > 0 {
 		select {
 		case in := <-inbox:
-			delete(missing, in.Message.Sender)
+			if in.Message.Kind == session.KindClosed {
+				delete(missing, in.Message.Sender)
+			}
 			c.acknowledge(in)
 		case <-ctx.Done():
 			return fmt.Errorf("%w: no word from %v", ctx.Err(), slices.Sorted(maps.Keys(missing)))
@@ -165,26 +167,34 @@ func (c *Coordinator) part(ctx context.Context, j *Job, closing *session.Closing
 	return nil
 }
 
-// destroy erases the coordinator's own sessions of a job.
-func (c *Coordinator) destroy(j *Job, outcome string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var errs error
-	for id, kept := range c.resuming {
-		body, err := kept.Get(vault.Proposal)
-		if err == nil && belongs(body, j.ID) {
-			c.exchange.Forget(id)
-			err = kept.Destroy(outcome)
-			delete(c.resuming, id)
-		}
-		errs = errors.Join(errs, err)
+// tellAll sends a control message to several parties at once: one whose queue
+// is full must not keep it from the others.
+func (c *Coordinator) tellAll(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) error {
+	errs := make([]error, len(names))
+	var sending sync.WaitGroup
+	for i, name := range names {
+		sending.Go(func() { errs[i] = c.exchange.Tell(ctx, name, id, kind, body) })
 	}
-	return errs
+	sending.Wait()
+	return errors.Join(errs...)
 }
 
-func belongs(proposal []byte, id session.JobID) bool {
-	p, err := session.DecodeProposal(proposal)
-	return err == nil && p.Job == id
+// destroy erases the coordinator's own sessions of a job.
+func (c *Coordinator) destroy(j *Job, outcome string) error {
+	var errs error
+	if j.Failure != nil {
+		errs = c.discard(j.ID)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, s := range c.open {
+		if s.job == j.ID {
+			c.exchange.Forget(id)
+			errs = errors.Join(errs, s.Destroy(outcome))
+			delete(c.open, id)
+		}
+	}
+	return errs
 }
 
 // sorted iterates over a map in the order of its keys.

@@ -1,8 +1,9 @@
 package daemon
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -56,15 +57,30 @@ func loadConfig(path string) (*Config, error) {
 		return nil, fmt.Errorf("daemon: %w", err)
 	}
 	c := &Config{}
-	d := yaml.NewDecoder(bytes.NewReader(b))
-	d.KnownFields(true)
-	if err := d.Decode(c); err != nil {
+	if err := strict(b, c); err != nil {
+		return nil, session.BadInput(fmt.Errorf("%s:%w", path, err))
+	}
+	if err := c.check(); err != nil {
 		return nil, session.BadInput(fmt.Errorf("%s: %w", path, err))
 	}
-	if c.Name == "" {
-		return nil, session.BadInput(fmt.Errorf("%s: name is missing", path))
-	}
 	return c, nil
+}
+
+// check finds what no daemon could work with.
+func (c *Config) check() error {
+	if c.Name == "" {
+		return errors.New("the name is missing; it is what the roster calls this member")
+	}
+	if _, _, err := splitAddress(c.Listen); err != nil {
+		return err
+	}
+	if c.Coordinator == "" {
+		return nil
+	}
+	if u, err := url.Parse(c.Coordinator); err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Port() == "" {
+		return fmt.Errorf("coordinator address %q: write nats://host:port such as nats://127.0.0.1:4222", c.Coordinator)
+	}
+	return nil
 }
 
 // source finds a catalogue entry; its path is absolute.

@@ -42,23 +42,29 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	members, err := h.members()
+	members, err := h.members(c, id)
 	if err != nil {
 		return err
 	}
 	if boss := members.Coordinator().Name; boss != c.Name {
 		return session.BadInput(fmt.Errorf("%s is a party of this federation; its coordinator is %s", c.Name, boss))
 	}
-	kept, err := h.vault()
+	lock, err := h.take()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, kept.Close()) }()
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	// The broker is first to write, and it writes nothing when it cannot listen.
 	broker, err := startBroker(ctx, h, c, members, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, broker.Shutdown(context.WithoutCancel(ctx))) }()
+	kept, err := h.vault()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, kept.Close()) }()
 	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
 	if err != nil {
 		return err
@@ -97,8 +103,12 @@ func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster,
 	}
 	s, err := nats.Start(ctx, cfg)
 	var taken *nats.PortTakenError
-	if errors.As(err, &taken) {
-		return nil, session.BadInput(fmt.Errorf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host))
+	var noListen *net.OpError
+	switch {
+	case errors.As(err, &taken):
+		err = session.BadInput(fmt.Errorf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host))
+	case errors.As(err, &noListen) && noListen.Op == "listen":
+		err = session.BadInput(fmt.Errorf("this machine cannot listen on %s (%w); choose another address with --listen", net.JoinHostPort(host, strconv.Itoa(port)), noListen.Err))
 	}
 	return s, err
 }

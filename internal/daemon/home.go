@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/roster"
@@ -55,25 +56,45 @@ func (h Home) approvals() roster.Approvals { return roster.Approvals(h.path("app
 // Create makes a home with the configuration and an identity of the given
 // seed, and writes its member file.
 func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
-	if err := os.MkdirAll(string(h), 0o700); err != nil {
-		return roster.Member{}, fmt.Errorf("daemon: %w", err)
+	m, file, err := member(c, role, seed)
+	if err != nil {
+		return m, session.BadInput(err)
 	}
-	id, err := identity.CreateFrom(h.IdentityPath(), seed)
+	if err := os.MkdirAll(string(h), 0o700); err != nil {
+		return m, session.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
+	}
+	_, err = identity.CreateFrom(h.IdentityPath(), seed)
 	if errors.Is(err, fs.ErrExist) {
-		return roster.Member{}, session.BadInput(fmt.Errorf("%s holds an identity already; choose another --home", h))
+		return m, session.BadInput(fmt.Errorf("%s holds an identity already; choose another --home", h))
 	}
 	if err != nil {
-		return roster.Member{}, err
+		return m, err
 	}
-	m := roster.Member{Name: c.Name, Role: role, Public: id.Public()}
 	if err := c.save(h.ConfigPath()); err != nil {
 		return m, err
 	}
-	b, err := roster.MarshalMember(m)
-	if err != nil {
-		return m, err
+	return m, disk.Replace(h.MemberPath(), file)
+}
+
+// reserved is a name that job files keep for the coordinator.
+const reserved = "coordinator"
+
+// member finds out what the member file will hold, before anything is written.
+func member(c *Config, role roster.Role, seed [32]byte) (roster.Member, []byte, error) {
+	m := roster.Member{Name: c.Name, Role: role}
+	if role == roster.Party && c.Name == reserved {
+		return m, nil, fmt.Errorf("a party cannot be called %q; choose another --name", reserved)
 	}
-	return m, disk.Replace(h.MemberPath(), b)
+	if err := c.check(); err != nil {
+		return m, nil, err
+	}
+	id, err := identity.FromSeed(seed)
+	if err != nil {
+		return m, nil, err
+	}
+	m.Public = id.Public()
+	file, err := roster.MarshalMember(m)
+	return m, file, err
 }
 
 // Join installs a roster whose fingerprints the operator has approved.
@@ -82,14 +103,36 @@ func (h Home) Join(r *roster.Roster) error {
 	if err != nil {
 		return err
 	}
-	m, ok := r.Lookup(c.Name)
-	if !ok || m.Fingerprint() != id.Public().Fingerprint() {
-		return session.BadInput(fmt.Errorf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath()))
+	if err := h.isIn(r, c, id); err != nil {
+		return err
 	}
 	if err := r.Save(h.RosterPath()); err != nil {
 		return err
 	}
 	return h.approvals().Approve(r.Hash())
+}
+
+// isIn checks that a roster holds this home's name with its identity.
+func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
+	m, ok := r.Lookup(c.Name)
+	if !ok || m.Fingerprint() != id.Public().Fingerprint() {
+		return session.BadInput(fmt.Errorf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath()))
+	}
+	return nil
+}
+
+// take keeps a second daemon out of the home until the file is closed. It
+// locks the identity, which every home has, so that a daemon that is refused
+// leaves nothing behind.
+func (h Home) take() (*os.File, error) {
+	if err := control.Fits(h.Socket()); err != nil {
+		return nil, session.BadInput(err)
+	}
+	lock, err := disk.Lock(h.IdentityPath())
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, session.BadInput(fmt.Errorf("another daemon runs in %s; stop that one first", h))
+	}
+	return lock, err
 }
 
 // open reads the identity and the configuration.
@@ -105,8 +148,9 @@ func (h Home) open() (*identity.Identity, *Config, error) {
 	return id, c, err
 }
 
-// members reads the roster and checks that the operator approved it.
-func (h Home) members() (*roster.Roster, error) {
+// members reads the roster and checks that the operator approved it and that
+// this home is in it.
+func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) {
 	r, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, session.BadInput(fmt.Errorf("%s has joined no federation; use mercer federation join --home %s ROSTER", h, h))
@@ -121,5 +165,5 @@ func (h Home) members() (*roster.Roster, error) {
 	if !ok {
 		return nil, session.Forbidden(fmt.Errorf("%s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath()))
 	}
-	return r, nil
+	return r, h.isIn(r, c, id)
 }

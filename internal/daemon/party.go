@@ -22,7 +22,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	members, err := h.members()
+	members, err := h.members(c, id)
 	if err != nil {
 		return err
 	}
@@ -32,6 +32,11 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if c.Coordinator == "" {
 		return session.BadInput(fmt.Errorf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath()))
 	}
+	lock, err := h.take()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	kept, err := h.vault()
 	if err != nil {
 		return err
@@ -43,6 +48,9 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}
 	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
 	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
+	if err != nil && ctx.Err() != nil {
+		return nil //nolint:nilerr // told to stop before the coordinator answered
+	}
 	if err != nil {
 		return err
 	}

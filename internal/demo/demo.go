@@ -154,7 +154,10 @@ func (f *Federation) answering(ctx context.Context) error {
 		case <-f.processes[Coordinator].ended:
 			return fmt.Errorf("demo: the coordinator ended early: %s", f.lastWords(Coordinator))
 		case <-ctx.Done():
-			return fmt.Errorf("demo: the coordinator does not answer: %w", err)
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return fmt.Errorf("demo: the coordinator does not answer: %w", err)
+			}
+			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

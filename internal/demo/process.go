@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +39,9 @@ func (f *Federation) StartProcess(name string) error {
 	}
 	p := &process{cmd: exec.Command(f.Program[0], arguments...), ended: make(chan struct{})}
 	p.cmd.Stderr = log
+	// Ctrl-C on a terminal reaches whole groups of processes; these stop when
+	// they are told to.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close())
 	}
@@ -47,6 +51,30 @@ func (f *Federation) StartProcess(name string) error {
 	}()
 	f.processes[name] = p
 	return nil
+}
+
+// Watch returns a context that also ends when a process ends by itself; its
+// cause then says which one. The returned function stops the watch.
+func (f *Federation) Watch(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	for name, p := range f.processes {
+		go func() {
+			select {
+			case <-p.ended:
+				cancel(fmt.Errorf("demo: the process of %s ended early (%w); it said last: %s", name, errEarly(p.err), f.lastWords(name)))
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, func() { cancel(nil) }
+}
+
+// errEarly is how a process ended that should have run on.
+func errEarly(err error) error {
+	if err == nil {
+		return errors.New("without an error")
+	}
+	return err
 }
 
 // Kill ends one process as a power cut would, and waits until it is gone.

@@ -93,5 +93,8 @@ func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 			worst = math.Max(worst, math.Abs(x[j]-y[j]))
 		}
 	}
+	if math.IsNaN(worst) || math.IsInf(worst, 0) { // which no result can hold
+		return 0, errors.New("evaluate: decisions that are not finite numbers cannot be compared")
+	}
 	return worst, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 
 // RunPooled runs a job of protocol pooled: everything on the rows in one
 // place, without any privacy. The model it leaves is an ordinary file.
-func RunPooled(j *job.Job, shares []Share, out string) (*stage.Result, *stage.Outcome, error) {
+func RunPooled(j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Outcome, error) {
 	began := time.Now()
 	splits := make([]stage.Split, len(shares))
 	for i, s := range shares {
@@ -40,13 +39,13 @@ func RunPooled(j *job.Job, shares []Share, out string) (*stage.Result, *stage.Ou
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := p.save(j, f, filepath.Join(out, "model.mercer"))
+	m, err := p.save(j, f, filepath.Join(dir, "model.mercer"))
 	if err != nil {
 		return nil, nil, err
 	}
 	seconds := time.Since(began).Seconds()
 	return &stage.Result{
-		Job: j.Name, Metrics: metrics, HeldOut: len(f.Truth), Training: trainingRows(splits), Support: len(f.Support),
+		Job: j.Name, Metrics: metrics, Grid: []any{}, HeldOut: len(f.Truth), Training: trainingRows(splits), Support: len(f.Support),
 		Timings: map[string]float64{"learn": seconds, "total": seconds},
 		Models:  []stage.Model{m}, ModelHash: stage.HashModels([]stage.Model{m}),
 		Leakage: map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}},
@@ -69,9 +68,6 @@ func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (stage.Mode
 	}
 	var file bytes.Buffer
 	if err := model.Encode(&file, m); err != nil {
-		return stage.Model{}, err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return stage.Model{}, err
 	}
 	sum := sha256.Sum256(file.Bytes())

@@ -29,6 +29,12 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
+	for _, s := range shares {
+		// A party's daemon would tell its own log only.
+		if _, err := stage.SplitTable(j, s.Table); err != nil {
+			return nil, session.BadInput(fmt.Errorf("%s: %w", s.Party, err))
+		}
+	}
 	return shares, nil
 }
 

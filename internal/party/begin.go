@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -28,7 +29,7 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	if !known {
 		return fmt.Errorf("party: a directory for session %v, which is not open here", m.Session)
 	}
-	if r.active || r.report != nil {
+	if r.begun || r.report != nil {
 		return nil
 	}
 	d, err := p.directory(r, m.Body)
@@ -36,7 +37,7 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if err := r.Put(vault.Directory, m.Body); err != nil {
-		return err
+		return notNow(err)
 	}
 	return p.start(ctx, r, d)
 }
@@ -66,13 +67,13 @@ func (p *Party) start(ctx context.Context, r *running, d session.Directory) erro
 	if err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
-	r.run, r.active = run, true
+	r.run, r.begun, r.active = run, true, true
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	p.running.Go(func() {
 		traffic, err := driver.Run(ctx, driver.Config{
 			Session: r.session, Machine: run.Machine, InputHash: run.InputHash, Records: r.Records(),
 			Log: r, Ledger: p.Vault, Mail: mail, Logger: p.Logger,
-			Timeout: func(protocol.Timer) time.Duration { return r.work.job.Timeout.Round },
+			Timeout: func(t protocol.Timer) time.Duration { return stage.Timeout(r.work.job, t) },
 		})
 		p.finished <- finished{r, traffic, err}
 	})
@@ -82,6 +83,9 @@ func (p *Party) start(ctx context.Context, r *running, d session.Directory) erro
 // conclude takes the result over and reports how the session ended.
 func (p *Party) conclude(ctx context.Context, f finished) error {
 	f.r.active = false
+	if f.r.cancel != nil {
+		f.r.cancel(nil) // its context ends with the driver
+	}
 	if errors.Is(f.err, driver.ErrInterrupted) {
 		if ctx.Err() == nil {
 			p.Logger.Error("a session stopped; restart the party to go on with it", "session", f.r.ID().String(), "error", f.err)
@@ -100,13 +104,8 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		p.Logger.Error("a session failed", "session", f.r.ID().String(), "error", f.err)
 	}
 	f.r.report = p.report(f).Encode()
-	if err := f.r.Put(vault.Report, f.r.report); err != nil {
-		return err
-	}
-	if f.r.work.closing != nil {
-		return p.destroy(ctx, f.r.work)
-	}
-	return p.tell(ctx, f.r.ID(), session.KindReport, f.r.report)
+	// A report that could not be kept may be told: the journal gives it again.
+	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), session.KindReport, f.r.report))
 }
 
 func (p *Party) report(f finished) *session.Report {

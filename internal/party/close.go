@@ -3,25 +3,41 @@ package party
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// abort ends a session that failed elsewhere.
-func (p *Party) abort(m protocol.Message) error {
-	r, known := p.sessions[m.Session]
-	if !known || !r.active {
-		return nil
-	}
+// abort ends a session that failed elsewhere, begun or not, or a question that
+// will not be answered.
+func (p *Party) abort(ctx context.Context, m protocol.Message) error {
 	f, err := session.DecodeRefusal(m.Body)
 	if err != nil {
 		return err
 	}
-	r.cancel(errAborted(p.boss, f.Reason))
+	if q := p.asked(m.Session); q != nil {
+		p.reply(q, nil, &session.Error{Code: f.Code, Err: errors.New(f.Reason)})
+	}
+	if r, known := p.sessions[m.Session]; known && r.report == nil {
+		return p.stop(ctx, r, errAborted(p.boss, f.Reason))
+	}
 	return nil
 }
+
+// stop ends a session that has not ended.
+func (p *Party) stop(ctx context.Context, r *running, why error) error {
+	if !r.active {
+		return p.conclude(ctx, finished{r: r, err: why})
+	}
+	r.cancel(why)
+	return nil
+}
+
+// errStopping puts a closing back until no driver of the job runs. It is not
+// acknowledged before: a crash in between must not leave the secrets.
+var errStopping = notNow(errors.New("party: the job's sessions are being stopped"))
 
 // close ends a job: running sessions are stopped, then everything is
 // destroyed. A closing for an unknown job is answered too: the answer to an
@@ -35,37 +51,46 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	if !known {
 		return p.closed(ctx, c)
 	}
-	w.closing = c
-	for _, r := range w.sessions {
-		if r.active {
-			r.cancel(errAborted(p.boss, c.Outcome))
+	if w.active() {
+		for _, r := range w.sessions {
+			if r.active {
+				r.cancel(errAborted(p.boss, c.Outcome))
+			}
+		}
+		return errStopping
+	}
+	if c.Done && w.job.Prediction == job.Open {
+		// Nothing may stand in the way of the destruction. A job that did not
+		// get as far, or that a crash has half destroyed, has nothing to keep.
+		if err := p.keep(w, c.Classes); err != nil {
+			p.Logger.Error("could not keep what predictions need", "job", w.id.String(), "error", err)
 		}
 	}
-	return p.destroy(ctx, w)
+	if err := p.destroy(w, c.Outcome); err != nil {
+		return notNow(fmt.Errorf("party: %w", err))
+	}
+	return p.closed(ctx, c)
 }
 
-// destroy erases what the party holds for a closed job, once no driver runs.
-func (p *Party) destroy(ctx context.Context, w *work) error {
-	if w.active() {
-		return nil // conclude comes back here
-	}
-	if w.closing.Done && w.job.Prediction == job.Open {
-		if err := p.keep(w); err != nil {
-			return err
-		}
-	}
+// destroy erases what the party holds for a job. What cannot be erased stays
+// in the books, to be erased when the closing comes again.
+func (p *Party) destroy(w *work, outcome string) error {
+	var left []*running
 	var errs error
 	for _, r := range w.sessions {
 		p.exchange.Forget(r.ID())
+		if err := r.Destroy(outcome); err != nil {
+			errs, left = errors.Join(errs, err), append(left, r)
+			continue
+		}
 		delete(p.sessions, r.ID())
-		errs = errors.Join(errs, r.Destroy(w.closing.Outcome))
 	}
-	delete(p.jobs, w.id)
-	if errs != nil {
+	if w.sessions = left; errs != nil {
 		return errs
 	}
-	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", w.closing.Outcome)
-	return p.closed(ctx, w.closing)
+	delete(p.jobs, w.id)
+	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
+	return nil
 }
 
 func (p *Party) closed(ctx context.Context, c *session.Closing) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/exchange"
@@ -49,7 +50,9 @@ type Party struct {
 	sessions  map[protocol.SessionID]*running
 	finished  chan finished
 	questions chan *question
-	pending   []*question // asked and not yet answered
+	withdrawn chan *question
+	pending   []*question   // asked and not yet answered, at most maxQuestions
+	over      chan struct{} // closed when Run returns
 	running   sync.WaitGroup
 }
 
@@ -63,12 +66,15 @@ func New(c Config) *Party {
 		sessions:  make(map[protocol.SessionID]*running),
 		finished:  make(chan finished),
 		questions: make(chan *question),
+		withdrawn: make(chan *question),
+		over:      make(chan struct{}),
 	}
 }
 
-// Run serves the federation until ctx ends. What it leaves unfinished, the
-// next Run on the same vault resumes.
+// Run serves the federation until ctx ends. What it leaves unfinished, another
+// Party on the same vault resumes. Run is called once.
 func (p *Party) Run(ctx context.Context) error {
+	defer close(p.over)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer p.running.Wait()
 	defer stop(nil)
@@ -89,6 +95,10 @@ func (p *Party) Run(ctx context.Context) error {
 			}
 		case q := <-p.questions:
 			p.ask(ctx, q)
+		case q := <-p.withdrawn:
+			if err := p.withdraw(ctx, q); err != nil {
+				p.Logger.Error("could not withdraw a question", "job", q.job.String(), "error", err)
+			}
 		}
 	}
 }
@@ -106,6 +116,20 @@ func (p *Party) leave(ctx context.Context) error {
 	return nil
 }
 
+// errNotNow marks a failure of this process or its surroundings, after which a
+// control message is put back and comes again.
+var errNotNow = errors.New("it will be tried again")
+
+func notNow(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w; %w", err, errNotNow)
+}
+
+// retryDelay is how long a message waits that could not be handled.
+const retryDelay = 100 * time.Millisecond
+
 // control handles one control message. It is acknowledged once what it asks
 // for is durable; a message that cannot be handled now comes again.
 func (p *Party) control(ctx context.Context, in driver.Inbound) {
@@ -117,9 +141,15 @@ func (p *Party) control(ctx context.Context, in driver.Inbound) {
 	}
 	err := p.handle(ctx, m)
 	if err != nil {
-		p.Logger.Error("could not handle a control message", "message", m.Header.String(), "error", err)
+		p.Logger.Warn("could not handle a control message", "message", m.Header.String(), "error", err)
 	}
-	p.acknowledge(in)
+	if !errors.Is(err, errNotNow) {
+		p.acknowledge(in)
+		return
+	}
+	if err := in.Later(retryDelay); err != nil {
+		p.Logger.Warn("could not put a message back", "error", err)
+	}
 }
 
 func (p *Party) acknowledge(in driver.Inbound) {
@@ -135,7 +165,7 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 	case session.KindDirectory:
 		return p.begin(ctx, m)
 	case session.KindAbort:
-		return p.abort(m)
+		return p.abort(ctx, m)
 	case session.KindClosing:
 		return p.close(ctx, m)
 	case session.KindRefusal:
@@ -147,7 +177,7 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 // tell sends a control message to the coordinator.
 func (p *Party) tell(ctx context.Context, id protocol.SessionID, kind string, body []byte) error {
 	if err := p.exchange.Tell(ctx, p.boss, id, kind, body); err != nil {
-		return fmt.Errorf("party: telling the coordinator: %w", err)
+		return notNow(fmt.Errorf("party: telling the coordinator: %w", err))
 	}
 	return nil
 }

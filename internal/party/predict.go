@@ -1,7 +1,6 @@
 package party
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -25,15 +25,21 @@ type Keepsake interface {
 
 // question is a wish to have new rows predicted.
 type question struct {
-	ctx     context.Context
 	job     session.JobID
 	set     *dataset.Set
 	tag     [16]byte
 	session *stage.Session
+	id      protocol.SessionID // of the only session that may answer it
+	running *running           // once it has been proposed; it is run once
 	// prediction is filled in when the session ends well.
 	prediction *stage.Prediction
 	reply      chan reply // holds one
 }
+
+// maxQuestions bounds the questions that wait for an answer.
+const maxQuestions = 16
+
+var errStopped = errors.New("party: stopped")
 
 type reply struct {
 	prediction *stage.Prediction
@@ -43,26 +49,46 @@ type reply struct {
 // Predict asks the coordinator for the classes of new rows, which stay here:
 // only their encodings leave. The job must have kept predictions open.
 func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set) (*stage.Prediction, error) {
-	q := &question{ctx: ctx, job: id, set: set, reply: make(chan reply, 1)}
+	q := &question{job: id, set: set, reply: make(chan reply, 1)}
 	select {
 	case p.questions <- q:
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-p.over:
+		return nil, errStopped
 	}
 	select {
 	case r := <-q.reply:
 		return r.prediction, r.err
+	case <-p.over:
+		return nil, errStopped
 	case <-ctx.Done():
-		return nil, ctx.Err()
 	}
+	select {
+	case p.withdrawn <- q:
+	case <-p.over:
+	}
+	return nil, ctx.Err()
+}
+
+// withdraw forgets a question that nobody waits for, and stops its session.
+func (p *Party) withdraw(ctx context.Context, q *question) error {
+	if !slices.Contains(p.pending, q) {
+		return nil // answered meanwhile
+	}
+	p.reply(q, nil, context.Canceled)
+	if q.running == nil {
+		return nil
+	}
+	return p.stop(ctx, q.running, errAborted(p.Name, "the question was withdrawn"))
 }
 
 // Forget erases what a job left here for predictions.
 func (p *Party) Forget(id session.JobID) error { return p.Keepsake.Erase(id) }
 
 // keep puts the encoder's secret away for later predictions.
-func (p *Party) keep(w *work) error {
-	e, err := w.state.Encoder(w.closing.Classes)
+func (p *Party) keep(w *work, classes []string) error {
+	e, err := w.state.Encoder(classes)
 	if err != nil {
 		return err
 	}
@@ -72,9 +98,9 @@ func (p *Party) keep(w *work) error {
 // ask prepares a question and sends it to the coordinator, who answers with a
 // proposal or a refusal.
 func (p *Party) ask(ctx context.Context, q *question) {
+	p.pending = append(p.pending, q)
 	err := p.prepareQuestion(q)
 	if err == nil {
-		p.pending = append(p.pending, q)
 		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag}).Encode()
 		err = p.tell(ctx, q.job.Topic(), session.KindQuestion, body)
 	}
@@ -84,10 +110,17 @@ func (p *Party) ask(ctx context.Context, q *question) {
 }
 
 func (p *Party) prepareQuestion(q *question) error {
+	if len(p.pending) > maxQuestions {
+		return fmt.Errorf("party: %d questions wait for an answer, the most there may be; ask again later", maxQuestions)
+	}
 	secret, err := p.Keepsake.Get(q.job)
-	if err != nil {
+	if errors.Is(err, vault.ErrNoKeepsake) {
 		return session.BadInput(fmt.Errorf("job %v left nothing here to encode new rows with; submit it with prediction: open", q.job))
 	}
+	if err != nil {
+		return err
+	}
+	defer clear(secret)
 	encoder, err := stage.DecodeEncoder(secret)
 	if err != nil {
 		return err
@@ -96,23 +129,30 @@ func (p *Party) prepareQuestion(q *question) error {
 		return err
 	}
 	cast := stage.Cast{Coordinator: p.boss, Parties: []string{p.Name}}
-	q.session, q.prediction, err = encoder.Ask(cast, q.tag, q.set)
-	return err
+	if q.session, q.prediction, err = encoder.Ask(cast, q.tag, q.set); err != nil {
+		return session.BadInput(err)
+	}
+	s, err := protocol.NewSession(q.session.Descriptor(q.job, session.StagePredict, p.Roster.Hash(), 0))
+	if err != nil {
+		return err
+	}
+	q.id = s.ID()
+	return nil
 }
 
-// asked finds the question that a proposal answers. A coordinator cannot
-// propose a prediction that nobody asked for.
-func (p *Party) asked(prop *session.Proposal) (*question, error) {
+// asked finds the question that a session answers, or nil. A coordinator
+// cannot propose a prediction that nobody asked for, nor one of them twice.
+func (p *Party) asked(id protocol.SessionID) *question {
 	for _, q := range p.pending {
-		want := q.session.Descriptor(q.job, session.StagePredict, p.Roster.Hash(), prop.Descriptor.Attempt)
-		if prop.Job == q.job && bytes.Equal(want.Encode(), prop.Descriptor.Encode()) {
-			return q, nil
+		if q.running == nil && q.id == id {
+			return q
 		}
 	}
-	return nil, refuse("this party has not asked for this prediction")
+	return nil
 }
 
-// refused handles the coordinator's no to a job's questions.
+// refused handles the coordinator's no to a job's questions. Those that run
+// end with their session.
 func (p *Party) refused(m protocol.Message) error {
 	f, err := session.DecodeRefusal(m.Body)
 	if err != nil {
@@ -120,7 +160,7 @@ func (p *Party) refused(m protocol.Message) error {
 	}
 	why := &session.Error{Code: f.Code, Err: errors.New(f.Reason)}
 	for _, q := range slices.Clone(p.pending) {
-		if q.job.Topic() == m.Session {
+		if q.job.Topic() == m.Session && q.running == nil {
 			p.reply(q, nil, why)
 		}
 	}
@@ -147,9 +187,13 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	return p.tell(ctx, f.r.ID(), session.KindReport, report)
 }
 
-// reply ends a question.
+// reply ends a question, unless it has ended.
 func (p *Party) reply(q *question, a *stage.Prediction, err error) {
-	p.pending = slices.DeleteFunc(p.pending, func(other *question) bool { return other == q })
+	i := slices.Index(p.pending, q)
+	if i < 0 {
+		return
+	}
+	p.pending = slices.Delete(p.pending, i, i+1)
 	if err != nil {
 		a = nil
 	}

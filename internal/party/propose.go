@@ -23,6 +23,7 @@ type running struct {
 	keys     identity.SessionKeys
 	run      *stage.Run
 	cancel   context.CancelCauseFunc
+	begun    bool      // its driver has run in this process
 	active   bool      // its driver runs
 	done     bool      // it ended well
 	report   []byte    // what was reported, nil before the end
@@ -44,6 +45,10 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	return p.accept(ctx, r)
 }
 
+// maxJobs bounds the jobs whose tables and secrets a party holds at a time: a
+// coordinator need not close what it proposes.
+const maxJobs = 16
+
 // consider checks a proposal and, if all is well, makes the session durable.
 func (p *Party) consider(m protocol.Message) (*running, error) {
 	prop, err := session.DecodeProposal(m.Body)
@@ -64,6 +69,20 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
+		return nil, fmt.Errorf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them", len(p.jobs))
+	}
+	st, err := p.stageOf(w, prop)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{work: w, proposal: prop, stage: st, session: s}
+	return r, p.create(r, m.Body)
+}
+
+// stageOf checks a proposal against its job and the operator's policy, and
+// reads the job's table.
+func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error) {
 	st, err := p.describe(w, prop)
 	if err != nil {
 		return nil, err
@@ -71,25 +90,25 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	if err := p.Policy.Check(w.job, len(w.cast.Parties)); err != nil {
 		return nil, err
 	}
-	if err := p.prepare(w); err != nil {
-		return nil, err
-	}
-	r := &running{work: w, proposal: prop, stage: st, session: s}
-	return r, p.create(r, m.Body)
+	return st, p.prepare(w)
 }
 
 // considerPrediction accepts a session that this party has asked for.
 func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, body []byte) (*running, error) {
-	q, err := p.asked(prop)
-	if err != nil {
-		return nil, err
+	q := p.asked(s.ID())
+	if q == nil || q.job != prop.Job {
+		return nil, refuse("this party has not asked for this prediction")
 	}
 	j, err := job.Parse("proposal", prop.Spec)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
 	r := &running{work: &work{id: prop.Job, job: j}, proposal: prop, stage: q.session, session: s, question: q}
-	return r, p.create(r, body)
+	if err := p.create(r, body); err != nil {
+		return nil, err
+	}
+	q.running = r
+	return r, nil
 }
 
 // create draws the session's seed, makes it durable and enters the session
@@ -97,8 +116,11 @@ func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, 
 func (p *Party) create(r *running, body []byte) error {
 	label := fmt.Sprintf("%s/%d/%d/%s", r.work.job.Name, r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
 	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
-	if err != nil {
+	if errors.Is(err, vault.ErrUsed) {
 		return err
+	}
+	if err != nil {
+		return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot write its journal; its own log says why"}
 	}
 	return p.adopt(r, v)
 }

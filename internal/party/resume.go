@@ -2,12 +2,13 @@ package party
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -21,22 +22,25 @@ func (p *Party) resume(ctx context.Context) error {
 		return fmt.Errorf("party: %w", err)
 	}
 	for _, l := range lost {
-		p.lose(ctx, l)
+		p.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
+		p.lose(ctx, l.ID, "the party lost its journal of the session; submit the job again")
 	}
 	var found []*running
 	for _, v := range open {
 		r, err := p.reopen(v)
-		if err != nil {
-			return fmt.Errorf("party: session %v cannot be resumed: %w", v.ID(), err)
-		}
-		if r.proposal.Stage == session.StagePredict {
-			// Its rows were in a request to the process that is gone.
-			if err := v.Destroy("the party was restarted"); err != nil {
-				return fmt.Errorf("party: %w", err)
-			}
+		var unread *fs.PathError
+		switch {
+		case errors.As(err, &unread):
+			return fmt.Errorf("party: session %v cannot be read: %w", v.ID(), err)
+		case err == nil:
+			found = append(found, r)
 			continue
 		}
-		found = append(found, r)
+		p.Logger.Error("a session cannot be run on; its secrets are destroyed", "session", v.ID().String(), "error", err)
+		if err := v.Destroy(err.Error()); err != nil {
+			return fmt.Errorf("party: %w", err)
+		}
+		p.lose(ctx, v.ID(), "the party was restarted and cannot run the session on; try again")
 	}
 	slices.SortFunc(found, func(a, b *running) int { return int(a.proposal.Stage) - int(b.proposal.Stage) })
 	for _, r := range found {
@@ -52,15 +56,16 @@ func (p *Party) resume(ctx context.Context) error {
 
 // lose tells the coordinator that a session cannot be run on, so that nobody
 // waits for it. What is wrong with the files is for the log only.
-func (p *Party) lose(ctx context.Context, l vault.Lost) {
-	p.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
-	report := session.Report{Code: session.CodeFailed, Reason: "the party lost its journal of the session; submit the job again"}
-	if err := p.tell(ctx, l.ID, session.KindReport, report.Encode()); err != nil {
-		p.Logger.Warn("could not report a lost session", "session", l.ID.String(), "error", err)
+func (p *Party) lose(ctx context.Context, id protocol.SessionID, why string) {
+	report := session.Report{Code: session.CodeFailed, Reason: why}
+	if err := p.tell(ctx, id, session.KindReport, report.Encode()); err != nil {
+		p.Logger.Warn("could not report a lost session", "session", id.String(), "error", err)
 	}
 }
 
-// reopen reads what a session in the vault is.
+// reopen reads what a session in the vault is. An error means that this
+// process cannot run it on: the federation has changed, or it is a prediction,
+// whose rows were in a request to the process that is gone.
 func (p *Party) reopen(v vault.Session) (*running, error) {
 	body, err := v.Get(vault.Proposal)
 	if err != nil {
@@ -71,8 +76,11 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 		return nil, err
 	}
 	s, err := protocol.NewSession(prop.Descriptor)
-	if err != nil || prop.Stage == session.StagePredict {
-		return &running{Session: v, proposal: prop, session: s}, err
+	if err != nil {
+		return nil, err
+	}
+	if prop.Stage == session.StagePredict {
+		return nil, errors.New("party: nobody waits for the prediction any more")
 	}
 	w, err := p.work(prop)
 	if err != nil {
@@ -87,7 +95,8 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 // the journal ends the session, not the party.
 func (p *Party) continueSession(ctx context.Context, r *running) error {
 	var err error
-	if r.stage, err = p.restage(r); err != nil {
+	// The policy may have become stricter, and the data may be gone.
+	if r.stage, err = p.stageOf(r.work, r.proposal); err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
@@ -95,7 +104,8 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		if err := p.relive(r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
-		return nil
+		// The crash may have come before the report was sent.
+		return p.tell(ctx, r.ID(), session.KindReport, r.report)
 	}
 	body, err := r.Get(vault.Directory)
 	if err != nil || body == nil {
@@ -106,14 +116,6 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	return p.start(ctx, r, d)
-}
-
-// restage finds out again what a resumed session is.
-func (p *Party) restage(r *running) (*stage.Session, error) {
-	if err := p.prepare(r.work); err != nil {
-		return nil, err
-	}
-	return p.describe(r.work, r.proposal)
 }
 
 // relive takes over the result of a session that had ended well; one that had

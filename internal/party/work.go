@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -20,7 +22,6 @@ type work struct {
 	state    *stage.Party
 	sessions []*running // in the order of the stages
 	cpu      float64    // seconds the process had used when the job began
-	closing  *session.Closing
 }
 
 // work returns the job that a proposal belongs to, new or known.
@@ -38,12 +39,29 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
 	}
+	if err := p.among(j.Parties()); err != nil {
+		return nil, err
+	}
 	w := &work{id: prop.Job, job: j, cast: stage.Cast{Coordinator: p.boss, Parties: j.Parties()}}
 	if w.plan, err = stage.Plan(j, w.cast); err != nil {
 		return nil, session.BadInput(err)
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
+}
+
+// among checks who takes part. A coordinator that named itself a party would
+// be told what parties keep from it, first of all their scales.
+func (p *Party) among(parties []string) error {
+	for _, name := range parties {
+		if m, ok := p.Roster.Lookup(name); !ok || m.Role != roster.Party {
+			return refuse("%q is no party of the roster that this party's operator approved", name)
+		}
+	}
+	if !slices.Contains(parties, p.Name) {
+		return refuse("the job does not name this party")
+	}
+	return nil
 }
 
 // prepare reads the table that the job asks for. It comes after the policy,
@@ -79,18 +97,26 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error
 	return s, p.inOrder(w, prop)
 }
 
-// inOrder checks that the party has finished the stages before.
+// inOrder checks that the party has finished the stages before, and that it
+// runs each of them once: another attempt would show the same rows, scaled
+// twice, under other keys.
 func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
-		if st.Session == nil || !takesPart(st.Session, p.Name) {
-			continue
-		}
-		done := false
-		for _, r := range w.sessions {
-			done = done || int(r.proposal.Stage) == i && r.done
-		}
-		if !done {
+		if r := w.at(i); st.Session != nil && takesPart(st.Session, p.Name) && (r == nil || !r.done) {
 			return fmt.Errorf("party: stage %s has not ended here", st.Name)
+		}
+	}
+	if r := w.at(int(prop.Stage)); r != nil && r.proposal.Descriptor.Attempt != prop.Descriptor.Attempt {
+		return refuse("stage %s was accepted before, in another attempt", w.plan[prop.Stage].Name)
+	}
+	return nil
+}
+
+// at returns the session of a stage, or nil.
+func (w *work) at(stage int) *running {
+	for _, r := range w.sessions {
+		if int(r.proposal.Stage) == stage {
+			return r
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func ParseMember(b []byte) (Member, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&d); err != nil {
-		return Member{}, fmt.Errorf("roster: %w", err)
+		return Member{}, fmt.Errorf("roster: %w", inWords(err))
 	}
 	if d.APIVersion != apiVersion || d.Kind != memberKind {
 		return Member{}, fmt.Errorf("roster: apiVersion %q and kind %q, want %q and %q", d.APIVersion, d.Kind, apiVersion, memberKind)

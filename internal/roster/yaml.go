@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/identity"
@@ -81,10 +82,7 @@ func Parse(b []byte) (*Roster, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&d); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errors.New("the file is empty")
-		}
-		return nil, fmt.Errorf("roster: %w", err)
+		return nil, fmt.Errorf("roster: %w", inWords(err))
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, errors.New("roster: something follows the first YAML document")
@@ -97,6 +95,19 @@ func Parse(b []byte) (*Roster, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// inWords makes one sentence without Go's types of what the decoder says.
+func inWords(err error) error {
+	var list *yaml.TypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("the file is empty")
+	case errors.As(err, &list) && len(list.Errors) > 0:
+		problem, _, _ := strings.Cut(list.Errors[0], " in type ")
+		return errors.New(problem)
+	}
+	return err
 }
 
 func (d *document) roster() *Roster {

@@ -48,6 +48,10 @@ func Reason(err error) string {
 	if errors.As(err, &coded) && coded.Public != "" {
 		return coded.Public
 	}
+	var discreet interface{ Public() string }
+	if errors.As(err, &discreet) {
+		return discreet.Public()
+	}
 	return err.Error()
 }
 
@@ -69,6 +73,8 @@ func CodeOf(err error) Code {
 		return CodeDone
 	case errors.As(err, &coded):
 		return coded.Code
+	case errors.Is(err, protocol.ErrInput):
+		return CodeBadInput
 	case errors.As(err, &blame) && blame.Kind == protocol.KindSilent, errors.Is(err, context.DeadlineExceeded):
 		return CodeTimedOut
 	case blame != nil && blame.Kind != protocol.KindAborted && blame.Kind != protocol.KindTransport:

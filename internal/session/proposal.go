@@ -2,7 +2,11 @@ package session
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -98,14 +102,30 @@ func (f *Refusal) Encode() []byte {
 // DecodeRefusal decodes what Encode wrote.
 func DecodeRefusal(b []byte) (*Refusal, error) {
 	r := wire.NewReader(b)
-	f := &Refusal{Code: readCode(r), Reason: r.String(maxTextBytes)}
+	f := &Refusal{Code: readCode(r), Reason: readText(r)}
 	return f, r.Close("session: refusal")
 }
 
-// clip keeps a text within what a peer accepts.
+// clip makes a text one line within what a peer accepts.
 func clip(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s)
 	if len(s) <= maxTextBytes {
 		return s
 	}
-	return s[:maxTextBytes]
+	return strings.ToValidUTF8(s[:maxTextBytes], "")
+}
+
+// readText reads a peer's text, which will be shown on a terminal: control
+// characters could write there what the peer likes.
+func readText(r *wire.Reader) string {
+	s := r.String(maxTextBytes)
+	if s != clip(s) {
+		r.Fail(errors.New("a text with control characters"))
+	}
+	return s
 }

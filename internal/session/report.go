@@ -72,7 +72,7 @@ func (p *Report) Encode() []byte {
 func DecodeReport(b []byte) (*Report, error) {
 	r := wire.NewReader(b)
 	p := &Report{
-		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: r.String(maxTextBytes),
+		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: readText(r),
 		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
 		Facts: Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()},
 	}
@@ -107,7 +107,7 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	r := wire.NewReader(b)
 	c := &Closing{}
 	r.Fixed(c.Job[:])
-	c.Outcome = r.String(maxTextBytes)
+	c.Outcome = readText(r)
 	c.Done = r.Bool()
 	for range r.Count(maxClasses, 2) {
 		c.Classes = append(c.Classes, r.String(maxTextBytes))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -49,6 +50,21 @@ func TestLongReasonsAreClipped(t *testing.T) {
 	back, err := DecodeRefusal(f.Encode())
 	if err != nil || len(back.Reason) != maxTextBytes {
 		t.Fatalf("%d bytes, %v; want %d", len(back.Reason), err, maxTextBytes)
+	}
+}
+
+// What a peer sends is shown on terminals.
+func TestControlCharacters(t *testing.T) {
+	f := &Refusal{CodeFailed, "a\x1b[31mred\nline"}
+	back, err := DecodeRefusal(f.Encode())
+	if err != nil || back.Reason != "a [31mred line" {
+		t.Errorf("an own text arrives as %q, %v", back.Reason, err)
+	}
+	var w wire.Writer
+	w.Uint8(uint8(CodeFailed))
+	w.String("\x1b[2J")
+	if _, err := DecodeRefusal(w.Bytes()); err == nil {
+		t.Error("a peer's control characters are accepted")
 	}
 }
 
@@ -103,6 +119,7 @@ func TestCodeOf(t *testing.T) {
 		{protocol.Blame("south", protocol.KindMalformed, errors.New("x")), CodeMisbehaved},
 		{protocol.Blame("south", protocol.KindAborted, errors.New("x")), CodeFailed},
 		{protocol.Blame(protocol.Transport, protocol.KindTransport, errors.New("x")), CodeFailed},
+		{fmt.Errorf("stage scale: %w", &widths{}), CodeBadInput},
 		{protocol.Blame("south", protocol.KindSilent, errors.New("x")), CodeTimedOut},
 		{fmt.Errorf("a: %w", context.DeadlineExceeded), CodeTimedOut},
 	}
@@ -140,4 +157,27 @@ func FuzzDecode(f *testing.F) {
 			t.Error("directory is not canonical")
 		}
 	})
+}
+
+// widths is an error of a protocol about data that do not go together.
+type widths struct{}
+
+func (*widths) Error() string        { return "south has 9 columns, north 30" }
+func (*widths) Public() string       { return "south and north have different numbers of columns" }
+func (*widths) Is(target error) bool { return target == protocol.ErrInput }
+
+func TestReason(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("x"), "x"},
+		{&Error{Err: errors.New("rows.csv:3"), Public: "its data cannot be used"}, "its data cannot be used"},
+		{&Error{Err: errors.New("no such job")}, "no such job"},
+		{fmt.Errorf("a: %w", &widths{}), "south and north have different numbers of columns"},
+	} {
+		if got := Reason(c.err); got != c.want {
+			t.Errorf("%v: peers are told %q, want %q", c.err, got, c.want)
+		}
+	}
 }

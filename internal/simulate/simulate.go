@@ -27,7 +27,7 @@ import (
 type Config struct {
 	Job    *job.Job
 	Shares []launch.Share
-	Out    string // folder for models and results
+	Dir    string // for the coordinator's jobs and their models
 	// Seed draws identities' and sessions' seeds.
 	Seed     func(label string) [32]byte
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
@@ -45,7 +45,8 @@ func Run(ctx context.Context, c Config) (*stage.Result, *stage.Outcome, error) {
 		return nil, nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	ended := f.start(ctx)
+	defer stop()
+	ended := f.start(ctx, stop)
 	result, outcome, err := f.submit(ctx, c.Job)
 	stop()
 	for range f.daemons() {
@@ -94,7 +95,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	f := &federation{}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
-		Jobs: filepath.Join(c.Out, "jobs"), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
+		Jobs: filepath.Join(c.Dir, "jobs"), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
 		Progress: func(_ session.JobID, p protocol.Progress) { c.Progress(p) },
 	})
 	if err != nil {
@@ -115,12 +116,17 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	return f, nil
 }
 
-// start runs all daemons; each sends one error, or nil, when it ends.
-func (f *federation) start(ctx context.Context) <-chan error {
+// start runs all daemons; each sends one error, or nil, when it ends. The
+// first to end stops the others, which would wait for it.
+func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 	ended := make(chan error, f.daemons())
-	go func() { ended <- f.boss.Run(ctx) }()
+	run := func(daemon func(context.Context) error) {
+		defer stop()
+		ended <- daemon(ctx)
+	}
+	go run(f.boss.Run)
 	for _, p := range f.parties {
-		go func() { ended <- p.Run(ctx) }()
+		go run(p.Run)
 	}
 	return ended
 }

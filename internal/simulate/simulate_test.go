@@ -41,7 +41,7 @@ func TestSimulatedEqualsPooled(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	result, outcome, err := Run(ctx, Config{
-		Job: j, Shares: shares, Out: t.TempDir(), Seed: coordinator.RandomSeed,
+		Job: j, Shares: shares, Dir: t.TempDir(), Seed: coordinator.RandomSeed,
 		Usage: func() (float64, uint64) { return 0, 0 }, Progress: func(protocol.Progress) {},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

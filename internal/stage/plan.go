@@ -3,6 +3,7 @@ package stage
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -83,6 +84,9 @@ type Cast struct {
 func Plan(j *job.Job, c Cast) ([]Stage, error) {
 	if len(c.Parties) < 2 {
 		return nil, fmt.Errorf("stage: a job of %d parties; name at least two", len(c.Parties))
+	}
+	if slices.Contains(c.Parties, c.Coordinator) {
+		return nil, fmt.Errorf("stage: the coordinator %s cannot be a party of the job too", c.Coordinator)
 	}
 	switch j.Protocol.Name {
 	case "okra":

@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -37,7 +38,16 @@ func (p *Party) Encoder(classes []string) (*Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Encoder{params, p.epoch, p.parent, p.scaling, p.split.Set.Columns, p.rows.Cols, classes}, nil
+	return &Encoder{params, p.epoch, p.parent, p.scaling, shortNames(p.split.Set.Columns), p.rows.Cols, classes}, nil
+}
+
+// shortNames gives up names that cannot be kept; they only serve to find
+// tables with other columns.
+func shortNames(names []string) []string {
+	if slices.ContainsFunc(names, func(s string) bool { return len(s) > maxLabelBytes }) {
+		return nil
+	}
+	return names
 }
 
 // Encode returns the canonical encoding.
@@ -90,10 +100,7 @@ type Prediction struct {
 // Ask describes a session that predicts the rows of a table, which stay with
 // their owner. The prediction is filled in when the session has ended well.
 func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Prediction, error) {
-	if set.X.Cols() != e.Width {
-		return nil, nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), e.Width)
-	}
-	if err := set.Validate(); err != nil {
+	if err := e.fits(set); err != nil {
 		return nil, nil, err
 	}
 	rows := dense(set.X)
@@ -112,6 +119,21 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 	return s, answer, nil
 }
 
+// fits refuses a table that is not like the one the model was trained on.
+func (e *Encoder) fits(set *dataset.Set) error {
+	if set.X.Cols() != e.Width {
+		return fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), e.Width)
+	}
+	if set.Columns != nil && e.Columns != nil {
+		for i, name := range e.Columns {
+			if set.Columns[i] != name {
+				return fmt.Errorf("%s: feature %d is %q, the model was trained with %q there; put the columns in the order of the training table", set.Name, i+1, set.Columns[i], name)
+			}
+		}
+	}
+	return set.Validate()
+}
+
 func predictSession(params okra.Params, parent protocol.SessionID, c Cast, tag [16]byte) *Session {
 	return &Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(),
@@ -125,8 +147,12 @@ func (a *Prediction) take(decisions linalg.Matrix[float64]) error {
 	if decisions.Cols != c*(c-1)/2 {
 		return fmt.Errorf("stage: %d decisions for each row, %d classes have %d", decisions.Cols, c, c*(c-1)/2)
 	}
+	voters, err := svm.NewClassifier(a.Classes, make([]svm.Pair, decisions.Cols), 0)
+	if err != nil {
+		return fmt.Errorf("stage: %w", err)
+	}
 	a.Decisions = decisions
-	for _, code := range (&svm.Classifier{Classes: a.Classes}).Predict(decisions) {
+	for _, code := range voters.Predict(decisions) {
 		a.Predicted = append(a.Predicted, a.Classes[code])
 	}
 	return nil

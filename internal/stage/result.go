@@ -93,7 +93,7 @@ func (s *Server) Result(facts session.Facts) *Result {
 		}
 	}
 	return &Result{
-		Job: s.Job.Name, Metrics: s.metrics, HeldOut: test, Training: train,
+		Job: s.Job.Name, Metrics: s.metrics, Grid: []any{}, HeldOut: test, Training: train,
 		Support: s.model.Support(), Leakage: s.leakage(facts),
 	}
 }

@@ -16,7 +16,11 @@ func TestDifferentWidthsEndTheOddParty(t *testing.T) {
 	var mismatch *MismatchError
 	w.wantEnd(t, "south", "okra: north (the leader) has rows of 64 features, south has rows of 63; agree on the columns")
 	if !errors.As(w.end("south"), &mismatch) {
-		t.Errorf("%T, want a MismatchError", w.end("south"))
+		t.Fatalf("%T, want a MismatchError", w.end("south"))
+	}
+	const public = "okra: south and north (the leader) have different numbers of features, which south's log tells; agree on the columns"
+	if !errors.Is(mismatch, protocol.ErrInput) || mismatch.Public() != public {
+		t.Errorf("the server is told %q, want %q", mismatch.Public(), public)
 	}
 	for _, m := range w.sent {
 		if m.Sender == "south" {

@@ -197,6 +197,9 @@ func TestWidthsDiffer(t *testing.T) {
 		if columns == 30 && width.Error() != "scale: south has 30 columns, north (the leader) 64; give every party the same columns" {
 			t.Errorf("message %q", width)
 		}
+		if !errors.Is(width, protocol.ErrInput) || strings.ContainsAny(width.Public(), "0123456789") {
+			t.Errorf("the server is told %q", width.Public())
+		}
 		for _, name := range []string{"south", "east"} {
 			wantBlame(t, r.Outcome(name).End.Err, "north", protocol.KindSilent, "no complete scaling from north in time")
 		}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/roster"
+)
+
+// federationCommands are for scripts with daemons in them.
+//
+//	port VAR               a port on loopback that nobody uses now
+//	occupy PORT            somebody listens on it until the script ends
+//	rows SET K/N FILE      every N-th row of a bundled set from row K, with ids
+//	append FILE TO         puts a file's text at another's end
+//	found PARTY...         homes c and PARTY..., joined; the catalogue is PARTY/*.csv,
+//	                       the policy PARTY/policy.yaml
+//	daemon HOME ARG...     starts mercer coordinator (HOME c) or party; log in HOME.log
+//	halt HOME              SIGTERM; it must end well within 10 s
+//	until COMMAND ARG...   again and again until it ends well, for 10 s
+//	empty DIR              there is nothing in the folder
+func federationCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "append": plain(2, appendText),
+		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "until": plain(1, until), "empty": plain(1, empty),
+	}
+}
+
+// plain makes a command that has no negation and at least so many arguments.
+func plain(least int, f func(*testscript.TestScript, []string)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < least {
+			ts.Fatalf("needs %d arguments, and has no !", least)
+		}
+		f(ts, args)
+	}
+}
+
+func freePort(ts *testscript.TestScript) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	ts.Check(errors.Join(err, l.Close()))
+	return port
+}
+
+func port(ts *testscript.TestScript, args []string) { ts.Setenv(args[0], freePort(ts)) }
+
+func occupy(ts *testscript.TestScript, args []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:"+args[0])
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(l.Close()) })
+}
+
+func rows(ts *testscript.TestScript, args []string) {
+	set, err := bundled.Load(args[0])
+	ts.Check(err)
+	var k, n int
+	if _, err := fmt.Sscanf(args[1], "%d/%d", &k, &n); err != nil {
+		ts.Fatalf("%s is no K/N: %v", args[1], err)
+	}
+	var chosen []int
+	var ids []string
+	for i := k; i < set.X.Rows(); i += n {
+		chosen, ids = append(chosen, i), append(ids, fmt.Sprintf("p%d", i))
+	}
+	part := set.Subset(chosen)
+	part.IDs = ids
+	f, err := os.Create(ts.MkAbs(args[2]))
+	ts.Check(err)
+	ts.Check(errors.Join(dataset.WriteCSV(f, part), f.Close()))
+}
+
+func appendText(ts *testscript.TestScript, args []string) {
+	text := ts.ReadFile(args[0])
+	f, err := os.OpenFile(ts.MkAbs(args[1]), os.O_WRONLY|os.O_APPEND, 0)
+	ts.Check(err)
+	_, err = f.WriteString(text)
+	ts.Check(errors.Join(err, f.Close()))
+}
+
+// found makes the homes by the functions behind mercer federation, which has a
+// script of its own.
+func found(ts *testscript.TestScript, names []string) {
+	address := "127.0.0.1:" + freePort(ts)
+	members := &roster.Roster{Federation: "test"}
+	create := func(home string, c *daemon.Config, role roster.Role) {
+		m, err := daemon.Home(ts.MkAbs(home)).Create(c, role, coordinator.RandomSeed(""))
+		ts.Check(err)
+		members.Members = append(members.Members, m)
+	}
+	create("c", &daemon.Config{Name: "boss", Listen: address}, roster.Coordinator)
+	for _, name := range names {
+		create(name, partyConfig(ts, name, address), roster.Party)
+	}
+	for _, home := range append([]string{"c"}, names...) {
+		ts.Check(daemon.Home(ts.MkAbs(home)).Join(members))
+	}
+}
+
+func partyConfig(ts *testscript.TestScript, name, address string) *daemon.Config {
+	c := &daemon.Config{Name: name, Coordinator: "nats://" + address, Data: make(map[string]daemon.Source)}
+	tables, err := filepath.Glob(ts.MkAbs(filepath.Join(name, "*.csv")))
+	ts.Check(err)
+	for _, path := range tables {
+		base := filepath.Base(path)
+		c.Data[strings.TrimSuffix(base, ".csv")] = daemon.Source{Path: base, Label: "label", ID: "id"}
+	}
+	policy, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
+	if !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(errors.Join(err, yaml.Unmarshal(policy, &c.Policy)))
+	}
+	return c
+}
+
+// process is a daemon in the background.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan error // holds one
+}
+
+type processKey string
+
+func start(ts *testscript.TestScript, args []string) {
+	home, verb := args[0], "party"
+	if home == "c" {
+		verb = "coordinator"
+	}
+	log, err := os.Create(ts.MkAbs(home + ".log"))
+	ts.Check(err)
+	cmd := exec.Command("mercer", append([]string{verb, "--home", home}, args[1:]...)...)
+	cmd.Dir, cmd.Stderr = ts.MkAbs("."), log
+	ts.Check(cmd.Start())
+	p := &process{cmd, make(chan error, 1)}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		p.ended <- errors.Join(cmd.Wait(), log.Close())
+	}()
+	ts.Defer(func() {
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			ts.Logf("%s: %v", home, err)
+		}
+		<-gone
+	})
+	processes(ts)[home] = p
+}
+
+func processes(ts *testscript.TestScript) map[string]*process {
+	return ts.Value(processKey("processes")).(map[string]*process)
+}
+
+const haltTime = 10 * time.Second
+
+func halt(ts *testscript.TestScript, args []string) {
+	p := processes(ts)[args[0]]
+	if p == nil {
+		ts.Fatalf("no daemon runs in %s", args[0])
+	}
+	ts.Check(p.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case err := <-p.ended:
+		if err != nil {
+			ts.Fatalf("%s: %v\n%s", args[0], err, ts.ReadFile(args[0]+".log"))
+		}
+	case <-time.After(haltTime):
+		ts.Fatalf("%s does not stop within %v of SIGTERM", args[0], haltTime)
+	}
+}
+
+func until(ts *testscript.TestScript, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for ts.Exec(args[0], args[1:]...) != nil {
+		if ctx.Err() != nil {
+			ts.Fatalf("not within 10 s")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func empty(ts *testscript.TestScript, args []string) {
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(entries) > 0 {
+		ts.Fatalf("%s holds %v", args[0], entries)
+	}
+}
+
+// figureCommands compare numbers in the one JSON document on stdout.
+//
+//	save VAR PATH          sets a variable to what is at the path
+//	same PATH PATH         the same value at both
+//	within LOW PATH HIGH   a number, the bounds included
+//	gain LEAST             metrics.accuracy is above the mean of alone by this
+//	distinct LEAST PATH    a list with so many different values
+func figureCommands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"save": plain(2, func(ts *testscript.TestScript, args []string) { ts.Setenv(args[0], fmt.Sprint(at(ts, args[1]))) }),
+		"same": plain(2, func(ts *testscript.TestScript, args []string) {
+			if a, b := fmt.Sprint(at(ts, args[0])), fmt.Sprint(at(ts, args[1])); a != b {
+				ts.Fatalf("%s is %s and %s is %s", args[0], a, args[1], b)
+			}
+		}),
+		"within":   plain(3, within),
+		"gain":     plain(1, gain),
+		"distinct": plain(2, distinct),
+	}
+}
+
+func at(ts *testscript.TestScript, path string) any {
+	v, err := lookup(onlyDocument(ts), path)
+	ts.Check(err)
+	return v
+}
+
+func number(ts *testscript.TestScript, v any) float64 {
+	x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+	ts.Check(err)
+	return x
+}
+
+func within(ts *testscript.TestScript, args []string) {
+	x := number(ts, at(ts, args[1]))
+	if low, high := number(ts, args[0]), number(ts, args[2]); !(low <= x && x <= high) {
+		ts.Fatalf("%s is %g, not from %g to %g", args[1], x, low, high)
+	}
+}
+
+func gain(ts *testscript.TestScript, args []string) {
+	together, alone := number(ts, at(ts, "result.metrics.accuracy")), 0.0
+	list, ok := at(ts, "result.alone").([]any)
+	if !ok || len(list) == 0 {
+		ts.Fatalf("result.alone is no list")
+	}
+	for i := range list {
+		alone += number(ts, at(ts, fmt.Sprintf("result.alone.%d.accuracy", i))) / float64(len(list))
+	}
+	if least := number(ts, args[0]); !(together-alone >= least) {
+		ts.Fatalf("together %.4f, alone %.4f on average: less than %g apart", together, alone, least)
+	}
+}
+
+func distinct(ts *testscript.TestScript, args []string) {
+	list, _ := at(ts, args[1]).([]any)
+	seen := make(map[string]bool)
+	for _, v := range list {
+		seen[fmt.Sprint(v)] = true
+	}
+	if least := int(number(ts, args[0])); len(seen) < least {
+		ts.Fatalf("%s has %d different values, want %d: %v", args[1], len(seen), least, list)
+	}
+}

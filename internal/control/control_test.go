@@ -1,0 +1,297 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport/mem"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const jobFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: small}
+spec:
+  data: {source: small, label: label}
+  protocol: {name: okra}
+  kernel: {name: linear}
+  learner: {name: svc}
+`
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// short is a folder whose path is short enough for a socket.
+func short(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// serve serves a handler on a socket and returns a client.
+func serve(t *testing.T, h http.Handler) *Client {
+	t.Helper()
+	path := filepath.Join(short(t), "s")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket has mode %v, %v; want 0600", info.Mode(), err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, l, h, quiet()) }()
+	c := NewClient(path)
+	t.Cleanup(func() {
+		c.Close()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func members(t *testing.T) (*roster.Roster, map[string]*identity.Identity) {
+	t.Helper()
+	r, keys := &roster.Roster{Federation: "test"}, make(map[string]*identity.Identity)
+	for name, role := range map[string]roster.Role{"hub": roster.Coordinator, "north": roster.Party, "south": roster.Party} {
+		id, err := identity.FromSeed(sha256.Sum256([]byte(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[name] = id
+		r.Members = append(r.Members, roster.Member{Name: name, Role: role, Public: id.Public()})
+	}
+	return r, keys
+}
+
+// hub is a coordinator that does not run: its jobs stay queued.
+func hub(t *testing.T) *coordinator.Coordinator {
+	t.Helper()
+	r, keys := members(t)
+	conn, err := mem.NewNetwork().Join("hub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := coordinator.New(coordinator.Config{
+		Identity: keys["hub"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Jobs: t.TempDir(), Seed: coordinator.RandomSeed,
+		Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(), Progress: func(session.JobID, protocol.Progress) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestSubmitAndShow(t *testing.T) {
+	c := serve(t, Coordinator(hub(t), quiet()))
+	ctx := t.Context()
+	if list, err := c.Jobs(ctx); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v; want no jobs", list, err)
+	}
+	j, err := c.Submit(ctx, "job.yaml", []byte(jobFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Name != "small" || j.State != coordinator.Queued || len(j.Parties) != 2 {
+		t.Errorf("%+v; want small, queued, among both parties", j)
+	}
+	if again, err := c.Job(ctx, j.ID); err != nil || again.ID != j.ID {
+		t.Errorf("%v, %v", again, err)
+	}
+	if list, err := c.Jobs(ctx); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v; want one job", list, err)
+	}
+	waiting, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := c.Wait(waiting, j.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("a wait that is given up: %v", err)
+	}
+}
+
+func TestCoordinatorRefuses(t *testing.T) {
+	c := serve(t, Coordinator(hub(t), quiet()))
+	ctx := t.Context()
+	queued, err := c.Submit(ctx, "job.yaml", []byte(jobFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := strings.Repeat("0", 32)
+	job := func(id string) error { _, err := c.Job(ctx, id); return err }
+	wait := func(id string) error { _, err := c.Wait(ctx, id); return err }
+	outcome := func(id string) error { _, err := c.Outcome(ctx, id); return err }
+	download := func(id string) error { _, err := c.Model(ctx, id); return err }
+	submit := func(file string) error { _, err := c.Submit(ctx, "job.yaml", []byte(file)); return err }
+	for _, tt := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"bad id", job("nonsense"), "is not a job id; it has 32 hexadecimal digits"},
+		{"bad id, wait", wait("../../etc"), "is not a job id"},
+		{"bad id, outcome", outcome("zz"), "is not a job id"},
+		{"bad id, model", download("zz"), "is not a job id"},
+		{"unknown job", job(unknown), "no such job"},
+		{"unknown job, wait", wait(unknown), "no such job"},
+		{"unknown job, outcome", outcome(unknown), "no such job"},
+		{"unknown job, model", download(unknown), "no such job"},
+		{"queued job, outcome", outcome(queued.ID), "is queued and has no result"},
+		{"queued job, model", download(queued.ID), "is queued and has no result"},
+		{"no job file", submit("kind: [broken"), "job.yaml"},
+		{"unknown key", submit(strings.Replace(jobFile, "kernel:", "kernle:", 1)), "kernle"},
+		{"too long", submit(jobFile + strings.Repeat("#", maxJobFile)), "a job file of more than"},
+		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, "x.csv", "", "", nil); return err }(), "give a party's"},
+	} {
+		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
+		}
+	}
+}
+
+// north is a party that runs and whose coordinator does not.
+func north(t *testing.T) *party.Party {
+	t.Helper()
+	r, keys := members(t)
+	network := mem.NewNetwork()
+	if _, err := network.Join("hub"); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := network.Join("north")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := party.New(party.Config{
+		Name: "north", Identity: keys["north"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
+		Load: func(job.Data) (stage.Table, error) { return stage.Table{}, errors.New("no data") },
+		Seed: coordinator.RandomSeed, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(),
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func TestPartyRefuses(t *testing.T) {
+	c := serve(t, Party(north(t), quiet()))
+	ctx := t.Context()
+	unknown := strings.Repeat("0", 32)
+	predict := func(id, name, table string) error {
+		_, err := c.Predict(ctx, id, name, "", "", []byte(table))
+		return err
+	}
+	for _, tt := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"bad id", predict("zz", "x.csv", "1,2\n"), "is not a job id"},
+		{"bad id, forget", c.Forget(ctx, "zz"), "is not a job id"},
+		{"bad table", predict(unknown, "x.csv", "1,2\n3\n"), "x.csv"},
+		{"no table", predict(unknown, "x.csv", ""), "x.csv"},
+		{"unknown job", predict(unknown, "x.csv", "1,2\n3,4\n"), "left nothing here to encode new rows with"},
+		{"a coordinator's command", func() error { _, err := c.Jobs(ctx); return err }(), "give the coordinator's"},
+	} {
+		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
+		}
+	}
+	if err := c.Forget(ctx, unknown); err != nil {
+		t.Errorf("forgetting what was never kept: %v", err)
+	}
+}
+
+func TestListen(t *testing.T) {
+	dir := short(t)
+	if _, err := Listen(filepath.Join(dir, strings.Repeat("x", maxSocketPath))); err == nil || !strings.Contains(err.Error(), "use a home with a shorter path") {
+		t.Errorf("a path that is too long: %v", err)
+	}
+	if _, err := Listen(filepath.Join(dir, "none", "s")); err == nil {
+		t.Error("a socket in a folder that is not there")
+	}
+	// What a killed process left is replaced.
+	path := filepath.Join(dir, "s")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNoDaemon(t *testing.T) {
+	c := NewClient(filepath.Join(short(t), "s"))
+	defer c.Close()
+	if _, err := c.Jobs(t.Context()); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("error %v, want ErrNoDaemon", err)
+	}
+}
+
+// Errors keep their code, their culprit and nothing else on the socket.
+func TestProblems(t *testing.T) {
+	c := serve(t, handler(quiet(), func(*http.Request) (any, error) {
+		return nil, &session.Error{Code: session.CodeMisbehaved, Blamed: "south", Err: errors.New("south lies")}
+	}))
+	_, err := c.Jobs(t.Context())
+	var coded *session.Error
+	if !errors.As(err, &coded) || coded.Code != session.CodeMisbehaved || coded.Blamed != "south" || err.Error() != "south lies" {
+		t.Errorf("error %+v", err)
+	}
+}
+
+// A number that no JSON has is an error, not a broken answer.
+func TestAnswersThatDoNotMarshal(t *testing.T) {
+	c := serve(t, handler(quiet(), func(*http.Request) (any, error) { return math.NaN(), nil }))
+	if _, err := c.Jobs(t.Context()); err == nil || !strings.Contains(err.Error(), "does not marshal") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestBytesComeAsTheyAre(t *testing.T) {
+	want := []byte{0, 1, 2, 255}
+	c := serve(t, handler(quiet(), func(*http.Request) (any, error) { return want, nil }))
+	if got, err := c.Model(t.Context(), "x"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+}

@@ -1,0 +1,304 @@
+package coordinator_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/exchange"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// actor plays a party: it answers each control message as the test says.
+type actor struct {
+	name string
+	keys *identity.Identity
+	x    *exchange.Exchange
+}
+
+func (w *world) actor(name string, play func(a *actor, m protocol.Message)) *actor {
+	w.t.Helper()
+	conn, err := w.network.Join(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a := &actor{name, w.keys[name], exchange.New(name, w.keys[name], w.roster, conn, slog.New(slog.NewTextHandler(io.Discard, nil)))}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.x.Run(ctx) }()
+	played := make(chan struct{})
+	go func() {
+		defer close(played)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case in := <-a.x.Control():
+				play(a, in.Message)
+				if err := in.Ack(); err != nil {
+					w.t.Error(err)
+				}
+			}
+		}
+	}()
+	w.t.Cleanup(func() {
+		stop()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			w.t.Error(err)
+		}
+		<-played
+		if err := conn.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return a
+}
+
+func (a *actor) tell(id protocol.SessionID, kind string, body []byte) {
+	if err := a.x.Tell(context.Background(), hub, id, kind, body); err != nil {
+		panic(err)
+	}
+}
+
+// accept gives a session key as it should be.
+func (a *actor) accept(id protocol.SessionID) {
+	keys, err := identity.DeriveSession([32]byte{1})
+	if err != nil {
+		panic(err)
+	}
+	acceptance := session.Accept(id, a.name, keys.Public().Bytes(), a.keys.SigningKey())
+	a.tell(id, session.KindAcceptance, acceptance.Encode())
+}
+
+// polite accepts proposals and confirms closings.
+func polite(a *actor, m protocol.Message) {
+	switch m.Kind {
+	case session.KindProposal:
+		a.accept(m.Session)
+	case session.KindClosing:
+		a.tell(m.Session, session.KindClosed, m.Body)
+	}
+}
+
+// What a dishonest party says is pinned on it, and never breaks the result.
+func TestPartiesThatLie(t *testing.T) {
+	report := func(r session.Report) func(*actor, protocol.Message) {
+		return func(a *actor, m protocol.Message) {
+			polite(a, m)
+			if m.Kind == session.KindDirectory {
+				a.tell(m.Session, session.KindReport, r.Encode())
+			}
+		}
+	}
+	proposed := func(kind string, body func(a *actor, m protocol.Message) []byte) func(*actor, protocol.Message) {
+		return func(a *actor, m protocol.Message) {
+			if m.Kind == session.KindProposal {
+				a.tell(m.Session, kind, body(a, m))
+				return
+			}
+			polite(a, m)
+		}
+	}
+	junk := func(*actor, protocol.Message) []byte { return []byte("junk") }
+	tests := []struct {
+		name   string
+		play   func(*actor, protocol.Message)
+		code   session.Code
+		blamed string
+		want   string
+	}{
+		{"time that is no number", report(session.Report{CPU: math.NaN()}), session.CodeMisbehaved, "east", "processor time"},
+		{"infinite time", report(session.Report{CPU: math.Inf(1)}), session.CodeMisbehaved, "east", "processor time"},
+		{"blames a stranger", report(session.Report{Code: session.CodeMisbehaved, Blamed: "west", Reason: "x"}), session.CodeMisbehaved, "east", `blames "west"`},
+		{"blames another", report(session.Report{Code: session.CodeMisbehaved, Blamed: "south", Reason: "it lies"}), session.CodeMisbehaved, "south", "east reports: it lies"},
+		{"gives up", report(session.Report{Code: session.CodeFailed, Reason: "no power"}), session.CodeFailed, "", "east reports: no power"},
+		{"junk for an acceptance", proposed(session.KindAcceptance, junk), session.CodeMisbehaved, "east", "acceptance"},
+		{"junk for a refusal", proposed(session.KindRefusal, junk), session.CodeMisbehaved, "east", "refusal"},
+		{"junk for a report", proposed(session.KindReport, junk), session.CodeMisbehaved, "east", "report"},
+		{"accepts in another's name", proposed(session.KindAcceptance, func(a *actor, m protocol.Message) []byte {
+			other := session.Accept(m.Session, "south", []byte("key"), a.keys.SigningKey())
+			return other.Encode()
+		}), session.CodeMisbehaved, "east", `in the name of "south"`},
+		{"refuses", proposed(session.KindRefusal, func(*actor, protocol.Message) []byte {
+			return (&session.Refusal{Code: session.CodePolicy, Reason: "not with me"}).Encode()
+		}), session.CodePolicy, "", "east refused: not with me"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			j := parse(t, "")
+			w := newWorld(t, tumours(t, j))
+			for _, name := range []string{"north", "south"} {
+				w.actor(name, polite)
+			}
+			w.actor("east", tt.play)
+			w.start(hub, never)
+			done := w.wait(w.submit(j))
+			f := done.Failure
+			if f == nil || f.Code != tt.code || f.Blamed != tt.blamed || !strings.Contains(f.Message, tt.want) {
+				t.Errorf("failure %+v; want code %d, blamed %q, and %q", f, tt.code, tt.blamed, tt.want)
+			}
+			w.nothingOpenAt(hub)
+		})
+	}
+}
+
+func (w *world) nothingOpenAt(name string) {
+	w.t.Helper()
+	w.halt(name)
+	w.start(name, never)
+	if open, _, err := w.members[name].disk.Open(); err != nil || len(open) > 0 {
+		w.t.Errorf("%s has %d open sessions, %v; want none", name, len(open), err)
+	}
+}
+
+// A party that never comes is named, and the job ends.
+func TestAPartyThatNeverComes(t *testing.T) {
+	j := parse(t, "")
+	j.Timeout.Join = 200 * time.Millisecond
+	w := newWorld(t, tumours(t, j))
+	w.actor("north", polite)
+	w.actor("south", polite)
+	w.start(hub, never)
+	f := w.wait(w.submit(j)).Failure
+	if f == nil || f.Code != session.CodeTimedOut || f.Blamed != "east" || !strings.Contains(f.Message, "did not join within 200ms") {
+		t.Errorf("failure %+v; want a timeout that names east", f)
+	}
+	// Its closing waits for it at the broker.
+	told := make(chan struct{}, 8)
+	w.actor("east", func(_ *actor, m protocol.Message) {
+		if m.Kind == session.KindClosing {
+			told <- struct{}{}
+		}
+	})
+	select {
+	case <-told:
+	case <-time.After(10 * time.Second):
+		t.Error("the party that came late is not told to destroy the job's secrets")
+	}
+}
+
+// Confirmations that never come delay a job's end only so long.
+func TestAClosingThatIsNotConfirmed(t *testing.T) {
+	j := parse(t, "")
+	j.Timeout.Join = 200 * time.Millisecond
+	w := newWorld(t, tumours(t, j))
+	for _, name := range []string{"north", "south"} {
+		w.actor(name, polite)
+	}
+	w.actor("east", func(a *actor, m protocol.Message) {
+		switch m.Kind {
+		case session.KindProposal:
+			a.tell(m.Session, session.KindRefusal, (&session.Refusal{Code: session.CodePolicy, Reason: "no"}).Encode())
+		case session.KindClosing: // answers something else
+			a.tell(m.Session, session.KindReport, (&session.Report{}).Encode())
+		}
+	})
+	w.start(hub, never)
+	done := w.wait(w.submit(j))
+	if done.State != coordinator.Failed {
+		t.Errorf("the job is %s, want failed", done.State)
+	}
+	if logs := w.logs.String(); !strings.Contains(logs, "no word from [east]") {
+		t.Errorf("the log does not name east, whose confirmation is missing")
+	}
+}
+
+// Questions of those who may not ask are refused, in words.
+func TestQuestionsThatAreRefused(t *testing.T) {
+	w := newWorld(t, tumours(t, parse(t, "")))
+	closed := w.mustRun(parse(t, "")).ID
+	pair := parse(t, openJob)
+	pair.Data.Partition.Parties = []string{"north", "south"}
+	two := w.mustRun(pair).ID
+	w.halt("east")
+	heard := make(chan *session.Refusal, 8)
+	east := w.actor("east", func(_ *actor, m protocol.Message) {
+		f, err := session.DecodeRefusal(m.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		heard <- f
+	})
+	for _, tt := range []struct {
+		job  session.JobID
+		code session.Code
+		want string
+	}{
+		{session.JobID{7}, session.CodeBadInput, "no such job"},
+		{closed, session.CodePolicy, "keeps predictions closed"},
+		{two, session.CodePolicy, "east took no part in job"},
+	} {
+		east.tell(tt.job.Topic(), session.KindQuestion, (&session.Question{Job: tt.job, Rows: 1}).Encode())
+		select {
+		case f := <-heard:
+			if f.Code != tt.code || !strings.Contains(f.Reason, tt.want) {
+				t.Errorf("refused with %+v; want code %d and %q", f, tt.code, tt.want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("no answer; want %q", tt.want)
+		}
+	}
+}
+
+func TestSubmitRefuses(t *testing.T) {
+	j := parse(t, "")
+	w := newWorld(t, tumours(t, j))
+	w.start(hub, never)
+	boss := w.members[hub].boss
+	for want, parties := range map[string][]string{
+		`party "west" is not in the roster`: {"north", "west"},
+		`party "hub" is not in the roster`:  {"north", "hub"},
+		"a job of 1 parties":                {"north"},
+	} {
+		j := parse(t, "")
+		j.Data.Partition.Parties = parties
+		if _, err := boss.Submit(j); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), want) {
+			t.Errorf("parties %v: error %v, want %q", parties, err, want)
+		}
+	}
+	if n := len(boss.List()); n != 0 {
+		t.Errorf("%d jobs were queued", n)
+	}
+}
+
+// Jobs that are submitted at once keep apart, also under predictable seeds.
+func TestSubmitAtOnce(t *testing.T) {
+	w := newWorld(t, tumours(t, parse(t, "")))
+	w.start(hub, never)
+	boss := w.members[hub].boss
+	ids := make(chan session.JobID, 8)
+	for range cap(ids) {
+		j := parse(t, "")
+		go func() {
+			id, err := boss.Submit(j)
+			if err != nil {
+				t.Error(err)
+			}
+			ids <- id
+		}()
+	}
+	var all []string
+	for range cap(ids) {
+		all = append(all, (<-ids).String())
+	}
+	slices.Sort(all)
+	if n := len(slices.Compact(all)); n != cap(ids) {
+		t.Errorf("%d different ids for %d jobs", n, cap(ids))
+	}
+	w.halt(hub)
+	w.start(hub, never)
+	for i, j := range w.members[hub].boss.List() {
+		if j.Order != i {
+			t.Errorf("job %d has number %d after a restart", i, j.Order)
+		}
+	}
+}

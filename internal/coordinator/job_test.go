@@ -1,0 +1,25 @@
+package coordinator_test
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/launch"
+)
+
+// A federation on disks ends in what pooled data gives.
+func TestJobEqualsPooled(t *testing.T) {
+	j := parse(t, "")
+	shares := tumours(t, j)
+	w := newWorld(t, shares)
+	done := w.mustRun(j)
+	outcome, err := w.members[hub].boss.Outcome(done.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := launch.Compare(j, shares, outcome, done.Result); err != nil {
+		t.Fatal(err)
+	}
+	if !*done.Result.Exact || *done.Result.Difference > 1e-5 {
+		t.Errorf("exact %v, largest difference %g; want true and at most 1e-5", *done.Result.Exact, *done.Result.Difference)
+	}
+}

@@ -1,0 +1,359 @@
+package coordinator_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+	"github.com/mercer-fl/mercer/transport/mem"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const hub = "hub"
+
+// jobFile is a small job; %s takes more lines of its spec.
+const jobFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: tumours}
+spec:
+  data:
+    source: tumours
+    label: label
+    partition: {parties: [north, south, east]}
+  protocol: {name: okra}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: svc, C: 10, tol: 1.0e-8}
+  timeout: {join: 20s, round: 20s}
+%s`
+
+func parse(t testing.TB, more string) *job.Job {
+	t.Helper()
+	j, err := job.Parse("job.yaml", fmt.Appendf(nil, jobFile, more))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// tumours shares 60 rows of wdbc out.
+func tumours(t testing.TB, j *job.Job) []launch.Share {
+	t.Helper()
+	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+		set, err := bundled.Load("wdbc")
+		if err != nil {
+			return nil, err
+		}
+		return set.Subset(span(0, 60)), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shares
+}
+
+func span(from, to int) []int {
+	rows := make([]int, 0, to-from)
+	for i := from; i < to; i++ {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// world is a federation in one process whose members can die and come back,
+// with all that they leave on their disks.
+type world struct {
+	t       *testing.T
+	dir     string
+	network *mem.Network
+	roster  *roster.Roster
+	keys    map[string]*identity.Identity
+	logs    *safeBuffer
+	tap     *tap
+
+	mu      sync.Mutex
+	tables  map[string]stage.Table
+	policy  party.Policy
+	drawn   map[string][][32]byte // seeds by label
+	random  bool                  // seeds differ from call to call
+	members map[string]*member
+}
+
+// member is one life of a process.
+type member struct {
+	boss  *coordinator.Coordinator // or
+	party *party.Party
+	conn  transport.Conn
+	disk  *vault.Disk
+	life  *life
+	stop  context.CancelFunc
+	ended chan error
+}
+
+func newWorld(t *testing.T, shares []launch.Share) *world {
+	w := &world{
+		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
+		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
+		tables: make(map[string]stage.Table), policy: party.Policy{OpenPrediction: true},
+		drawn: make(map[string][][32]byte), members: make(map[string]*member),
+	}
+	w.enrol(hub, roster.Coordinator)
+	for _, s := range shares {
+		w.enrol(s.Party, roster.Party)
+		w.tables[s.Party] = s.Table
+	}
+	if err := w.roster.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for name := range w.members {
+			w.halt(name)
+		}
+		if t.Failed() {
+			t.Log(w.logs.String())
+		}
+	})
+	return w
+}
+
+func (w *world) enrol(name string, role roster.Role) {
+	id, err := identity.FromSeed(sha256.Sum256([]byte(name)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.keys[name] = id
+	w.roster.Members = append(w.roster.Members, roster.Member{Name: name, Role: role, Public: id.Public()})
+	conn, err := w.network.Join(name) // so that everybody has a queue
+	if err == nil {
+		err = conn.Close()
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// seed is the source of all seeds; each member and life has the same, unless
+// the world is random.
+func (w *world) seed(label string) [32]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := label
+	if w.random {
+		text = fmt.Sprint(label, len(w.drawn[label]))
+	}
+	seed := sha256.Sum256([]byte("seed/" + text))
+	w.drawn[label] = append(w.drawn[label], seed)
+	return seed
+}
+
+func (w *world) table(name string) stage.Table {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tables[name]
+}
+
+func (w *world) home(name string) string { return filepath.Join(w.dir, name) }
+
+// start begins a life of a member, which ends by itself when dies says so.
+func (w *world) start(name string, dies func(op string) bool) {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	l := &life{dies: dies, stop: stop}
+	disk, err := vault.OpenDisk(filepath.Join(w.home(name), "vault"), "test")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	conn, err := w.network.Join(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m := &member{conn: conn, disk: disk, life: l, stop: stop, ended: make(chan error, 1)}
+	run, err := w.build(name, m)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.members[name] = m
+	go func() { m.ended <- run(ctx) }()
+}
+
+func (w *world) build(name string, m *member) (func(context.Context) error, error) {
+	logger := slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("member", name)
+	conn := mortalConn{tapped{m.conn, name, w.tap}, m.life}
+	kept := mortalVault{m.disk, m.life}
+	usage := func() (float64, uint64) { return 0, 0 }
+	var err error
+	if name == hub {
+		m.boss, err = coordinator.New(coordinator.Config{
+			Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
+			Seed: w.seed, Usage: usage, Logger: logger, Progress: func(session.JobID, protocol.Progress) {},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return m.boss.Run, nil
+	}
+	keepsake, err := vault.NewDiskKeepsake(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
+	if err != nil {
+		return nil, err
+	}
+	m.party = party.New(party.Config{
+		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: keepsake, Policy: w.policy,
+		Load: func(job.Data) (stage.Table, error) { return w.table(name), nil },
+		Seed: w.seed, Usage: usage, Logger: logger,
+	})
+	return m.party.Run, nil
+}
+
+// halt ends a life in good order; the next finds what it left.
+func (w *world) halt(name string) {
+	w.t.Helper()
+	m, ok := w.members[name]
+	if !ok {
+		return
+	}
+	m.stop()
+	select {
+	case err := <-m.ended:
+		if err != nil && !m.life.dead() {
+			w.t.Errorf("%s: %v", name, err)
+		}
+	case <-time.After(20 * time.Second):
+		w.t.Fatalf("%s does not stop", name)
+	}
+	if err := errors.Join(m.conn.Close(), m.disk.Close()); err != nil {
+		w.t.Errorf("%s: %v", name, err)
+	}
+	delete(w.members, name)
+}
+
+func never(string) bool { return false }
+
+func (w *world) startAll() {
+	w.t.Helper()
+	for _, m := range w.roster.Members {
+		if w.members[m.Name] == nil {
+			w.start(m.Name, never)
+		}
+	}
+}
+
+func (w *world) submit(j *job.Job) session.JobID {
+	w.t.Helper()
+	id, err := w.members[hub].boss.Submit(j)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return id
+}
+
+// wait returns the job once it is over, while members that died come back.
+func (w *world) wait(id session.JobID) coordinator.Job {
+	w.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		for _, name := range w.dead() {
+			w.halt(name)
+			w.start(name, never)
+		}
+		j, err := w.members[hub].boss.Get(id)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if j.Over() {
+			return j
+		}
+	}
+	w.t.Fatal("the job does not end")
+	return coordinator.Job{}
+}
+
+// untilDead waits for a death that was planned.
+func (w *world) untilDead(name string) {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !w.members[name].life.dead(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%s does not die as planned", name)
+		}
+	}
+	w.halt(name)
+}
+
+func (w *world) dead() (names []string) {
+	for name, m := range w.members {
+		if m.life.dead() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// run submits a job and returns it once it is over and all have confirmed.
+func (w *world) run(j *job.Job) coordinator.Job {
+	w.t.Helper()
+	w.startAll()
+	return w.wait(w.submit(j))
+}
+
+// mustRun is run for a job that ends well.
+func (w *world) mustRun(j *job.Job) coordinator.Job {
+	w.t.Helper()
+	done := w.run(j)
+	if done.Failure != nil {
+		w.t.Fatalf("the job failed: %+v", done.Failure)
+	}
+	return done
+}
+
+// seeds returns all session seeds drawn so far, by label.
+func (w *world) seeds() map[string][][32]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := make(map[string][][32]byte)
+	for label, list := range w.drawn {
+		if !strings.HasPrefix(label, "job/") {
+			found[label] = slices.Clone(list)
+		}
+	}
+	return found
+}
+
+// safeBuffer collects log lines.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}

@@ -1,0 +1,182 @@
+package demo_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// demonstration is a running "mercer demo --json" with a temporary folder and
+// a folder of results of its own.
+type demonstration struct {
+	cmd       *exec.Cmd
+	temp, out string
+	document  bytes.Buffer
+	ended     chan error
+}
+
+func demonstrate(t *testing.T) *demonstration {
+	t.Helper()
+	temp, err := os.MkdirTemp("", "mercer") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &demonstration{temp: temp, out: filepath.Join(t.TempDir(), "results"), ended: make(chan error, 1)}
+	d.cmd = exec.Command(os.Args[0], "demo", "--json", "--out", d.out)
+	d.cmd.Env = append(os.Environ(), beMercer+"=yes", "TMPDIR="+temp)
+	d.cmd.Stdout = &d.document
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a group of its own, as in a shell
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	go func() { defer close(gone); d.ended <- d.cmd.Wait() }()
+	t.Cleanup(func() {
+		if err := d.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Error(err)
+		}
+		<-gone
+		if err := os.RemoveAll(temp); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// appears waits until a file of the federation is there.
+func (d *demonstration) appears(t *testing.T, pattern string) string {
+	t.Helper()
+	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(time.Millisecond) {
+		found, err := filepath.Glob(filepath.Join(d.temp, "mercer-demo-*", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) > 0 {
+			return found[0]
+		}
+	}
+	t.Fatalf("no %s after 20 s: %s", pattern, d.document.Bytes())
+	return ""
+}
+
+// complaint is the error that the demonstration ends with.
+func (d *demonstration) complaint(t *testing.T, within time.Duration) (code, message string) {
+	t.Helper()
+	var exit *exec.ExitError
+	select {
+	case err := <-d.ended:
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Fatalf("ended with %v, want exit code 1: %s", err, d.document.Bytes())
+		}
+	case <-time.After(within):
+		t.Fatalf("has not ended within %v", within)
+	}
+	var doc struct {
+		OK    bool
+		Error struct{ Code, Message string }
+	}
+	if err := json.Unmarshal(d.document.Bytes(), &doc); err != nil || doc.OK {
+		t.Fatalf("%v in %s", err, d.document.Bytes())
+	}
+	return doc.Error.Code, doc.Error.Message
+}
+
+// nothingLeft checks that no process, no home and no result is left.
+func (d *demonstration) nothingLeft(t *testing.T) {
+	t.Helper()
+	if left, err := os.ReadDir(d.temp); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary folder: %v %v", left, err)
+	}
+	if _, err := os.Stat(d.out); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("left in the folder of the results: %v", err)
+	}
+	if list := d.processes(t); len(list) > 0 {
+		t.Errorf("still running: %v", list)
+	}
+}
+
+// processes lists the daemons of the demonstration, by their homes, as ids of
+// processes with their command lines.
+func (d *demonstration) processes(t *testing.T) map[int]string {
+	t.Helper()
+	all, err := exec.Command("ps", "-A", "-o", "pid=,args=").Output()
+	if err != nil {
+		t.Skipf("no ps on this machine: %v", err)
+	}
+	list := make(map[int]string)
+	for line := range strings.Lines(string(all)) {
+		pid, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if id, err := strconv.Atoi(pid); err == nil && strings.Contains(args, "--home "+d.temp) {
+			list[id] = args
+		}
+	}
+	return list
+}
+
+// Ctrl-C at any time ends the demonstration and everything that belongs to it.
+func TestInterruptedDemoLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	for _, c := range []struct {
+		when, file string
+		signal     syscall.Signal
+	}{
+		{"while the homes are made", "coordinator/identity", syscall.SIGINT},
+		{"while the processes start", "coordinator.log", syscall.SIGINT},
+		{"when the coordinator is up", "coordinator/control.sock", syscall.SIGINT},
+		{"when the job is submitted", "coordinator/jobs/*/status.json", syscall.SIGINT},
+		{"while the parties take part", "east/vault/journals/session/*", syscall.SIGINT},
+		{"told to stop", "east/vault/journals/session/*", syscall.SIGTERM},
+		{"the terminal is closed", "north/vault/journals/session/*", syscall.SIGHUP},
+	} {
+		t.Run(c.when, func(t *testing.T) {
+			d := demonstrate(t)
+			d.appears(t, c.file)
+			// As a terminal does: to the whole group of processes.
+			if err := syscall.Kill(-d.cmd.Process.Pid, c.signal); err != nil {
+				t.Fatal(err)
+			}
+			if code, message := d.complaint(t, 8*time.Second); code != "interrupted" || message != "interrupted" {
+				t.Errorf("%s: %s", code, message)
+			}
+			d.nothingLeft(t)
+		})
+	}
+}
+
+// A process that dies ends the demonstration: nobody waits for ever, and what
+// is left is the same as after Ctrl-C.
+func TestDemoNamesAProcessThatDied(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	d := demonstrate(t)
+	d.appears(t, "coordinator/jobs/*/status.json")
+	var victim int
+	for id, args := range d.processes(t) {
+		if strings.HasSuffix(args, "/south") {
+			victim = id
+		}
+	}
+	if victim == 0 {
+		t.Fatal("south does not run")
+	}
+	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	code, message := d.complaint(t, 8*time.Second)
+	const want = "demo: the process of south ended early (signal: killed); it said last: "
+	if code != "failed" || !strings.HasPrefix(message, want) {
+		t.Errorf("%s: %s, want %s", code, message, want)
+	}
+	d.nothingLeft(t)
+}

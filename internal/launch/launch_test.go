@@ -1,0 +1,257 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+const jobFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: small}
+spec:
+  data: {%s, label: label}
+  protocol: {name: pooled}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: svc, C: 10, tol: 1.0e-8%s}
+  compare: [pooled, alone]
+`
+
+const (
+	shared = "source: all, partition: {parties: [north, south]}"
+	apart  = "sources: {north: n, south: s}"
+)
+
+func parse(t *testing.T, data, learner string) *job.Job {
+	t.Helper()
+	j, err := job.Parse("job.yaml", fmt.Appendf(nil, jobFile, data, learner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// wdbc has n rows from the given one on.
+func wdbc(t *testing.T, from, n int) *dataset.Set {
+	t.Helper()
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = from + i
+	}
+	return set.Subset(rows)
+}
+
+// library loads sets by name.
+func library(sets map[string]*dataset.Set) Loader {
+	return func(name string, _ job.Data) (*dataset.Set, error) {
+		if set, ok := sets[name]; ok {
+			return set, nil
+		}
+		return nil, errors.New("no such source")
+	}
+}
+
+// onlyOf keeps the rows of one class.
+func onlyOf(set *dataset.Set, class string) *dataset.Set {
+	var rows []int
+	for i, label := range set.Labels {
+		if label == class {
+			rows = append(rows, i)
+		}
+	}
+	return set.Subset(rows)
+}
+
+func TestSharesOfOneSource(t *testing.T) {
+	j := parse(t, shared, "")
+	shares, err := Shares(j, library(map[string]*dataset.Set{"all": wdbc(t, 0, 41)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(shares) != 2 || shares[0].Party != "north" || shares[1].Party != "south" {
+		t.Fatalf("%d shares, want north's and south's", len(shares))
+	}
+	if n := shares[0].Table.Set.X.Rows() + shares[1].Table.Set.X.Rows(); n != 41 {
+		t.Errorf("%d rows are shared out, want 41", n)
+	}
+}
+
+func TestSharesWithATestSource(t *testing.T) {
+	j := parse(t, shared+", test: {source: held}", "")
+	shares, err := Shares(j, library(map[string]*dataset.Set{"all": wdbc(t, 0, 40), "held": wdbc(t, 40, 20)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := 0
+	for _, s := range shares {
+		held += s.Table.HeldOut.X.Rows()
+	}
+	if held != 20 {
+		t.Errorf("%d rows are held out, want 20", held)
+	}
+}
+
+func TestSharesRefuses(t *testing.T) {
+	unlabelled := wdbc(t, 0, 20)
+	unlabelled.Labels = nil
+	narrow := wdbc(t, 0, 20).SelectColumns([]int{0, 1})
+	for _, tt := range []struct {
+		name, data, want string
+		sets             map[string]*dataset.Set
+	}{
+		{"unknown", shared, "no such source", nil},
+		{"no labels", shared, `has no column "label"`, map[string]*dataset.Set{"all": unlabelled}},
+		{"widths", apart, "south has 2 features and north has 30; give every party the same columns", map[string]*dataset.Set{"n": wdbc(t, 0, 20), "s": narrow}},
+		{"second unknown", apart, "no such source", map[string]*dataset.Set{"n": wdbc(t, 0, 20)}},
+		{"held-out rows of another width", shared + ", test: {source: held}", "", map[string]*dataset.Set{"all": wdbc(t, 0, 20), "held": narrow}},
+		{"one row each", shared, "", map[string]*dataset.Set{"all": wdbc(t, 0, 2)}},
+	} {
+		_, err := Shares(parse(t, tt.data, ""), library(tt.sets))
+		if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want bad input with %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// run runs a pooled job and compares it.
+func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*stage.Result, *stage.Outcome, []Share) {
+	t.Helper()
+	shares, err := Shares(j, library(sets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, o, err := RunPooled(j, shares, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Compare(j, shares, o, r); err != nil {
+		t.Fatal(err)
+	}
+	return r, o, shares
+}
+
+// A pooled job compared with pooled is itself; its model gives its decisions
+// again from raw rows.
+func TestRunPooledLeavesItsModel(t *testing.T) {
+	for _, scale := range []string{"none", "minmax", "standard"} {
+		t.Run(scale, func(t *testing.T) {
+			r, o, shares := run(t, parse(t, shared+", scale: "+scale, ""), map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
+			if *r.Difference != 0 || !*r.Exact {
+				t.Errorf("difference %v, exact %v; want 0 and true", *r.Difference, *r.Exact)
+			}
+			b, err := os.ReadFile(r.Models[0].Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := model.Open(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			held := heldOut(t, shares)
+			again, err := m.(*model.SVC).Decisions(held)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := largest(again, o.Decisions); d > 1e-9 {
+				t.Errorf("the model's decisions differ by %g", d)
+			}
+		})
+	}
+}
+
+func heldOut(t *testing.T, shares []Share) linalg.Matrix[float64] {
+	t.Helper()
+	var splits []stage.Split
+	for _, s := range shares {
+		split, err := stage.SplitTable(parse(t, shared, ""), s.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		splits = append(splits, split)
+	}
+	rows, _ := gather(splits, true)
+	return rows
+}
+
+func largest(a, b linalg.Matrix[float64]) float64 {
+	worst := 0.0
+	for i := range a.Rows {
+		for k, v := range a.Row(i) {
+			worst = max(worst, v-b.Row(i)[k], b.Row(i)[k]-v)
+		}
+	}
+	return worst
+}
+
+// A party with one class only always says that class; it is no failure.
+func TestCompareAPartyWithOneClass(t *testing.T) {
+	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	r, o, _ := run(t, parse(t, apart, ""), sets)
+	if len(r.Alone) != 2 || r.Alone[1].Party != "south" {
+		t.Fatalf("alone: %+v", r.Alone)
+	}
+	benign := 0
+	for _, p := range o.Predicted {
+		if p == "1" {
+			benign++
+		}
+	}
+	south, north := r.Alone[1].Metrics["accuracy"], r.Alone[0].Metrics["accuracy"]
+	if south >= 1 || south <= 0.3 || north <= south {
+		t.Errorf("accuracy of south alone %v, of north alone %v; want south's share of benign rows, and north better", south, north)
+	}
+}
+
+// Weights of a class that a party lacks are left out for it alone.
+func TestCompareWithWeightsOfAClassThatAPartyLacks(t *testing.T) {
+	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	j := parse(t, apart, ", class_weight: {\"0\": 2, \"1\": 1}")
+	before := len(j.Learner.ClassWeight)
+	if r, _, _ := run(t, j, sets); len(r.Alone) != 2 {
+		t.Errorf("alone: %+v", r.Alone)
+	}
+	if len(j.Learner.ClassWeight) != before {
+		t.Error("the job's own weights were changed")
+	}
+}
+
+func TestRunPooledOfOneClass(t *testing.T) {
+	sets := map[string]*dataset.Set{"n": onlyOf(wdbc(t, 0, 60), "1"), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	j := parse(t, apart, "")
+	shares, err := Shares(j, library(sets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := RunPooled(j, shares, t.TempDir()); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "same label") {
+		t.Errorf("error %v, want bad input", err)
+	}
+}
+
+func TestCompareRefusesAnotherOutcome(t *testing.T) {
+	r, o, shares := run(t, parse(t, shared, ""), map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
+	other := *o
+	other.Classes = []string{"x", "y"}
+	if err := Compare(parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "other classes") {
+		t.Errorf("error %v", err)
+	}
+	if d := cmp.Diff(2, len(r.Alone)); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,283 @@
+package party
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// A descriptor that differs from what the job says, in any field, is refused.
+func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
+	const differs = "the proposed session is not what the job file says"
+	tests := []struct {
+		name   string
+		change func(d *protocol.Descriptor)
+		want   string
+	}{
+		{"protocol", func(d *protocol.Descriptor) { d.Protocol = "okra" }, differs},
+		{"version", func(d *protocol.Descriptor) { d.Version++ }, differs},
+		{"parameters", func(d *protocol.Descriptor) { d.Params = append(slices.Clone(d.Params), 1) }, differs},
+		{"one member less", func(d *protocol.Descriptor) { d.Members = d.Members[:2] }, differs},
+		{"the coordinator as a member", func(d *protocol.Descriptor) {
+			d.Members = append(slices.Clone(d.Members), protocol.Member{Name: "hub", Role: protocol.RoleParty})
+		}, differs},
+		{"another leader", func(d *protocol.Descriptor) {
+			d.Members = slices.Clone(d.Members)
+			d.Members[0].Role, d.Members[1].Role = d.Members[1].Role, d.Members[0].Role
+		}, differs},
+		{"purpose", func(d *protocol.Descriptor) { d.Purpose = "predict" }, differs},
+		{"parent", func(d *protocol.Descriptor) { d.Parent[0]++ }, differs},
+		{"nonce", func(d *protocol.Descriptor) { d.Nonce[0]++ }, differs},
+		{"attempt", func(d *protocol.Descriptor) { d.Attempt++ }, differs}, // the nonce goes with it
+		{"roster", func(d *protocol.Descriptor) { d.Roster[0]++ }, "the coordinator's roster is not the one this party's operator approved"},
+	}
+	s := newStand(t, Policy{})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+			tt.change(&p.Descriptor)
+			s.propose(p)
+			s.refuses(session.CodePolicy, tt.want)
+		})
+	}
+	if n := s.loads.Load(); n != 0 {
+		t.Errorf("refused proposals had the table loaded %d times", n)
+	}
+}
+
+func TestProposalsThatAreRefused(t *testing.T) {
+	good := func(s *stand) *session.Proposal {
+		return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+	}
+	rename := func(from, to string) func(*stand) *session.Proposal {
+		return func(s *stand) *session.Proposal {
+			j := parse(t, "minmax", "{name: okra}", "closed")
+			for i, name := range j.Data.Partition.Parties {
+				if name == from {
+					j.Data.Partition.Parties[i] = to
+				}
+			}
+			p := good(s)
+			p.Spec = j.Encode()
+			for i := range p.Descriptor.Members {
+				if p.Descriptor.Members[i].Name == from {
+					p.Descriptor.Members[i].Name = to
+				}
+			}
+			return p
+		}
+	}
+	tests := []struct {
+		name     string
+		proposal func(*stand) *session.Proposal
+		code     session.Code
+		want     string
+	}{
+		{"a stage that is none", func(s *stand) *session.Proposal { p := good(s); p.Stage = 99; return p }, session.CodeFailed, "stage 99 of the job is no session"},
+		{"a computation", func(s *stand) *session.Proposal { p := good(s); p.Stage = 2; return p }, session.CodeFailed, "stage 2 of the job is no session"},
+		{"a stage before its time", func(s *stand) *session.Proposal {
+			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 1)
+		}, session.CodeFailed, "stage scale has not ended here"},
+		{"no job file", func(s *stand) *session.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, session.CodeBadInput, ""},
+		{"not canonical", func(s *stand) *session.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, session.CodePolicy, "not in canonical form"},
+		{"the coordinator as a party", rename("south", "hub"), session.CodePolicy, `"hub" is no party of the roster`},
+		{"a stranger as a party", rename("south", "west"), session.CodePolicy, `"west" is no party of the roster`},
+		{"without this party", rename("north", "north-2"), session.CodePolicy, `"north-2" is no party of the roster`},
+		{"a prediction that nobody asked for", func(s *stand) *session.Proposal {
+			p := good(s)
+			p.Stage = session.StagePredict
+			return p
+		}, session.CodePolicy, "this party has not asked for this prediction"},
+		{"the policy", func(s *stand) *session.Proposal {
+			return s.proposal(parse(t, "minmax", "{name: okra, mode: paper}", "closed"), session.JobID{1}, 0)
+		}, session.CodePolicy, `mode "paper"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStand(t, Policy{})
+			s.propose(tt.proposal(s))
+			s.refuses(tt.code, tt.want)
+			if n := s.loads.Load(); n != 0 {
+				t.Errorf("the table was loaded %d times", n)
+			}
+		})
+	}
+}
+
+func TestAProposalUnderAnotherHeader(t *testing.T) {
+	s := newStand(t, Policy{})
+	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+	s.tell("hub", protocol.SessionID{9}, session.KindProposal, p.Encode())
+	s.refuses(session.CodeFailed, "another session than its header names")
+	s.tell("hub", protocol.SessionID{9}, session.KindProposal, []byte("junk"))
+	s.refuses(session.CodeFailed, "session: proposal")
+}
+
+func TestTwoJobsUnderOneID(t *testing.T) {
+	s := newStand(t, Policy{Modes: []string{"hardened", "paper"}})
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+	s.hear(session.KindAcceptance)
+	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), session.JobID{1}, 0))
+	s.refuses(session.CodePolicy, "two different job files under one job id")
+}
+
+// Another attempt of a stage would show rows that are scaled twice.
+func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
+	s := newStand(t, Policy{})
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	p := s.proposal(j, session.JobID{1}, 0)
+	s.propose(p)
+	s.hear(session.KindAcceptance)
+	plan, err := stage.Plan(j, stage.Cast{Coordinator: "hub", Parties: j.Parties()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Descriptor = plan[0].Session.Descriptor(p.Job, 0, s.roster.Hash(), 1)
+	s.propose(p)
+	s.refuses(session.CodePolicy, "stage scale was accepted before, in another attempt")
+	if n := s.loads.Load(); n != 1 {
+		t.Errorf("the table was loaded %d times, want once", n)
+	}
+}
+
+// A repeated proposal gets the same answer; one that comes after the closing
+// never runs again.
+func TestRepeatedProposals(t *testing.T) {
+	s := newStand(t, Policy{})
+	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+	s.propose(p)
+	first := s.hear(session.KindAcceptance)
+	s.propose(p)
+	if second := s.hear(session.KindAcceptance); string(second.Body) != string(first.Body) {
+		t.Error("a repeated proposal gets another acceptance")
+	}
+	c := &session.Closing{Job: p.Job, Outcome: "over"}
+	for range 2 {
+		s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
+		s.hear(session.KindClosed)
+	}
+	s.propose(p)
+	s.refuses(session.CodeFailed, "has been run before and never runs again")
+}
+
+// Only so many jobs are held; the coordinator need not close what it proposes.
+func TestOpenJobsAreBounded(t *testing.T) {
+	s := newStand(t, Policy{})
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	for i := range maxJobs {
+		s.propose(s.proposal(j, session.JobID{byte(i)}, 0))
+		s.hear(session.KindAcceptance)
+	}
+	s.propose(s.proposal(j, session.JobID{maxJobs}, 0))
+	s.refuses(session.CodeFailed, fmt.Sprintf("%d jobs are open here", maxJobs))
+	c := &session.Closing{Job: session.JobID{0}}
+	s.tell("hub", c.Job.Topic(), session.KindClosing, c.Encode())
+	s.hear(session.KindClosed)
+	s.propose(s.proposal(j, session.JobID{maxJobs}, 0))
+	s.hear(session.KindAcceptance)
+}
+
+// A coordinator that puts its own keys between two parties is found out.
+func TestDirectoriesThatAreRefused(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(s *stand, id protocol.SessionID, d session.Directory) []byte
+		want   string
+	}{
+		{"a swapped key", func(_ *stand, _ protocol.SessionID, d session.Directory) []byte {
+			d[1].Key, d[2].Key = d[2].Key, d[1].Key
+			return d.Encode()
+		}, "the session key said to be south's is not signed by it"},
+		{"a key signed by the coordinator", func(s *stand, id protocol.SessionID, d session.Directory) []byte {
+			d[1] = session.Accept(id, "south", d[1].Key, s.keys["hub"].SigningKey())
+			return d.Encode()
+		}, "the session key said to be south's is not signed by it"},
+		{"a key of another session", func(s *stand, _ protocol.SessionID, d session.Directory) []byte {
+			d[1] = session.Accept(protocol.SessionID{9}, "south", d[1].Key, s.keys["south"].SigningKey())
+			return d.Encode()
+		}, "the session key said to be south's is not signed by it"},
+		{"one missing", func(_ *stand, _ protocol.SessionID, d session.Directory) []byte { return d[:2].Encode() }, "2 keys for 3 members"},
+		{"junk", func(*stand, protocol.SessionID, session.Directory) []byte { return []byte("junk") }, "session: directory"},
+		{"a key that is none", func(s *stand, id protocol.SessionID, d session.Directory) []byte {
+			d[1] = session.Accept(id, "south", []byte("short"), s.keys["south"].SigningKey())
+			return d.Encode()
+		}, "south (malformed)"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStand(t, Policy{})
+			ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+			d := s.directory(ps)
+			s.tell("hub", ps.ID(), session.KindDirectory, tt.change(s, ps.ID(), d))
+			r := s.report()
+			if r.Code == session.CodeDone || !strings.Contains(r.Reason, tt.want) {
+				t.Errorf("report %+v; want a failure with %q", r, tt.want)
+			}
+			s.tell("hub", ps.ID(), session.KindDirectory, s.withOthers(ps).Encode()) // too late
+			s.idle()
+		})
+	}
+}
+
+// Messages for nothing that is open, and from those who have no say, change
+// nothing.
+func TestCommandsThatChangeNothing(t *testing.T) {
+	s := newStand(t, Policy{})
+	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+	d := s.directory(ps)
+	refusal := (&session.Refusal{Code: session.CodeFailed, Reason: "stop"}).Encode()
+	closing := (&session.Closing{Job: session.JobID{1}}).Encode()
+	for _, from := range []string{"south", "east"} {
+		s.tell(from, ps.ID(), session.KindAbort, refusal)
+		s.tell(from, session.JobID{1}.Topic(), session.KindClosing, closing)
+		s.tell(from, ps.ID(), session.KindDirectory, d.Encode())
+	}
+	s.tell("hub", protocol.SessionID{9}, session.KindAbort, refusal)
+	s.tell("hub", protocol.SessionID{9}, session.KindDirectory, d.Encode())
+	s.tell("hub", session.JobID{8}.Topic(), session.KindRefusal, refusal)
+	s.tell("hub", ps.ID(), "Nonsense", nil)
+	for _, kind := range []string{session.KindAbort, session.KindClosing, session.KindRefusal} {
+		s.tell("hub", ps.ID(), kind, []byte("junk"))
+	}
+	s.idle()
+	s.tell("hub", ps.ID(), session.KindAbort, refusal) // the session was still open
+	if r := s.report(); r.Code != session.CodeFailed || !strings.Contains(r.Reason, "stop") {
+		t.Errorf("report %+v; want the abort's reason", r)
+	}
+}
+
+// A closing stops what runs, and comes again until nothing is left.
+func TestClosingARunningJob(t *testing.T) {
+	s := newStand(t, Policy{OpenPrediction: true})
+	p := s.proposal(parse(t, "minmax", "{name: okra}", "open"), session.JobID{1}, 0)
+	ps := s.propose(p)
+	s.tell("hub", ps.ID(), session.KindDirectory, s.directory(ps).Encode())
+	// It claims a result that the party knows nothing of.
+	c := &session.Closing{Job: p.Job, Outcome: "over", Done: true, Classes: []string{"a", "b"}}
+	s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
+	if r := s.report(); r.Code != session.CodeFailed {
+		t.Errorf("report %+v; want a failure", r)
+	}
+	s.hear(session.KindClosed)
+	if _, err := s.party.Keepsake.Get(p.Job); err == nil {
+		t.Error("a job that never got to its upload left a keepsake")
+	}
+	s.propose(p)
+	s.refuses(session.CodeFailed, "never runs again")
+}
+
+// What is wrong with the data is for the party's own log.
+func TestAFaultOfTheDataIsNotTold(t *testing.T) {
+	s := newStand(t, Policy{})
+	s.party.Load = func(job.Data) (stage.Table, error) {
+		return stage.Table{}, fmt.Errorf("/secret/path.csv:17: patient 4711 has no age")
+	}
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+	s.refuses(session.CodeBadInput, "its data cannot be used for this job; its own log says why")
+}

@@ -1,0 +1,202 @@
+package party
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/exchange"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport/mem"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stand is a party, called north, among others whose part the test plays.
+type stand struct {
+	t      *testing.T
+	party  *Party
+	roster *roster.Roster
+	keys   map[string]*identity.Identity
+	others map[string]*exchange.Exchange
+	loads  atomic.Int32
+}
+
+func wdbc() *dataset.Set {
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		panic(err)
+	}
+	rows := make([]int, 20)
+	for i := range rows {
+		rows[i] = i + 10
+	}
+	return set.Subset(rows)
+}
+
+func newStand(t *testing.T, policy Policy) *stand {
+	s := &stand{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*exchange.Exchange)}
+	network := mem.NewNetwork()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 8)
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	for _, name := range []string{"hub", "north", "south", "east"} {
+		id, err := identity.FromSeed(sha256.Sum256([]byte(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		role := roster.Party
+		if name == "hub" {
+			role = roster.Coordinator
+		}
+		s.keys[name] = id
+		s.roster.Members = append(s.roster.Members, roster.Member{Name: name, Role: role, Public: id.Public()})
+	}
+	for _, name := range []string{"hub", "south", "east"} {
+		conn, err := network.Join(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := exchange.New(name, s.keys[name], s.roster, conn, quiet)
+		s.others[name] = x
+		go func() { ended <- x.Run(ctx) }()
+	}
+	conn, err := network.Join("north")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.party = New(Config{
+		Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
+		Policy: policy, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
+		Load: func(job.Data) (stage.Table, error) { s.loads.Add(1); return stage.Table{Set: wdbc()}, nil },
+		Seed: func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
+	})
+	go func() { ended <- s.party.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		for range 4 {
+			if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+	})
+	return s
+}
+
+// tell sends a control message to north.
+func (s *stand) tell(from string, id protocol.SessionID, kind string, body []byte) {
+	s.t.Helper()
+	if err := s.others[from].Tell(s.t.Context(), "north", id, kind, body); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// hear returns north's next control message to the coordinator.
+func (s *stand) hear(kind string) protocol.Message {
+	s.t.Helper()
+	select {
+	case in := <-s.others["hub"].Control():
+		if err := in.Ack(); err != nil {
+			s.t.Error(err)
+		}
+		if in.Message.Kind != kind {
+			s.t.Fatalf("north says %v, want %s: %q", in.Message.Header, kind, in.Message.Body)
+		}
+		return in.Message
+	case <-time.After(10 * time.Second):
+		s.t.Fatalf("north says nothing; want %s", kind)
+		return protocol.Message{}
+	}
+}
+
+// idle checks that north has nothing more to say: it answers the closing of an
+// unknown job, and nothing comes before.
+func (s *stand) idle() {
+	s.t.Helper()
+	c := &session.Closing{Job: session.JobID{0xff}}
+	s.tell("hub", c.Job.Topic(), session.KindClosing, c.Encode())
+	s.hear(session.KindClosed)
+}
+
+func (s *stand) proposal(j *job.Job, id session.JobID, index int) *session.Proposal {
+	s.t.Helper()
+	plan, err := stage.Plan(j, stage.Cast{Coordinator: "hub", Parties: j.Parties()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &session.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, s.roster.Hash(), 0)}
+}
+
+// propose sends a proposal and returns its session.
+func (s *stand) propose(p *session.Proposal) *protocol.Session {
+	s.t.Helper()
+	ps, err := protocol.NewSession(p.Descriptor)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.tell("hub", ps.ID(), session.KindProposal, p.Encode())
+	return ps
+}
+
+// refuses checks that north says no.
+func (s *stand) refuses(code session.Code, want string) {
+	s.t.Helper()
+	f, err := session.DecodeRefusal(s.hear(session.KindRefusal).Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if f.Code != code || !strings.Contains(f.Reason, want) {
+		s.t.Errorf("refused with code %d: %s; want code %d and %q", f.Code, f.Reason, code, want)
+	}
+}
+
+func (s *stand) report() *session.Report {
+	s.t.Helper()
+	r, err := session.DecodeReport(s.hear(session.KindReport).Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// directory is a good directory, once north has accepted.
+func (s *stand) directory(ps *protocol.Session) session.Directory {
+	s.t.Helper()
+	a, err := session.DecodeAcceptance(s.hear(session.KindAcceptance).Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	d := s.withOthers(ps)
+	d[0] = *a
+	return d
+}
+
+// withOthers is a directory in which all keys but north's are good.
+func (s *stand) withOthers(ps *protocol.Session) session.Directory {
+	s.t.Helper()
+	var d session.Directory
+	for _, m := range ps.Members {
+		keys, err := identity.DeriveSession(sha256.Sum256([]byte("session of " + m.Name)))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		d = append(d, session.Accept(ps.ID(), m.Name, keys.Public().Bytes(), s.keys[m.Name].SigningKey()))
+	}
+	return d
+}

@@ -1,0 +1,200 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const jobFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: small}
+spec:
+  data:
+    source: small
+    label: label
+    partition: {parties: [north, south]}
+    scale: %s
+    test: %s
+  protocol: {name: okra}
+  kernel: {name: linear}
+  learner: {name: svc}
+`
+
+func parse(t testing.TB, scale, test string) *job.Job {
+	t.Helper()
+	j, err := job.Parse("job.yaml", fmt.Appendf(nil, jobFile, scale, test))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func cast() Cast { return Cast{Coordinator: "hub", Parties: []string{"north", "south"}} }
+
+func TestPlan(t *testing.T) {
+	leader := protocol.Member{Name: "north", Role: protocol.RoleLeader}
+	south := protocol.Member{Name: "south", Role: protocol.RoleParty}
+	server := protocol.Member{Name: "hub", Role: protocol.RoleServer}
+	for scale, want := range map[string][]string{
+		"none":     {"protocol", "learn", "evaluate"},
+		"minmax":   {"scale", "protocol", "learn", "evaluate"},
+		"standard": {"scale", "protocol", "learn", "evaluate"},
+	} {
+		plan, err := Plan(parse(t, scale, "{fraction: 0.25}"), cast())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, st := range plan {
+			names = append(names, st.Name)
+			if (st.Session == nil) == (st.Compute == nil) {
+				t.Errorf("stage %s has session and computation, or neither", st.Name)
+			}
+			members := []protocol.Member{server, leader, south}
+			if st.Name == "scale" { // the coordinator takes no part in it
+				members = members[1:]
+			}
+			if st.Session != nil && !slices.Equal(st.Session.Members, members) {
+				t.Errorf("stage %s has members %v, want %v", st.Name, st.Session.Members, members)
+			}
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("scale %s: stages %v, want %v", scale, names, want)
+		}
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	j := parse(t, "minmax", "{fraction: 0.25}")
+	pooled := *j
+	pooled.Protocol.Name = job.PooledData
+	for want, try := range map[string]func() ([]Stage, error){
+		"a job of 1 parties; name at least two": func() ([]Stage, error) { return Plan(j, Cast{"hub", []string{"north"}}) },
+		"the coordinator hub cannot be a party": func() ([]Stage, error) { return Plan(j, Cast{"hub", []string{"north", "hub"}}) },
+		`protocol "pooled" cannot be run`:       func() ([]Stage, error) { return Plan(&pooled, cast()) },
+	} {
+		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A descriptor is a function of job id, stage, attempt, roster and salt, and
+// differs in each.
+func TestDescriptorNonce(t *testing.T) {
+	plan, err := Plan(parse(t, "minmax", "{fraction: 0.25}"), cast())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := plan[0].Session
+	salted := *s
+	salted.Salt = []byte{1}
+	id := func(d protocol.Descriptor) string { return string(d.Encode()) }
+	base := id(s.Descriptor(session.JobID{1}, 0, [32]byte{}, 0))
+	if again := id(s.Descriptor(session.JobID{1}, 0, [32]byte{}, 0)); again != base {
+		t.Error("the same stage has two descriptors")
+	}
+	for name, other := range map[string]protocol.Descriptor{
+		"job": s.Descriptor(session.JobID{2}, 0, [32]byte{}, 0), "stage": s.Descriptor(session.JobID{1}, 1, [32]byte{}, 0),
+		"roster": s.Descriptor(session.JobID{1}, 0, [32]byte{1}, 0), "attempt": s.Descriptor(session.JobID{1}, 0, [32]byte{}, 1),
+		"salt": salted.Descriptor(session.JobID{1}, 0, [32]byte{}, 0),
+	} {
+		if id(other) == base {
+			t.Errorf("another %s has the same descriptor", name)
+		}
+	}
+}
+
+// set has n rows of two features and labels a, b, a, b, ...
+func set(n int) *dataset.Set {
+	m := linalg.New[float64](n, 2)
+	labels := make([]string, n)
+	for i := range labels {
+		m.Row(i)[0], m.Row(i)[1] = float64(i), float64(i)+0.25*float64(i%3)
+		labels[i] = string(rune('a' + i%2))
+	}
+	return &dataset.Set{Name: "small.csv", X: dataset.NewDense(m), Labels: labels}
+}
+
+func TestSplitTable(t *testing.T) {
+	count := func(test []bool) (rows []int) {
+		for i, held := range test {
+			if held {
+				rows = append(rows, i)
+			}
+		}
+		return rows
+	}
+	s, err := SplitTable(parse(t, "none", "{every: 3}"), Table{Set: set(9)})
+	if err != nil || cmp.Diff([]int{2, 5, 8}, count(s.Test)) != "" {
+		t.Errorf("every 3: %v, %v", count(s.Test), err)
+	}
+	s, err = SplitTable(parse(t, "none", "{source: other}"), Table{Set: set(4), HeldOut: set(3)})
+	if err != nil || cmp.Diff([]int{4, 5, 6}, count(s.Test)) != "" || s.Set.X.Rows() != 7 {
+		t.Errorf("a source of its own: %v, %v", count(s.Test), err)
+	}
+	s, err = SplitTable(parse(t, "none", "{fraction: 0.25}"), Table{Set: set(40)})
+	held := count(s.Test)
+	if err != nil || len(held) != 10 {
+		t.Fatalf("a quarter of 40 rows: %v, %v", held, err)
+	}
+	classes := make(map[string]int)
+	for _, i := range held {
+		classes[s.Set.Labels[i]]++
+	}
+	if classes["a"] != 5 || classes["b"] != 5 {
+		t.Errorf("held out by class: %v, want 5 of each", classes)
+	}
+}
+
+func TestSplitTableRefuses(t *testing.T) {
+	unlabelled := set(4)
+	unlabelled.Labels = nil
+	wide := &dataset.Set{Name: "wide.csv", X: dataset.NewDense(linalg.New[float64](2, 3)), Labels: []string{"a", "b"}}
+	for _, tt := range []struct {
+		name, test string
+		table      Table
+		want       string
+	}{
+		{"no rows", "{every: 3}", Table{Set: set(0)}, "small.csv has no rows"},
+		{"no labels", "{every: 3}", Table{Set: unlabelled}, `has no column "label" to take the labels from`},
+		{"one row", "{fraction: 0.25}", Table{Set: set(1)}, "cannot be split"},
+		{"held-out rows of another width", "{source: other}", Table{Set: set(4), HeldOut: wide}, "3"},
+	} {
+		if _, err := SplitTable(parse(t, "none", tt.test), tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// A party tells the number of features only where the Gram matrix does.
+func TestFacts(t *testing.T) {
+	p, err := NewParty(parse(t, "none", "{every: 3}"), "north", Table{Set: set(9)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := p.Facts(); f != (session.Facts{}) {
+		t.Errorf("before the upload: %+v, want nothing", f)
+	}
+	p.total = 1
+	if f := p.Facts(); !f.Known || f.Features != 0 {
+		t.Errorf("fewer rows than features: %+v, want no number of features", f)
+	}
+	p.total = 2
+	if f := p.Facts(); !f.Known || f.Features != 2 || f.Grid != session.AllGrid {
+		t.Errorf("as many rows as features: %+v, want 2 features on a grid", f)
+	}
+	if f := (*Party)(nil).Facts(); f.Known {
+		t.Errorf("nobody: %+v", f)
+	}
+}
