@@ -60,6 +60,9 @@ type Federation struct {
 
 // Found creates the homes, gives each party its share, and writes the roster.
 func Found(c Config) (*Federation, error) {
+	if err := tryProcesses(); err != nil {
+		return nil, err
+	}
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -85,6 +88,17 @@ func Found(c Config) (*Federation, error) {
 	}
 	f.client = control.NewClient(f.Home(Coordinator).Socket())
 	return f, nil
+}
+
+// tryProcesses makes the runtime try out how it may start processes, which it
+// does once, in a forked child. A Ctrl-C that reaches the whole group in that
+// instant breaks the program; here there is nothing to interrupt yet.
+func tryProcesses() error {
+	p, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	return p.Release()
 }
 
 // Home is the folder of a process.
@@ -152,7 +166,7 @@ func (f *Federation) answering(ctx context.Context) error {
 		}
 		select {
 		case <-f.processes[Coordinator].ended:
-			return fmt.Errorf("demo: the coordinator ended early: %s", f.lastWords(Coordinator))
+			return f.endedEarly(ctx, Coordinator)
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return fmt.Errorf("demo: the coordinator does not answer: %w", err)

@@ -61,7 +61,7 @@ func (f *Federation) Watch(ctx context.Context) (context.Context, func()) {
 		go func() {
 			select {
 			case <-p.ended:
-				cancel(fmt.Errorf("demo: the process of %s ended early (%w); it said last: %s", name, errEarly(p.err), f.lastWords(name)))
+				cancel(f.endedEarly(ctx, name))
 			case <-ctx.Done():
 			}
 		}()
@@ -69,12 +69,23 @@ func (f *Federation) Watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// errEarly is how a process ended that should have run on.
-func errEarly(err error) error {
-	if err == nil {
-		return errors.New("without an error")
+// grace is how much later than its processes this one may learn of a Ctrl-C
+// that reaches them all: a process that has just been forked dies of it.
+const grace = 100 * time.Millisecond
+
+// endedEarly says how a process ended that should have run on, unless it was
+// interrupted together with this one.
+func (f *Federation) endedEarly(ctx context.Context, name string) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(grace):
 	}
-	return err
+	how := f.processes[name].err
+	if how == nil {
+		how = errors.New("without an error")
+	}
+	return fmt.Errorf("demo: the process of %s ended early (%w); it said last: %s", name, how, f.lastWords(name))
 }
 
 // Kill ends one process as a power cut would, and waits until it is gone.
