@@ -1,0 +1,169 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// cholBlock is how many columns are factored at a time: all work outside the
+// blocks on the diagonal is a product of matrices.
+const cholBlock = 64
+
+// solveRows is how many right-hand sides go to one core at a time.
+const solveRows = 32
+
+// PivotError says where a Cholesky factorisation ended: the leading minor of
+// Index+1 rows is not positive definite to working precision.
+type PivotError struct {
+	Index int     // of the failing row, from 0
+	Value float64 // what the square root was to be taken of
+}
+
+func (e *PivotError) Error() string {
+	return fmt.Sprintf("linalg: pivot %d of the Cholesky factorisation is %.3g: the matrix is not positive definite to working precision", e.Index, e.Value)
+}
+
+// Cholesky replaces the lower triangle of the symmetric n x n matrix a by L
+// with a = L L^T, on all cores. It reads nothing above the diagonal, and what
+// is there afterwards has no meaning. It panics unless a is square and fails
+// with a [PivotError] when a is not positive definite; a is spoilt then.
+//
+// The algorithm is the left-looking one by blocks of columns (Golub and Van
+// Loan 2013, section 4.2.6).
+func Cholesky(a Matrix[float64]) error {
+	if a.Rows != a.Cols {
+		panic(fmt.Sprintf("linalg: cannot factor %d x %d values", a.Rows, a.Cols))
+	}
+	n := a.Rows
+	update := make([]float64, n*min(n, cholBlock))
+	for j := 0; j < n; j += cholBlock {
+		jEnd := min(j+cholBlock, n)
+		subtractProduct(part(a, j, n, j, jEnd), part(a, j, n, 0, j), part(a, j, jEnd, 0, j), update)
+		corner := part(a, j, jEnd, j, jEnd)
+		if err := factorCorner(corner); err != nil {
+			err.Index += j
+			return err
+		}
+		solveCorner(part(a, jEnd, n, j, jEnd), corner, blas.Trans)
+	}
+	return nil
+}
+
+// part returns rows i to iEnd-1, columns j to jEnd-1 of m, aliasing it.
+func part(m Matrix[float64], i, iEnd, j, jEnd int) Matrix[float64] {
+	p := Matrix[float64]{Rows: iEnd - i, Cols: jEnd - j, Stride: m.Stride}
+	if p.Rows > 0 && p.Cols > 0 {
+		p.Data = m.Data[i*m.Stride+j : (iEnd-1)*m.Stride+jEnd]
+	}
+	return p
+}
+
+// subtractProduct sets dst to dst - a b^T. The buffer holds the product.
+func subtractProduct(dst, a, b Matrix[float64], buffer []float64) {
+	if a.Cols == 0 || dst.Rows == 0 {
+		return
+	}
+	product := Matrix[float64]{Rows: dst.Rows, Cols: dst.Cols, Stride: dst.Cols, Data: buffer[:dst.Rows*dst.Cols]}
+	MulTransB(product, a, b)
+	For(dst.Rows, 256, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := dst.Row(i)
+			for j, v := range product.Row(i) {
+				to[j] -= v
+			}
+		}
+	})
+}
+
+// factorCorner is Cholesky on one core.
+func factorCorner(a Matrix[float64]) *PivotError {
+	for i := range a.Rows {
+		row := a.Row(i)
+		for j := range i {
+			row[j] = (row[j] - dot(row[:j], a.Row(j)[:j])) / a.Row(j)[j]
+		}
+		pivot := row[i] - dot(row[:i], row[:i])
+		if !(pivot > 0) || math.IsInf(pivot, 1) {
+			return &PivotError{Index: i, Value: pivot}
+		}
+		row[i] = math.Sqrt(pivot)
+	}
+	return nil
+}
+
+// solveCorner sets x to x L^-T (trans) or x L^-1 (not) for a small L.
+func solveCorner(x, l Matrix[float64], trans blas.Transpose) {
+	For(x.Rows, solveRows, func(lo, hi int) {
+		var impl gonum.Implementation
+		p := x.Panel(lo, hi)
+		impl.Dtrsm(blas.Right, blas.Lower, trans, blas.NonUnit, p.Rows, p.Cols, 1, l.Data, l.Stride, p.Data, p.Stride)
+	})
+}
+
+// SolveLower replaces each row v of b by L^-1 v: b is m x n, and l holds L in
+// its lower triangle, n x n, as [Cholesky] leaves it. It panics on other
+// shapes; a zero on the diagonal gives infinities.
+func SolveLower(l, b Matrix[float64]) {
+	checkSolve(l, b)
+	n := l.Rows
+	update := make([]float64, b.Rows*min(n, cholBlock))
+	for j := 0; j < n; j += cholBlock {
+		jEnd := min(j+cholBlock, n)
+		right := part(b, 0, b.Rows, j, jEnd)
+		subtractProduct(right, part(b, 0, b.Rows, 0, j), part(l, j, jEnd, 0, j), update)
+		solveCorner(right, part(l, j, jEnd, j, jEnd), blas.Trans)
+	}
+}
+
+// SolveLowerTrans is SolveLower for L^-T.
+func SolveLowerTrans(l, b Matrix[float64]) {
+	checkSolve(l, b)
+	n := l.Rows
+	width := min(n, cholBlock)
+	update, below := make([]float64, b.Rows*width), make([]float64, n*width)
+	for jEnd := n; jEnd > 0; {
+		j := (jEnd - 1) / cholBlock * cholBlock
+		right := part(b, 0, b.Rows, j, jEnd)
+		factor := transposed(part(l, jEnd, n, j, jEnd), below)
+		subtractProduct(right, part(b, 0, b.Rows, jEnd, n), factor, update)
+		solveCorner(right, part(l, j, jEnd, j, jEnd), blas.NoTrans)
+		jEnd = j
+	}
+}
+
+// SolveCholesky replaces each row v of b by (L L^T)^-1 v: b is m x n, and l is
+// what [Cholesky] made of an n x n matrix. It panics on other shapes.
+func SolveCholesky(l, b Matrix[float64]) {
+	SolveLower(l, b)
+	SolveLowerTrans(l, b)
+}
+
+func checkSolve(l, b Matrix[float64]) {
+	if l.Rows != l.Cols || b.Cols != l.Rows {
+		panic(fmt.Sprintf("linalg: a factor of %d x %d for right-hand sides of %d x %d", l.Rows, l.Cols, b.Rows, b.Cols))
+	}
+}
+
+// transposed returns the transpose of m in buffer.
+func transposed(m Matrix[float64], buffer []float64) Matrix[float64] {
+	t := Matrix[float64]{Rows: m.Cols, Cols: m.Rows, Stride: m.Rows, Data: buffer[:m.Rows*m.Cols]}
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			t.Data[j*t.Stride+i] = v
+		}
+	}
+	return t
+}
+
+// LogDet returns log det(L L^T), twice the sum of the logarithms on the
+// diagonal of what [Cholesky] left in l.
+func LogDet(l Matrix[float64]) float64 {
+	sum := 0.0
+	for i := range l.Rows {
+		sum += math.Log(l.Row(i)[i])
+	}
+	return 2 * sum
+}

@@ -1,0 +1,143 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/lapack"
+	lapackgonum "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// krylov is one run of the Lanczos iteration: A Q = Q T + the rest, with T
+// tridiagonal.
+type krylov struct {
+	*spectrum
+	against     [][]float64 // found eigenvectors, then the columns of Q
+	alpha, beta []float64   // of T; the last beta is the length of the rest
+	rest        []float64
+	closed      bool // the subspace is invariant, there is no rest
+}
+
+// add appends v, scaled to length 1, to Q. It reports false when v is zero.
+func (k *krylov) add(v []float64) bool {
+	length := math.Sqrt(dot(v, v))
+	if !(length > 0) {
+		return false
+	}
+	q := make([]float64, len(v))
+	for i, x := range v {
+		q[i] = x / length
+	}
+	k.against = append(k.against, q)
+	return true
+}
+
+// grow makes T steps x steps, or smaller when the subspace closes.
+func (k *krylov) grow(steps int) error {
+	for len(k.alpha) < steps && !k.closed {
+		if len(k.alpha) > 0 {
+			k.add(k.rest)
+		}
+		if err := k.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step multiplies the last vector of Q.
+func (k *krylov) step() error {
+	q := k.against[len(k.against)-1]
+	if k.rest == nil {
+		k.rest = make([]float64, k.n)
+	}
+	k.apply(k.rest, q)
+	a := dot(q, k.rest)
+	scale := math.Sqrt(dot(k.rest, k.rest))
+	if scale-scale != 0 {
+		return errors.New("linalg: Lanczos: a product with the matrix has a NaN or an infinity")
+	}
+	k.orthogonalise(k.rest)
+	b := math.Sqrt(dot(k.rest, k.rest))
+	k.norm = max(k.norm, math.Abs(a))
+	k.alpha, k.beta = append(k.alpha, a), append(k.beta, b)
+	// A rest of this size is rounding: its direction means nothing.
+	k.closed = b <= 16*epsilon*max(k.norm, scale) || len(k.against) == k.n
+	return nil
+}
+
+// epsilon is the distance from 1 to the next float64.
+const epsilon = 0x1p-52
+
+// orthogonalise removes from v what it has in common with found eigenvectors
+// and with Q: classical Gram-Schmidt, twice.
+func (k *krylov) orthogonalise(v []float64) {
+	c := make([]float64, len(k.against))
+	for range 2 {
+		For(len(c), 16, func(lo, hi int) {
+			for j := lo; j < hi; j++ {
+				c[j] = dot(k.against[j], v)
+			}
+		})
+		For(len(v), 2048, func(lo, hi int) {
+			for j, q := range k.against {
+				axpy(-c[j], q[lo:hi], v[lo:hi])
+			}
+		})
+	}
+}
+
+// ritz is the eigenpairs of T.
+type ritz struct {
+	values  []float64 // ascending
+	vectors []float64 // one per column
+	beta    float64   // length of the rest
+}
+
+// value returns the i-th largest.
+func (r ritz) value(i int) float64 { return r.values[len(r.values)-1-i] }
+
+// component returns entry j of the eigenvector of the i-th largest value.
+func (r ritz) component(j, i int) float64 {
+	m := len(r.values)
+	return r.vectors[j*m+m-1-i]
+}
+
+// residual returns |A v - theta v| of the i-th largest pair.
+func (r ritz) residual(i int) float64 {
+	return math.Abs(r.beta * r.component(len(r.values)-1, i))
+}
+
+// worst returns the largest residual of the count largest pairs.
+func (r ritz) worst(count int) float64 {
+	w := 0.0
+	for i := range count {
+		w = max(w, r.residual(i))
+	}
+	return w
+}
+
+// ritz diagonalises T.
+func (k *krylov) ritz() (ritz, error) {
+	m := len(k.alpha)
+	r := ritz{values: append([]float64(nil), k.alpha...), vectors: make([]float64, m*m), beta: k.beta[m-1]}
+	off := append([]float64(nil), k.beta[:m-1]...)
+	var impl lapackgonum.Implementation
+	if !impl.Dsteqr(lapack.EVTridiag, m, r.values, off, r.vectors, m, make([]float64, max(1, 2*m-2))) {
+		return ritz{}, fmt.Errorf("linalg: Lanczos: %w: the tridiagonal matrix of %d steps has no eigenvalues to working precision", ErrNotConverged, m)
+	}
+	return r, nil
+}
+
+// vector returns the eigenvector of the i-th largest pair in the space of A.
+func (k *krylov) vector(r ritz, i int) []float64 {
+	v := make([]float64, k.n)
+	q := k.against[len(k.against)-len(k.alpha):]
+	For(len(v), 2048, func(lo, hi int) {
+		for j := range k.alpha {
+			axpy(r.component(j, i), q[j][lo:hi], v[lo:hi])
+		}
+	})
+	return v
+}

@@ -1,0 +1,159 @@
+package linalg
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrNotConverged is wrapped by the error of an iteration that ended before
+// its result was as good as asked.
+var ErrNotConverged = errors.New("not converged")
+
+// Lanczos returns the k algebraically largest eigenvalues of a symmetric n x n
+// matrix A, largest first, and their eigenvectors as the rows of a k x n
+// matrix, orthonormal. It knows the matrix only by apply, which sets dst to A
+// x, both of length n, and must not change x. A pair (theta, v) satisfies |A v
+// - theta v| <= tol |A|, so that theta is within (tol |A|)^2 / gap of an
+// eigenvalue. A tol of 1e-10 is a good choice; rounding allows 1e-14.
+//
+// Every new vector is made orthogonal to all before it, twice (Golub and Van
+// Loan 2013, section 10.3). That takes 8 n m bytes for m steps, m being some
+// multiple of k. One start vector sees one copy of a repeated eigenvalue;
+// therefore, once k pairs are found, further runs orthogonal to them look for
+// larger ones until there is none. The start vectors are fixed: the result
+// depends on the values that apply gives and on nothing else.
+//
+// It panics unless 1 <= k <= n and tol >= 1e-14. Its error wraps [ErrNotConverged]
+// or says that apply gave a NaN or an infinity.
+func Lanczos(n, k int, tol float64, apply func(dst, x []float64)) ([]float64, Matrix[float64], error) {
+	if k < 1 || k > n || !(tol >= 1e-14) {
+		panic(fmt.Sprintf("linalg: %d eigenpairs of %d x %d to a tolerance of %v", k, n, n, tol))
+	}
+	s := spectrum{n: n, tol: tol, apply: apply, floor: math.Inf(-1)}
+	for len(s.pairs) < k {
+		if _, err := s.run(k - len(s.pairs)); err != nil {
+			return nil, Matrix[float64]{}, err
+		}
+	}
+	for more := true; more && len(s.pairs) < n; {
+		s.sort()
+		s.floor = s.pairs[k-1].value
+		var err error
+		if more, err = s.run(1); err != nil {
+			return nil, Matrix[float64]{}, err
+		}
+	}
+	s.sort()
+	values, vectors := make([]float64, k), New[float64](k, n)
+	for i, p := range s.pairs[:k] {
+		values[i] = p.value
+		copy(vectors.Row(i), p.vector)
+	}
+	return values, vectors, nil
+}
+
+// eigenpair is an eigenvalue with a unit eigenvector.
+type eigenpair struct {
+	value  float64
+	vector []float64
+}
+
+// spectrum is what is known of the eigenpairs of a matrix.
+type spectrum struct {
+	n     int
+	tol   float64
+	apply func(dst, x []float64)
+	pairs []eigenpair
+	norm  float64 // largest |Ritz value| so far: |A| from below
+	runs  uint64
+	floor float64 // pairs that are not above it are of no interest
+}
+
+func (s *spectrum) sort() {
+	slices.SortStableFunc(s.pairs, func(a, b eigenpair) int {
+		switch {
+		case a.value > b.value:
+			return -1
+		case a.value < b.value:
+			return 1
+		}
+		return 0
+	})
+}
+
+// run adds up to want pairs that are orthogonal to those it has: fewer when
+// its start vector lies in a smaller invariant subspace. It reports false
+// when no pair above the floor is left.
+func (s *spectrum) run(want int) (bool, error) {
+	k, err := s.start()
+	if err != nil {
+		return false, err
+	}
+	room := s.n - len(s.pairs)
+	for next := min(room, want+20); ; next = min(room, next+next/4) {
+		if err := k.grow(next); err != nil {
+			return false, err
+		}
+		r, err := k.ritz()
+		if err != nil {
+			return false, err
+		}
+		s.norm = max(s.norm, math.Abs(r.values[0]), math.Abs(r.values[len(r.values)-1]))
+		switch found := min(want, len(r.values)); {
+		case s.nothingAbove(r):
+			return false, nil
+		case r.worst(found) <= s.tol*s.norm:
+			return s.keep(k, r, found), nil
+		case len(k.alpha) == room || k.closed:
+			return false, fmt.Errorf("linalg: Lanczos: %w: after all %d steps the residual is %.3g of the norm, the tolerance is %.3g: raise it",
+				ErrNotConverged, len(k.alpha), r.worst(found)/s.norm, s.tol)
+		}
+	}
+}
+
+// nothingAbove judges by a residual that is small, but not as small as that of
+// a result: the pair itself will not be used.
+func (s *spectrum) nothingAbove(r ritz) bool {
+	return r.residual(0) <= 1e-4*s.norm && r.value(0)+r.residual(0) <= s.floor
+}
+
+// keep adds the largest pairs of r. It reports false when they are not above
+// the floor by more than the tolerance.
+func (s *spectrum) keep(k *krylov, r ritz, count int) bool {
+	if r.value(0) <= s.floor+s.tol*s.norm {
+		return false
+	}
+	for i := range count {
+		s.pairs = append(s.pairs, eigenpair{r.value(i), k.vector(r, i)})
+	}
+	return true
+}
+
+// start begins a run with a vector that is fixed for its number and orthogonal
+// to the pairs found.
+func (s *spectrum) start() (*krylov, error) {
+	s.runs++
+	q, state := make([]float64, s.n), s.runs
+	for i := range q {
+		state += 0x9e3779b97f4a7c15
+		q[i] = float64(scramble(state)>>11)*0x1p-52 - 1
+	}
+	k := &krylov{spectrum: s}
+	for _, p := range s.pairs {
+		k.against = append(k.against, p.vector)
+	}
+	k.orthogonalise(q)
+	if !k.add(q) {
+		return nil, fmt.Errorf("linalg: Lanczos: %w: no vector is left that is orthogonal to %d of %d: raise the tolerance", ErrNotConverged, len(s.pairs), s.n)
+	}
+	return k, nil
+}
+
+// scramble is the output function of SplitMix64 (Steele, Lea, Flood 2014).
+func scramble(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
