@@ -1,0 +1,108 @@
+package ridge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Model is a fitted kernel ridge regression. It holds no rows; see package
+// model for that. It is read only and safe for concurrent use.
+type Model struct {
+	Dual []float64 // one coefficient per training row, in the unit of the targets over that of the kernel
+}
+
+// Fit solves (K + alpha I) dual = targets (Saunders, Gammerman, Vovk 1998,
+// equation 8; scikit-learn's KernelRidge): src is the kernel of the n training
+// rows, targets has n finite values, alpha >= 0 is the price of |w|^2 against
+// the squared errors. It fails when K + alpha I is not positive definite.
+func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
+	if !(alpha >= 0) || math.IsInf(alpha, 1) {
+		return nil, fmt.Errorf("ridge: alpha is %v, it must be finite and at least 0", alpha)
+	}
+	_, dual, err := solve(src, targets, 1, alpha)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{Dual: dual}, nil
+}
+
+// Predict returns the predictions for m rows, in the unit of the targets. The
+// matrix cross is their kernel with the n training rows, m x n; another width
+// is a mistake of the program and panics.
+func (m *Model) Predict(cross linalg.Matrix[float64]) []float64 {
+	checkWidth(cross, len(m.Dual))
+	out := make([]float64, cross.Rows)
+	linalg.MulVec(out, cross, m.Dual)
+	return out
+}
+
+func checkWidth(cross linalg.Matrix[float64], n int) {
+	if cross.Cols != n {
+		panic(fmt.Sprintf("ridge: a cross kernel of %d columns for %d training rows", cross.Cols, n))
+	}
+}
+
+// solve returns the factor L of scale K + shift I, and (L L^T)^-1 targets.
+func solve(src kernel.Source, targets []float64, scale, shift float64) (l linalg.Matrix[float64], dual []float64, err error) {
+	if err := check(src, targets); err != nil {
+		return l, nil, err
+	}
+	l, err = shifted(src, scale, shift)
+	if err != nil {
+		return l, nil, err
+	}
+	if err := linalg.Cholesky(l); err != nil {
+		return l, nil, indefinite(err, shift)
+	}
+	dual = append([]float64(nil), targets...)
+	linalg.SolveCholesky(l, row(dual))
+	for _, v := range dual {
+		if v-v != 0 {
+			return l, nil, errors.New("ridge: the coefficients overflow: scale the kernel and the targets to values near 1")
+		}
+	}
+	return l, dual, nil
+}
+
+// row is v as a matrix of one row.
+func row(v []float64) linalg.Matrix[float64] {
+	return linalg.Matrix[float64]{Rows: 1, Cols: len(v), Stride: len(v), Data: v}
+}
+
+func check(src kernel.Source, targets []float64) error {
+	if len(targets) != src.Len() {
+		return fmt.Errorf("ridge: %d targets for %d kernel rows", len(targets), src.Len())
+	}
+	if len(targets) == 0 {
+		return errors.New("ridge: no rows to learn from")
+	}
+	for i, y := range targets {
+		if y-y != 0 {
+			return fmt.Errorf("ridge: target %d is %v, it must be finite", i, y)
+		}
+	}
+	return nil
+}
+
+// shifted returns scale K + shift I in memory of its own.
+func shifted(src kernel.Source, scale, shift float64) (linalg.Matrix[float64], error) {
+	k := kernel.Materialize(src).K
+	for i := range k.Rows {
+		for j, v := range k.Row(i)[:i+1] {
+			if v-v != 0 {
+				return k, fmt.Errorf("ridge: kernel value (%d, %d) is %v: check the data and the kernel's parameters", i, j, v)
+			}
+			k.Row(i)[j] = v * scale
+		}
+		k.Row(i)[i] += shift
+	}
+	return k, nil
+}
+
+func indefinite(err error, shift float64) error {
+	return fmt.Errorf("ridge: the kernel matrix plus %.3g on its diagonal cannot be factored, use a larger alpha (noise): %w", shift, err)
+}
