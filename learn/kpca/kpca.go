@@ -1,0 +1,197 @@
+package kpca
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// denseRows is the number of rows from which on Lanczos is faster than a full
+// decomposition, for any few components.
+const denseRows = 500
+
+// tolerance of the eigenvectors' residuals, of the largest eigenvalue.
+const tolerance = 1e-12
+
+// Model is a fitted kernel PCA. It holds no rows; see package model for that.
+// It is read only and safe for concurrent use.
+type Model struct {
+	Eigenvalues []float64              // of the centred kernel matrix, largest first, above 0
+	Vectors     linalg.Matrix[float64] // components x training rows, orthonormal rows
+	Centring    kernel.Centring        // means of the training kernel, for Transform
+}
+
+// Fit finds the first components of the kernel matrix src of n rows. It copies
+// the matrix unless src is a [kernel.Dense], which it only reads. It fails when
+// a kernel value is not finite, and when the centred matrix has fewer
+// components with a positive eigenvalue than asked for.
+func Fit(src kernel.Source, components int) (*Model, error) {
+	n := src.Len()
+	if components < 1 || components > n {
+		return nil, fmt.Errorf("kpca: %d components of %d rows, there are 1 to %d", components, n, n)
+	}
+	k := matrix(src)
+	m := &Model{Centring: means(k)}
+	if v := m.Centring.Mean; v-v != 0 {
+		return nil, errors.New("kpca: the kernel matrix holds a NaN or an infinity: check the data and the kernel's parameters")
+	}
+	var err error
+	if n < denseRows {
+		err = m.dense(k, components)
+	} else {
+		err = m.lanczos(k, components)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkRank(n); err != nil {
+		return nil, err
+	}
+	for i := range components {
+		fixSign(m.Vectors.Row(i))
+	}
+	return m, nil
+}
+
+// matrix returns the kernel matrix, to be read only.
+func matrix(src kernel.Source) linalg.Matrix[float64] {
+	if d, ok := src.(kernel.Dense); ok {
+		return d.K
+	}
+	return kernel.Materialize(src).K
+}
+
+// means is what kernel.Center remembers, without centring.
+func means(k linalg.Matrix[float64]) kernel.Centring {
+	c := kernel.Centring{Means: make([]float64, k.Rows)}
+	linalg.For(k.Rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			c.Means[i] = mean(k.Row(i))
+		}
+	})
+	c.Mean = mean(c.Means)
+	return c
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// dense decomposes a centred copy.
+func (m *Model) dense(k linalg.Matrix[float64], components int) error {
+	n := k.Rows
+	centred := linalg.New[float64](n, n)
+	for i := range n {
+		copy(centred.Row(i), k.Row(i))
+	}
+	kernel.Center(centred)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(n, centred.Data), true) {
+		return errors.New("kpca: the kernel matrix has no eigenvalues to working precision: check the data and the kernel's parameters")
+	}
+	all := eigen.Values(nil)
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	m.Eigenvalues, m.Vectors = make([]float64, components), linalg.New[float64](components, n)
+	for i := range components {
+		m.Eigenvalues[i] = all[n-1-i]
+		mat.Col(m.Vectors.Row(i), n-1-i, &vectors)
+	}
+	return nil
+}
+
+// lanczos leaves the matrix as it is: the centred one times x is that of K with
+// the mean taken off x, minus its own mean.
+func (m *Model) lanczos(k linalg.Matrix[float64], components int) error {
+	shifted := make([]float64, k.Rows)
+	values, vectors, err := linalg.Lanczos(k.Rows, components, tolerance, func(dst, x []float64) {
+		centre(shifted, x)
+		linalg.MulVec(dst, k, shifted)
+		centre(dst, dst)
+	})
+	if err != nil {
+		return fmt.Errorf("kpca: the components cannot be found: %w", err)
+	}
+	m.Eigenvalues, m.Vectors = values, vectors
+	return nil
+}
+
+// centre sets dst to x minus its mean.
+func centre(dst, x []float64) {
+	u := mean(x)
+	for i, v := range x {
+		dst[i] = v - u
+	}
+}
+
+// checkRank refuses components that are rounding errors: their scores would be
+// noise divided by almost nothing.
+func (m *Model) checkRank(n int) error {
+	floor := 1e-14 * float64(n) * max(m.Eigenvalues[0], math.Abs(m.Centring.Mean))
+	for i, v := range m.Eigenvalues {
+		if !(v > floor) {
+			return fmt.Errorf("kpca: the centred kernel matrix has %d components with a positive eigenvalue, %d were asked for: ask for fewer", i, len(m.Eigenvalues))
+		}
+	}
+	return nil
+}
+
+// fixSign makes the entry of largest size positive, the first of several.
+func fixSign(v []float64) {
+	largest := 0
+	for i, x := range v {
+		if math.Abs(x) > math.Abs(v[largest]) {
+			largest = i
+		}
+	}
+	if v[largest] > 0 {
+		return
+	}
+	for i := range v {
+		v[i] = -v[i]
+	}
+}
+
+// Scores returns the scores of the training rows, rows x components: u
+// sqrt(lambda).
+func (m *Model) Scores() linalg.Matrix[float64] {
+	out := linalg.New[float64](m.Vectors.Cols, m.Vectors.Rows)
+	for c, lambda := range m.Eigenvalues {
+		root := math.Sqrt(lambda)
+		for i, u := range m.Vectors.Row(c) {
+			out.Row(i)[c] = root * u
+		}
+	}
+	return out
+}
+
+// Transform returns the scores of new rows, rows x components (Schölkopf,
+// Smola, Müller 1998, equation 2.17). The matrix cross is their kernel with the
+// n training rows, rows x n, and is left as it is; another width panics.
+func (m *Model) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if cross.Cols != m.Vectors.Cols {
+		panic(fmt.Sprintf("kpca: a cross kernel of %d columns for %d training rows", cross.Cols, m.Vectors.Cols))
+	}
+	centred := linalg.New[float64](cross.Rows, cross.Cols)
+	for i := range cross.Rows {
+		copy(centred.Row(i), cross.Row(i))
+	}
+	m.Centring.Apply(centred)
+	out := linalg.New[float64](cross.Rows, len(m.Eigenvalues))
+	linalg.MulTransB(out, centred, m.Vectors)
+	for i := range out.Rows {
+		for c, lambda := range m.Eigenvalues {
+			out.Row(i)[c] /= math.Sqrt(lambda)
+		}
+	}
+	return out
+}
