@@ -1,5 +1,6 @@
-// Package svm trains support vector classifiers (C-SVC) on a kernel.Source by
-// sequential minimal optimisation, one machine for every pair of classes.
+// Package svm trains support vector machines on a kernel.Source by sequential
+// minimal optimisation: C-SVC and nu-SVC, one machine for every pair of
+// classes, epsilon-SVR and one-class SVM.
 //
 // It follows LIBSVM, whose names it uses: the dual problem, the stopping rule
 // tol, rho, the order of pairs and the tie rule of the vote (C.-C. Chang,
@@ -39,6 +40,5 @@
 //
 // # What is missing
 //
-// Shrinking, probabilities (Platt scaling), nu-SVC, one-class and epsilon-SVR.
-// The solver works on the general problem that all of them share.
+// Shrinking and probabilities (Platt scaling).
 package svm

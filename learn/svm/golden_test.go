@@ -27,6 +27,10 @@ type golden struct {
 	AUC            float64   `json:"auc"`
 	NSupport       []int     `json:"n_support"`
 	Predictions    []int     `json:"predictions"`
+
+	FirstPredictions []float64 `json:"first_predictions"`
+	RMSE             float64   `json:"rmse"`
+	AUCOvO           float64   `json:"auc_ovo_macro"`
 }
 
 func readGolden(t *testing.T) map[string]golden {

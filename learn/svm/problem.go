@@ -25,15 +25,31 @@ type problem struct {
 	linear       []float64 // q
 	lower, upper []float64
 	start        []float64 // feasible b; nil: zero
+	// The coefficients before and those from split on have a constant sum each;
+	// 0: only all together. It makes the two equality constraints of nu-SVC.
+	split int
 }
 
 // solution is a minimum of a problem.
 type solution struct {
 	coef       []float64 // b
-	rho        float64   // the multiplier of the sum
+	bounded    int       // coefficients at a bound that is not 0
+	rho        float64   // the multiplier of the sum, or the mean of both
+	margin     float64   // half the difference of the multipliers of two sums
 	objective  float64
 	gap        float64 // m - M, at least 0
 	iterations int
+}
+
+// report counts what the others know.
+func (s solution) report() Report {
+	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded}
+	for _, b := range s.coef {
+		if b != 0 {
+			r.Support++
+		}
+	}
+	return r
 }
 
 // stopping says when a solver may and when it must stop.

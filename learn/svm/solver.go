@@ -14,6 +14,7 @@ var errOverflow = errors.New("the gradient overflows: lower C, or scale the data
 // solver minimises a problem by moving two coefficients at a time.
 type solver struct {
 	problem
+	parts    []part
 	rows     *cache
 	diagonal []float64
 	coef     []float64 // b
@@ -24,9 +25,19 @@ type solver struct {
 	distance   float64 // sum of |change of b| in these steps
 }
 
+// part is a range of coefficients with a constant sum.
+type part struct {
+	lo, hi int
+	first  int     // the one to grow, or -1
+	gap    float64 // m - M within the part
+}
+
 func newSolver(p problem, cacheBytes int64) (*solver, error) {
 	n := p.kernel.Len()
-	s := &solver{problem: p, rows: newCache(p.kernel, cacheBytes)}
+	s := &solver{problem: p, rows: newCache(p.kernel, cacheBytes), parts: []part{{hi: n}}}
+	if p.split > 0 {
+		s.parts = []part{{hi: p.split}, {lo: p.split, hi: n}}
+	}
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
 	if i := firstNotFinite(s.diagonal); i >= 0 {
@@ -41,7 +52,7 @@ func newSolver(p problem, cacheBytes int64) (*solver, error) {
 // are small against tol.
 func (s *solver) run(stop stopping) error {
 	for {
-		i, gap := s.first()
+		gap := s.scan()
 		if gap <= stop.tol && s.drift() <= stop.tol/8 {
 			return s.checkGradient()
 		}
@@ -54,7 +65,7 @@ func (s *solver) run(stop stopping) error {
 			}
 			continue
 		}
-		moved, err := s.step(i)
+		moved, err := s.step()
 		switch {
 		case err != nil:
 			return err
@@ -69,39 +80,76 @@ func (s *solver) run(stop stopping) error {
 	}
 }
 
-// first returns i = argmax {-f_t: b_t can grow} and the gap m - M; the gap is
-// -Inf when nothing can grow or nothing can shrink. Ties go to the last index,
-// as in LIBSVM.
-func (s *solver) first() (int, float64) {
+// scan finds the first of each part and returns the largest gap.
+func (s *solver) scan() float64 {
+	gap := math.Inf(-1)
+	for k := range s.parts {
+		p := &s.parts[k]
+		p.first, p.gap = s.first(p.lo, p.hi)
+		gap = max(gap, p.gap)
+	}
+	return gap
+}
+
+// first returns i = argmax {-f_t: b_t can grow} and the gap m - M among the
+// coefficients lo to hi-1; the gap is -Inf when nothing can grow or nothing can
+// shrink. Ties go to the last index, as in LIBSVM.
+func (s *solver) first(lo, hi int) (int, float64) {
 	i, low, high := -1, math.Inf(1), math.Inf(-1)
-	for t, f := range s.gradient {
-		b := s.coef[t]
-		if f <= low && b < s.upper[t] {
-			low, i = f, t
+	coef, lower, upper := s.coef[lo:hi], s.lower[lo:hi], s.upper[lo:hi]
+	for t, f := range s.gradient[lo:hi] {
+		b := coef[t]
+		if f <= low && b < upper[t] {
+			low, i = f, lo+t
 		}
-		if f > high && b > s.lower[t] {
+		if f > high && b > lower[t] {
 			high = f
 		}
 	}
 	return i, high - low
 }
 
-// second returns the j that promises the largest decrease together with i,
-// (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij) among the b_j that can shrink (WSS 2,
-// step 2), or -1.
-func (s *solver) second(i int, row []float64) int {
+// second returns the j that promises the largest decrease together with the
+// first of p, (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij) among the b_j of the same
+// part that can shrink (WSS 2, step 2), or -1; and that decrease.
+func (s *solver) second(p part, row []float64) (int, float64) {
 	j, best := -1, math.Inf(-1)
-	fi, kii := s.gradient[i], s.diagonal[i]
-	for t, f := range s.gradient {
-		if f <= fi || s.coef[t] <= s.lower[t] {
+	fi, kii := s.gradient[p.first], s.diagonal[p.first]
+	coef, lower := s.coef[p.lo:p.hi], s.lower[p.lo:p.hi]
+	diagonal := s.diagonal[p.lo:p.hi]
+	row = row[p.lo:p.hi]
+	for t, f := range s.gradient[p.lo:p.hi] {
+		if f <= fi || coef[t] <= lower[t] {
 			continue
 		}
 		d := f - fi
-		if decrease := d * d / curvature(kii+s.diagonal[t]-2*row[t]); decrease >= best {
-			best, j = decrease, t
+		if decrease := d * d / curvature(kii+diagonal[t]-2*row[t]); decrease >= best {
+			best, j = decrease, p.lo+t
 		}
 	}
-	return j
+	return j, best
+}
+
+// pair returns the working set: the best of all parts.
+func (s *solver) pair() (i, j int, err error) {
+	i, j = -1, -1
+	best := math.Inf(-1)
+	for _, p := range s.parts {
+		if !(p.gap > 0) {
+			continue
+		}
+		row, err := s.rows.row(p.first)
+		if err != nil {
+			return 0, 0, err
+		}
+		if t, decrease := s.second(p, row); t >= 0 && decrease >= best {
+			i, j, best = p.first, t, decrease
+		}
+	}
+	if j < 0 {
+		return 0, 0, errOverflow
+	}
+	return i, j, nil
 }
 
 func curvature(a float64) float64 {
@@ -112,18 +160,15 @@ func curvature(a float64) float64 {
 }
 
 // step moves b_i up and its partner down by the same amount. It reports false
-// when rounding left both where they were.
-func (s *solver) step(i int) (bool, error) {
-	if i < 0 {
-		return false, errOverflow
+// when rounding left both where they were. It works on the last scan.
+func (s *solver) step() (bool, error) {
+	i, j, err := s.pair()
+	if err != nil {
+		return false, err
 	}
 	ri, err := s.rows.row(i)
 	if err != nil {
 		return false, err
-	}
-	j := s.second(i, ri)
-	if j < 0 {
-		return false, errOverflow
 	}
 	rj, err := s.rows.row(j)
 	if err != nil {
@@ -219,20 +264,26 @@ func (s *solver) checkGradient() error {
 }
 
 func (s *solver) solution() solution {
-	_, gap := s.first()
-	objective := 0.0
+	out := solution{coef: s.coef, gap: max(s.scan(), 0), iterations: s.iterations}
 	for t, b := range s.coef {
-		objective += b * (s.gradient[t] + s.linear[t]) / 2
+		out.objective += b * (s.gradient[t] + s.linear[t]) / 2
+		if b != 0 && (b <= s.lower[t] || b >= s.upper[t]) {
+			out.bounded++
+		}
 	}
-	return solution{coef: s.coef, rho: s.rho(), objective: objective, gap: max(gap, 0), iterations: s.iterations}
+	rho := s.rho(s.parts[0])
+	other := s.rho(s.parts[len(s.parts)-1])
+	out.rho, out.margin = (rho+other)/2, (rho-other)/2
+	return out
 }
 
-// rho is the mean gradient of the free coefficients or, without one, the middle
-// of what the bounded ones allow (LIBSVM section 4.1.5).
-func (s *solver) rho() float64 {
+// rho is the mean gradient of the free coefficients of a part or, without one,
+// the middle of what the bounded ones allow (LIBSVM section 4.1.5).
+func (s *solver) rho(p part) float64 {
 	free, sum := 0, 0.0
 	low, high := math.Inf(-1), math.Inf(1)
-	for t, f := range s.gradient {
+	for t := p.lo; t < p.hi; t++ {
+		f := s.gradient[t]
 		switch b := s.coef[t]; {
 		case b >= s.upper[t]:
 			low = max(low, f)
@@ -245,6 +296,17 @@ func (s *solver) rho() float64 {
 	}
 	if free > 0 {
 		return sum / float64(free)
+	}
+	return middle(low, high)
+}
+
+// middle of an interval, or its finite end.
+func middle(low, high float64) float64 {
+	switch {
+	case math.IsInf(low, -1):
+		return high
+	case math.IsInf(high, 1):
+		return low
 	}
 	return (low + high) / 2
 }

@@ -24,11 +24,10 @@ func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progre
 		return nil, err
 	}
 	t := newTrainer(src, codes, classes, p.filled(), progress)
-	linalg.For(len(t.pairs), 1, func(k, _ int) { t.train(k) })
-	if t.err != nil {
-		return nil, t.err
+	t.machine = func(q *pair, k kernel.Source, first []bool, stop stopping) (solution, error) {
+		return solve(cSVC(k, first, t.params.bound(classes[q.first]), t.params.bound(classes[q.second])), stop, t.cache)
 	}
-	return t.classifier(), nil
+	return t.run()
 }
 
 func checkLabels(n int, codes []int, classes []string) error {
@@ -80,6 +79,8 @@ type trainer struct {
 	rows    [][]int // rows of each class, ascending
 	pairs   []pair
 	cache   int64 // bytes for one pair
+	// machine solves one pair; first says which rows are of its first class.
+	machine func(q *pair, k kernel.Source, first []bool, stop stopping) (solution, error)
 
 	mu       sync.Mutex
 	done     int
@@ -111,6 +112,15 @@ func newTrainer(src kernel.Source, codes []int, classes []string, p Params, prog
 	return t
 }
 
+// run trains all pairs.
+func (t *trainer) run() (*Classifier, error) {
+	linalg.For(len(t.pairs), 1, func(k, _ int) { t.train(k) })
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.classifier(), nil
+}
+
 // train solves pair k unless an earlier pair has failed, so that the error
 // reported is always that of the first pair that fails.
 func (t *trainer) train(k int) {
@@ -123,10 +133,9 @@ func (t *trainer) train(k int) {
 	if len(rows) < source.Len() {
 		source = kernel.Subset(source, rows)
 	}
-	p := cSVC(source, first, t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second]))
 	var err error
 	q.rows = rows
-	q.solution, err = solve(p, stopping{tol: t.params.Tol, iterations: t.params.iterations(len(rows))}, t.cache)
+	q.solution, err = t.machine(q, source, first, stopping{tol: t.params.Tol, iterations: t.params.iterations(len(rows))})
 	t.finish(k, err)
 }
 
@@ -167,10 +176,17 @@ func (t *trainer) finish(k int, err error) {
 // describe names the pair, and rows as the caller numbers them.
 func (t *trainer) describe(k int, err error) error {
 	q := t.pairs[k]
-	if v, ok := errors.AsType[*valueError](err); ok {
-		err = &valueError{row: q.rows[v.row], col: q.rows[v.col], value: v.value}
-	}
+	err = renumber(err, q.rows)
 	return fmt.Errorf("svm: classes %q and %q: %w", t.classes[q.first], t.classes[q.second], err)
+}
+
+// renumber changes the rows in an error to those that the caller of a subset
+// knows.
+func renumber(err error, rows []int) error {
+	if v, ok := errors.AsType[*valueError](err); ok {
+		return &valueError{row: rows[v.row], col: rows[v.col], value: v.value}
+	}
+	return err
 }
 
 // classifier keeps what the decisions need.
@@ -185,7 +201,7 @@ func (t *trainer) classifier() *Classifier {
 				p.Coef = append(p.Coef, b)
 			}
 		}
-		p.Report = t.report(q)
+		p.Report = q.solution.report()
 		c.Pairs[k] = p
 	}
 	return c
@@ -210,19 +226,4 @@ func (t *trainer) supportVectors(c *Classifier) []int {
 		}
 	}
 	return position
-}
-
-func (t *trainer) report(q pair) Report {
-	s := q.solution
-	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations}
-	upper, lower := t.params.bound(t.classes[q.first]), -t.params.bound(t.classes[q.second])
-	for _, b := range s.coef {
-		if b != 0 {
-			r.Support++
-		}
-		if b == upper || b == lower {
-			r.Bounded++
-		}
-	}
-	return r
 }

@@ -116,8 +116,8 @@ func TestDriftMatters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 50 {
-		i, _ := s.first()
-		if _, err := s.step(i); err != nil {
+		s.scan()
+		if _, err := s.step(); err != nil {
 			t.Fatal(err)
 		}
 	}

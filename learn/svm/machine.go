@@ -1,0 +1,177 @@
+package svm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Machine is a single trained function, f(x) = sum_k Coef[k] K(x, sv[k]) - Rho:
+// the regression of [TrainSVR] or the boundary of [TrainOneClass]. It holds no
+// rows; see package model for that. It is read only and safe for concurrent
+// use.
+type Machine struct {
+	Support []int     // rows of the training set, ascending
+	Coef    []float64 // one per support vector, never 0
+	Rho     float64
+	Report  Report // zero for a machine that was not trained here
+}
+
+// Decisions returns f(x) of each row: what a regression predicts, in the unit
+// of the targets; for a one-class machine a value above 0 is inside. The matrix
+// cross is the kernel of the rows with the support vectors, rows x
+// len(Support), in that order; another width is a mistake of the program and
+// panics.
+func (m *Machine) Decisions(cross linalg.Matrix[float64]) []float64 {
+	if cross.Cols != len(m.Support) {
+		panic(fmt.Sprintf("svm: a cross kernel of %d columns for %d support vectors", cross.Cols, len(m.Support)))
+	}
+	out := make([]float64, cross.Rows)
+	linalg.MulVec(out, cross, m.Coef)
+	for i := range out {
+		out[i] -= m.Rho
+	}
+	return out
+}
+
+// newMachine keeps the coefficients that are not zero; coef has one per row.
+func newMachine(coef []float64, s solution) *Machine {
+	m := &Machine{Rho: s.rho, Report: s.report()}
+	for r, b := range coef {
+		if b != 0 {
+			m.Support, m.Coef = append(m.Support, r), append(m.Coef, b)
+		}
+	}
+	m.Report.Support = len(m.Support)
+	return m
+}
+
+// common are the parameters of every solver, checked for a machine that has no
+// classes.
+func (p Params) common() error {
+	switch p = p.filled(); {
+	case !positive(p.Tol):
+		return fmt.Errorf("svm: tol is %v, it must be a finite number above 0", p.Tol)
+	case p.CacheBytes < 0:
+		return fmt.Errorf("svm: a kernel cache of %d bytes, it must not be negative", p.CacheBytes)
+	case p.MaxIter < 0:
+		return fmt.Errorf("svm: max_iter is %d, it must not be negative", p.MaxIter)
+	}
+	return nil
+}
+
+// SVRParams are the parameters of epsilon-SVR.
+type SVRParams struct {
+	// C > 0 is the price of an error beyond Epsilon.
+	C float64
+	// Epsilon >= 0 is the error that costs nothing, in the unit of the targets.
+	Epsilon float64
+	// Tol is the stopping rule, in the unit of the targets. 0 means DefaultTol.
+	Tol        float64
+	CacheBytes int64 // as in Params
+	MaxIter    int   // as in Params
+}
+
+func (p SVRParams) shared() Params {
+	return Params{C: p.C, Tol: p.Tol, CacheBytes: p.CacheBytes, MaxIter: p.MaxIter}.filled()
+}
+
+// Validate checks p. Its errors name the field.
+func (p SVRParams) Validate() error {
+	switch {
+	case !positive(p.C):
+		return fmt.Errorf("svm: C is %v, it must be a finite number above 0", p.C)
+	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 1):
+		return fmt.Errorf("svm: epsilon is %v, it must be finite and at least 0", p.Epsilon)
+	}
+	return p.shared().common()
+}
+
+// TrainSVR trains an epsilon-SVR (LIBSVM equation 11): src is the kernel of the
+// n training rows, targets has n finite values. Report.Support counts rows;
+// Report.Bounded those whose error is beyond Epsilon.
+func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := checkTargets(src.Len(), targets); err != nil {
+		return nil, err
+	}
+	shared, n := p.shared(), len(targets)
+	s, err := solve(svr(src, targets, p), stopping{shared.Tol, shared.iterations(n)}, shared.CacheBytes)
+	if err != nil {
+		return nil, named(err, func(row int) int { return row % n })
+	}
+	coef := make([]float64, n)
+	for i := range coef {
+		coef[i] = s.coef[i] + s.coef[n+i]
+	}
+	return newMachine(coef, s), nil
+}
+
+func checkTargets(n int, targets []float64) error {
+	if len(targets) != n {
+		return fmt.Errorf("svm: %d targets for %d kernel rows", len(targets), n)
+	}
+	if n == 0 {
+		return errors.New("svm: no rows to learn from")
+	}
+	for i, y := range targets {
+		if y-y != 0 {
+			return fmt.Errorf("svm: target %d is %v, it must be finite", i, y)
+		}
+	}
+	return nil
+}
+
+// named prefixes an error of the solver, with rows as the caller numbers them.
+func named(err error, number func(row int) int) error {
+	if v, ok := errors.AsType[*valueError](err); ok {
+		err = &valueError{row: number(v.row), col: number(v.col), value: v.value}
+	}
+	return fmt.Errorf("svm: %w", err)
+}
+
+// svr is the problem of epsilon-SVR: every row is there twice, with a price for
+// lying too low and, from n on, for lying too high.
+func svr(src kernel.Source, targets []float64, p SVRParams) problem {
+	n := len(targets)
+	q := problem{kernel: doubled{src}, linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
+	for i, y := range targets {
+		q.linear[i], q.upper[i] = p.Epsilon-y, p.C
+		q.linear[n+i], q.lower[n+i] = -p.Epsilon-y, -p.C
+	}
+	return q
+}
+
+// doubled is the kernel of all rows twice.
+type doubled struct{ kernel.Source }
+
+func (d doubled) Len() int { return 2 * d.Source.Len() }
+
+func (d doubled) Diagonal(dst []float64) {
+	n := d.Source.Len()
+	d.Source.Diagonal(dst[:n])
+	copy(dst[n:], dst[:n])
+}
+
+func (d doubled) Row(i int, dst []float64) {
+	n := d.Source.Len()
+	d.Source.Row(i%n, dst[:n])
+	copy(dst[n:], dst[:n])
+}
+
+func (d doubled) Block(rows, cols []int, dst linalg.Matrix[float64]) {
+	d.Source.Block(d.once(rows), d.once(cols), dst)
+}
+
+func (d doubled) once(rows []int) []int {
+	out := make([]int, len(rows))
+	for i, r := range rows {
+		out[i] = r % d.Source.Len()
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package svm
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+// NuParams are the parameters of nu-SVC and of the one-class SVM.
+type NuParams struct {
+	// Nu in (0, 1] bounds the share of training rows that are margin errors
+	// (outliers, for a one-class machine) from above, and that of the support
+	// vectors from below.
+	Nu         float64
+	Tol        float64 // as in Params
+	CacheBytes int64   // as in Params
+	MaxIter    int     // as in Params
+}
+
+func (p NuParams) shared() Params {
+	return Params{C: 1, Tol: p.Tol, CacheBytes: p.CacheBytes, MaxIter: p.MaxIter}.filled()
+}
+
+// Validate checks p. Its errors name the field.
+func (p NuParams) Validate() error {
+	if !(p.Nu > 0 && p.Nu <= 1) {
+		return fmt.Errorf("svm: nu is %v, it must be above 0 and at most 1", p.Nu)
+	}
+	return p.shared().common()
+}
+
+// TrainOneClass finds the region that holds all but a share Nu of the rows of
+// src (LIBSVM equation 7). As in LIBSVM the coefficients add up to Nu n, each
+// at most 1.
+func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	n := src.Len()
+	if n == 0 {
+		return nil, fmt.Errorf("svm: no rows to learn from")
+	}
+	shared := p.shared()
+	s, err := solve(oneClass(src, p.Nu), stopping{shared.Tol, shared.iterations(n)}, shared.CacheBytes)
+	if err != nil {
+		return nil, named(err, func(row int) int { return row })
+	}
+	return newMachine(s.coef, s), nil
+}
+
+func oneClass(src kernel.Source, nu float64) problem {
+	n := src.Len()
+	q := problem{kernel: src, linear: make([]float64, n), lower: make([]float64, n), upper: make([]float64, n), start: make([]float64, n)}
+	for i := range q.upper {
+		q.upper[i] = 1
+	}
+	pour(q.start, nu*float64(n))
+	return q
+}
+
+// pour fills coefficients up to 1, the first ones first, until their sum is
+// amount.
+func pour(coef []float64, amount float64) {
+	for i := range coef {
+		coef[i] = min(amount, 1)
+		amount -= coef[i]
+	}
+}
+
+// TrainNuSVC is [TrainSVC] with Nu in the place of C, for all pairs of classes
+// (LIBSVM equation 4). A pair whose smaller class has fewer than Nu / 2 of the
+// pair's rows has no solution and is an error. The coefficients are LIBSVM's,
+// those of the C-SVC that has the same solution; that C is the largest of them.
+func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int)) (*Classifier, error) {
+	if err := checkLabels(src.Len(), codes, classes); err != nil {
+		return nil, err
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	t := newTrainer(src, codes, classes, p.shared(), progress)
+	t.machine = func(_ *pair, k kernel.Source, first []bool, stop stopping) (solution, error) {
+		return solveNuSVC(k, first, p.Nu, stop, t.cache)
+	}
+	return t.run()
+}
+
+// solveNuSVC puts the rows of the first class first, so that the two sums of
+// coefficients are those of two ranges.
+func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache int64) (solution, error) {
+	order, split := sides(first)
+	n := len(order)
+	half := nu * float64(n) / 2
+	if small := min(split, n-split); half > float64(small) {
+		return solution{}, fmt.Errorf("nu is %v, with %d of %d rows in the smaller class it can be at most %v", nu, small, n, 2*float64(small)/float64(n))
+	}
+	q := cSVC(kernel.Subset(k, order), ordered(first, order), 1, 1)
+	clear(q.linear)
+	q.start, q.split = make([]float64, n), split
+	pour(q.start[:split], half)
+	pour(q.start[split:], half)
+	for i := split; i < n; i++ {
+		q.start[i] = -q.start[i]
+	}
+	s, err := solve(q, stop, cache)
+	if err != nil {
+		return solution{}, renumber(err, order)
+	}
+	return s.scaled(order)
+}
+
+// sides returns the rows of the first class, then the others; both ascending.
+func sides(first []bool) (order []int, split int) {
+	for _, side := range []bool{true, false} {
+		for i, is := range first {
+			if is == side {
+				order = append(order, i)
+			}
+		}
+		if side {
+			split = len(order)
+		}
+	}
+	return order, split
+}
+
+func ordered(first []bool, order []int) []bool {
+	out := make([]bool, len(order))
+	for a, i := range order {
+		out[a] = first[i]
+	}
+	return out
+}
+
+// scaled divides by the margin, which makes it 1 as in C-SVC, and undoes the
+// order.
+func (s solution) scaled(order []int) (solution, error) {
+	if !(s.margin > 0) {
+		return solution{}, fmt.Errorf("the margin is %v: the classes cannot be told apart with this nu, use a smaller one", s.margin)
+	}
+	out := s
+	out.rho, out.objective = s.rho/s.margin, s.objective/(s.margin*s.margin)
+	out.coef = make([]float64, len(s.coef))
+	for a, i := range order {
+		out.coef[i] = s.coef[a] / s.margin
+	}
+	return out, nil
+}
