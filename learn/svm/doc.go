@@ -38,7 +38,14 @@
 //		fmt.Println(c.Classes[class])
 //	}
 //
+// # Probabilities
+//
+// [Calibrate] fits a sigmoid to the decisions of each pair of classes, taken on
+// rows left out of training, and [Calibration.Probabilities] couples the pairs.
+// LIBSVM draws its folds from an unseeded generator and breaks the coupling off
+// earlier: expect its probabilities to differ in the second digit.
+//
 // # What is missing
 //
-// Shrinking and probabilities (Platt scaling).
+// Shrinking.
 package svm

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -232,6 +234,41 @@ func TestGoldenDigits(t *testing.T) {
 	}
 	if a := accuracy(s.testCodes, codes); a != want.Accuracy {
 		t.Errorf("accuracy %v, want %v", a, want.Accuracy)
+	}
+}
+
+// TestGoldenProbabilities: LIBSVM's folds are random, so that its AUC is met to
+// 0.002 only.
+func TestGoldenProbabilities(t *testing.T) {
+	want := readGolden(t)["digits_svc_proba"].AUCOvO
+	s := loadDigits(t)
+	p := svm.Params{C: 10, Tol: 1e-6}
+	c, decisions := fit(t, s, kernel.Spec{Name: "rbf", Gamma: 0.5}, p)
+	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(3) {
+		calibration, err := svm.Calibrate(kernel.Of(kernel.LinearGram(s.train), k), s.trainCodes, s.classes, p, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		probabilities := calibration.Probabilities(decisions)
+		got, err := metrics.AUCOvO(s.testCodes, probabilities)
+		if err != nil || math.Abs(got-want) > 0.002 {
+			t.Errorf("seed %d: AUC %v, %v; want %v", seed, got, err, want)
+		}
+		t.Logf("seed %d: AUC %v", seed, got)
+		agree := 0
+		for i, code := range c.Predict(decisions) {
+			row := probabilities.Row(i)
+			if row[code] == slices.Max(row) {
+				agree++
+			}
+		}
+		if agree < len(s.testCodes)*99/100 {
+			t.Errorf("seed %d: vote and probabilities agree on %d of %d rows", seed, agree, len(s.testCodes))
+		}
 	}
 }
 

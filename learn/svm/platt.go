@@ -1,0 +1,191 @@
+package svm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// plattFolds is the number of parts of the internal cross-validation, as in
+// LIBSVM.
+const plattFolds = 5
+
+// Sigmoid turns the decision f of a pair into a probability of its first class,
+// 1 / (1 + exp(A f + B)).
+type Sigmoid struct{ A, B float64 }
+
+// Probability returns the probability of the first class.
+func (s Sigmoid) Probability(f float64) float64 {
+	v := s.A*f + s.B
+	if v >= 0 { // exp of a large number would overflow
+		e := math.Exp(-v)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(v))
+}
+
+// Calibration gives a [Classifier] probabilities. It is read only and safe for
+// concurrent use.
+type Calibration struct {
+	Classes  int
+	Sigmoids []Sigmoid // by pair, in the order of Classifier.Pairs
+}
+
+// Calibrate fits the sigmoid of every pair (J. Platt 1999) to decisions on rows
+// that the machine behind them has not seen: five folds of the pair's rows are
+// left out in turn, as in LIBSVM. The folds hold the classes in equal shares
+// and depend on seed, the pair and its rows only. The arguments are otherwise
+// those that TrainSVC was given, and so are the errors; it takes three to four
+// times as long as TrainSVC.
+func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
+	if err := checkLabels(src.Len(), codes, classes); err != nil {
+		return nil, err
+	}
+	if err := p.Validate(classes); err != nil {
+		return nil, err
+	}
+	t := newTrainer(src, codes, classes, p.filled(), nil)
+	c := &Calibration{Classes: len(classes), Sigmoids: make([]Sigmoid, len(t.pairs))}
+	linalg.For(len(t.pairs), 1, func(k, _ int) { t.calibrate(k, &c.Sigmoids[k], seed) })
+	if t.err != nil {
+		return nil, t.err
+	}
+	return c, nil
+}
+
+// calibrate is the counterpart of train.
+func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
+	if t.skip(k) {
+		return
+	}
+	q := &t.pairs[k]
+	rows, first := merge(t.rows[q.first], t.rows[q.second])
+	q.rows = rows
+	f, err := t.unseen(q, kernel.Subset(t.source, rows), first, folds(first, seed, uint64(k)))
+	if err == nil {
+		*out, err = fitSigmoid(f, first)
+	}
+	t.finish(k, err)
+}
+
+// folds deals the rows of both classes, shuffled, to plattFolds hands.
+func folds(first []bool, seed, pair uint64) []int {
+	rng := rand.New(rand.NewPCG(seed, pair))
+	order, split := sides(first)
+	rng.Shuffle(split, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	rng.Shuffle(len(order)-split, func(i, j int) { i, j = i+split, j+split; order[i], order[j] = order[j], order[i] })
+	fold := make([]int, len(first))
+	for a, i := range order {
+		fold[i] = a % plattFolds
+	}
+	return fold
+}
+
+// unseen returns the decision on each row by the machine of the other folds.
+func (t *trainer) unseen(q *pair, k kernel.Source, first []bool, fold []int) ([]float64, error) {
+	out := make([]float64, len(first))
+	for f := range plattFolds {
+		var in, left []int
+		for i, g := range fold {
+			if g == f {
+				left = append(left, i)
+			} else {
+				in = append(in, i)
+			}
+		}
+		if len(left) == 0 {
+			continue
+		}
+		values, err := t.decideLeft(q, k, in, left, first)
+		if err != nil {
+			return nil, err
+		}
+		for a, i := range left {
+			out[i] = values[a]
+		}
+	}
+	return out, nil
+}
+
+// decideLeft trains on the rows in and decides on those left. Where one class
+// is missing the decision is 1 or -1 for the other, as in LIBSVM.
+func (t *trainer) decideLeft(q *pair, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
+	side := ordered(first, in)
+	if v, only := oneSided(side); only {
+		out := make([]float64, len(left))
+		for a := range out {
+			out[a] = v
+		}
+		return out, nil
+	}
+	p := cSVC(kernel.Subset(k, in), side, t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second]))
+	s, err := solve(p, stopping{t.params.Tol, t.params.iterations(len(in))}, t.cache)
+	if err != nil {
+		return nil, renumber(err, in)
+	}
+	m := newMachine(s.coef, s)
+	cross := linalg.New[float64](len(left), len(m.Support))
+	k.Block(left, pick(in, m.Support), cross)
+	return m.Decisions(cross), nil
+}
+
+func pick(from, which []int) []int {
+	out := make([]int, len(which))
+	for a, w := range which {
+		out[a] = from[w]
+	}
+	return out
+}
+
+// oneSided returns the decision where all rows are of one class.
+func oneSided(first []bool) (float64, bool) {
+	count := 0
+	for _, is := range first {
+		if is {
+			count++
+		}
+	}
+	switch count {
+	case len(first):
+		return 1, true
+	case 0:
+		return -1, true
+	}
+	return 0, false
+}
+
+// Probabilities returns the probability of every class: rows x Classes, each
+// row with the sum 1. The matrix decisions is what [Classifier.Decisions]
+// returned, rows x pairs; another width panics. Its largest entry need not be
+// the class that the vote chooses.
+func (c *Calibration) Probabilities(decisions linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if decisions.Cols != len(c.Sigmoids) {
+		panic(fmt.Sprintf("svm: %d decisions for %d pairs of classes", decisions.Cols, len(c.Sigmoids)))
+	}
+	out := linalg.New[float64](decisions.Rows, c.Classes)
+	linalg.For(decisions.Rows, 64, func(lo, hi int) {
+		r := linalg.New[float64](c.Classes, c.Classes)
+		for i := lo; i < hi; i++ {
+			c.pairwise(r, decisions.Row(i))
+			couple(out.Row(i), r)
+		}
+	})
+	return out
+}
+
+// pairwise sets r(i, j) to the probability of class i where it is i or j, kept
+// off 0 and 1 as in LIBSVM.
+func (c *Calibration) pairwise(r linalg.Matrix[float64], decisions []float64) {
+	const least = 1e-7
+	k := 0
+	for i := range c.Classes {
+		for j := i + 1; j < c.Classes; j++ {
+			p := min(max(c.Sigmoids[k].Probability(decisions[k]), least), 1-least)
+			r.Row(i)[j], r.Row(j)[i] = p, 1-p
+			k++
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package svm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// fitSigmoid finds the A and B of largest likelihood for targets that are a
+// little off 0 and 1, by Newton's method with backtracking (H.-T. Lin, C.-J.
+// Lin, R. Weng, A note on Platt's probabilistic outputs for support vector
+// machines, Machine Learning 68, 2007, algorithm 1).
+func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
+	const (
+		iterations = 100
+		ridge      = 1e-12 // keeps the Hessian positive definite
+		small      = 1e-5  // of the gradient
+	)
+	target, prior := plattTargets(first)
+	s := Sigmoid{B: prior}
+	value := logLoss(s, f, target)
+	for range iterations {
+		g, h := derivatives(s, f, target)
+		if math.Abs(g[0]) < small && math.Abs(g[1]) < small {
+			return s, nil
+		}
+		haa, hbb, hab := h[0]+ridge, h[1]+ridge, h[2]
+		det := haa*hbb - hab*hab
+		da, db := -(hbb*g[0]-hab*g[1])/det, -(haa*g[1]-hab*g[0])/det
+		next, loss, ok := lineSearch(s, value, da, db, g, f, target)
+		if !ok {
+			return s, nil // the step is below what rounding resolves
+		}
+		s, value = next, loss
+	}
+	return s, fmt.Errorf("the sigmoid of the probabilities is %w after %d steps: scale the data or lower C", ErrNotConverged, iterations)
+}
+
+// plattTargets returns what the sigmoid is to give for each row, and the B it
+// starts with.
+func plattTargets(first []bool) (target []float64, b float64) {
+	positive := 0.0
+	for _, is := range first {
+		if is {
+			positive++
+		}
+	}
+	negative := float64(len(first)) - positive
+	target = make([]float64, len(first))
+	for i, is := range first {
+		target[i] = 1 / (negative + 2)
+		if is {
+			target[i] = (positive + 1) / (positive + 2)
+		}
+	}
+	return target, math.Log((negative + 1) / (positive + 1))
+}
+
+// logLoss is the negative log likelihood, in the form that does not overflow.
+func logLoss(s Sigmoid, f, target []float64) float64 {
+	sum := 0.0
+	for i, t := range target {
+		v := s.A*f[i] + s.B
+		if v >= 0 {
+			sum += t*v + math.Log1p(math.Exp(-v))
+		} else {
+			sum += (t-1)*v + math.Log1p(math.Exp(v))
+		}
+	}
+	return sum
+}
+
+// derivatives returns the gradient by A and B, and the second derivatives aa,
+// bb and ab.
+func derivatives(s Sigmoid, f, target []float64) (g [2]float64, h [3]float64) {
+	for i, t := range target {
+		p := s.Probability(f[i])
+		w, d := p*(1-p), t-p
+		g[0] += f[i] * d
+		g[1] += d
+		h[0] += f[i] * f[i] * w
+		h[1] += w
+		h[2] += f[i] * w
+	}
+	return g, h
+}
+
+// lineSearch halves the step until the loss falls by enough.
+func lineSearch(s Sigmoid, value, da, db float64, g [2]float64, f, target []float64) (Sigmoid, float64, bool) {
+	const shortest, enough = 1e-10, 1e-4
+	slope := g[0]*da + g[1]*db
+	for step := 1.0; step >= shortest; step /= 2 {
+		next := Sigmoid{s.A + step*da, s.B + step*db}
+		if loss := logLoss(next, f, target); loss < value+enough*step*slope {
+			return next, loss, true
+		}
+	}
+	return s, value, false
+}
+
+// couple finds the class probabilities p that agree best with those of pairs:
+// min sum_i sum_j (r_ji p_i - r_ij p_j)^2, sum p = 1 (T.-F. Wu, C.-J. Lin, R.
+// Weng, Probability estimates for multi-class classification by pairwise
+// coupling, JMLR 5, 2004, algorithm 2). The problem is convex and the iteration
+// converges, in about a dozen sweeps to the tolerance used here, which is far
+// below LIBSVM's.
+func couple(p []float64, r linalg.Matrix[float64]) {
+	classes := len(p)
+	q := linalg.New[float64](classes, classes)
+	for i := range classes {
+		p[i] = 1 / float64(classes)
+		for j := range classes {
+			if i != j {
+				q.Row(i)[i] += r.Row(j)[i] * r.Row(j)[i]
+				q.Row(i)[j] = -r.Row(j)[i] * r.Row(i)[j]
+			}
+		}
+	}
+	qp := make([]float64, classes)
+	for range 100 {
+		if balanced(qp, q, p) {
+			return
+		}
+		sweep(p, qp, q)
+	}
+}
+
+// balanced sets qp to Q p and tells whether all its entries are equal, p'Qp:
+// then p is optimal.
+func balanced(qp []float64, q linalg.Matrix[float64], p []float64) bool {
+	value := products(qp, q, p)
+	worst := 0.0
+	for _, v := range qp {
+		worst = max(worst, math.Abs(v-value))
+	}
+	return worst < 1e-10/float64(len(p))
+}
+
+// products sets qp to Q p and returns p'Qp.
+func products(qp []float64, q linalg.Matrix[float64], p []float64) float64 {
+	value := 0.0
+	for i := range p {
+		qp[i] = 0
+		for j, v := range q.Row(i) {
+			qp[i] += v * p[j]
+		}
+		value += p[i] * qp[i]
+	}
+	return value
+}
+
+// sweep improves one probability after the other.
+func sweep(p, qp []float64, q linalg.Matrix[float64]) {
+	value := 0.0
+	for i := range p {
+		value += p[i] * qp[i]
+	}
+	for i := range p {
+		d := (value - qp[i]) / q.Row(i)[i]
+		p[i] += d
+		value = (value + d*(d*q.Row(i)[i]+2*qp[i])) / (1 + d) / (1 + d)
+		for j := range p {
+			qp[j] = (qp[j] + d*q.Row(i)[j]) / (1 + d)
+			p[j] /= 1 + d
+		}
+	}
+}
