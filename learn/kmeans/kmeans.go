@@ -1,0 +1,144 @@
+package kmeans
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ErrNotConverged is wrapped by the error of a run that used up its iterations.
+var ErrNotConverged = errors.New("not converged")
+
+// Params say how to cluster. The zero value of a field but Clusters and Seed
+// means its default.
+type Params struct {
+	Clusters int    // 1 to the number of rows
+	Restarts int    // runs from other starts, the best is kept; 10
+	MaxIter  int    // rounds in a run; 300
+	Seed     uint64 // equal seeds give equal results, on any number of cores
+}
+
+func (p Params) filled() Params {
+	if p.Restarts == 0 {
+		p.Restarts = 10
+	}
+	if p.MaxIter == 0 {
+		p.MaxIter = 300
+	}
+	return p
+}
+
+// Validate checks p for n rows. Its errors name the field.
+func (p Params) Validate(n int) error {
+	switch {
+	case p.Clusters < 1 || p.Clusters > n:
+		return fmt.Errorf("kmeans: %d clusters of %d rows, there are 1 to %d", p.Clusters, n, n)
+	case p.Restarts < 0:
+		return fmt.Errorf("kmeans: restarts is %d, it must not be negative", p.Restarts)
+	case p.MaxIter < 0:
+		return fmt.Errorf("kmeans: max_iter is %d, it must not be negative", p.MaxIter)
+	}
+	return nil
+}
+
+// Model is a clustering. It holds no rows. It is read only and safe for
+// concurrent use.
+type Model struct {
+	Assignment []int // of each row
+	// Inertia is the sum of squared distances, in feature space, of the rows to
+	// the means of their clusters.
+	Inertia    float64
+	Iterations int       // rounds of the best run
+	sizes      []float64 // rows of each cluster
+	norms      []float64 // squared length of each mean
+}
+
+// Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2
+// bytes unless src is a [kernel.Dense], which it only reads. A round takes n^2
+// additions. A cluster never ends empty. It fails when a kernel value is not
+// finite, and with [ErrNotConverged].
+func Fit(src kernel.Source, p Params) (*Model, error) {
+	if err := p.Validate(src.Len()); err != nil {
+		return nil, err
+	}
+	p = p.filled()
+	k := matrix(src)
+	if err := checkFinite(k); err != nil {
+		return nil, err
+	}
+	var best *run
+	for restart := range p.Restarts {
+		r := newRun(k, p.Clusters)
+		r.seed(p.Seed, uint64(restart))
+		if err := r.improve(p.MaxIter); err != nil {
+			return nil, err
+		}
+		if best == nil || r.inertia < best.inertia {
+			best = r
+		}
+	}
+	return best.model(), nil
+}
+
+// matrix returns the kernel matrix, to be read only.
+func matrix(src kernel.Source) linalg.Matrix[float64] {
+	if d, ok := src.(kernel.Dense); ok {
+		return d.K
+	}
+	return kernel.Materialize(src).K
+}
+
+func checkFinite(k linalg.Matrix[float64]) error {
+	for i := range k.Rows {
+		for j, v := range k.Row(i) {
+			if v-v != 0 {
+				return fmt.Errorf("kmeans: kernel value (%d, %d) is %v: check the data and the kernel's parameters", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// Distances returns, up to a constant for each row, the squared distances of
+// new rows to the means, rows x clusters: |mean|^2 minus twice the inner
+// product, to which K(x, x) of the row would have to be added. The matrix cross
+// is their kernel with the n rows of Fit, rows x n; another width panics.
+func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if cross.Cols != len(m.Assignment) {
+		panic(fmt.Sprintf("kmeans: a cross kernel of %d columns for %d rows", cross.Cols, len(m.Assignment)))
+	}
+	out := linalg.New[float64](cross.Rows, len(m.sizes))
+	linalg.For(cross.Rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			addByCluster(out.Row(i), cross.Row(i), m.Assignment)
+			for c, sum := range out.Row(i) {
+				out.Row(i)[c] = m.norms[c] - 2*sum/m.sizes[c]
+			}
+		}
+	})
+	return out
+}
+
+// Predict returns the nearest cluster of each new row, the lowest of several;
+// cross is as in Distances.
+func (m *Model) Predict(cross linalg.Matrix[float64]) []int {
+	d := m.Distances(cross)
+	out := make([]int, d.Rows)
+	for i := range out {
+		for c, v := range d.Row(i) {
+			if v < d.Row(i)[out[i]] {
+				out[i] = c
+			}
+		}
+	}
+	return out
+}
+
+// addByCluster adds each value to the sum of its cluster.
+func addByCluster(sums, values []float64, assignment []int) {
+	for j, c := range assignment {
+		sums[c] += values[j]
+	}
+}

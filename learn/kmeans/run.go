@@ -1,0 +1,182 @@
+package kmeans
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// run is one run of Lloyd's algorithm.
+type run struct {
+	k          linalg.Matrix[float64]
+	assignment []int
+	sizes      []float64
+	norms      []float64              // |mean_c|^2
+	inner      linalg.Matrix[float64] // n x clusters: inner product of each row with each mean
+	inertia    float64
+	iterations int
+}
+
+func newRun(k linalg.Matrix[float64], clusters int) *run {
+	return &run{
+		k: k, assignment: make([]int, k.Rows), sizes: make([]float64, clusters),
+		norms: make([]float64, clusters), inner: linalg.New[float64](k.Rows, clusters),
+	}
+}
+
+// distance returns |phi(x_i) - phi(x_j)|^2.
+func (r *run) distance(i, j int) float64 {
+	return max(0, r.k.Row(i)[i]-2*r.k.Row(i)[j]+r.k.Row(j)[j])
+}
+
+// seed chooses rows as centres, each with a probability in proportion to its
+// squared distance from those before (k-means++), and assigns every row to the
+// nearest.
+func (r *run) seed(seed, restart uint64) {
+	rng := rand.New(rand.NewPCG(seed, restart))
+	n := len(r.assignment)
+	centre := rng.IntN(n)
+	nearest := make([]float64, n)
+	for i := range nearest {
+		nearest[i] = r.distance(i, centre)
+	}
+	for c := 1; c < len(r.sizes); c++ {
+		centre = draw(rng, nearest)
+		for i := range nearest {
+			if d := r.distance(i, centre); d < nearest[i] {
+				nearest[i], r.assignment[i] = d, c
+			}
+		}
+		r.assignment[centre], nearest[centre] = c, 0
+	}
+}
+
+// draw returns an index with a probability in proportion to its weight; any
+// when all weights are zero.
+func draw(rng *rand.Rand, weights []float64) int {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	left := rng.Float64() * total
+	last := rng.IntN(len(weights))
+	for i, w := range weights {
+		if w > 0 {
+			last = i
+			if left < w {
+				break
+			}
+			left -= w
+		}
+	}
+	return last
+}
+
+// improve moves rows to nearer means until none moves.
+func (r *run) improve(rounds int) error {
+	r.fillEmpty()
+	r.measure()
+	for r.iterations < rounds {
+		r.iterations++
+		if !r.reassign() {
+			return nil
+		}
+		before := r.inertia
+		r.fillEmpty()
+		r.measure()
+		if r.inertia >= before { // rounding: rows go back and forth between equal means
+			return nil
+		}
+	}
+	return fmt.Errorf("kmeans: %w: rows still change clusters after %d rounds: raise max_iter", ErrNotConverged, rounds)
+}
+
+// measure computes the means' lengths, the inner products with them and the
+// inertia of the assignment.
+func (r *run) measure() {
+	clear(r.sizes)
+	for _, c := range r.assignment {
+		r.sizes[c]++
+	}
+	linalg.For(len(r.assignment), 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			sums := r.inner.Row(i)
+			clear(sums)
+			addByCluster(sums, r.k.Row(i), r.assignment)
+			for c := range sums {
+				sums[c] /= r.sizes[c]
+			}
+		}
+	})
+	clear(r.norms)
+	for i, c := range r.assignment {
+		r.norms[c] += r.inner.Row(i)[c] / r.sizes[c]
+	}
+	r.inertia = 0
+	for i, c := range r.assignment {
+		r.inertia += r.toMean(i, c)
+	}
+}
+
+// toMean returns the squared distance of row i from the mean of cluster c.
+func (r *run) toMean(i, c int) float64 {
+	return max(0, r.k.Row(i)[i]-2*r.inner.Row(i)[c]+r.norms[c])
+}
+
+// reassign moves each row to the nearest mean, if that is nearer than its own,
+// and reports whether any moved.
+func (r *run) reassign() bool {
+	moved := false
+	for i, own := range r.assignment {
+		best, least := own, r.toMean(i, own)
+		for c := range r.sizes {
+			if d := r.toMean(i, c); d < least {
+				best, least = c, d
+			}
+		}
+		moved = moved || best != own
+		r.assignment[i] = best
+	}
+	return moved
+}
+
+// fillEmpty gives every empty cluster the row that is farthest from the mean it
+// was measured against, out of a cluster that has others: the inertia falls.
+func (r *run) fillEmpty() {
+	sizes := make([]int, len(r.sizes))
+	for _, c := range r.assignment {
+		sizes[c]++
+	}
+	for c := range sizes {
+		if sizes[c] > 0 {
+			continue
+		}
+		far, most := -1, -1.0
+		for i, own := range r.assignment {
+			if sizes[own] < 2 {
+				continue
+			}
+			if d := r.toMean(i, own); d > most {
+				far, most = i, d
+			}
+		}
+		sizes[r.assignment[far]]--
+		sizes[c]++
+		r.assignment[far] = c
+	}
+}
+
+// model numbers the clusters by their first row.
+func (r *run) model() *Model {
+	m := &Model{Inertia: r.inertia, Iterations: r.iterations, Assignment: make([]int, len(r.assignment))}
+	number := make(map[int]int, len(r.sizes))
+	for i, c := range r.assignment {
+		if _, seen := number[c]; !seen {
+			number[c] = len(number)
+			m.sizes, m.norms = append(m.sizes, r.sizes[c]), append(m.norms, r.norms[c])
+		}
+		m.Assignment[i] = number[c]
+	}
+	return m
+}
