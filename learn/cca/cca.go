@@ -1,0 +1,236 @@
+package cca
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// tolerance of the residuals of the squared correlations, which are below 1.
+const tolerance = 1e-12
+
+// least is the correlation from which on a pair counts: dividing by a smaller
+// one would make functions out of rounding errors.
+const least = 1e-5
+
+// Params say what to look for.
+type Params struct {
+	Components     int     // pairs of functions, 1 to the number of rows
+	Regularization float64 // above 0, in the unit of the kernel values; 0.001 to 0.1 of the mean diagonal is usual
+}
+
+// Validate checks p for n rows. Its errors name the field.
+func (p Params) Validate(n int) error {
+	switch {
+	case p.Components < 1 || p.Components > n:
+		return fmt.Errorf("cca: %d components of %d rows, there are 1 to %d", p.Components, n, n)
+	case !(p.Regularization > 0) || math.IsInf(p.Regularization, 1):
+		return fmt.Errorf("cca: regularization is %v, it must be finite and above 0", p.Regularization)
+	}
+	return nil
+}
+
+// Model is a fitted kernel CCA. It holds no rows. It is read only and safe for
+// concurrent use.
+type Model struct {
+	// Correlations are rho, largest first, above 0 and below 1. They are the
+	// regularised ones that Fit maximises: those of the scores differ from them.
+	Correlations []float64
+	X, Y         View
+}
+
+// View is the functions of one kernel.
+type View struct {
+	Dual     linalg.Matrix[float64] // components x training rows
+	Centring kernel.Centring        // means of the training kernel
+}
+
+// Transform returns the values of the functions on new rows, rows x components.
+// On the training rows they have mean 0 and variance 1. The largest of them in
+// view X is positive. The matrix cross is the kernel of the rows with the n
+// training rows, rows x n, and is left as it is; another width panics.
+func (v View) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if cross.Cols != v.Dual.Cols {
+		panic(fmt.Sprintf("cca: a cross kernel of %d columns for %d training rows", cross.Cols, v.Dual.Cols))
+	}
+	centred := clone(cross)
+	v.Centring.Apply(centred)
+	out := linalg.New[float64](cross.Rows, v.Dual.Rows)
+	linalg.MulTransB(out, centred, v.Dual)
+	return out
+}
+
+// Fit finds the pairs of functions of two kernels x and y over the same n rows.
+// It fails when a kernel value is not finite, when a kernel matrix is not
+// positive semidefinite, and when there are fewer correlated pairs than asked
+// for.
+func Fit(x, y kernel.Source, p Params) (*Model, error) {
+	n := x.Len()
+	if y.Len() != n {
+		return nil, fmt.Errorf("cca: %d rows in view x and %d in view y, they must be the same rows", n, y.Len())
+	}
+	if err := p.Validate(n); err != nil {
+		return nil, err
+	}
+	shift := p.Regularization * float64(n)
+	a, err := newSide(x, shift)
+	if err != nil {
+		return nil, fmt.Errorf("cca: view x: %w", err)
+	}
+	b, err := newSide(y, shift)
+	if err != nil {
+		return nil, fmt.Errorf("cca: view y: %w", err)
+	}
+	return couple(a, b, p.Components)
+}
+
+// side is what is needed of one kernel. With the centred kernel A of rank r and
+// A (A + k I)^-1 = Z Z^T, basis is Z^T.
+type side struct {
+	centring kernel.Centring
+	basis    linalg.Matrix[float64] // r x n
+	factor   linalg.Matrix[float64] // of A + k I
+}
+
+// newSide makes Z from A = R^T R and R R^T + k I = H H^T: Z^T = H^-1 R.
+func newSide(src kernel.Source, shift float64) (side, error) {
+	k := clone(kernel.Materialize(src).K)
+	s := side{centring: kernel.Center(k)}
+	if v := s.centring.Mean; v-v != 0 {
+		return s, errors.New("the kernel matrix holds a NaN or an infinity: check the data and the kernel's parameters")
+	}
+	r, err := linalg.CholeskyLowRank(k)
+	if err != nil {
+		return s, fmt.Errorf("the kernel is not positive semidefinite: %w", err)
+	}
+	h := linalg.New[float64](r.Rows, r.Rows)
+	linalg.Syrk(h, r)
+	addDiagonal(h, shift)
+	if err := linalg.Cholesky(h); err != nil {
+		return s, tooSmall(err)
+	}
+	z := transposed(r)
+	linalg.SolveLower(h, z)
+	s.basis = transposed(z)
+	addDiagonal(k, shift)
+	if err := linalg.Cholesky(k); err != nil {
+		return s, tooSmall(err)
+	}
+	s.factor = k
+	return s, nil
+}
+
+func tooSmall(err error) error {
+	return fmt.Errorf("regularization is too small: %w", err)
+}
+
+// couple finds the largest singular values of T = Z^T W, which are the
+// correlations, with their vectors p and q.
+func couple(a, b side, components int) (*Model, error) {
+	t := linalg.New[float64](a.basis.Rows, b.basis.Rows)
+	if components > min(t.Rows, t.Cols) {
+		return nil, tooMany(min(t.Rows, t.Cols), components)
+	}
+	linalg.MulTransB(t, a.basis, b.basis)
+	back, q := transposed(t), make([]float64, t.Cols)
+	squares, left, err := linalg.Lanczos(t.Rows, components, tolerance, func(dst, x []float64) {
+		linalg.MulVec(q, back, x)
+		linalg.MulVec(dst, t, q)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cca: the correlations cannot be found: %w", err)
+	}
+	m := &Model{Correlations: make([]float64, components)}
+	for i, square := range squares {
+		if !(square > least*least) {
+			return nil, tooMany(i, components)
+		}
+		m.Correlations[i] = math.Sqrt(square)
+	}
+	u := timesBasis(left, a.basis) // values of the functions on the training rows
+	right := linalg.New[float64](components, t.Cols)
+	linalg.MulTransB(right, left, back)
+	for i, rho := range m.Correlations {
+		scale(right.Row(i), 1/rho)
+	}
+	v := timesBasis(right, b.basis)
+	m.X, m.Y = a.view(u, v, m.Correlations), b.view(v, u, m.Correlations)
+	m.fixSigns(u)
+	return m, nil
+}
+
+func tooMany(found, components int) error {
+	return fmt.Errorf("cca: the views have %d pairs with a correlation above %v, %d were asked for: ask for fewer", found, least, components)
+}
+
+// view returns the functions with the given values on the training rows: (A +
+// k I)^-1 times those of the other view over rho, scaled to variance 1.
+func (s side) view(values, other linalg.Matrix[float64], correlations []float64) View {
+	dual := clone(other)
+	linalg.SolveCholesky(s.factor, dual)
+	for i, rho := range correlations {
+		sum := 0.0
+		for _, v := range values.Row(i) {
+			sum += v * v
+		}
+		scale(dual.Row(i), math.Sqrt(float64(values.Cols)/sum)/rho)
+	}
+	return View{Dual: dual, Centring: s.centring}
+}
+
+// fixSigns makes the value of largest size in view X positive, the first of
+// several; those of view Y follow, so that correlations stay positive.
+func (m *Model) fixSigns(u linalg.Matrix[float64]) {
+	for i := range u.Rows {
+		largest := 0.0
+		for _, v := range u.Row(i) {
+			if math.Abs(v) > math.Abs(largest) {
+				largest = v
+			}
+		}
+		if largest < 0 {
+			scale(m.X.Dual.Row(i), -1)
+			scale(m.Y.Dual.Row(i), -1)
+		}
+	}
+}
+
+// timesBasis returns c basis: components x n.
+func timesBasis(c, basis linalg.Matrix[float64]) linalg.Matrix[float64] {
+	out := linalg.New[float64](c.Rows, basis.Cols)
+	linalg.MulTransB(out, c, transposed(basis))
+	return out
+}
+
+func scale(v []float64, by float64) {
+	for i := range v {
+		v[i] *= by
+	}
+}
+
+func addDiagonal(m linalg.Matrix[float64], v float64) {
+	for i := range m.Rows {
+		m.Row(i)[i] += v
+	}
+}
+
+func clone(m linalg.Matrix[float64]) linalg.Matrix[float64] {
+	out := linalg.New[float64](m.Rows, m.Cols)
+	for i := range m.Rows {
+		copy(out.Row(i), m.Row(i))
+	}
+	return out
+}
+
+func transposed(m linalg.Matrix[float64]) linalg.Matrix[float64] {
+	out := linalg.New[float64](m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			out.Row(j)[i] = v
+		}
+	}
+	return out
+}
