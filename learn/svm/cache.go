@@ -15,6 +15,7 @@ type cache struct {
 	used   []uint64    // when a slot was last asked for
 	rows   [][]float64 // one per slot, allocated when first needed
 	limit  int
+	width  int // of a row that is not shrunken
 	clock  uint64
 	misses int
 }
@@ -23,10 +24,8 @@ type cache struct {
 // both rows of its working set.
 func newCache(source kernel.Source, bytes int64) *cache {
 	n := source.Len()
-	c := &cache{source: source, slot: make([]int, n)}
-	for i := range c.slot {
-		c.slot[i] = -1
-	}
+	c := &cache{width: n}
+	c.reset(source)
 	c.limit = int(min(max(bytes/(8*int64(n)), 2), int64(n)))
 	return c
 }
@@ -53,7 +52,7 @@ func (c *cache) row(i int) ([]float64, error) {
 // are taken. The search is no longer than the row that is then read.
 func (c *cache) free() int {
 	if len(c.rows) < c.limit {
-		c.rows = append(c.rows, make([]float64, len(c.slot)))
+		c.rows = append(c.rows, make([]float64, len(c.slot), c.width))
 		c.owner = append(c.owner, -1)
 		c.used = append(c.used, 0)
 		return len(c.rows) - 1
@@ -69,6 +68,47 @@ func (c *cache) free() int {
 	}
 	c.owner[oldest] = -1
 	return oldest
+}
+
+// shrink goes over to source, which is the rows keep of the one before, in
+// ascending order. Rows that are kept stay, without what is not.
+func (c *cache) shrink(source kernel.Source, keep []int) {
+	slot := make([]int, len(keep))
+	for s, row := range c.rows {
+		for a, k := range keep {
+			row[a] = row[k]
+		}
+		c.rows[s], c.owner[s] = row[:len(keep)], -1
+	}
+	for a, k := range keep {
+		slot[a] = c.slot[k]
+		if slot[a] >= 0 {
+			c.owner[slot[a]] = a
+		}
+	}
+	c.source, c.slot = source, slot
+	c.idle()
+}
+
+// reset empties the cache and goes over to a source of full width.
+func (c *cache) reset(source kernel.Source) {
+	c.source, c.slot = source, make([]int, c.width)
+	for i := range c.slot {
+		c.slot[i] = -1
+	}
+	for s, row := range c.rows {
+		c.rows[s], c.owner[s] = row[:c.width], -1
+	}
+	c.idle()
+}
+
+// idle lets slots without a row be taken first.
+func (c *cache) idle() {
+	for s, row := range c.owner {
+		if row < 0 {
+			c.used[s] = 0
+		}
+	}
 }
 
 // firstNotFinite returns the index of the first NaN or infinity, or -1.

@@ -5,7 +5,7 @@
 // It follows LIBSVM, whose names it uses: the dual problem, the stopping rule
 // tol, rho, the order of pairs and the tie rule of the vote (C.-C. Chang,
 // C.-J. Lin, LIBSVM: a library for support vector machines, ACM TIST 2(3),
-// 2011). The working set is chosen with second-order information (R.-E. Fan,
+// 2011), shrinking included. The working set is chosen with second-order information (R.-E. Fan,
 // P.-H. Chen, C.-J. Lin, Working set selection using second order information
 // for training support vector machines, JMLR 6, 2005, WSS 2). All arithmetic
 // is double precision, so that tolerances like 1e-8 can be reached.
@@ -43,9 +43,5 @@
 // [Calibrate] fits a sigmoid to the decisions of each pair of classes, taken on
 // rows left out of training, and [Calibration.Probabilities] couples the pairs.
 // LIBSVM draws its folds from an unseeded generator and breaks the coupling off
-// earlier: expect its probabilities to differ in the second digit.
-//
-// # What is missing
-//
-// Shrinking.
+// earlier, so that its probabilities differ from these and from run to run.
 package svm

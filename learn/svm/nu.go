@@ -94,7 +94,7 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	if small := min(split, n-split); half > float64(small) {
 		return solution{}, fmt.Errorf("nu is %v, with %d of %d rows in the smaller class it can be at most %v", nu, small, n, 2*float64(small)/float64(n))
 	}
-	q := cSVC(kernel.Subset(k, order), ordered(first, order), 1, 1)
+	q := cSVC(kernel.Subset(k, order), pick(first, order), 1, 1)
 	clear(q.linear)
 	q.start, q.split = make([]float64, n), split
 	pour(q.start[:split], half)
@@ -122,14 +122,6 @@ func sides(first []bool) (order []int, split int) {
 		}
 	}
 	return order, split
-}
-
-func ordered(first []bool, order []int) []bool {
-	out := make([]bool, len(order))
-	for a, i := range order {
-		out[a] = first[i]
-	}
-	return out
 }
 
 // scaled divides by the margin, which makes it 1 as in C-SVC, and undoes the

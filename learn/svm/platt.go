@@ -113,7 +113,7 @@ func (t *trainer) unseen(q *pair, k kernel.Source, first []bool, fold []int) ([]
 // decideLeft trains on the rows in and decides on those left. Where one class
 // is missing the decision is 1 or -1 for the other, as in LIBSVM.
 func (t *trainer) decideLeft(q *pair, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
-	side := ordered(first, in)
+	side := pick(first, in)
 	if v, only := oneSided(side); only {
 		out := make([]float64, len(left))
 		for a := range out {
@@ -130,14 +130,6 @@ func (t *trainer) decideLeft(q *pair, k kernel.Source, in, left []int, first []b
 	cross := linalg.New[float64](len(left), len(m.Support))
 	k.Block(left, pick(in, m.Support), cross)
 	return m.Decisions(cross), nil
-}
-
-func pick(from, which []int) []int {
-	out := make([]int, len(which))
-	for a, w := range which {
-		out[a] = from[w]
-	}
-	return out
 }
 
 // oneSided returns the decision where all rows are of one class.

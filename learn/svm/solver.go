@@ -14,6 +14,7 @@ var errOverflow = errors.New("the gradient overflows: lower C, or scale the data
 // solver minimises a problem by moving two coefficients at a time.
 type solver struct {
 	problem
+	aside    *aside // nil when nothing is set aside
 	parts    []part
 	rows     *cache
 	diagonal []float64
@@ -29,15 +30,18 @@ type solver struct {
 type part struct {
 	lo, hi int
 	first  int     // the one to grow, or -1
-	gap    float64 // m - M within the part
+	low    float64 // least gradient of those that can grow, -m
+	high   float64 // largest of those that can shrink, -M
 }
+
+// gap returns m - M within the part: -Inf when nothing can grow or nothing can
+// shrink.
+func (p part) gap() float64 { return p.high - p.low }
 
 func newSolver(p problem, cacheBytes int64) (*solver, error) {
 	n := p.kernel.Len()
-	s := &solver{problem: p, rows: newCache(p.kernel, cacheBytes), parts: []part{{hi: n}}}
-	if p.split > 0 {
-		s.parts = []part{{hi: p.split}, {lo: p.split, hi: n}}
-	}
+	s := &solver{problem: p, rows: newCache(p.kernel, cacheBytes)}
+	s.divide()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
 	if i := firstNotFinite(s.diagonal); i >= 0 {
@@ -48,32 +52,45 @@ func newSolver(p problem, cacheBytes int64) (*solver, error) {
 	return s, s.refresh()
 }
 
+// divide makes the parts.
+func (s *solver) divide() {
+	n := len(s.linear)
+	s.parts = []part{{hi: n}}
+	if s.split > 0 {
+		s.parts = []part{{hi: s.split}, {lo: s.split, hi: n}}
+	}
+}
+
 // run moves until the stopping rule holds on a gradient whose rounding errors
 // are small against tol.
 func (s *solver) run(stop stopping) error {
+	look := s.iterations + min(len(s.coef), shrinkEvery)
 	for {
 		gap := s.scan()
-		if gap <= stop.tol && s.drift() <= stop.tol/8 {
+		switch {
+		case gap <= stop.tol && s.aside == nil && s.drift() <= stop.tol/8:
 			return s.checkGradient()
-		}
-		if s.iterations >= stop.iterations {
+		case s.iterations >= stop.iterations:
 			return errNotConverged(gap, s.iterations, stop)
-		}
-		if gap <= stop.tol {
-			if err := s.refresh(); err != nil {
+		case gap <= stop.tol:
+			if err := s.restore(); err != nil {
 				return err
 			}
 			continue
+		case s.iterations >= look:
+			s.shrink()
+			look = s.iterations + min(len(s.coef), shrinkEvery)
+			s.scan()
 		}
 		moved, err := s.step()
 		switch {
 		case err != nil:
-			return err
+			return s.numbered(err)
 		case moved:
-		case s.moves == 0: // an exact gradient, and no number between here and there
+		case s.moves == 0 && s.aside == nil: // an exact gradient, and no number between here and there
 			return errNotConverged(gap, s.iterations, stop)
 		default:
-			if err := s.refresh(); err != nil {
+			if err := s.restore(); err != nil {
 				return err
 			}
 		}
@@ -85,28 +102,27 @@ func (s *solver) scan() float64 {
 	gap := math.Inf(-1)
 	for k := range s.parts {
 		p := &s.parts[k]
-		p.first, p.gap = s.first(p.lo, p.hi)
-		gap = max(gap, p.gap)
+		s.first(p)
+		gap = max(gap, p.gap())
 	}
 	return gap
 }
 
-// first returns i = argmax {-f_t: b_t can grow} and the gap m - M among the
-// coefficients lo to hi-1; the gap is -Inf when nothing can grow or nothing can
-// shrink. Ties go to the last index, as in LIBSVM.
-func (s *solver) first(lo, hi int) (int, float64) {
+// first sets i = argmax {-f_t: b_t can grow} of the part, and the ends of its
+// gap. Ties go to the last index, as in LIBSVM.
+func (s *solver) first(p *part) {
 	i, low, high := -1, math.Inf(1), math.Inf(-1)
-	coef, lower, upper := s.coef[lo:hi], s.lower[lo:hi], s.upper[lo:hi]
-	for t, f := range s.gradient[lo:hi] {
+	coef, lower, upper := s.coef[p.lo:p.hi], s.lower[p.lo:p.hi], s.upper[p.lo:p.hi]
+	for t, f := range s.gradient[p.lo:p.hi] {
 		b := coef[t]
 		if f <= low && b < upper[t] {
-			low, i = f, lo+t
+			low, i = f, p.lo+t
 		}
 		if f > high && b > lower[t] {
 			high = f
 		}
 	}
-	return i, high - low
+	p.first, p.low, p.high = i, low, high
 }
 
 // second returns the j that promises the largest decrease together with the
@@ -135,7 +151,7 @@ func (s *solver) pair() (i, j int, err error) {
 	i, j = -1, -1
 	best := math.Inf(-1)
 	for _, p := range s.parts {
-		if !(p.gap > 0) {
+		if !(p.gap() > 0) {
 			continue
 		}
 		row, err := s.rows.row(p.first)

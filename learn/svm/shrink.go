@@ -1,0 +1,94 @@
+package svm
+
+import "github.com/mercer-fl/mercer/kernel"
+
+// shrinkEvery is how many iterations pass between two looks for coefficients
+// to set aside, or the number of coefficients if that is less, as in LIBSVM.
+const shrinkEvery = 1000
+
+// aside is the problem as it was before coefficients were set aside (LIBSVM
+// section 5.1). While a solver is shrunken, all its slices are those of the
+// active coefficients, in their order; the others stay at the bound they are
+// at, and their gradient is not followed.
+type aside struct {
+	problem
+	diagonal, coef, gradient []float64
+	active                   []int // ascending
+}
+
+// store takes over the active coefficients.
+func (a *aside) store(coef []float64) {
+	for k, t := range a.active {
+		a.coef[t] = coef[k]
+	}
+}
+
+// shrink sets aside the coefficients at a bound that the last scan does not
+// expect to leave it: those that only could grow and whose gradient is above
+// that of all that could shrink, and the reverse. When fewer than a tenth are,
+// it does nothing.
+func (s *solver) shrink() {
+	keep := make([]int, 0, len(s.coef))
+	split := s.split
+	for _, p := range s.parts {
+		for t := p.lo; t < p.hi; t++ {
+			if !s.settled(p, t) {
+				keep = append(keep, t)
+			}
+		}
+		if p.lo == 0 && s.split > 0 {
+			split = len(keep)
+		}
+	}
+	if 10*len(keep) > 9*len(s.coef) || s.split > 0 && (split == 0 || split == len(keep)) {
+		return
+	}
+	if s.aside == nil {
+		s.aside = &aside{problem: s.problem, diagonal: s.diagonal, coef: s.coef, gradient: s.gradient, active: keep}
+	} else {
+		s.aside.store(s.coef)
+		s.aside.active = pick(s.aside.active, keep)
+	}
+	s.problem = problem{
+		kernel: kernel.Subset(s.aside.kernel, s.aside.active),
+		linear: pick(s.linear, keep), lower: pick(s.lower, keep), upper: pick(s.upper, keep), split: split,
+	}
+	s.diagonal, s.coef, s.gradient = pick(s.diagonal, keep), pick(s.coef, keep), pick(s.gradient, keep)
+	s.rows.shrink(s.kernel, keep)
+	s.divide()
+}
+
+// settled says whether coefficient t of part p is unlikely to move.
+func (s *solver) settled(p part, t int) bool {
+	f, b := s.gradient[t], s.coef[t]
+	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
+}
+
+// pick returns the values at the indices.
+func pick[T any](from []T, which []int) []T {
+	out := make([]T, len(which))
+	for a, w := range which {
+		out[a] = from[w]
+	}
+	return out
+}
+
+// restore takes back what was set aside, and computes the gradient afresh.
+func (s *solver) restore() error {
+	if a := s.aside; a != nil {
+		a.store(s.coef)
+		s.problem, s.diagonal, s.coef, s.gradient = a.problem, a.diagonal, a.coef, a.gradient
+		s.aside = nil
+		s.rows.reset(s.kernel)
+		s.divide()
+	}
+	return s.refresh()
+}
+
+// numbered names rows in an error as the whole problem does.
+func (s *solver) numbered(err error) error {
+	if s.aside == nil {
+		return err
+	}
+	return renumber(err, s.aside.active)
+}
