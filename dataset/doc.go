@@ -1,9 +1,10 @@
 // Package dataset holds tables of numbers with labels, reads and writes them,
 // splits them and partitions them among parties. It knows io.Reader, not files.
 //
-// A [Table] is [Dense] or [CSR]; a [Set] adds labels, ids and column names.
-// [Read] takes CSV and LIBSVM text, plain or compressed by gzip, and refuses
-// what it cannot read in one sentence with name and line:
+// A [Table] is [Dense], [Dense32] or [CSR]; a [Set] adds labels, ids and column
+// names. [Read] takes CSV and LIBSVM text and NumPy's .npy, plain or compressed by
+// gzip, and .npz, and refuses what it cannot read in one sentence with name and
+// line:
 //
 //	set, err := dataset.Read("heart.csv", file, dataset.Options{})
 //	if err != nil {
@@ -22,7 +23,8 @@
 // Memory: a reader holds one line of at most [MaxLine] bytes and the growing
 // table. Slices grow by append, which copies: what is in use at once is at most
 // three times the finished table of 8 bytes a cell (CSV) or 12 bytes a stored
-// entry (LIBSVM text), with its labels and ids. Tables of more than [MaxColumns]
+// entry (LIBSVM text), with its labels and ids. Arrays and images of at most 32
+// bits a number take 4 bytes a cell. Tables of more than [MaxColumns]
 // columns or [MaxCells] numbers are refused, also when a small gzip file holds
 // them.
 package dataset

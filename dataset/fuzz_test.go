@@ -125,3 +125,41 @@ func checkCSVRoundTrip(t *testing.T, set *Set) {
 		t.Fatalf("after a round trip (-first +second):\n%s", diff)
 	}
 }
+
+func FuzzReadNPY(f *testing.F) {
+	for _, in := range []string{
+		npy("<f4", "(1, 2)", "abcdefgh"), npy(">i8", "(1,)", "abcdefgh"), npy("|b1", "(2, 2, 2)", "abcdefgh"), npy("<f4", "(9999999, 9)", "ab"),
+		npyWith("{'descr': '<u2', 'fortran_order': True, 'shape': (2, 2), }", "abcdefgh"), "\x93NUMPY\x02\x00\xff\xff\xff\xff",
+		npy("<U2", "(1,)", "abcdefgh"), string(testdata(f, "cube.npy")),
+	} {
+		f.Add([]byte(in), "last")
+		f.Add([]byte(gzipped(f, in)), "0")
+	}
+	f.Fuzz(func(t *testing.T, in []byte, label string) {
+		b, err := gunzip("f", bytes.NewReader(in))
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		set, err := readNPY(b, NPYOptions{Label: label}, fuzzLimits())
+		if err != nil {
+			checkRefusal(t, text("f").wrap(0, err))
+			return
+		}
+		checkRead(t, set)
+	})
+}
+
+func FuzzReadNPZ(f *testing.F) {
+	f.Add([]byte(npz(f, "X.npy", npy("<f4", "(1, 2)", "abcdefgh"), "y.npy", npy("<U1", "(1,)", "a\x00\x00\x00"))), "", "", "")
+	f.Add([]byte(npzStored(f, npy("|u1", "(2,)", "ab"))), "X", "none", "none")
+	f.Add([]byte(npz(f, "a.npy", npy("|S2", "(1,)", "ab"), "b.npy", npy("|b1", "(1,)", "a"))), "b", "a", "none")
+	f.Fuzz(func(t *testing.T, in []byte, x, labels, ids string) {
+		set, err := readNPZ(bytes.NewReader(in), int64(len(in)), NPZOptions{Name: "f", X: x, Labels: labels, IDs: ids}, fuzzLimits())
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		checkRead(t, set)
+	})
+}

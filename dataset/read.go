@@ -15,6 +15,7 @@ const (
 	MaxLine    = 64 << 20 // bytes in a line, or in a CSV record with quoted line breaks
 	MaxColumns = 1 << 24
 	MaxCells   = 1 << 31 // numbers in a table
+	MaxArchive = 1 << 30 // bytes of an archive that is held in memory
 )
 
 // limits are the bounds above, smaller in tests.
@@ -27,15 +28,21 @@ func defaultLimits() limits { return limits{line: MaxLine, columns: MaxColumns, 
 type Options struct {
 	CSV    CSVOptions
 	LIBSVM LIBSVMOptions
+	NPY    NPYOptions
+	NPZ    NPZOptions
 }
 
 // Read reads a table in the format that the suffix of name tells: .csv and .tsv
-// (tabs unless Options say otherwise), or .svm, .libsvm and .txt, each with or
-// without .gz. Any other name leaves the choice to the first lines: LIBSVM text
-// if one holds index:value after its label, else CSV. Messages call the text by
-// name. Errors are *SyntaxError.
+// (tabs unless Options say otherwise), .svm, .libsvm and .txt, or .npy, each
+// with or without .gz, or .npz. Any other name leaves the choice to the first
+// lines: LIBSVM text if one holds index:value after its label, else CSV. Messages
+// call the text by name. Errors are *SyntaxError.
+//
+// Archives (.npz) need random access: an r that has ReadAt and Seek, as files
+// have, is read in place, any other one is held in memory, up to [MaxArchive]
+// bytes.
 func Read(name string, r io.Reader, o Options) (*Set, error) {
-	o.CSV.Name, o.LIBSVM.Name = name, name
+	o.CSV.Name, o.LIBSVM.Name, o.NPY.Name, o.NPZ.Name = name, name, name, name
 	suffix := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
 	switch suffix {
 	case ".tsv":
@@ -47,6 +54,14 @@ func Read(name string, r io.Reader, o Options) (*Set, error) {
 		return ReadCSV(r, o.CSV)
 	case ".svm", ".libsvm", ".txt":
 		return ReadLIBSVM(r, o.LIBSVM)
+	case ".npy":
+		return ReadNPY(r, o.NPY)
+	case ".npz":
+		at, size, err := randomAccess(text(name), r, MaxArchive)
+		if err != nil {
+			return nil, err
+		}
+		return ReadNPZ(at, size, o.NPZ)
 	}
 	b, err := open(text(name), r)
 	if err != nil {
@@ -58,11 +73,43 @@ func Read(name string, r io.Reader, o Options) (*Set, error) {
 	return readCSV(b, o.CSV, defaultLimits())
 }
 
+// randomAccess gives r random access, in place where r has it, else over at most
+// so many bytes in memory.
+func randomAccess(t text, r io.Reader, most int64) (io.ReaderAt, int64, error) {
+	if f, ok := r.(interface {
+		io.ReaderAt
+		io.Seeker
+	}); ok {
+		size, err := f.Seek(0, io.SeekEnd)
+		if err != nil {
+			return nil, 0, t.unreadable(0, err)
+		}
+		return f, size, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	switch {
+	case err != nil:
+		return nil, 0, t.unreadable(0, err)
+	case int64(len(b)) > most:
+		return nil, 0, t.errorf(0, "the archive takes more than the %d bytes allowed here; split the table", most)
+	}
+	return bytes.NewReader(b), int64(len(b)), nil
+}
+
 const readAhead = 64 << 10
 
 // open decompresses r if it begins like gzip, skips the byte order mark that
 // spreadsheets write, and refuses what is no text at all.
 func open(t text, r io.Reader) (*bufio.Reader, error) {
+	b, err := gunzip(t, r)
+	if err != nil {
+		return nil, err
+	}
+	return b, t.skipMark(b)
+}
+
+// gunzip decompresses r if it begins like gzip.
+func gunzip(t text, r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, readAhead)
 	magic, err := b.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -75,7 +122,7 @@ func open(t text, r io.Reader) (*bufio.Reader, error) {
 		}
 		b = bufio.NewReaderSize(z, readAhead)
 	}
-	return b, t.skipMark(b)
+	return b, nil
 }
 
 func (t text) skipMark(b *bufio.Reader) error {

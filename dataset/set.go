@@ -12,8 +12,8 @@ import (
 
 // Append stacks the rows of the sets in order. They must agree in the number of
 // columns, in the names where two sets have names, and in having labels and
-// ids. Sparse sets give a sparse set; one dense set makes the result dense. Two
-// sets may hold the same id: Validate finds it.
+// ids. Sparse sets give a sparse set, sets of float32 one of float32; any mixture
+// is made dense in float64. Two sets may hold the same id: Validate finds it.
 func Append(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("dataset: nothing to append; give at least one set")
@@ -71,13 +71,17 @@ func title(s *Set) string {
 }
 
 func stack(sets []*Set) Table {
-	rows, sparse := 0, true
+	rows, sparse, single := 0, true, true
 	for _, s := range sets {
 		_, isCSR := s.X.(*CSR)
-		rows, sparse = rows+s.X.Rows(), sparse && isCSR
+		_, is32 := s.X.(*Dense32)
+		rows, sparse, single = rows+s.X.Rows(), sparse && isCSR, single && is32
 	}
-	if sparse {
+	switch {
+	case sparse:
 		return stackCSR(sets, rows)
+	case single:
+		return stack32(sets, rows)
 	}
 	m := linalg.New[float64](rows, sets[0].X.Cols())
 	at := 0
@@ -88,6 +92,19 @@ func stack(sets []*Set) Table {
 		}
 	}
 	return NewDense(m)
+}
+
+func stack32(sets []*Set, rows int) *Dense32 {
+	m := linalg.New[float32](rows, sets[0].X.Cols())
+	at := 0
+	for _, s := range sets {
+		from := s.X.(*Dense32)
+		for i := range from.Rows() {
+			copy(m.Row(at), from.m.Row(i))
+			at++
+		}
+	}
+	return NewDense32(m)
 }
 
 func stackCSR(sets []*Set, rows int) *CSR {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 func TestAppend(t *testing.T) {
@@ -41,6 +43,17 @@ func TestAppend(t *testing.T) {
 				t.Errorf("name %q", got.Name)
 			}
 		})
+	}
+	half := &Set{Name: "h", X: NewDense32(linalg.Matrix[float32]{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 2}})}
+	got, err := Append(half, half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := got.X.(*Dense32); !ok {
+		t.Errorf("two sets of float32 give a %T", got.X)
+	}
+	if diff := cmp.Diff([][]float64{{1, 2}, {1, 2}}, cells(got.X)); diff != "" {
+		t.Errorf("two sets of float32 (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"x", "y"}, a.Labels); diff != "" {
 		t.Errorf("Append changed its input:\n%s", diff)

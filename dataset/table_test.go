@@ -72,6 +72,29 @@ func TestDenseAndCSRAgree(t *testing.T) {
 	})
 }
 
+func TestDenseAndDense32Agree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDense(t)
+		m := linalg.New[float32](d.Rows(), d.Cols())
+		for i, v := range d.m.Data {
+			m.Data[i] = float32(v)
+		}
+		half := NewDense32(m)
+		rows := rapid.SliceOfN(rapid.IntRange(0, d.Rows()-1), 1, 10).Draw(t, "rows")
+		cols := rapid.SliceOfN(rapid.IntRange(0, d.Cols()-1), 1, 10).Draw(t, "columns")
+		lo := rapid.IntRange(0, d.Rows()-1).Draw(t, "first")
+		run := indices(d.Rows())[lo:]
+		equalTables(t, "table", d, half)
+		equalTables(t, "Subset", d.Subset(rows), half.Subset(rows))
+		equalTables(t, "Subset in a row", d.Subset(run), half.Subset(run))
+		equalTables(t, "Columns", d.Columns(cols), half.Columns(cols))
+		equalTables(t, "both", d.Columns(cols).Subset(rows), half.Subset(rows).Columns(cols))
+		if none := half.Subset(nil); none.Rows() != 0 || none.Cols() != d.Cols() {
+			t.Fatalf("no rows make a table of %d x %d", none.Rows(), none.Cols())
+		}
+	})
+}
+
 func equalTables(t *rapid.T, what string, d, c Table) {
 	t.Helper()
 	if d.Rows() != c.Rows() || d.Cols() != c.Cols() {
@@ -133,6 +156,15 @@ func TestNewDensePanics(t *testing.T) {
 		}
 	}()
 	NewDense(linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: make([]float64, 3)})
+}
+
+func TestNewDense32Panics(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for a matrix whose data are too short")
+		}
+	}()
+	NewDense32(linalg.Matrix[float32]{Rows: 2, Cols: 2, Stride: 2, Data: make([]float32, 3)})
 }
 
 func TestDenseHonoursStride(t *testing.T) {

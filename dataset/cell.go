@@ -1,0 +1,157 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// cellType is how a binary format stores a number.
+type cellType struct {
+	kind  byte // b(ool), i(nt), u(int) or f(loat), as NumPy calls them
+	size  int  // bytes
+	order binary.ByteOrder
+}
+
+// fits32 says whether a float32 holds every value of the type.
+func (c cellType) fits32() bool {
+	return c.kind == 'b' || c.kind == 'f' && c.size == 4 || c.kind != 'f' && c.size <= 2
+}
+
+// number returns what reads a cell, or nil if there is no such type. 64-bit
+// integers beyond 2^53 are rounded.
+func (c cellType) number() func([]byte) float64 {
+	o := c.order
+	switch fmt.Sprintf("%c%d", c.kind, c.size) {
+	case "b1":
+		return func(b []byte) float64 { return float64(min(b[0], 1)) }
+	case "u1":
+		return func(b []byte) float64 { return float64(b[0]) }
+	case "i1":
+		return func(b []byte) float64 { return float64(int8(b[0])) }
+	case "u2":
+		return func(b []byte) float64 { return float64(o.Uint16(b)) }
+	case "i2":
+		return func(b []byte) float64 { return float64(int16(o.Uint16(b))) }
+	case "u4":
+		return func(b []byte) float64 { return float64(o.Uint32(b)) }
+	case "i4":
+		return func(b []byte) float64 { return float64(int32(o.Uint32(b))) }
+	case "u8":
+		return func(b []byte) float64 { return float64(o.Uint64(b)) }
+	case "i8":
+		return func(b []byte) float64 { return float64(int64(o.Uint64(b))) }
+	case "f4":
+		return func(b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }
+	case "f8":
+		return func(b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }
+	}
+	return nil
+}
+
+// shape is rows x columns of a table to be read.
+type shape struct{ rows, cols int }
+
+// shapeOf makes a table of an array of one or more dimensions: the first counts
+// the rows, the others together the columns.
+func shapeOf(dims []int, bounds limits) (shape, error) {
+	if len(dims) == 0 {
+		return shape{}, errors.New("it is a single number; give an array with a row for each sample")
+	}
+	s := shape{dims[0], 1}
+	for _, d := range dims[1:] {
+		if d > bounds.columns || s.cols*d > bounds.columns {
+			return shape{}, fmt.Errorf("the table has more than %d columns; split it", bounds.columns)
+		}
+		s.cols *= d
+	}
+	switch {
+	case s.rows == 0:
+		return shape{}, errors.New("there are no rows; give at least one")
+	case s.cols == 0:
+		return shape{}, errors.New("there are no columns; give at least one feature")
+	case s.rows > bounds.cells/s.cols:
+		return shape{}, fmt.Errorf("the table has more than %d cells; split it", bounds.cells)
+	}
+	return s, nil
+}
+
+// readDense reads a table, row by row. It is of float32 where that loses
+// nothing.
+func readDense(r io.Reader, c cellType, s shape) (Table, error) {
+	if c.fits32() {
+		cells, err := readCells[float32](r, c, s)
+		return NewDense32(matrixOf(cells, s)), err
+	}
+	cells, err := readCells[float64](r, c, s)
+	return NewDense(matrixOf(cells, s)), err
+}
+
+// matrixOf is empty where reading failed.
+func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
+	if cells == nil {
+		return linalg.Matrix[T]{}
+	}
+	return linalg.Matrix[T]{Rows: s.rows, Cols: s.cols, Stride: s.cols, Data: cells}
+}
+
+// firstCells bounds what is allocated because a header says so; what follows
+// grows with the data that come.
+const firstCells = 1 << 18
+
+// readCells reads the numbers of a table in the order in which they are stored,
+// up to the end of r. It refuses numbers that are not finite.
+func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
+	n, number := s.rows*s.cols, c.number()
+	cells := make([]T, 0, min(n, firstCells))
+	chunk := make([]byte, readAhead/c.size*c.size)
+	for len(cells) < n {
+		b := chunk[:min(len(chunk), (n-len(cells))*c.size)]
+		if got, err := io.ReadFull(r, b); err != nil {
+			return nil, short(err, len(cells)+got/c.size, n)
+		}
+		cells = grown(cells, len(b)/c.size, n)
+		for at := 0; at < len(b); at += c.size {
+			v := number(b[at:])
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("number %d of %d is %v; fill the cell or drop the row", len(cells)+1, n, v)
+			}
+			cells = append(cells, T(v))
+		}
+	}
+	return cells, atEnd(r)
+}
+
+// grown returns cells with room for more, and for n at most: append would end
+// with a quarter too much.
+func grown[T any](cells []T, more, n int) []T {
+	if len(cells)+more <= cap(cells) {
+		return cells
+	}
+	wide := make([]T, len(cells), min(n, max(2*cap(cells), len(cells)+more)))
+	copy(wide, cells)
+	return wide
+}
+
+func short(err error, got, want int) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the data end after %d of %d numbers (%w); copy the file again", got, want, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("reading fails after %d of %d numbers (%w); copy the file again", got, want, err)
+}
+
+// atEnd refuses bytes after the last number, and lets checksums be checked.
+func atEnd(r io.Reader) error {
+	var b [1]byte
+	switch _, err := io.ReadFull(r, b[:]); {
+	case err == nil:
+		return errors.New("more bytes follow the last number; write the file again")
+	case !errors.Is(err, io.EOF):
+		return fmt.Errorf("reading fails after the last number (%w); copy the file again", err)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// NPYOptions says how to read one NumPy array.
+type NPYOptions struct {
+	Name string // of the file, for messages
+	// Label is the index from 0 of the labels' column, "last", or "none"; empty
+	// is none, since NumPy's users keep labels in an array of their own.
+	Label string
+}
+
+// ReadNPY reads a dense set from an array that numpy.save wrote, plain or
+// compressed by gzip: float32, float64, int, uint or bool of any byte order, in C
+// or Fortran order, format versions 1 to 3. The first axis counts the rows, all
+// others together the columns, as numpy's reshape(n, -1) has it. The table is a
+// Dense32 if float32 holds every value of the array's type (float32, bool, and
+// integers of 16 bits), else a Dense; integers beyond 2^53 are rounded. NaN and
+// infinite numbers are refused, as are structured arrays, Python objects and
+// whatever follows the array. Errors are *SyntaxError.
+//
+// The decoder is this package's own: of the header it believes nothing, and
+// memory grows with the data that come, at most three times the table (four
+// times for Fortran order).
+func ReadNPY(r io.Reader, o NPYOptions) (*Set, error) {
+	b, err := gunzip(text(o.Name), r)
+	if err != nil {
+		return nil, err
+	}
+	set, err := readNPY(b, o, defaultLimits())
+	if err != nil {
+		return nil, text(o.Name).wrap(0, err)
+	}
+	return set, nil
+}
+
+func readNPY(r io.Reader, o NPYOptions, bounds limits) (*Set, error) {
+	x, err := readNPYTable(r, bounds)
+	if err != nil {
+		return nil, err
+	}
+	at, err := labelIndex(o.Label, x.Cols())
+	if err != nil || at < 0 {
+		return &Set{Name: o.Name, X: x}, err
+	}
+	labels, row, features := make([]string, x.Rows()), make([]float64, x.Cols()), indices(x.Cols())
+	for i := range labels {
+		labels[i] = formatNumber(x.Row(i, row)[at])
+	}
+	features = append(features[:at], features[at+1:]...)
+	return &Set{Name: o.Name, X: x.Columns(features), Labels: labels}, nil
+}
+
+// labelIndex finds a label column that has no name; -1 is none.
+func labelIndex(label string, cols int) (int, error) {
+	at := cols - 1
+	switch label {
+	case "", "none":
+		return -1, nil
+	case "last":
+	default:
+		var err error
+		if at, err = strconv.Atoi(label); err != nil || at < 0 {
+			return 0, fmt.Errorf("label: no column is called %s, since the columns of an array have no names; give an index from 0, last or none", quote(label))
+		}
+	}
+	switch {
+	case at >= cols:
+		return 0, fmt.Errorf("label: there is no column %d; choose 0 to %d", at, cols-1)
+	case cols == 1:
+		return 0, errors.New("no column is left for features; give at least one, or set label to none")
+	}
+	return at, nil
+}
+
+// readNPYTable reads an array of numbers.
+func readNPYTable(r io.Reader, bounds limits) (Table, error) {
+	h, err := readNPYHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	if h.cell.isText() {
+		return nil, fmt.Errorf("the array holds strings (%s); features are numbers, so code them", quote(h.descr))
+	}
+	s, err := shapeOf(h.dims, bounds)
+	if err != nil {
+		return nil, err
+	}
+	if !h.fortran || len(h.dims) == 1 {
+		return readDense(r, h.cell, s)
+	}
+	if h.cell.fits32() {
+		m, err := readFortran[float32](r, h, s)
+		return NewDense32(m), err
+	}
+	m, err := readFortran[float64](r, h, s)
+	return NewDense(m), err
+}
+
+// readFortran reads an array whose first index runs fastest.
+func readFortran[T linalg.Float](r io.Reader, h npyHeader, s shape) (linalg.Matrix[T], error) {
+	cells, err := readCells[T](r, h.cell, s)
+	if err != nil {
+		return linalg.Matrix[T]{}, err
+	}
+	target := fortranColumns(h.dims[1:], s.cols)
+	m := linalg.New[T](s.rows, s.cols)
+	const grain = 64 // rows, whose lines stay in the cache from column to column
+	linalg.For(s.rows, grain, func(lo, hi int) {
+		for q, col := range target {
+			for i := lo; i < hi; i++ {
+				m.Data[i*s.cols+col] = cells[q*s.rows+i]
+			}
+		}
+	})
+	return m, nil
+}
+
+// fortranColumns returns where the columns of Fortran order stand in C order.
+func fortranColumns(dims []int, cols int) []int {
+	target := make([]int, cols)
+	index := make([]int, len(dims))
+	for q := range target {
+		for d, i := range index {
+			target[q] = target[q]*dims[d] + i
+		}
+		for d := range index {
+			if index[d]++; index[d] < dims[d] {
+				break
+			}
+			index[d] = 0
+		}
+	}
+	return target
+}

@@ -1,0 +1,194 @@
+package dataset
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// NPZOptions says which arrays of an archive make a set.
+type NPZOptions struct {
+	Name string // of the file, for messages
+	// X names the features. Empty: the only array, or the one called X, x, data,
+	// images, features or x_train (the first of these that is there).
+	X string
+	// Labels names the labels, or is "none". Empty: the array called like X with
+	// y for its x (x_train gives y_train), or else y, labels, label, target or
+	// targets, or else none. An archive of one array has none.
+	Labels string
+	// IDs names the row ids, or is "none". Empty: the array called ids or id, or
+	// else none.
+	IDs string
+}
+
+// ReadNPZ reads a dense set from an archive of arrays as numpy.savez and
+// numpy.savez_compressed write it, of size bytes. The features are read as
+// ReadNPY does; labels and ids are arrays of one number or string (dtype U or S)
+// a row. Other arrays are not looked at. Errors are *SyntaxError.
+func ReadNPZ(r io.ReaderAt, size int64, o NPZOptions) (*Set, error) {
+	return readNPZ(r, size, o, defaultLimits())
+}
+
+func readNPZ(r io.ReaderAt, size int64, o NPZOptions, bounds limits) (*Set, error) {
+	a, err := openNPZ(r, size, bounds)
+	if err != nil {
+		return nil, text(o.Name).wrap(0, err)
+	}
+	set, err := a.set(o)
+	if err != nil {
+		return nil, text(o.Name).wrap(0, err)
+	}
+	return set, nil
+}
+
+// npzArchive holds the arrays of an archive by name.
+type npzArchive struct {
+	names  []string
+	files  map[string]*zip.File
+	bounds limits
+}
+
+// maxArrays bounds the names that are kept.
+const maxArrays = 1 << 14
+
+func openNPZ(r io.ReaderAt, size int64, bounds limits) (*npzArchive, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is written under these names
+		return nil, fmt.Errorf("it is no readable archive (%w); save it with numpy.savez", err)
+	}
+	if len(z.File) > maxArrays {
+		return nil, fmt.Errorf("it holds %d files, more than the %d allowed; save fewer arrays", len(z.File), maxArrays)
+	}
+	a := &npzArchive{files: make(map[string]*zip.File), bounds: bounds}
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if a.files[name] != nil {
+			return nil, fmt.Errorf("two arrays are called %s; rename one", quote(name))
+		}
+		a.files[name] = f
+		a.names = append(a.names, name)
+	}
+	if len(a.names) == 0 {
+		return nil, errors.New("it holds no array; save at least one with numpy.savez")
+	}
+	return a, nil
+}
+
+func (a *npzArchive) set(o NPZOptions) (*Set, error) {
+	x, err := a.features(o.X)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := a.beside("labels", o.Labels, labelNames(x))
+	if err != nil {
+		return nil, err
+	}
+	ids, err := a.beside("ids", o.IDs, []string{"ids", "id"})
+	if err != nil {
+		return nil, err
+	}
+	if labels == x || ids == x || labels != "" && labels == ids {
+		return nil, fmt.Errorf("one array is asked for twice (X %s, labels %s, ids %s); choose others", quote(x), quote(labels), quote(ids))
+	}
+	return a.read(o.Name, x, labels, ids)
+}
+
+// features settles the name of the features.
+func (a *npzArchive) features(name string) (string, error) {
+	switch {
+	case name != "":
+		return a.named("X", name)
+	case len(a.names) == 1:
+		return a.names[0], nil
+	}
+	for _, likely := range []string{"X", "x", "data", "images", "features", "X_train", "x_train"} {
+		if a.files[likely] != nil {
+			return likely, nil
+		}
+	}
+	return "", fmt.Errorf("which array holds the features is not clear; name one of %s", list(a.names))
+}
+
+func (a *npzArchive) named(use, name string) (string, error) {
+	if a.files[name] == nil {
+		return "", fmt.Errorf("%s: no array is called %s; the arrays are %s", use, quote(name), list(a.names))
+	}
+	return name, nil
+}
+
+// beside settles the name of an array that goes with the features; "" is none.
+func (a *npzArchive) beside(use, name string, likely []string) (string, error) {
+	switch {
+	case a.files[name] != nil:
+		return name, nil
+	case name == "none":
+		return "", nil
+	case name != "":
+		return a.named(use, name)
+	}
+	at := slices.IndexFunc(likely, func(n string) bool { return a.files[n] != nil })
+	if at < 0 {
+		return "", nil
+	}
+	return likely[at], nil
+}
+
+func labelNames(x string) []string {
+	names := []string{"y", "Y", "labels", "label", "target", "targets"}
+	if x[:min(len(x), 1)] == "x" || x[:min(len(x), 1)] == "X" {
+		names = append([]string{"y" + x[1:], "Y" + x[1:]}, names...)
+	}
+	return slices.DeleteFunc(names, func(n string) bool { return n == x })
+}
+
+func (a *npzArchive) read(name, x, labels, ids string) (*Set, error) {
+	s := &Set{Name: name}
+	err := a.open(x, func(r io.Reader) (err error) {
+		s.X, err = readNPYTable(r, a.bounds)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.Labels, err = a.column(labels, s.X.Rows()); err != nil {
+		return nil, err
+	}
+	if s.IDs, err = a.column(ids, s.X.Rows()); err != nil {
+		return nil, err
+	}
+	return s, s.checkIDs()
+}
+
+// column reads one string a row from an array; the name "" gives nil.
+func (a *npzArchive) column(name string, rows int) ([]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	var column []string
+	err := a.open(name, func(r io.Reader) (err error) {
+		column, err = readNPYLabels(r, rows, a.bounds)
+		return err
+	})
+	return column, err
+}
+
+func (a *npzArchive) open(name string, read func(io.Reader) error) error {
+	r, err := a.files[name].Open()
+	if err != nil {
+		return fmt.Errorf("array %s cannot be opened (%w); save it with numpy.savez", quote(name), err)
+	}
+	err = read(r)
+	if err == nil {
+		err = r.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("array %s: %w", quote(name), err)
+	}
+	return nil
+}
