@@ -163,3 +163,17 @@ func FuzzReadNPZ(f *testing.F) {
 		checkRead(t, set)
 	})
 }
+
+func FuzzReadIDX(f *testing.F) {
+	f.Add([]byte(idxImages), []byte(idxLabels))
+	f.Add([]byte(gzipped(f, idxImages)), []byte(gzipped(f, idxLabels)))
+	f.Add([]byte("\x00\x00\x0d\x01\x00\x00\x00\x01\x3f\xc0\x00\x00"), []byte("\x00\x00\x0e\x01\x00\x00\x00\x01\x7f\xf0\x00\x00\x00\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, images, labels []byte) {
+		set, err := readIDX(bytes.NewReader(images), bytes.NewReader(labels), IDXOptions{Name: "f", Labels: "f"}, fuzzLimits())
+		if err != nil {
+			checkRefusal(t, err)
+			return
+		}
+		checkRead(t, set)
+	})
+}
