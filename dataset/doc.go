@@ -4,7 +4,8 @@
 // A [Table] is [Dense], [Dense32] or [CSR]; a [Set] adds labels, ids and column
 // names. [Read] takes CSV and LIBSVM text and NumPy's .npy, plain or compressed by
 // gzip, and .npz, and refuses what it cannot read in one sentence with name and
-// line:
+// line; [ReadIDX] takes MNIST's pairs of files and [ReadImages] folders of JPEG
+// and PNG files:
 //
 //	set, err := dataset.Read("heart.csv", file, dataset.Options{})
 //	if err != nil {

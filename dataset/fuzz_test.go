@@ -4,15 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"image"
+	"image/color"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // fuzzLimits keep the fuzzer's memory small; the line limit is above readAhead,
 // the granularity of the CSV reader's bound.
-func fuzzLimits() limits { return limits{line: 1 << 17, columns: 1 << 10, cells: 1 << 16} }
+func fuzzLimits() limits {
+	return limits{line: 1 << 17, columns: 1 << 10, cells: 1 << 16, pixels: 1 << 12}
+}
 
 func FuzzReadCSV(f *testing.F) {
 	for _, in := range []string{
@@ -175,5 +180,32 @@ func FuzzReadIDX(f *testing.F) {
 			return
 		}
 		checkRead(t, set)
+	})
+}
+
+func FuzzReadImages(f *testing.F) {
+	f.Add([]byte(pngOf(f, greyImage(2, 1, 2, 3, 4))), []byte(jpegOf(f, greyImage(3, 1, 2, 3, 4, 5, 6))), uint8(2), true)
+	f.Add([]byte(pngOf(f, image.NewPaletted(image.Rect(0, 0, 3, 3), color.Palette{color.Black, color.White}))), []byte(pngOf(f, image.NewGray16(image.Rect(0, 0, 3, 3)))), uint8(0), false)
+	f.Add([]byte(jpegOf(f, image.NewRGBA(image.Rect(0, 0, 9, 3)))), []byte(jpegOf(f, image.NewCMYK(image.Rect(0, 0, 9, 3)))), uint8(0), true)
+	f.Add([]byte(hugePNG(f, 1<<20, 1<<20)), []byte("\xff\xd8"), uint8(1), false)
+	f.Fuzz(func(t *testing.T, first, second []byte, size uint8, rgb bool) {
+		folder := fstest.MapFS{"a/b.png": {Data: first}, "b/c.jpg": {Data: second}}
+		o := ImageOptions{Name: "f", Width: int(size % 16), Height: int(size % 16), RGB: rgb}
+		set, err := readImages(folder, o, fuzzLimits())
+		if err != nil {
+			var syntax *SyntaxError
+			if !errors.As(err, &syntax) || !strings.HasPrefix(syntax.Name, "f") || !strings.Contains(err.Error(), "; ") {
+				t.Fatalf("error %v", err)
+			}
+			return
+		}
+		checkRead(t, set)
+		for i := range set.X.Rows() {
+			for _, v := range set.X.Row(i, nil) {
+				if v < 0 || v > 255 {
+					t.Fatalf("row %d holds %v", i, v)
+				}
+			}
+		}
 	})
 }

@@ -16,12 +16,15 @@ const (
 	MaxColumns = 1 << 24
 	MaxCells   = 1 << 31 // numbers in a table
 	MaxArchive = 1 << 30 // bytes of an archive that is held in memory
+	MaxPixels  = 1 << 25 // in an image
 )
 
 // limits are the bounds above, smaller in tests.
-type limits struct{ line, columns, cells int }
+type limits struct{ line, columns, cells, pixels int }
 
-func defaultLimits() limits { return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells} }
+func defaultLimits() limits {
+	return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells, pixels: MaxPixels}
+}
 
 // Options says how to read a table whose format Read chooses. The names in it
 // are ignored.

@@ -1,0 +1,251 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ImageOptions says how to read a folder of images.
+type ImageOptions struct {
+	Name string // of the folder, for messages
+	// Label is "none" for images without classes; empty takes the folder's name.
+	Label string
+	// ID is "path" for ids that are the paths of the files; empty or "none" gives
+	// no ids, since file names may name people.
+	ID string
+	// Width and Height, in pixels, are what every image is resized to, whatever
+	// its proportions; 0 and 0 leave images alone and want all of one size.
+	Width, Height int
+	RGB           bool // three columns a pixel instead of one
+}
+
+// ReadImages reads a set from a folder that has a sub-folder for each class with
+// JPEG and PNG files (.jpg, .jpeg, .png) in it. Classes may lie deeper, as in
+// train/cat and test/cat: the class of an image is the name of the folder that it
+// lies in. Rows are in order of the paths. Hidden files and files that are no
+// images are passed over; an image of another kind, one that does not decode, and
+// one of another size are refused by a *SyntaxError with the path.
+//
+// A row is the image's pixels line by line, each 0 to 255: one column of its
+// luma (BT.601), or with RGB three columns red, green, blue. Grey images of 16
+// bits keep fractions unless they are resized; other values are whole numbers.
+// Transparent parts are black; how a camera was held (EXIF) is not looked at.
+// Resizing is bilinear and averages over what becomes one pixel.
+//
+// Images are decoded on all cores. Memory: the table takes 4 bytes a cell, being
+// a Dense32; decoding takes, on each core, the file and up to 20 bytes a pixel of
+// the largest image, of which [MaxPixels] are allowed.
+func ReadImages(folder fs.FS, o ImageOptions) (*Set, error) {
+	return readImages(folder, o, defaultLimits())
+}
+
+func readImages(folder fs.FS, o ImageOptions, bounds limits) (*Set, error) {
+	if err := o.check(); err != nil {
+		return nil, text(o.Name).wrap(0, err)
+	}
+	paths, err := imagePaths(folder, o)
+	if err != nil {
+		return nil, err
+	}
+	a := &album{folder: folder, paths: paths, o: o, bounds: bounds}
+	x, err := a.table()
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Name: o.Name, X: x}
+	if o.ID == "path" {
+		s.IDs = paths
+	}
+	if o.Label == "none" {
+		return s, nil
+	}
+	s.Labels, err = a.labels()
+	return s, err
+}
+
+func (o ImageOptions) check() error {
+	switch {
+	case o.Label != "" && o.Label != "none":
+		return fmt.Errorf("label: no column is called %s; the labels of images are the names of their folders, so leave label out or set it to none", quote(o.Label))
+	case o.ID != "" && o.ID != "none" && o.ID != "path":
+		return fmt.Errorf("id: no column is called %s; set id to path or none", quote(o.ID))
+	case o.Width < 0 || o.Height < 0 || (o.Width == 0) != (o.Height == 0):
+		return fmt.Errorf("a size of %d x %d pixels is asked for; give a width and a height of at least 1, or neither", o.Width, o.Height)
+	}
+	return nil
+}
+
+// Bounds of the walk through a folder.
+const (
+	maxImages      = 1 << 20
+	maxImageFolder = 8 // levels
+)
+
+var (
+	errNoImages  = errors.New("there are no images; give sub-folders of JPEG or PNG files, one for each class")
+	errManyFiles = fmt.Errorf("the folder holds more than %d files; split it", maxImages)
+)
+
+// imagePaths lists the images of a folder in order.
+func imagePaths(folder fs.FS, o ImageOptions) ([]string, error) {
+	var paths []string
+	files := 0
+	err := fs.WalkDir(folder, ".", func(file string, d fs.DirEntry, err error) error {
+		t := text(path.Join(o.Name, file))
+		if err != nil {
+			return t.unreadable(0, err)
+		}
+		if files++; files > maxImages {
+			return text(o.Name).wrap(0, errManyFiles)
+		}
+		hidden := file != "." && strings.HasPrefix(d.Name(), ".")
+		if d.IsDir() {
+			return enter(t, file, hidden)
+		}
+		if hidden {
+			return nil
+		}
+		take, err := isImage(file, o)
+		if err != nil {
+			return t.wrap(0, err)
+		}
+		if take {
+			paths = append(paths, file)
+		}
+		return nil
+	})
+	if err == nil && len(paths) == 0 {
+		err = text(o.Name).wrap(0, errNoImages)
+	}
+	slices.Sort(paths)
+	return paths, err
+}
+
+func enter(t text, folder string, hidden bool) error {
+	if hidden {
+		return fs.SkipDir
+	}
+	if strings.Count(folder, "/") >= maxImageFolder {
+		return t.errorf(0, "the folder lies more than %d levels deep; name a folder nearer to the images", maxImageFolder)
+	}
+	return nil
+}
+
+// isImage judges by the name, and refuses what a person would take for an image
+// of the set and this package cannot read.
+func isImage(file string, o ImageOptions) (bool, error) {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".jpg", ".jpeg", ".png":
+	case ".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".avif", ".jp2", ".jxl", ".pgm", ".ppm", ".dcm", ".nii":
+		return false, errors.New("images of this kind are not read; convert it to PNG or JPEG, or remove it")
+	default:
+		return false, nil
+	}
+	if o.Label != "none" && path.Dir(file) == "." {
+		return false, errors.New("the image lies in no class folder; put it in a sub-folder named after its class, or set label to none")
+	}
+	return true, nil
+}
+
+// album reads the images of a list of paths.
+type album struct {
+	folder fs.FS
+	paths  []string
+	o      ImageOptions
+	bounds limits
+	size   image.Point // of every row
+}
+
+// wave is how many images are decoded before errors are looked at: the first
+// one in order of the paths is reported, on any number of cores.
+const (
+	wave  = 256
+	grain = 4
+)
+
+func (a *album) table() (*Dense32, error) {
+	if err := a.settleSize(); err != nil {
+		return nil, err
+	}
+	colours := 1
+	if a.o.RGB {
+		colours = 3
+	}
+	s, err := shapeOf([]int{len(a.paths), a.size.Y, a.size.X, colours}, a.bounds)
+	if err != nil {
+		return nil, text(a.o.Name).wrap(0, err)
+	}
+	m := linalg.New[float32](s.rows, s.cols)
+	for lo := 0; lo < s.rows; lo += wave {
+		if err := a.fill(m, lo, min(lo+wave, s.rows)); err != nil {
+			return nil, err
+		}
+	}
+	return NewDense32(m), nil
+}
+
+// settleSize takes the size of the first image where none is asked for. It
+// decodes that image, so that no header alone makes the table large.
+func (a *album) settleSize() error {
+	a.size = image.Pt(a.o.Width, a.o.Height)
+	if a.size != (image.Point{}) {
+		return nil
+	}
+	var f imageFile
+	first, err := f.decode(a, 0)
+	if err == nil {
+		a.size = first.Bounds().Size()
+	}
+	return err
+}
+
+// fill decodes rows lo to hi-1.
+func (a *album) fill(m linalg.Matrix[float32], lo, hi int) error {
+	problems := make([]error, hi-lo)
+	linalg.For(hi-lo, grain, func(from, to int) {
+		var f imageFile
+		for i := from; i < to; i++ {
+			problems[i] = a.row(&f, lo+i, m.Row(lo+i))
+		}
+	})
+	for _, err := range problems {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *album) row(f *imageFile, i int, dst []float32) error {
+	img, err := f.decode(a, i)
+	if err != nil {
+		return err
+	}
+	if a.o.RGB {
+		writeRGB(dst, resized(img, a.size))
+	} else {
+		writeGrey(dst, resized(greyOf(img), a.size))
+	}
+	return nil
+}
+
+func (a *album) labels() ([]string, error) {
+	var l labeller
+	labels := make([]string, len(a.paths))
+	for i, file := range a.paths {
+		var err error
+		if labels[i], err = l.canonical(path.Base(path.Dir(file))); err != nil {
+			return nil, a.text(i).errorf(0, "the folder's name %w; rename the folder", err)
+		}
+	}
+	return labels, nil
+}
+
+func (a *album) text(i int) text { return text(path.Join(a.o.Name, a.paths[i])) }
