@@ -1,5 +1,6 @@
 // Package source finds data by the name that a person or a job file gives it,
-// and reads it: a bundled set, a file, or a name in the data folder.
+// and reads it: a bundled set, a file, a folder of images, or a name in
+// the data folder.
 //
 //	lib := source.New(source.Folder(os.Getenv))
 //	set, err := lib.Load("bundled:digits", source.Columns{Label: "label"})

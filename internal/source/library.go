@@ -60,16 +60,52 @@ func Folder(env func(string) string) string {
 }
 
 // Load reads a source: bundled:NAME, the path of a file, or a name in the data
-// folder. A folder that holds one table stands for that table.
+// folder. A folder that holds one table stands for that table, and one that holds
+// no table but images, in a sub-folder for each class, is read as those.
+//
+// After # a name may say which part is meant: of an archive the array that holds
+// the features (mnist.npz#x_train), of a folder of images their size or colours
+// (slices#88x104, flowers#rgb, flowers#64x64,rgb).
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	if name, ok := strings.CutPrefix(ref, Bundled); ok {
 		return loadBundled(name, c)
 	}
-	path, err := l.Find(ref)
+	path, part, err := l.locate(ref)
 	if err != nil {
 		return nil, err
 	}
-	return loadFile(path, c)
+	set, err := load(path, part, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.Validate(); err != nil {
+		return nil, &Error{path, "cannot be used: " + err.Error(), err}
+	}
+	return set, nil
+}
+
+// locate is Find for a name that may end with a part.
+func (l Library) locate(ref string) (path, part string, err error) {
+	path, err = l.Find(ref)
+	at := strings.LastIndexByte(ref, '#')
+	if err == nil || at < 0 {
+		return path, "", err
+	}
+	path, err = l.Find(ref[:at])
+	return path, ref[at+1:], err
+}
+
+func load(path, part string, c Columns) (*dataset.Set, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return loadImages(path, part, c)
+	}
+	if part != "" && !hasSuffix(path, ".npz") {
+		return nil, &Error{path, fmt.Sprintf("has no part %q; only archives (.npz) and folders of images have parts", part), nil}
+	}
+	if isIDX(path) {
+		return loadIDX(path, c)
+	}
+	return loadFile(path, part, c)
 }
 
 // LabelColumn is what the labels are called where the source itself has no
@@ -97,13 +133,17 @@ func unnamed(ref string, c Columns) error {
 	return nil
 }
 
-func loadFile(path string, c Columns) (set *dataset.Set, err error) {
+func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &Error{path, "cannot be opened: " + reason(err), err}
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID}})
+	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{
+		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID},
+		NPY: dataset.NPYOptions{Label: c.Label},
+		NPZ: dataset.NPZOptions{X: array, Labels: c.Label, IDs: c.ID},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +152,8 @@ func loadFile(path string, c Columns) (set *dataset.Set, err error) {
 			return nil, err
 		}
 	}
-	if err := set.Validate(); err != nil {
-		return nil, &Error{path, "cannot be used: " + err.Error(), err}
+	if c.ID != "" && c.ID != "none" && set.IDs == nil {
+		return nil, &Error{path, fmt.Sprintf("has no column %q; it has no row ids, so leave id out", c.ID), nil}
 	}
 	return set, nil
 }
@@ -128,7 +168,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Find returns the path of the file that ref stands for.
+// Find returns the path of the file, or of the folder of images, that ref stands
+// for.
 func (l Library) Find(ref string) (string, error) {
 	if info, err := os.Stat(ref); err == nil {
 		return single(ref, info)
@@ -150,7 +191,7 @@ func (l Library) Find(ref string) (string, error) {
 	return single(path, info)
 }
 
-// single returns the one table that path, a file or a folder, stands for.
+// single returns the one table, or the folder of images, that path stands for.
 func single(path string, info fs.FileInfo) (string, error) {
 	if info.Mode().IsRegular() {
 		return path, nil
@@ -162,6 +203,8 @@ func single(path string, info fs.FileInfo) (string, error) {
 	switch {
 	case err != nil:
 		return "", &Error{path, "cannot be read: " + reason(err), err}
+	case len(tables) == 0 && holdsImages(path):
+		return path, nil
 	case len(tables) == 0:
 		return "", &Error{path, "is a folder without a table; give a CSV or LIBSVM file", nil}
 	case len(tables) > 1:

@@ -35,8 +35,8 @@ const (
 	maxFiles = 100_000
 )
 
-// List returns the bundled sets and then the tables of the data folder, by
-// name.
+// List returns the bundled sets and then the tables and folders of images of the
+// data folder, by name. Of folders of images it knows the number of classes.
 func (l Library) List() ([]Entry, error) {
 	var entries []Entry
 	for _, name := range bundled.Names() {
@@ -59,7 +59,8 @@ func (l Library) List() ([]Entry, error) {
 	return append(entries, tables...), nil
 }
 
-// tablesIn returns the tables of a folder, to the given depth.
+// tablesIn returns the tables of a folder, to the given depth, and the folders
+// in it whose sub-folders are classes of images.
 func tablesIn(folder string, depth int) ([]Entry, error) {
 	var tables []Entry
 	files := 0
@@ -68,6 +69,10 @@ func tablesIn(folder string, depth int) ([]Entry, error) {
 			return errors.Join(err, tooMany(files))
 		}
 		hidden := name != "." && strings.HasPrefix(d.Name(), ".")
+		if d.IsDir() && !hidden && isClass(filepath.Join(folder, filepath.FromSlash(name))) {
+			tables = countClass(tables, filepath.ToSlash(filepath.Dir(filepath.FromSlash(name))))
+			return fs.SkipDir
+		}
 		if d.IsDir() && (hidden || name != "." && strings.Count(name, "/") >= depth-1) {
 			return fs.SkipDir
 		}
@@ -81,6 +86,7 @@ func tablesIn(folder string, depth int) ([]Entry, error) {
 		tables = append(tables, Entry{Name: name, Bytes: info.Size()})
 		return nil
 	})
+	slices.SortStableFunc(tables, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return tables, err
 }
 
@@ -94,10 +100,13 @@ func tooMany(files int) error {
 // isTable judges by the name, and where that says nothing by the first line.
 func isTable(path string) bool {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
-	case ".csv", ".tsv", ".svm", ".libsvm":
+	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz":
 		return true
 	case ".md", ".html", ".json", ".yaml", ".jpg", ".jpeg", ".png":
 		return false
+	}
+	if isIDX(path) {
+		return !strings.Contains(filepath.Base(path), idxLabels)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,0 +1,74 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// IDX files have no column of labels but a second file, which is called as in
+// MNIST: train-images-idx3-ubyte goes with train-labels-idx1-ubyte.
+var idxName = regexp.MustCompile(`(?i)([^.]-|\.)idx[0-9]?(-u?byte)?(\.gz)?$`)
+
+const (
+	idxImages = "images"
+	idxLabels = "labels"
+)
+
+func isIDX(path string) bool { return idxName.MatchString(filepath.Base(path)) }
+
+func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
+	if strings.Contains(filepath.Base(path), idxLabels) {
+		return nil, &Error{path, "holds labels; name the file of the images, and the labels are found beside it", nil}
+	}
+	withLabels := c.Label != "none"
+	if !withLabels {
+		c.Label = ""
+	}
+	if err := unnamed(path, c); err != nil {
+		return nil, err
+	}
+	images, err := os.Open(path)
+	if err != nil {
+		return nil, &Error{path, "cannot be opened: " + reason(err), err}
+	}
+	defer func() { err = errors.Join(err, images.Close()) }()
+	if !withLabels {
+		return dataset.ReadIDX(images, nil, dataset.IDXOptions{Name: filepath.ToSlash(path)})
+	}
+	labels, err := openLabels(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, labels.Close()) }()
+	return dataset.ReadIDX(images, labels, dataset.IDXOptions{Name: filepath.ToSlash(path), Labels: filepath.ToSlash(labels.Name())})
+}
+
+var idxAxes = regexp.MustCompile(`(?i)idx[0-9]`)
+
+// openLabels opens the file that goes with images; one of the two may be
+// compressed and the other not.
+func openLabels(images string) (*os.File, error) {
+	folder, base := filepath.Split(images)
+	name := idxAxes.ReplaceAllString(strings.Replace(base, idxImages, idxLabels, 1), "idx1")
+	if name == base {
+		return nil, &Error{images, `has no "images" in its name to find its labels by; rename it as MNIST's files, or set label to none`, nil}
+	}
+	plain := strings.TrimSuffix(name, ".gz")
+	for _, candidate := range []string{name, plain, plain + ".gz"} {
+		f, err := os.Open(filepath.Join(folder, candidate))
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, &Error{filepath.Join(folder, candidate), "cannot be opened: " + reason(err), err}
+		}
+	}
+	return nil, &Error{images, fmt.Sprintf("has no labels beside it; put %s there, or set label to none", name), fs.ErrNotExist}
+}
