@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 func TestGridColumn(t *testing.T) {
@@ -158,5 +160,33 @@ func TestSummarize(t *testing.T) {
 	}
 	if empty := Summarize(&Set{X: d.Subset(nil)}); empty.Min != 0 || empty.Max != 0 || empty.Sparsity != 0 {
 		t.Errorf("a table without rows has %+v", empty)
+	}
+}
+
+// TestGridOfAnyTable wants one answer for a table in all three forms, with more
+// columns than are gathered at once, and for pixels the way of other numbers.
+func TestGridOfAnyTable(t *testing.T) {
+	m := linalg.New[float64](40, 45)
+	half := linalg.New[float32](40, 45)
+	r := newStream(1, streamRows)
+	for i := range m.Data {
+		m.Data[i] = float64(r.below(5+i%45) * (1 + i%45%7))
+		half.Data[i] = float32(m.Data[i])
+	}
+	m.Data[7], half.Data[7] = 0.5, 0.5
+	m.Data[8], half.Data[8] = -3, -3
+	dense := NewDense(m)
+	want := make([]axis, m.Cols)
+	for j := range want {
+		column := make([]float64, m.Rows)
+		for i := range column {
+			column[i] = m.Row(i)[j]
+		}
+		want[j] = measure(column)
+	}
+	for name, table := range map[string]Table{"dense": dense, "float32": NewDense32(half), "sparse": sparseOf(dense)} {
+		if diff := cmp.Diff(want, measureAll(table), cmp.AllowUnexported(axis{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
