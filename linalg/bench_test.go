@@ -19,7 +19,7 @@ func traffic(b *testing.B, n float64) {
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
 }
 
-// dense is noise without zeros, which the product skips.
+// dense is noise without zeros, which gonum skips.
 func dense[T linalg.Float](rows, cols int, seed uint64) linalg.Matrix[T] {
 	m := noise[T](rows, cols, seed)
 	for i, v := range m.Data {

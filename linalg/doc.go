@@ -27,7 +27,8 @@
 // Sums in blocks also keep rounding errors small: with k columns the error
 // grows like 256 + k/256, not like k.
 //
-// Functions panic on wrong shapes only. Entries are meant to be finite; an
-// infinity or a NaN spoils its own row and column, but where it meets a zero
-// the result is unspecified.
+// Where the machine has fused multiply-adds (see Path) a product is not rounded
+// before it is added, so that two machines may differ in the last bits.
+//
+// Functions panic on wrong shapes only. Infinities and NaNs follow IEEE 754.
 package linalg

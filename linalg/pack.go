@@ -1,106 +1,97 @@
 package linalg
 
-import (
-	"sync"
+import "sync"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
-)
+// Micro-kernels read packed operands: panels of as many rows as the tile has
+// rows (or columns), each stored column after column, the last filled up with
+// zeros. Whatever the zeros yield lies outside of dst and is dropped.
 
-// blasRows is how many rows of a tile go to BLAS at once: with more, gonum
-// would start goroutines of its own, whose panics nobody could recover.
-const blasRows = 64
-
-// pack is what one core needs to compute tiles: the operands of one partial
-// sum in the precision and order in which they are read, and the sum itself.
-type pack[S, T Float] struct {
-	left  []T // rows of a x depth, used only when S is not T
-	right []T // depth x rows of b: b transposed
-	sum   []T // rows of a x rows of b
+// panels is an operand packed.
+type panels[T Float] struct {
+	width int // rows of a panel
+	depth int // columns
+	data  []T
 }
 
-// packs hands packs out and takes them back, because fresh memory is slow.
-type packs[S, T Float] struct{ pool sync.Pool }
+// at returns the panel that begins with that row.
+func (p panels[T]) at(row int) []T { return p.data[row*p.depth:][:p.width*p.depth] }
 
-// newPacks makes packs for tiles of at most rows x cols and k columns.
-func newPacks[S, T Float](rows, cols, k int) *packs[S, T] {
-	k = min(k, depth)
-	return &packs[S, T]{sync.Pool{New: func() any {
-		p := &pack[S, T]{right: make([]T, k*cols), sum: make([]T, rows*cols)}
-		if _, same := any(p.left).([]S); !same {
-			p.left = make([]T, rows*k)
+// pack fills p with rows row to rowEnd-1, columns k to kEnd-1 of m, on all
+// cores, in the precision of T.
+func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
+	count := (rowEnd-row-1)/p.width + 1
+	For(count, max(1, packGrain/(p.width*p.depth)), func(lo, hi int) {
+		for i := lo * p.width; i < hi*p.width; i += p.width {
+			packPanel(p.at(i), m.Panel(row+i, min(row+i+p.width, rowEnd)), p.width, k, kEnd)
 		}
-		return p
-	}}}
+	})
 }
 
-func (p *packs[S, T]) get() *pack[S, T]  { return p.pool.Get().(*pack[S, T]) }
-func (p *packs[S, T]) put(x *pack[S, T]) { p.pool.Put(x) }
+// packGrain is how many values one core packs at a time.
+const packGrain = 1 << 15
 
-// product sets the tile t of dst to the inner products of a's and b's rows.
-func (p *pack[S, T]) product(dst Matrix[T], a, b Matrix[S], t tile) {
-	cols := t.jEnd - t.j
-	for i := t.i; i < t.iEnd; i++ {
-		clear(dst.Row(i)[t.j:t.jEnd])
+// packPanel packs the rows of m, width of them or fewer. It goes by four rows:
+// with eight whose distance is a power of two the first-level cache would have
+// no place left for what is written.
+func packPanel[S, T Float](to []T, m Matrix[S], width, k, kEnd int) {
+	r := 0
+	for ; r+4 <= m.Rows; r += 4 {
+		packFour(to[r:], width, m.Row(r)[k:kEnd], m.Row(r + 1)[k:kEnd], m.Row(r + 2)[k:kEnd], m.Row(r + 3)[k:kEnd])
 	}
-	for k := 0; k < a.Cols; k += depth {
-		kEnd := min(k+depth, a.Cols)
-		p.transpose(b, t.j, t.jEnd, k, kEnd)
-		left, stride := p.rows(a, t.i, t.iEnd, k, kEnd)
-		for i := t.i; i < t.iEnd; i += blasRows {
-			rows := min(blasRows, t.iEnd-i)
-			gemm(rows, cols, kEnd-k, left[(i-t.i)*stride:], stride, p.right, p.sum[(i-t.i)*cols:])
+	for ; r < m.Rows; r++ {
+		at := r
+		for _, v := range m.Row(r)[k:kEnd] {
+			to[at] = T(v)
+			at += width
 		}
-		for i := t.i; i < t.iEnd; i++ {
-			row := dst.Row(i)[t.j:t.jEnd]
-			for j, v := range p.sum[(i-t.i)*cols:][:len(row)] {
-				row[j] += v
-			}
+	}
+	for ; r < width; r++ {
+		for at := r; at < len(to); at += width {
+			to[at] = 0
 		}
 	}
 }
 
-// rows returns rows i to iEnd-1, columns k to kEnd-1 of a in precision T, and
-// their stride: a's own memory where it can be read as it is.
-func (p *pack[S, T]) rows(a Matrix[S], i, iEnd, k, kEnd int) ([]T, int) {
-	if same, ok := any(a.Data[i*a.Stride+k:]).([]T); ok {
-		return same, a.Stride
-	}
-	n := kEnd - k
-	for r := i; r < iEnd; r++ {
-		to := p.left[(r-i)*n:][:n]
-		for c, v := range a.Row(r)[k:kEnd] {
-			to[c] = T(v)
-		}
-	}
-	return p.left, n
-}
-
-// transpose writes rows j to jEnd-1, columns k to kEnd-1 of b into right, one
-// column of b after the other. It goes by bands of rows, so that what it
-// writes to stays in the first-level cache.
-func (p *pack[S, T]) transpose(b Matrix[S], j, jEnd, k, kEnd int) {
-	const band = 8
-	cols := jEnd - j
-	for lo := j; lo < jEnd; lo += band {
-		for r := lo; r < min(lo+band, jEnd); r++ {
-			to := r - j
-			for _, v := range b.Row(r)[k:kEnd] {
-				p.right[to] = T(v)
-				to += cols
-			}
-		}
+// packFour packs four rows.
+func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
+	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
+	at := 0
+	for c, v := range r0 {
+		four := to[at : at+4 : at+4]
+		four[0], four[1], four[2], four[3] = T(v), T(r1[c]), T(r2[c]), T(r3[c])
+		at += width
 	}
 }
 
-// gemm sets sum to the product of left (m x k) and right (k x n), adding from
-// left to right. It is the place for assembly.
-func gemm[T Float](m, n, k int, left []T, stride int, right, sum []T) {
-	var impl gonum.Implementation
-	switch left := any(left).(type) {
-	case []float64:
-		impl.Dgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, left, stride, any(right).([]float64), n, 0, any(sum).([]float64), n)
-	case []float32:
-		impl.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, left, stride, any(right).([]float32), n, 0, any(sum).([]float32), n)
+// workspace is what a product packs into.
+type workspace[T Float] struct{ left, right []T }
+
+// The workspaces of finished products, because fresh memory is slow: what a
+// product reads there it has written there, so they carry nothing over.
+var free64, free32 sync.Pool
+
+func freed[T Float]() *sync.Pool {
+	var zero T
+	if _, single := any(zero).(float32); single {
+		return &free32
 	}
+	return &free64
 }
+
+// take returns a workspace of at least that many values.
+func take[T Float](left, right int) *workspace[T] {
+	w, _ := freed[T]().Get().(*workspace[T])
+	if w == nil {
+		w = new(workspace[T])
+	}
+	if len(w.left) < left {
+		w.left = make([]T, left)
+	}
+	if len(w.right) < right {
+		w.right = make([]T, right)
+	}
+	return w
+}
+
+// leave gives it back.
+func (w *workspace[T]) leave() { freed[T]().Put(w) }

@@ -1,0 +1,19 @@
+// Command asmgen writes the assembly of package linalg: the micro-kernels of
+// the matrix product and the loops that measure what a core can do at best.
+// It is a module of its own so that the generator is no dependency of the
+// program. "go generate ./linalg" runs it.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	ConstraintExpr("amd64")
+	for _, u := range units() {
+		u.product("set", false)
+		u.product("add", true)
+		u.peak()
+	}
+	Generate()
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const unroll = 4
+
+// product writes the micro-kernel: the tile of c, whose rows are stride values
+// apart, is set to (or grows by) the product of a panel of a and a panel of b,
+// both packed with their k columns one after the other. Each entry is one
+// chain of fused multiply-adds from the first column to the last, whatever its
+// place in the tile.
+func (u unit) product(name string, grow bool) {
+	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(k int, a, b, c []%s, stride int)", u.value))
+	Doc(fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see micro.", name, u.suffix, u.rows, u.vectors*u.width/u.size))
+	Pragma("noescape")
+	k, a, b := Load(Param("k"), GP64()), Load(Param("a").Base(), GP64()), Load(Param("b").Base(), GP64())
+	c, stride := Load(Param("c").Base(), GP64()), Load(Param("stride"), GP64())
+	SHLQ(operand.Imm(uint64(shift(u.size))), stride)
+	u.prefetch(c, stride)
+	sums := u.tile()
+	u.columns(name, k, a, b, sums)
+	for _, row := range sums {
+		for v, sum := range row {
+			at := operand.Mem{Base: c, Disp: v * u.width}
+			if grow {
+				u.add(at, sum, sum)
+			}
+			u.store(sum, at)
+		}
+		ADDQ(stride, c)
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// prefetch asks for the tile of c, which is not needed before the end.
+func (u unit) prefetch(c, stride reg.Register) {
+	at := GP64()
+	MOVQ(c, at)
+	for range u.rows {
+		for byte := 0; byte < u.vectors*u.width; byte += 64 {
+			PREFETCHT0(operand.Mem{Base: at, Disp: byte})
+		}
+		PREFETCHT0(operand.Mem{Base: at, Disp: u.vectors*u.width - 1})
+		ADDQ(stride, at)
+	}
+}
+
+// columns adds up all k columns, a few of them per turn.
+func (u unit) columns(name string, k, a, b reg.Register, sums [][]reg.VecVirtual) {
+	SUBQ(operand.Imm(unroll), k)
+	JL(operand.LabelRef(name + "rest"))
+	Label(name + "turn")
+	for step := range unroll {
+		u.column(a, b, step, sums)
+	}
+	u.advance(a, b, unroll)
+	SUBQ(operand.Imm(unroll), k)
+	JGE(operand.LabelRef(name + "turn"))
+	Label(name + "rest")
+	ADDQ(operand.Imm(unroll), k)
+	JZ(operand.LabelRef(name + "done"))
+	Label(name + "single")
+	u.column(a, b, 0, sums)
+	u.advance(a, b, 1)
+	DECQ(k)
+	JNZ(operand.LabelRef(name + "single"))
+	Label(name + "done")
+}
+
+// column adds the outer product of one column of a and one of b.
+func (u unit) column(a, b reg.Register, step int, sums [][]reg.VecVirtual) {
+	row := make([]reg.VecVirtual, u.vectors)
+	for v := range row {
+		row[v] = u.register()
+		u.load(operand.Mem{Base: b, Disp: (step*u.vectors + v) * u.width}, row[v])
+	}
+	for i := range sums {
+		entry := u.register()
+		u.broadcast(operand.Mem{Base: a, Disp: (step*u.rows + i) * u.size}, entry)
+		for v := range row {
+			u.fma(row[v], entry, sums[i][v])
+		}
+	}
+}
+
+func (u unit) advance(a, b reg.Register, steps int) {
+	ADDQ(operand.U32(steps*u.rows*u.size), a)
+	ADDQ(operand.U32(steps*u.vectors*u.width), b)
+}
+
+// peak writes a loop of nothing but independent fused multiply-adds: as many
+// per turn as the tile has registers.
+func (u unit) peak() {
+	TEXT("peak"+u.suffix, NOSPLIT, "func(turns int)")
+	Doc(fmt.Sprintf("peak%s does %d fused multiply-adds per turn.", u.suffix, u.rows*u.vectors*u.width/u.size))
+	turns := Load(Param("turns"), GP64())
+	sums := u.tile()
+	factor := u.register()
+	u.zero(factor)
+	Label("turn")
+	for _, row := range sums {
+		for _, sum := range row {
+			u.fma(factor, factor, sum)
+		}
+	}
+	DECQ(turns)
+	JNZ(operand.LabelRef("turn"))
+	VZEROUPPER()
+	RET()
+}
+
+func shift(size int) int {
+	if size == 8 {
+		return 3
+	}
+	return 2
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// unit is an instruction set for one precision: its registers, its
+// instructions, and the register tile that suits it.
+type unit struct {
+	suffix  string // of the functions' names
+	value   string // Go's name of the precision
+	size    int    // bytes of a value
+	width   int    // bytes of a register
+	rows    int    // of the register tile
+	vectors int    // registers in a row of the tile
+	spare   int    // registers left for broadcasts
+
+	register  func() reg.VecVirtual
+	zero      func(r reg.Register)
+	load      func(from, to operand.Op)
+	store     func(from, to operand.Op)
+	broadcast func(from, to operand.Op)
+	add       func(from, with, to operand.Op)
+	fma       func(a, b, to operand.Op)
+}
+
+// units lists the four kernels. The tile is as large as the registers allow,
+// and wider than tall: a row of b is loaded, an entry of a is broadcast.
+func units() []unit {
+	wide := unit{width: 64, rows: 8, vectors: 3, spare: 5, register: ZMM}
+	wide.zero = func(r reg.Register) { VPXORQ(r, r, r) }
+	narrow := unit{width: 32, rows: 4, vectors: 3, spare: 1, register: YMM}
+	narrow.zero = func(r reg.Register) { VPXOR(r, r, r) }
+	return []unit{wide.double("AVX512"), wide.single("AVX512"), narrow.double("AVX2"), narrow.single("AVX2")}
+}
+
+func (u unit) double(set string) unit {
+	u.suffix, u.value, u.size = "64"+set, "float64", 8
+	u.load = func(from, to operand.Op) { VMOVUPD(from, to) }
+	u.store = u.load
+	u.broadcast = func(from, to operand.Op) { VBROADCASTSD(from, to) }
+	u.add = func(from, with, to operand.Op) { VADDPD(from, with, to) }
+	u.fma = func(a, b, to operand.Op) { VFMADD231PD(a, b, to) }
+	return u
+}
+
+func (u unit) single(set string) unit {
+	u.suffix, u.value, u.size = "32"+set, "float32", 4
+	u.load = func(from, to operand.Op) { VMOVUPS(from, to) }
+	u.store = u.load
+	u.broadcast = func(from, to operand.Op) { VBROADCASTSS(from, to) }
+	u.add = func(from, with, to operand.Op) { VADDPS(from, with, to) }
+	u.fma = func(a, b, to operand.Op) { VFMADD231PS(a, b, to) }
+	return u
+}
+
+// tile returns a register for each vector of the register tile, all zero.
+func (u unit) tile() [][]reg.VecVirtual {
+	sums := make([][]reg.VecVirtual, u.rows)
+	for i := range sums {
+		for range u.vectors {
+			r := u.register()
+			u.zero(r)
+			sums[i] = append(sums[i], r)
+		}
+	}
+	return sums
+}

@@ -1,0 +1,36 @@
+package linalg
+
+import "golang.org/x/sys/cpu"
+
+//go:generate go -C internal/asmgen run . -out ../../micro_amd64.s -stubs ../../micro_amd64.go -pkg linalg
+
+// Paths lists the paths that this machine has, the fastest first.
+func Paths() []Path {
+	switch {
+	case !cpu.X86.HasAVX2 || !cpu.X86.HasFMA:
+		return []Path{Portable}
+	case !cpu.X86.HasAVX512F:
+		return []Path{AVX2, Portable}
+	}
+	return []Path{AVX512, AVX2, Portable}
+}
+
+func micro64(p Path) micro[float64] {
+	switch p {
+	case AVX512:
+		return micro[float64]{8, 24, true, set64AVX512, add64AVX512, peak64AVX512, 8 * 24}
+	case AVX2:
+		return micro[float64]{4, 12, true, set64AVX2, add64AVX2, peak64AVX2, 4 * 12}
+	}
+	return portable[float64]()
+}
+
+func micro32(p Path) micro[float32] {
+	switch p {
+	case AVX512:
+		return micro[float32]{8, 48, true, set32AVX512, add32AVX512, peak32AVX512, 8 * 48}
+	case AVX2:
+		return micro[float32]{4, 24, true, set32AVX2, add32AVX2, peak32AVX2, 4 * 24}
+	}
+	return portable[float32]()
+}
