@@ -6,7 +6,7 @@ package linalg
 
 // portable returns the micro-kernel in plain Go.
 func portable[T Float]() micro[T] {
-	return micro[T]{4, 4, false, setPortable[T], addPortable[T], peakPortable[T], 4}
+	return micro[T]{4, 4, false, setPortable[T], addPortable[T], peakPortable[T], 8}
 }
 
 func setPortable[T Float](k int, a, b, c []T, stride int) {
@@ -35,13 +35,15 @@ func innerProducts[T Float](k, i int, a, b []T) (s0, s1, s2, s3 T) {
 	return s0, s1, s2, s3
 }
 
-// peakPortable keeps four sums going.
+// peakPortable keeps eight sums going, as many as additions take cycles.
 func peakPortable[T Float](turns int) {
-	s0, s1, s2, s3, v, w := T(1), T(2), T(3), T(4), T(0.5), T(1)
+	s, v, w := [8]T{1, 2, 3, 4, 5, 6, 7, 8}, T(0.5), T(1)
+	s0, s1, s2, s3, s4, s5, s6, s7 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
 	for range turns {
 		s0, s1, s2, s3 = w+T(v*s0), w+T(v*s1), w+T(v*s2), w+T(v*s3) //nolint:unconvert // see above
+		s4, s5, s6, s7 = w+T(v*s4), w+T(v*s5), w+T(v*s6), w+T(v*s7) //nolint:unconvert // see above
 	}
-	if s0+s1+s2+s3 < 0 { // never, but the compiler does not know
+	if s0+s1+s2+s3+s4+s5+s6+s7 < 0 { // never, but the compiler does not know
 		panic("linalg: a sum of positive numbers is negative")
 	}
 }
