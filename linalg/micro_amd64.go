@@ -17,6 +17,16 @@ func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX512 does 192 fused multiply-adds per turn.
 func peak64AVX512(turns int)
 
+// exp64AVX512 sets the first n entries of dst to e^x; n is a multiple of 8.
+//
+//go:noescape
+func exp64AVX512(n int, dst []float64, x []float64)
+
+// rbf64AVX512 sets the first n entries of dst to e^(factor max(0, xx + zz - 2 xz)); n is a multiple of 8.
+//
+//go:noescape
+func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
+
 // set32AVX512 is a micro-kernel of 8 x 48: see micro.
 //
 //go:noescape
@@ -42,6 +52,16 @@ func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 
 // peak64AVX2 does 48 fused multiply-adds per turn.
 func peak64AVX2(turns int)
+
+// exp64AVX2 sets the first n entries of dst to e^x; n is a multiple of 4.
+//
+//go:noescape
+func exp64AVX2(n int, dst []float64, x []float64)
+
+// rbf64AVX2 sets the first n entries of dst to e^(factor max(0, xx + zz - 2 xz)); n is a multiple of 4.
+//
+//go:noescape
+func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
 
 // set32AVX2 is a micro-kernel of 4 x 24: see micro.
 //

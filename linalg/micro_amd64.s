@@ -4,6 +4,216 @@
 
 #include "textflag.h"
 
+DATA expHigh<>+0(SB)/8, $(710.0)
+DATA expHigh<>+8(SB)/8, $(710.0)
+DATA expHigh<>+16(SB)/8, $(710.0)
+DATA expHigh<>+24(SB)/8, $(710.0)
+DATA expHigh<>+32(SB)/8, $(710.0)
+DATA expHigh<>+40(SB)/8, $(710.0)
+DATA expHigh<>+48(SB)/8, $(710.0)
+DATA expHigh<>+56(SB)/8, $(710.0)
+GLOBL expHigh<>(SB), RODATA|NOPTR, $64
+
+DATA expLow<>+0(SB)/8, $(-746.0)
+DATA expLow<>+8(SB)/8, $(-746.0)
+DATA expLow<>+16(SB)/8, $(-746.0)
+DATA expLow<>+24(SB)/8, $(-746.0)
+DATA expLow<>+32(SB)/8, $(-746.0)
+DATA expLow<>+40(SB)/8, $(-746.0)
+DATA expLow<>+48(SB)/8, $(-746.0)
+DATA expLow<>+56(SB)/8, $(-746.0)
+GLOBL expLow<>(SB), RODATA|NOPTR, $64
+
+DATA expLog2e<>+0(SB)/8, $(1.4426950408889634)
+DATA expLog2e<>+8(SB)/8, $(1.4426950408889634)
+DATA expLog2e<>+16(SB)/8, $(1.4426950408889634)
+DATA expLog2e<>+24(SB)/8, $(1.4426950408889634)
+DATA expLog2e<>+32(SB)/8, $(1.4426950408889634)
+DATA expLog2e<>+40(SB)/8, $(1.4426950408889634)
+DATA expLog2e<>+48(SB)/8, $(1.4426950408889634)
+DATA expLog2e<>+56(SB)/8, $(1.4426950408889634)
+GLOBL expLog2e<>(SB), RODATA|NOPTR, $64
+
+DATA expHi<>+0(SB)/8, $(0.6931471787393093)
+DATA expHi<>+8(SB)/8, $(0.6931471787393093)
+DATA expHi<>+16(SB)/8, $(0.6931471787393093)
+DATA expHi<>+24(SB)/8, $(0.6931471787393093)
+DATA expHi<>+32(SB)/8, $(0.6931471787393093)
+DATA expHi<>+40(SB)/8, $(0.6931471787393093)
+DATA expHi<>+48(SB)/8, $(0.6931471787393093)
+DATA expHi<>+56(SB)/8, $(0.6931471787393093)
+GLOBL expHi<>(SB), RODATA|NOPTR, $64
+
+DATA expLo<>+0(SB)/8, $(0.0000000018206359985041462)
+DATA expLo<>+8(SB)/8, $(0.0000000018206359985041462)
+DATA expLo<>+16(SB)/8, $(0.0000000018206359985041462)
+DATA expLo<>+24(SB)/8, $(0.0000000018206359985041462)
+DATA expLo<>+32(SB)/8, $(0.0000000018206359985041462)
+DATA expLo<>+40(SB)/8, $(0.0000000018206359985041462)
+DATA expLo<>+48(SB)/8, $(0.0000000018206359985041462)
+DATA expLo<>+56(SB)/8, $(0.0000000018206359985041462)
+GLOBL expLo<>(SB), RODATA|NOPTR, $64
+
+DATA expTwo<>+0(SB)/8, $(2.0)
+DATA expTwo<>+8(SB)/8, $(2.0)
+DATA expTwo<>+16(SB)/8, $(2.0)
+DATA expTwo<>+24(SB)/8, $(2.0)
+DATA expTwo<>+32(SB)/8, $(2.0)
+DATA expTwo<>+40(SB)/8, $(2.0)
+DATA expTwo<>+48(SB)/8, $(2.0)
+DATA expTwo<>+56(SB)/8, $(2.0)
+GLOBL expTwo<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor0<>+0(SB)/8, $(1.0)
+DATA expTaylor0<>+8(SB)/8, $(1.0)
+DATA expTaylor0<>+16(SB)/8, $(1.0)
+DATA expTaylor0<>+24(SB)/8, $(1.0)
+DATA expTaylor0<>+32(SB)/8, $(1.0)
+DATA expTaylor0<>+40(SB)/8, $(1.0)
+DATA expTaylor0<>+48(SB)/8, $(1.0)
+DATA expTaylor0<>+56(SB)/8, $(1.0)
+GLOBL expTaylor0<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor1<>+0(SB)/8, $(1.0)
+DATA expTaylor1<>+8(SB)/8, $(1.0)
+DATA expTaylor1<>+16(SB)/8, $(1.0)
+DATA expTaylor1<>+24(SB)/8, $(1.0)
+DATA expTaylor1<>+32(SB)/8, $(1.0)
+DATA expTaylor1<>+40(SB)/8, $(1.0)
+DATA expTaylor1<>+48(SB)/8, $(1.0)
+DATA expTaylor1<>+56(SB)/8, $(1.0)
+GLOBL expTaylor1<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor2<>+0(SB)/8, $(0.5)
+DATA expTaylor2<>+8(SB)/8, $(0.5)
+DATA expTaylor2<>+16(SB)/8, $(0.5)
+DATA expTaylor2<>+24(SB)/8, $(0.5)
+DATA expTaylor2<>+32(SB)/8, $(0.5)
+DATA expTaylor2<>+40(SB)/8, $(0.5)
+DATA expTaylor2<>+48(SB)/8, $(0.5)
+DATA expTaylor2<>+56(SB)/8, $(0.5)
+GLOBL expTaylor2<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor3<>+0(SB)/8, $(0.16666666666666666)
+DATA expTaylor3<>+8(SB)/8, $(0.16666666666666666)
+DATA expTaylor3<>+16(SB)/8, $(0.16666666666666666)
+DATA expTaylor3<>+24(SB)/8, $(0.16666666666666666)
+DATA expTaylor3<>+32(SB)/8, $(0.16666666666666666)
+DATA expTaylor3<>+40(SB)/8, $(0.16666666666666666)
+DATA expTaylor3<>+48(SB)/8, $(0.16666666666666666)
+DATA expTaylor3<>+56(SB)/8, $(0.16666666666666666)
+GLOBL expTaylor3<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor4<>+0(SB)/8, $(0.041666666666666664)
+DATA expTaylor4<>+8(SB)/8, $(0.041666666666666664)
+DATA expTaylor4<>+16(SB)/8, $(0.041666666666666664)
+DATA expTaylor4<>+24(SB)/8, $(0.041666666666666664)
+DATA expTaylor4<>+32(SB)/8, $(0.041666666666666664)
+DATA expTaylor4<>+40(SB)/8, $(0.041666666666666664)
+DATA expTaylor4<>+48(SB)/8, $(0.041666666666666664)
+DATA expTaylor4<>+56(SB)/8, $(0.041666666666666664)
+GLOBL expTaylor4<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor5<>+0(SB)/8, $(0.008333333333333333)
+DATA expTaylor5<>+8(SB)/8, $(0.008333333333333333)
+DATA expTaylor5<>+16(SB)/8, $(0.008333333333333333)
+DATA expTaylor5<>+24(SB)/8, $(0.008333333333333333)
+DATA expTaylor5<>+32(SB)/8, $(0.008333333333333333)
+DATA expTaylor5<>+40(SB)/8, $(0.008333333333333333)
+DATA expTaylor5<>+48(SB)/8, $(0.008333333333333333)
+DATA expTaylor5<>+56(SB)/8, $(0.008333333333333333)
+GLOBL expTaylor5<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor6<>+0(SB)/8, $(0.001388888888888889)
+DATA expTaylor6<>+8(SB)/8, $(0.001388888888888889)
+DATA expTaylor6<>+16(SB)/8, $(0.001388888888888889)
+DATA expTaylor6<>+24(SB)/8, $(0.001388888888888889)
+DATA expTaylor6<>+32(SB)/8, $(0.001388888888888889)
+DATA expTaylor6<>+40(SB)/8, $(0.001388888888888889)
+DATA expTaylor6<>+48(SB)/8, $(0.001388888888888889)
+DATA expTaylor6<>+56(SB)/8, $(0.001388888888888889)
+GLOBL expTaylor6<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor7<>+0(SB)/8, $(0.0001984126984126984)
+DATA expTaylor7<>+8(SB)/8, $(0.0001984126984126984)
+DATA expTaylor7<>+16(SB)/8, $(0.0001984126984126984)
+DATA expTaylor7<>+24(SB)/8, $(0.0001984126984126984)
+DATA expTaylor7<>+32(SB)/8, $(0.0001984126984126984)
+DATA expTaylor7<>+40(SB)/8, $(0.0001984126984126984)
+DATA expTaylor7<>+48(SB)/8, $(0.0001984126984126984)
+DATA expTaylor7<>+56(SB)/8, $(0.0001984126984126984)
+GLOBL expTaylor7<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor8<>+0(SB)/8, $(0.0000248015873015873)
+DATA expTaylor8<>+8(SB)/8, $(0.0000248015873015873)
+DATA expTaylor8<>+16(SB)/8, $(0.0000248015873015873)
+DATA expTaylor8<>+24(SB)/8, $(0.0000248015873015873)
+DATA expTaylor8<>+32(SB)/8, $(0.0000248015873015873)
+DATA expTaylor8<>+40(SB)/8, $(0.0000248015873015873)
+DATA expTaylor8<>+48(SB)/8, $(0.0000248015873015873)
+DATA expTaylor8<>+56(SB)/8, $(0.0000248015873015873)
+GLOBL expTaylor8<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor9<>+0(SB)/8, $(0.0000027557319223985893)
+DATA expTaylor9<>+8(SB)/8, $(0.0000027557319223985893)
+DATA expTaylor9<>+16(SB)/8, $(0.0000027557319223985893)
+DATA expTaylor9<>+24(SB)/8, $(0.0000027557319223985893)
+DATA expTaylor9<>+32(SB)/8, $(0.0000027557319223985893)
+DATA expTaylor9<>+40(SB)/8, $(0.0000027557319223985893)
+DATA expTaylor9<>+48(SB)/8, $(0.0000027557319223985893)
+DATA expTaylor9<>+56(SB)/8, $(0.0000027557319223985893)
+GLOBL expTaylor9<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor10<>+0(SB)/8, $(0.0000002755731922398589)
+DATA expTaylor10<>+8(SB)/8, $(0.0000002755731922398589)
+DATA expTaylor10<>+16(SB)/8, $(0.0000002755731922398589)
+DATA expTaylor10<>+24(SB)/8, $(0.0000002755731922398589)
+DATA expTaylor10<>+32(SB)/8, $(0.0000002755731922398589)
+DATA expTaylor10<>+40(SB)/8, $(0.0000002755731922398589)
+DATA expTaylor10<>+48(SB)/8, $(0.0000002755731922398589)
+DATA expTaylor10<>+56(SB)/8, $(0.0000002755731922398589)
+GLOBL expTaylor10<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor11<>+0(SB)/8, $(0.00000002505210838544172)
+DATA expTaylor11<>+8(SB)/8, $(0.00000002505210838544172)
+DATA expTaylor11<>+16(SB)/8, $(0.00000002505210838544172)
+DATA expTaylor11<>+24(SB)/8, $(0.00000002505210838544172)
+DATA expTaylor11<>+32(SB)/8, $(0.00000002505210838544172)
+DATA expTaylor11<>+40(SB)/8, $(0.00000002505210838544172)
+DATA expTaylor11<>+48(SB)/8, $(0.00000002505210838544172)
+DATA expTaylor11<>+56(SB)/8, $(0.00000002505210838544172)
+GLOBL expTaylor11<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor12<>+0(SB)/8, $(0.00000000208767569878681)
+DATA expTaylor12<>+8(SB)/8, $(0.00000000208767569878681)
+DATA expTaylor12<>+16(SB)/8, $(0.00000000208767569878681)
+DATA expTaylor12<>+24(SB)/8, $(0.00000000208767569878681)
+DATA expTaylor12<>+32(SB)/8, $(0.00000000208767569878681)
+DATA expTaylor12<>+40(SB)/8, $(0.00000000208767569878681)
+DATA expTaylor12<>+48(SB)/8, $(0.00000000208767569878681)
+DATA expTaylor12<>+56(SB)/8, $(0.00000000208767569878681)
+GLOBL expTaylor12<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor13<>+0(SB)/8, $(0.00000000016059043836821613)
+DATA expTaylor13<>+8(SB)/8, $(0.00000000016059043836821613)
+DATA expTaylor13<>+16(SB)/8, $(0.00000000016059043836821613)
+DATA expTaylor13<>+24(SB)/8, $(0.00000000016059043836821613)
+DATA expTaylor13<>+32(SB)/8, $(0.00000000016059043836821613)
+DATA expTaylor13<>+40(SB)/8, $(0.00000000016059043836821613)
+DATA expTaylor13<>+48(SB)/8, $(0.00000000016059043836821613)
+DATA expTaylor13<>+56(SB)/8, $(0.00000000016059043836821613)
+GLOBL expTaylor13<>(SB), RODATA|NOPTR, $64
+
+DATA expBias<>+0(SB)/4, $0x000003ff
+DATA expBias<>+4(SB)/4, $0x000003ff
+DATA expBias<>+8(SB)/4, $0x000003ff
+DATA expBias<>+12(SB)/4, $0x000003ff
+DATA expBias<>+16(SB)/4, $0x000003ff
+DATA expBias<>+20(SB)/4, $0x000003ff
+DATA expBias<>+24(SB)/4, $0x000003ff
+DATA expBias<>+28(SB)/4, $0x000003ff
+GLOBL expBias<>(SB), RODATA|NOPTR, $32
+
 // func set64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·set64AVX512(SB), NOSPLIT, $0-88
@@ -693,6 +903,103 @@ turn:
 	VFMADD231PD Z24, Z24, Z23
 	DECQ        AX
 	JNZ         turn
+	VZEROUPPER
+	RET
+
+// func exp64AVX512(n int, dst []float64, x []float64)
+// Requires: AVX, AVX512F
+TEXT ·exp64AVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ x_base+32(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPD      (DX)(BX*8), Z0
+	VMOVUPD      expHigh<>+0(SB), Z1
+	VMINPD       Z0, Z1, Z0
+	VMOVUPD      expLow<>+0(SB), Z1
+	VMAXPD       Z0, Z1, Z0
+	VMULPD       expLog2e<>+0(SB), Z0, Z1
+	VRNDSCALEPD  $0x08, Z1, Z1
+	VFNMADD231PD expHi<>+0(SB), Z1, Z0
+	VFNMADD231PD expLo<>+0(SB), Z1, Z0
+	VMOVUPD      expTaylor13<>+0(SB), Z2
+	VFMADD213PD  expTaylor12<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor11<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor10<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor9<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor8<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor7<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor6<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor5<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor4<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor3<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor2<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor1<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor0<>+0(SB), Z0, Z2
+	VSCALEFPD    Z1, Z2, Z2
+	VMOVUPD      Z2, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
+// Requires: AVX, AVX512F
+TEXT ·rbf64AVX512(SB), NOSPLIT, $0-96
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         xz_base+32(FP), DX
+	MOVQ         zz_base+56(FP), BX
+	VBROADCASTSD xx+80(FP), Z0
+	VBROADCASTSD factor+88(FP), Z1
+	VMOVUPD      expTwo<>+0(SB), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         SI, SI
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (BX)(SI*8), Z0, Z4
+	VMOVUPD      (DX)(SI*8), Z5
+	VFNMADD231PD Z2, Z5, Z4
+	VMAXPD       Z4, Z3, Z4
+	VMULPD       Z1, Z4, Z4
+	VMOVUPD      expHigh<>+0(SB), Z5
+	VMINPD       Z4, Z5, Z4
+	VMOVUPD      expLow<>+0(SB), Z5
+	VMAXPD       Z4, Z5, Z4
+	VMULPD       expLog2e<>+0(SB), Z4, Z5
+	VRNDSCALEPD  $0x08, Z5, Z5
+	VFNMADD231PD expHi<>+0(SB), Z5, Z4
+	VFNMADD231PD expLo<>+0(SB), Z5, Z4
+	VMOVUPD      expTaylor13<>+0(SB), Z6
+	VFMADD213PD  expTaylor12<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor11<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor10<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor9<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor8<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor7<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor6<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor5<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor4<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor3<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor2<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor1<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor0<>+0(SB), Z4, Z6
+	VSCALEFPD    Z5, Z6, Z6
+	VMOVUPD      Z6, (CX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, AX
+	JL           turn
+
+done:
 	VZEROUPPER
 	RET
 
@@ -1777,6 +2084,125 @@ turn:
 	VFMADD231PD Y12, Y12, Y11
 	DECQ        AX
 	JNZ         turn
+	VZEROUPPER
+	RET
+
+// func exp64AVX2(n int, dst []float64, x []float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·exp64AVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ x_base+32(FP), DX
+	XORQ BX, BX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPD      (DX)(BX*8), Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMULPD       expLog2e<>+0(SB), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VFNMADD231PD expHi<>+0(SB), Y1, Y0
+	VFNMADD231PD expLo<>+0(SB), Y1, Y0
+	VMOVUPD      expTaylor13<>+0(SB), Y2
+	VFMADD213PD  expTaylor12<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor11<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor10<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor9<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor8<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor7<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor6<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor5<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor4<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor3<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor2<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor1<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor0<>+0(SB), Y0, Y2
+	VCVTPD2DQY   Y1, X0
+	VPSRAD       $0x01, X0, X1
+	VPSUBD       X1, X0, X0
+	VMOVDQU      expBias<>+0(SB), X3
+	VPADDD       X3, X0, X0
+	VPMOVSXDQ    X0, Y0
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y0, Y2, Y2
+	VPADDD       X3, X1, X1
+	VPMOVSXDQ    X1, Y0
+	VPSLLQ       $0x34, Y0, Y0
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      Y2, (CX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·rbf64AVX2(SB), NOSPLIT, $0-96
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         xz_base+32(FP), DX
+	MOVQ         zz_base+56(FP), BX
+	VBROADCASTSD xx+80(FP), Y0
+	VBROADCASTSD factor+88(FP), Y1
+	VMOVUPD      expTwo<>+0(SB), Y2
+	VPXOR        Y3, Y3, Y3
+	XORQ         SI, SI
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (BX)(SI*8), Y0, Y4
+	VMOVUPD      (DX)(SI*8), Y5
+	VFNMADD231PD Y2, Y5, Y4
+	VMAXPD       Y4, Y3, Y4
+	VMULPD       Y1, Y4, Y4
+	VMOVUPD      expHigh<>+0(SB), Y5
+	VMINPD       Y4, Y5, Y4
+	VMOVUPD      expLow<>+0(SB), Y5
+	VMAXPD       Y4, Y5, Y4
+	VMULPD       expLog2e<>+0(SB), Y4, Y5
+	VROUNDPD     $0x08, Y5, Y5
+	VFNMADD231PD expHi<>+0(SB), Y5, Y4
+	VFNMADD231PD expLo<>+0(SB), Y5, Y4
+	VMOVUPD      expTaylor13<>+0(SB), Y6
+	VFMADD213PD  expTaylor12<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor11<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor10<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor9<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor8<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor7<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor6<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor5<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor4<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor3<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor2<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor1<>+0(SB), Y4, Y6
+	VFMADD213PD  expTaylor0<>+0(SB), Y4, Y6
+	VCVTPD2DQY   Y5, X4
+	VPSRAD       $0x01, X4, X5
+	VPSUBD       X5, X4, X4
+	VMOVDQU      expBias<>+0(SB), X7
+	VPADDD       X7, X4, X4
+	VPMOVSXDQ    X4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VPADDD       X7, X5, X5
+	VPMOVSXDQ    X5, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMOVUPD      Y6, (CX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, AX
+	JL           turn
+
+done:
 	VZEROUPPER
 	RET
 

@@ -34,3 +34,26 @@ func micro32(p Path) micro[float32] {
 	}
 	return portable[float32]()
 }
+
+// expVectors and rbfVectors do the first n entries, a multiple of vector.
+func expVectors(p Path, n int, dst, x []float64) {
+	switch p {
+	case AVX512:
+		exp64AVX512(n, dst, x)
+	case AVX2:
+		exp64AVX2(n, dst, x)
+	default:
+		expPortable(n, dst, x)
+	}
+}
+
+func rbfVectors(p Path, n int, dst, xz, zz []float64, xx, factor float64) {
+	switch p {
+	case AVX512:
+		rbf64AVX512(n, dst, xz, zz, xx, factor)
+	case AVX2:
+		rbf64AVX2(n, dst, xz, zz, xx, factor)
+	default:
+		rbfPortable(n, dst, xz, zz, xx, factor)
+	}
+}

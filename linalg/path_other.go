@@ -7,3 +7,9 @@ func Paths() []Path { return []Path{Portable} }
 
 func micro64(Path) micro[float64] { return portable[float64]() }
 func micro32(Path) micro[float32] { return portable[float32]() }
+
+func expVectors(_ Path, n int, dst, x []float64) { expPortable(n, dst, x) }
+
+func rbfVectors(_ Path, n int, dst, xz, zz []float64, xx, factor float64) {
+	rbfPortable(n, dst, xz, zz, xx, factor)
+}

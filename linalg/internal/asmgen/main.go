@@ -1,5 +1,5 @@
 // Command asmgen writes the assembly of package linalg: the micro-kernels of
-// the matrix product and the loops that measure what a core can do at best.
+// the matrix product, the exponential, and the loops that measure what a core can do at best.
 // It is a module of its own so that the generator is no dependency of the
 // program. "go generate ./linalg" runs it.
 package main
@@ -10,10 +10,14 @@ import (
 
 func main() {
 	ConstraintExpr("amd64")
+	numbers := constantsOf()
 	for _, u := range units() {
 		u.product("set", false)
 		u.product("add", true)
 		u.peak()
+		if u.size == 8 {
+			u.exp(numbers)
+		}
 	}
 	Generate()
 }

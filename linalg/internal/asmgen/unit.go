@@ -15,7 +15,6 @@ type unit struct {
 	width   int    // bytes of a register
 	rows    int    // of the register tile
 	vectors int    // registers in a row of the tile
-	spare   int    // registers left for broadcasts
 
 	register  func() reg.VecVirtual
 	zero      func(r reg.Register)
@@ -24,15 +23,21 @@ type unit struct {
 	broadcast func(from, to operand.Op)
 	add       func(from, with, to operand.Op)
 	fma       func(a, b, to operand.Op)
+	round     func(r reg.VecVirtual) // to whole numbers
+	scale     func(c constants, n, e reg.VecVirtual)
 }
 
 // units lists the four kernels. The tile is as large as the registers allow,
 // and wider than tall: a row of b is loaded, an entry of a is broadcast.
 func units() []unit {
-	wide := unit{width: 64, rows: 8, vectors: 3, spare: 5, register: ZMM}
+	wide := unit{width: 64, rows: 8, vectors: 3, register: ZMM}
 	wide.zero = func(r reg.Register) { VPXORQ(r, r, r) }
-	narrow := unit{width: 32, rows: 4, vectors: 3, spare: 1, register: YMM}
+	wide.round = func(r reg.VecVirtual) { VRNDSCALEPD(operand.U8(8), r, r) }
+	wide.scale = scaleWide
+	narrow := unit{width: 32, rows: 4, vectors: 3, register: YMM}
 	narrow.zero = func(r reg.Register) { VPXOR(r, r, r) }
+	narrow.round = func(r reg.VecVirtual) { VROUNDPD(operand.U8(8), r, r) }
+	narrow.scale = scaleNarrow
 	return []unit{wide.double("AVX512"), wide.single("AVX512"), narrow.double("AVX2"), narrow.single("AVX2")}
 }
 
