@@ -18,7 +18,7 @@ type family struct {
 func families() []family {
 	return []family{
 		{"linear", nil, fixed("linear", linear)},
-		{"rbf", []string{"gamma"}, by(rbf)},
+		{"rbf", []string{"gamma"}, rbf},
 		{"polynomial", []string{"gamma", "coef0", "degree"}, by(polynomial)},
 		{"rational-quadratic", []string{"length_scale", "alpha"}, by(rationalQuadratic)},
 		{"laplacian", []string{"gamma"}, by(laplacian)},

@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
 
 // Kernel is a positive semidefinite function of two rows that sees their inner
 // products only. It is safe for concurrent use. [New] makes one.
@@ -37,8 +41,22 @@ func (k pointwise) Map(dst, xz []float64, xx float64, zz []float64) {
 
 func linear(xz, _, _ float64) float64 { return xz }
 
-func rbf(s Spec) func(xz, xx, zz float64) float64 {
-	return func(xz, xx, zz float64) float64 { return math.Exp(-s.Gamma * SquaredDistance(xz, xx, zz)) }
+// gaussian is exp(-gamma D), many values at a time.
+type gaussian struct{ gamma float64 }
+
+func rbf(s Spec) Kernel { return gaussian{s.Gamma} }
+
+func (k gaussian) Name() string { return "rbf" }
+
+// At goes the way of Map, because math.Exp may round otherwise.
+func (k gaussian) At(xz, xx, zz float64) float64 {
+	value := [1]float64{xz}
+	k.Map(value[:], value[:], xx, []float64{zz})
+	return value[0]
+}
+
+func (k gaussian) Map(dst, xz []float64, xx float64, zz []float64) {
+	linalg.RBF(dst[:len(xz)], xz, xx, zz[:len(xz)], k.gamma)
 }
 
 func polynomial(s Spec) func(xz, xx, zz float64) float64 {
