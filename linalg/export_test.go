@@ -19,3 +19,5 @@ func ExpOn(p Path, dst, x []float64) { expOn(p, dst, x) }
 func RBFOn(p Path, dst, xz []float64, xx float64, zz []float64, gamma float64) {
 	rbfOn(p, dst, xz, xx, zz, gamma)
 }
+
+func FWHTOn[T Float](p Path, x []T) { transform(butterfliesOf[T](p), x) }

@@ -16,35 +16,58 @@ func FWHT[T Float](x []T) {
 	if len(x) == 0 || len(x)&(len(x)-1) != 0 {
 		panic(fmt.Sprintf("linalg: FWHT of %d values; pad to a power of two", len(x)))
 	}
-	transform(x)
+	transform(butterfliesOf[T](Paths()[0]), x)
+}
+
+// butterflies are ways to do the two highest levels of a vector of 4q values
+// and the three highest of 8q values.
+type butterflies[T Float] struct {
+	least             int // they are for q of at least this
+	quarters, eighths func(q int, x []T)
+}
+
+func butterfliesOf[T Float](p Path) butterflies[T] {
+	var zero T
+	if _, single := any(zero).(float32); single {
+		return any(butterflies32(p)).(butterflies[T])
+	}
+	return any(butterflies64(p)).(butterflies[T])
 }
 
 // transform is depth first: two levels over the whole vector, then each
 // quarter to its end while it is in the cache (Frigo, Leiserson, Prokop,
 // Ramachandran 1999, cache-oblivious algorithms).
-func transform[T Float](x []T) {
+func transform[T Float](b butterflies[T], x []T) {
 	if len(x) <= leaf {
-		passes(x)
+		passes(b, x)
 		return
 	}
 	q := len(x) / 4
-	quarters(x, q)
+	b.quarters(q, x)
 	for i := 0; i < len(x); i += q {
-		transform(x[i : i+q])
+		transform(b, x[i:i+q])
 	}
 }
 
 // passes does all levels of a short transform, three at a time where it can.
-func passes[T Float](x []T) {
+func passes[T Float](b butterflies[T], x []T) {
 	n := len(x)
 	for ; n >= 64 || n == 8; n /= 8 {
+		eighths := eighths[T]
+		if n/8 >= b.least {
+			eighths = b.eighths
+		}
 		for i := 0; i < len(x); i += n {
-			eighths(x[i:i+n], n/8)
+			eighths(n/8, x[i:i+n])
 		}
 	}
 	for ; n >= 4; n /= 4 {
+		quarters := quarters[T]
+		if n/4 >= b.least {
+			quarters = b.quarters
+		}
 		for i := 0; i < len(x); i += n {
-			quarters(x[i:i+n], n/4)
+			quarters(n/4, x[i:i+n])
 		}
 	}
 	if n == 2 {
@@ -60,7 +83,7 @@ func pairs[T Float](x []T) {
 }
 
 // quarters does the two highest levels of a vector of 4q values.
-func quarters[T Float](x []T, q int) {
+func quarters[T Float](q int, x []T) {
 	x0, x1, x2, x3 := x[:q], x[q:][:q], x[2*q:][:q], x[3*q:][:q]
 	for i := range x0 {
 		a, b, c, d := x0[i], x1[i], x2[i], x3[i]
@@ -71,7 +94,7 @@ func quarters[T Float](x []T, q int) {
 }
 
 // eighths does the three highest levels of a vector of 8q values.
-func eighths[T Float](x []T, q int) {
+func eighths[T Float](q int, x []T) {
 	x0, x1, x2, x3 := x[:q], x[q:][:q], x[2*q:][:q], x[3*q:][:q]
 	x4, x5, x6, x7 := x[4*q:][:q], x[5*q:][:q], x[6*q:][:q], x[7*q:][:q]
 	for i := range x0 {

@@ -79,3 +79,25 @@ func TestFWHTRefusesOtherLengths(t *testing.T) {
 		}
 	}
 }
+
+// All paths add the same numbers in the same order.
+func TestFWHTOnEachPath(t *testing.T) {
+	onEachPath(t, func(t *testing.T, p linalg.Path) {
+		for n := 1; n <= 1<<15; n *= 2 {
+			fwhtAsPortable[float64](t, p, n)
+			fwhtAsPortable[float32](t, p, n)
+		}
+	})
+}
+
+func fwhtAsPortable[T linalg.Float](t *testing.T, p linalg.Path, n int) {
+	t.Helper()
+	got, want := noise[T](1, n, 9).Data, noise[T](1, n, 9).Data
+	linalg.FWHTOn(p, got[:n])
+	linalg.FWHTOn(linalg.Portable, want[:n])
+	for i, w := range want { // and nothing behind the vector is touched
+		if got[i] != w {
+			t.Fatalf("%T: entry %d of %d is %v, want %v", w, i, n, got[i], w)
+		}
+	}
+}

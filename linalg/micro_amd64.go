@@ -17,6 +17,16 @@ func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX512 does 192 fused multiply-adds per turn.
 func peak64AVX512(turns int)
 
+// quarters64AVX512 does the 2 highest levels of 4q values; q is a positive multiple of 8.
+//
+//go:noescape
+func quarters64AVX512(q int, x []float64)
+
+// eighths64AVX512 does the 3 highest levels of 8q values; q is a positive multiple of 8.
+//
+//go:noescape
+func eighths64AVX512(q int, x []float64)
+
 // exp64AVX512 sets the first n entries of dst to e^x; n is a multiple of 8.
 //
 //go:noescape
@@ -40,6 +50,16 @@ func add32AVX512(k int, a []float32, b []float32, c []float32, stride int)
 // peak32AVX512 does 384 fused multiply-adds per turn.
 func peak32AVX512(turns int)
 
+// quarters32AVX512 does the 2 highest levels of 4q values; q is a positive multiple of 16.
+//
+//go:noescape
+func quarters32AVX512(q int, x []float32)
+
+// eighths32AVX512 does the 3 highest levels of 8q values; q is a positive multiple of 16.
+//
+//go:noescape
+func eighths32AVX512(q int, x []float32)
+
 // set64AVX2 is a micro-kernel of 4 x 12: see micro.
 //
 //go:noescape
@@ -52,6 +72,16 @@ func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 
 // peak64AVX2 does 48 fused multiply-adds per turn.
 func peak64AVX2(turns int)
+
+// quarters64AVX2 does the 2 highest levels of 4q values; q is a positive multiple of 4.
+//
+//go:noescape
+func quarters64AVX2(q int, x []float64)
+
+// eighths64AVX2 does the 3 highest levels of 8q values; q is a positive multiple of 4.
+//
+//go:noescape
+func eighths64AVX2(q int, x []float64)
 
 // exp64AVX2 sets the first n entries of dst to e^x; n is a multiple of 4.
 //
@@ -75,3 +105,13 @@ func add32AVX2(k int, a []float32, b []float32, c []float32, stride int)
 
 // peak32AVX2 does 96 fused multiply-adds per turn.
 func peak32AVX2(turns int)
+
+// quarters32AVX2 does the 2 highest levels of 4q values; q is a positive multiple of 8.
+//
+//go:noescape
+func quarters32AVX2(q int, x []float32)
+
+// eighths32AVX2 does the 3 highest levels of 8q values; q is a positive multiple of 8.
+//
+//go:noescape
+func eighths32AVX2(q int, x []float32)

@@ -57,3 +57,23 @@ func rbfVectors(p Path, n int, dst, xz, zz []float64, xx, factor float64) {
 		rbfPortable(n, dst, xz, zz, xx, factor)
 	}
 }
+
+func butterflies64(p Path) butterflies[float64] {
+	switch p {
+	case AVX512:
+		return butterflies[float64]{8, quarters64AVX512, eighths64AVX512}
+	case AVX2:
+		return butterflies[float64]{4, quarters64AVX2, eighths64AVX2}
+	}
+	return butterflies[float64]{1, quarters[float64], eighths[float64]}
+}
+
+func butterflies32(p Path) butterflies[float32] {
+	switch p {
+	case AVX512:
+		return butterflies[float32]{16, quarters32AVX512, eighths32AVX512}
+	case AVX2:
+		return butterflies[float32]{8, quarters32AVX2, eighths32AVX2}
+	}
+	return butterflies[float32]{1, quarters[float32], eighths[float32]}
+}

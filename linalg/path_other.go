@@ -13,3 +13,11 @@ func expVectors(_ Path, n int, dst, x []float64) { expPortable(n, dst, x) }
 func rbfVectors(_ Path, n int, dst, xz, zz []float64, xx, factor float64) {
 	rbfPortable(n, dst, xz, zz, xx, factor)
 }
+
+func butterflies64(Path) butterflies[float64] {
+	return butterflies[float64]{1, quarters[float64], eighths[float64]}
+}
+
+func butterflies32(Path) butterflies[float32] {
+	return butterflies[float32]{1, quarters[float32], eighths[float32]}
+}

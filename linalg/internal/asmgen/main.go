@@ -1,5 +1,5 @@
 // Command asmgen writes the assembly of package linalg: the micro-kernels of
-// the matrix product, the exponential, and the loops that measure what a core can do at best.
+// the matrix product, the exponential, butterflies, and the loops that measure what a core can do at best.
 // It is a module of its own so that the generator is no dependency of the
 // program. "go generate ./linalg" runs it.
 package main
@@ -15,6 +15,8 @@ func main() {
 		u.product("set", false)
 		u.product("add", true)
 		u.peak()
+		u.butterflies("quarters", 2)
+		u.butterflies("eighths", 3)
 		if u.size == 8 {
 			u.exp(numbers)
 		}

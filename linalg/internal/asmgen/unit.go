@@ -22,6 +22,7 @@ type unit struct {
 	store     func(from, to operand.Op)
 	broadcast func(from, to operand.Op)
 	add       func(from, with, to operand.Op)
+	sub       func(from, with, to operand.Op) // with - from
 	fma       func(a, b, to operand.Op)
 	round     func(r reg.VecVirtual) // to whole numbers
 	scale     func(c constants, n, e reg.VecVirtual)
@@ -47,6 +48,7 @@ func (u unit) double(set string) unit {
 	u.store = u.load
 	u.broadcast = func(from, to operand.Op) { VBROADCASTSD(from, to) }
 	u.add = func(from, with, to operand.Op) { VADDPD(from, with, to) }
+	u.sub = func(from, with, to operand.Op) { VSUBPD(from, with, to) }
 	u.fma = func(a, b, to operand.Op) { VFMADD231PD(a, b, to) }
 	return u
 }
@@ -57,6 +59,7 @@ func (u unit) single(set string) unit {
 	u.store = u.load
 	u.broadcast = func(from, to operand.Op) { VBROADCASTSS(from, to) }
 	u.add = func(from, with, to operand.Op) { VADDPS(from, with, to) }
+	u.sub = func(from, with, to operand.Op) { VSUBPS(from, with, to) }
 	u.fma = func(a, b, to operand.Op) { VFMADD231PS(a, b, to) }
 	return u
 }
