@@ -43,11 +43,12 @@ func limits[T linalg.Float](b *testing.B, name string, path linalg.Path, cores i
 
 func limit[T linalg.Float](b *testing.B, path linalg.Path, cores int, flops float64, f func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+	turns := int(flops/linalg.FMA[T](path, cores, 1)) + 1 // as long as the product, so that other load hits both
 	var speed, peak float64
 	for b.Loop() {
 		for range 5 {
 			begin := time.Now()
-			n := linalg.FMA[T](path, cores, 2_000_000)
+			n := linalg.FMA[T](path, cores, turns)
 			peak = max(peak, n/time.Since(begin).Seconds())
 			begin = time.Now()
 			f()
