@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The Gram matrix can be the data (design rule 19): rows on a grid generate a
+// The Gram matrix can be the data: rows on a grid generate a
 // lattice with an orthogonal basis, one vector for each pixel. Lattice
 // reduction (Lenstra, Lenstra, Lovasz 1982) finds it from the rows' inner
 // products, which in units of the grid are integers and therefore exact in
