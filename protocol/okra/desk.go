@@ -45,6 +45,32 @@ func (d *desk) parties() []string {
 	return d.setup.Session.With(protocol.RoleLeader, protocol.RoleParty)
 }
 
+// machine is what a role does with each kind of event.
+type machine interface {
+	start(protocol.Start) (protocol.Effects, error)
+	receive(protocol.Message) (protocol.Effects, error)
+	resume() (protocol.Effects, error)
+	expire(protocol.Timer) (protocol.Effects, error)
+}
+
+// step hands an event that may come now to its role.
+func (d *desk) step(m machine, e protocol.Event) (protocol.Effects, error) {
+	if err := d.admit(e); err != nil {
+		return protocol.Effects{}, err
+	}
+	switch e := e.(type) {
+	case protocol.Start:
+		return m.start(e)
+	case protocol.Received:
+		return m.receive(e.Message)
+	case protocol.Resumed:
+		return m.resume()
+	case protocol.Expired:
+		return m.expire(e.Timer)
+	}
+	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
+}
+
 // admit refuses events out of place. It changes nothing.
 func (d *desk) admit(e protocol.Event) error {
 	_, start := e.(protocol.Start)

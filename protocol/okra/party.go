@@ -65,22 +65,7 @@ func (p *Party) Padding() int { return Padding(p.input.Rows.Cols) }
 func (p *Party) leader() string { return p.setup.Session.With(protocol.RoleLeader)[0] }
 
 // Step implements [protocol.Machine].
-func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := p.admit(e); err != nil {
-		return protocol.Effects{}, err
-	}
-	switch e := e.(type) {
-	case protocol.Start:
-		return p.start(e)
-	case protocol.Received:
-		return p.receive(e.Message)
-	case protocol.Resumed:
-		return p.resume()
-	case protocol.Expired:
-		return p.expire(e.Timer)
-	}
-	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
-}
+func (p *Party) Step(e protocol.Event) (protocol.Effects, error) { return p.step(p, e) }
 
 func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != p.hash {

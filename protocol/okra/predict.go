@@ -77,22 +77,7 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Matrix[
 func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 
 // Step implements [protocol.Machine].
-func (p *PredictParty) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := p.admit(e); err != nil {
-		return protocol.Effects{}, err
-	}
-	switch e := e.(type) {
-	case protocol.Start:
-		return p.start(e)
-	case protocol.Received:
-		return p.receive(e.Message)
-	case protocol.Resumed:
-		return p.resume()
-	case protocol.Expired:
-		return p.expire(e.Timer)
-	}
-	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
-}
+func (p *PredictParty) Step(e protocol.Event) (protocol.Effects, error) { return p.step(p, e) }
 
 func (p *PredictParty) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != p.hash {

@@ -43,22 +43,11 @@ func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Ans
 func (s *PredictServer) owner() string { return s.parties()[0] }
 
 // Step implements [protocol.Machine].
-func (s *PredictServer) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := s.admit(e); err != nil {
-		return protocol.Effects{}, err
-	}
-	switch e := e.(type) {
-	case protocol.Start:
-		s.started = true
-		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
-	case protocol.Received:
-		return s.receive(e.Message)
-	case protocol.Resumed:
-		return s.resume()
-	case protocol.Expired:
-		return s.expire(e.Timer)
-	}
-	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
+func (s *PredictServer) Step(e protocol.Event) (protocol.Effects, error) { return s.step(s, e) }
+
+func (s *PredictServer) start(protocol.Start) (protocol.Effects, error) {
+	s.started = true
+	return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 }
 
 func (s *PredictServer) receive(m protocol.Message) (protocol.Effects, error) {

@@ -78,22 +78,11 @@ func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
 }
 
 // Step implements [protocol.Machine].
-func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := s.admit(e); err != nil {
-		return protocol.Effects{}, err
-	}
-	switch e := e.(type) {
-	case protocol.Start:
-		s.started = true
-		return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
-	case protocol.Received:
-		return s.receive(e.Message)
-	case protocol.Resumed:
-		return s.resume()
-	case protocol.Expired:
-		return s.expire(e.Timer)
-	}
-	return protocol.Effects{}, fmt.Errorf("okra: unknown event %T", e)
+func (s *Server) Step(e protocol.Event) (protocol.Effects, error) { return s.step(s, e) }
+
+func (s *Server) start(protocol.Start) (protocol.Effects, error) {
+	s.started = true
+	return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 }
 
 func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
