@@ -63,7 +63,7 @@ func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member,
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
 		return m, session.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
 	}
-	_, err = identity.CreateFrom(h.IdentityPath(), seed)
+	_, err = identity.Create(h.IdentityPath(), seed)
 	if errors.Is(err, fs.ErrExist) {
 		return m, session.BadInput(fmt.Errorf("%s holds an identity already; choose another --home", h))
 	}

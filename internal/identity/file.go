@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -14,20 +13,10 @@ import (
 // SeedSize is the length of a seed in bytes.
 const SeedSize = 32
 
-// Create draws a new identity and writes its seed to path with mode 0600. It
-// returns once the file would survive a power cut. An existing file is never
-// overwritten.
-func Create(path string) (*Identity, error) {
-	var seed [SeedSize]byte
-	if _, err := rand.Read(seed[:]); err != nil {
-		return nil, fmt.Errorf("identity: %w", err)
-	}
-	return CreateFrom(path, seed)
-}
-
-// CreateFrom is Create with a seed that is not drawn but given, for tests that
-// must be repeatable.
-func CreateFrom(path string, seed [SeedSize]byte) (*Identity, error) {
+// Create derives an identity from a seed and writes the seed to path with mode
+// 0600. It returns once the file would survive a power cut. An existing file is
+// never overwritten.
+func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	id, err := FromSeed(seed)
 	if err != nil {
 		return nil, err

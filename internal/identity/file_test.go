@@ -13,7 +13,7 @@ import (
 
 func TestCreateThenLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "identity")
-	made, err := Create(path)
+	made, err := Create(path, [SeedSize]byte{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestCreateThenLoad(t *testing.T) {
 	if err != nil || info.Mode() != 0o600 || info.Size() != SeedSize {
 		t.Errorf("file has mode %v and %d bytes (%v), want 0600 and %d", info.Mode(), info.Size(), err, SeedSize)
 	}
-	other, err := Create(filepath.Join(t.TempDir(), "identity"))
+	other, err := Create(filepath.Join(t.TempDir(), "identity"), [SeedSize]byte{2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestCreateNeverOverwrites(t *testing.T) {
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(path); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "move it away first") {
+	if _, err := Create(path, [SeedSize]byte{3}); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "move it away first") {
 		t.Errorf("got %v", err)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "precious" {
