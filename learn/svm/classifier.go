@@ -14,6 +14,7 @@ type Classifier struct {
 	Pairs   []Pair   // (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
 
 	support []int
+	rows    int // of the training set that support numbers; 0: unknown
 }
 
 // Pair is the machine of two classes, f(x) = sum_k Coef[k] K(x, sv[Index[k]]) -

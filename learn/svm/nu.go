@@ -79,7 +79,7 @@ func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, pr
 		return nil, err
 	}
 	t := newTrainer(src, codes, classes, p.shared(), progress)
-	t.machine = func(_ *pair, k kernel.Source, first []bool, stop stopping) (solution, error) {
+	t.machine = func(_ int, k kernel.Source, first []bool, stop stopping) (solution, error) {
 		return solveNuSVC(k, first, p.Nu, stop, t.cache)
 	}
 	return t.run()

@@ -17,6 +17,15 @@ import (
 //
 // Every kernel value that is read is checked: NaN and infinities are errors.
 func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) (*Classifier, error) {
+	t, err := newSVC(src, codes, classes, p, progress)
+	if err != nil {
+		return nil, err
+	}
+	return t.run()
+}
+
+// newSVC returns the trainer of a C-SVC that starts from zero.
+func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) (*trainer, error) {
 	if err := checkLabels(src.Len(), codes, classes); err != nil {
 		return nil, err
 	}
@@ -24,10 +33,14 @@ func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progre
 		return nil, err
 	}
 	t := newTrainer(src, codes, classes, p.filled(), progress)
-	t.machine = func(q *pair, k kernel.Source, first []bool, stop stopping) (solution, error) {
-		return solve(cSVC(k, first, t.params.bound(classes[q.first]), t.params.bound(classes[q.second])), stop, t.cache)
+	t.starts = make([][]float64, len(t.pairs))
+	t.machine = func(k int, source kernel.Source, first []bool, stop stopping) (solution, error) {
+		cFirst, cSecond := t.bounds(k)
+		q := cSVC(source, first, cFirst, cSecond)
+		q.start = t.starts[k]
+		return solve(q, stop, t.cache)
 	}
-	return t.run()
+	return t, nil
 }
 
 func checkLabels(n int, codes []int, classes []string) error {
@@ -79,8 +92,9 @@ type trainer struct {
 	rows    [][]int // rows of each class, ascending
 	pairs   []pair
 	cache   int64 // bytes for one pair
-	// machine solves one pair; first says which rows are of its first class.
-	machine func(q *pair, k kernel.Source, first []bool, stop stopping) (solution, error)
+	// machine solves pair k; first says which rows are of its first class.
+	machine func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
+	starts  [][]float64 // of a C-SVC: where to start, by pair; nil: from zero
 
 	mu       sync.Mutex
 	done     int
@@ -135,8 +149,14 @@ func (t *trainer) train(k int) {
 	}
 	var err error
 	q.rows = rows
-	q.solution, err = t.machine(q, source, first, stopping{tol: t.params.Tol, iterations: t.params.iterations(len(rows))})
+	q.solution, err = t.machine(k, source, first, stopping{tol: t.params.Tol, iterations: t.params.iterations(len(rows))})
 	t.finish(k, err)
+}
+
+// bounds returns C_i of both classes of pair k.
+func (t *trainer) bounds(k int) (cFirst, cSecond float64) {
+	q := &t.pairs[k]
+	return t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second])
 }
 
 // merge merges two ascending lists of rows and says which come from a.
@@ -191,7 +211,7 @@ func renumber(err error, rows []int) error {
 
 // classifier keeps what the decisions need.
 func (t *trainer) classifier() *Classifier {
-	c := &Classifier{Classes: append([]string(nil), t.classes...), Pairs: make([]Pair, len(t.pairs))}
+	c := &Classifier{Classes: append([]string(nil), t.classes...), Pairs: make([]Pair, len(t.pairs)), rows: t.source.Len()}
 	position := t.supportVectors(c)
 	for k, q := range t.pairs {
 		p := Pair{First: q.first, Second: q.second, Rho: q.solution.rho}
