@@ -1,6 +1,7 @@
 package linalg_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -9,15 +10,26 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ulps is the distance of two numbers in units in the last place of want.
-func ulps(got, want float64) float64 {
-	if got == want || math.IsNaN(got) && math.IsNaN(want) {
+// ulps is the distance of a number to the exact one in units in the last place
+// of T.
+func ulps[T linalg.Float](got T, want float64) float64 {
+	off, nearest := math.Abs(float64(got)-want), T(want)
+	if got == nearest || math.IsNaN(float64(got)) && math.IsNaN(want) {
 		return 0
 	}
-	if math.IsInf(got, 0) || math.IsInf(want, 0) {
+	if math.IsInf(float64(got), 0) || math.IsInf(float64(nearest), 0) {
 		return math.Inf(1)
 	}
-	return math.Abs(got-want) / (math.Nextafter(math.Abs(want), math.Inf(1)) - math.Abs(want))
+	return off / unit(nearest)
+}
+
+// unit is the distance from v to the next number away from 0.
+func unit[T linalg.Float](v T) float64 {
+	if wide, double := any(v).(float64); double {
+		return math.Nextafter(math.Abs(wide), math.Inf(1)) - math.Abs(wide)
+	}
+	size := float32(math.Abs(float64(v)))
+	return float64(math.Nextafter32(size, float32(math.Inf(1)))) - float64(size)
 }
 
 // exactExp is e^x, correctly rounded: Taylor's series of x / 2^12 in 300 bits,
@@ -49,74 +61,94 @@ func TestExpIsNearTheExactOne(t *testing.T) {
 	for len(x) < 3001 {
 		x = append(x, 1500*src.Float64()-750, 2*src.Float64()-1, -30*src.Float64())
 	}
-	want := make([]float64, len(x))
-	for i, v := range x {
-		want[i] = exactExp(v)
-	}
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
-		got, worst := make([]float64, len(x)), 0.0
-		linalg.ExpOn(p, got, x)
-		for i, v := range x {
-			if p == linalg.Portable && v > 709 && math.IsInf(got[i], 1) {
-				continue // math.Exp gives up a little early
-			}
-			off := ulps(got[i], want[i])
-			if worst = max(worst, off); !(off <= 2) {
-				t.Fatalf("e^%v is %v, off by %g units in the last place of %v", v, got[i], off, want[i])
-			}
+		expIsNearTheExactOne(t, p, x)
+		narrow := []float32{88.72283, 88.72284, 89, -87.3, -87.4, -100, -103.2, -103.9, -103.98, -105}
+		for _, v := range x {
+			narrow = append(narrow, float32(v), float32(v)/7)
 		}
-		t.Logf("at most %g units in the last place", worst)
+		expIsNearTheExactOne(t, p, narrow)
 	})
 }
 
+func expIsNearTheExactOne[T linalg.Float](t *testing.T, p linalg.Path, x []T) {
+	t.Helper()
+	got, worst := make([]T, len(x)), 0.0
+	linalg.ExpOn(p, got, x)
+	for i, v := range x {
+		if p == linalg.Portable && v > 709 && math.IsInf(float64(got[i]), 1) {
+			continue // math.Exp gives up a little early
+		}
+		off := ulps(got[i], exactExp(float64(v)))
+		if worst = max(worst, off); !(off <= 2) {
+			t.Fatalf("%T: e^%v is %v, off by %g units in the last place of %v", v, v, got[i], off, exactExp(float64(v)))
+		}
+	}
+	t.Logf("%T: at most %g units in the last place", x[0], worst)
+}
+
 func TestExpDoesNotDependOnPlace(t *testing.T) {
-	x := noise[float64](1, 70, 3).Data[:70]
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
-		all := make([]float64, len(x))
-		linalg.ExpOn(p, all, x)
-		for lo := range x {
-			for hi := lo; hi <= min(len(x), lo+19); hi++ {
-				got := make([]float64, hi-lo+1)
-				got[hi-lo] = -1
-				linalg.ExpOn(p, got[:hi-lo], x[lo:hi])
-				for i, v := range got[:hi-lo] {
-					if v != all[lo+i] {
-						t.Fatalf("entry %d of %d to %d is %v, want %v", i, lo, hi, v, all[lo+i])
-					}
-				}
-				if got[hi-lo] != -1 {
-					t.Fatalf("%d to %d: wrote past the end", lo, hi)
+		doesNotDependOnPlace(t, func(dst, x []float64) { linalg.ExpOn(p, dst, x) })
+		doesNotDependOnPlace(t, func(dst, x []float32) { linalg.ExpOn(p, dst, x) })
+	})
+}
+
+// doesNotDependOnPlace maps all short parts of a vector.
+func doesNotDependOnPlace[T linalg.Float](t *testing.T, f func(dst, x []T)) {
+	t.Helper()
+	x := noise[T](1, 70, 3).Data[:70]
+	all := make([]T, len(x))
+	f(all, x)
+	for lo := range x {
+		for hi := lo; hi <= min(len(x), lo+35); hi++ {
+			got := make([]T, hi-lo+1)
+			got[hi-lo] = -7
+			f(got[:hi-lo], x[lo:hi])
+			for i, v := range got[:hi-lo] {
+				if v != all[lo+i] {
+					t.Fatalf("%T: entry %d of %d to %d is %v, want %v", v, i, lo, hi, v, all[lo+i])
 				}
 			}
+			if got[hi-lo] != -7 {
+				t.Fatalf("%T: %d to %d: wrote past the end", x[0], lo, hi)
+			}
 		}
-	})
+	}
 }
 
 func TestRBFIsExpOfDistances(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
-		for n := range 40 {
-			xz, zz := noise[float64](1, n, 1).Data[:n], noise[float64](1, n, 2).Data[:n]
-			if n > 8 { // the same row; a distance that rounding made negative; what is not finite
-				xz[0], zz[0] = 3, 3
-				xz[1], zz[1] = 3.1, 3
-				xz[2], zz[3], xz[n-1] = math.NaN(), math.Inf(1), math.NaN()
-			}
-			got, want := make([]float64, n), make([]float64, n)
-			for i := range want {
-				want[i] = -0.7 * max(0, 3+zz[i]-2*xz[i])
-			}
-			linalg.ExpOn(p, want, want)
-			linalg.RBFOn(p, got, xz, 3, zz, 0.7)
-			for i, w := range want {
-				if got[i] != w && !(math.IsNaN(got[i]) && math.IsNaN(w)) {
-					t.Fatalf("%d values: entry %d is %v, want %v", n, i, got[i], w)
-				}
-			}
-			if n > 8 && (got[0] != 1 || got[1] != 1) {
-				t.Errorf("the same row: %v and %v, want 1", got[0], got[1])
+		rbfIsExpOfDistances[float64](t, p)
+		rbfIsExpOfDistances[float32](t, p)
+	})
+}
+
+func rbfIsExpOfDistances[T linalg.Float](t *testing.T, p linalg.Path) {
+	t.Helper()
+	nan, inf := T(math.NaN()), T(math.Inf(1))
+	for n := range 40 {
+		xz, zz := noise[T](1, n, 1).Data[:n], noise[T](1, n, 2).Data[:n]
+		if n > 8 { // the same row; a distance that rounding made negative; what is not finite
+			xz[0], zz[0] = 3, 3
+			xz[1], zz[1] = 3.1, 3
+			xz[2], zz[3], xz[n-1] = nan, inf, nan
+		}
+		got, want := make([]T, n), make([]T, n)
+		for i := range want {
+			want[i] = -0.7 * max(0, 3+zz[i]-2*xz[i])
+		}
+		linalg.ExpOn(p, want, want)
+		linalg.RBFOn(p, got, xz, 3, zz, 0.7)
+		for i, w := range want {
+			if got[i] != w && !(got[i] != got[i] && w != w) {
+				t.Fatalf("%d values: entry %d is %v, want %v", n, i, got[i], w)
 			}
 		}
-	})
+		if n > 8 && (got[0] != 1 || got[1] != 1) {
+			t.Errorf("the same row: %v and %v, want 1", got[0], got[1])
+		}
+	}
 }
 
 func TestExpRefusesOtherLengths(t *testing.T) {
@@ -133,20 +165,22 @@ func TestExpRefusesOtherLengths(t *testing.T) {
 }
 
 func BenchmarkExp(b *testing.B) {
-	x := noise[float64](1, 4096, 1).Data[:4096]
-	dst := make([]float64, len(x))
 	for _, p := range linalg.Paths() {
-		b.Run(p.String(), func(b *testing.B) {
-			for b.Loop() {
-				linalg.ExpOn(p, dst, x)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(x)), "ns/value")
-		})
-		b.Run(p.String()+"/rbf", func(b *testing.B) {
-			for b.Loop() {
-				linalg.RBFOn(p, dst, x, 1, x, 0.1)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(x)), "ns/value")
-		})
+		perValue(b, fmt.Sprint(p, "/float64"), func(dst, x []float64) { linalg.ExpOn(p, dst, x) })
+		perValue(b, fmt.Sprint(p, "/float32"), func(dst, x []float32) { linalg.ExpOn(p, dst, x) })
+		perValue(b, fmt.Sprint(p, "/rbf/float64"), func(dst, x []float64) { linalg.RBFOn(p, dst, x, 1, x, 0.1) })
+		perValue(b, fmt.Sprint(p, "/rbf/float32"), func(dst, x []float32) { linalg.RBFOn(p, dst, x, 1, x, 0.1) })
 	}
+}
+
+// perValue measures a function of values that stay in the cache.
+func perValue[T linalg.Float](b *testing.B, name string, f func(dst, x []T)) {
+	x := noise[T](1, 4096, 1).Data[:4096]
+	dst := make([]T, len(x))
+	b.Run(name, func(b *testing.B) {
+		for b.Loop() {
+			f(dst, x)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(x)), "ns/value")
+	})
 }

@@ -14,9 +14,9 @@ func SyrkWideOn(p Path, dst Matrix[float64], a Matrix[float32]) {
 	multiply(microOf[float64](p), dst, a, a, true)
 }
 
-func ExpOn(p Path, dst, x []float64) { expOn(p, dst, x) }
+func ExpOn[T Float](p Path, dst, x []T) { expOn(p, dst, x) }
 
-func RBFOn(p Path, dst, xz []float64, xx float64, zz []float64, gamma float64) {
+func RBFOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
 	rbfOn(p, dst, xz, xx, zz, gamma)
 }
 

@@ -32,10 +32,10 @@ func eighths64AVX512(q int, x []float64)
 //go:noescape
 func exp64AVX512(n int, dst []float64, x []float64)
 
-// rbf64AVX512 sets the first n entries of dst to e^(factor max(0, xx + zz - 2 xz)); n is a multiple of 8.
+// rbf64AVX512 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
 //
 //go:noescape
-func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
+func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
 // set32AVX512 is a micro-kernel of 8 x 48: see micro.
 //
@@ -59,6 +59,16 @@ func quarters32AVX512(q int, x []float32)
 //
 //go:noescape
 func eighths32AVX512(q int, x []float32)
+
+// exp32AVX512 sets the first n entries of dst to e^x; n is a multiple of 16.
+//
+//go:noescape
+func exp32AVX512(n int, dst []float32, x []float32)
+
+// rbf32AVX512 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+//
+//go:noescape
+func rbf32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 
 // set64AVX2 is a micro-kernel of 4 x 12: see micro.
 //
@@ -88,10 +98,10 @@ func eighths64AVX2(q int, x []float64)
 //go:noescape
 func exp64AVX2(n int, dst []float64, x []float64)
 
-// rbf64AVX2 sets the first n entries of dst to e^(factor max(0, xx + zz - 2 xz)); n is a multiple of 4.
+// rbf64AVX2 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
 //
 //go:noescape
-func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
+func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
 // set32AVX2 is a micro-kernel of 4 x 24: see micro.
 //
@@ -115,3 +125,13 @@ func quarters32AVX2(q int, x []float32)
 //
 //go:noescape
 func eighths32AVX2(q int, x []float32)
+
+// exp32AVX2 sets the first n entries of dst to e^x; n is a multiple of 8.
+//
+//go:noescape
+func exp32AVX2(n int, dst []float32, x []float32)
+
+// rbf32AVX2 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func rbf32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)

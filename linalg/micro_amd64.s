@@ -4,215 +4,449 @@
 
 #include "textflag.h"
 
-DATA expHigh<>+0(SB)/8, $(710.0)
-DATA expHigh<>+8(SB)/8, $(710.0)
-DATA expHigh<>+16(SB)/8, $(710.0)
-DATA expHigh<>+24(SB)/8, $(710.0)
-DATA expHigh<>+32(SB)/8, $(710.0)
-DATA expHigh<>+40(SB)/8, $(710.0)
-DATA expHigh<>+48(SB)/8, $(710.0)
-DATA expHigh<>+56(SB)/8, $(710.0)
-GLOBL expHigh<>(SB), RODATA|NOPTR, $64
+DATA expHigh64<>+0(SB)/8, $0x4086300000000000
+DATA expHigh64<>+8(SB)/8, $0x4086300000000000
+DATA expHigh64<>+16(SB)/8, $0x4086300000000000
+DATA expHigh64<>+24(SB)/8, $0x4086300000000000
+DATA expHigh64<>+32(SB)/8, $0x4086300000000000
+DATA expHigh64<>+40(SB)/8, $0x4086300000000000
+DATA expHigh64<>+48(SB)/8, $0x4086300000000000
+DATA expHigh64<>+56(SB)/8, $0x4086300000000000
+GLOBL expHigh64<>(SB), RODATA|NOPTR, $64
 
-DATA expLow<>+0(SB)/8, $(-746.0)
-DATA expLow<>+8(SB)/8, $(-746.0)
-DATA expLow<>+16(SB)/8, $(-746.0)
-DATA expLow<>+24(SB)/8, $(-746.0)
-DATA expLow<>+32(SB)/8, $(-746.0)
-DATA expLow<>+40(SB)/8, $(-746.0)
-DATA expLow<>+48(SB)/8, $(-746.0)
-DATA expLow<>+56(SB)/8, $(-746.0)
-GLOBL expLow<>(SB), RODATA|NOPTR, $64
+DATA expLow64<>+0(SB)/8, $0xc087500000000000
+DATA expLow64<>+8(SB)/8, $0xc087500000000000
+DATA expLow64<>+16(SB)/8, $0xc087500000000000
+DATA expLow64<>+24(SB)/8, $0xc087500000000000
+DATA expLow64<>+32(SB)/8, $0xc087500000000000
+DATA expLow64<>+40(SB)/8, $0xc087500000000000
+DATA expLow64<>+48(SB)/8, $0xc087500000000000
+DATA expLow64<>+56(SB)/8, $0xc087500000000000
+GLOBL expLow64<>(SB), RODATA|NOPTR, $64
 
-DATA expLog2e<>+0(SB)/8, $(1.4426950408889634)
-DATA expLog2e<>+8(SB)/8, $(1.4426950408889634)
-DATA expLog2e<>+16(SB)/8, $(1.4426950408889634)
-DATA expLog2e<>+24(SB)/8, $(1.4426950408889634)
-DATA expLog2e<>+32(SB)/8, $(1.4426950408889634)
-DATA expLog2e<>+40(SB)/8, $(1.4426950408889634)
-DATA expLog2e<>+48(SB)/8, $(1.4426950408889634)
-DATA expLog2e<>+56(SB)/8, $(1.4426950408889634)
-GLOBL expLog2e<>(SB), RODATA|NOPTR, $64
+DATA expLog2e64<>+0(SB)/8, $0x3ff71547652b82fe
+DATA expLog2e64<>+8(SB)/8, $0x3ff71547652b82fe
+DATA expLog2e64<>+16(SB)/8, $0x3ff71547652b82fe
+DATA expLog2e64<>+24(SB)/8, $0x3ff71547652b82fe
+DATA expLog2e64<>+32(SB)/8, $0x3ff71547652b82fe
+DATA expLog2e64<>+40(SB)/8, $0x3ff71547652b82fe
+DATA expLog2e64<>+48(SB)/8, $0x3ff71547652b82fe
+DATA expLog2e64<>+56(SB)/8, $0x3ff71547652b82fe
+GLOBL expLog2e64<>(SB), RODATA|NOPTR, $64
 
-DATA expHi<>+0(SB)/8, $(0.6931471787393093)
-DATA expHi<>+8(SB)/8, $(0.6931471787393093)
-DATA expHi<>+16(SB)/8, $(0.6931471787393093)
-DATA expHi<>+24(SB)/8, $(0.6931471787393093)
-DATA expHi<>+32(SB)/8, $(0.6931471787393093)
-DATA expHi<>+40(SB)/8, $(0.6931471787393093)
-DATA expHi<>+48(SB)/8, $(0.6931471787393093)
-DATA expHi<>+56(SB)/8, $(0.6931471787393093)
-GLOBL expHi<>(SB), RODATA|NOPTR, $64
+DATA expHi64<>+0(SB)/8, $0x3fe62e42fe000000
+DATA expHi64<>+8(SB)/8, $0x3fe62e42fe000000
+DATA expHi64<>+16(SB)/8, $0x3fe62e42fe000000
+DATA expHi64<>+24(SB)/8, $0x3fe62e42fe000000
+DATA expHi64<>+32(SB)/8, $0x3fe62e42fe000000
+DATA expHi64<>+40(SB)/8, $0x3fe62e42fe000000
+DATA expHi64<>+48(SB)/8, $0x3fe62e42fe000000
+DATA expHi64<>+56(SB)/8, $0x3fe62e42fe000000
+GLOBL expHi64<>(SB), RODATA|NOPTR, $64
 
-DATA expLo<>+0(SB)/8, $(0.0000000018206359985041462)
-DATA expLo<>+8(SB)/8, $(0.0000000018206359985041462)
-DATA expLo<>+16(SB)/8, $(0.0000000018206359985041462)
-DATA expLo<>+24(SB)/8, $(0.0000000018206359985041462)
-DATA expLo<>+32(SB)/8, $(0.0000000018206359985041462)
-DATA expLo<>+40(SB)/8, $(0.0000000018206359985041462)
-DATA expLo<>+48(SB)/8, $(0.0000000018206359985041462)
-DATA expLo<>+56(SB)/8, $(0.0000000018206359985041462)
-GLOBL expLo<>(SB), RODATA|NOPTR, $64
+DATA expLo64<>+0(SB)/8, $0x3e1f473de6af278f
+DATA expLo64<>+8(SB)/8, $0x3e1f473de6af278f
+DATA expLo64<>+16(SB)/8, $0x3e1f473de6af278f
+DATA expLo64<>+24(SB)/8, $0x3e1f473de6af278f
+DATA expLo64<>+32(SB)/8, $0x3e1f473de6af278f
+DATA expLo64<>+40(SB)/8, $0x3e1f473de6af278f
+DATA expLo64<>+48(SB)/8, $0x3e1f473de6af278f
+DATA expLo64<>+56(SB)/8, $0x3e1f473de6af278f
+GLOBL expLo64<>(SB), RODATA|NOPTR, $64
 
-DATA expTwo<>+0(SB)/8, $(2.0)
-DATA expTwo<>+8(SB)/8, $(2.0)
-DATA expTwo<>+16(SB)/8, $(2.0)
-DATA expTwo<>+24(SB)/8, $(2.0)
-DATA expTwo<>+32(SB)/8, $(2.0)
-DATA expTwo<>+40(SB)/8, $(2.0)
-DATA expTwo<>+48(SB)/8, $(2.0)
-DATA expTwo<>+56(SB)/8, $(2.0)
-GLOBL expTwo<>(SB), RODATA|NOPTR, $64
+DATA expTaylor1364<>+0(SB)/8, $0x3de6124613a86d09
+DATA expTaylor1364<>+8(SB)/8, $0x3de6124613a86d09
+DATA expTaylor1364<>+16(SB)/8, $0x3de6124613a86d09
+DATA expTaylor1364<>+24(SB)/8, $0x3de6124613a86d09
+DATA expTaylor1364<>+32(SB)/8, $0x3de6124613a86d09
+DATA expTaylor1364<>+40(SB)/8, $0x3de6124613a86d09
+DATA expTaylor1364<>+48(SB)/8, $0x3de6124613a86d09
+DATA expTaylor1364<>+56(SB)/8, $0x3de6124613a86d09
+GLOBL expTaylor1364<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor0<>+0(SB)/8, $(1.0)
-DATA expTaylor0<>+8(SB)/8, $(1.0)
-DATA expTaylor0<>+16(SB)/8, $(1.0)
-DATA expTaylor0<>+24(SB)/8, $(1.0)
-DATA expTaylor0<>+32(SB)/8, $(1.0)
-DATA expTaylor0<>+40(SB)/8, $(1.0)
-DATA expTaylor0<>+48(SB)/8, $(1.0)
-DATA expTaylor0<>+56(SB)/8, $(1.0)
-GLOBL expTaylor0<>(SB), RODATA|NOPTR, $64
+DATA expTaylor1264<>+0(SB)/8, $0x3e21eed8eff8d898
+DATA expTaylor1264<>+8(SB)/8, $0x3e21eed8eff8d898
+DATA expTaylor1264<>+16(SB)/8, $0x3e21eed8eff8d898
+DATA expTaylor1264<>+24(SB)/8, $0x3e21eed8eff8d898
+DATA expTaylor1264<>+32(SB)/8, $0x3e21eed8eff8d898
+DATA expTaylor1264<>+40(SB)/8, $0x3e21eed8eff8d898
+DATA expTaylor1264<>+48(SB)/8, $0x3e21eed8eff8d898
+DATA expTaylor1264<>+56(SB)/8, $0x3e21eed8eff8d898
+GLOBL expTaylor1264<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor1<>+0(SB)/8, $(1.0)
-DATA expTaylor1<>+8(SB)/8, $(1.0)
-DATA expTaylor1<>+16(SB)/8, $(1.0)
-DATA expTaylor1<>+24(SB)/8, $(1.0)
-DATA expTaylor1<>+32(SB)/8, $(1.0)
-DATA expTaylor1<>+40(SB)/8, $(1.0)
-DATA expTaylor1<>+48(SB)/8, $(1.0)
-DATA expTaylor1<>+56(SB)/8, $(1.0)
-GLOBL expTaylor1<>(SB), RODATA|NOPTR, $64
+DATA expTaylor1164<>+0(SB)/8, $0x3e5ae64567f544e4
+DATA expTaylor1164<>+8(SB)/8, $0x3e5ae64567f544e4
+DATA expTaylor1164<>+16(SB)/8, $0x3e5ae64567f544e4
+DATA expTaylor1164<>+24(SB)/8, $0x3e5ae64567f544e4
+DATA expTaylor1164<>+32(SB)/8, $0x3e5ae64567f544e4
+DATA expTaylor1164<>+40(SB)/8, $0x3e5ae64567f544e4
+DATA expTaylor1164<>+48(SB)/8, $0x3e5ae64567f544e4
+DATA expTaylor1164<>+56(SB)/8, $0x3e5ae64567f544e4
+GLOBL expTaylor1164<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor2<>+0(SB)/8, $(0.5)
-DATA expTaylor2<>+8(SB)/8, $(0.5)
-DATA expTaylor2<>+16(SB)/8, $(0.5)
-DATA expTaylor2<>+24(SB)/8, $(0.5)
-DATA expTaylor2<>+32(SB)/8, $(0.5)
-DATA expTaylor2<>+40(SB)/8, $(0.5)
-DATA expTaylor2<>+48(SB)/8, $(0.5)
-DATA expTaylor2<>+56(SB)/8, $(0.5)
-GLOBL expTaylor2<>(SB), RODATA|NOPTR, $64
+DATA expTaylor1064<>+0(SB)/8, $0x3e927e4fb7789f5c
+DATA expTaylor1064<>+8(SB)/8, $0x3e927e4fb7789f5c
+DATA expTaylor1064<>+16(SB)/8, $0x3e927e4fb7789f5c
+DATA expTaylor1064<>+24(SB)/8, $0x3e927e4fb7789f5c
+DATA expTaylor1064<>+32(SB)/8, $0x3e927e4fb7789f5c
+DATA expTaylor1064<>+40(SB)/8, $0x3e927e4fb7789f5c
+DATA expTaylor1064<>+48(SB)/8, $0x3e927e4fb7789f5c
+DATA expTaylor1064<>+56(SB)/8, $0x3e927e4fb7789f5c
+GLOBL expTaylor1064<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor3<>+0(SB)/8, $(0.16666666666666666)
-DATA expTaylor3<>+8(SB)/8, $(0.16666666666666666)
-DATA expTaylor3<>+16(SB)/8, $(0.16666666666666666)
-DATA expTaylor3<>+24(SB)/8, $(0.16666666666666666)
-DATA expTaylor3<>+32(SB)/8, $(0.16666666666666666)
-DATA expTaylor3<>+40(SB)/8, $(0.16666666666666666)
-DATA expTaylor3<>+48(SB)/8, $(0.16666666666666666)
-DATA expTaylor3<>+56(SB)/8, $(0.16666666666666666)
-GLOBL expTaylor3<>(SB), RODATA|NOPTR, $64
+DATA expTaylor964<>+0(SB)/8, $0x3ec71de3a556c734
+DATA expTaylor964<>+8(SB)/8, $0x3ec71de3a556c734
+DATA expTaylor964<>+16(SB)/8, $0x3ec71de3a556c734
+DATA expTaylor964<>+24(SB)/8, $0x3ec71de3a556c734
+DATA expTaylor964<>+32(SB)/8, $0x3ec71de3a556c734
+DATA expTaylor964<>+40(SB)/8, $0x3ec71de3a556c734
+DATA expTaylor964<>+48(SB)/8, $0x3ec71de3a556c734
+DATA expTaylor964<>+56(SB)/8, $0x3ec71de3a556c734
+GLOBL expTaylor964<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor4<>+0(SB)/8, $(0.041666666666666664)
-DATA expTaylor4<>+8(SB)/8, $(0.041666666666666664)
-DATA expTaylor4<>+16(SB)/8, $(0.041666666666666664)
-DATA expTaylor4<>+24(SB)/8, $(0.041666666666666664)
-DATA expTaylor4<>+32(SB)/8, $(0.041666666666666664)
-DATA expTaylor4<>+40(SB)/8, $(0.041666666666666664)
-DATA expTaylor4<>+48(SB)/8, $(0.041666666666666664)
-DATA expTaylor4<>+56(SB)/8, $(0.041666666666666664)
-GLOBL expTaylor4<>(SB), RODATA|NOPTR, $64
+DATA expTaylor864<>+0(SB)/8, $0x3efa01a01a01a01a
+DATA expTaylor864<>+8(SB)/8, $0x3efa01a01a01a01a
+DATA expTaylor864<>+16(SB)/8, $0x3efa01a01a01a01a
+DATA expTaylor864<>+24(SB)/8, $0x3efa01a01a01a01a
+DATA expTaylor864<>+32(SB)/8, $0x3efa01a01a01a01a
+DATA expTaylor864<>+40(SB)/8, $0x3efa01a01a01a01a
+DATA expTaylor864<>+48(SB)/8, $0x3efa01a01a01a01a
+DATA expTaylor864<>+56(SB)/8, $0x3efa01a01a01a01a
+GLOBL expTaylor864<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor5<>+0(SB)/8, $(0.008333333333333333)
-DATA expTaylor5<>+8(SB)/8, $(0.008333333333333333)
-DATA expTaylor5<>+16(SB)/8, $(0.008333333333333333)
-DATA expTaylor5<>+24(SB)/8, $(0.008333333333333333)
-DATA expTaylor5<>+32(SB)/8, $(0.008333333333333333)
-DATA expTaylor5<>+40(SB)/8, $(0.008333333333333333)
-DATA expTaylor5<>+48(SB)/8, $(0.008333333333333333)
-DATA expTaylor5<>+56(SB)/8, $(0.008333333333333333)
-GLOBL expTaylor5<>(SB), RODATA|NOPTR, $64
+DATA expTaylor764<>+0(SB)/8, $0x3f2a01a01a01a01a
+DATA expTaylor764<>+8(SB)/8, $0x3f2a01a01a01a01a
+DATA expTaylor764<>+16(SB)/8, $0x3f2a01a01a01a01a
+DATA expTaylor764<>+24(SB)/8, $0x3f2a01a01a01a01a
+DATA expTaylor764<>+32(SB)/8, $0x3f2a01a01a01a01a
+DATA expTaylor764<>+40(SB)/8, $0x3f2a01a01a01a01a
+DATA expTaylor764<>+48(SB)/8, $0x3f2a01a01a01a01a
+DATA expTaylor764<>+56(SB)/8, $0x3f2a01a01a01a01a
+GLOBL expTaylor764<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor6<>+0(SB)/8, $(0.001388888888888889)
-DATA expTaylor6<>+8(SB)/8, $(0.001388888888888889)
-DATA expTaylor6<>+16(SB)/8, $(0.001388888888888889)
-DATA expTaylor6<>+24(SB)/8, $(0.001388888888888889)
-DATA expTaylor6<>+32(SB)/8, $(0.001388888888888889)
-DATA expTaylor6<>+40(SB)/8, $(0.001388888888888889)
-DATA expTaylor6<>+48(SB)/8, $(0.001388888888888889)
-DATA expTaylor6<>+56(SB)/8, $(0.001388888888888889)
-GLOBL expTaylor6<>(SB), RODATA|NOPTR, $64
+DATA expTaylor664<>+0(SB)/8, $0x3f56c16c16c16c17
+DATA expTaylor664<>+8(SB)/8, $0x3f56c16c16c16c17
+DATA expTaylor664<>+16(SB)/8, $0x3f56c16c16c16c17
+DATA expTaylor664<>+24(SB)/8, $0x3f56c16c16c16c17
+DATA expTaylor664<>+32(SB)/8, $0x3f56c16c16c16c17
+DATA expTaylor664<>+40(SB)/8, $0x3f56c16c16c16c17
+DATA expTaylor664<>+48(SB)/8, $0x3f56c16c16c16c17
+DATA expTaylor664<>+56(SB)/8, $0x3f56c16c16c16c17
+GLOBL expTaylor664<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor7<>+0(SB)/8, $(0.0001984126984126984)
-DATA expTaylor7<>+8(SB)/8, $(0.0001984126984126984)
-DATA expTaylor7<>+16(SB)/8, $(0.0001984126984126984)
-DATA expTaylor7<>+24(SB)/8, $(0.0001984126984126984)
-DATA expTaylor7<>+32(SB)/8, $(0.0001984126984126984)
-DATA expTaylor7<>+40(SB)/8, $(0.0001984126984126984)
-DATA expTaylor7<>+48(SB)/8, $(0.0001984126984126984)
-DATA expTaylor7<>+56(SB)/8, $(0.0001984126984126984)
-GLOBL expTaylor7<>(SB), RODATA|NOPTR, $64
+DATA expTaylor564<>+0(SB)/8, $0x3f81111111111111
+DATA expTaylor564<>+8(SB)/8, $0x3f81111111111111
+DATA expTaylor564<>+16(SB)/8, $0x3f81111111111111
+DATA expTaylor564<>+24(SB)/8, $0x3f81111111111111
+DATA expTaylor564<>+32(SB)/8, $0x3f81111111111111
+DATA expTaylor564<>+40(SB)/8, $0x3f81111111111111
+DATA expTaylor564<>+48(SB)/8, $0x3f81111111111111
+DATA expTaylor564<>+56(SB)/8, $0x3f81111111111111
+GLOBL expTaylor564<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor8<>+0(SB)/8, $(0.0000248015873015873)
-DATA expTaylor8<>+8(SB)/8, $(0.0000248015873015873)
-DATA expTaylor8<>+16(SB)/8, $(0.0000248015873015873)
-DATA expTaylor8<>+24(SB)/8, $(0.0000248015873015873)
-DATA expTaylor8<>+32(SB)/8, $(0.0000248015873015873)
-DATA expTaylor8<>+40(SB)/8, $(0.0000248015873015873)
-DATA expTaylor8<>+48(SB)/8, $(0.0000248015873015873)
-DATA expTaylor8<>+56(SB)/8, $(0.0000248015873015873)
-GLOBL expTaylor8<>(SB), RODATA|NOPTR, $64
+DATA expTaylor464<>+0(SB)/8, $0x3fa5555555555555
+DATA expTaylor464<>+8(SB)/8, $0x3fa5555555555555
+DATA expTaylor464<>+16(SB)/8, $0x3fa5555555555555
+DATA expTaylor464<>+24(SB)/8, $0x3fa5555555555555
+DATA expTaylor464<>+32(SB)/8, $0x3fa5555555555555
+DATA expTaylor464<>+40(SB)/8, $0x3fa5555555555555
+DATA expTaylor464<>+48(SB)/8, $0x3fa5555555555555
+DATA expTaylor464<>+56(SB)/8, $0x3fa5555555555555
+GLOBL expTaylor464<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor9<>+0(SB)/8, $(0.0000027557319223985893)
-DATA expTaylor9<>+8(SB)/8, $(0.0000027557319223985893)
-DATA expTaylor9<>+16(SB)/8, $(0.0000027557319223985893)
-DATA expTaylor9<>+24(SB)/8, $(0.0000027557319223985893)
-DATA expTaylor9<>+32(SB)/8, $(0.0000027557319223985893)
-DATA expTaylor9<>+40(SB)/8, $(0.0000027557319223985893)
-DATA expTaylor9<>+48(SB)/8, $(0.0000027557319223985893)
-DATA expTaylor9<>+56(SB)/8, $(0.0000027557319223985893)
-GLOBL expTaylor9<>(SB), RODATA|NOPTR, $64
+DATA expTaylor364<>+0(SB)/8, $0x3fc5555555555555
+DATA expTaylor364<>+8(SB)/8, $0x3fc5555555555555
+DATA expTaylor364<>+16(SB)/8, $0x3fc5555555555555
+DATA expTaylor364<>+24(SB)/8, $0x3fc5555555555555
+DATA expTaylor364<>+32(SB)/8, $0x3fc5555555555555
+DATA expTaylor364<>+40(SB)/8, $0x3fc5555555555555
+DATA expTaylor364<>+48(SB)/8, $0x3fc5555555555555
+DATA expTaylor364<>+56(SB)/8, $0x3fc5555555555555
+GLOBL expTaylor364<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor10<>+0(SB)/8, $(0.0000002755731922398589)
-DATA expTaylor10<>+8(SB)/8, $(0.0000002755731922398589)
-DATA expTaylor10<>+16(SB)/8, $(0.0000002755731922398589)
-DATA expTaylor10<>+24(SB)/8, $(0.0000002755731922398589)
-DATA expTaylor10<>+32(SB)/8, $(0.0000002755731922398589)
-DATA expTaylor10<>+40(SB)/8, $(0.0000002755731922398589)
-DATA expTaylor10<>+48(SB)/8, $(0.0000002755731922398589)
-DATA expTaylor10<>+56(SB)/8, $(0.0000002755731922398589)
-GLOBL expTaylor10<>(SB), RODATA|NOPTR, $64
+DATA expTaylor264<>+0(SB)/8, $0x3fe0000000000000
+DATA expTaylor264<>+8(SB)/8, $0x3fe0000000000000
+DATA expTaylor264<>+16(SB)/8, $0x3fe0000000000000
+DATA expTaylor264<>+24(SB)/8, $0x3fe0000000000000
+DATA expTaylor264<>+32(SB)/8, $0x3fe0000000000000
+DATA expTaylor264<>+40(SB)/8, $0x3fe0000000000000
+DATA expTaylor264<>+48(SB)/8, $0x3fe0000000000000
+DATA expTaylor264<>+56(SB)/8, $0x3fe0000000000000
+GLOBL expTaylor264<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor11<>+0(SB)/8, $(0.00000002505210838544172)
-DATA expTaylor11<>+8(SB)/8, $(0.00000002505210838544172)
-DATA expTaylor11<>+16(SB)/8, $(0.00000002505210838544172)
-DATA expTaylor11<>+24(SB)/8, $(0.00000002505210838544172)
-DATA expTaylor11<>+32(SB)/8, $(0.00000002505210838544172)
-DATA expTaylor11<>+40(SB)/8, $(0.00000002505210838544172)
-DATA expTaylor11<>+48(SB)/8, $(0.00000002505210838544172)
-DATA expTaylor11<>+56(SB)/8, $(0.00000002505210838544172)
-GLOBL expTaylor11<>(SB), RODATA|NOPTR, $64
+DATA expTaylor164<>+0(SB)/8, $0x3ff0000000000000
+DATA expTaylor164<>+8(SB)/8, $0x3ff0000000000000
+DATA expTaylor164<>+16(SB)/8, $0x3ff0000000000000
+DATA expTaylor164<>+24(SB)/8, $0x3ff0000000000000
+DATA expTaylor164<>+32(SB)/8, $0x3ff0000000000000
+DATA expTaylor164<>+40(SB)/8, $0x3ff0000000000000
+DATA expTaylor164<>+48(SB)/8, $0x3ff0000000000000
+DATA expTaylor164<>+56(SB)/8, $0x3ff0000000000000
+GLOBL expTaylor164<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor12<>+0(SB)/8, $(0.00000000208767569878681)
-DATA expTaylor12<>+8(SB)/8, $(0.00000000208767569878681)
-DATA expTaylor12<>+16(SB)/8, $(0.00000000208767569878681)
-DATA expTaylor12<>+24(SB)/8, $(0.00000000208767569878681)
-DATA expTaylor12<>+32(SB)/8, $(0.00000000208767569878681)
-DATA expTaylor12<>+40(SB)/8, $(0.00000000208767569878681)
-DATA expTaylor12<>+48(SB)/8, $(0.00000000208767569878681)
-DATA expTaylor12<>+56(SB)/8, $(0.00000000208767569878681)
-GLOBL expTaylor12<>(SB), RODATA|NOPTR, $64
+DATA expTaylor064<>+0(SB)/8, $0x3ff0000000000000
+DATA expTaylor064<>+8(SB)/8, $0x3ff0000000000000
+DATA expTaylor064<>+16(SB)/8, $0x3ff0000000000000
+DATA expTaylor064<>+24(SB)/8, $0x3ff0000000000000
+DATA expTaylor064<>+32(SB)/8, $0x3ff0000000000000
+DATA expTaylor064<>+40(SB)/8, $0x3ff0000000000000
+DATA expTaylor064<>+48(SB)/8, $0x3ff0000000000000
+DATA expTaylor064<>+56(SB)/8, $0x3ff0000000000000
+GLOBL expTaylor064<>(SB), RODATA|NOPTR, $64
 
-DATA expTaylor13<>+0(SB)/8, $(0.00000000016059043836821613)
-DATA expTaylor13<>+8(SB)/8, $(0.00000000016059043836821613)
-DATA expTaylor13<>+16(SB)/8, $(0.00000000016059043836821613)
-DATA expTaylor13<>+24(SB)/8, $(0.00000000016059043836821613)
-DATA expTaylor13<>+32(SB)/8, $(0.00000000016059043836821613)
-DATA expTaylor13<>+40(SB)/8, $(0.00000000016059043836821613)
-DATA expTaylor13<>+48(SB)/8, $(0.00000000016059043836821613)
-DATA expTaylor13<>+56(SB)/8, $(0.00000000016059043836821613)
-GLOBL expTaylor13<>(SB), RODATA|NOPTR, $64
+DATA expBias64<>+0(SB)/4, $0x000003ff
+DATA expBias64<>+4(SB)/4, $0x000003ff
+DATA expBias64<>+8(SB)/4, $0x000003ff
+DATA expBias64<>+12(SB)/4, $0x000003ff
+DATA expBias64<>+16(SB)/4, $0x000003ff
+DATA expBias64<>+20(SB)/4, $0x000003ff
+DATA expBias64<>+24(SB)/4, $0x000003ff
+DATA expBias64<>+28(SB)/4, $0x000003ff
+GLOBL expBias64<>(SB), RODATA|NOPTR, $32
 
-DATA expBias<>+0(SB)/4, $0x000003ff
-DATA expBias<>+4(SB)/4, $0x000003ff
-DATA expBias<>+8(SB)/4, $0x000003ff
-DATA expBias<>+12(SB)/4, $0x000003ff
-DATA expBias<>+16(SB)/4, $0x000003ff
-DATA expBias<>+20(SB)/4, $0x000003ff
-DATA expBias<>+24(SB)/4, $0x000003ff
-DATA expBias<>+28(SB)/4, $0x000003ff
-GLOBL expBias<>(SB), RODATA|NOPTR, $32
+DATA expHigh32<>+0(SB)/4, $0x42b20000
+DATA expHigh32<>+4(SB)/4, $0x42b20000
+DATA expHigh32<>+8(SB)/4, $0x42b20000
+DATA expHigh32<>+12(SB)/4, $0x42b20000
+DATA expHigh32<>+16(SB)/4, $0x42b20000
+DATA expHigh32<>+20(SB)/4, $0x42b20000
+DATA expHigh32<>+24(SB)/4, $0x42b20000
+DATA expHigh32<>+28(SB)/4, $0x42b20000
+DATA expHigh32<>+32(SB)/4, $0x42b20000
+DATA expHigh32<>+36(SB)/4, $0x42b20000
+DATA expHigh32<>+40(SB)/4, $0x42b20000
+DATA expHigh32<>+44(SB)/4, $0x42b20000
+DATA expHigh32<>+48(SB)/4, $0x42b20000
+DATA expHigh32<>+52(SB)/4, $0x42b20000
+DATA expHigh32<>+56(SB)/4, $0x42b20000
+DATA expHigh32<>+60(SB)/4, $0x42b20000
+GLOBL expHigh32<>(SB), RODATA|NOPTR, $64
+
+DATA expLow32<>+0(SB)/4, $0xc2d20000
+DATA expLow32<>+4(SB)/4, $0xc2d20000
+DATA expLow32<>+8(SB)/4, $0xc2d20000
+DATA expLow32<>+12(SB)/4, $0xc2d20000
+DATA expLow32<>+16(SB)/4, $0xc2d20000
+DATA expLow32<>+20(SB)/4, $0xc2d20000
+DATA expLow32<>+24(SB)/4, $0xc2d20000
+DATA expLow32<>+28(SB)/4, $0xc2d20000
+DATA expLow32<>+32(SB)/4, $0xc2d20000
+DATA expLow32<>+36(SB)/4, $0xc2d20000
+DATA expLow32<>+40(SB)/4, $0xc2d20000
+DATA expLow32<>+44(SB)/4, $0xc2d20000
+DATA expLow32<>+48(SB)/4, $0xc2d20000
+DATA expLow32<>+52(SB)/4, $0xc2d20000
+DATA expLow32<>+56(SB)/4, $0xc2d20000
+DATA expLow32<>+60(SB)/4, $0xc2d20000
+GLOBL expLow32<>(SB), RODATA|NOPTR, $64
+
+DATA expLog2e32<>+0(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+4(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+8(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+12(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+16(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+20(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+24(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+28(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+32(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+36(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+40(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+44(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+48(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+52(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+56(SB)/4, $0x3fb8aa3b
+DATA expLog2e32<>+60(SB)/4, $0x3fb8aa3b
+GLOBL expLog2e32<>(SB), RODATA|NOPTR, $64
+
+DATA expHi32<>+0(SB)/4, $0x3f317200
+DATA expHi32<>+4(SB)/4, $0x3f317200
+DATA expHi32<>+8(SB)/4, $0x3f317200
+DATA expHi32<>+12(SB)/4, $0x3f317200
+DATA expHi32<>+16(SB)/4, $0x3f317200
+DATA expHi32<>+20(SB)/4, $0x3f317200
+DATA expHi32<>+24(SB)/4, $0x3f317200
+DATA expHi32<>+28(SB)/4, $0x3f317200
+DATA expHi32<>+32(SB)/4, $0x3f317200
+DATA expHi32<>+36(SB)/4, $0x3f317200
+DATA expHi32<>+40(SB)/4, $0x3f317200
+DATA expHi32<>+44(SB)/4, $0x3f317200
+DATA expHi32<>+48(SB)/4, $0x3f317200
+DATA expHi32<>+52(SB)/4, $0x3f317200
+DATA expHi32<>+56(SB)/4, $0x3f317200
+DATA expHi32<>+60(SB)/4, $0x3f317200
+GLOBL expHi32<>(SB), RODATA|NOPTR, $64
+
+DATA expLo32<>+0(SB)/4, $0x35bfbe8e
+DATA expLo32<>+4(SB)/4, $0x35bfbe8e
+DATA expLo32<>+8(SB)/4, $0x35bfbe8e
+DATA expLo32<>+12(SB)/4, $0x35bfbe8e
+DATA expLo32<>+16(SB)/4, $0x35bfbe8e
+DATA expLo32<>+20(SB)/4, $0x35bfbe8e
+DATA expLo32<>+24(SB)/4, $0x35bfbe8e
+DATA expLo32<>+28(SB)/4, $0x35bfbe8e
+DATA expLo32<>+32(SB)/4, $0x35bfbe8e
+DATA expLo32<>+36(SB)/4, $0x35bfbe8e
+DATA expLo32<>+40(SB)/4, $0x35bfbe8e
+DATA expLo32<>+44(SB)/4, $0x35bfbe8e
+DATA expLo32<>+48(SB)/4, $0x35bfbe8e
+DATA expLo32<>+52(SB)/4, $0x35bfbe8e
+DATA expLo32<>+56(SB)/4, $0x35bfbe8e
+DATA expLo32<>+60(SB)/4, $0x35bfbe8e
+GLOBL expLo32<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor732<>+0(SB)/4, $0x39500d01
+DATA expTaylor732<>+4(SB)/4, $0x39500d01
+DATA expTaylor732<>+8(SB)/4, $0x39500d01
+DATA expTaylor732<>+12(SB)/4, $0x39500d01
+DATA expTaylor732<>+16(SB)/4, $0x39500d01
+DATA expTaylor732<>+20(SB)/4, $0x39500d01
+DATA expTaylor732<>+24(SB)/4, $0x39500d01
+DATA expTaylor732<>+28(SB)/4, $0x39500d01
+DATA expTaylor732<>+32(SB)/4, $0x39500d01
+DATA expTaylor732<>+36(SB)/4, $0x39500d01
+DATA expTaylor732<>+40(SB)/4, $0x39500d01
+DATA expTaylor732<>+44(SB)/4, $0x39500d01
+DATA expTaylor732<>+48(SB)/4, $0x39500d01
+DATA expTaylor732<>+52(SB)/4, $0x39500d01
+DATA expTaylor732<>+56(SB)/4, $0x39500d01
+DATA expTaylor732<>+60(SB)/4, $0x39500d01
+GLOBL expTaylor732<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor632<>+0(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+4(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+8(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+12(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+16(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+20(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+24(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+28(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+32(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+36(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+40(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+44(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+48(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+52(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+56(SB)/4, $0x3ab60b61
+DATA expTaylor632<>+60(SB)/4, $0x3ab60b61
+GLOBL expTaylor632<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor532<>+0(SB)/4, $0x3c088889
+DATA expTaylor532<>+4(SB)/4, $0x3c088889
+DATA expTaylor532<>+8(SB)/4, $0x3c088889
+DATA expTaylor532<>+12(SB)/4, $0x3c088889
+DATA expTaylor532<>+16(SB)/4, $0x3c088889
+DATA expTaylor532<>+20(SB)/4, $0x3c088889
+DATA expTaylor532<>+24(SB)/4, $0x3c088889
+DATA expTaylor532<>+28(SB)/4, $0x3c088889
+DATA expTaylor532<>+32(SB)/4, $0x3c088889
+DATA expTaylor532<>+36(SB)/4, $0x3c088889
+DATA expTaylor532<>+40(SB)/4, $0x3c088889
+DATA expTaylor532<>+44(SB)/4, $0x3c088889
+DATA expTaylor532<>+48(SB)/4, $0x3c088889
+DATA expTaylor532<>+52(SB)/4, $0x3c088889
+DATA expTaylor532<>+56(SB)/4, $0x3c088889
+DATA expTaylor532<>+60(SB)/4, $0x3c088889
+GLOBL expTaylor532<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor432<>+0(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+4(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+8(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+12(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+16(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+20(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+24(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+28(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+32(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+36(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+40(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+44(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+48(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+52(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+56(SB)/4, $0x3d2aaaab
+DATA expTaylor432<>+60(SB)/4, $0x3d2aaaab
+GLOBL expTaylor432<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor332<>+0(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+4(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+8(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+12(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+16(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+20(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+24(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+28(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+32(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+36(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+40(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+44(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+48(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+52(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+56(SB)/4, $0x3e2aaaab
+DATA expTaylor332<>+60(SB)/4, $0x3e2aaaab
+GLOBL expTaylor332<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor232<>+0(SB)/4, $0x3f000000
+DATA expTaylor232<>+4(SB)/4, $0x3f000000
+DATA expTaylor232<>+8(SB)/4, $0x3f000000
+DATA expTaylor232<>+12(SB)/4, $0x3f000000
+DATA expTaylor232<>+16(SB)/4, $0x3f000000
+DATA expTaylor232<>+20(SB)/4, $0x3f000000
+DATA expTaylor232<>+24(SB)/4, $0x3f000000
+DATA expTaylor232<>+28(SB)/4, $0x3f000000
+DATA expTaylor232<>+32(SB)/4, $0x3f000000
+DATA expTaylor232<>+36(SB)/4, $0x3f000000
+DATA expTaylor232<>+40(SB)/4, $0x3f000000
+DATA expTaylor232<>+44(SB)/4, $0x3f000000
+DATA expTaylor232<>+48(SB)/4, $0x3f000000
+DATA expTaylor232<>+52(SB)/4, $0x3f000000
+DATA expTaylor232<>+56(SB)/4, $0x3f000000
+DATA expTaylor232<>+60(SB)/4, $0x3f000000
+GLOBL expTaylor232<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor132<>+0(SB)/4, $0x3f800000
+DATA expTaylor132<>+4(SB)/4, $0x3f800000
+DATA expTaylor132<>+8(SB)/4, $0x3f800000
+DATA expTaylor132<>+12(SB)/4, $0x3f800000
+DATA expTaylor132<>+16(SB)/4, $0x3f800000
+DATA expTaylor132<>+20(SB)/4, $0x3f800000
+DATA expTaylor132<>+24(SB)/4, $0x3f800000
+DATA expTaylor132<>+28(SB)/4, $0x3f800000
+DATA expTaylor132<>+32(SB)/4, $0x3f800000
+DATA expTaylor132<>+36(SB)/4, $0x3f800000
+DATA expTaylor132<>+40(SB)/4, $0x3f800000
+DATA expTaylor132<>+44(SB)/4, $0x3f800000
+DATA expTaylor132<>+48(SB)/4, $0x3f800000
+DATA expTaylor132<>+52(SB)/4, $0x3f800000
+DATA expTaylor132<>+56(SB)/4, $0x3f800000
+DATA expTaylor132<>+60(SB)/4, $0x3f800000
+GLOBL expTaylor132<>(SB), RODATA|NOPTR, $64
+
+DATA expTaylor032<>+0(SB)/4, $0x3f800000
+DATA expTaylor032<>+4(SB)/4, $0x3f800000
+DATA expTaylor032<>+8(SB)/4, $0x3f800000
+DATA expTaylor032<>+12(SB)/4, $0x3f800000
+DATA expTaylor032<>+16(SB)/4, $0x3f800000
+DATA expTaylor032<>+20(SB)/4, $0x3f800000
+DATA expTaylor032<>+24(SB)/4, $0x3f800000
+DATA expTaylor032<>+28(SB)/4, $0x3f800000
+DATA expTaylor032<>+32(SB)/4, $0x3f800000
+DATA expTaylor032<>+36(SB)/4, $0x3f800000
+DATA expTaylor032<>+40(SB)/4, $0x3f800000
+DATA expTaylor032<>+44(SB)/4, $0x3f800000
+DATA expTaylor032<>+48(SB)/4, $0x3f800000
+DATA expTaylor032<>+52(SB)/4, $0x3f800000
+DATA expTaylor032<>+56(SB)/4, $0x3f800000
+DATA expTaylor032<>+60(SB)/4, $0x3f800000
+GLOBL expTaylor032<>(SB), RODATA|NOPTR, $64
+
+DATA expBias32<>+0(SB)/4, $0x0000007f
+DATA expBias32<>+4(SB)/4, $0x0000007f
+DATA expBias32<>+8(SB)/4, $0x0000007f
+DATA expBias32<>+12(SB)/4, $0x0000007f
+DATA expBias32<>+16(SB)/4, $0x0000007f
+DATA expBias32<>+20(SB)/4, $0x0000007f
+DATA expBias32<>+24(SB)/4, $0x0000007f
+DATA expBias32<>+28(SB)/4, $0x0000007f
+GLOBL expBias32<>(SB), RODATA|NOPTR, $32
 
 // func set64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // Requires: AVX, AVX512F, MMX+
@@ -1024,93 +1258,94 @@ turn:
 // Requires: AVX, AVX512F
 TEXT ·exp64AVX512(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ x_base+32(FP), DX
-	XORQ BX, BX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
 	CMPQ AX, $0x00
 	JE   done
 
 turn:
-	VMOVUPD      (DX)(BX*8), Z0
-	VMOVUPD      expHigh<>+0(SB), Z1
+	VMOVUPD      (BX)(CX*8), Z0
+	VMOVUPD      expHigh64<>+0(SB), Z1
 	VMINPD       Z0, Z1, Z0
-	VMOVUPD      expLow<>+0(SB), Z1
+	VMOVUPD      expLow64<>+0(SB), Z1
 	VMAXPD       Z0, Z1, Z0
-	VMULPD       expLog2e<>+0(SB), Z0, Z1
+	VMULPD       expLog2e64<>+0(SB), Z0, Z1
 	VRNDSCALEPD  $0x08, Z1, Z1
-	VFNMADD231PD expHi<>+0(SB), Z1, Z0
-	VFNMADD231PD expLo<>+0(SB), Z1, Z0
-	VMOVUPD      expTaylor13<>+0(SB), Z2
-	VFMADD213PD  expTaylor12<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor11<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor10<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor9<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor8<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor7<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor6<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor5<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor4<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor3<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor2<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor1<>+0(SB), Z0, Z2
-	VFMADD213PD  expTaylor0<>+0(SB), Z0, Z2
+	VFNMADD231PD expHi64<>+0(SB), Z1, Z0
+	VFNMADD231PD expLo64<>+0(SB), Z1, Z0
+	VMOVUPD      expTaylor1364<>+0(SB), Z2
+	VFMADD213PD  expTaylor1264<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor1164<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor1064<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor964<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor864<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor764<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor664<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor564<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor464<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor364<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor264<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor164<>+0(SB), Z0, Z2
+	VFMADD213PD  expTaylor064<>+0(SB), Z0, Z2
 	VSCALEFPD    Z1, Z2, Z2
-	VMOVUPD      Z2, (CX)(BX*8)
-	ADDQ         $0x08, BX
-	CMPQ         BX, AX
+	VMOVUPD      Z2, (DX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
 	JL           turn
 
 done:
 	VZEROUPPER
 	RET
 
-// func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
+// func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 // Requires: AVX, AVX512F
-TEXT ·rbf64AVX512(SB), NOSPLIT, $0-96
+TEXT ·rbf64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         n+0(FP), AX
-	MOVQ         dst_base+8(FP), CX
-	MOVQ         xz_base+32(FP), DX
-	MOVQ         zz_base+56(FP), BX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
 	VBROADCASTSD xx+80(FP), Z0
-	VBROADCASTSD factor+88(FP), Z1
-	VMOVUPD      expTwo<>+0(SB), Z2
+	VBROADCASTSD scale+88(FP), Z1
+	VBROADCASTSD power+96(FP), Z2
 	VPXORQ       Z3, Z3, Z3
-	XORQ         SI, SI
+	XORQ         CX, CX
 	CMPQ         AX, $0x00
 	JE           done
 
 turn:
-	VADDPD       (BX)(SI*8), Z0, Z4
-	VMOVUPD      (DX)(SI*8), Z5
-	VFNMADD231PD Z2, Z5, Z4
-	VMAXPD       Z4, Z3, Z4
-	VMULPD       Z1, Z4, Z4
-	VMOVUPD      expHigh<>+0(SB), Z5
-	VMINPD       Z4, Z5, Z4
-	VMOVUPD      expLow<>+0(SB), Z5
-	VMAXPD       Z4, Z5, Z4
-	VMULPD       expLog2e<>+0(SB), Z4, Z5
-	VRNDSCALEPD  $0x08, Z5, Z5
-	VFNMADD231PD expHi<>+0(SB), Z5, Z4
-	VFNMADD231PD expLo<>+0(SB), Z5, Z4
-	VMOVUPD      expTaylor13<>+0(SB), Z6
-	VFMADD213PD  expTaylor12<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor11<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor10<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor9<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor8<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor7<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor6<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor5<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor4<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor3<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor2<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor1<>+0(SB), Z4, Z6
-	VFMADD213PD  expTaylor0<>+0(SB), Z4, Z6
-	VSCALEFPD    Z5, Z6, Z6
-	VMOVUPD      Z6, (CX)(SI*8)
-	ADDQ         $0x08, SI
-	CMPQ         SI, AX
+	VADDPD       (SI)(CX*8), Z0, Z2
+	VMOVUPD      (BX)(CX*8), Z4
+	VADDPD       Z4, Z4, Z4
+	VSUBPD       Z4, Z2, Z2
+	VMAXPD       Z2, Z3, Z2
+	VMULPD       Z1, Z2, Z2
+	VMOVUPD      expHigh64<>+0(SB), Z4
+	VMINPD       Z2, Z4, Z2
+	VMOVUPD      expLow64<>+0(SB), Z4
+	VMAXPD       Z2, Z4, Z2
+	VMULPD       expLog2e64<>+0(SB), Z2, Z4
+	VRNDSCALEPD  $0x08, Z4, Z4
+	VFNMADD231PD expHi64<>+0(SB), Z4, Z2
+	VFNMADD231PD expLo64<>+0(SB), Z4, Z2
+	VMOVUPD      expTaylor1364<>+0(SB), Z5
+	VFMADD213PD  expTaylor1264<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor1164<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor1064<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor964<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor864<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor764<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor664<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor564<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor464<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor364<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor264<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor164<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor064<>+0(SB), Z2, Z5
+	VSCALEFPD    Z4, Z5, Z5
+	VMOVUPD      Z5, (DX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
 	JL           turn
 
 done:
@@ -1923,6 +2158,92 @@ turn:
 	VZEROUPPER
 	RET
 
+// func exp32AVX512(n int, dst []float32, x []float32)
+// Requires: AVX, AVX512F
+TEXT ·exp32AVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPS      (BX)(CX*4), Z0
+	VMOVUPS      expHigh32<>+0(SB), Z1
+	VMINPS       Z0, Z1, Z0
+	VMOVUPS      expLow32<>+0(SB), Z1
+	VMAXPS       Z0, Z1, Z0
+	VMULPS       expLog2e32<>+0(SB), Z0, Z1
+	VRNDSCALEPS  $0x08, Z1, Z1
+	VFNMADD231PS expHi32<>+0(SB), Z1, Z0
+	VFNMADD231PS expLo32<>+0(SB), Z1, Z0
+	VMOVUPS      expTaylor732<>+0(SB), Z2
+	VFMADD213PS  expTaylor632<>+0(SB), Z0, Z2
+	VFMADD213PS  expTaylor532<>+0(SB), Z0, Z2
+	VFMADD213PS  expTaylor432<>+0(SB), Z0, Z2
+	VFMADD213PS  expTaylor332<>+0(SB), Z0, Z2
+	VFMADD213PS  expTaylor232<>+0(SB), Z0, Z2
+	VFMADD213PS  expTaylor132<>+0(SB), Z0, Z2
+	VFMADD213PS  expTaylor032<>+0(SB), Z0, Z2
+	VSCALEFPS    Z1, Z2, Z2
+	VMOVUPS      Z2, (DX)(CX*4)
+	ADDQ         $0x10, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rbf32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX512F
+TEXT ·rbf32AVX512(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Z0
+	VBROADCASTSS scale+84(FP), Z1
+	VBROADCASTSS power+88(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Z0, Z2
+	VMOVUPS      (BX)(CX*4), Z4
+	VADDPS       Z4, Z4, Z4
+	VSUBPS       Z4, Z2, Z2
+	VMAXPS       Z2, Z3, Z2
+	VMULPS       Z1, Z2, Z2
+	VMOVUPS      expHigh32<>+0(SB), Z4
+	VMINPS       Z2, Z4, Z2
+	VMOVUPS      expLow32<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       expLog2e32<>+0(SB), Z2, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VFNMADD231PS expHi32<>+0(SB), Z4, Z2
+	VFNMADD231PS expLo32<>+0(SB), Z4, Z2
+	VMOVUPS      expTaylor732<>+0(SB), Z5
+	VFMADD213PS  expTaylor632<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor532<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor432<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor332<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor232<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor132<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor032<>+0(SB), Z2, Z5
+	VSCALEFPS    Z4, Z5, Z5
+	VMOVUPS      Z5, (DX)(CX*4)
+	ADDQ         $0x10, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
 // func set64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·set64AVX2(SB), NOSPLIT, $0-88
@@ -2433,40 +2754,40 @@ turn:
 // Requires: AVX, AVX2, FMA3
 TEXT ·exp64AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ x_base+32(FP), DX
-	XORQ BX, BX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
 	CMPQ AX, $0x00
 	JE   done
 
 turn:
-	VMOVUPD      (DX)(BX*8), Y0
-	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      (BX)(CX*8), Y0
+	VMOVUPD      expHigh64<>+0(SB), Y1
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
+	VMOVUPD      expLow64<>+0(SB), Y1
 	VMAXPD       Y0, Y1, Y0
-	VMULPD       expLog2e<>+0(SB), Y0, Y1
+	VMULPD       expLog2e64<>+0(SB), Y0, Y1
 	VROUNDPD     $0x08, Y1, Y1
-	VFNMADD231PD expHi<>+0(SB), Y1, Y0
-	VFNMADD231PD expLo<>+0(SB), Y1, Y0
-	VMOVUPD      expTaylor13<>+0(SB), Y2
-	VFMADD213PD  expTaylor12<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor11<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor10<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor9<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor8<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor7<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor6<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor5<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor4<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor3<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor2<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor1<>+0(SB), Y0, Y2
-	VFMADD213PD  expTaylor0<>+0(SB), Y0, Y2
+	VFNMADD231PD expHi64<>+0(SB), Y1, Y0
+	VFNMADD231PD expLo64<>+0(SB), Y1, Y0
+	VMOVUPD      expTaylor1364<>+0(SB), Y2
+	VFMADD213PD  expTaylor1264<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor1164<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor1064<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor964<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor864<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor764<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor664<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor564<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor464<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor364<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor264<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor164<>+0(SB), Y0, Y2
+	VFMADD213PD  expTaylor064<>+0(SB), Y0, Y2
 	VCVTPD2DQY   Y1, X0
 	VPSRAD       $0x01, X0, X1
 	VPSUBD       X1, X0, X0
-	VMOVDQU      expBias<>+0(SB), X3
+	VMOVDQU      expBias64<>+0(SB), X3
 	VPADDD       X3, X0, X0
 	VPMOVSXDQ    X0, Y0
 	VPSLLQ       $0x34, Y0, Y0
@@ -2475,73 +2796,74 @@ turn:
 	VPMOVSXDQ    X1, Y0
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y2, Y2
-	VMOVUPD      Y2, (CX)(BX*8)
-	ADDQ         $0x04, BX
-	CMPQ         BX, AX
+	VMOVUPD      Y2, (DX)(CX*8)
+	ADDQ         $0x04, CX
+	CMPQ         CX, AX
 	JL           turn
 
 done:
 	VZEROUPPER
 	RET
 
-// func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, factor float64)
+// func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·rbf64AVX2(SB), NOSPLIT, $0-96
+TEXT ·rbf64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         n+0(FP), AX
-	MOVQ         dst_base+8(FP), CX
-	MOVQ         xz_base+32(FP), DX
-	MOVQ         zz_base+56(FP), BX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
 	VBROADCASTSD xx+80(FP), Y0
-	VBROADCASTSD factor+88(FP), Y1
-	VMOVUPD      expTwo<>+0(SB), Y2
-	VPXOR        Y3, Y3, Y3
-	XORQ         SI, SI
+	VBROADCASTSD scale+88(FP), Y1
+	VBROADCASTSD power+96(FP), Y2
+	VPXOR        Y2, Y2, Y2
+	XORQ         CX, CX
 	CMPQ         AX, $0x00
 	JE           done
 
 turn:
-	VADDPD       (BX)(SI*8), Y0, Y4
-	VMOVUPD      (DX)(SI*8), Y5
-	VFNMADD231PD Y2, Y5, Y4
-	VMAXPD       Y4, Y3, Y4
-	VMULPD       Y1, Y4, Y4
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y4, Y5, Y4
-	VMOVUPD      expLow<>+0(SB), Y5
-	VMAXPD       Y4, Y5, Y4
-	VMULPD       expLog2e<>+0(SB), Y4, Y5
-	VROUNDPD     $0x08, Y5, Y5
-	VFNMADD231PD expHi<>+0(SB), Y5, Y4
-	VFNMADD231PD expLo<>+0(SB), Y5, Y4
-	VMOVUPD      expTaylor13<>+0(SB), Y6
-	VFMADD213PD  expTaylor12<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor11<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor10<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor9<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor8<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor7<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor6<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor5<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor4<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor3<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor2<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor1<>+0(SB), Y4, Y6
-	VFMADD213PD  expTaylor0<>+0(SB), Y4, Y6
-	VCVTPD2DQY   Y5, X4
-	VPSRAD       $0x01, X4, X5
-	VPSUBD       X5, X4, X4
-	VMOVDQU      expBias<>+0(SB), X7
-	VPADDD       X7, X4, X4
-	VPMOVSXDQ    X4, Y4
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y4, Y6, Y6
-	VPADDD       X7, X5, X5
-	VPMOVSXDQ    X5, Y4
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y4, Y6, Y6
-	VMOVUPD      Y6, (CX)(SI*8)
-	ADDQ         $0x04, SI
-	CMPQ         SI, AX
+	VADDPD       (SI)(CX*8), Y0, Y3
+	VMOVUPD      (BX)(CX*8), Y4
+	VADDPD       Y4, Y4, Y4
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y3, Y2, Y3
+	VMULPD       Y1, Y3, Y3
+	VMOVUPD      expHigh64<>+0(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMOVUPD      expLow64<>+0(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMULPD       expLog2e64<>+0(SB), Y3, Y4
+	VROUNDPD     $0x08, Y4, Y4
+	VFNMADD231PD expHi64<>+0(SB), Y4, Y3
+	VFNMADD231PD expLo64<>+0(SB), Y4, Y3
+	VMOVUPD      expTaylor1364<>+0(SB), Y5
+	VFMADD213PD  expTaylor1264<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor1164<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor1064<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor964<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor864<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor764<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor664<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor564<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor464<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor364<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor264<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor164<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor064<>+0(SB), Y3, Y5
+	VCVTPD2DQY   Y4, X3
+	VPSRAD       $0x01, X3, X4
+	VPSUBD       X4, X3, X3
+	VMOVDQU      expBias64<>+0(SB), X6
+	VPADDD       X6, X3, X3
+	VPMOVSXDQ    X3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y5, Y5
+	VPADDD       X6, X4, X4
+	VPMOVSXDQ    X4, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y5, Y5
+	VMOVUPD      Y5, (DX)(CX*8)
+	ADDQ         $0x04, CX
+	CMPQ         CX, AX
 	JL           turn
 
 done:
@@ -3051,5 +3373,107 @@ turn:
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, AX
 	JG      turn
+	VZEROUPPER
+	RET
+
+// func exp32AVX2(n int, dst []float32, x []float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·exp32AVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPS      (BX)(CX*4), Y0
+	VMOVUPS      expHigh32<>+0(SB), Y1
+	VMINPS       Y0, Y1, Y0
+	VMOVUPS      expLow32<>+0(SB), Y1
+	VMAXPS       Y0, Y1, Y0
+	VMULPS       expLog2e32<>+0(SB), Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VFNMADD231PS expHi32<>+0(SB), Y1, Y0
+	VFNMADD231PS expLo32<>+0(SB), Y1, Y0
+	VMOVUPS      expTaylor732<>+0(SB), Y2
+	VFMADD213PS  expTaylor632<>+0(SB), Y0, Y2
+	VFMADD213PS  expTaylor532<>+0(SB), Y0, Y2
+	VFMADD213PS  expTaylor432<>+0(SB), Y0, Y2
+	VFMADD213PS  expTaylor332<>+0(SB), Y0, Y2
+	VFMADD213PS  expTaylor232<>+0(SB), Y0, Y2
+	VFMADD213PS  expTaylor132<>+0(SB), Y0, Y2
+	VFMADD213PS  expTaylor032<>+0(SB), Y0, Y2
+	VCVTPS2DQ    Y1, Y0
+	VPSRAD       $0x01, Y0, Y1
+	VPSUBD       Y1, Y0, Y0
+	VPADDD       expBias32<>+0(SB), Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y2, Y2
+	VPADDD       expBias32<>+0(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (DX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rbf32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·rbf32AVX2(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Y0
+	VBROADCASTSS scale+84(FP), Y1
+	VBROADCASTSS power+88(FP), Y2
+	VPXOR        Y2, Y2, Y2
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Y0, Y3
+	VMOVUPS      (BX)(CX*4), Y4
+	VADDPS       Y4, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VMAXPS       Y3, Y2, Y3
+	VMULPS       Y1, Y3, Y3
+	VMOVUPS      expHigh32<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMOVUPS      expLow32<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMULPS       expLog2e32<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS expHi32<>+0(SB), Y4, Y3
+	VFNMADD231PS expLo32<>+0(SB), Y4, Y3
+	VMOVUPS      expTaylor732<>+0(SB), Y5
+	VFMADD213PS  expTaylor632<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor532<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor432<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor332<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor232<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor132<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor032<>+0(SB), Y3, Y5
+	VCVTPS2DQ    Y4, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VPADDD       expBias32<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VPADDD       expBias32<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VMOVUPS      Y5, (DX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
 	VZEROUPPER
 	RET

@@ -35,27 +35,24 @@ func micro32(p Path) micro[float32] {
 	return portable[float32]()
 }
 
-// expVectors and rbfVectors do the first n entries, a multiple of vector.
-func expVectors(p Path, n int, dst, x []float64) {
+func elementwise64(p Path) elementwise[float64] {
 	switch p {
 	case AVX512:
-		exp64AVX512(n, dst, x)
+		return elementwise[float64]{vector: 8, exp: exp64AVX512, rbf: rbf64AVX512}
 	case AVX2:
-		exp64AVX2(n, dst, x)
-	default:
-		expPortable(n, dst, x)
+		return elementwise[float64]{vector: 4, exp: exp64AVX2, rbf: rbf64AVX2}
 	}
+	return portableElementwise[float64]()
 }
 
-func rbfVectors(p Path, n int, dst, xz, zz []float64, xx, factor float64) {
+func elementwise32(p Path) elementwise[float32] {
 	switch p {
 	case AVX512:
-		rbf64AVX512(n, dst, xz, zz, xx, factor)
+		return elementwise[float32]{vector: 16, exp: exp32AVX512, rbf: rbf32AVX512}
 	case AVX2:
-		rbf64AVX2(n, dst, xz, zz, xx, factor)
-	default:
-		rbfPortable(n, dst, xz, zz, xx, factor)
+		return elementwise[float32]{vector: 8, exp: exp32AVX2, rbf: rbf32AVX2}
 	}
+	return portableElementwise[float32]()
 }
 
 func butterflies64(p Path) butterflies[float64] {

@@ -8,11 +8,8 @@ func Paths() []Path { return []Path{Portable} }
 func micro64(Path) micro[float64] { return portable[float64]() }
 func micro32(Path) micro[float32] { return portable[float32]() }
 
-func expVectors(_ Path, n int, dst, x []float64) { expPortable(n, dst, x) }
-
-func rbfVectors(_ Path, n int, dst, xz, zz []float64, xx, factor float64) {
-	rbfPortable(n, dst, xz, zz, xx, factor)
-}
+func elementwise64(Path) elementwise[float64] { return portableElementwise[float64]() }
+func elementwise32(Path) elementwise[float32] { return portableElementwise[float32]() }
 
 func butterflies64(Path) butterflies[float64] {
 	return butterflies[float64]{1, quarters[float64], eighths[float64]}

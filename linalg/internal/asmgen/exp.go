@@ -1,146 +1,77 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// constants are the numbers of the exponential, each as often as the widest
-// register holds it.
-type constants struct {
+// exponential is the numbers that e^x takes.
+type exponential struct {
 	high, low, log2e, hi, lo operand.Mem
-	taylor                   []operand.Mem // of e^r, the highest power first
-	two                      operand.Mem
-	bias                     operand.Mem // of the exponent, in every 32 bits
+	taylor                   []operand.Mem // of e^r
+	bias                     operand.Mem   // of the exponent, in every 32 bits
+	digits                   int
 }
 
-// degree of the polynomial: what it leaves out of e^r, |r| <= log(2)/2, is
-// 4e-18.
-const degree = 13
-
-// constantsOf writes them. The logarithm of 2 comes in two parts, the first
-// with zeros at its end, so that its multiples are exact.
-func constantsOf() constants {
-	const hi = 0x1.62e42fep-1
-	c := constants{
-		high:  repeat("expHigh", 710),
-		low:   repeat("expLow", -746),
-		log2e: repeat("expLog2e", math.Log2E),
-		hi:    repeat("expHi", hi),
-		lo:    repeat("expLo", math.Ln2-hi), // a difference of constants: rounded once
-		two:   repeat("expTwo", 2),
+// exponentialOf writes them. The logarithm of 2 comes in two parts, the first
+// with zeros at its end, so that its multiples are exact. What Taylor's series
+// leaves out of e^r, |r| <= log(2)/2, is 4e-18 in float64, 5e-9 in float32.
+func exponentialOf(p precision) exponential {
+	hi, high, low, degree := 0x1.62e42fep-1, 710., -746., 13
+	if p.size == 4 {
+		hi, high, low, degree = 0x1.62e4p-1, 89, -105, 7
 	}
-	factorial := 1.0
-	c.taylor = make([]operand.Mem, degree+1)
-	for i := range c.taylor {
-		factorial *= float64(max(i, 1))
-		c.taylor[degree-i] = repeat(fmt.Sprint("expTaylor", i), 1/factorial)
-	}
-	c.bias = GLOBL("expBias", RODATA|NOPTR)
+	c := exponential{digits: p.digits}
+	c.high = p.constant("expHigh", high)
+	c.low = p.constant("expLow", low)
+	c.log2e = p.constant("expLog2e", math.Log2E)
+	c.hi = p.constant("expHi", hi)
+	c.lo = p.constant("expLo", rest(hi))
+	c.taylor = p.series("expTaylor", degree, func(k int) float64 { return 1 / factorial(k) })
+	c.bias = GLOBL("expBias"+p.suffix, RODATA|NOPTR)
 	for i := range 8 {
-		DATA(4*i, operand.U32(1023))
+		DATA(4*i, operand.U32(p.bias))
 	}
 	return c
 }
 
-func repeat(name string, v float64) operand.Mem {
-	at := GLOBL(name, RODATA|NOPTR)
-	for i := range 8 {
-		DATA(8*i, operand.F64(v))
+// rest returns log 2 - hi, rounded once: a difference of constants is exact.
+func rest(hi float64) float64 {
+	if hi == 0x1.62e4p-1 {
+		return math.Ln2 - 0x1.62e4p-1
 	}
-	return at
-}
-
-// exp writes the loops over whole registers: one of e^x, and one of the
-// Gaussian kernel of squared distances.
-func (u unit) exp(c constants) {
-	TEXT("exp"+u.suffix, NOSPLIT, "func(n int, dst, x []float64)")
-	Doc(fmt.Sprintf("exp%s sets the first n entries of dst to e^x; n is a multiple of %d.", u.suffix, u.width/u.size))
-	Pragma("noescape")
-	n, dst, x := Load(Param("n"), GP64()), Load(Param("dst").Base(), GP64()), Load(Param("x").Base(), GP64())
-	i := u.start(n)
-	v := u.register()
-	u.load(operand.Mem{Base: x, Index: i, Scale: 8}, v)
-	u.store(u.power(c, v), operand.Mem{Base: dst, Index: i, Scale: 8})
-	u.finish(i, n)
-
-	TEXT("rbf"+u.suffix, NOSPLIT, "func(n int, dst, xz, zz []float64, xx, factor float64)")
-	Doc(fmt.Sprintf("rbf%s sets the first n entries of dst to e^(factor max(0, xx + zz - 2 xz)); n is a multiple of %d.", u.suffix, u.width/u.size))
-	Pragma("noescape")
-	n, dst = Load(Param("n"), GP64()), Load(Param("dst").Base(), GP64())
-	xz, zz := Load(Param("xz").Base(), GP64()), Load(Param("zz").Base(), GP64())
-	xx, factor, two, none := u.register(), u.register(), u.register(), u.register()
-	u.broadcast(address(Param("xx")), xx)
-	u.broadcast(address(Param("factor")), factor)
-	u.load(c.two, two)
-	u.zero(none)
-	i = u.start(n)
-	d, cross := u.register(), u.register()
-	VADDPD(operand.Mem{Base: zz, Index: i, Scale: 8}, xx, d)
-	u.load(operand.Mem{Base: xz, Index: i, Scale: 8}, cross)
-	VFNMADD231PD(two, cross, d)
-	VMAXPD(d, none, d) // this way round a NaN stays one
-	VMULPD(factor, d, d)
-	u.store(u.power(c, d), operand.Mem{Base: dst, Index: i, Scale: 8})
-	u.finish(i, n)
-}
-
-func address(c gotypes.Component) operand.Op {
-	b, err := c.Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
-}
-
-// start begins a loop over n entries; finish ends it and the function.
-func (u unit) start(n reg.Register) reg.Register {
-	i := GP64()
-	XORQ(i, i)
-	CMPQ(n, operand.U8(0))
-	JE(operand.LabelRef("done"))
-	Label("turn")
-	return i
-}
-
-func (u unit) finish(i, n reg.Register) {
-	ADDQ(operand.U8(u.width/u.size), i)
-	CMPQ(i, n)
-	JL(operand.LabelRef("turn"))
-	Label("done")
-	VZEROUPPER()
-	RET()
+	return math.Ln2 - 0x1.62e42fep-1
 }
 
 // power returns e^v: 2^n e^r, where n is the whole number next to v / log 2.
-func (u unit) power(c constants, v reg.VecVirtual) reg.VecVirtual {
+func (u unit) power(c exponential, v reg.VecVirtual) reg.VecVirtual {
 	n, bound, e := u.register(), u.register(), u.register()
 	u.load(c.high, bound)
-	VMINPD(v, bound, v) // this way round a NaN stays one
+	u.min(v, bound, v) // this way round a NaN stays one
 	u.load(c.low, bound)
-	VMAXPD(v, bound, v)
-	VMULPD(c.log2e, v, n)
+	u.max(v, bound, v)
+	u.mul(c.log2e, v, n)
 	u.round(n)
-	VFNMADD231PD(c.hi, n, v)
-	VFNMADD231PD(c.lo, n, v)
-	u.load(c.taylor[0], e)
-	for _, t := range c.taylor[1:] {
-		VFMADD213PD(t, v, e)
-	}
+	u.fnma(c.hi, n, v)
+	u.fnma(c.lo, n, v)
+	u.polynomial(c.taylor, v, e)
 	u.scale(c, n, e)
 	return e
 }
 
-// scaleWide multiplies e by 2^n.
-func scaleWide(_ constants, n, e reg.VecVirtual) { VSCALEFPD(n, e, e) }
+// polynomial sets e to the series at v.
+func (u unit) polynomial(series []operand.Mem, v, e reg.VecVirtual) {
+	u.load(series[0], e)
+	for _, t := range series[1:] {
+		u.horner(t, v, e)
+	}
+}
 
-// scaleNarrow does so in two steps, because 2^n alone may not be a number.
-func scaleNarrow(c constants, n, e reg.VecVirtual) {
+// scaleNarrow multiplies e by 2^n. It does so in two steps, because 2^n alone may not be a number.
+func scaleNarrow(c exponential, n, e reg.VecVirtual) {
 	whole, half, bias := XMM(), XMM(), XMM()
 	VCVTPD2DQY(n, whole)
 	VPSRAD(operand.U8(1), whole, half)
@@ -150,7 +81,20 @@ func scaleNarrow(c constants, n, e reg.VecVirtual) {
 		power := YMM()
 		VPADDD(bias, part, part)
 		VPMOVSXDQ(part, power)
-		VPSLLQ(operand.U8(52), power, power)
+		VPSLLQ(operand.U8(c.digits), power, power)
 		VMULPD(power, e, e)
+	}
+}
+
+// scaleNarrowSingle is scaleNarrow for float32.
+func scaleNarrowSingle(c exponential, n, e reg.VecVirtual) {
+	whole, half := YMM(), YMM()
+	VCVTPS2DQ(n, whole)
+	VPSRAD(operand.U8(1), whole, half)
+	VPSUBD(half, whole, whole)
+	for _, part := range []reg.VecVirtual{whole, half} {
+		VPADDD(c.bias, part, part)
+		VPSLLD(operand.U8(c.digits), part, part)
+		VMULPS(part, e, e)
 	}
 }

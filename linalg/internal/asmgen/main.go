@@ -10,16 +10,15 @@ import (
 
 func main() {
 	ConstraintExpr("amd64")
-	numbers := constantsOf()
+	exponentials := map[int]exponential{8: exponentialOf(double()), 4: exponentialOf(single())}
 	for _, u := range units() {
 		u.product("set", false)
 		u.product("add", true)
 		u.peak()
 		u.butterflies("quarters", 2)
 		u.butterflies("eighths", 3)
-		if u.size == 8 {
-			u.exp(numbers)
-		}
+		u.exp(exponentials[u.size])
+		u.kernels(exponentials[u.size])
 	}
 	Generate()
 }

@@ -23,9 +23,13 @@ type unit struct {
 	broadcast func(from, to operand.Op)
 	add       func(from, with, to operand.Op)
 	sub       func(from, with, to operand.Op) // with - from
-	fma       func(a, b, to operand.Op)
-	round     func(r reg.VecVirtual) // to whole numbers
-	scale     func(c constants, n, e reg.VecVirtual)
+	mul       func(from, with, to operand.Op)
+	min, max  func(second, first, to operand.Op) // second if one is NaN
+	fma       func(a, b, to operand.Op)          // to + a b
+	fnma      func(a, b, to operand.Op)          // to - a b
+	horner    func(next, v, to operand.Op)       // to v + next
+	round     func(r reg.VecVirtual)             // to whole numbers
+	scale     func(c exponential, n, e reg.VecVirtual)
 }
 
 // units lists the four kernels. The tile is as large as the registers allow,
@@ -33,13 +37,18 @@ type unit struct {
 func units() []unit {
 	wide := unit{width: 64, rows: 8, vectors: 3, register: ZMM}
 	wide.zero = func(r reg.Register) { VPXORQ(r, r, r) }
-	wide.round = func(r reg.VecVirtual) { VRNDSCALEPD(operand.U8(8), r, r) }
-	wide.scale = scaleWide
 	narrow := unit{width: 32, rows: 4, vectors: 3, register: YMM}
 	narrow.zero = func(r reg.Register) { VPXOR(r, r, r) }
-	narrow.round = func(r reg.VecVirtual) { VROUNDPD(operand.U8(8), r, r) }
-	narrow.scale = scaleNarrow
-	return []unit{wide.double("AVX512"), wide.single("AVX512"), narrow.double("AVX2"), narrow.single("AVX2")}
+	units := []unit{wide.double("AVX512"), wide.single("AVX512"), narrow.double("AVX2"), narrow.single("AVX2")}
+	units[0].round = func(r reg.VecVirtual) { VRNDSCALEPD(operand.U8(8), r, r) }
+	units[0].scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPD(n, e, e) }
+	units[1].round = func(r reg.VecVirtual) { VRNDSCALEPS(operand.U8(8), r, r) }
+	units[1].scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPS(n, e, e) }
+	units[2].round = func(r reg.VecVirtual) { VROUNDPD(operand.U8(8), r, r) }
+	units[2].scale = scaleNarrow
+	units[3].round = func(r reg.VecVirtual) { VROUNDPS(operand.U8(8), r, r) }
+	units[3].scale = scaleNarrowSingle
+	return units
 }
 
 func (u unit) double(set string) unit {
@@ -49,7 +58,12 @@ func (u unit) double(set string) unit {
 	u.broadcast = func(from, to operand.Op) { VBROADCASTSD(from, to) }
 	u.add = func(from, with, to operand.Op) { VADDPD(from, with, to) }
 	u.sub = func(from, with, to operand.Op) { VSUBPD(from, with, to) }
+	u.mul = func(from, with, to operand.Op) { VMULPD(from, with, to) }
+	u.min = func(second, first, to operand.Op) { VMINPD(second, first, to) }
+	u.max = func(second, first, to operand.Op) { VMAXPD(second, first, to) }
 	u.fma = func(a, b, to operand.Op) { VFMADD231PD(a, b, to) }
+	u.fnma = func(a, b, to operand.Op) { VFNMADD231PD(a, b, to) }
+	u.horner = func(next, v, to operand.Op) { VFMADD213PD(next, v, to) }
 	return u
 }
 
@@ -60,7 +74,12 @@ func (u unit) single(set string) unit {
 	u.broadcast = func(from, to operand.Op) { VBROADCASTSS(from, to) }
 	u.add = func(from, with, to operand.Op) { VADDPS(from, with, to) }
 	u.sub = func(from, with, to operand.Op) { VSUBPS(from, with, to) }
+	u.mul = func(from, with, to operand.Op) { VMULPS(from, with, to) }
+	u.min = func(second, first, to operand.Op) { VMINPS(second, first, to) }
+	u.max = func(second, first, to operand.Op) { VMAXPS(second, first, to) }
 	u.fma = func(a, b, to operand.Op) { VFMADD231PS(a, b, to) }
+	u.fnma = func(a, b, to operand.Op) { VFNMADD231PS(a, b, to) }
+	u.horner = func(next, v, to operand.Op) { VFMADD213PS(next, v, to) }
 	return u
 }
 

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// loop is a function's loop over n entries of its slices, a register at a time.
+type loop struct {
+	unit
+	n, i reg.Register
+}
+
+// function begins one that has a parameter n, and the loop over its entries
+// comes with start.
+func (u unit) function(name, parameters, what string) loop {
+	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(n int, "+parameters+")", u.value))
+	Doc(fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix, what, u.width/u.size))
+	Pragma("noescape")
+	return loop{u, Load(Param("n"), GP64()), GP64()}
+}
+
+// number returns a register full of the parameter of that name.
+func (u unit) number(name string) reg.VecVirtual {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	r := u.register()
+	u.broadcast(b.Addr, r)
+	return r
+}
+
+func (l loop) start() {
+	XORQ(l.i, l.i)
+	CMPQ(l.n, operand.U8(0))
+	JE(operand.LabelRef("done"))
+	Label("turn")
+}
+
+// at is the current entries of a slice.
+func (l loop) at(slice reg.Register) operand.Mem {
+	return operand.Mem{Base: slice, Index: l.i, Scale: uint8(l.size)}
+}
+
+func (l loop) finish() {
+	ADDQ(operand.U8(l.width/l.size), l.i)
+	CMPQ(l.i, l.n)
+	JL(operand.LabelRef("turn"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// exp writes e^x.
+func (u unit) exp(c exponential) {
+	l := u.function("exp", "dst, x []%s", "sets the first n entries of dst to e^x")
+	dst, x := Load(Param("dst").Base(), GP64()), Load(Param("x").Base(), GP64())
+	l.start()
+	v := u.register()
+	u.load(l.at(x), v)
+	u.store(u.power(c, v), l.at(dst))
+	l.finish()
+}
