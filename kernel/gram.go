@@ -98,17 +98,26 @@ func (d Dense) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 // Materialize computes the whole matrix of src on all cores, each pair once,
 // and exactly symmetric: 8 n^2 bytes.
 func Materialize(src Source) Dense {
+	return MaterializeIn(linalg.New[float64](src.Len(), src.Len()), src)
+}
+
+// MaterializeIn is Materialize in the memory of k (n x n), whatever that holds:
+// fresh memory costs more time than a kernel. The source must not read k. It
+// panics when k has another shape.
+func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	const edge = 128
 	n := src.Len()
+	if k.Rows != n || k.Cols != n {
+		panic(fmt.Sprintf("kernel: a matrix of %d x %d for the kernel of %d rows", k.Rows, k.Cols, n))
+	}
 	all := make([]int, n)
 	for i := range all {
 		all[i] = i
 	}
-	k := linalg.New[float64](n, n)
 	linalg.For(n, edge, func(lo, hi int) {
 		for j := 0; j <= lo; j += edge {
 			jEnd := min(j+edge, n)
-			src.Block(all[lo:hi], all[j:jEnd], linalg.Matrix[float64]{Rows: hi - lo, Cols: jEnd - j, Stride: n, Data: k.Data[lo*n+j:]})
+			src.Block(all[lo:hi], all[j:jEnd], linalg.Matrix[float64]{Rows: hi - lo, Cols: jEnd - j, Stride: k.Stride, Data: k.Data[lo*k.Stride+j:]})
 			mirror(k, lo, hi, j, jEnd)
 		}
 	})

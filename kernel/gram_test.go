@@ -225,3 +225,24 @@ func ExampleNew() {
 	fmt.Println(row)
 	// Output: [36 36]
 }
+
+// Memory that held another kernel, with a stride of its own, makes no
+// difference.
+func TestMaterializeIn(t *testing.T) {
+	const n = 150
+	dot := kernel.LinearGram(noise(n, 4, 1))
+	want := kernel.Materialize(kernel.Of(dot, rbf(t)))
+	room := linalg.Matrix[float64]{Rows: n, Cols: n, Stride: n + 3, Data: make([]float64, n*(n+3))}
+	for i := range room.Data {
+		room.Data[i] = math.NaN()
+	}
+	got := kernel.MaterializeIn(room, kernel.Of(dot, rbf(t)))
+	for i := range n {
+		if !slices.Equal(got.K.Row(i), want.K.Row(i)) {
+			t.Fatalf("row %d differs", i)
+		}
+	}
+	if recovered(func() { kernel.MaterializeIn(linalg.New[float64](n, n-1), kernel.Of(dot, rbf(t))) }) == nil {
+		t.Error("a matrix of another shape is filled")
+	}
+}

@@ -1,0 +1,66 @@
+package tune
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// SVC tunes a C-SVC. Its score is the accuracy.
+type SVC struct {
+	Codes   []int // of all rows: row r belongs to Classes[Codes[r]]
+	Classes []string
+	Params  []svm.Params // the settings, usually one for each C
+}
+
+// Settings returns the number of parameters.
+func (l SVC) Settings() int { return len(l.Params) }
+
+// Try implements [Learner].
+func (l SVC) Try(k kernel.Source, f Fold) ([]Trial, error) {
+	train := kernel.Subset(k, f.Train)
+	codes := pick(l.Codes, f.Train)
+	trials := make([]Trial, len(l.Params))
+	for i, p := range l.Params {
+		c, err := svm.TrainSVC(train, codes, l.Classes, p, nil)
+		if err != nil {
+			return nil, fmt.Errorf("C %v: %w", p.C, err)
+		}
+		trials[i] = l.trial(c, k, f)
+	}
+	return trials, nil
+}
+
+// panel is how many test rows are decided at a time: their kernel values with
+// the support vectors then stay in the cache.
+const panel = 64
+
+// trial decides the test rows.
+func (l SVC) trial(c *svm.Classifier, k kernel.Source, f Fold) Trial {
+	support := pick(f.Train, c.Support())
+	t := Trial{Outputs: linalg.New[float64](len(f.Test), len(c.Pairs))}
+	cross := linalg.New[float64](min(panel, len(f.Test)), len(support))
+	for lo := 0; lo < len(f.Test); lo += panel {
+		rows := f.Test[lo:min(lo+panel, len(f.Test))]
+		block := cross.Panel(0, len(rows))
+		k.Block(rows, support, block)
+		copy(t.Outputs.Panel(lo, lo+len(rows)).Data, c.Decisions(block).Data)
+	}
+	for i, code := range c.Predict(t.Outputs) {
+		if code == l.Codes[f.Test[i]] {
+			t.Correct++
+		}
+	}
+	t.Score = float64(t.Correct) / float64(len(f.Test))
+	return t
+}
+
+func pick(from, which []int) []int {
+	out := make([]int, len(which))
+	for i, w := range which {
+		out[i] = from[w]
+	}
+	return out
+}
