@@ -1,0 +1,82 @@
+package kernel
+
+import (
+	"math"
+	"sync"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// MedianSquaredDistance returns the median of the squared distances between
+// any two of the given rows of a linear Gram matrix (n x n), as numpy.median
+// would: the mean of both middle values when there is an even number of pairs.
+// A gamma of 1 over it suits many RBF kernels (the median heuristic). It is
+// exact, does not depend on the number of cores, and is NaN for less than two
+// rows.
+func MedianSquaredDistance(dot linalg.Matrix[float64], rows []int) float64 {
+	pairs := len(rows) * (len(rows) - 1) / 2
+	if pairs == 0 {
+		return math.NaN()
+	}
+	upper := nthDistance(dot, rows, pairs/2)
+	if pairs%2 == 1 {
+		return upper
+	}
+	return (nthDistance(dot, rows, pairs/2-1) + upper) / 2
+}
+
+// MeanSquaredNorm returns the mean of x.x over the given rows of a linear Gram
+// matrix (n x n); NaN for no rows. A gamma of 1 over it brings the gamma x.z of
+// a polynomial kernel to the order of 1.
+func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
+	sum := 0.0
+	for _, r := range rows {
+		sum += dot.Row(r)[r]
+	}
+	return sum / float64(len(rows))
+}
+
+// digitBits is how many bits of the distances one pass over all pairs fixes.
+const digitBits = 11
+
+// nthDistance returns the squared distance that n pairs are before. The bits of
+// numbers that are not negative ascend with them, so that counting the values
+// of one digit after the other finds it without a list of all.
+func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
+	var found uint64
+	for shift := 55; shift >= 0; shift -= digitBits {
+		counts := digits(dot, rows, found, shift)
+		digit := 0
+		for n >= counts[digit] {
+			n -= counts[digit]
+			digit++
+		}
+		found |= uint64(digit) << shift
+	}
+	return math.Float64frombits(found)
+}
+
+// digits counts the squared distances by the digit at shift, only those whose
+// bits above are those of found.
+func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (total [1 << digitBits]int) {
+	var mu sync.Mutex
+	linalg.For(len(rows), 128, func(lo, hi int) {
+		var counts [1 << digitBits]int
+		for a := lo; a < hi; a++ {
+			row := dot.Row(rows[a])
+			xx := row[rows[a]]
+			for _, j := range rows[:a] {
+				bits := math.Float64bits(SquaredDistance(row[j], xx, dot.Data[j*dot.Stride+j]))
+				if bits>>(shift+digitBits) == found>>(shift+digitBits) {
+					counts[bits>>shift&(1<<digitBits-1)]++
+				}
+			}
+		}
+		mu.Lock() // sums of whole numbers do not depend on the order
+		defer mu.Unlock()
+		for d, c := range counts {
+			total[d] += c
+		}
+	})
+	return total
+}
