@@ -31,17 +31,16 @@ var badJobs = []struct{ name, old, bad, want string }{
 	// keys
 	{"unknown key with a near one", "gamma: 0.5", "gama: 0.5", "job.yaml:9: unknown key \"gama\" in kernel; did you mean \"gamma\"?"},
 	{"case of a key", "{name: svc}", "{name: svc, c: 10}", "job.yaml:10: unknown key \"c\" in learner; did you mean \"C\"?"},
-	{"unknown key with none near", "gamma: 0.5", "bandwidth: 0.5", "job.yaml:9: unknown key \"bandwidth\" in kernel; it may have name, gamma, coef0, degree, alpha, length_scale"},
+	{"unknown key with none near", "gamma: 0.5", "bandwidth: 0.5", "job.yaml:9: unknown key \"bandwidth\" in kernel; it may have name, gamma, gamma_unit, coef0, degree, alpha, length_scale, nu"},
 	{"unknown key at the top", "spec:", "status: {}\nspec:", "job.yaml:4: unknown key \"status\" in the job file; it may have apiVersion, kind, metadata, spec"},
 	{"unknown key in spec", "  learner:", "  protocols: {}\n  learner:", "job.yaml:10: unknown key \"protocols\" in spec; did you mean \"protocol\"?"},
-	{"very long key", "gamma: 0.5", strings.Repeat("g", 100) + ": 0.5", "job.yaml:9: unknown key \"gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg\"... in kernel; it may have name, gamma, coef0, degree, alpha, length_scale"},
-	{"key is a map", "gamma: 0.5", "? {a: b} : 0.5", "job.yaml:9: a key of kernel is a map; it must be one of name, gamma, coef0, degree, alpha, length_scale"},
+	{"very long key", "gamma: 0.5", strings.Repeat("g", 100) + ": 0.5", "job.yaml:9: unknown key \"gggggggggggggggggggggggggggggggggggggggggggggggggggggggggggg\"... in kernel; it may have name, gamma, gamma_unit, coef0, degree, alpha, length_scale, nu"},
+	{"key is a map", "gamma: 0.5", "? {a: b} : 0.5", "job.yaml:9: a key of kernel is a map; it must be one of name, gamma, gamma_unit, coef0, degree, alpha, length_scale, nu"},
 	{"key twice", "gamma: 0.5", "gamma: 0.5, gamma: 0.6", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
 	{"missing section", "  kernel: {name: rbf, gamma: 0.5}\n", "", "job.yaml:4: spec has no kernel; add kernel: {name: rbf, gamma: 0.5}"},
 	{"missing name", "{name: small}", "{}", "job.yaml:3: metadata has no name; add name: and a short name of lower-case letters, digits and dashes"},
 	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds"},
 	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds"},
-	{"list of kernels", "{name: rbf, gamma: 0.5}", "[{name: rbf, gamma: 0.5}]", "job.yaml:9: kernel is a list; this version takes one map with name, gamma, coef0, degree, alpha, length_scale"},
 
 	{"job is a list", minimal, "- apiVersion: mercer/v1\n", "job.yaml:1: the job file is a list; this version takes one map with apiVersion, kind, metadata, spec"},
 
@@ -58,8 +57,6 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"quoted number", "gamma: 0.5", `gamma: "0.5"`, "job.yaml:9: gamma is the text \"0.5\"; write the number without quotes"},
 	{"not a number", "gamma: 0.5", "gamma: .nan", "job.yaml:9: gamma is \".nan\", not a number; write one such as 0.5"},
 	{"infinite", "gamma: 0.5", "gamma: 1e999", "job.yaml:9: gamma is \"1e999\", not a number; write one such as 0.5"},
-	{"grid", "gamma: 0.5", "gamma: [0.1, 1]", "job.yaml:9: gamma is a list; grids are not in this version, so give one number"},
-	{"grid of C", "{name: svc}", "{name: svc, C: [0.1, 1, 10]}", "job.yaml:10: C is a list; grids are not in this version, so give one number"},
 	{"empty number", "gamma: 0.5", "gamma: ", "job.yaml:9: gamma is empty; give one value or leave the key out"},
 
 	// data
@@ -74,7 +71,6 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"one of sources", "source: bundled:digits", "sources: {a: a.csv}", "job.yaml:6: a job needs at least two parties, and this names 1; add some"},
 	{"sources is a list", "source: bundled:digits", "sources: [a.csv, b.csv]", "job.yaml:6: sources is a list; write a map such as {north: a.csv, south: b.csv}"},
 	{"id is the label", "label: label", "label: label\n    id: label", "job.yaml:8: id and label are the same column \"label\"; name two columns"},
-	{"folds", "label: label", "label: label\n    folds: 5", "job.yaml:8: folds is not in this version; use test: {fraction: 0.25}"},
 	{"scaling", "label: label", "label: label\n    scale: min-max", "job.yaml:8: unknown scaling \"min-max\"; did you mean \"minmax\"? This version has minmax, standard, none"},
 	{"test fraction", "label: label", "label: label\n    test: {fraction: 1}", "job.yaml:8: fraction is 1; write a number between 0 and 1, such as 0.25"},
 	{"test fraction zero", "label: label", "label: label\n    test: {fraction: 0}", "job.yaml:8: fraction is 0; write a number between 0 and 1, such as 0.25"},
@@ -111,16 +107,19 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"pooled with an encoder", "okra", "pooled, encoder: haar", "job.yaml:8: protocol pooled has no encoder; remove it"},
 
 	// kernel and learner
-	{"planned kernel", "rbf, gamma: 0.5", "matern", "job.yaml:9: kernel \"matern\" is not in this version; it runs linear, rbf, polynomial, rational-quadratic, laplacian, cosine, tanimoto"},
-	{"planned parameter", "gamma: 0.5", "gamma: 0.5, nu: 0.5", "job.yaml:9: nu is not in this version; it belongs to the matern kernel"},
-	{"unknown kernel", "rbf", "rfb", "job.yaml:9: unknown kernel \"rfb\"; did you mean \"rbf\"? This version has linear, rbf, polynomial, rational-quadratic, laplacian, cosine, tanimoto"},
-	{"rbf without gamma", ", gamma: 0.5", "", "job.yaml:9: the rbf kernel needs gamma; add one such as gamma: 0.5"},
+	{"unknown kernel", "rbf", "rfb", "job.yaml:9: unknown kernel \"rfb\"; did you mean \"rbf\"? This version has linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto"},
+	{"rbf without gamma", ", gamma: 0.5", "", "job.yaml:9: the rbf kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it by the data"},
 	{"gamma zero", "gamma: 0.5", "gamma: 0", "job.yaml:9: gamma is 0; write a number above 0"},
 	{"gamma of linear", "rbf", "linear", "job.yaml:9: the linear kernel has no gamma; remove it"},
 	{"degree", "rbf, gamma: 0.5", "polynomial, gamma: 1, degree: 0", "job.yaml:9: degree is 0; write a whole number from 1 to 64"},
 	{"coef0", "rbf, gamma: 0.5", "polynomial, gamma: 1, coef0: -1", "job.yaml:9: coef0 is -1; below 0 this is no kernel, so write 0 or more"},
 	{"alpha", "rbf, gamma: 0.5", "rational-quadratic, alpha: -1", "job.yaml:9: alpha is -1; write a number above 0"},
 	{"length_scale", "rbf, gamma: 0.5", "rational-quadratic, length_scale: 0", "job.yaml:9: length_scale is 0; write a number above 0"},
+	{"nu", "rbf, gamma: 0.5", "matern, nu: 1", "job.yaml:9: nu is 1; write 0.5, 1.5 or 2.5"},
+	{"nu of rbf", "gamma: 0.5", "gamma: 0.5, nu: 0.5", "job.yaml:9: the rbf kernel has no nu; remove it"},
+	{"unit of gamma", "gamma: 0.5", "gamma_unit: mean", "job.yaml:9: unknown gamma_unit \"mean\"; did you mean \"median\"? This version has median, norm"},
+	{"unit of linear", "rbf, gamma: 0.5", "linear, gamma_unit: norm", "job.yaml:9: the linear kernel has no gamma_unit; remove it"},
+	{"unit is a list", "gamma: 0.5", "gamma_unit: [median, norm]", "job.yaml:9: gamma_unit is a list; this version takes one gamma_unit"},
 	{"planned learner", "svc", "ridge", "job.yaml:10: learner \"ridge\" is not in this version; it runs svc"},
 	{"unknown learner", "svc", "svm", "job.yaml:10: unknown learner \"svm\"; did you mean \"svc\"? This version has svc"},
 	{"C zero", "{name: svc}", "{name: svc, C: 0}", "job.yaml:10: C is 0; write a number above 0"},
@@ -130,6 +129,33 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"weights is a number", "{name: svc}", "{name: svc, class_weight: 2}", "job.yaml:10: class_weight is \"2\"; write a map such as {malignant: 2}"},
 	{"weight zero", "{name: svc}", "{name: svc, class_weight: {a: 0}}", "job.yaml:10: the weight of class \"a\" is 0; write a number above 0"},
 	{"weight twice", "{name: svc}", "{name: svc, class_weight: {a: 1, a: 2}}", "job.yaml:10: class \"a\" has two weights; keep one"},
+
+	// grids
+	{"grid without folds", "gamma: 0.5", "gamma: [0.1, 1]", "job.yaml:9: the lists make a grid of 2 cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers"},
+	{"grid of C without folds", "{name: svc}", "{name: svc, C: [0.1, 1, 10]}", "job.yaml:10: the lists make a grid of 3 cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers"},
+	{"one fold", "label: label", "label: label\n    folds: 1", "job.yaml:8: folds is 1; write 2 or more, such as 5, or leave it out"},
+	{"no folds", "label: label", "label: label\n    folds: 0", "job.yaml:8: folds is 0; write 2 or more, such as 5, or leave it out"},
+	{"list of folds", "label: label", "label: label\n    folds: [5, 10]", "job.yaml:8: folds is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
+	{"list of tol", "{name: svc}", "{name: svc, tol: [0.1, 0.01]}", "job.yaml:10: tol is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
+	{"list of seeds", "spec:", "spec:\n  seed: [1, 2]", "job.yaml:5: seed is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
+	{"list of names", "name: rbf", "name: [rbf, laplacian]", "job.yaml:9: name is a list; this version takes one kernel"},
+	{"list of learners", "{name: svc}", "[{name: svc}]", "job.yaml:10: learner is a list; this version takes one map with name, C, tol, class_weight"},
+	{"empty list", "gamma: 0.5", "gamma: []", "job.yaml:9: gamma is an empty list; give one number or several"},
+	{"empty list of kernels", "{name: rbf, gamma: 0.5}", "[]", "job.yaml:9: kernel is an empty list; give one map or several"},
+	{"list in a list", "gamma: 0.5", "gamma: [[0.5]]", "job.yaml:9: gamma is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
+	{"word in a list", "gamma: 0.5", "gamma: [0.5, half]", "job.yaml:9: gamma is \"half\", not a number; write one such as 0.5"},
+	{"bad number in a list", "gamma: 0.5", "gamma: [0.5, 0]", "job.yaml:9: gamma is 0; write a number above 0"},
+	{"part of a degree", "rbf, gamma: 0.5", "polynomial, gamma: 1, degree: [1, 2.5]", "job.yaml:9: degree is \"2.5\", not a whole number; write one such as 3"},
+	{"word in the list of kernels", "{name: rbf, gamma: 0.5}", "[rbf]", "job.yaml:9: kernel is \"rbf\"; it must be a map with name, gamma, gamma_unit, coef0, degree, alpha, length_scale, nu"},
+	{"number twice", "gamma: 0.5", "gamma: [0.5, 1, 5e-1]", "job.yaml:9: gamma lists \"5e-1\" twice; keep one"},
+	{"kernel twice", "{name: rbf, gamma: 0.5}", "\n  - {name: linear}\n  - {name: polynomial, gamma: 1, degree: [2, 3]}\n  - {name: polynomial, gamma: 1}", "job.yaml:12: this kernel stands for one that is in the list already; give each only once"},
+	{"parameter of another kernel", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: [1, 2]}\n  - {name: linear, gamma: 1}", "job.yaml:11: the linear kernel has no gamma; remove it"},
+	{"list of another kernel", "rbf, gamma: 0.5", "linear, gamma: [1, 2]", "job.yaml:9: the linear kernel has no gamma; remove it"},
+	{"too many numbers", "gamma: 0.5", "gamma: [" + manyNumbers(MaxCells+1) + "]", "job.yaml:9: the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"},
+	{"too many kernels", "rbf, gamma: 0.5", "polynomial, gamma: [" + manyNumbers(33) + "], degree: [" + manyNumbers(32) + "]", "job.yaml:9: the lists up to degree stand for more than 1024 choices; that is the most a grid may have"},
+	{"too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: [" + manyNumbers(MaxCells) + "]}\n  - {name: linear}", "job.yaml:11: kernel stands for more than 1024 choices; that is the most a grid may have"},
+	{"too many cells", "gamma: 0.5}\n  learner: {name: svc}", "gamma: [" + manyNumbers(41) + "]}\n  learner: {name: svc, C: [" + manyNumbers(25) + "]}", "job.yaml:9: the grid has 1025 cells; at most 1024 are allowed"},
+	{"gamma twice, first a list", "gamma: 0.5", "gamma: [0.5, 1], gamma: 2", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
 
 	// the rest
 	{"comparison", "spec:", "spec:\n  compare: [pooled, alon]", "job.yaml:5: unknown comparison \"alon\"; did you mean \"alone\"? This version has pooled, alone"},
@@ -194,4 +220,13 @@ func manyNames(n int) string {
 		names[i] = fmt.Sprintf("p%d", i)
 	}
 	return strings.Join(names, ", ")
+}
+
+// manyNumbers returns the numbers from 1 to n as a YAML list without brackets.
+func manyNumbers(n int) string {
+	numbers := make([]string, n)
+	for i := range numbers {
+		numbers[i] = fmt.Sprint(i + 1)
+	}
+	return strings.Join(numbers, ", ")
 }

@@ -16,7 +16,10 @@ type Data struct {
 	ID        string // column of the row ids; "" for none
 	Partition Partition
 	Test      Test
-	Scale     Scaling
+	// Folds is the number of parts in which the training rows are held out in
+	// turn, or 0. With folds and no test nothing else is held out.
+	Folds int
+	Scale Scaling
 }
 
 // Source is the source of one party.
@@ -38,7 +41,7 @@ type Direction string
 // Rows gives each party other rows with all columns.
 const Rows Direction = "rows"
 
-// Test says which rows are held out. Exactly one field is set.
+// Test says which rows are held out: one field is set, or none beside folds.
 type Test struct {
 	Fraction float64 // of each class, drawn at random
 	Every    int     // rows Every-1, 2 Every-1, ... counted from 0
@@ -82,7 +85,7 @@ func (d *Data) section() *section {
 		{key: "id", value: text{&d.ID}},
 		{key: "partition", value: d.Partition.section()},
 		{key: "test", value: d.Test.section()},
-		{key: "folds", value: later{"use test: {fraction: 0.25}"}},
+		{key: "folds", value: whole{&d.Folds}},
 		{key: "scale", value: choice[Scaling]{"scaling", &d.Scale, []Scaling{MinMax, Standard, None}, nil}},
 	}, finish: d.finish}
 }
@@ -100,7 +103,10 @@ func (d *Data) finish(in *place) error {
 	case d.ID != "" && d.ID == d.Label:
 		return in.refuse("id", "id and label are the same column %s; name two columns", quote(d.ID))
 	}
-	if d.Test == (Test{}) {
+	if in.given("folds") && d.Folds < 2 {
+		return in.refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
+	}
+	if d.Test == (Test{}) && d.Folds == 0 {
 		d.Test.Fraction = defaultFraction
 	}
 	return nil

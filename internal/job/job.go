@@ -19,8 +19,9 @@ type Job struct {
 	Seed       uint64 // of the partition and the split; never of secrets
 	Data       Data
 	Protocol   Protocol
-	Kernel     Kernel
-	Learner    Learner
+	Kernel     Kernel       // of a grid, the first
+	Learner    Learner      // of a grid, the first
+	Grid       Grid         // empty unless the file has lists to choose from
 	Compare    []Comparison // in the order of [Comparisons]
 	Prediction Prediction
 	Timeout    Timeout
@@ -144,14 +145,15 @@ func (j *Job) file() *section {
 }
 
 func (j *Job) spec() *section {
+	kernels, learners := j.Kernels(), j.Learners()
 	return &section{name: "spec", fields: []field{
 		{key: "seed", value: seed{&j.Seed}},
 		{key: "data", value: j.Data.section(), need: "add data: with source and label"},
 		{key: "protocol", value: j.Protocol.section(), need: "add protocol: {name: okra}"},
-		{key: "kernel", value: j.Kernel.section(), need: "add kernel: {name: rbf, gamma: 0.5}"},
-		{key: "learner", value: j.Learner.section(), need: "add learner: {name: svc, C: 10}"},
+		{key: "kernel", value: sweeps[Kernel]{sweep[Kernel]{&kernels, (*Kernel).section, kernelLists()}}, need: "add kernel: {name: rbf, gamma: 0.5}"},
+		{key: "learner", value: sweep[Learner]{&learners, (*Learner).section, learnerLists()}, need: "add learner: {name: svc, C: 10}"},
 		{key: "compare", value: choices[Comparison]{"comparison", &j.Compare, Comparisons()}},
 		{key: "prediction", value: choice[Prediction]{"prediction", &j.Prediction, []Prediction{Closed, Open}, nil}},
 		{key: "timeout", value: j.Timeout.section()},
-	}}
+	}, finish: func(in *place) error { return j.finishGrid(in, kernels, learners) }}
 }

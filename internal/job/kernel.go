@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"slices"
 
 	"github.com/mercer-fl/mercer/kernel"
@@ -10,19 +11,43 @@ import (
 // scikit-learn. Parameters that the kernel does not use are zero.
 type Kernel struct {
 	Name        KernelName
-	Gamma       float64 // rbf, laplacian, polynomial
+	Gamma       float64 // rbf, laplacian, polynomial; in GammaUnit
+	GammaUnit   GammaUnit
 	Coef0       float64 // polynomial
 	Degree      int     // polynomial
 	Alpha       float64 // rational-quadratic
-	LengthScale float64 // rational-quadratic
+	LengthScale float64 // rational-quadratic, matern
+	Nu          float64 // matern
 }
+
+// GammaUnit says what gamma is measured by; "" for a plain number. With
+// another, the server computes the unit from the training rows' Gram matrix
+// once it has that, and gamma is the number in the file over the unit. The
+// laplacian's gamma, which multiplies a distance that is not squared, is taken
+// over the unit's square root.
+type GammaUnit string
+
+// The units.
+const (
+	Median GammaUnit = "median" // median squared distance between training rows
+	Norm   GammaUnit = "norm"   // mean squared norm of the training rows
+)
 
 // Spec returns what [kernel.New] takes.
 func (k Kernel) Spec() kernel.Spec {
 	return kernel.Spec{
 		Name: string(k.Name), Gamma: k.Gamma, Coef0: k.Coef0, Degree: k.Degree,
-		Alpha: k.Alpha, LengthScale: k.LengthScale,
+		Alpha: k.Alpha, LengthScale: k.LengthScale, Nu: k.Nu,
 	}
+}
+
+// Over returns the kernel with gamma in plain numbers, given its unit.
+func (k Kernel) Over(unit float64) Kernel {
+	if k.Name == Laplacian {
+		unit = math.Sqrt(unit)
+	}
+	k.Gamma, k.GammaUnit = k.Gamma/unit, ""
+	return k
 }
 
 // KernelName names a family of kernels.
@@ -35,43 +60,52 @@ const (
 	Polynomial        KernelName = "polynomial"
 	RationalQuadratic KernelName = "rational-quadratic"
 	Laplacian         KernelName = "laplacian"
+	Matern            KernelName = "matern"
 	Cosine            KernelName = "cosine"
 	Tanimoto          KernelName = "tanimoto"
 )
 
 func kernelNames() []KernelName {
-	return []KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Cosine, Tanimoto}
+	return []KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto}
 }
 
 // parameters returns the keys that a kernel takes, beside its name.
 func (k KernelName) parameters() []string {
 	switch k {
 	case RBF, Laplacian:
-		return []string{"gamma"}
+		return []string{"gamma", "gamma_unit"}
 	case Polynomial:
-		return []string{"gamma", "coef0", "degree"}
+		return []string{"gamma", "gamma_unit", "coef0", "degree"}
 	case RationalQuadratic:
 		return []string{"alpha", "length_scale"}
+	case Matern:
+		return []string{"length_scale", "nu"}
 	}
 	return nil
 }
 
+// kernelLists are the numbers that may be lists.
+func kernelLists() []string {
+	return []string{"gamma", "coef0", "degree", "alpha", "length_scale", "nu"}
+}
+
 func (k *Kernel) section() *section {
 	return &section{name: "kernel", fields: []field{
-		{key: "name", value: choice[KernelName]{"kernel", &k.Name, kernelNames(), []KernelName{"matern"}}, need: "add name: rbf"},
+		{key: "name", value: choice[KernelName]{"kernel", &k.Name, kernelNames(), nil}, need: "add name: rbf"},
 		{key: "gamma", value: number{&k.Gamma}},
+		{key: "gamma_unit", value: choice[GammaUnit]{"gamma_unit", &k.GammaUnit, []GammaUnit{Median, Norm}, nil}},
 		{key: "coef0", value: number{&k.Coef0}},
 		{key: "degree", value: whole{&k.Degree}},
 		{key: "alpha", value: number{&k.Alpha}},
 		{key: "length_scale", value: number{&k.LengthScale}},
-		{key: "nu", value: later{"it belongs to the matern kernel"}},
+		{key: "nu", value: number{&k.Nu}},
 	}, finish: k.finish}
 }
 
 // finish takes its defaults from scikit-learn: those of SVC for the polynomial
-// kernel, that of its Gaussian processes for the rational quadratic.
+// kernel, those of its Gaussian processes for the rational quadratic and Matérn.
 func (k *Kernel) finish(in *place) error {
-	for _, key := range []string{"gamma", "coef0", "degree", "alpha", "length_scale"} {
+	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "alpha", "length_scale", "nu"} {
 		if in.given(key) && !slices.Contains(k.Name.parameters(), key) {
 			return in.refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
 		}
@@ -87,9 +121,10 @@ func (k *Kernel) finish(in *place) error {
 func (k *Kernel) finishParameter(in *place, key string) error {
 	switch key {
 	case "gamma":
-		if !in.given(key) {
-			return in.refuse(key, "the %s kernel needs gamma; add one such as gamma: 0.5", k.Name)
+		if !in.given(key) && k.GammaUnit == "" {
+			return in.refuse(key, "the %s kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it by the data", k.Name)
 		}
+		in.fallback(key, &k.Gamma, 1)
 		return in.positive(key, k.Gamma)
 	case "coef0":
 		if k.Coef0 < 0 {
@@ -108,6 +143,11 @@ func (k *Kernel) finishParameter(in *place, key string) error {
 	case "length_scale":
 		in.fallback(key, &k.LengthScale, 1)
 		return in.positive(key, k.LengthScale)
+	case "nu":
+		in.fallback(key, &k.Nu, 1.5)
+		if k.Nu != 0.5 && k.Nu != 1.5 && k.Nu != 2.5 {
+			return in.refuse(key, "nu is %g; write 0.5, 1.5 or 2.5", k.Nu)
+		}
 	}
 	return nil
 }

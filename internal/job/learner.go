@@ -30,6 +30,9 @@ func laterLearners() []LearnerName {
 	}
 }
 
+// learnerLists are the numbers that shape the model, and so may be lists.
+func learnerLists() []string { return []string{"C"} }
+
 func (l *Learner) section() *section {
 	return &section{name: "learner", fields: []field{
 		{key: "name", value: choice[LearnerName]{"learner", &l.Name, []LearnerName{SVC}, laterLearners()}, need: "add name: svc"},

@@ -145,10 +145,11 @@ func (v seed) decode(key string, n *yaml.Node) error {
 
 func (v seed) encode() *yaml.Node { return bareNode(strconv.FormatUint(*v.dst, 10)) }
 
-// plainScalar is scalar for numbers: a list would be a grid, quotes make text.
+// plainScalar is scalar for numbers: a list is a grid elsewhere, quotes make
+// text.
 func plainScalar(key string, n *yaml.Node) (string, error) {
 	if n.Kind == yaml.SequenceNode {
-		return "", at(n, "%s is a list; grids are not in this version, so give one number", key)
+		return "", at(n, "%s is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number", key)
 	}
 	s, err := scalar(key, n)
 	if err == nil && n.Style != 0 {

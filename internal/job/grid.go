@@ -1,0 +1,242 @@
+package job
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Grid is what a job chooses from by cross-validation: every kernel with every
+// learner. Cells are numbered by kernel and, for each kernel, by learner; both
+// stand in the order of the file, and of several lists in one map the one whose
+// key comes last in the canonical file changes fastest.
+type Grid struct {
+	Kernels  []Kernel
+	Learners []Learner // the same one with other numbers
+}
+
+// MaxCells bounds a grid.
+const MaxCells = 1024
+
+// Cells returns how many cells the job has: 1 without a grid.
+func (j *Job) Cells() int { return len(j.Kernels()) * len(j.Learners()) }
+
+// Kernels returns the kernels of the grid, or the one.
+func (j *Job) Kernels() []Kernel {
+	if j.Grid.Kernels == nil {
+		return []Kernel{j.Kernel}
+	}
+	return j.Grid.Kernels
+}
+
+// Learners returns the learners of the grid, or the one.
+func (j *Job) Learners() []Learner {
+	if j.Grid.Learners == nil {
+		return []Learner{j.Learner}
+	}
+	return j.Grid.Learners
+}
+
+// At returns the job with one cell in place of its grid.
+func (j *Job) At(cell int) *Job {
+	one := *j
+	learners := j.Learners()
+	one.Kernel, one.Learner = j.Kernels()[cell/len(learners)], learners[cell%len(learners)]
+	one.Grid = Grid{}
+	return &one
+}
+
+// finishGrid takes over what the sections kernel and learner stand for. Its
+// errors stand where the lists are.
+func (j *Job) finishGrid(in *place, kernels []Kernel, learners []Learner) error {
+	j.Kernel, j.Learner = kernels[0], learners[0]
+	cells, at := len(kernels)*len(learners), "kernel"
+	if len(kernels) == 1 {
+		at = "learner"
+	}
+	switch {
+	case cells == 1:
+		return nil
+	case cells > MaxCells:
+		return in.refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
+	case j.Data.Folds == 0:
+		return in.refuse(at, "the lists make a grid of %d cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers", cells)
+	}
+	j.Grid = Grid{Kernels: kernels, Learners: learners}
+	return nil
+}
+
+// sweep is a section, some numbers of which may be lists: it stands for one T
+// for each choice from the lists.
+type sweep[T any] struct {
+	dst     *[]T
+	section func(*T) *section
+	lists   []string // keys that may hold lists, in canonical order
+}
+
+func (v sweep[T]) decode(key string, n *yaml.Node) error {
+	*v.dst = nil
+	return v.add(key, n)
+}
+
+// add decodes one map.
+func (v sweep[T]) add(key string, n *yaml.Node) error {
+	maps, err := choicesOf(n, v.lists)
+	if err != nil {
+		return err
+	}
+	for _, m := range maps {
+		var one T
+		if err := v.section(&one).decode(key, m); err != nil {
+			return err
+		}
+		same := func(other T) bool { return reflect.DeepEqual(one, other) }
+		switch {
+		case slices.ContainsFunc(*v.dst, same):
+			return at(n, "this %s stands for one that is in the list already; give each only once", key)
+		case len(*v.dst) == MaxCells:
+			return at(n, "%s stands for more than %d choices; that is the most a grid may have", key, MaxCells)
+		}
+		*v.dst = append(*v.dst, one)
+	}
+	return nil
+}
+
+// encode writes the one map, or one with lists.
+func (v sweep[T]) encode() *yaml.Node {
+	return merged(v.maps(), v.lists)
+}
+
+// maps writes each T.
+func (v sweep[T]) maps() []*yaml.Node {
+	maps := make([]*yaml.Node, len(*v.dst))
+	for i := range maps {
+		if maps[i] = v.section(&(*v.dst)[i]).encode(); maps[i] == nil {
+			maps[i] = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		}
+	}
+	return maps
+}
+
+// sweeps is a sweep, or a list of them.
+type sweeps[T any] struct{ sweep[T] }
+
+func (v sweeps[T]) decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode {
+		return v.sweep.decode(key, n)
+	}
+	if len(n.Content) == 0 {
+		return at(n, "%s is an empty list; give one map or several", key)
+	}
+	*v.dst = nil
+	for _, m := range n.Content {
+		if err := v.add(key, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// encode writes one map without lists for each T, and none around a single one.
+func (v sweeps[T]) encode() *yaml.Node {
+	maps := v.maps()
+	if len(maps) == 1 {
+		return maps[0]
+	}
+	return &yaml.Node{Kind: yaml.SequenceNode, Content: maps}
+}
+
+// choicesOf returns a map for each choice from the lists that a map holds, or
+// what is no map as it is.
+func choicesOf(n *yaml.Node, lists []string) ([]*yaml.Node, error) {
+	maps := []*yaml.Node{n}
+	if n.Kind != yaml.MappingNode {
+		return maps, nil
+	}
+	for _, key := range lists {
+		at := valueOf(n, key)
+		if at < 0 || n.Content[at].Kind != yaml.SequenceNode {
+			continue
+		}
+		list := n.Content[at]
+		if err := checkList(key, list, len(maps)); err != nil {
+			return nil, err
+		}
+		var more []*yaml.Node
+		for _, m := range maps {
+			for _, item := range list.Content {
+				one := *m
+				one.Content = slices.Clone(m.Content)
+				one.Content[at] = item
+				more = append(more, &one)
+			}
+		}
+		maps = more
+	}
+	return maps, nil
+}
+
+// valueOf returns where in a map the value of the first such key is, or -1.
+func valueOf(n *yaml.Node, key string) int {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// checkList refuses lists that are empty, too long together, or name a number
+// twice.
+func checkList(key string, list *yaml.Node, before int) error {
+	switch {
+	case len(list.Content) == 0:
+		return at(list, "%s is an empty list; give one number or several", key)
+	case before*len(list.Content) > MaxCells:
+		return at(list, "the lists up to %s stand for more than %d choices; that is the most a grid may have", key, MaxCells)
+	}
+	seen := make(map[float64]bool)
+	for _, item := range list.Content {
+		x, err := strconv.ParseFloat(item.Value, 64)
+		if err != nil {
+			continue // the number's own decoder says what is wrong
+		}
+		if seen[x] {
+			return at(item, "%s lists %s twice; keep one", key, quote(item.Value))
+		}
+		seen[x] = true
+	}
+	return nil
+}
+
+// merged is the inverse of choicesOf for maps with the same keys.
+func merged(maps []*yaml.Node, lists []string) *yaml.Node {
+	out := maps[0]
+	for _, key := range lists {
+		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, m := range maps {
+			item := bareNode("0") // which sections leave out
+			if at := valueOf(m, key); at >= 0 {
+				item = m.Content[at]
+			}
+			if !slices.ContainsFunc(list.Content, func(n *yaml.Node) bool { return n.Value == item.Value }) {
+				list.Content = append(list.Content, item)
+			}
+		}
+		if len(list.Content) > 1 {
+			put(out, key, list)
+		}
+	}
+	return out
+}
+
+// put sets the value of a key.
+func put(n *yaml.Node, key string, value *yaml.Node) {
+	if at := valueOf(n, key); at >= 0 {
+		n.Content[at] = value
+		return
+	}
+	n.Content = append(n.Content, textNode(key), value)
+}
