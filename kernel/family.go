@@ -17,12 +17,12 @@ type family struct {
 
 func families() []family {
 	return []family{
-		{"linear", nil, fixed("linear", linear)},
+		{"linear", nil, linear},
 		{"rbf", []string{"gamma"}, rbf},
-		{"polynomial", []string{"gamma", "coef0", "degree"}, by(polynomial)},
-		{"rational-quadratic", []string{"length_scale", "alpha"}, by(rationalQuadratic)},
-		{"laplacian", []string{"gamma"}, by(laplacian)},
-		{"matern", []string{"length_scale", "nu"}, by(matern)},
+		{"polynomial", []string{"gamma", "coef0", "degree"}, polynomial},
+		{"rational-quadratic", []string{"length_scale", "alpha"}, rationalQuadratic},
+		{"laplacian", []string{"gamma"}, laplacian},
+		{"matern", []string{"length_scale", "nu"}, matern},
 		{"cosine", nil, fixed("cosine", cosine)},
 		{"tanimoto", nil, fixed("tanimoto", tanimoto)},
 	}
@@ -30,10 +30,6 @@ func families() []family {
 
 func fixed(name string, at func(xz, xx, zz float64) float64) func(Spec) Kernel {
 	return func(Spec) Kernel { return pointwise{name, at} }
-}
-
-func by(at func(Spec) func(xz, xx, zz float64) float64) func(Spec) Kernel {
-	return func(s Spec) Kernel { return pointwise{s.Name, at(s)} }
 }
 
 func (f family) takesParameter(name string) bool { return slices.Contains(f.takes, name) }

@@ -18,10 +18,6 @@ type Kernel interface {
 	Map(dst []float64, xz []float64, xx float64, zz []float64)
 }
 
-// SquaredDistance returns D = max(0, x.x + z.z - 2 x.z). Rounding would make it
-// negative for near-duplicates; it is exactly 0 for x = z.
-func SquaredDistance(xz, xx, zz float64) float64 { return max(0, xx+zz-2*xz) }
-
 // pointwise is a kernel by its function.
 type pointwise struct {
 	name string
@@ -39,76 +35,65 @@ func (k pointwise) Map(dst, xz []float64, xx float64, zz []float64) {
 	}
 }
 
-func linear(xz, _, _ float64) float64 { return xz }
+func linear(Spec) Kernel {
+	return mapped{"linear", func(dst, xz []float64, _ float64, _ []float64) { copy(dst, xz) }}
+}
 
-// gaussian is exp(-gamma D), many values at a time.
-type gaussian struct{ gamma float64 }
+// mapped is a kernel by its map of many values.
+type mapped struct {
+	name string
+	of   func(dst, xz []float64, xx float64, zz []float64)
+}
 
-func rbf(s Spec) Kernel { return gaussian{s.Gamma} }
+func (k mapped) Name() string { return k.name }
 
-func (k gaussian) Name() string { return "rbf" }
-
-// At goes the way of Map, because math.Exp may round otherwise.
-func (k gaussian) At(xz, xx, zz float64) float64 {
+// At goes the way of Map, because functions of single values may round
+// otherwise.
+func (k mapped) At(xz, xx, zz float64) float64 {
 	value := [1]float64{xz}
-	k.Map(value[:], value[:], xx, []float64{zz})
+	k.of(value[:], value[:], xx, []float64{zz})
 	return value[0]
 }
 
-func (k gaussian) Map(dst, xz []float64, xx float64, zz []float64) {
-	linalg.RBF(dst[:len(xz)], xz, xx, zz[:len(xz)], k.gamma)
+func (k mapped) Map(dst, xz []float64, xx float64, zz []float64) {
+	k.of(dst[:len(xz)], xz, xx, zz[:len(xz)])
 }
 
-func polynomial(s Spec) func(xz, xx, zz float64) float64 {
-	return func(xz, _, _ float64) float64 { return power(s.Gamma*xz+s.Coef0, s.Degree) }
+func rbf(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		linalg.RBF(dst, xz, xx, zz, s.Gamma)
+	}}
 }
 
-// power is x^n for n >= 0 by repeated squaring, which rounds the same on every
-// machine.
-func power(x float64, n int) float64 {
-	y := 1.0
-	for ; n > 0; n /= 2 {
-		if n%2 == 1 {
-			y *= x
+func polynomial(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, _ float64, _ []float64) {
+		linalg.Polynomial(dst, xz, s.Gamma, s.Coef0, s.Degree)
+	}}
+}
+
+func rationalQuadratic(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		linalg.RationalQuadratic(dst, xz, xx, zz, s.LengthScale, s.Alpha)
+	}}
+}
+
+func laplacian(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		linalg.Laplacian(dst, xz, xx, zz, s.Gamma)
+	}}
+}
+
+func matern(s Spec) Kernel {
+	return mapped{s.Name, func(dst, xz []float64, xx float64, zz []float64) {
+		switch s.Nu {
+		case 0.5:
+			linalg.Laplacian(dst, xz, xx, zz, 1/s.LengthScale)
+		case 1.5:
+			linalg.Matern32(dst, xz, xx, zz, s.LengthScale)
+		default:
+			linalg.Matern52(dst, xz, xx, zz, s.LengthScale)
 		}
-		x *= x
-	}
-	return y
-}
-
-// rationalQuadratic takes the power by logarithms: three times as fast as
-// math.Pow, and more exact for small D.
-func rationalQuadratic(s Spec) func(xz, xx, zz float64) float64 {
-	scale := 1 / (2 * s.Alpha * s.LengthScale * s.LengthScale)
-	return func(xz, xx, zz float64) float64 {
-		return math.Exp(-s.Alpha * math.Log1p(scale*SquaredDistance(xz, xx, zz)))
-	}
-}
-
-func laplacian(s Spec) func(xz, xx, zz float64) float64 {
-	return func(xz, xx, zz float64) float64 {
-		return math.Exp(-s.Gamma * math.Sqrt(SquaredDistance(xz, xx, zz)))
-	}
-}
-
-// matern is the closed form for half-integer nu, with r = sqrt(2 nu D) / l.
-func matern(s Spec) func(xz, xx, zz float64) float64 {
-	scale := math.Sqrt(2*s.Nu) / s.LengthScale
-	r := func(xz, xx, zz float64) float64 { return scale * math.Sqrt(SquaredDistance(xz, xx, zz)) }
-	switch s.Nu {
-	case 0.5:
-		return func(xz, xx, zz float64) float64 { return math.Exp(-r(xz, xx, zz)) }
-	case 1.5:
-		return func(xz, xx, zz float64) float64 {
-			r := r(xz, xx, zz)
-			return (1 + r) * math.Exp(-r)
-		}
-	default:
-		return func(xz, xx, zz float64) float64 {
-			r := r(xz, xx, zz)
-			return (1 + r + r*r/3) * math.Exp(-r)
-		}
-	}
+	}}
 }
 
 // cosine is 0 when a row is 0, as in scikit-learn.

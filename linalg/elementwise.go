@@ -11,12 +11,17 @@ import (
 type elementwise[T Float] struct {
 	vector int
 	exp    func(n int, dst, x []T)
-	rbf    ofDistance[T]
+	// cos may end early: it returns how many entries it did, and the vector
+	// after those holds a number that is too large for it, or not finite.
+	cos        func(n int, dst, x []T) int
+	polynomial func(n int, dst, xz []T, scale, shift T, degree int)
+
+	rbf, laplacian, matern32, matern52, rational ofDistance[T]
 }
 
 // ofDistance sets the first n entries of dst to a kernel of the squared
-// distances d = max(0, xx + zz - 2 xz). Each kernel says what it makes of scale
-// and power.
+// distances d = max(0, xx + zz - 2 xz). What scale and power are is told with
+// the portable kernels.
 type ofDistance[T Float] func(n int, dst, xz, zz []T, xx, scale, power T)
 
 func elementwiseOf[T Float](p Path) elementwise[T] {
@@ -27,16 +32,20 @@ func elementwiseOf[T Float](p Path) elementwise[T] {
 	return any(elementwise64(p)).(elementwise[T])
 }
 
-func portableElementwise[T Float]() elementwise[T] {
-	return elementwise[T]{
-		vector: 1,
-		exp:    expPortable[T],
-		rbf:    portableOfDistance(func(d, scale, _ T) T { return T(math.Exp(float64(scale * d))) }),
-	}
-}
-
 // widest is the most entries that a path takes at a time.
 const widest = 16
+
+// fill makes whole vectors of all entries.
+func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
+	n := len(x) &^ (vector - 1)
+	f(n, dst, x)
+	if n < len(x) {
+		var rest [widest]T
+		copy(rest[:], x[n:])
+		f(vector, rest[:], rest[:])
+		copy(dst[n:], rest[:])
+	}
+}
 
 // fill makes whole vectors of all entries of a kernel's slices.
 func (kernel ofDistance[T]) fill(vector int, dst, xz []T, xx T, zz []T, scale, power T) {
@@ -54,6 +63,34 @@ func (kernel ofDistance[T]) fill(vector int, dst, xz []T, xx T, zz []T, scale, p
 	}
 }
 
+// portableElementwise is the twin of the functions in assembly. In float32,
+// each operation of theirs that is not inside exp, log or sqrt rounds here too.
+func portableElementwise[T Float]() elementwise[T] {
+	return elementwise[T]{
+		vector:     1,
+		exp:        expPortable[T],
+		cos:        cosPortable[T],
+		polynomial: polynomialPortable[T],
+		rbf:        portableOfDistance(func(d, scale, _ T) T { return exp(scale * d) }),
+		laplacian:  portableOfDistance(func(d, scale, _ T) T { return exp(scale * sqrt(d)) }),
+		matern32: portableOfDistance(func(d, scale, _ T) T {
+			r := min(scale*sqrt(d), nothing)
+			return (1 + r) * exp(-r)
+		}),
+		matern52: portableOfDistance(func(d, scale, power T) T {
+			r := min(scale*sqrt(d), nothing)
+			return (1 + T(r*(1+T(r*power)))) * exp(-r) //nolint:unconvert // keeps products and sums apart on all machines
+		}),
+		rational: portableOfDistance(func(d, scale, power T) T {
+			return exp(power * T(math.Log1p(float64(scale*d))))
+		}),
+	}
+}
+
+// nothing is a power of e that is 0 when negative. No larger one is let in,
+// which could make the other factor infinite.
+const nothing = 800
+
 func portableOfDistance[T Float](value func(d, scale, power T) T) ofDistance[T] {
 	return func(n int, dst, xz, zz []T, xx, scale, power T) {
 		for j, v := range xz[:n] {
@@ -61,3 +98,6 @@ func portableOfDistance[T Float](value func(d, scale, power T) T) ofDistance[T] 
 		}
 	}
 }
+
+func exp[T Float](x T) T  { return T(math.Exp(float64(x))) }
+func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }

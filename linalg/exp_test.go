@@ -117,50 +117,9 @@ func doesNotDependOnPlace[T linalg.Float](t *testing.T, f func(dst, x []T)) {
 	}
 }
 
-func TestRBFIsExpOfDistances(t *testing.T) {
-	onEachPath(t, func(t *testing.T, p linalg.Path) {
-		rbfIsExpOfDistances[float64](t, p)
-		rbfIsExpOfDistances[float32](t, p)
-	})
-}
-
-func rbfIsExpOfDistances[T linalg.Float](t *testing.T, p linalg.Path) {
-	t.Helper()
-	nan, inf := T(math.NaN()), T(math.Inf(1))
-	for n := range 40 {
-		xz, zz := noise[T](1, n, 1).Data[:n], noise[T](1, n, 2).Data[:n]
-		if n > 8 { // the same row; a distance that rounding made negative; what is not finite
-			xz[0], zz[0] = 3, 3
-			xz[1], zz[1] = 3.1, 3
-			xz[2], zz[3], xz[n-1] = nan, inf, nan
-		}
-		got, want := make([]T, n), make([]T, n)
-		for i := range want {
-			want[i] = -0.7 * max(0, 3+zz[i]-2*xz[i])
-		}
-		linalg.ExpOn(p, want, want)
-		linalg.RBFOn(p, got, xz, 3, zz, 0.7)
-		for i, w := range want {
-			if got[i] != w && !(got[i] != got[i] && w != w) {
-				t.Fatalf("%d values: entry %d is %v, want %v", n, i, got[i], w)
-			}
-		}
-		if n > 8 && (got[0] != 1 || got[1] != 1) {
-			t.Errorf("the same row: %v and %v, want 1", got[0], got[1])
-		}
-	}
-}
-
 func TestExpRefusesOtherLengths(t *testing.T) {
-	three, four := make([]float64, 3), make([]float64, 4)
-	for name, f := range map[string]func(){
-		"exp":      func() { linalg.Exp(three, four) },
-		"products": func() { linalg.RBF(three, four, 1, three, 1) },
-		"norms":    func() { linalg.RBF(three, three, 1, four, 1) },
-	} {
-		if recovered(f) == nil {
-			t.Errorf("%s: no panic", name)
-		}
+	if recovered(func() { linalg.Exp(make([]float64, 3), make([]float64, 4)) }) == nil {
+		t.Error("no panic")
 	}
 }
 
@@ -168,8 +127,6 @@ func BenchmarkExp(b *testing.B) {
 	for _, p := range linalg.Paths() {
 		perValue(b, fmt.Sprint(p, "/float64"), func(dst, x []float64) { linalg.ExpOn(p, dst, x) })
 		perValue(b, fmt.Sprint(p, "/float32"), func(dst, x []float32) { linalg.ExpOn(p, dst, x) })
-		perValue(b, fmt.Sprint(p, "/rbf/float64"), func(dst, x []float64) { linalg.RBFOn(p, dst, x, 1, x, 0.1) })
-		perValue(b, fmt.Sprint(p, "/rbf/float32"), func(dst, x []float32) { linalg.RBFOn(p, dst, x, 1, x, 0.1) })
 	}
 }
 

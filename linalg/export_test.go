@@ -20,4 +20,26 @@ func RBFOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
 	rbfOn(p, dst, xz, xx, zz, gamma)
 }
 
+func CosOn[T Float](p Path, dst, x []T) { cosOn(p, dst, x) }
+
+func LaplacianOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
+	laplacianOn(p, dst, xz, xx, zz, gamma)
+}
+
+func Matern32On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
+	matern32On(p, dst, xz, xx, zz, lengthScale)
+}
+
+func Matern52On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
+	matern52On(p, dst, xz, xx, zz, lengthScale)
+}
+
+func RationalQuadraticOn[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale, alpha T) {
+	rationalOn(p, dst, xz, xx, zz, lengthScale, alpha)
+}
+
+func PolynomialOn[T Float](p Path, dst, xz []T, gamma, coef0 T, degree int) {
+	polynomialOn(p, dst, xz, gamma, coef0, degree)
+}
+
 func FWHTOn[T Float](p Path, x []T) { transform(butterfliesOf[T](p), x) }

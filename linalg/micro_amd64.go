@@ -32,10 +32,40 @@ func eighths64AVX512(q int, x []float64)
 //go:noescape
 func exp64AVX512(n int, dst []float64, x []float64)
 
+// cos64AVX512 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 8.
+//
+//go:noescape
+func cos64AVX512(n int, dst []float64, x []float64) (done int)
+
 // rbf64AVX512 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
 //
 //go:noescape
 func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// laplacian64AVX512 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func laplacian64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// matern3264AVX512 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func matern3264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// matern5264AVX512 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func matern5264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// rational64AVX512 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func rational64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
+//
+//go:noescape
+func polynomial64AVX512(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
 
 // set32AVX512 is a micro-kernel of 8 x 48: see micro.
 //
@@ -65,10 +95,40 @@ func eighths32AVX512(q int, x []float32)
 //go:noescape
 func exp32AVX512(n int, dst []float32, x []float32)
 
+// cos32AVX512 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 16.
+//
+//go:noescape
+func cos32AVX512(n int, dst []float32, x []float32) (done int)
+
 // rbf32AVX512 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
 //
 //go:noescape
 func rbf32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// laplacian32AVX512 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+//
+//go:noescape
+func laplacian32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// matern3232AVX512 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+//
+//go:noescape
+func matern3232AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// matern5232AVX512 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+//
+//go:noescape
+func matern5232AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// rational32AVX512 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 16.
+//
+//go:noescape
+func rational32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// polynomial32AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 16.
+//
+//go:noescape
+func polynomial32AVX512(n int, dst []float32, xz []float32, scale float32, shift float32, degree int)
 
 // set64AVX2 is a micro-kernel of 4 x 12: see micro.
 //
@@ -98,10 +158,40 @@ func eighths64AVX2(q int, x []float64)
 //go:noescape
 func exp64AVX2(n int, dst []float64, x []float64)
 
+// cos64AVX2 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 4.
+//
+//go:noescape
+func cos64AVX2(n int, dst []float64, x []float64) (done int)
+
 // rbf64AVX2 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
 //
 //go:noescape
 func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// laplacian64AVX2 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+//
+//go:noescape
+func laplacian64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// matern3264AVX2 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+//
+//go:noescape
+func matern3264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// matern5264AVX2 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+//
+//go:noescape
+func matern5264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// rational64AVX2 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 4.
+//
+//go:noescape
+func rational64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 4.
+//
+//go:noescape
+func polynomial64AVX2(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
 
 // set32AVX2 is a micro-kernel of 4 x 24: see micro.
 //
@@ -131,7 +221,37 @@ func eighths32AVX2(q int, x []float32)
 //go:noescape
 func exp32AVX2(n int, dst []float32, x []float32)
 
+// cos32AVX2 sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit; n is a multiple of 8.
+//
+//go:noescape
+func cos32AVX2(n int, dst []float32, x []float32) (done int)
+
 // rbf32AVX2 sets the first n entries of dst to e^(scale d) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
 //
 //go:noescape
 func rbf32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// laplacian32AVX2 sets the first n entries of dst to e^(scale sqrt(d)) of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func laplacian32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// matern3232AVX2 sets the first n entries of dst to (1 + r) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func matern3232AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// matern5232AVX2 sets the first n entries of dst to (1 + r + r^2 power) e^-r, r = scale sqrt(d), of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func matern5232AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// rational32AVX2 sets the first n entries of dst to (1 + scale d)^power of d = max(0, xx + zz - 2 xz); n is a multiple of 8.
+//
+//go:noescape
+func rational32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// polynomial32AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
+//
+//go:noescape
+func polynomial32AVX2(n int, dst []float32, xz []float32, scale float32, shift float32, degree int)

@@ -204,6 +204,416 @@ DATA expBias64<>+24(SB)/4, $0x000003ff
 DATA expBias64<>+28(SB)/4, $0x000003ff
 GLOBL expBias64<>(SB), RODATA|NOPTR, $32
 
+DATA logOne64<>+0(SB)/8, $0x3ff0000000000000
+DATA logOne64<>+8(SB)/8, $0x3ff0000000000000
+DATA logOne64<>+16(SB)/8, $0x3ff0000000000000
+DATA logOne64<>+24(SB)/8, $0x3ff0000000000000
+DATA logOne64<>+32(SB)/8, $0x3ff0000000000000
+DATA logOne64<>+40(SB)/8, $0x3ff0000000000000
+DATA logOne64<>+48(SB)/8, $0x3ff0000000000000
+DATA logOne64<>+56(SB)/8, $0x3ff0000000000000
+GLOBL logOne64<>(SB), RODATA|NOPTR, $64
+
+DATA logTwo64<>+0(SB)/8, $0x4000000000000000
+DATA logTwo64<>+8(SB)/8, $0x4000000000000000
+DATA logTwo64<>+16(SB)/8, $0x4000000000000000
+DATA logTwo64<>+24(SB)/8, $0x4000000000000000
+DATA logTwo64<>+32(SB)/8, $0x4000000000000000
+DATA logTwo64<>+40(SB)/8, $0x4000000000000000
+DATA logTwo64<>+48(SB)/8, $0x4000000000000000
+DATA logTwo64<>+56(SB)/8, $0x4000000000000000
+GLOBL logTwo64<>(SB), RODATA|NOPTR, $64
+
+DATA logHalf64<>+0(SB)/8, $0x3fe0000000000000
+DATA logHalf64<>+8(SB)/8, $0x3fe0000000000000
+DATA logHalf64<>+16(SB)/8, $0x3fe0000000000000
+DATA logHalf64<>+24(SB)/8, $0x3fe0000000000000
+DATA logHalf64<>+32(SB)/8, $0x3fe0000000000000
+DATA logHalf64<>+40(SB)/8, $0x3fe0000000000000
+DATA logHalf64<>+48(SB)/8, $0x3fe0000000000000
+DATA logHalf64<>+56(SB)/8, $0x3fe0000000000000
+GLOBL logHalf64<>(SB), RODATA|NOPTR, $64
+
+DATA logHi64<>+0(SB)/8, $0x3fe62e42fe000000
+DATA logHi64<>+8(SB)/8, $0x3fe62e42fe000000
+DATA logHi64<>+16(SB)/8, $0x3fe62e42fe000000
+DATA logHi64<>+24(SB)/8, $0x3fe62e42fe000000
+DATA logHi64<>+32(SB)/8, $0x3fe62e42fe000000
+DATA logHi64<>+40(SB)/8, $0x3fe62e42fe000000
+DATA logHi64<>+48(SB)/8, $0x3fe62e42fe000000
+DATA logHi64<>+56(SB)/8, $0x3fe62e42fe000000
+GLOBL logHi64<>(SB), RODATA|NOPTR, $64
+
+DATA logLo64<>+0(SB)/8, $0x3e1f473de6af278f
+DATA logLo64<>+8(SB)/8, $0x3e1f473de6af278f
+DATA logLo64<>+16(SB)/8, $0x3e1f473de6af278f
+DATA logLo64<>+24(SB)/8, $0x3e1f473de6af278f
+DATA logLo64<>+32(SB)/8, $0x3e1f473de6af278f
+DATA logLo64<>+40(SB)/8, $0x3e1f473de6af278f
+DATA logLo64<>+48(SB)/8, $0x3e1f473de6af278f
+DATA logLo64<>+56(SB)/8, $0x3e1f473de6af278f
+GLOBL logLo64<>(SB), RODATA|NOPTR, $64
+
+DATA logTiny64<>+0(SB)/8, $0x0020000000000000
+DATA logTiny64<>+8(SB)/8, $0x0020000000000000
+DATA logTiny64<>+16(SB)/8, $0x0020000000000000
+DATA logTiny64<>+24(SB)/8, $0x0020000000000000
+DATA logTiny64<>+32(SB)/8, $0x0020000000000000
+DATA logTiny64<>+40(SB)/8, $0x0020000000000000
+DATA logTiny64<>+48(SB)/8, $0x0020000000000000
+DATA logTiny64<>+56(SB)/8, $0x0020000000000000
+GLOBL logTiny64<>(SB), RODATA|NOPTR, $64
+
+DATA logRoot64<>+0(SB)/8, $0x3fe6a09e667f3bcd
+DATA logRoot64<>+8(SB)/8, $0x3fe6a09e667f3bcd
+DATA logRoot64<>+16(SB)/8, $0x3fe6a09e667f3bcd
+DATA logRoot64<>+24(SB)/8, $0x3fe6a09e667f3bcd
+DATA logRoot64<>+32(SB)/8, $0x3fe6a09e667f3bcd
+DATA logRoot64<>+40(SB)/8, $0x3fe6a09e667f3bcd
+DATA logRoot64<>+48(SB)/8, $0x3fe6a09e667f3bcd
+DATA logRoot64<>+56(SB)/8, $0x3fe6a09e667f3bcd
+GLOBL logRoot64<>(SB), RODATA|NOPTR, $64
+
+DATA logShift64<>+0(SB)/8, $0x00095f619980c433
+DATA logShift64<>+8(SB)/8, $0x00095f619980c433
+DATA logShift64<>+16(SB)/8, $0x00095f619980c433
+DATA logShift64<>+24(SB)/8, $0x00095f619980c433
+DATA logShift64<>+32(SB)/8, $0x00095f619980c433
+DATA logShift64<>+40(SB)/8, $0x00095f619980c433
+DATA logShift64<>+48(SB)/8, $0x00095f619980c433
+DATA logShift64<>+56(SB)/8, $0x00095f619980c433
+GLOBL logShift64<>(SB), RODATA|NOPTR, $64
+
+DATA logMantissa64<>+0(SB)/8, $0x000fffffffffffff
+DATA logMantissa64<>+8(SB)/8, $0x000fffffffffffff
+DATA logMantissa64<>+16(SB)/8, $0x000fffffffffffff
+DATA logMantissa64<>+24(SB)/8, $0x000fffffffffffff
+DATA logMantissa64<>+32(SB)/8, $0x000fffffffffffff
+DATA logMantissa64<>+40(SB)/8, $0x000fffffffffffff
+DATA logMantissa64<>+48(SB)/8, $0x000fffffffffffff
+DATA logMantissa64<>+56(SB)/8, $0x000fffffffffffff
+GLOBL logMantissa64<>(SB), RODATA|NOPTR, $64
+
+DATA logTwice64<>+0(SB)/8, $0x00000000000007ff
+DATA logTwice64<>+8(SB)/8, $0x00000000000007ff
+DATA logTwice64<>+16(SB)/8, $0x00000000000007ff
+DATA logTwice64<>+24(SB)/8, $0x00000000000007ff
+DATA logTwice64<>+32(SB)/8, $0x00000000000007ff
+DATA logTwice64<>+40(SB)/8, $0x00000000000007ff
+DATA logTwice64<>+48(SB)/8, $0x00000000000007ff
+DATA logTwice64<>+56(SB)/8, $0x00000000000007ff
+GLOBL logTwice64<>(SB), RODATA|NOPTR, $64
+
+DATA logWhole64<>+0(SB)/8, $0x4330000000000000
+DATA logWhole64<>+8(SB)/8, $0x4330000000000000
+DATA logWhole64<>+16(SB)/8, $0x4330000000000000
+DATA logWhole64<>+24(SB)/8, $0x4330000000000000
+DATA logWhole64<>+32(SB)/8, $0x4330000000000000
+DATA logWhole64<>+40(SB)/8, $0x4330000000000000
+DATA logWhole64<>+48(SB)/8, $0x4330000000000000
+DATA logWhole64<>+56(SB)/8, $0x4330000000000000
+GLOBL logWhole64<>(SB), RODATA|NOPTR, $64
+
+DATA logBias64<>+0(SB)/8, $0x43300000000003ff
+DATA logBias64<>+8(SB)/8, $0x43300000000003ff
+DATA logBias64<>+16(SB)/8, $0x43300000000003ff
+DATA logBias64<>+24(SB)/8, $0x43300000000003ff
+DATA logBias64<>+32(SB)/8, $0x43300000000003ff
+DATA logBias64<>+40(SB)/8, $0x43300000000003ff
+DATA logBias64<>+48(SB)/8, $0x43300000000003ff
+DATA logBias64<>+56(SB)/8, $0x43300000000003ff
+GLOBL logBias64<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries964<>+0(SB)/8, $0x3fa8618618618618
+DATA logSeries964<>+8(SB)/8, $0x3fa8618618618618
+DATA logSeries964<>+16(SB)/8, $0x3fa8618618618618
+DATA logSeries964<>+24(SB)/8, $0x3fa8618618618618
+DATA logSeries964<>+32(SB)/8, $0x3fa8618618618618
+DATA logSeries964<>+40(SB)/8, $0x3fa8618618618618
+DATA logSeries964<>+48(SB)/8, $0x3fa8618618618618
+DATA logSeries964<>+56(SB)/8, $0x3fa8618618618618
+GLOBL logSeries964<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries864<>+0(SB)/8, $0x3faaf286bca1af28
+DATA logSeries864<>+8(SB)/8, $0x3faaf286bca1af28
+DATA logSeries864<>+16(SB)/8, $0x3faaf286bca1af28
+DATA logSeries864<>+24(SB)/8, $0x3faaf286bca1af28
+DATA logSeries864<>+32(SB)/8, $0x3faaf286bca1af28
+DATA logSeries864<>+40(SB)/8, $0x3faaf286bca1af28
+DATA logSeries864<>+48(SB)/8, $0x3faaf286bca1af28
+DATA logSeries864<>+56(SB)/8, $0x3faaf286bca1af28
+GLOBL logSeries864<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries764<>+0(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA logSeries764<>+8(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA logSeries764<>+16(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA logSeries764<>+24(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA logSeries764<>+32(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA logSeries764<>+40(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA logSeries764<>+48(SB)/8, $0x3fae1e1e1e1e1e1e
+DATA logSeries764<>+56(SB)/8, $0x3fae1e1e1e1e1e1e
+GLOBL logSeries764<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries664<>+0(SB)/8, $0x3fb1111111111111
+DATA logSeries664<>+8(SB)/8, $0x3fb1111111111111
+DATA logSeries664<>+16(SB)/8, $0x3fb1111111111111
+DATA logSeries664<>+24(SB)/8, $0x3fb1111111111111
+DATA logSeries664<>+32(SB)/8, $0x3fb1111111111111
+DATA logSeries664<>+40(SB)/8, $0x3fb1111111111111
+DATA logSeries664<>+48(SB)/8, $0x3fb1111111111111
+DATA logSeries664<>+56(SB)/8, $0x3fb1111111111111
+GLOBL logSeries664<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries564<>+0(SB)/8, $0x3fb3b13b13b13b14
+DATA logSeries564<>+8(SB)/8, $0x3fb3b13b13b13b14
+DATA logSeries564<>+16(SB)/8, $0x3fb3b13b13b13b14
+DATA logSeries564<>+24(SB)/8, $0x3fb3b13b13b13b14
+DATA logSeries564<>+32(SB)/8, $0x3fb3b13b13b13b14
+DATA logSeries564<>+40(SB)/8, $0x3fb3b13b13b13b14
+DATA logSeries564<>+48(SB)/8, $0x3fb3b13b13b13b14
+DATA logSeries564<>+56(SB)/8, $0x3fb3b13b13b13b14
+GLOBL logSeries564<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries464<>+0(SB)/8, $0x3fb745d1745d1746
+DATA logSeries464<>+8(SB)/8, $0x3fb745d1745d1746
+DATA logSeries464<>+16(SB)/8, $0x3fb745d1745d1746
+DATA logSeries464<>+24(SB)/8, $0x3fb745d1745d1746
+DATA logSeries464<>+32(SB)/8, $0x3fb745d1745d1746
+DATA logSeries464<>+40(SB)/8, $0x3fb745d1745d1746
+DATA logSeries464<>+48(SB)/8, $0x3fb745d1745d1746
+DATA logSeries464<>+56(SB)/8, $0x3fb745d1745d1746
+GLOBL logSeries464<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries364<>+0(SB)/8, $0x3fbc71c71c71c71c
+DATA logSeries364<>+8(SB)/8, $0x3fbc71c71c71c71c
+DATA logSeries364<>+16(SB)/8, $0x3fbc71c71c71c71c
+DATA logSeries364<>+24(SB)/8, $0x3fbc71c71c71c71c
+DATA logSeries364<>+32(SB)/8, $0x3fbc71c71c71c71c
+DATA logSeries364<>+40(SB)/8, $0x3fbc71c71c71c71c
+DATA logSeries364<>+48(SB)/8, $0x3fbc71c71c71c71c
+DATA logSeries364<>+56(SB)/8, $0x3fbc71c71c71c71c
+GLOBL logSeries364<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries264<>+0(SB)/8, $0x3fc2492492492492
+DATA logSeries264<>+8(SB)/8, $0x3fc2492492492492
+DATA logSeries264<>+16(SB)/8, $0x3fc2492492492492
+DATA logSeries264<>+24(SB)/8, $0x3fc2492492492492
+DATA logSeries264<>+32(SB)/8, $0x3fc2492492492492
+DATA logSeries264<>+40(SB)/8, $0x3fc2492492492492
+DATA logSeries264<>+48(SB)/8, $0x3fc2492492492492
+DATA logSeries264<>+56(SB)/8, $0x3fc2492492492492
+GLOBL logSeries264<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries164<>+0(SB)/8, $0x3fc999999999999a
+DATA logSeries164<>+8(SB)/8, $0x3fc999999999999a
+DATA logSeries164<>+16(SB)/8, $0x3fc999999999999a
+DATA logSeries164<>+24(SB)/8, $0x3fc999999999999a
+DATA logSeries164<>+32(SB)/8, $0x3fc999999999999a
+DATA logSeries164<>+40(SB)/8, $0x3fc999999999999a
+DATA logSeries164<>+48(SB)/8, $0x3fc999999999999a
+DATA logSeries164<>+56(SB)/8, $0x3fc999999999999a
+GLOBL logSeries164<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries064<>+0(SB)/8, $0x3fd5555555555555
+DATA logSeries064<>+8(SB)/8, $0x3fd5555555555555
+DATA logSeries064<>+16(SB)/8, $0x3fd5555555555555
+DATA logSeries064<>+24(SB)/8, $0x3fd5555555555555
+DATA logSeries064<>+32(SB)/8, $0x3fd5555555555555
+DATA logSeries064<>+40(SB)/8, $0x3fd5555555555555
+DATA logSeries064<>+48(SB)/8, $0x3fd5555555555555
+DATA logSeries064<>+56(SB)/8, $0x3fd5555555555555
+GLOBL logSeries064<>(SB), RODATA|NOPTR, $64
+
+DATA cosLimit64<>+0(SB)/8, $0x4270000000000000
+DATA cosLimit64<>+8(SB)/8, $0x4270000000000000
+DATA cosLimit64<>+16(SB)/8, $0x4270000000000000
+DATA cosLimit64<>+24(SB)/8, $0x4270000000000000
+DATA cosLimit64<>+32(SB)/8, $0x4270000000000000
+DATA cosLimit64<>+40(SB)/8, $0x4270000000000000
+DATA cosLimit64<>+48(SB)/8, $0x4270000000000000
+DATA cosLimit64<>+56(SB)/8, $0x4270000000000000
+GLOBL cosLimit64<>(SB), RODATA|NOPTR, $64
+
+DATA cosSize64<>+0(SB)/8, $0x7fffffffffffffff
+DATA cosSize64<>+8(SB)/8, $0x7fffffffffffffff
+DATA cosSize64<>+16(SB)/8, $0x7fffffffffffffff
+DATA cosSize64<>+24(SB)/8, $0x7fffffffffffffff
+DATA cosSize64<>+32(SB)/8, $0x7fffffffffffffff
+DATA cosSize64<>+40(SB)/8, $0x7fffffffffffffff
+DATA cosSize64<>+48(SB)/8, $0x7fffffffffffffff
+DATA cosSize64<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL cosSize64<>(SB), RODATA|NOPTR, $64
+
+DATA cosPerPi64<>+0(SB)/8, $0x3fd45f306dc9c883
+DATA cosPerPi64<>+8(SB)/8, $0x3fd45f306dc9c883
+DATA cosPerPi64<>+16(SB)/8, $0x3fd45f306dc9c883
+DATA cosPerPi64<>+24(SB)/8, $0x3fd45f306dc9c883
+DATA cosPerPi64<>+32(SB)/8, $0x3fd45f306dc9c883
+DATA cosPerPi64<>+40(SB)/8, $0x3fd45f306dc9c883
+DATA cosPerPi64<>+48(SB)/8, $0x3fd45f306dc9c883
+DATA cosPerPi64<>+56(SB)/8, $0x3fd45f306dc9c883
+GLOBL cosPerPi64<>(SB), RODATA|NOPTR, $64
+
+DATA cosHalf64<>+0(SB)/8, $0x3fe0000000000000
+DATA cosHalf64<>+8(SB)/8, $0x3fe0000000000000
+DATA cosHalf64<>+16(SB)/8, $0x3fe0000000000000
+DATA cosHalf64<>+24(SB)/8, $0x3fe0000000000000
+DATA cosHalf64<>+32(SB)/8, $0x3fe0000000000000
+DATA cosHalf64<>+40(SB)/8, $0x3fe0000000000000
+DATA cosHalf64<>+48(SB)/8, $0x3fe0000000000000
+DATA cosHalf64<>+56(SB)/8, $0x3fe0000000000000
+GLOBL cosHalf64<>(SB), RODATA|NOPTR, $64
+
+DATA cosWhole64<>+0(SB)/8, $0x4338000000000000
+DATA cosWhole64<>+8(SB)/8, $0x4338000000000000
+DATA cosWhole64<>+16(SB)/8, $0x4338000000000000
+DATA cosWhole64<>+24(SB)/8, $0x4338000000000000
+DATA cosWhole64<>+32(SB)/8, $0x4338000000000000
+DATA cosWhole64<>+40(SB)/8, $0x4338000000000000
+DATA cosWhole64<>+48(SB)/8, $0x4338000000000000
+DATA cosWhole64<>+56(SB)/8, $0x4338000000000000
+GLOBL cosWhole64<>(SB), RODATA|NOPTR, $64
+
+DATA cosPiHigh64<>+0(SB)/8, $0x400921fb54442d18
+DATA cosPiHigh64<>+8(SB)/8, $0x400921fb54442d18
+DATA cosPiHigh64<>+16(SB)/8, $0x400921fb54442d18
+DATA cosPiHigh64<>+24(SB)/8, $0x400921fb54442d18
+DATA cosPiHigh64<>+32(SB)/8, $0x400921fb54442d18
+DATA cosPiHigh64<>+40(SB)/8, $0x400921fb54442d18
+DATA cosPiHigh64<>+48(SB)/8, $0x400921fb54442d18
+DATA cosPiHigh64<>+56(SB)/8, $0x400921fb54442d18
+GLOBL cosPiHigh64<>(SB), RODATA|NOPTR, $64
+
+DATA cosPiMiddle64<>+0(SB)/8, $0x3ca1a62633145c07
+DATA cosPiMiddle64<>+8(SB)/8, $0x3ca1a62633145c07
+DATA cosPiMiddle64<>+16(SB)/8, $0x3ca1a62633145c07
+DATA cosPiMiddle64<>+24(SB)/8, $0x3ca1a62633145c07
+DATA cosPiMiddle64<>+32(SB)/8, $0x3ca1a62633145c07
+DATA cosPiMiddle64<>+40(SB)/8, $0x3ca1a62633145c07
+DATA cosPiMiddle64<>+48(SB)/8, $0x3ca1a62633145c07
+DATA cosPiMiddle64<>+56(SB)/8, $0x3ca1a62633145c07
+GLOBL cosPiMiddle64<>(SB), RODATA|NOPTR, $64
+
+DATA cosPiLow64<>+0(SB)/8, $0xb92f1976b7ed8fbc
+DATA cosPiLow64<>+8(SB)/8, $0xb92f1976b7ed8fbc
+DATA cosPiLow64<>+16(SB)/8, $0xb92f1976b7ed8fbc
+DATA cosPiLow64<>+24(SB)/8, $0xb92f1976b7ed8fbc
+DATA cosPiLow64<>+32(SB)/8, $0xb92f1976b7ed8fbc
+DATA cosPiLow64<>+40(SB)/8, $0xb92f1976b7ed8fbc
+DATA cosPiLow64<>+48(SB)/8, $0xb92f1976b7ed8fbc
+DATA cosPiLow64<>+56(SB)/8, $0xb92f1976b7ed8fbc
+GLOBL cosPiLow64<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor964<>+0(SB)/8, $0x3bd71b8ef6dcf572
+DATA cosTaylor964<>+8(SB)/8, $0x3bd71b8ef6dcf572
+DATA cosTaylor964<>+16(SB)/8, $0x3bd71b8ef6dcf572
+DATA cosTaylor964<>+24(SB)/8, $0x3bd71b8ef6dcf572
+DATA cosTaylor964<>+32(SB)/8, $0x3bd71b8ef6dcf572
+DATA cosTaylor964<>+40(SB)/8, $0x3bd71b8ef6dcf572
+DATA cosTaylor964<>+48(SB)/8, $0x3bd71b8ef6dcf572
+DATA cosTaylor964<>+56(SB)/8, $0x3bd71b8ef6dcf572
+GLOBL cosTaylor964<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor864<>+0(SB)/8, $0xbc62f49b46814157
+DATA cosTaylor864<>+8(SB)/8, $0xbc62f49b46814157
+DATA cosTaylor864<>+16(SB)/8, $0xbc62f49b46814157
+DATA cosTaylor864<>+24(SB)/8, $0xbc62f49b46814157
+DATA cosTaylor864<>+32(SB)/8, $0xbc62f49b46814157
+DATA cosTaylor864<>+40(SB)/8, $0xbc62f49b46814157
+DATA cosTaylor864<>+48(SB)/8, $0xbc62f49b46814157
+DATA cosTaylor864<>+56(SB)/8, $0xbc62f49b46814157
+GLOBL cosTaylor864<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor764<>+0(SB)/8, $0x3ce952c77030ad4a
+DATA cosTaylor764<>+8(SB)/8, $0x3ce952c77030ad4a
+DATA cosTaylor764<>+16(SB)/8, $0x3ce952c77030ad4a
+DATA cosTaylor764<>+24(SB)/8, $0x3ce952c77030ad4a
+DATA cosTaylor764<>+32(SB)/8, $0x3ce952c77030ad4a
+DATA cosTaylor764<>+40(SB)/8, $0x3ce952c77030ad4a
+DATA cosTaylor764<>+48(SB)/8, $0x3ce952c77030ad4a
+DATA cosTaylor764<>+56(SB)/8, $0x3ce952c77030ad4a
+GLOBL cosTaylor764<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor664<>+0(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosTaylor664<>+8(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosTaylor664<>+16(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosTaylor664<>+24(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosTaylor664<>+32(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosTaylor664<>+40(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosTaylor664<>+48(SB)/8, $0xbd6ae7f3e733b81f
+DATA cosTaylor664<>+56(SB)/8, $0xbd6ae7f3e733b81f
+GLOBL cosTaylor664<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor564<>+0(SB)/8, $0x3de6124613a86d09
+DATA cosTaylor564<>+8(SB)/8, $0x3de6124613a86d09
+DATA cosTaylor564<>+16(SB)/8, $0x3de6124613a86d09
+DATA cosTaylor564<>+24(SB)/8, $0x3de6124613a86d09
+DATA cosTaylor564<>+32(SB)/8, $0x3de6124613a86d09
+DATA cosTaylor564<>+40(SB)/8, $0x3de6124613a86d09
+DATA cosTaylor564<>+48(SB)/8, $0x3de6124613a86d09
+DATA cosTaylor564<>+56(SB)/8, $0x3de6124613a86d09
+GLOBL cosTaylor564<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor464<>+0(SB)/8, $0xbe5ae64567f544e4
+DATA cosTaylor464<>+8(SB)/8, $0xbe5ae64567f544e4
+DATA cosTaylor464<>+16(SB)/8, $0xbe5ae64567f544e4
+DATA cosTaylor464<>+24(SB)/8, $0xbe5ae64567f544e4
+DATA cosTaylor464<>+32(SB)/8, $0xbe5ae64567f544e4
+DATA cosTaylor464<>+40(SB)/8, $0xbe5ae64567f544e4
+DATA cosTaylor464<>+48(SB)/8, $0xbe5ae64567f544e4
+DATA cosTaylor464<>+56(SB)/8, $0xbe5ae64567f544e4
+GLOBL cosTaylor464<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor364<>+0(SB)/8, $0x3ec71de3a556c734
+DATA cosTaylor364<>+8(SB)/8, $0x3ec71de3a556c734
+DATA cosTaylor364<>+16(SB)/8, $0x3ec71de3a556c734
+DATA cosTaylor364<>+24(SB)/8, $0x3ec71de3a556c734
+DATA cosTaylor364<>+32(SB)/8, $0x3ec71de3a556c734
+DATA cosTaylor364<>+40(SB)/8, $0x3ec71de3a556c734
+DATA cosTaylor364<>+48(SB)/8, $0x3ec71de3a556c734
+DATA cosTaylor364<>+56(SB)/8, $0x3ec71de3a556c734
+GLOBL cosTaylor364<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor264<>+0(SB)/8, $0xbf2a01a01a01a01a
+DATA cosTaylor264<>+8(SB)/8, $0xbf2a01a01a01a01a
+DATA cosTaylor264<>+16(SB)/8, $0xbf2a01a01a01a01a
+DATA cosTaylor264<>+24(SB)/8, $0xbf2a01a01a01a01a
+DATA cosTaylor264<>+32(SB)/8, $0xbf2a01a01a01a01a
+DATA cosTaylor264<>+40(SB)/8, $0xbf2a01a01a01a01a
+DATA cosTaylor264<>+48(SB)/8, $0xbf2a01a01a01a01a
+DATA cosTaylor264<>+56(SB)/8, $0xbf2a01a01a01a01a
+GLOBL cosTaylor264<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor164<>+0(SB)/8, $0x3f81111111111111
+DATA cosTaylor164<>+8(SB)/8, $0x3f81111111111111
+DATA cosTaylor164<>+16(SB)/8, $0x3f81111111111111
+DATA cosTaylor164<>+24(SB)/8, $0x3f81111111111111
+DATA cosTaylor164<>+32(SB)/8, $0x3f81111111111111
+DATA cosTaylor164<>+40(SB)/8, $0x3f81111111111111
+DATA cosTaylor164<>+48(SB)/8, $0x3f81111111111111
+DATA cosTaylor164<>+56(SB)/8, $0x3f81111111111111
+GLOBL cosTaylor164<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor064<>+0(SB)/8, $0xbfc5555555555555
+DATA cosTaylor064<>+8(SB)/8, $0xbfc5555555555555
+DATA cosTaylor064<>+16(SB)/8, $0xbfc5555555555555
+DATA cosTaylor064<>+24(SB)/8, $0xbfc5555555555555
+DATA cosTaylor064<>+32(SB)/8, $0xbfc5555555555555
+DATA cosTaylor064<>+40(SB)/8, $0xbfc5555555555555
+DATA cosTaylor064<>+48(SB)/8, $0xbfc5555555555555
+DATA cosTaylor064<>+56(SB)/8, $0xbfc5555555555555
+GLOBL cosTaylor064<>(SB), RODATA|NOPTR, $64
+
+DATA nothing64<>+0(SB)/8, $0x4089000000000000
+DATA nothing64<>+8(SB)/8, $0x4089000000000000
+DATA nothing64<>+16(SB)/8, $0x4089000000000000
+DATA nothing64<>+24(SB)/8, $0x4089000000000000
+DATA nothing64<>+32(SB)/8, $0x4089000000000000
+DATA nothing64<>+40(SB)/8, $0x4089000000000000
+DATA nothing64<>+48(SB)/8, $0x4089000000000000
+DATA nothing64<>+56(SB)/8, $0x4089000000000000
+GLOBL nothing64<>(SB), RODATA|NOPTR, $64
+
 DATA expHigh32<>+0(SB)/4, $0x42b20000
 DATA expHigh32<>+4(SB)/4, $0x42b20000
 DATA expHigh32<>+8(SB)/4, $0x42b20000
@@ -447,6 +857,582 @@ DATA expBias32<>+20(SB)/4, $0x0000007f
 DATA expBias32<>+24(SB)/4, $0x0000007f
 DATA expBias32<>+28(SB)/4, $0x0000007f
 GLOBL expBias32<>(SB), RODATA|NOPTR, $32
+
+DATA logOne32<>+0(SB)/4, $0x3f800000
+DATA logOne32<>+4(SB)/4, $0x3f800000
+DATA logOne32<>+8(SB)/4, $0x3f800000
+DATA logOne32<>+12(SB)/4, $0x3f800000
+DATA logOne32<>+16(SB)/4, $0x3f800000
+DATA logOne32<>+20(SB)/4, $0x3f800000
+DATA logOne32<>+24(SB)/4, $0x3f800000
+DATA logOne32<>+28(SB)/4, $0x3f800000
+DATA logOne32<>+32(SB)/4, $0x3f800000
+DATA logOne32<>+36(SB)/4, $0x3f800000
+DATA logOne32<>+40(SB)/4, $0x3f800000
+DATA logOne32<>+44(SB)/4, $0x3f800000
+DATA logOne32<>+48(SB)/4, $0x3f800000
+DATA logOne32<>+52(SB)/4, $0x3f800000
+DATA logOne32<>+56(SB)/4, $0x3f800000
+DATA logOne32<>+60(SB)/4, $0x3f800000
+GLOBL logOne32<>(SB), RODATA|NOPTR, $64
+
+DATA logTwo32<>+0(SB)/4, $0x40000000
+DATA logTwo32<>+4(SB)/4, $0x40000000
+DATA logTwo32<>+8(SB)/4, $0x40000000
+DATA logTwo32<>+12(SB)/4, $0x40000000
+DATA logTwo32<>+16(SB)/4, $0x40000000
+DATA logTwo32<>+20(SB)/4, $0x40000000
+DATA logTwo32<>+24(SB)/4, $0x40000000
+DATA logTwo32<>+28(SB)/4, $0x40000000
+DATA logTwo32<>+32(SB)/4, $0x40000000
+DATA logTwo32<>+36(SB)/4, $0x40000000
+DATA logTwo32<>+40(SB)/4, $0x40000000
+DATA logTwo32<>+44(SB)/4, $0x40000000
+DATA logTwo32<>+48(SB)/4, $0x40000000
+DATA logTwo32<>+52(SB)/4, $0x40000000
+DATA logTwo32<>+56(SB)/4, $0x40000000
+DATA logTwo32<>+60(SB)/4, $0x40000000
+GLOBL logTwo32<>(SB), RODATA|NOPTR, $64
+
+DATA logHalf32<>+0(SB)/4, $0x3f000000
+DATA logHalf32<>+4(SB)/4, $0x3f000000
+DATA logHalf32<>+8(SB)/4, $0x3f000000
+DATA logHalf32<>+12(SB)/4, $0x3f000000
+DATA logHalf32<>+16(SB)/4, $0x3f000000
+DATA logHalf32<>+20(SB)/4, $0x3f000000
+DATA logHalf32<>+24(SB)/4, $0x3f000000
+DATA logHalf32<>+28(SB)/4, $0x3f000000
+DATA logHalf32<>+32(SB)/4, $0x3f000000
+DATA logHalf32<>+36(SB)/4, $0x3f000000
+DATA logHalf32<>+40(SB)/4, $0x3f000000
+DATA logHalf32<>+44(SB)/4, $0x3f000000
+DATA logHalf32<>+48(SB)/4, $0x3f000000
+DATA logHalf32<>+52(SB)/4, $0x3f000000
+DATA logHalf32<>+56(SB)/4, $0x3f000000
+DATA logHalf32<>+60(SB)/4, $0x3f000000
+GLOBL logHalf32<>(SB), RODATA|NOPTR, $64
+
+DATA logHi32<>+0(SB)/4, $0x3f317200
+DATA logHi32<>+4(SB)/4, $0x3f317200
+DATA logHi32<>+8(SB)/4, $0x3f317200
+DATA logHi32<>+12(SB)/4, $0x3f317200
+DATA logHi32<>+16(SB)/4, $0x3f317200
+DATA logHi32<>+20(SB)/4, $0x3f317200
+DATA logHi32<>+24(SB)/4, $0x3f317200
+DATA logHi32<>+28(SB)/4, $0x3f317200
+DATA logHi32<>+32(SB)/4, $0x3f317200
+DATA logHi32<>+36(SB)/4, $0x3f317200
+DATA logHi32<>+40(SB)/4, $0x3f317200
+DATA logHi32<>+44(SB)/4, $0x3f317200
+DATA logHi32<>+48(SB)/4, $0x3f317200
+DATA logHi32<>+52(SB)/4, $0x3f317200
+DATA logHi32<>+56(SB)/4, $0x3f317200
+DATA logHi32<>+60(SB)/4, $0x3f317200
+GLOBL logHi32<>(SB), RODATA|NOPTR, $64
+
+DATA logLo32<>+0(SB)/4, $0x35bfbe8e
+DATA logLo32<>+4(SB)/4, $0x35bfbe8e
+DATA logLo32<>+8(SB)/4, $0x35bfbe8e
+DATA logLo32<>+12(SB)/4, $0x35bfbe8e
+DATA logLo32<>+16(SB)/4, $0x35bfbe8e
+DATA logLo32<>+20(SB)/4, $0x35bfbe8e
+DATA logLo32<>+24(SB)/4, $0x35bfbe8e
+DATA logLo32<>+28(SB)/4, $0x35bfbe8e
+DATA logLo32<>+32(SB)/4, $0x35bfbe8e
+DATA logLo32<>+36(SB)/4, $0x35bfbe8e
+DATA logLo32<>+40(SB)/4, $0x35bfbe8e
+DATA logLo32<>+44(SB)/4, $0x35bfbe8e
+DATA logLo32<>+48(SB)/4, $0x35bfbe8e
+DATA logLo32<>+52(SB)/4, $0x35bfbe8e
+DATA logLo32<>+56(SB)/4, $0x35bfbe8e
+DATA logLo32<>+60(SB)/4, $0x35bfbe8e
+GLOBL logLo32<>(SB), RODATA|NOPTR, $64
+
+DATA logTiny32<>+0(SB)/4, $0x01000000
+DATA logTiny32<>+4(SB)/4, $0x01000000
+DATA logTiny32<>+8(SB)/4, $0x01000000
+DATA logTiny32<>+12(SB)/4, $0x01000000
+DATA logTiny32<>+16(SB)/4, $0x01000000
+DATA logTiny32<>+20(SB)/4, $0x01000000
+DATA logTiny32<>+24(SB)/4, $0x01000000
+DATA logTiny32<>+28(SB)/4, $0x01000000
+DATA logTiny32<>+32(SB)/4, $0x01000000
+DATA logTiny32<>+36(SB)/4, $0x01000000
+DATA logTiny32<>+40(SB)/4, $0x01000000
+DATA logTiny32<>+44(SB)/4, $0x01000000
+DATA logTiny32<>+48(SB)/4, $0x01000000
+DATA logTiny32<>+52(SB)/4, $0x01000000
+DATA logTiny32<>+56(SB)/4, $0x01000000
+DATA logTiny32<>+60(SB)/4, $0x01000000
+GLOBL logTiny32<>(SB), RODATA|NOPTR, $64
+
+DATA logRoot32<>+0(SB)/4, $0x3f3504f3
+DATA logRoot32<>+4(SB)/4, $0x3f3504f3
+DATA logRoot32<>+8(SB)/4, $0x3f3504f3
+DATA logRoot32<>+12(SB)/4, $0x3f3504f3
+DATA logRoot32<>+16(SB)/4, $0x3f3504f3
+DATA logRoot32<>+20(SB)/4, $0x3f3504f3
+DATA logRoot32<>+24(SB)/4, $0x3f3504f3
+DATA logRoot32<>+28(SB)/4, $0x3f3504f3
+DATA logRoot32<>+32(SB)/4, $0x3f3504f3
+DATA logRoot32<>+36(SB)/4, $0x3f3504f3
+DATA logRoot32<>+40(SB)/4, $0x3f3504f3
+DATA logRoot32<>+44(SB)/4, $0x3f3504f3
+DATA logRoot32<>+48(SB)/4, $0x3f3504f3
+DATA logRoot32<>+52(SB)/4, $0x3f3504f3
+DATA logRoot32<>+56(SB)/4, $0x3f3504f3
+DATA logRoot32<>+60(SB)/4, $0x3f3504f3
+GLOBL logRoot32<>(SB), RODATA|NOPTR, $64
+
+DATA logShift32<>+0(SB)/4, $0x004afb0d
+DATA logShift32<>+4(SB)/4, $0x004afb0d
+DATA logShift32<>+8(SB)/4, $0x004afb0d
+DATA logShift32<>+12(SB)/4, $0x004afb0d
+DATA logShift32<>+16(SB)/4, $0x004afb0d
+DATA logShift32<>+20(SB)/4, $0x004afb0d
+DATA logShift32<>+24(SB)/4, $0x004afb0d
+DATA logShift32<>+28(SB)/4, $0x004afb0d
+DATA logShift32<>+32(SB)/4, $0x004afb0d
+DATA logShift32<>+36(SB)/4, $0x004afb0d
+DATA logShift32<>+40(SB)/4, $0x004afb0d
+DATA logShift32<>+44(SB)/4, $0x004afb0d
+DATA logShift32<>+48(SB)/4, $0x004afb0d
+DATA logShift32<>+52(SB)/4, $0x004afb0d
+DATA logShift32<>+56(SB)/4, $0x004afb0d
+DATA logShift32<>+60(SB)/4, $0x004afb0d
+GLOBL logShift32<>(SB), RODATA|NOPTR, $64
+
+DATA logMantissa32<>+0(SB)/4, $0x007fffff
+DATA logMantissa32<>+4(SB)/4, $0x007fffff
+DATA logMantissa32<>+8(SB)/4, $0x007fffff
+DATA logMantissa32<>+12(SB)/4, $0x007fffff
+DATA logMantissa32<>+16(SB)/4, $0x007fffff
+DATA logMantissa32<>+20(SB)/4, $0x007fffff
+DATA logMantissa32<>+24(SB)/4, $0x007fffff
+DATA logMantissa32<>+28(SB)/4, $0x007fffff
+DATA logMantissa32<>+32(SB)/4, $0x007fffff
+DATA logMantissa32<>+36(SB)/4, $0x007fffff
+DATA logMantissa32<>+40(SB)/4, $0x007fffff
+DATA logMantissa32<>+44(SB)/4, $0x007fffff
+DATA logMantissa32<>+48(SB)/4, $0x007fffff
+DATA logMantissa32<>+52(SB)/4, $0x007fffff
+DATA logMantissa32<>+56(SB)/4, $0x007fffff
+DATA logMantissa32<>+60(SB)/4, $0x007fffff
+GLOBL logMantissa32<>(SB), RODATA|NOPTR, $64
+
+DATA logTwice32<>+0(SB)/4, $0x000000ff
+DATA logTwice32<>+4(SB)/4, $0x000000ff
+DATA logTwice32<>+8(SB)/4, $0x000000ff
+DATA logTwice32<>+12(SB)/4, $0x000000ff
+DATA logTwice32<>+16(SB)/4, $0x000000ff
+DATA logTwice32<>+20(SB)/4, $0x000000ff
+DATA logTwice32<>+24(SB)/4, $0x000000ff
+DATA logTwice32<>+28(SB)/4, $0x000000ff
+DATA logTwice32<>+32(SB)/4, $0x000000ff
+DATA logTwice32<>+36(SB)/4, $0x000000ff
+DATA logTwice32<>+40(SB)/4, $0x000000ff
+DATA logTwice32<>+44(SB)/4, $0x000000ff
+DATA logTwice32<>+48(SB)/4, $0x000000ff
+DATA logTwice32<>+52(SB)/4, $0x000000ff
+DATA logTwice32<>+56(SB)/4, $0x000000ff
+DATA logTwice32<>+60(SB)/4, $0x000000ff
+GLOBL logTwice32<>(SB), RODATA|NOPTR, $64
+
+DATA logWhole32<>+0(SB)/4, $0x4b000000
+DATA logWhole32<>+4(SB)/4, $0x4b000000
+DATA logWhole32<>+8(SB)/4, $0x4b000000
+DATA logWhole32<>+12(SB)/4, $0x4b000000
+DATA logWhole32<>+16(SB)/4, $0x4b000000
+DATA logWhole32<>+20(SB)/4, $0x4b000000
+DATA logWhole32<>+24(SB)/4, $0x4b000000
+DATA logWhole32<>+28(SB)/4, $0x4b000000
+DATA logWhole32<>+32(SB)/4, $0x4b000000
+DATA logWhole32<>+36(SB)/4, $0x4b000000
+DATA logWhole32<>+40(SB)/4, $0x4b000000
+DATA logWhole32<>+44(SB)/4, $0x4b000000
+DATA logWhole32<>+48(SB)/4, $0x4b000000
+DATA logWhole32<>+52(SB)/4, $0x4b000000
+DATA logWhole32<>+56(SB)/4, $0x4b000000
+DATA logWhole32<>+60(SB)/4, $0x4b000000
+GLOBL logWhole32<>(SB), RODATA|NOPTR, $64
+
+DATA logBias32<>+0(SB)/4, $0x4b00007f
+DATA logBias32<>+4(SB)/4, $0x4b00007f
+DATA logBias32<>+8(SB)/4, $0x4b00007f
+DATA logBias32<>+12(SB)/4, $0x4b00007f
+DATA logBias32<>+16(SB)/4, $0x4b00007f
+DATA logBias32<>+20(SB)/4, $0x4b00007f
+DATA logBias32<>+24(SB)/4, $0x4b00007f
+DATA logBias32<>+28(SB)/4, $0x4b00007f
+DATA logBias32<>+32(SB)/4, $0x4b00007f
+DATA logBias32<>+36(SB)/4, $0x4b00007f
+DATA logBias32<>+40(SB)/4, $0x4b00007f
+DATA logBias32<>+44(SB)/4, $0x4b00007f
+DATA logBias32<>+48(SB)/4, $0x4b00007f
+DATA logBias32<>+52(SB)/4, $0x4b00007f
+DATA logBias32<>+56(SB)/4, $0x4b00007f
+DATA logBias32<>+60(SB)/4, $0x4b00007f
+GLOBL logBias32<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries432<>+0(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+4(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+8(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+12(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+16(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+20(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+24(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+28(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+32(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+36(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+40(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+44(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+48(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+52(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+56(SB)/4, $0x3dba2e8c
+DATA logSeries432<>+60(SB)/4, $0x3dba2e8c
+GLOBL logSeries432<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries332<>+0(SB)/4, $0x3de38e39
+DATA logSeries332<>+4(SB)/4, $0x3de38e39
+DATA logSeries332<>+8(SB)/4, $0x3de38e39
+DATA logSeries332<>+12(SB)/4, $0x3de38e39
+DATA logSeries332<>+16(SB)/4, $0x3de38e39
+DATA logSeries332<>+20(SB)/4, $0x3de38e39
+DATA logSeries332<>+24(SB)/4, $0x3de38e39
+DATA logSeries332<>+28(SB)/4, $0x3de38e39
+DATA logSeries332<>+32(SB)/4, $0x3de38e39
+DATA logSeries332<>+36(SB)/4, $0x3de38e39
+DATA logSeries332<>+40(SB)/4, $0x3de38e39
+DATA logSeries332<>+44(SB)/4, $0x3de38e39
+DATA logSeries332<>+48(SB)/4, $0x3de38e39
+DATA logSeries332<>+52(SB)/4, $0x3de38e39
+DATA logSeries332<>+56(SB)/4, $0x3de38e39
+DATA logSeries332<>+60(SB)/4, $0x3de38e39
+GLOBL logSeries332<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries232<>+0(SB)/4, $0x3e124925
+DATA logSeries232<>+4(SB)/4, $0x3e124925
+DATA logSeries232<>+8(SB)/4, $0x3e124925
+DATA logSeries232<>+12(SB)/4, $0x3e124925
+DATA logSeries232<>+16(SB)/4, $0x3e124925
+DATA logSeries232<>+20(SB)/4, $0x3e124925
+DATA logSeries232<>+24(SB)/4, $0x3e124925
+DATA logSeries232<>+28(SB)/4, $0x3e124925
+DATA logSeries232<>+32(SB)/4, $0x3e124925
+DATA logSeries232<>+36(SB)/4, $0x3e124925
+DATA logSeries232<>+40(SB)/4, $0x3e124925
+DATA logSeries232<>+44(SB)/4, $0x3e124925
+DATA logSeries232<>+48(SB)/4, $0x3e124925
+DATA logSeries232<>+52(SB)/4, $0x3e124925
+DATA logSeries232<>+56(SB)/4, $0x3e124925
+DATA logSeries232<>+60(SB)/4, $0x3e124925
+GLOBL logSeries232<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries132<>+0(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+4(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+8(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+12(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+16(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+20(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+24(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+28(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+32(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+36(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+40(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+44(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+48(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+52(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+56(SB)/4, $0x3e4ccccd
+DATA logSeries132<>+60(SB)/4, $0x3e4ccccd
+GLOBL logSeries132<>(SB), RODATA|NOPTR, $64
+
+DATA logSeries032<>+0(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+4(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+8(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+12(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+16(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+20(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+24(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+28(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+32(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+36(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+40(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+44(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+48(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+52(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+56(SB)/4, $0x3eaaaaab
+DATA logSeries032<>+60(SB)/4, $0x3eaaaaab
+GLOBL logSeries032<>(SB), RODATA|NOPTR, $64
+
+DATA cosLimit32<>+0(SB)/4, $0x47800000
+DATA cosLimit32<>+4(SB)/4, $0x47800000
+DATA cosLimit32<>+8(SB)/4, $0x47800000
+DATA cosLimit32<>+12(SB)/4, $0x47800000
+DATA cosLimit32<>+16(SB)/4, $0x47800000
+DATA cosLimit32<>+20(SB)/4, $0x47800000
+DATA cosLimit32<>+24(SB)/4, $0x47800000
+DATA cosLimit32<>+28(SB)/4, $0x47800000
+DATA cosLimit32<>+32(SB)/4, $0x47800000
+DATA cosLimit32<>+36(SB)/4, $0x47800000
+DATA cosLimit32<>+40(SB)/4, $0x47800000
+DATA cosLimit32<>+44(SB)/4, $0x47800000
+DATA cosLimit32<>+48(SB)/4, $0x47800000
+DATA cosLimit32<>+52(SB)/4, $0x47800000
+DATA cosLimit32<>+56(SB)/4, $0x47800000
+DATA cosLimit32<>+60(SB)/4, $0x47800000
+GLOBL cosLimit32<>(SB), RODATA|NOPTR, $64
+
+DATA cosSize32<>+0(SB)/4, $0x7fffffff
+DATA cosSize32<>+4(SB)/4, $0x7fffffff
+DATA cosSize32<>+8(SB)/4, $0x7fffffff
+DATA cosSize32<>+12(SB)/4, $0x7fffffff
+DATA cosSize32<>+16(SB)/4, $0x7fffffff
+DATA cosSize32<>+20(SB)/4, $0x7fffffff
+DATA cosSize32<>+24(SB)/4, $0x7fffffff
+DATA cosSize32<>+28(SB)/4, $0x7fffffff
+DATA cosSize32<>+32(SB)/4, $0x7fffffff
+DATA cosSize32<>+36(SB)/4, $0x7fffffff
+DATA cosSize32<>+40(SB)/4, $0x7fffffff
+DATA cosSize32<>+44(SB)/4, $0x7fffffff
+DATA cosSize32<>+48(SB)/4, $0x7fffffff
+DATA cosSize32<>+52(SB)/4, $0x7fffffff
+DATA cosSize32<>+56(SB)/4, $0x7fffffff
+DATA cosSize32<>+60(SB)/4, $0x7fffffff
+GLOBL cosSize32<>(SB), RODATA|NOPTR, $64
+
+DATA cosPerPi32<>+0(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+4(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+8(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+12(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+16(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+20(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+24(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+28(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+32(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+36(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+40(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+44(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+48(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+52(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+56(SB)/4, $0x3ea2f983
+DATA cosPerPi32<>+60(SB)/4, $0x3ea2f983
+GLOBL cosPerPi32<>(SB), RODATA|NOPTR, $64
+
+DATA cosHalf32<>+0(SB)/4, $0x3f000000
+DATA cosHalf32<>+4(SB)/4, $0x3f000000
+DATA cosHalf32<>+8(SB)/4, $0x3f000000
+DATA cosHalf32<>+12(SB)/4, $0x3f000000
+DATA cosHalf32<>+16(SB)/4, $0x3f000000
+DATA cosHalf32<>+20(SB)/4, $0x3f000000
+DATA cosHalf32<>+24(SB)/4, $0x3f000000
+DATA cosHalf32<>+28(SB)/4, $0x3f000000
+DATA cosHalf32<>+32(SB)/4, $0x3f000000
+DATA cosHalf32<>+36(SB)/4, $0x3f000000
+DATA cosHalf32<>+40(SB)/4, $0x3f000000
+DATA cosHalf32<>+44(SB)/4, $0x3f000000
+DATA cosHalf32<>+48(SB)/4, $0x3f000000
+DATA cosHalf32<>+52(SB)/4, $0x3f000000
+DATA cosHalf32<>+56(SB)/4, $0x3f000000
+DATA cosHalf32<>+60(SB)/4, $0x3f000000
+GLOBL cosHalf32<>(SB), RODATA|NOPTR, $64
+
+DATA cosWhole32<>+0(SB)/4, $0x4b400000
+DATA cosWhole32<>+4(SB)/4, $0x4b400000
+DATA cosWhole32<>+8(SB)/4, $0x4b400000
+DATA cosWhole32<>+12(SB)/4, $0x4b400000
+DATA cosWhole32<>+16(SB)/4, $0x4b400000
+DATA cosWhole32<>+20(SB)/4, $0x4b400000
+DATA cosWhole32<>+24(SB)/4, $0x4b400000
+DATA cosWhole32<>+28(SB)/4, $0x4b400000
+DATA cosWhole32<>+32(SB)/4, $0x4b400000
+DATA cosWhole32<>+36(SB)/4, $0x4b400000
+DATA cosWhole32<>+40(SB)/4, $0x4b400000
+DATA cosWhole32<>+44(SB)/4, $0x4b400000
+DATA cosWhole32<>+48(SB)/4, $0x4b400000
+DATA cosWhole32<>+52(SB)/4, $0x4b400000
+DATA cosWhole32<>+56(SB)/4, $0x4b400000
+DATA cosWhole32<>+60(SB)/4, $0x4b400000
+GLOBL cosWhole32<>(SB), RODATA|NOPTR, $64
+
+DATA cosPiHigh32<>+0(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+4(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+8(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+12(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+16(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+20(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+24(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+28(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+32(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+36(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+40(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+44(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+48(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+52(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+56(SB)/4, $0x40490fdb
+DATA cosPiHigh32<>+60(SB)/4, $0x40490fdb
+GLOBL cosPiHigh32<>(SB), RODATA|NOPTR, $64
+
+DATA cosPiMiddle32<>+0(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+4(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+8(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+12(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+16(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+20(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+24(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+28(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+32(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+36(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+40(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+44(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+48(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+52(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+56(SB)/4, $0xb3bbbd2e
+DATA cosPiMiddle32<>+60(SB)/4, $0xb3bbbd2e
+GLOBL cosPiMiddle32<>(SB), RODATA|NOPTR, $64
+
+DATA cosPiLow32<>+0(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+4(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+8(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+12(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+16(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+20(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+24(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+28(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+32(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+36(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+40(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+44(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+48(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+52(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+56(SB)/4, $0xa7772ced
+DATA cosPiLow32<>+60(SB)/4, $0xa7772ced
+GLOBL cosPiLow32<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor532<>+0(SB)/4, $0x2f309231
+DATA cosTaylor532<>+4(SB)/4, $0x2f309231
+DATA cosTaylor532<>+8(SB)/4, $0x2f309231
+DATA cosTaylor532<>+12(SB)/4, $0x2f309231
+DATA cosTaylor532<>+16(SB)/4, $0x2f309231
+DATA cosTaylor532<>+20(SB)/4, $0x2f309231
+DATA cosTaylor532<>+24(SB)/4, $0x2f309231
+DATA cosTaylor532<>+28(SB)/4, $0x2f309231
+DATA cosTaylor532<>+32(SB)/4, $0x2f309231
+DATA cosTaylor532<>+36(SB)/4, $0x2f309231
+DATA cosTaylor532<>+40(SB)/4, $0x2f309231
+DATA cosTaylor532<>+44(SB)/4, $0x2f309231
+DATA cosTaylor532<>+48(SB)/4, $0x2f309231
+DATA cosTaylor532<>+52(SB)/4, $0x2f309231
+DATA cosTaylor532<>+56(SB)/4, $0x2f309231
+DATA cosTaylor532<>+60(SB)/4, $0x2f309231
+GLOBL cosTaylor532<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor432<>+0(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+4(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+8(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+12(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+16(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+20(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+24(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+28(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+32(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+36(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+40(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+44(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+48(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+52(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+56(SB)/4, $0xb2d7322b
+DATA cosTaylor432<>+60(SB)/4, $0xb2d7322b
+GLOBL cosTaylor432<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor332<>+0(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+4(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+8(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+12(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+16(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+20(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+24(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+28(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+32(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+36(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+40(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+44(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+48(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+52(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+56(SB)/4, $0x3638ef1d
+DATA cosTaylor332<>+60(SB)/4, $0x3638ef1d
+GLOBL cosTaylor332<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor232<>+0(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+4(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+8(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+12(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+16(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+20(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+24(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+28(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+32(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+36(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+40(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+44(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+48(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+52(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+56(SB)/4, $0xb9500d01
+DATA cosTaylor232<>+60(SB)/4, $0xb9500d01
+GLOBL cosTaylor232<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor132<>+0(SB)/4, $0x3c088889
+DATA cosTaylor132<>+4(SB)/4, $0x3c088889
+DATA cosTaylor132<>+8(SB)/4, $0x3c088889
+DATA cosTaylor132<>+12(SB)/4, $0x3c088889
+DATA cosTaylor132<>+16(SB)/4, $0x3c088889
+DATA cosTaylor132<>+20(SB)/4, $0x3c088889
+DATA cosTaylor132<>+24(SB)/4, $0x3c088889
+DATA cosTaylor132<>+28(SB)/4, $0x3c088889
+DATA cosTaylor132<>+32(SB)/4, $0x3c088889
+DATA cosTaylor132<>+36(SB)/4, $0x3c088889
+DATA cosTaylor132<>+40(SB)/4, $0x3c088889
+DATA cosTaylor132<>+44(SB)/4, $0x3c088889
+DATA cosTaylor132<>+48(SB)/4, $0x3c088889
+DATA cosTaylor132<>+52(SB)/4, $0x3c088889
+DATA cosTaylor132<>+56(SB)/4, $0x3c088889
+DATA cosTaylor132<>+60(SB)/4, $0x3c088889
+GLOBL cosTaylor132<>(SB), RODATA|NOPTR, $64
+
+DATA cosTaylor032<>+0(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+4(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+8(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+12(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+16(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+20(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+24(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+28(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+32(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+36(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+40(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+44(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+48(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+52(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+56(SB)/4, $0xbe2aaaab
+DATA cosTaylor032<>+60(SB)/4, $0xbe2aaaab
+GLOBL cosTaylor032<>(SB), RODATA|NOPTR, $64
+
+DATA nothing32<>+0(SB)/4, $0x44480000
+DATA nothing32<>+4(SB)/4, $0x44480000
+DATA nothing32<>+8(SB)/4, $0x44480000
+DATA nothing32<>+12(SB)/4, $0x44480000
+DATA nothing32<>+16(SB)/4, $0x44480000
+DATA nothing32<>+20(SB)/4, $0x44480000
+DATA nothing32<>+24(SB)/4, $0x44480000
+DATA nothing32<>+28(SB)/4, $0x44480000
+DATA nothing32<>+32(SB)/4, $0x44480000
+DATA nothing32<>+36(SB)/4, $0x44480000
+DATA nothing32<>+40(SB)/4, $0x44480000
+DATA nothing32<>+44(SB)/4, $0x44480000
+DATA nothing32<>+48(SB)/4, $0x44480000
+DATA nothing32<>+52(SB)/4, $0x44480000
+DATA nothing32<>+56(SB)/4, $0x44480000
+DATA nothing32<>+60(SB)/4, $0x44480000
+GLOBL nothing32<>(SB), RODATA|NOPTR, $64
 
 // func set64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // Requires: AVX, AVX512F, MMX+
@@ -1298,6 +2284,57 @@ done:
 	VZEROUPPER
 	RET
 
+// func cos64AVX512(n int, dst []float64, x []float64) (done int)
+// Requires: AVX, AVX512F
+TEXT ·cos64AVX512(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPD      (BX)(CX*8), Z0
+	VMOVUPD      cosSize64<>+0(SB), Z1
+	VPANDQ       Z0, Z1, Z1
+	VCMPPD       $0x06, cosLimit64<>+0(SB), Z1, K1
+	KMOVW        K1, SI
+	TESTL        SI, SI
+	JNZ          done
+	VMOVUPD      cosHalf64<>+0(SB), Z1
+	VFMADD231PD  cosPerPi64<>+0(SB), Z0, Z1
+	VADDPD       cosWhole64<>+0(SB), Z1, Z1
+	VPSLLQ       $0x3f, Z1, Z2
+	VSUBPD       cosWhole64<>+0(SB), Z1, Z1
+	VSUBPD       cosHalf64<>+0(SB), Z1, Z1
+	VFNMADD231PD cosPiHigh64<>+0(SB), Z1, Z0
+	VFNMADD231PD cosPiMiddle64<>+0(SB), Z1, Z0
+	VFNMADD231PD cosPiLow64<>+0(SB), Z1, Z0
+	VMULPD       Z0, Z0, Z1
+	VMOVUPD      cosTaylor964<>+0(SB), Z3
+	VFMADD213PD  cosTaylor864<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor764<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor664<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor564<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor464<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor364<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor264<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor164<>+0(SB), Z1, Z3
+	VFMADD213PD  cosTaylor064<>+0(SB), Z1, Z3
+	VMULPD       Z0, Z1, Z1
+	VFMADD231PD  Z1, Z3, Z0
+	VPXORQ       Z2, Z0, Z0
+	VMOVUPD      Z0, (DX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	MOVQ CX, done+56(FP)
+	VZEROUPPER
+	RET
+
 // func rbf64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 // Requires: AVX, AVX512F
 TEXT ·rbf64AVX512(SB), NOSPLIT, $0-104
@@ -1347,6 +2384,316 @@ turn:
 	ADDQ         $0x08, CX
 	CMPQ         CX, AX
 	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func laplacian64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX512F
+TEXT ·laplacian64AVX512(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Z0
+	VBROADCASTSD scale+88(FP), Z1
+	VBROADCASTSD power+96(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Z0, Z2
+	VMOVUPD      (BX)(CX*8), Z4
+	VADDPD       Z4, Z4, Z4
+	VSUBPD       Z4, Z2, Z2
+	VMAXPD       Z2, Z3, Z2
+	VSQRTPD      Z2, Z2
+	VMULPD       Z1, Z2, Z2
+	VMOVUPD      expHigh64<>+0(SB), Z4
+	VMINPD       Z2, Z4, Z2
+	VMOVUPD      expLow64<>+0(SB), Z4
+	VMAXPD       Z2, Z4, Z2
+	VMULPD       expLog2e64<>+0(SB), Z2, Z4
+	VRNDSCALEPD  $0x08, Z4, Z4
+	VFNMADD231PD expHi64<>+0(SB), Z4, Z2
+	VFNMADD231PD expLo64<>+0(SB), Z4, Z2
+	VMOVUPD      expTaylor1364<>+0(SB), Z5
+	VFMADD213PD  expTaylor1264<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor1164<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor1064<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor964<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor864<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor764<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor664<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor564<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor464<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor364<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor264<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor164<>+0(SB), Z2, Z5
+	VFMADD213PD  expTaylor064<>+0(SB), Z2, Z5
+	VSCALEFPD    Z4, Z5, Z5
+	VMOVUPD      Z5, (DX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern3264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX512F
+TEXT ·matern3264AVX512(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Z0
+	VBROADCASTSD scale+88(FP), Z1
+	VBROADCASTSD power+96(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Z0, Z2
+	VMOVUPD      (BX)(CX*8), Z5
+	VADDPD       Z5, Z5, Z5
+	VSUBPD       Z5, Z2, Z2
+	VMAXPD       Z2, Z3, Z2
+	VSQRTPD      Z2, Z2
+	VMULPD       Z1, Z2, Z2
+	VMOVUPD      nothing64<>+0(SB), Z5
+	VMINPD       Z2, Z5, Z2
+	VMOVUPD      logOne64<>+0(SB), Z5
+	VADDPD       Z2, Z5, Z5
+	VPXORQ       Z4, Z4, Z4
+	VSUBPD       Z2, Z4, Z4
+	VMOVUPD      expHigh64<>+0(SB), Z2
+	VMINPD       Z4, Z2, Z4
+	VMOVUPD      expLow64<>+0(SB), Z2
+	VMAXPD       Z4, Z2, Z4
+	VMULPD       expLog2e64<>+0(SB), Z4, Z2
+	VRNDSCALEPD  $0x08, Z2, Z2
+	VFNMADD231PD expHi64<>+0(SB), Z2, Z4
+	VFNMADD231PD expLo64<>+0(SB), Z2, Z4
+	VMOVUPD      expTaylor1364<>+0(SB), Z6
+	VFMADD213PD  expTaylor1264<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor1164<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor1064<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor964<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor864<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor764<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor664<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor564<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor464<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor364<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor264<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor164<>+0(SB), Z4, Z6
+	VFMADD213PD  expTaylor064<>+0(SB), Z4, Z6
+	VSCALEFPD    Z2, Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VMOVUPD      Z6, (DX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern5264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX512F
+TEXT ·matern5264AVX512(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Z0
+	VBROADCASTSD scale+88(FP), Z1
+	VBROADCASTSD power+96(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Z0, Z4
+	VMOVUPD      (BX)(CX*8), Z5
+	VADDPD       Z5, Z5, Z5
+	VSUBPD       Z5, Z4, Z4
+	VMAXPD       Z4, Z3, Z4
+	VSQRTPD      Z4, Z4
+	VMULPD       Z1, Z4, Z4
+	VMOVUPD      nothing64<>+0(SB), Z5
+	VMINPD       Z4, Z5, Z4
+	VMOVUPD      logOne64<>+0(SB), Z5
+	VFMADD231PD  Z2, Z4, Z5
+	VMULPD       Z4, Z5, Z5
+	VADDPD       logOne64<>+0(SB), Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VSUBPD       Z4, Z6, Z6
+	VMOVUPD      expHigh64<>+0(SB), Z4
+	VMINPD       Z6, Z4, Z6
+	VMOVUPD      expLow64<>+0(SB), Z4
+	VMAXPD       Z6, Z4, Z6
+	VMULPD       expLog2e64<>+0(SB), Z6, Z4
+	VRNDSCALEPD  $0x08, Z4, Z4
+	VFNMADD231PD expHi64<>+0(SB), Z4, Z6
+	VFNMADD231PD expLo64<>+0(SB), Z4, Z6
+	VMOVUPD      expTaylor1364<>+0(SB), Z7
+	VFMADD213PD  expTaylor1264<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor1164<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor1064<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor964<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor864<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor764<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor664<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor564<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor464<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor364<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor264<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor164<>+0(SB), Z6, Z7
+	VFMADD213PD  expTaylor064<>+0(SB), Z6, Z7
+	VSCALEFPD    Z4, Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VMOVUPD      Z7, (DX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rational64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX512F
+TEXT ·rational64AVX512(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Z0
+	VBROADCASTSD scale+88(FP), Z1
+	VBROADCASTSD power+96(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Z0, Z4
+	VMOVUPD      (BX)(CX*8), Z5
+	VADDPD       Z5, Z5, Z5
+	VSUBPD       Z5, Z4, Z4
+	VMAXPD       Z4, Z3, Z4
+	VMULPD       Z1, Z4, Z4
+	VADDPD       logOne64<>+0(SB), Z4, Z5
+	VSUBPD       logOne64<>+0(SB), Z5, Z6
+	VSUBPD       Z6, Z4, Z6
+	VPADDQ       logShift64<>+0(SB), Z5, Z7
+	VMOVUPD      logMantissa64<>+0(SB), Z5
+	VPANDQ       Z7, Z5, Z5
+	VPADDQ       logRoot64<>+0(SB), Z5, Z5
+	VPSRLQ       $0x34, Z7, Z7
+	VMOVUPD      logTwice64<>+0(SB), Z8
+	VPSUBQ       Z7, Z8, Z8
+	VPSLLQ       $0x34, Z8, Z8
+	VPORQ        logWhole64<>+0(SB), Z7, Z7
+	VSUBPD       logBias64<>+0(SB), Z7, Z7
+	VMULPD       Z8, Z6, Z6
+	VSUBPD       logOne64<>+0(SB), Z5, Z5
+	VFMADD231PD  logHalf64<>+0(SB), Z6, Z5
+	VADDPD       logTwo64<>+0(SB), Z5, Z6
+	VDIVPD       Z6, Z5, Z6
+	VMULPD       Z6, Z6, Z5
+	VMOVUPD      logSeries964<>+0(SB), Z8
+	VFMADD213PD  logSeries864<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries764<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries664<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries564<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries464<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries364<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries264<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries164<>+0(SB), Z5, Z8
+	VFMADD213PD  logSeries064<>+0(SB), Z5, Z8
+	VADDPD       Z6, Z6, Z6
+	VMULPD       Z5, Z6, Z5
+	VMULPD       Z5, Z8, Z8
+	VFMADD231PD  logLo64<>+0(SB), Z7, Z8
+	VADDPD       Z6, Z8, Z5
+	VFMADD231PD  logHi64<>+0(SB), Z7, Z5
+	VMULPD       logTiny64<>+0(SB), Z4, Z4
+	VMAXPD       Z4, Z5, Z5
+	VMULPD       Z2, Z5, Z5
+	VMOVUPD      expHigh64<>+0(SB), Z4
+	VMINPD       Z5, Z4, Z5
+	VMOVUPD      expLow64<>+0(SB), Z4
+	VMAXPD       Z5, Z4, Z5
+	VMULPD       expLog2e64<>+0(SB), Z5, Z4
+	VRNDSCALEPD  $0x08, Z4, Z4
+	VFNMADD231PD expHi64<>+0(SB), Z4, Z5
+	VFNMADD231PD expLo64<>+0(SB), Z4, Z5
+	VMOVUPD      expTaylor1364<>+0(SB), Z6
+	VFMADD213PD  expTaylor1264<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor1164<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor1064<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor964<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor864<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor764<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor664<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor564<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor464<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor364<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor264<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor164<>+0(SB), Z5, Z6
+	VFMADD213PD  expTaylor064<>+0(SB), Z5, Z6
+	VSCALEFPD    Z4, Z6, Z6
+	VMOVUPD      Z6, (DX)(CX*8)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func polynomial64AVX512(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
+// Requires: AVX, AVX512F
+TEXT ·polynomial64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	VBROADCASTSD scale+56(FP), Z0
+	VBROADCASTSD shift+64(FP), Z1
+	MOVQ         degree+72(FP), SI
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VMULPD  (BX)(CX*8), Z0, Z2
+	VADDPD  Z1, Z2, Z2
+	VMOVUPD logOne64<>+0(SB), Z3
+	MOVQ    SI, DI
+
+bit:
+	TESTQ  $0x00000001, DI
+	JZ     even
+	VMULPD Z2, Z3, Z3
+
+even:
+	VMULPD  Z2, Z2, Z2
+	SHRQ    $0x01, DI
+	JNZ     bit
+	VMOVUPD Z3, (DX)(CX*8)
+	ADDQ    $0x08, CX
+	CMPQ    CX, AX
+	JL      turn
 
 done:
 	VZEROUPPER
@@ -2196,6 +3543,53 @@ done:
 	VZEROUPPER
 	RET
 
+// func cos32AVX512(n int, dst []float32, x []float32) (done int)
+// Requires: AVX, AVX512F
+TEXT ·cos32AVX512(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPS      (BX)(CX*4), Z0
+	VMOVUPS      cosSize32<>+0(SB), Z1
+	VPANDQ       Z0, Z1, Z1
+	VCMPPS       $0x06, cosLimit32<>+0(SB), Z1, K1
+	KMOVW        K1, SI
+	TESTL        SI, SI
+	JNZ          done
+	VMOVUPS      cosHalf32<>+0(SB), Z1
+	VFMADD231PS  cosPerPi32<>+0(SB), Z0, Z1
+	VADDPS       cosWhole32<>+0(SB), Z1, Z1
+	VPSLLD       $0x1f, Z1, Z2
+	VSUBPS       cosWhole32<>+0(SB), Z1, Z1
+	VSUBPS       cosHalf32<>+0(SB), Z1, Z1
+	VFNMADD231PS cosPiHigh32<>+0(SB), Z1, Z0
+	VFNMADD231PS cosPiMiddle32<>+0(SB), Z1, Z0
+	VFNMADD231PS cosPiLow32<>+0(SB), Z1, Z0
+	VMULPS       Z0, Z0, Z1
+	VMOVUPS      cosTaylor532<>+0(SB), Z3
+	VFMADD213PS  cosTaylor432<>+0(SB), Z1, Z3
+	VFMADD213PS  cosTaylor332<>+0(SB), Z1, Z3
+	VFMADD213PS  cosTaylor232<>+0(SB), Z1, Z3
+	VFMADD213PS  cosTaylor132<>+0(SB), Z1, Z3
+	VFMADD213PS  cosTaylor032<>+0(SB), Z1, Z3
+	VMULPS       Z0, Z1, Z1
+	VFMADD231PS  Z1, Z3, Z0
+	VPXORQ       Z2, Z0, Z0
+	VMOVUPS      Z0, (DX)(CX*4)
+	ADDQ         $0x10, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	MOVQ CX, done+56(FP)
+	VZEROUPPER
+	RET
+
 // func rbf32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 // Requires: AVX, AVX512F
 TEXT ·rbf32AVX512(SB), NOSPLIT, $0-92
@@ -2239,6 +3633,287 @@ turn:
 	ADDQ         $0x10, CX
 	CMPQ         CX, AX
 	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func laplacian32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX512F
+TEXT ·laplacian32AVX512(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Z0
+	VBROADCASTSS scale+84(FP), Z1
+	VBROADCASTSS power+88(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Z0, Z2
+	VMOVUPS      (BX)(CX*4), Z4
+	VADDPS       Z4, Z4, Z4
+	VSUBPS       Z4, Z2, Z2
+	VMAXPS       Z2, Z3, Z2
+	VSQRTPS      Z2, Z2
+	VMULPS       Z1, Z2, Z2
+	VMOVUPS      expHigh32<>+0(SB), Z4
+	VMINPS       Z2, Z4, Z2
+	VMOVUPS      expLow32<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       expLog2e32<>+0(SB), Z2, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VFNMADD231PS expHi32<>+0(SB), Z4, Z2
+	VFNMADD231PS expLo32<>+0(SB), Z4, Z2
+	VMOVUPS      expTaylor732<>+0(SB), Z5
+	VFMADD213PS  expTaylor632<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor532<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor432<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor332<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor232<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor132<>+0(SB), Z2, Z5
+	VFMADD213PS  expTaylor032<>+0(SB), Z2, Z5
+	VSCALEFPS    Z4, Z5, Z5
+	VMOVUPS      Z5, (DX)(CX*4)
+	ADDQ         $0x10, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern3232AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX512F
+TEXT ·matern3232AVX512(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Z0
+	VBROADCASTSS scale+84(FP), Z1
+	VBROADCASTSS power+88(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Z0, Z2
+	VMOVUPS      (BX)(CX*4), Z5
+	VADDPS       Z5, Z5, Z5
+	VSUBPS       Z5, Z2, Z2
+	VMAXPS       Z2, Z3, Z2
+	VSQRTPS      Z2, Z2
+	VMULPS       Z1, Z2, Z2
+	VMOVUPS      nothing32<>+0(SB), Z5
+	VMINPS       Z2, Z5, Z2
+	VMOVUPS      logOne32<>+0(SB), Z5
+	VADDPS       Z2, Z5, Z5
+	VPXORQ       Z4, Z4, Z4
+	VSUBPS       Z2, Z4, Z4
+	VMOVUPS      expHigh32<>+0(SB), Z2
+	VMINPS       Z4, Z2, Z4
+	VMOVUPS      expLow32<>+0(SB), Z2
+	VMAXPS       Z4, Z2, Z4
+	VMULPS       expLog2e32<>+0(SB), Z4, Z2
+	VRNDSCALEPS  $0x08, Z2, Z2
+	VFNMADD231PS expHi32<>+0(SB), Z2, Z4
+	VFNMADD231PS expLo32<>+0(SB), Z2, Z4
+	VMOVUPS      expTaylor732<>+0(SB), Z6
+	VFMADD213PS  expTaylor632<>+0(SB), Z4, Z6
+	VFMADD213PS  expTaylor532<>+0(SB), Z4, Z6
+	VFMADD213PS  expTaylor432<>+0(SB), Z4, Z6
+	VFMADD213PS  expTaylor332<>+0(SB), Z4, Z6
+	VFMADD213PS  expTaylor232<>+0(SB), Z4, Z6
+	VFMADD213PS  expTaylor132<>+0(SB), Z4, Z6
+	VFMADD213PS  expTaylor032<>+0(SB), Z4, Z6
+	VSCALEFPS    Z2, Z6, Z6
+	VMULPS       Z5, Z6, Z6
+	VMOVUPS      Z6, (DX)(CX*4)
+	ADDQ         $0x10, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern5232AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX512F
+TEXT ·matern5232AVX512(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Z0
+	VBROADCASTSS scale+84(FP), Z1
+	VBROADCASTSS power+88(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Z0, Z4
+	VMOVUPS      (BX)(CX*4), Z5
+	VADDPS       Z5, Z5, Z5
+	VSUBPS       Z5, Z4, Z4
+	VMAXPS       Z4, Z3, Z4
+	VSQRTPS      Z4, Z4
+	VMULPS       Z1, Z4, Z4
+	VMOVUPS      nothing32<>+0(SB), Z5
+	VMINPS       Z4, Z5, Z4
+	VMOVUPS      logOne32<>+0(SB), Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMULPS       Z4, Z5, Z5
+	VADDPS       logOne32<>+0(SB), Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VSUBPS       Z4, Z6, Z6
+	VMOVUPS      expHigh32<>+0(SB), Z4
+	VMINPS       Z6, Z4, Z6
+	VMOVUPS      expLow32<>+0(SB), Z4
+	VMAXPS       Z6, Z4, Z6
+	VMULPS       expLog2e32<>+0(SB), Z6, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VFNMADD231PS expHi32<>+0(SB), Z4, Z6
+	VFNMADD231PS expLo32<>+0(SB), Z4, Z6
+	VMOVUPS      expTaylor732<>+0(SB), Z7
+	VFMADD213PS  expTaylor632<>+0(SB), Z6, Z7
+	VFMADD213PS  expTaylor532<>+0(SB), Z6, Z7
+	VFMADD213PS  expTaylor432<>+0(SB), Z6, Z7
+	VFMADD213PS  expTaylor332<>+0(SB), Z6, Z7
+	VFMADD213PS  expTaylor232<>+0(SB), Z6, Z7
+	VFMADD213PS  expTaylor132<>+0(SB), Z6, Z7
+	VFMADD213PS  expTaylor032<>+0(SB), Z6, Z7
+	VSCALEFPS    Z4, Z7, Z7
+	VMULPS       Z5, Z7, Z7
+	VMOVUPS      Z7, (DX)(CX*4)
+	ADDQ         $0x10, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rational32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX512F
+TEXT ·rational32AVX512(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Z0
+	VBROADCASTSS scale+84(FP), Z1
+	VBROADCASTSS power+88(FP), Z2
+	VPXORQ       Z3, Z3, Z3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Z0, Z4
+	VMOVUPS      (BX)(CX*4), Z5
+	VADDPS       Z5, Z5, Z5
+	VSUBPS       Z5, Z4, Z4
+	VMAXPS       Z4, Z3, Z4
+	VMULPS       Z1, Z4, Z4
+	VADDPS       logOne32<>+0(SB), Z4, Z5
+	VSUBPS       logOne32<>+0(SB), Z5, Z6
+	VSUBPS       Z6, Z4, Z6
+	VPADDD       logShift32<>+0(SB), Z5, Z7
+	VMOVUPS      logMantissa32<>+0(SB), Z5
+	VPANDQ       Z7, Z5, Z5
+	VPADDD       logRoot32<>+0(SB), Z5, Z5
+	VPSRLD       $0x17, Z7, Z7
+	VMOVUPS      logTwice32<>+0(SB), Z8
+	VPSUBD       Z7, Z8, Z8
+	VPSLLD       $0x17, Z8, Z8
+	VPORQ        logWhole32<>+0(SB), Z7, Z7
+	VSUBPS       logBias32<>+0(SB), Z7, Z7
+	VMULPS       Z8, Z6, Z6
+	VSUBPS       logOne32<>+0(SB), Z5, Z5
+	VFMADD231PS  logHalf32<>+0(SB), Z6, Z5
+	VADDPS       logTwo32<>+0(SB), Z5, Z6
+	VDIVPS       Z6, Z5, Z6
+	VMULPS       Z6, Z6, Z5
+	VMOVUPS      logSeries432<>+0(SB), Z8
+	VFMADD213PS  logSeries332<>+0(SB), Z5, Z8
+	VFMADD213PS  logSeries232<>+0(SB), Z5, Z8
+	VFMADD213PS  logSeries132<>+0(SB), Z5, Z8
+	VFMADD213PS  logSeries032<>+0(SB), Z5, Z8
+	VADDPS       Z6, Z6, Z6
+	VMULPS       Z5, Z6, Z5
+	VMULPS       Z5, Z8, Z8
+	VFMADD231PS  logLo32<>+0(SB), Z7, Z8
+	VADDPS       Z6, Z8, Z5
+	VFMADD231PS  logHi32<>+0(SB), Z7, Z5
+	VMULPS       logTiny32<>+0(SB), Z4, Z4
+	VMAXPS       Z4, Z5, Z5
+	VMULPS       Z2, Z5, Z5
+	VMOVUPS      expHigh32<>+0(SB), Z4
+	VMINPS       Z5, Z4, Z5
+	VMOVUPS      expLow32<>+0(SB), Z4
+	VMAXPS       Z5, Z4, Z5
+	VMULPS       expLog2e32<>+0(SB), Z5, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VFNMADD231PS expHi32<>+0(SB), Z4, Z5
+	VFNMADD231PS expLo32<>+0(SB), Z4, Z5
+	VMOVUPS      expTaylor732<>+0(SB), Z6
+	VFMADD213PS  expTaylor632<>+0(SB), Z5, Z6
+	VFMADD213PS  expTaylor532<>+0(SB), Z5, Z6
+	VFMADD213PS  expTaylor432<>+0(SB), Z5, Z6
+	VFMADD213PS  expTaylor332<>+0(SB), Z5, Z6
+	VFMADD213PS  expTaylor232<>+0(SB), Z5, Z6
+	VFMADD213PS  expTaylor132<>+0(SB), Z5, Z6
+	VFMADD213PS  expTaylor032<>+0(SB), Z5, Z6
+	VSCALEFPS    Z4, Z6, Z6
+	VMOVUPS      Z6, (DX)(CX*4)
+	ADDQ         $0x10, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func polynomial32AVX512(n int, dst []float32, xz []float32, scale float32, shift float32, degree int)
+// Requires: AVX, AVX512F
+TEXT ·polynomial32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	VBROADCASTSS scale+56(FP), Z0
+	VBROADCASTSS shift+60(FP), Z1
+	MOVQ         degree+64(FP), SI
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VMULPS  (BX)(CX*4), Z0, Z2
+	VADDPS  Z1, Z2, Z2
+	VMOVUPS logOne32<>+0(SB), Z3
+	MOVQ    SI, DI
+
+bit:
+	TESTQ  $0x00000001, DI
+	JZ     even
+	VMULPS Z2, Z3, Z3
+
+even:
+	VMULPS  Z2, Z2, Z2
+	SHRQ    $0x01, DI
+	JNZ     bit
+	VMOVUPS Z3, (DX)(CX*4)
+	ADDQ    $0x10, CX
+	CMPQ    CX, AX
+	JL      turn
 
 done:
 	VZEROUPPER
@@ -2805,6 +4480,57 @@ done:
 	VZEROUPPER
 	RET
 
+// func cos64AVX2(n int, dst []float64, x []float64) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·cos64AVX2(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPD      (BX)(CX*8), Y0
+	VMOVUPD      cosSize64<>+0(SB), Y1
+	VPAND        Y0, Y1, Y1
+	VCMPPD       $0x06, cosLimit64<>+0(SB), Y1, Y1
+	VMOVMSKPD    Y1, SI
+	TESTL        SI, SI
+	JNZ          done
+	VMOVUPD      cosHalf64<>+0(SB), Y1
+	VFMADD231PD  cosPerPi64<>+0(SB), Y0, Y1
+	VADDPD       cosWhole64<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y2
+	VSUBPD       cosWhole64<>+0(SB), Y1, Y1
+	VSUBPD       cosHalf64<>+0(SB), Y1, Y1
+	VFNMADD231PD cosPiHigh64<>+0(SB), Y1, Y0
+	VFNMADD231PD cosPiMiddle64<>+0(SB), Y1, Y0
+	VFNMADD231PD cosPiLow64<>+0(SB), Y1, Y0
+	VMULPD       Y0, Y0, Y1
+	VMOVUPD      cosTaylor964<>+0(SB), Y3
+	VFMADD213PD  cosTaylor864<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor764<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor664<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor564<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor464<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor364<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor264<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor164<>+0(SB), Y1, Y3
+	VFMADD213PD  cosTaylor064<>+0(SB), Y1, Y3
+	VMULPD       Y0, Y1, Y1
+	VFMADD231PD  Y1, Y3, Y0
+	VPXOR        Y2, Y0, Y0
+	VMOVUPD      Y0, (DX)(CX*8)
+	ADDQ         $0x04, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	MOVQ CX, done+56(FP)
+	VZEROUPPER
+	RET
+
 // func rbf64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·rbf64AVX2(SB), NOSPLIT, $0-104
@@ -2865,6 +4591,360 @@ turn:
 	ADDQ         $0x04, CX
 	CMPQ         CX, AX
 	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func laplacian64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·laplacian64AVX2(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Y0
+	VBROADCASTSD scale+88(FP), Y1
+	VBROADCASTSD power+96(FP), Y2
+	VPXOR        Y2, Y2, Y2
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Y0, Y3
+	VMOVUPD      (BX)(CX*8), Y4
+	VADDPD       Y4, Y4, Y4
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y3, Y2, Y3
+	VSQRTPD      Y3, Y3
+	VMULPD       Y1, Y3, Y3
+	VMOVUPD      expHigh64<>+0(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMOVUPD      expLow64<>+0(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VMULPD       expLog2e64<>+0(SB), Y3, Y4
+	VROUNDPD     $0x08, Y4, Y4
+	VFNMADD231PD expHi64<>+0(SB), Y4, Y3
+	VFNMADD231PD expLo64<>+0(SB), Y4, Y3
+	VMOVUPD      expTaylor1364<>+0(SB), Y5
+	VFMADD213PD  expTaylor1264<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor1164<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor1064<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor964<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor864<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor764<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor664<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor564<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor464<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor364<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor264<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor164<>+0(SB), Y3, Y5
+	VFMADD213PD  expTaylor064<>+0(SB), Y3, Y5
+	VCVTPD2DQY   Y4, X3
+	VPSRAD       $0x01, X3, X4
+	VPSUBD       X4, X3, X3
+	VMOVDQU      expBias64<>+0(SB), X6
+	VPADDD       X6, X3, X3
+	VPMOVSXDQ    X3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y5, Y5
+	VPADDD       X6, X4, X4
+	VPMOVSXDQ    X4, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y5, Y5
+	VMOVUPD      Y5, (DX)(CX*8)
+	ADDQ         $0x04, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern3264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·matern3264AVX2(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Y0
+	VBROADCASTSD scale+88(FP), Y1
+	VBROADCASTSD power+96(FP), Y2
+	VPXOR        Y2, Y2, Y2
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Y0, Y3
+	VMOVUPD      (BX)(CX*8), Y4
+	VADDPD       Y4, Y4, Y4
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y3, Y2, Y3
+	VSQRTPD      Y3, Y3
+	VMULPD       Y1, Y3, Y3
+	VMOVUPD      nothing64<>+0(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMOVUPD      logOne64<>+0(SB), Y4
+	VADDPD       Y3, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VSUBPD       Y3, Y5, Y5
+	VMOVUPD      expHigh64<>+0(SB), Y3
+	VMINPD       Y5, Y3, Y5
+	VMOVUPD      expLow64<>+0(SB), Y3
+	VMAXPD       Y5, Y3, Y5
+	VMULPD       expLog2e64<>+0(SB), Y5, Y3
+	VROUNDPD     $0x08, Y3, Y3
+	VFNMADD231PD expHi64<>+0(SB), Y3, Y5
+	VFNMADD231PD expLo64<>+0(SB), Y3, Y5
+	VMOVUPD      expTaylor1364<>+0(SB), Y6
+	VFMADD213PD  expTaylor1264<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor1164<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor1064<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor964<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor864<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor764<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor664<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor564<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor464<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor364<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor264<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor164<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor064<>+0(SB), Y5, Y6
+	VCVTPD2DQY   Y3, X3
+	VPSRAD       $0x01, X3, X5
+	VPSUBD       X5, X3, X3
+	VMOVDQU      expBias64<>+0(SB), X7
+	VPADDD       X7, X3, X3
+	VPMOVSXDQ    X3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VPADDD       X7, X5, X5
+	VPMOVSXDQ    X5, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VMULPD       Y4, Y6, Y6
+	VMOVUPD      Y6, (DX)(CX*8)
+	ADDQ         $0x04, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern5264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·matern5264AVX2(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Y0
+	VBROADCASTSD scale+88(FP), Y1
+	VBROADCASTSD power+96(FP), Y2
+	VPXOR        Y3, Y3, Y3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Y0, Y4
+	VMOVUPD      (BX)(CX*8), Y5
+	VADDPD       Y5, Y5, Y5
+	VSUBPD       Y5, Y4, Y4
+	VMAXPD       Y4, Y3, Y4
+	VSQRTPD      Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VMOVUPD      nothing64<>+0(SB), Y5
+	VMINPD       Y4, Y5, Y4
+	VMOVUPD      logOne64<>+0(SB), Y5
+	VFMADD231PD  Y2, Y4, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       logOne64<>+0(SB), Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VSUBPD       Y4, Y6, Y6
+	VMOVUPD      expHigh64<>+0(SB), Y4
+	VMINPD       Y6, Y4, Y6
+	VMOVUPD      expLow64<>+0(SB), Y4
+	VMAXPD       Y6, Y4, Y6
+	VMULPD       expLog2e64<>+0(SB), Y6, Y4
+	VROUNDPD     $0x08, Y4, Y4
+	VFNMADD231PD expHi64<>+0(SB), Y4, Y6
+	VFNMADD231PD expLo64<>+0(SB), Y4, Y6
+	VMOVUPD      expTaylor1364<>+0(SB), Y7
+	VFMADD213PD  expTaylor1264<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor1164<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor1064<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor964<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor864<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor764<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor664<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor564<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor464<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor364<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor264<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor164<>+0(SB), Y6, Y7
+	VFMADD213PD  expTaylor064<>+0(SB), Y6, Y7
+	VCVTPD2DQY   Y4, X4
+	VPSRAD       $0x01, X4, X6
+	VPSUBD       X6, X4, X4
+	VMOVDQU      expBias64<>+0(SB), X8
+	VPADDD       X8, X4, X4
+	VPMOVSXDQ    X4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y7, Y7
+	VPADDD       X8, X6, X6
+	VPMOVSXDQ    X6, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y7, Y7
+	VMULPD       Y5, Y7, Y7
+	VMOVUPD      Y7, (DX)(CX*8)
+	ADDQ         $0x04, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rational64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·rational64AVX2(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSD xx+80(FP), Y0
+	VBROADCASTSD scale+88(FP), Y1
+	VBROADCASTSD power+96(FP), Y2
+	VPXOR        Y3, Y3, Y3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPD       (SI)(CX*8), Y0, Y4
+	VMOVUPD      (BX)(CX*8), Y5
+	VADDPD       Y5, Y5, Y5
+	VSUBPD       Y5, Y4, Y4
+	VMAXPD       Y4, Y3, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       logOne64<>+0(SB), Y4, Y5
+	VSUBPD       logOne64<>+0(SB), Y5, Y6
+	VSUBPD       Y6, Y4, Y6
+	VPADDQ       logShift64<>+0(SB), Y5, Y7
+	VMOVUPD      logMantissa64<>+0(SB), Y5
+	VPAND        Y7, Y5, Y5
+	VPADDQ       logRoot64<>+0(SB), Y5, Y5
+	VPSRLQ       $0x34, Y7, Y7
+	VMOVUPD      logTwice64<>+0(SB), Y8
+	VPSUBQ       Y7, Y8, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VPOR         logWhole64<>+0(SB), Y7, Y7
+	VSUBPD       logBias64<>+0(SB), Y7, Y7
+	VMULPD       Y8, Y6, Y6
+	VSUBPD       logOne64<>+0(SB), Y5, Y5
+	VFMADD231PD  logHalf64<>+0(SB), Y6, Y5
+	VADDPD       logTwo64<>+0(SB), Y5, Y6
+	VDIVPD       Y6, Y5, Y6
+	VMULPD       Y6, Y6, Y5
+	VMOVUPD      logSeries964<>+0(SB), Y8
+	VFMADD213PD  logSeries864<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries764<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries664<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries564<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries464<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries364<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries264<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries164<>+0(SB), Y5, Y8
+	VFMADD213PD  logSeries064<>+0(SB), Y5, Y8
+	VADDPD       Y6, Y6, Y6
+	VMULPD       Y5, Y6, Y5
+	VMULPD       Y5, Y8, Y8
+	VFMADD231PD  logLo64<>+0(SB), Y7, Y8
+	VADDPD       Y6, Y8, Y5
+	VFMADD231PD  logHi64<>+0(SB), Y7, Y5
+	VMULPD       logTiny64<>+0(SB), Y4, Y4
+	VMAXPD       Y4, Y5, Y5
+	VMULPD       Y2, Y5, Y5
+	VMOVUPD      expHigh64<>+0(SB), Y4
+	VMINPD       Y5, Y4, Y5
+	VMOVUPD      expLow64<>+0(SB), Y4
+	VMAXPD       Y5, Y4, Y5
+	VMULPD       expLog2e64<>+0(SB), Y5, Y4
+	VROUNDPD     $0x08, Y4, Y4
+	VFNMADD231PD expHi64<>+0(SB), Y4, Y5
+	VFNMADD231PD expLo64<>+0(SB), Y4, Y5
+	VMOVUPD      expTaylor1364<>+0(SB), Y6
+	VFMADD213PD  expTaylor1264<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor1164<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor1064<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor964<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor864<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor764<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor664<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor564<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor464<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor364<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor264<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor164<>+0(SB), Y5, Y6
+	VFMADD213PD  expTaylor064<>+0(SB), Y5, Y6
+	VCVTPD2DQY   Y4, X4
+	VPSRAD       $0x01, X4, X5
+	VPSUBD       X5, X4, X4
+	VMOVDQU      expBias64<>+0(SB), X7
+	VPADDD       X7, X4, X4
+	VPMOVSXDQ    X4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VPADDD       X7, X5, X5
+	VPMOVSXDQ    X5, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMOVUPD      Y6, (DX)(CX*8)
+	ADDQ         $0x04, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func polynomial64AVX2(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
+// Requires: AVX
+TEXT ·polynomial64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	VBROADCASTSD scale+56(FP), Y0
+	VBROADCASTSD shift+64(FP), Y1
+	MOVQ         degree+72(FP), SI
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VMULPD  (BX)(CX*8), Y0, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPD logOne64<>+0(SB), Y3
+	MOVQ    SI, DI
+
+bit:
+	TESTQ  $0x00000001, DI
+	JZ     even
+	VMULPD Y2, Y3, Y3
+
+even:
+	VMULPD  Y2, Y2, Y2
+	SHRQ    $0x01, DI
+	JNZ     bit
+	VMOVUPD Y3, (DX)(CX*8)
+	ADDQ    $0x04, CX
+	CMPQ    CX, AX
+	JL      turn
 
 done:
 	VZEROUPPER
@@ -3422,6 +5502,53 @@ done:
 	VZEROUPPER
 	RET
 
+// func cos32AVX2(n int, dst []float32, x []float32) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·cos32AVX2(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), DX
+	MOVQ x_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VMOVUPS      (BX)(CX*4), Y0
+	VMOVUPS      cosSize32<>+0(SB), Y1
+	VPAND        Y0, Y1, Y1
+	VCMPPS       $0x06, cosLimit32<>+0(SB), Y1, Y1
+	VMOVMSKPS    Y1, SI
+	TESTL        SI, SI
+	JNZ          done
+	VMOVUPS      cosHalf32<>+0(SB), Y1
+	VFMADD231PS  cosPerPi32<>+0(SB), Y0, Y1
+	VADDPS       cosWhole32<>+0(SB), Y1, Y1
+	VPSLLD       $0x1f, Y1, Y2
+	VSUBPS       cosWhole32<>+0(SB), Y1, Y1
+	VSUBPS       cosHalf32<>+0(SB), Y1, Y1
+	VFNMADD231PS cosPiHigh32<>+0(SB), Y1, Y0
+	VFNMADD231PS cosPiMiddle32<>+0(SB), Y1, Y0
+	VFNMADD231PS cosPiLow32<>+0(SB), Y1, Y0
+	VMULPS       Y0, Y0, Y1
+	VMOVUPS      cosTaylor532<>+0(SB), Y3
+	VFMADD213PS  cosTaylor432<>+0(SB), Y1, Y3
+	VFMADD213PS  cosTaylor332<>+0(SB), Y1, Y3
+	VFMADD213PS  cosTaylor232<>+0(SB), Y1, Y3
+	VFMADD213PS  cosTaylor132<>+0(SB), Y1, Y3
+	VFMADD213PS  cosTaylor032<>+0(SB), Y1, Y3
+	VMULPS       Y0, Y1, Y1
+	VFMADD231PS  Y1, Y3, Y0
+	VPXOR        Y2, Y0, Y0
+	VMOVUPS      Y0, (DX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	MOVQ CX, done+56(FP)
+	VZEROUPPER
+	RET
+
 // func rbf32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·rbf32AVX2(SB), NOSPLIT, $0-92
@@ -3473,6 +5600,319 @@ turn:
 	ADDQ         $0x08, CX
 	CMPQ         CX, AX
 	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func laplacian32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·laplacian32AVX2(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Y0
+	VBROADCASTSS scale+84(FP), Y1
+	VBROADCASTSS power+88(FP), Y2
+	VPXOR        Y2, Y2, Y2
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Y0, Y3
+	VMOVUPS      (BX)(CX*4), Y4
+	VADDPS       Y4, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VMAXPS       Y3, Y2, Y3
+	VSQRTPS      Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VMOVUPS      expHigh32<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMOVUPS      expLow32<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMULPS       expLog2e32<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS expHi32<>+0(SB), Y4, Y3
+	VFNMADD231PS expLo32<>+0(SB), Y4, Y3
+	VMOVUPS      expTaylor732<>+0(SB), Y5
+	VFMADD213PS  expTaylor632<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor532<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor432<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor332<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor232<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor132<>+0(SB), Y3, Y5
+	VFMADD213PS  expTaylor032<>+0(SB), Y3, Y5
+	VCVTPS2DQ    Y4, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VPADDD       expBias32<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VPADDD       expBias32<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VMOVUPS      Y5, (DX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern3232AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·matern3232AVX2(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Y0
+	VBROADCASTSS scale+84(FP), Y1
+	VBROADCASTSS power+88(FP), Y2
+	VPXOR        Y2, Y2, Y2
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Y0, Y3
+	VMOVUPS      (BX)(CX*4), Y4
+	VADDPS       Y4, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VMAXPS       Y3, Y2, Y3
+	VSQRTPS      Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VMOVUPS      nothing32<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMOVUPS      logOne32<>+0(SB), Y4
+	VADDPS       Y3, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VSUBPS       Y3, Y5, Y5
+	VMOVUPS      expHigh32<>+0(SB), Y3
+	VMINPS       Y5, Y3, Y5
+	VMOVUPS      expLow32<>+0(SB), Y3
+	VMAXPS       Y5, Y3, Y5
+	VMULPS       expLog2e32<>+0(SB), Y5, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VFNMADD231PS expHi32<>+0(SB), Y3, Y5
+	VFNMADD231PS expLo32<>+0(SB), Y3, Y5
+	VMOVUPS      expTaylor732<>+0(SB), Y6
+	VFMADD213PS  expTaylor632<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor532<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor432<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor332<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor232<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor132<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor032<>+0(SB), Y5, Y6
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VPADDD       expBias32<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y6, Y6
+	VPADDD       expBias32<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VMOVUPS      Y6, (DX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func matern5232AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·matern5232AVX2(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Y0
+	VBROADCASTSS scale+84(FP), Y1
+	VBROADCASTSS power+88(FP), Y2
+	VPXOR        Y3, Y3, Y3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Y0, Y4
+	VMOVUPS      (BX)(CX*4), Y5
+	VADDPS       Y5, Y5, Y5
+	VSUBPS       Y5, Y4, Y4
+	VMAXPS       Y4, Y3, Y4
+	VSQRTPS      Y4, Y4
+	VMULPS       Y1, Y4, Y4
+	VMOVUPS      nothing32<>+0(SB), Y5
+	VMINPS       Y4, Y5, Y4
+	VMOVUPS      logOne32<>+0(SB), Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VMULPS       Y4, Y5, Y5
+	VADDPS       logOne32<>+0(SB), Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VSUBPS       Y4, Y6, Y6
+	VMOVUPS      expHigh32<>+0(SB), Y4
+	VMINPS       Y6, Y4, Y6
+	VMOVUPS      expLow32<>+0(SB), Y4
+	VMAXPS       Y6, Y4, Y6
+	VMULPS       expLog2e32<>+0(SB), Y6, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS expHi32<>+0(SB), Y4, Y6
+	VFNMADD231PS expLo32<>+0(SB), Y4, Y6
+	VMOVUPS      expTaylor732<>+0(SB), Y7
+	VFMADD213PS  expTaylor632<>+0(SB), Y6, Y7
+	VFMADD213PS  expTaylor532<>+0(SB), Y6, Y7
+	VFMADD213PS  expTaylor432<>+0(SB), Y6, Y7
+	VFMADD213PS  expTaylor332<>+0(SB), Y6, Y7
+	VFMADD213PS  expTaylor232<>+0(SB), Y6, Y7
+	VFMADD213PS  expTaylor132<>+0(SB), Y6, Y7
+	VFMADD213PS  expTaylor032<>+0(SB), Y6, Y7
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VPADDD       expBias32<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y7, Y7
+	VPADDD       expBias32<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VMULPS       Y5, Y7, Y7
+	VMOVUPS      Y7, (DX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func rational32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·rational32AVX2(SB), NOSPLIT, $0-92
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	MOVQ         zz_base+56(FP), SI
+	VBROADCASTSS xx+80(FP), Y0
+	VBROADCASTSS scale+84(FP), Y1
+	VBROADCASTSS power+88(FP), Y2
+	VPXOR        Y3, Y3, Y3
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VADDPS       (SI)(CX*4), Y0, Y4
+	VMOVUPS      (BX)(CX*4), Y5
+	VADDPS       Y5, Y5, Y5
+	VSUBPS       Y5, Y4, Y4
+	VMAXPS       Y4, Y3, Y4
+	VMULPS       Y1, Y4, Y4
+	VADDPS       logOne32<>+0(SB), Y4, Y5
+	VSUBPS       logOne32<>+0(SB), Y5, Y6
+	VSUBPS       Y6, Y4, Y6
+	VPADDD       logShift32<>+0(SB), Y5, Y7
+	VMOVUPS      logMantissa32<>+0(SB), Y5
+	VPAND        Y7, Y5, Y5
+	VPADDD       logRoot32<>+0(SB), Y5, Y5
+	VPSRLD       $0x17, Y7, Y7
+	VMOVUPS      logTwice32<>+0(SB), Y8
+	VPSUBD       Y7, Y8, Y8
+	VPSLLD       $0x17, Y8, Y8
+	VPOR         logWhole32<>+0(SB), Y7, Y7
+	VSUBPS       logBias32<>+0(SB), Y7, Y7
+	VMULPS       Y8, Y6, Y6
+	VSUBPS       logOne32<>+0(SB), Y5, Y5
+	VFMADD231PS  logHalf32<>+0(SB), Y6, Y5
+	VADDPS       logTwo32<>+0(SB), Y5, Y6
+	VDIVPS       Y6, Y5, Y6
+	VMULPS       Y6, Y6, Y5
+	VMOVUPS      logSeries432<>+0(SB), Y8
+	VFMADD213PS  logSeries332<>+0(SB), Y5, Y8
+	VFMADD213PS  logSeries232<>+0(SB), Y5, Y8
+	VFMADD213PS  logSeries132<>+0(SB), Y5, Y8
+	VFMADD213PS  logSeries032<>+0(SB), Y5, Y8
+	VADDPS       Y6, Y6, Y6
+	VMULPS       Y5, Y6, Y5
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  logLo32<>+0(SB), Y7, Y8
+	VADDPS       Y6, Y8, Y5
+	VFMADD231PS  logHi32<>+0(SB), Y7, Y5
+	VMULPS       logTiny32<>+0(SB), Y4, Y4
+	VMAXPS       Y4, Y5, Y5
+	VMULPS       Y2, Y5, Y5
+	VMOVUPS      expHigh32<>+0(SB), Y4
+	VMINPS       Y5, Y4, Y5
+	VMOVUPS      expLow32<>+0(SB), Y4
+	VMAXPS       Y5, Y4, Y5
+	VMULPS       expLog2e32<>+0(SB), Y5, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VFNMADD231PS expHi32<>+0(SB), Y4, Y5
+	VFNMADD231PS expLo32<>+0(SB), Y4, Y5
+	VMOVUPS      expTaylor732<>+0(SB), Y6
+	VFMADD213PS  expTaylor632<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor532<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor432<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor332<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor232<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor132<>+0(SB), Y5, Y6
+	VFMADD213PS  expTaylor032<>+0(SB), Y5, Y6
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       expBias32<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VPADDD       expBias32<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VMOVUPS      Y6, (DX)(CX*4)
+	ADDQ         $0x08, CX
+	CMPQ         CX, AX
+	JL           turn
+
+done:
+	VZEROUPPER
+	RET
+
+// func polynomial32AVX2(n int, dst []float32, xz []float32, scale float32, shift float32, degree int)
+// Requires: AVX
+TEXT ·polynomial32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	MOVQ         dst_base+8(FP), DX
+	MOVQ         xz_base+32(FP), BX
+	VBROADCASTSS scale+56(FP), Y0
+	VBROADCASTSS shift+60(FP), Y1
+	MOVQ         degree+64(FP), SI
+	XORQ         CX, CX
+	CMPQ         AX, $0x00
+	JE           done
+
+turn:
+	VMULPS  (BX)(CX*4), Y0, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS logOne32<>+0(SB), Y3
+	MOVQ    SI, DI
+
+bit:
+	TESTQ  $0x00000001, DI
+	JZ     even
+	VMULPS Y2, Y3, Y3
+
+even:
+	VMULPS  Y2, Y2, Y2
+	SHRQ    $0x01, DI
+	JNZ     bit
+	VMOVUPS Y3, (DX)(CX*4)
+	ADDQ    $0x08, CX
+	CMPQ    CX, AX
+	JL      turn
 
 done:
 	VZEROUPPER

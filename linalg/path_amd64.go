@@ -38,9 +38,15 @@ func micro32(p Path) micro[float32] {
 func elementwise64(p Path) elementwise[float64] {
 	switch p {
 	case AVX512:
-		return elementwise[float64]{vector: 8, exp: exp64AVX512, rbf: rbf64AVX512}
+		return elementwise[float64]{
+			vector: 8, exp: exp64AVX512, cos: cos64AVX512, polynomial: polynomial64AVX512,
+			rbf: rbf64AVX512, laplacian: laplacian64AVX512, matern32: matern3264AVX512, matern52: matern5264AVX512, rational: rational64AVX512,
+		}
 	case AVX2:
-		return elementwise[float64]{vector: 4, exp: exp64AVX2, rbf: rbf64AVX2}
+		return elementwise[float64]{
+			vector: 4, exp: exp64AVX2, cos: cos64AVX2, polynomial: polynomial64AVX2,
+			rbf: rbf64AVX2, laplacian: laplacian64AVX2, matern32: matern3264AVX2, matern52: matern5264AVX2, rational: rational64AVX2,
+		}
 	}
 	return portableElementwise[float64]()
 }
@@ -48,9 +54,15 @@ func elementwise64(p Path) elementwise[float64] {
 func elementwise32(p Path) elementwise[float32] {
 	switch p {
 	case AVX512:
-		return elementwise[float32]{vector: 16, exp: exp32AVX512, rbf: rbf32AVX512}
+		return elementwise[float32]{
+			vector: 16, exp: exp32AVX512, cos: cos32AVX512, polynomial: polynomial32AVX512,
+			rbf: rbf32AVX512, laplacian: laplacian32AVX512, matern32: matern3232AVX512, matern52: matern5232AVX512, rational: rational32AVX512,
+		}
 	case AVX2:
-		return elementwise[float32]{vector: 8, exp: exp32AVX2, rbf: rbf32AVX2}
+		return elementwise[float32]{
+			vector: 8, exp: exp32AVX2, cos: cos32AVX2, polynomial: polynomial32AVX2,
+			rbf: rbf32AVX2, laplacian: laplacian32AVX2, matern32: matern3232AVX2, matern52: matern5232AVX2, rational: rational32AVX2,
+		}
 	}
 	return portableElementwise[float32]()
 }

@@ -2,13 +2,26 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
+
+// constants are the numbers of all functions, in one precision.
+type constants struct {
+	exp     exponential
+	log     logarithm
+	cos     cosine
+	nothing operand.Mem // a power of e that is 0 when negative
+}
+
+func constantsOf(p precision) constants {
+	return constants{exponentialOf(p), logarithmOf(p), cosineOf(p), p.constant("nothing", 800)}
+}
 
 // ofDistance writes a kernel that is a function of d = max(0, xx + zz - 2 xz);
 // value gets registers full of d and of the kernel's two parameters.
 func (u unit) ofDistance(name, formula string, value func(d, scale, power reg.VecVirtual) reg.VecVirtual) {
-	l := u.function(name, "dst, xz, zz []%[1]s, xx, scale, power %[1]s",
+	l := u.function(name, "(n int, dst, xz, zz []%[1]s, xx, scale, power %[1]s)",
 		"sets the first n entries of dst to "+formula+" of d = max(0, xx + zz - 2 xz)")
 	dst := Load(Param("dst").Base(), GP64())
 	xz, zz := Load(Param("xz").Base(), GP64()), Load(Param("zz").Base(), GP64())
@@ -22,13 +35,80 @@ func (u unit) ofDistance(name, formula string, value func(d, scale, power reg.Ve
 	u.sub(cross, d, d)
 	u.max(d, none, d) // this way round a NaN stays one
 	u.store(value(d, scale, power), l.at(dst))
+	l.next()
 	l.finish()
 }
 
-// kernels writes those that there are.
-func (u unit) kernels(c exponential) {
+// ofDistances writes those kernels that there are.
+func (u unit) ofDistances(c constants) {
 	u.ofDistance("rbf", "e^(scale d)", func(d, scale, _ reg.VecVirtual) reg.VecVirtual {
 		u.mul(scale, d, d)
-		return u.power(c, d)
+		return u.power(c.exp, d)
 	})
+	u.ofDistance("laplacian", "e^(scale sqrt(d))", func(d, scale, _ reg.VecVirtual) reg.VecVirtual {
+		u.sqrt(d, d)
+		u.mul(scale, d, d)
+		return u.power(c.exp, d)
+	})
+	u.ofDistance("matern32", "(1 + r) e^-r, r = scale sqrt(d),", func(d, scale, _ reg.VecVirtual) reg.VecVirtual {
+		return u.matern(c, d, scale, nil)
+	})
+	u.ofDistance("matern52", "(1 + r + r^2 power) e^-r, r = scale sqrt(d),", func(d, scale, power reg.VecVirtual) reg.VecVirtual {
+		return u.matern(c, d, scale, power)
+	})
+	u.ofDistance("rational", "(1 + scale d)^power", func(d, scale, power reg.VecVirtual) reg.VecVirtual {
+		u.mul(scale, d, d)
+		v := u.log1p(c.log, d)
+		u.mul(power, v, v)
+		return u.power(c.exp, v)
+	})
+}
+
+// matern returns (1 + r + r^2 third) e^-r, r = scale sqrt(d), third nil for 0.
+// From 800 on e^-r is 0: no larger r is let in, which could make the other
+// factor infinite.
+func (u unit) matern(c constants, d, scale, third reg.VecVirtual) reg.VecVirtual {
+	factor, minus := u.register(), u.register()
+	u.sqrt(d, d)
+	u.mul(scale, d, d)
+	u.load(c.nothing, factor)
+	u.min(d, factor, d) // this way round a NaN stays one
+	u.load(c.log.one, factor)
+	if third != nil {
+		u.fma(third, d, factor)
+		u.mul(d, factor, factor)
+		u.add(c.log.one, factor, factor)
+	} else {
+		u.add(d, factor, factor)
+	}
+	u.zero(minus)
+	u.sub(d, minus, minus)
+	value := u.power(c.exp, minus)
+	u.mul(factor, value, value)
+	return value
+}
+
+// polynomialKernel writes (scale xz + shift)^degree, by squaring.
+func (u unit) polynomialKernel(c constants) {
+	l := u.function("polynomial", "(n int, dst, xz []%[1]s, scale, shift %[1]s, degree int)",
+		"sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0")
+	dst, xz := Load(Param("dst").Base(), GP64()), Load(Param("xz").Base(), GP64())
+	scale, shift, degree := u.number("scale"), u.number("shift"), Load(Param("degree"), GP64())
+	l.start()
+	x, y, left := u.register(), u.register(), GP64()
+	u.mul(l.at(xz), scale, x)
+	u.add(shift, x, x)
+	u.load(c.log.one, y)
+	MOVQ(degree, left)
+	Label("bit")
+	TESTQ(operand.U32(1), left)
+	JZ(operand.LabelRef("even"))
+	u.mul(x, y, y)
+	Label("even")
+	u.mul(x, x, x)
+	SHRQ(operand.U8(1), left)
+	JNZ(operand.LabelRef("bit"))
+	u.store(y, l.at(dst))
+	l.next()
+	l.finish()
 }

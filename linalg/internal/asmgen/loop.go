@@ -16,8 +16,8 @@ type loop struct {
 
 // function begins one that has a parameter n, and the loop over its entries
 // comes with start.
-func (u unit) function(name, parameters, what string) loop {
-	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(n int, "+parameters+")", u.value))
+func (u unit) function(name, signature, what string) loop {
+	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func"+signature, u.value))
 	Doc(fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix, what, u.width/u.size))
 	Pragma("noescape")
 	return loop{u, Load(Param("n"), GP64()), GP64()}
@@ -46,22 +46,27 @@ func (l loop) at(slice reg.Register) operand.Mem {
 	return operand.Mem{Base: slice, Index: l.i, Scale: uint8(l.size)}
 }
 
-func (l loop) finish() {
+// next goes on to the next entries, or to what follows at the end.
+func (l loop) next() {
 	ADDQ(operand.U8(l.width/l.size), l.i)
 	CMPQ(l.i, l.n)
 	JL(operand.LabelRef("turn"))
 	Label("done")
+}
+
+func (l loop) finish() {
 	VZEROUPPER()
 	RET()
 }
 
 // exp writes e^x.
 func (u unit) exp(c exponential) {
-	l := u.function("exp", "dst, x []%s", "sets the first n entries of dst to e^x")
+	l := u.function("exp", "(n int, dst, x []%s)", "sets the first n entries of dst to e^x")
 	dst, x := Load(Param("dst").Base(), GP64()), Load(Param("x").Base(), GP64())
 	l.start()
 	v := u.register()
 	u.load(l.at(x), v)
 	u.store(u.power(c, v), l.at(dst))
+	l.next()
 	l.finish()
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -17,38 +19,90 @@ type unit struct {
 	vectors int    // registers in a row of the tile
 
 	register  func() reg.VecVirtual
-	zero      func(r reg.Register)
 	load      func(from, to operand.Op)
 	store     func(from, to operand.Op)
 	broadcast func(from, to operand.Op)
 	add       func(from, with, to operand.Op)
 	sub       func(from, with, to operand.Op) // with - from
 	mul       func(from, with, to operand.Op)
+	div       func(by, with, to operand.Op) // with / by
+	sqrt      func(from, to operand.Op)
 	min, max  func(second, first, to operand.Op) // second if one is NaN
 	fma       func(a, b, to operand.Op)          // to + a b
 	fnma      func(a, b, to operand.Op)          // to - a b
 	horner    func(next, v, to operand.Op)       // to v + next
 	round     func(r reg.VecVirtual)             // to whole numbers
 	scale     func(c exponential, n, e reg.VecVirtual)
+	compare   func(how, with, v, bits operand.Op) // a bit for each entry
+
+	and, or, xor          func(a, b, to operand.Op)
+	addInt                func(from, with, to operand.Op) // whole numbers of size bytes
+	subInt                func(from, with, to operand.Op) // with - from
+	shiftLeft, shiftRight func(by, from, to operand.Op)
 }
 
 // units lists the four kernels. The tile is as large as the registers allow,
 // and wider than tall: a row of b is loaded, an entry of a is broadcast.
 func units() []unit {
 	wide := unit{width: 64, rows: 8, vectors: 3, register: ZMM}
-	wide.zero = func(r reg.Register) { VPXORQ(r, r, r) }
+	wide.and = func(a, b, to operand.Op) { VPANDQ(a, b, to) }
+	wide.or = func(a, b, to operand.Op) { VPORQ(a, b, to) }
+	wide.xor = func(a, b, to operand.Op) { VPXORQ(a, b, to) }
 	narrow := unit{width: 32, rows: 4, vectors: 3, register: YMM}
-	narrow.zero = func(r reg.Register) { VPXOR(r, r, r) }
-	units := []unit{wide.double("AVX512"), wide.single("AVX512"), narrow.double("AVX2"), narrow.single("AVX2")}
-	units[0].round = func(r reg.VecVirtual) { VRNDSCALEPD(operand.U8(8), r, r) }
-	units[0].scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPD(n, e, e) }
-	units[1].round = func(r reg.VecVirtual) { VRNDSCALEPS(operand.U8(8), r, r) }
-	units[1].scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPS(n, e, e) }
-	units[2].round = func(r reg.VecVirtual) { VROUNDPD(operand.U8(8), r, r) }
-	units[2].scale = scaleNarrow
-	units[3].round = func(r reg.VecVirtual) { VROUNDPS(operand.U8(8), r, r) }
-	units[3].scale = scaleNarrowSingle
-	return units
+	narrow.and = func(a, b, to operand.Op) { VPAND(a, b, to) }
+	narrow.or = func(a, b, to operand.Op) { VPOR(a, b, to) }
+	narrow.xor = func(a, b, to operand.Op) { VPXOR(a, b, to) }
+	wides, narrows := wide.both("AVX512"), narrow.both("AVX2")
+	wides[0].inWide64()
+	wides[1].inWide32()
+	narrows[0].inNarrow64()
+	narrows[1].inNarrow32()
+	return slices.Concat(wides, narrows)
+}
+
+func (u unit) both(set string) []unit { return []unit{u.double(set), u.single(set)} }
+
+// What the sets do each in its own way: rounding to whole numbers, multiplying
+// by 2^n, and comparing.
+
+func (u *unit) inWide64() {
+	u.round = func(r reg.VecVirtual) { VRNDSCALEPD(operand.U8(8), r, r) }
+	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPD(n, e, e) }
+	u.compare = func(how, with, v, bits operand.Op) {
+		mask := K()
+		VCMPPD(how, with, v, mask)
+		KMOVW(mask, bits)
+	}
+}
+
+func (u *unit) inWide32() {
+	u.round = func(r reg.VecVirtual) { VRNDSCALEPS(operand.U8(8), r, r) }
+	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPS(n, e, e) }
+	u.compare = func(how, with, v, bits operand.Op) {
+		mask := K()
+		VCMPPS(how, with, v, mask)
+		KMOVW(mask, bits)
+	}
+}
+
+func (u *unit) inNarrow64() {
+	u.round = func(r reg.VecVirtual) { VROUNDPD(operand.U8(8), r, r) }
+	u.scale = scaleNarrow
+	u.compare = func(how, with, v, bits operand.Op) {
+		mask := YMM()
+		VCMPPD(how, with, v, mask)
+		VMOVMSKPD(mask, bits)
+	}
+}
+
+func (u *unit) inNarrow32() {
+	u.round = func(r reg.VecVirtual) { VROUNDPS(operand.U8(8), r, r) }
+	u.scale = scaleNarrowSingle
+	u.compare = func(how, with, v, bits operand.Op) {
+		mask := YMM()
+		VCMPPS(how, with, v, mask)
+		VMOVMSKPS(mask, bits)
+	}
 }
 
 func (u unit) double(set string) unit {
@@ -61,6 +115,12 @@ func (u unit) double(set string) unit {
 	u.mul = func(from, with, to operand.Op) { VMULPD(from, with, to) }
 	u.min = func(second, first, to operand.Op) { VMINPD(second, first, to) }
 	u.max = func(second, first, to operand.Op) { VMAXPD(second, first, to) }
+	u.div = func(by, with, to operand.Op) { VDIVPD(by, with, to) }
+	u.sqrt = func(from, to operand.Op) { VSQRTPD(from, to) }
+	u.addInt = func(from, with, to operand.Op) { VPADDQ(from, with, to) }
+	u.subInt = func(from, with, to operand.Op) { VPSUBQ(from, with, to) }
+	u.shiftLeft = func(by, from, to operand.Op) { VPSLLQ(by, from, to) }
+	u.shiftRight = func(by, from, to operand.Op) { VPSRLQ(by, from, to) }
 	u.fma = func(a, b, to operand.Op) { VFMADD231PD(a, b, to) }
 	u.fnma = func(a, b, to operand.Op) { VFNMADD231PD(a, b, to) }
 	u.horner = func(next, v, to operand.Op) { VFMADD213PD(next, v, to) }
@@ -77,6 +137,12 @@ func (u unit) single(set string) unit {
 	u.mul = func(from, with, to operand.Op) { VMULPS(from, with, to) }
 	u.min = func(second, first, to operand.Op) { VMINPS(second, first, to) }
 	u.max = func(second, first, to operand.Op) { VMAXPS(second, first, to) }
+	u.div = func(by, with, to operand.Op) { VDIVPS(by, with, to) }
+	u.sqrt = func(from, to operand.Op) { VSQRTPS(from, to) }
+	u.addInt = func(from, with, to operand.Op) { VPADDD(from, with, to) }
+	u.subInt = func(from, with, to operand.Op) { VPSUBD(from, with, to) }
+	u.shiftLeft = func(by, from, to operand.Op) { VPSLLD(by, from, to) }
+	u.shiftRight = func(by, from, to operand.Op) { VPSRLD(by, from, to) }
 	u.fma = func(a, b, to operand.Op) { VFMADD231PS(a, b, to) }
 	u.fnma = func(a, b, to operand.Op) { VFNMADD231PS(a, b, to) }
 	u.horner = func(next, v, to operand.Op) { VFMADD213PS(next, v, to) }
@@ -95,3 +161,5 @@ func (u unit) tile() [][]reg.VecVirtual {
 	}
 	return sums
 }
+
+func (u unit) zero(r reg.Register) { u.xor(r, r, r) }

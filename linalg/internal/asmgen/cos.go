@@ -1,0 +1,103 @@
+package main
+
+import (
+	"math"
+	"math/big"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// cosine is the numbers that cos(x) takes.
+type cosine struct {
+	limit, size operand.Mem // the largest |x|, and the bits of |x|
+	perPi, half operand.Mem
+	whole       operand.Mem // added, it makes a number whole
+	pi          []operand.Mem
+	taylor      []operand.Mem // of (sin(r) / r - 1) / r^2 in r^2
+	sign        int           // place of the sign bit
+}
+
+// pi to 160 bits and more.
+const pi = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899"
+
+// cosineOf writes them. What Taylor's series leaves out of sin(r), |r| <= pi/2,
+// is 2e-18 in float64, 7e-10 in float32. Pi comes in three parts, each rounded:
+// with fused multiply-adds the first difference is exact, and the others lose
+// nothing that counts, up to the limit.
+func cosineOf(p precision) cosine {
+	terms, limit := 10, 0x1p40
+	if p.size == 4 {
+		terms, limit = 6, 0x1p16
+	}
+	c := cosine{sign: 8*p.size - 1}
+	c.limit = p.constant("cosLimit", limit)
+	c.size = p.word("cosSize", 1<<c.sign-1)
+	c.perPi, c.half = p.constant("cosPerPi", 1/math.Pi), p.constant("cosHalf", 0.5)
+	c.whole = p.constant("cosWhole", 3*math.Ldexp(1, p.digits-1))
+	left, _, err := big.ParseFloat(pi, 10, 300, big.ToNearestEven)
+	if err != nil {
+		panic(err)
+	}
+	for _, name := range []string{"cosPiHigh", "cosPiMiddle", "cosPiLow"} {
+		part, _ := left.Float64()
+		if p.size == 4 {
+			single, _ := left.Float32()
+			part = float64(single)
+		}
+		c.pi = append(c.pi, p.constant(name, part))
+		left.Sub(left, big.NewFloat(part))
+	}
+	c.taylor = p.series("cosTaylor", terms-1, func(k int) float64 {
+		if k%2 == 0 {
+			return -1 / factorial(2*k+3)
+		}
+		return 1 / factorial(2*k+3)
+	})
+	return c
+}
+
+// cos writes the cosine, as the sine of what is left of x at the nearest zero
+// of the cosine, so that it is exact near those. It stops before entries beyond
+// the limit.
+func (u unit) cos(c cosine) {
+	l := u.function("cos", "(n int, dst, x []%s) (done int)",
+		"sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit")
+	dst, x := Load(Param("dst").Base(), GP64()), Load(Param("x").Base(), GP64())
+	l.start()
+	v, r, n := u.register(), u.register(), u.register()
+	u.load(l.at(x), v)
+	u.load(c.size, r)
+	u.and(v, r, r)
+	beyond := u.notBelow(c.limit, r)
+	TESTL(beyond, beyond)
+	JNZ(operand.LabelRef("done"))
+	u.load(c.half, n)
+	u.fma(c.perPi, v, n)
+	u.add(c.whole, n, n)
+	sign := u.register()
+	u.shiftLeft(operand.U8(c.sign), n, sign)
+	u.sub(c.whole, n, n)
+	u.sub(c.half, n, n)
+	for _, part := range c.pi {
+		u.fnma(part, n, v)
+	}
+	square, series := u.register(), u.register()
+	u.mul(v, v, square)
+	u.polynomial(c.taylor, square, series)
+	u.mul(v, square, square)
+	u.fma(square, series, v)
+	u.xor(sign, v, v)
+	u.store(v, l.at(dst))
+	l.next()
+	Store(l.i, ReturnIndex(0))
+	l.finish()
+}
+
+// notBelow returns bits for the entries of v that are not at most the limit.
+func (u unit) notBelow(limit operand.Mem, v reg.VecVirtual) reg.GPVirtual {
+	bits := GP32()
+	u.compare(operand.U8(6), limit, v, bits) // "not less or equal": true for a NaN
+	return bits
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// logarithm is the numbers that log(1 + y) takes.
+type logarithm struct {
+	one, two, half, hi, lo, tiny operand.Mem
+	root, shift, mantissa        operand.Mem // integers: see split
+	twice, whole, bias           operand.Mem
+	series                       []operand.Mem // of (atanh(s) / s - 1) / s^2 in s^2
+	digits                       int
+}
+
+// logarithmOf writes them. What the series leaves out of atanh(s) / s, |s| <=
+// 3 - sqrt(8), is 1e-17 in float64, 3e-8 in float32.
+func logarithmOf(p precision) logarithm {
+	terms, hi := 9, 0x1.62e42fep-1
+	one, root := math.Float64bits(1), math.Float64bits(math.Sqrt2/2)
+	whole := math.Float64bits(1 << 52)
+	if p.size == 4 {
+		terms, hi = 4, 0x1.62e4p-1
+		one, root = uint64(math.Float32bits(1)), uint64(math.Float32bits(math.Sqrt2/2))
+		whole = uint64(math.Float32bits(1 << 23))
+	}
+	c := logarithm{digits: p.digits}
+	c.one, c.two, c.half = p.constant("logOne", 1), p.constant("logTwo", 2), p.constant("logHalf", 0.5)
+	c.hi, c.lo = p.constant("logHi", hi), p.constant("logLo", rest(hi))
+	c.tiny = p.constant("logTiny", math.Ldexp(1, 2-p.bias))
+	c.root, c.shift = p.word("logRoot", root), p.word("logShift", one-root)
+	c.mantissa = p.word("logMantissa", 1<<p.digits-1)
+	c.twice = p.word("logTwice", uint64(2*p.bias+1))
+	c.whole = p.word("logWhole", whole)
+	c.bias = p.constant("logBias", math.Ldexp(1, p.digits)+float64(p.bias))
+	c.series = p.series("logSeries", terms, func(k int) float64 { return 1 / float64(2*k+3) })
+	return c
+}
+
+// log1p returns log(1 + y) for y >= 0. With 1 + y = 2^k m + c, m in [1/2, 2]
+// times the root of 2 and c what rounding left, it is k log 2 + 2 atanh(s),
+// where s = f / (2 + f), f = m - 1 + 2^-k c: for small y, f is y.
+func (u unit) log1p(c logarithm, y reg.VecVirtual) reg.VecVirtual {
+	sum, left, f := u.register(), u.register(), u.register()
+	u.add(c.one, y, sum)
+	u.sub(c.one, sum, left)
+	u.sub(left, y, left)
+	k, scale := u.split(c, sum, f)
+	u.mul(scale, left, left)
+	u.sub(c.one, f, f)
+	u.fma(c.half, left, f)
+
+	s, square, series, log := u.register(), u.register(), u.register(), u.register()
+	u.add(c.two, f, s)
+	u.div(s, f, s)
+	u.mul(s, s, square)
+	u.polynomial(c.series, square, series)
+	u.add(s, s, s)
+	u.mul(square, s, square)
+	u.mul(square, series, series)
+	u.fma(c.lo, k, series)
+	u.add(s, series, log)
+	u.fma(c.hi, k, log)
+	u.mul(c.tiny, y, y)
+	u.max(y, log, log) // infinities and NaNs stay, log has become NaN
+	return log
+}
+
+// split takes v = 2^k m apart; it returns k and 2^(1-k).
+func (u unit) split(c logarithm, v, m reg.VecVirtual) (k, scale reg.VecVirtual) {
+	k, scale = u.register(), u.register()
+	u.addInt(c.shift, v, k)
+	u.load(c.mantissa, m)
+	u.and(k, m, m)
+	u.addInt(c.root, m, m)
+	u.shiftRight(operand.U8(c.digits), k, k) // k with its bias
+	u.load(c.twice, scale)
+	u.subInt(k, scale, scale)
+	u.shiftLeft(operand.U8(c.digits), scale, scale)
+	u.or(c.whole, k, k) // k behind the mantissa of 2^52 or 2^23
+	u.sub(c.bias, k, k)
+	return k, scale
+}
