@@ -38,6 +38,13 @@ func hospitals() Run {
 			{"Mercer", Together, 1348, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
 			{"pooled", Pooled, 1348, map[string]float64{"accuracy": 0.984, "f1_macro": 0.9838, "auc": 0.9994}},
 		},
+		Grid: Grid{
+			Columns: []string{"kernel", "C", "mean accuracy", "correct of 1348"},
+			Rows: []Cell{
+				{[]string{"rbf, gamma = 0.5", "1", "0.9758", "1315"}, false},
+				{[]string{"rbf, gamma = 0.5", "10", "0.9822", "1324"}, true},
+			},
+		},
 		Timings: []Timing{{"scale", 0.034, 0}, {"protocol", 1.52, 2.25}, {"learn", 0.61, 1.1}, {"evaluate", 0.0004, 0}},
 		Traffic: []Traffic{{"north", 310_000, 5_200}, {"south", 270_000, 5_100}, {"a-hospital-with-a-very-long-name", 900, 1_500_000}},
 		Leakage: []Leak{
@@ -102,6 +109,7 @@ func TestMarkupIsShown(t *testing.T) {
 	got := render(t, Run{
 		Title: evil, Summary: []Row{{evil, evil}}, Facts: []Row{{evil, evil}},
 		Metrics: []string{evil}, Scores: []Score{{evil, Alone, 7, map[string]float64{evil: 1}}},
+		Grid:    Grid{[]string{evil}, []Cell{{[]string{evil}, true}}},
 		Timings: []Timing{{evil, 1, 0}}, Traffic: []Traffic{{evil, 1, 1}}, Leakage: []Leak{{evil, []string{evil}}},
 	})
 	if strings.Contains(got, "<script") || strings.Contains(got, "<img") {
@@ -179,6 +187,7 @@ func TestValidate(t *testing.T) {
 		"no title":          {},
 		"no metric":         {Title: "t", Scores: []Score{{Name: "a", Kind: Alone}}},
 		"unknown kind":      {Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: "both"}}},
+		"ragged grid":       {Title: "t", Grid: Grid{[]string{"kernel", "C"}, []Cell{{[]string{"rbf"}, false}}}},
 		"negative time":     {Title: "t", Timings: []Timing{{"s", -1, 0}}},
 		"infinite time":     {Title: "t", Timings: []Timing{{"s", 1, math.Inf(1)}}},
 		"time is no number": {Title: "t", Timings: []Timing{{"s", math.NaN(), 0}}},

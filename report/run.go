@@ -13,6 +13,7 @@ type Run struct {
 	Summary []Row    // the job: data, protocol, kernel, learner
 	Metrics []string // columns of the table; the first is drawn as bars
 	Scores  []Score  // rows of the table, in order
+	Grid    Grid     // what the parameters were chosen from
 	Timings []Timing // in the order in which the stages ran
 	Traffic []Traffic
 	Leakage []Leak // in order
@@ -40,6 +41,18 @@ const (
 	Together Kind = "together" // all parties by a protocol
 	Pooled   Kind = "pooled"   // all rows in one place, without privacy
 )
+
+// Grid is a table of cross-validated cells, one in a row.
+type Grid struct {
+	Columns []string
+	Rows    []Cell
+}
+
+// Cell is a row of a grid: a text for each column.
+type Cell struct {
+	Texts []string
+	Best  bool // the one that was chosen
+}
 
 // Timing is what a stage took: seconds on the clock, and of all processors
 // together. CPU is 0 where it was not measured.
@@ -71,6 +84,11 @@ func (r *Run) Validate() error {
 	for _, s := range r.Scores {
 		if s.Kind != Alone && s.Kind != Together && s.Kind != Pooled {
 			return fmt.Errorf("report: score %q is of kind %q; use alone, together or pooled", s.Name, s.Kind)
+		}
+	}
+	for i, c := range r.Grid.Rows {
+		if len(c.Texts) != len(r.Grid.Columns) {
+			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns", i+1, len(c.Texts), len(r.Grid.Columns))
 		}
 	}
 	for _, t := range r.Timings {

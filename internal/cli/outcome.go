@@ -21,9 +21,13 @@ type outcome struct {
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
-	p.linef("\n%s in training, %s held out, %s", countOf(o.Training, "row"), countOf(o.HeldOut, "row"), countOf(o.Support, "support vector"))
+	p.linef("\n%s in training, %s, %s", countOf(o.Training, "row"), describeHeldOut(o.Result), countOf(o.Support, "support vector"))
 	if o.Difference != nil {
 		p.linef("largest difference to the pooled decisions: %.2g; every prediction the same: %s", *o.Difference, map[bool]string{true: "yes", false: "no"}[*o.Exact])
+	}
+	if len(o.Grid) > 0 {
+		p.linef("\nWhat was chosen from, by the mean over %d folds", len(o.Grid[0].Folds))
+		p.join(gridTable(o.Grid).print(w))
 	}
 	if len(o.Parties) > 0 {
 		p.linef("")
@@ -108,6 +112,6 @@ func (o outcome) times() string {
 // timingNames lists stages in the order in which jobs run them, the total
 // last.
 func timingNames(t map[string]float64) []string {
-	order := []string{"scale", "protocol", "learn", "evaluate", "compare", "total"}
+	order := []string{"scale", "protocol", "tune", "learn", "evaluate", "compare", "total"}
 	return slices.DeleteFunc(order, func(name string) bool { _, ok := t[name]; return !ok })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -31,10 +32,11 @@ func page(j *job.Job, r *stage.Result) report.Run {
 			{Label: "Data", Value: describeData(j)},
 			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
 			{Label: "Protocol", Value: fmt.Sprintf("%s, encoder %s, wire %s, mode %s", j.Protocol.Name, j.Protocol.Encoder, j.Protocol.Wire, j.Protocol.Mode)},
-			{Label: "Kernel", Value: describeKernel(j.Kernel)},
-			{Label: "Learner", Value: fmt.Sprintf("%s, C = %g, tol = %g", j.Learner.Name, j.Learner.C, j.Learner.Tol)},
-			{Label: "Rows", Value: fmt.Sprintf("%d in training, %d held out", r.Training, r.HeldOut)},
+			{Label: "Kernel", Value: describeKernel(chosenKernel(j, r))},
+			{Label: "Learner", Value: fmt.Sprintf("%s, C = %g, tol = %g", j.Learner.Name, chosenC(j, r), j.Learner.Tol)},
+			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
+		Grid:    reportGrid(r.Grid),
 		Metrics: slices.Sorted(maps.Keys(r.Metrics)),
 		Scores:  scores(r),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
@@ -77,14 +79,22 @@ func describeData(j *job.Job) string {
 	return j.Data.Source
 }
 
-func describeKernel(k job.Kernel) string {
-	s := string(k.Name)
+// describeHeldOut says which rows the figures are about.
+func describeHeldOut(r *stage.Result) string {
+	if r.HeldOut == 0 && len(r.Grid) > 0 {
+		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
+	}
+	return countOf(r.HeldOut, "row") + " held out"
+}
+
+func describeKernel(k kernel.Spec) string {
+	s := k.Name
 	for _, p := range []struct {
 		name  string
 		value float64
-	}{{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}} {
+	}{{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}, {"nu", k.Nu}} {
 		if p.value != 0 {
-			s += fmt.Sprintf(", %s = %g", p.name, p.value)
+			s += fmt.Sprintf(", %s = %.4g", p.name, p.value)
 		}
 	}
 	return s

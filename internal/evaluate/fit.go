@@ -31,6 +31,8 @@ type Fitted struct {
 	Decisions  linalg.Matrix[float64] // held-out rows x pairs of classes
 	Predicted  []string               // classes of the held-out rows
 	Truth      []string
+
+	folds [][]int // of the held-out rows, if they were held out in turn; nil: all at once
 }
 
 // ErrOneClass says that there is nothing to tell apart.

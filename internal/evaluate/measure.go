@@ -15,9 +15,24 @@ import (
 // accuracy, f1_micro, f1_macro, auc.
 type Metrics map[string]float64
 
-// Measure computes the metrics of a classifier. The AUC is left out where the
-// held-out rows lack a class.
+// Measure computes the metrics of a classifier; of rows that were held out in
+// turn, the mean over the folds. The AUC is left out where held-out rows lack a
+// class.
 func (f *Fitted) Measure() (Metrics, error) {
+	if f.folds == nil {
+		return f.measure()
+	}
+	all := make([]Metrics, len(f.folds))
+	for i, rows := range f.folds {
+		var err error
+		if all[i], err = f.part(rows).measure(); err != nil {
+			return nil, err
+		}
+	}
+	return Mean(all), nil
+}
+
+func (f *Fitted) measure() (Metrics, error) {
 	if len(f.Truth) == 0 {
 		return nil, errors.New("evaluate: no row is held out; nothing can be measured")
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -33,10 +34,23 @@ func Compare(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) erro
 	return nil
 }
 
-// comparePooled fits the job's learner on all rows in one place: what privacy
-// cost.
+// comparePooled does the job on all rows in one place: what privacy cost. With
+// a grid, all of it is cross-validated again, and the cell that the job chose is
+// compared.
 func comparePooled(j *job.Job, splits []stage.Split, o *stage.Outcome, r *stage.Result) error {
-	pooled, err := fit(j, splits, splits)
+	p, err := prepare(j, splits, splits)
+	if err != nil {
+		return err
+	}
+	task := p.task()
+	choice, err := stage.ChooseCell(j, task, best(r))
+	if err != nil {
+		return err
+	}
+	for i, c := range choice.Grid {
+		r.Grid[i].PooledMean, r.Grid[i].PooledCorrect = &c.Mean, &c.Correct
+	}
+	pooled, err := choice.Fit(task, nil)
 	if err != nil {
 		return err
 	}
@@ -55,26 +69,76 @@ func comparePooled(j *job.Job, splits []stage.Split, o *stage.Outcome, r *stage.
 	return nil
 }
 
-// compareAlone fits the job's learner on each party's rows and decides the
-// held-out rows of all: what joining gained.
+// best returns the cell that a job chose.
+func best(r *stage.Result) int {
+	return max(0, slices.IndexFunc(r.Grid, func(c stage.Cell) bool { return c.Best }))
+}
+
+// compareAlone trains each party by itself, with the cell that all chose
+// together, and decides the held-out rows of all: what joining gained.
 func compareAlone(j *job.Job, shares []Share, splits []stage.Split, r *stage.Result) error {
+	divided, err := heldOutInTurn(j, splits)
+	if err != nil {
+		return err
+	}
+	cell := j.At(best(r))
+	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, s := range shares {
-		own := splits[i : i+1]
-		alone := stage.Alone{Party: s.Party, Rows: trainingRows(own)}
-		f, err := fit(onlyWeightsOf(j, own[0]), own, splits)
-		switch {
-		case errors.Is(err, evaluate.ErrOneClass):
-			alone.Metrics, err = evaluate.Constant(onlyClass(own[0]), truth(splits)).Measure()
-		case err == nil:
-			alone.Metrics, err = f.Measure()
+		var all []evaluate.Metrics
+		for _, splits := range divided {
+			m, err := alone(cell, splits[i], splits)
+			if err != nil {
+				return err
+			}
+			all = append(all, m)
 		}
-		if err != nil {
-			return err
-		}
-		r.Alone = append(r.Alone, alone)
+		r.Alone = append(r.Alone, stage.Alone{Party: s.Party, Rows: trainingRows(splits[i : i+1]), Metrics: evaluate.Mean(all)})
 	}
 	return nil
+}
+
+// heldOutInTurn returns the splits, or those of each fold where the job holds
+// rows out in turn only. The folds are those of the job.
+func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
+	if j.Data.Folds == 0 || len(truth(splits)) > 0 {
+		return [][]stage.Split{splits}, nil
+	}
+	_, labels := gather(splits, false)
+	folds, err := dataset.Folds(labels, j.Data.Folds, j.Seed)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	divided := make([][]stage.Split, len(folds))
+	for f, rows := range folds {
+		held := make([]bool, len(labels))
+		for _, r := range rows {
+			held[r] = true
+		}
+		for _, s := range splits {
+			n := len(s.Test)
+			divided[f] = append(divided[f], stage.Split{Set: s.Set, Test: held[:n]})
+			held = held[n:]
+		}
+	}
+	return divided, nil
+}
+
+// alone is what the training rows of one party make of the held-out rows of
+// all.
+func alone(j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics, error) {
+	_, labels := gather([]stage.Split{own}, false)
+	switch classes, _ := dataset.Classes(labels); len(classes) {
+	case 0: // all its rows are held out in this turn
+		return evaluate.Metrics{}, nil
+	case 1:
+		return evaluate.Constant(classes[0], truth(splits)).Measure()
+	}
+	f, err := fit(onlyWeightsOf(j, own), []stage.Split{own}, splits)
+	if err != nil {
+		return nil, err
+	}
+	return f.Measure()
 }
 
 // onlyWeightsOf leaves out the weights of classes that a party does not have.
@@ -87,13 +151,18 @@ func onlyWeightsOf(j *job.Job, s stage.Split) *job.Job {
 }
 
 // fit trains on the training rows of some parties and decides the held-out
-// rows of others.
+// rows of others. The job has no folds.
 func fit(j *job.Job, train, test []stage.Split) (*evaluate.Fitted, error) {
 	p, err := prepare(j, train, test)
 	if err != nil {
 		return nil, err
 	}
-	return p.fit(j)
+	task := p.task()
+	choice, err := stage.Choose(j, task, nil)
+	if err != nil {
+		return nil, err
+	}
+	return choice.Fit(task, nil)
 }
 
 // prepared is a learning problem on raw rows.
@@ -125,16 +194,8 @@ func prepare(j *job.Job, train, test []stage.Split) (*prepared, error) {
 	return p, nil
 }
 
-func (p *prepared) fit(j *job.Job) (*evaluate.Fitted, error) {
-	learner, err := stage.Learner(j)
-	if err != nil {
-		return nil, err
-	}
-	f, err := evaluate.Fit(evaluate.Task{Gram: kernel.LinearGram(p.rows), Labels: p.labels, Test: p.test}, learner, nil)
-	if errors.Is(err, evaluate.ErrOneClass) {
-		return nil, session.BadInput(err)
-	}
-	return f, err
+func (p *prepared) task() evaluate.Task {
+	return evaluate.Task{Gram: kernel.LinearGram(p.rows), Labels: p.labels, Test: p.test}
 }
 
 // gather copies the training or the held-out rows of several parties, in their
@@ -176,10 +237,4 @@ func trainingRows(splits []stage.Split) int {
 func truth(splits []stage.Split) []string {
 	_, labels := gather(splits, true)
 	return labels
-}
-
-// onlyClass is the one label that a party's training rows have.
-func onlyClass(s stage.Split) string {
-	_, labels := gather([]stage.Split{s}, false)
-	return labels[0]
 }

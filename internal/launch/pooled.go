@@ -31,7 +31,12 @@ func RunPooled(j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Ou
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := p.fit(j)
+	task := p.task()
+	choice, err := stage.Choose(j, task, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := choice.Fit(task, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,13 +44,13 @@ func RunPooled(j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Ou
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := p.save(j, f, filepath.Join(dir, "model.mercer"))
+	m, err := p.save(choice.Job, f, filepath.Join(dir, "model.mercer"))
 	if err != nil {
 		return nil, nil, err
 	}
 	seconds := time.Since(began).Seconds()
 	return &stage.Result{
-		Job: j.Name, Metrics: metrics, Grid: []any{}, HeldOut: len(f.Truth), Training: trainingRows(splits), Support: len(f.Support),
+		Job: j.Name, Metrics: metrics, Grid: append([]stage.Cell{}, choice.Grid...), HeldOut: len(truth(splits)), Training: trainingRows(splits), Support: len(f.Support),
 		Timings: map[string]float64{"learn": seconds, "total": seconds},
 		Models:  []stage.Model{m}, ModelHash: stage.HashModels([]stage.Model{m}),
 		Leakage: map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}},
@@ -62,7 +67,7 @@ func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (stage.Mode
 	for i, r := range f.Support {
 		copy(vectors.Row(i), p.rows.Row(r))
 	}
-	m, err := model.NewSVC(stage.KernelSpec(j), scale, vectors, f.Classifier)
+	m, err := model.NewSVC(j.Kernel.Spec(), scale, vectors, f.Classifier)
 	if err != nil {
 		return stage.Model{}, err
 	}

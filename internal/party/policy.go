@@ -33,11 +33,15 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	}{
 		{"protocol", string(j.Protocol.Name), p.Protocols},
 		{"mode", string(j.Protocol.Mode), modes},
-		{"kernel", string(j.Kernel.Name), p.Kernels},
 		{"learner", string(j.Learner.Name), p.Learners},
 	} {
 		if len(rule.allowed) > 0 && !slices.Contains(rule.allowed, rule.value) {
 			return refuse("%s %q is not among those this party allows", rule.what, rule.value)
+		}
+	}
+	for _, k := range j.Kernels() {
+		if len(p.Kernels) > 0 && !slices.Contains(p.Kernels, string(k.Name)) {
+			return refuse("kernel %q is not among those this party allows", k.Name)
 		}
 	}
 	if least := max(p.MinParties, 2); parties < least {

@@ -6,5 +6,5 @@
 //
 // "mercer simulate" and the daemons run the same list:
 //
-//	okra:  scale (parties only) -> protocol -> learn -> evaluate
+//	okra:  scale (parties only) -> protocol -> tune (with folds) -> learn -> evaluate
 package stage

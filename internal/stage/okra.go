@@ -7,7 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// planOKRA: scale among the parties, upload encoded rows, learn, evaluate.
+// planOKRA: scale among the parties, upload encoded rows, choose by folds if
+// the job has any, learn, evaluate.
 func planOKRA(j *job.Job, c Cast) ([]Stage, error) {
 	var plan []Stage
 	if j.Data.Scale != job.None {
@@ -21,7 +22,11 @@ func planOKRA(j *job.Job, c Cast) ([]Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(plan, okraStage(params, c),
+	plan = append(plan, okraStage(params, c))
+	if j.Data.Folds > 0 {
+		plan = append(plan, Stage{Name: "tune", Compute: (*Server).tune})
+	}
+	return append(plan,
 		Stage{Name: "learn", Compute: (*Server).learn},
 		Stage{Name: "evaluate", Compute: (*Server).evaluate}), nil
 }

@@ -83,6 +83,8 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 func heldOut(j *job.Job, t Table) ([]int, error) {
 	n := t.Set.X.Rows()
 	switch {
+	case j.Data.Test == job.Test{}: // folds only
+		return nil, nil
 	case t.HeldOut != nil:
 		rows := make([]int, t.HeldOut.X.Rows())
 		for i := range rows {

@@ -13,7 +13,7 @@ import (
 
 // Stage is one step of a job. Exactly one of Session and Compute is set.
 type Stage struct {
-	Name    string // the key in the result's timings: scale, protocol, learn, evaluate
+	Name    string // the key in the result's timings: scale, protocol, tune, learn, evaluate
 	Session *Session
 	Compute func(s *Server, progress Reporter) error
 }

@@ -13,15 +13,17 @@ import (
 
 // Result is a job's result, in the form that --json prints.
 type Result struct {
-	Job     string           `json:"job"`
-	Metrics evaluate.Metrics `json:"metrics"` // on held-out rows
+	Job string `json:"job"`
+	// Metrics are figures on the rows that the job holds out; if it holds none
+	// out but in folds, the means over the folds of the chosen cell.
+	Metrics evaluate.Metrics `json:"metrics"`
 	// Pooled and Alone are computed by a launching process that owns the data;
 	// null when deployed.
 	Pooled     evaluate.Metrics    `json:"pooled"`
 	Alone      []Alone             `json:"alone"`
 	Difference *float64            `json:"max_decision_difference"` // to pooled
 	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's
-	Grid       []any               `json:"grid"`                    // empty: this version runs no grids
+	Grid       []Cell              `json:"grid"`                    // empty without folds
 	Timings    map[string]float64  `json:"timings_s"`
 	PeakRSS    uint64              `json:"peak_rss_bytes"`
 	Parties    []Member            `json:"parties"`
@@ -93,7 +95,7 @@ func (s *Server) Result(facts session.Facts) *Result {
 		}
 	}
 	return &Result{
-		Job: s.Job.Name, Metrics: s.metrics, Grid: []any{}, HeldOut: test, Training: train,
+		Job: s.Job.Name, Metrics: s.metrics, Grid: append([]Cell{}, s.choice.Grid...), HeldOut: test, Training: train,
 		Support: s.model.Support(), Leakage: s.leakage(facts),
 	}
 }

@@ -15,6 +15,7 @@ type Server struct {
 
 	upload  *okra.Server       // the Gram matrix, labels, encoded rows
 	parent  protocol.SessionID // of the upload
+	choice  *Choice
 	fitted  *evaluate.Fitted
 	model   *model.Private
 	metrics evaluate.Metrics

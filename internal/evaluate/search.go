@@ -1,0 +1,164 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/learn/tune"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Grid is what a cross-validation chooses from: every kernel with every
+// learner, numbered by kernel and, for each kernel, by learner.
+type Grid struct {
+	Kernels []kernel.Kernel
+	SVC     []svm.Params
+}
+
+// Folds says how training rows are held out in turn: in K stratified parts that
+// depend on Seed and on the rows' labels in their order.
+type Folds struct {
+	K    int
+	Seed uint64
+}
+
+// Searched is a cross-validated grid.
+type Searched struct {
+	*tune.Result
+	classes []string
+	rows    []int   // of the task, in training
+	folds   [][]int // positions in rows of each fold
+}
+
+// ErrFewRows says that a class cannot be both trained and tested on. It names
+// no class: that is for the rows' owners only.
+var ErrFewRows = errors.New("a class has a single training row; folds need two of each class at least, so leave that class out or bring more of it")
+
+// ErrFolds says that there are not enough rows for so many folds.
+var ErrFolds = errors.New("there are fewer training rows than folds; use fewer folds")
+
+// Search cross-validates a grid on the rows that are not held out. progress,
+// which may be nil, counts kernels.
+func Search(t Task, g Grid, f Folds, progress func(done, total int)) (*Searched, error) {
+	return t.search(g, f, progress, tune.Search.Run)
+}
+
+// SearchFor is Search for the outputs of the given cell in place of the best's.
+func SearchFor(t Task, g Grid, f Folds, cell int) (*Searched, error) {
+	return t.search(g, f, nil, func(s tune.Search, dot linalg.Matrix[float64]) (*tune.Result, error) {
+		return s.RunFor(dot, cell)
+	})
+}
+
+func (t Task) search(g Grid, f Folds, progress func(done, total int), run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
+	rows, _ := t.rows()
+	labels := pick(t.Labels, rows)
+	classes, codes := dataset.Classes(labels)
+	if err := enough(codes, len(classes)); err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	folds, err := dataset.Folds(labels, f.K, f.Seed)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", ErrFolds)
+	}
+	learner := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: g.SVC}
+	for i, r := range rows {
+		learner.Codes[r] = codes[i]
+	}
+	s := &Searched{classes: classes, rows: rows, folds: folds}
+	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	return s, nil
+}
+
+// Rows is how many rows the search tested on, each once.
+func (s *Searched) Rows() int { return len(s.rows) }
+
+// enough asks for two classes, and two rows of each.
+func enough(codes []int, classes int) error {
+	if classes < 2 {
+		return ErrOneClass
+	}
+	count := make([]int, classes)
+	for _, c := range codes {
+		count[c]++
+	}
+	for _, n := range count {
+		if n < 2 {
+			return ErrFewRows
+		}
+	}
+	return nil
+}
+
+// divide returns the folds in rows of the task.
+func (s *Searched) divide() []tune.Fold {
+	folds := make([]tune.Fold, len(s.folds))
+	for i, test := range s.folds {
+		folds[i] = tune.Fold{Train: pick(s.rows, dataset.Complement(len(s.rows), test)), Test: pick(s.rows, test)}
+	}
+	return folds
+}
+
+// Unseen is f, which no rows were held out from, with what the searched cell
+// decided about the training rows while they were: its figures are the means
+// over the folds.
+func (s *Searched) Unseen(f *Fitted, t Task) *Fitted {
+	out := *f
+	out.folds = s.folds
+	out.Truth = pick(t.Labels, s.rows)
+	out.Decisions = linalg.New[float64](len(s.rows), len(f.Classifier.Pairs))
+	for i, test := range s.folds {
+		for a, row := range test {
+			copy(out.Decisions.Row(row), s.Outputs[i].Row(a))
+		}
+	}
+	out.Predicted = nil
+	for _, code := range f.Classifier.Predict(out.Decisions) {
+		out.Predicted = append(out.Predicted, s.classes[code])
+	}
+	return &out
+}
+
+// part is what f decided about some of the held-out rows.
+func (f *Fitted) part(rows []int) *Fitted {
+	out := &Fitted{Classifier: f.Classifier, Predicted: pick(f.Predicted, rows), Truth: pick(f.Truth, rows)}
+	out.Decisions = linalg.New[float64](len(rows), f.Decisions.Cols)
+	for i, r := range rows {
+		copy(out.Decisions.Row(i), f.Decisions.Row(r))
+	}
+	return out
+}
+
+// Mean averages figures; those that one of them lacks are left out.
+func Mean(all []Metrics) Metrics {
+	mean := make(Metrics)
+	for name := range all[0] {
+		sum, everywhere := 0.0, true
+		for _, m := range all {
+			v, has := m[name]
+			sum, everywhere = sum+v, everywhere && has
+		}
+		if everywhere {
+			mean[name] = sum / float64(len(all))
+		}
+	}
+	return mean
+}
+
+// MedianSquaredDistance is that between the rows that are not held out.
+func (t Task) MedianSquaredDistance() float64 {
+	train, _ := t.rows()
+	return kernel.MedianSquaredDistance(t.Gram, train)
+}
+
+// MeanSquaredNorm is that of the rows that are not held out.
+func (t Task) MeanSquaredNorm() float64 {
+	train, _ := t.rows()
+	return kernel.MeanSquaredNorm(t.Gram, train)
+}

@@ -1,0 +1,176 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Choice is the one cell of a job's grid with which the model is trained.
+type Choice struct {
+	Job  *job.Job // with this cell alone, and its gamma a plain number
+	Grid []Cell   // what it was chosen from; empty without folds
+
+	searched *evaluate.Searched // nil without folds
+}
+
+// Cell is one point of a job's grid, cross-validated on the training rows.
+type Cell struct {
+	Kernel  kernel.Spec `json:"kernel"`
+	C       float64     `json:"C"`
+	Folds   []float64   `json:"folds"`   // accuracy on each
+	Mean    float64     `json:"mean"`    // of Folds
+	Correct int         `json:"correct"` // rows that got their class while they were held out
+	Rows    int         `json:"n"`
+	Best    bool        `json:"best"` // the one that was chosen
+	// The same cell on pooled rows, for a launching process that owns the data;
+	// null otherwise.
+	PooledMean    *float64 `json:"pooled_mean"`
+	PooledCorrect *int     `json:"pooled_correct"`
+}
+
+// Choose returns the job with its kernels in plain numbers and, where it has
+// folds, the cell of its grid with the highest mean accuracy. progress may be
+// nil.
+func Choose(j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
+	plain, err := inPlainNumbers(j, t)
+	if err != nil || j.Data.Folds == 0 {
+		return &Choice{Job: plain}, err
+	}
+	grid, err := gridOfJob(plain)
+	if err != nil {
+		return nil, err
+	}
+	s, err := evaluate.Search(t, grid, foldsOf(j), func(done, total int) {
+		if progress != nil {
+			progress(protocol.Progress{Stage: "tune", Done: int64(done), Total: int64(total)})
+		}
+	})
+	if err != nil {
+		return nil, badRows(err)
+	}
+	return chosen(plain, s, s.Best), nil
+}
+
+// ChooseCell is Choose where the cell has been chosen before, by others with
+// the same grid.
+func ChooseCell(j *job.Job, t evaluate.Task, cell int) (*Choice, error) {
+	plain, err := inPlainNumbers(j, t)
+	if err != nil || j.Data.Folds == 0 {
+		return &Choice{Job: plain}, err
+	}
+	grid, err := gridOfJob(plain)
+	if err != nil {
+		return nil, err
+	}
+	s, err := evaluate.SearchFor(t, grid, foldsOf(j), cell)
+	if err != nil {
+		return nil, badRows(err)
+	}
+	return chosen(plain, s, cell), nil
+}
+
+func foldsOf(j *job.Job) evaluate.Folds { return evaluate.Folds{K: j.Data.Folds, Seed: j.Seed} }
+
+// badRows marks what is the fault of the rows.
+func badRows(err error) error {
+	if errors.Is(err, evaluate.ErrOneClass) || errors.Is(err, evaluate.ErrFewRows) || errors.Is(err, evaluate.ErrFolds) {
+		return session.BadInput(err)
+	}
+	return err
+}
+
+func chosen(plain *job.Job, s *evaluate.Searched, best int) *Choice {
+	c := &Choice{Job: plain.At(best), searched: s}
+	for i, cell := range s.Cells {
+		at := plain.At(i)
+		c.Grid = append(c.Grid, Cell{
+			Kernel: at.Kernel.Spec(), C: at.Learner.C, Folds: cell.Scores, Mean: cell.Mean,
+			Correct: cell.Correct, Rows: s.Rows(), Best: i == best,
+		})
+	}
+	return c
+}
+
+// Fit trains on all rows that are not held out. Where none are, the fitted
+// classifier comes with what the cross-validation decided about the others.
+// progress may be nil.
+func (c *Choice) Fit(t evaluate.Task, progress func(done, total int)) (*evaluate.Fitted, error) {
+	learner, err := Learner(c.Job)
+	if err != nil {
+		return nil, err
+	}
+	f, err := evaluate.Fit(t, learner, progress)
+	if err != nil {
+		return nil, badRows(err)
+	}
+	if len(f.Truth) == 0 && c.searched != nil {
+		f = c.searched.Unseen(f, t)
+	}
+	return f, nil
+}
+
+// inPlainNumbers returns the job with every gamma that is measured by the data
+// replaced by a number.
+func inPlainNumbers(j *job.Job, t evaluate.Task) (*job.Job, error) {
+	out := *j
+	units := make(map[job.GammaUnit]float64)
+	plain := func(k job.Kernel) (job.Kernel, error) {
+		if k.GammaUnit == "" {
+			return k, nil
+		}
+		if _, known := units[k.GammaUnit]; !known {
+			units[k.GammaUnit] = measure(t, k.GammaUnit)
+		}
+		unit := units[k.GammaUnit]
+		if !(unit > 0) {
+			return k, session.BadInput(fmt.Errorf("gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", k.GammaUnit, unit))
+		}
+		return k.Over(unit), nil
+	}
+	var err error
+	if out.Kernel, err = plain(j.Kernel); err != nil {
+		return nil, err
+	}
+	out.Grid.Kernels = make([]job.Kernel, len(j.Grid.Kernels))
+	for i, k := range j.Grid.Kernels {
+		if out.Grid.Kernels[i], err = plain(k); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}
+
+func measure(t evaluate.Task, u job.GammaUnit) float64 {
+	if u == job.Norm {
+		return t.MeanSquaredNorm()
+	}
+	return t.MedianSquaredDistance()
+}
+
+// gridOfJob is the grid of a job without units.
+func gridOfJob(j *job.Job) (evaluate.Grid, error) {
+	var g evaluate.Grid
+	for _, k := range j.Kernels() {
+		built, err := kernel.New(k.Spec())
+		if err != nil {
+			return g, session.BadInput(err)
+		}
+		g.Kernels = append(g.Kernels, built)
+	}
+	for _, l := range j.Learners() {
+		g.SVC = append(g.SVC, params(l))
+	}
+	return g, nil
+}
+
+// params are a learner section in the terms of package svm.
+func params(l job.Learner) svm.Params {
+	return svm.Params{C: l.C, Tol: l.Tol, Weights: l.ClassWeight}
+}
