@@ -66,7 +66,7 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 			row := dot.Row(rows[a])
 			xx := row[rows[a]]
 			for _, j := range rows[:a] {
-				bits := math.Float64bits(SquaredDistance(row[j], xx, dot.Data[j*dot.Stride+j]))
+				bits := math.Float64bits(squaredDistance(row[j], xx, dot.Data[j*dot.Stride+j]))
 				if bits>>(shift+digitBits) == found>>(shift+digitBits) {
 					counts[bits>>shift&(1<<digitBits-1)]++
 				}
@@ -80,3 +80,7 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 	})
 	return total
 }
+
+// squaredDistance is |x - z|^2, which rounding would make negative for
+// near-duplicates.
+func squaredDistance(xz, xx, zz float64) float64 { return max(0, xx+zz-2*xz) }

@@ -16,7 +16,7 @@ func medianTwin(dot linalg.Matrix[float64], rows []int) float64 {
 	var all []float64
 	for a, i := range rows {
 		for _, j := range rows[:a] {
-			all = append(all, kernel.SquaredDistance(dot.Row(i)[j], dot.Row(i)[i], dot.Row(j)[j]))
+			all = append(all, max(0, dot.Row(i)[i]+dot.Row(j)[j]-2*dot.Row(i)[j]))
 		}
 	}
 	slices.Sort(all)
