@@ -3,9 +3,9 @@
 //
 // A [Table] is [Dense], [Dense32] or [CSR]; a [Set] adds labels, ids and column
 // names. [Read] takes CSV and LIBSVM text and NumPy's .npy, plain or compressed by
-// gzip, and .npz, and refuses what it cannot read in one sentence with name and
-// line; [ReadIDX] takes MNIST's pairs of files and [ReadImages] folders of JPEG
-// and PNG files:
+// gzip, .npz and Apache Parquet, and refuses what it cannot read in one sentence
+// with name and line; [ReadIDX] takes MNIST's pairs of files and [ReadImages]
+// folders of JPEG and PNG files:
 //
 //	set, err := dataset.Read("heart.csv", file, dataset.Options{})
 //	if err != nil {
@@ -24,8 +24,8 @@
 // Memory: a reader holds one line of at most [MaxLine] bytes and the growing
 // table. Slices grow by append, which copies: what is in use at once is at most
 // three times the finished table of 8 bytes a cell (CSV) or 12 bytes a stored
-// entry (LIBSVM text), with its labels and ids. Arrays and images of at most 32
-// bits a number take 4 bytes a cell. Tables of more than [MaxColumns]
+// entry (LIBSVM text), with its labels and ids. Arrays, images and parquet columns
+// that float32 holds take 4 bytes a cell. Tables of more than [MaxColumns]
 // columns or [MaxCells] numbers are refused, also when a small gzip file holds
 // them.
 package dataset

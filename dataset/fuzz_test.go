@@ -16,7 +16,7 @@ import (
 // fuzzLimits keep the fuzzer's memory small; the line limit is above readAhead,
 // the granularity of the CSV reader's bound.
 func fuzzLimits() limits {
-	return limits{line: 1 << 17, columns: 1 << 10, cells: 1 << 16, pixels: 1 << 12}
+	return limits{line: 1 << 17, columns: 1 << 10, cells: 1 << 16, pixels: 1 << 12, page: 1 << 16}
 }
 
 func FuzzReadCSV(f *testing.F) {

@@ -285,7 +285,7 @@ func npzStored(t testing.TB, x string) string {
 
 func TestReadKeepsArchivesBounded(t *testing.T) {
 	_, _, err := randomAccess("a.npz", io.MultiReader(strings.NewReader("12345")), 4)
-	wantSyntaxError(t, err, "a.npz: the archive takes more than the 4 bytes allowed here; split the table")
+	wantSyntaxError(t, err, "a.npz: the file takes more than the 4 bytes allowed here; split the table")
 	if _, size, err := randomAccess("a.npz", io.MultiReader(strings.NewReader("1234")), 4); size != 4 || err != nil {
 		t.Errorf("size %d, error %v", size, err)
 	}

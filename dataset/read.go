@@ -17,35 +17,37 @@ const (
 	MaxCells   = 1 << 31 // numbers in a table
 	MaxArchive = 1 << 30 // bytes of an archive that is held in memory
 	MaxPixels  = 1 << 25 // in an image
+	MaxPage    = 1 << 28 // bytes of a page of parquet, also decompressed
 )
 
 // limits are the bounds above, smaller in tests.
-type limits struct{ line, columns, cells, pixels int }
+type limits struct{ line, columns, cells, pixels, page int }
 
 func defaultLimits() limits {
-	return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells, pixels: MaxPixels}
+	return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells, pixels: MaxPixels, page: MaxPage}
 }
 
 // Options says how to read a table whose format Read chooses. The names in it
 // are ignored.
 type Options struct {
-	CSV    CSVOptions
-	LIBSVM LIBSVMOptions
-	NPY    NPYOptions
-	NPZ    NPZOptions
+	CSV     CSVOptions
+	LIBSVM  LIBSVMOptions
+	NPY     NPYOptions
+	NPZ     NPZOptions
+	Parquet ParquetOptions
 }
 
 // Read reads a table in the format that the suffix of name tells: .csv and .tsv
 // (tabs unless Options say otherwise), .svm, .libsvm and .txt, or .npy, each
-// with or without .gz, or .npz. Any other name leaves the choice to the first
-// lines: LIBSVM text if one holds index:value after its label, else CSV. Messages
-// call the text by name. Errors are *SyntaxError.
+// with or without .gz, or .npz, or .parquet. Any other name leaves the choice to
+// the first lines: LIBSVM text if one holds index:value after its label, else CSV.
+// Messages call the text by name. Errors are *SyntaxError.
 //
-// Archives (.npz) need random access: an r that has ReadAt and Seek, as files
+// .npz and .parquet need random access: an r that has ReadAt and Seek, as files
 // have, is read in place, any other one is held in memory, up to [MaxArchive]
 // bytes.
 func Read(name string, r io.Reader, o Options) (*Set, error) {
-	o.CSV.Name, o.LIBSVM.Name, o.NPY.Name, o.NPZ.Name = name, name, name, name
+	o.CSV.Name, o.LIBSVM.Name, o.NPY.Name, o.NPZ.Name, o.Parquet.Name = name, name, name, name, name
 	suffix := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
 	switch suffix {
 	case ".tsv":
@@ -59,12 +61,8 @@ func Read(name string, r io.Reader, o Options) (*Set, error) {
 		return ReadLIBSVM(r, o.LIBSVM)
 	case ".npy":
 		return ReadNPY(r, o.NPY)
-	case ".npz":
-		at, size, err := randomAccess(text(name), r, MaxArchive)
-		if err != nil {
-			return nil, err
-		}
-		return ReadNPZ(at, size, o.NPZ)
+	case ".npz", ".parquet":
+		return readArchive(suffix, r, o)
 	}
 	b, err := open(text(name), r)
 	if err != nil {
@@ -74,6 +72,18 @@ func Read(name string, r io.Reader, o Options) (*Set, error) {
 		return readLIBSVM(b, o.LIBSVM, defaultLimits())
 	}
 	return readCSV(b, o.CSV, defaultLimits())
+}
+
+// readArchive reads the formats that need random access.
+func readArchive(suffix string, r io.Reader, o Options) (*Set, error) {
+	at, size, err := randomAccess(text(o.NPZ.Name), r, MaxArchive)
+	if err != nil {
+		return nil, err
+	}
+	if suffix == ".parquet" {
+		return ReadParquet(at, size, o.Parquet)
+	}
+	return ReadNPZ(at, size, o.NPZ)
 }
 
 // randomAccess gives r random access, in place where r has it, else over at most
@@ -94,7 +104,7 @@ func randomAccess(t text, r io.Reader, most int64) (io.ReaderAt, int64, error) {
 	case err != nil:
 		return nil, 0, t.unreadable(0, err)
 	case int64(len(b)) > most:
-		return nil, 0, t.errorf(0, "the archive takes more than the %d bytes allowed here; split the table", most)
+		return nil, 0, t.errorf(0, "the file takes more than the %d bytes allowed here; split the table", most)
 	}
 	return bytes.NewReader(b), int64(len(b)), nil
 }

@@ -27,8 +27,8 @@ func (a *app) dataList() *cobra.Command {
 		Use:   "list",
 		Short: "List the bundled data and the tables of the data folder",
 		Long: `List the data that can be used by name: what the program carries, and the
-tables (CSV and LIBSVM text, .npy, .npz, IDX as MNIST has it) and folders of
-images in the folder that MERCER_DATA names.`,
+tables (CSV and LIBSVM text, .npy, .npz, .parquet, IDX as MNIST has it) and
+folders of images in the folder that MERCER_DATA names.`,
 		Example: "  mercer data list\n  MERCER_DATA=~/data mercer data list --json",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {

@@ -50,14 +50,18 @@ func kinds(t *testing.T) (Library, func(string) string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	people, err := os.ReadFile(filepath.Join("..", "..", "dataset", "testdata", "people.snappy.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	small, other := picture(t, 4, 2), picture(t, 2, 2)
 	for name, data := range map[string]string{
 		"mnist/train-images-idx3-ubyte.gz": zipped(idxPictures), "mnist/train-labels-idx1-ubyte": idxClasses,
 		"mnist/test.images.idx3-ubyte": idxPictures, "alone/x-images-idx3-ubyte": idxPictures, "alone/odd.idx": idxPictures,
 		"cut/a-images-idx3-ubyte": idxPictures[:18], "cut/a-labels-idx1-ubyte": idxClasses,
 		"arrays/a.npy": npyBytes(), "arrays/kinds.npz": string(archive), "arrays/text.npz": csvText,
-		"arrays/a-idx.csv": csvText,
-		"pets/cat/1.png":   small, "pets/cat/2.png": small, "pets/dog/1.png": small, "pets/README.md": "pets",
+		"arrays/a-idx.csv": csvText, "people/people.parquet": string(people),
+		"pets/cat/1.png": small, "pets/cat/2.png": small, "pets/dog/1.png": small, "pets/README.md": "pets",
 		"scans/train/ill/a.png": small, "scans/test/ill/a.png": small, "scans/test/well/a.png": small,
 		"mixed/cat/1.png": small, "mixed/dog/1.png": other, "broken/cat/1.png": "no image", "plots/one/plot.png": small, "plots/one/a.csv": csvText,
 		"flat/1.png": small,
@@ -89,7 +93,7 @@ func TestListKinds(t *testing.T) {
 	want := []line{
 		{"alone/odd.idx", 0}, {"alone/x-images-idx3-ubyte", 0}, {"arrays/a-idx.csv", 0}, {"arrays/a.npy", 0}, {"arrays/kinds.npz", 0}, {"arrays/text.npz", 0},
 		{"broken", 1}, {"cut/a-images-idx3-ubyte", 0}, {"mixed", 2}, {"mnist/test.images.idx3-ubyte", 0}, {"mnist/train-images-idx3-ubyte.gz", 0},
-		{"pets", 2}, {"plots/one/a.csv", 0}, {"scans/test", 2}, {"scans/train", 1},
+		{"people/people.parquet", 0}, {"pets", 2}, {"plots/one/a.csv", 0}, {"scans/test", 2}, {"scans/train", 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
@@ -110,6 +114,7 @@ func TestLoadKinds(t *testing.T) {
 		{"arrays/a-idx.csv", Columns{}, 2, 2, []string{"yes", "no"}},
 		{"arrays/kinds.npz#f4F", Columns{Label: "y_bytes", ID: "y_int"}, 2, 3, []string{"a b", "c"}},
 		{in("arrays/kinds.npz") + "#boolC", Columns{Label: "none"}, 2, 3, nil},
+		{"people", Columns{ID: "id"}, 3, 4, []string{"yes", "no", "yes"}},
 		{"pets", Columns{Label: LabelColumn}, 3, 8, []string{"cat", "cat", "dog"}},
 		{"pets#rgb", Columns{ID: "path"}, 3, 24, []string{"cat", "cat", "dog"}},
 		{"mixed#2x1", Columns{}, 2, 2, []string{"cat", "dog"}},

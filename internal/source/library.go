@@ -143,6 +143,8 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID},
 		NPY: dataset.NPYOptions{Label: c.Label},
 		NPZ: dataset.NPZOptions{X: array, Labels: c.Label, IDs: c.ID},
+
+		Parquet: dataset.ParquetOptions{Label: c.Label, ID: c.ID},
 	})
 	if err != nil {
 		return nil, err

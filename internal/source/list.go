@@ -100,7 +100,7 @@ func tooMany(files int) error {
 // isTable judges by the name, and where that says nothing by the first line.
 func isTable(path string) bool {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
-	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz":
+	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz", ".parquet":
 		return true
 	case ".md", ".html", ".json", ".yaml", ".jpg", ".jpeg", ".png":
 		return false

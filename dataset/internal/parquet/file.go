@@ -1,0 +1,160 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits bound what a file may make a reader do; zero fields take the defaults.
+type Limits struct {
+	Page   int // bytes of a page, as stored and decompressed; 256 MiB
+	Values int // of a table, whatever the file's size; 2^24
+}
+
+// spread is how many values and how many decompressed bytes a file may hold for
+// each of its own bytes, beyond what every file may: far more than tables have
+// that are worth keeping.
+const spread = 1024
+
+func (l Limits) orDefault() Limits {
+	if l.Page == 0 {
+		l.Page = 256 << 20
+	}
+	if l.Values == 0 {
+		l.Values = 1 << 24
+	}
+	return l
+}
+
+// File is an open file. It is not safe for concurrent use.
+type File struct {
+	Rows    int
+	Columns []Column
+
+	in     io.ReaderAt
+	groups []group
+	limits Limits
+	spare  int64 // bytes that may yet be decompressed
+	pages  pages
+}
+
+// Open reads the footer of a file of size bytes and checks all of it: a file
+// that opens is flat, not encrypted, its chunks lie inside of it and its codecs
+// are known.
+func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
+	b, err := readFooter(r, size)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseFooter(b)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{in: r, groups: m.groups, limits: l.orDefault()}
+	if f.Columns, err = m.columns(); err != nil {
+		return nil, err
+	}
+	f.spare = int64(f.limits.Page) + size*spread
+	if err := f.checkRows(m.rows, int64(f.limits.Values)+size*spread); err != nil {
+		return nil, err
+	}
+	for _, g := range f.groups {
+		if err := f.checkGroup(g, size-tailSize-int64(len(b))); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// checkRows allows at most most values.
+func (f *File) checkRows(rows, most int64) error {
+	sum := int64(0)
+	for _, g := range f.groups {
+		if g.rows < 0 || int64(g.rows) > rows-sum {
+			return errFooter
+		}
+		sum += int64(g.rows)
+	}
+	if sum != rows {
+		return errFooter
+	}
+	if rows > most/int64(max(len(f.Columns), 1)) {
+		return fmt.Errorf("the file announces %d rows of %d columns, more than its size can mean; if that is true, save the table as .npy", rows, len(f.Columns))
+	}
+	f.Rows = int(rows)
+	return nil
+}
+
+var errChunks = errors.New("its pages do not fit into the file; copy the file again")
+
+func (f *File) checkGroup(g group, end int64) error {
+	if len(g.chunks) != len(f.Columns) {
+		return errFooter
+	}
+	for j, c := range g.chunks {
+		if err := c.check(f.Columns[j], g.rows, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chunk) check(column Column, rows int, end int64) error {
+	refuse := func(err error) error { return &ColumnError{column.Name, err} }
+	switch {
+	case c.encrypted:
+		return errEncrypted
+	case c.elsewhere:
+		return refuse(errors.New("lies in another file; write the table into one"))
+	case c.kind != column.Kind, c.values != int64(rows):
+		return errFooter
+	}
+	if err := c.codec.check(); err != nil {
+		return refuse(err)
+	}
+	lo := c.start()
+	if rows > 0 && (lo < magicSize || c.compressed < 0 || lo > end || c.compressed > end-lo) {
+		return refuse(errChunks)
+	}
+	return nil
+}
+
+// Each calls visit with the values of column j in the order of the rows, from 0.
+// A value is as parquet's PLAIN encoding has it, without a length before it:
+// numbers are little-endian, a boolean is the byte 0 or 1. It is good until visit
+// returns. A null is an error. The first error ends the walk.
+func (f *File) Each(j int, visit func(row int, value []byte) error) error {
+	row := 0
+	for _, g := range f.groups {
+		if err := f.eachOf(&g.chunks[j], f.Columns[j], row, g.rows, visit); err != nil {
+			return err
+		}
+		row += g.rows
+	}
+	return nil
+}
+
+func (f *File) eachOf(c *chunk, column Column, row, rows int, visit func(row int, value []byte) error) error {
+	if rows == 0 {
+		return nil
+	}
+	f.pages.reset(f, c, column)
+	for end := row + rows; row < end; {
+		values, err := f.pages.next(row, end-row)
+		if err != nil {
+			return err
+		}
+		for range values.len() {
+			v, err := values.next()
+			if err == nil {
+				err = visit(row, v)
+			}
+			if err != nil {
+				return err
+			}
+			row++
+		}
+	}
+	return nil
+}

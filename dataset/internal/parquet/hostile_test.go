@@ -1,0 +1,262 @@
+package parquet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A file of one column, made by hand so that any part of it can lie. Parts of
+// footer and header are fields of Thrift's compact protocol, in order.
+
+type part struct {
+	id    int
+	kind  byte
+	bytes []byte
+}
+
+func varint(v uint64) []byte { return binary.AppendUvarint(nil, v) }
+
+func zigzag(v int64) []byte { return varint(uint64(v<<1) ^ uint64(v>>63)) }
+
+func number(id int, v int64) part { return part{id, isInt64, zigzag(v)} }
+
+func word(id int, s string) part { return part{id, isBinary, append(varint(uint64(len(s))), s...)} }
+
+func inside(id int, parts ...part) part { return part{id, isStruct, structure(parts...)} }
+
+// all is a list of structures; count may lie.
+func all(id, count int, elements ...[]byte) part {
+	b := append([]byte{0xf0 | isStruct}, varint(uint64(count))...)
+	return part{id, isList, append(b, bytes.Join(elements, nil)...)}
+}
+
+func structure(parts ...part) []byte {
+	var b []byte
+	last := 0
+	for _, p := range parts {
+		b = append(b, byte(p.id-last)<<4|p.kind)
+		b = append(b, p.bytes...)
+		last = p.id
+	}
+	return append(b, 0)
+}
+
+// table is a file with one column; the zero value of a field means what is true.
+type table struct {
+	kind, width int64
+	rows        int64
+	codec       codec
+	body        []byte // pages with their headers
+	optional    bool
+}
+
+func (h table) file() []byte {
+	repetition := int64(0)
+	if h.optional {
+		repetition = 1
+	}
+	element := []part{number(1, h.kind), number(2, h.width), number(3, repetition), word(4, "x")}
+	meta := inside(3, number(1, h.kind), number(4, int64(h.codec)), number(5, h.rows), number(7, int64(len(h.body))), number(9, magicSize))
+	footer := structure(
+		all(2, 2, structure(word(4, "schema"), number(5, 1)), structure(element...)),
+		number(3, h.rows),
+		all(4, 1, structure(all(1, 1, structure(meta)), number(3, h.rows))))
+	return closed(append([]byte(magic), h.body...), footer)
+}
+
+func closed(b, footer []byte) []byte {
+	b = append(b, footer...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(footer)))
+	return append(b, magic...)
+}
+
+// data is a page of version 1.
+func data(values, size int64, e encoding, body []byte) []byte {
+	return append(structure(number(1, dataPage), number(2, size), number(3, int64(len(body))),
+		inside(5, number(1, values), number(2, int64(e)), number(3, int64(runLength)))), body...)
+}
+
+func dict(values, size int64, body []byte) []byte {
+	return append(structure(number(1, dictionaryPage), number(2, size), number(3, int64(len(body))),
+		inside(7, number(1, values), number(2, int64(plain)))), body...)
+}
+
+func zipped(n int) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(make([]byte, n)); err != nil {
+		panic(err) // into memory
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func zstandard(n int) []byte {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err) // the options are right
+	}
+	return z.EncodeAll(make([]byte, n), nil)
+}
+
+func readAll(in []byte, l Limits) (rows int, err error) {
+	f, err := Open(bytes.NewReader(in), int64(len(in)), l)
+	if err != nil {
+		return 0, err
+	}
+	for j := range f.Columns {
+		rows = 0
+		err := f.Each(j, func(row int, value []byte) error {
+			if row != rows {
+				return errors.New("a row is left out; test")
+			}
+			if w := f.Columns[j].width(); w > 0 && len(value) != w {
+				return errors.New("a value is not as wide as its type; test")
+			}
+			rows++
+			return nil
+		})
+		if err != nil {
+			return rows, err
+		}
+		if rows != f.Rows {
+			return rows, errors.New("rows are missing; test")
+		}
+	}
+	return rows, nil
+}
+
+// allocated is what f allocates in all, in bytes.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestHandMadeFileReads(t *testing.T) {
+	eight := make([]byte, 8)
+	for name, h := range map[string]table{
+		"plain":      {kind: int64(Double), rows: 1, body: data(1, 8, plain, eight)},
+		"two pages":  {kind: int64(Double), rows: 2, body: append(data(1, 8, plain, eight), data(1, 8, plain, eight)...)},
+		"dictionary": {kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 3, dictionaryCodes, []byte{1, 9 << 1, 0})...)},
+		"zstd":       {kind: int64(Double), rows: 100, codec: zstdCodec, body: data(100, 800, plain, zstandard(800))},
+		"gzip":       {kind: int64(Double), rows: 100, codec: gzipCodec, body: data(100, 800, plain, zipped(800))},
+		"optional":   {kind: int64(Int32), rows: 2, optional: true, body: data(2, 14, plain, append([]byte{2, 0, 0, 0, 2 << 1, 1}, eight...))},
+	} {
+		if rows, err := readAll(h.file(), Limits{}); err != nil || rows != int(h.rows) {
+			t.Errorf("%s: %d rows, %v", name, rows, err)
+		}
+	}
+}
+
+// TestHostileFiles reads files that lie about sizes, and holds what that
+// allocates against a bound that their announcements are far beyond.
+func TestHostileFiles(t *testing.T) {
+	const huge = 1<<31 - 1
+	eight := make([]byte, 8)
+	delta := func(count uint64) []byte { return append(append([]byte{0x80, 1, 4}, varint(count)...), 0) }
+	run := append(varint(1<<40), 0) // a run of 2^39 times 0
+	for _, tt := range []struct {
+		name  string
+		in    []byte
+		most  uint64 // bytes allocated
+		error string
+	}{
+		{"rows without pages", table{kind: int64(Double), rows: 1 << 40}.file(), 1 << 20, "the file announces 1099511627776 rows of 1 columns, more than its size can mean"},
+		{"negative rows", table{kind: int64(Double), rows: -1}.file(), 1 << 20, "the footer does not decode"},
+		{"no pages", table{kind: int64(Double), rows: 5}.file(), 1 << 20, "holds fewer values than the table has rows"},
+		{"page larger than the chunk", table{kind: int64(Double), rows: 1, body: structure(number(1, 0), number(2, 8), number(3, huge))}.file(), 1 << 20, "its pages do not fit into the file"},
+		{"negative page", table{kind: int64(Double), rows: 1, body: structure(number(1, 0), number(2, -8), number(3, -8))}.file(), 1 << 20, "its pages do not fit into the file"},
+		{"page above the limit", table{kind: int64(Double), rows: 1, codec: zstdCodec, body: data(1, huge, plain, zstandard(8))}.file(), 1 << 20, "has a page of 2147483647 bytes, more than the 268435456 allowed"},
+		{"zstd shorter than announced", table{kind: int64(Double), rows: 1, codec: zstdCodec, body: data(1, 1<<28, plain, zstandard(8))}.file(), 16 << 20, "holds a page that does not decompress"},
+		{"zstd longer than announced", table{kind: int64(Double), rows: 1, codec: zstdCodec, body: data(1, 8, plain, zstandard(1<<26))}.file(), 64 << 20, "holds a page that does not decompress"},
+		{"zstd with a window of 2 GiB", table{kind: int64(Double), rows: 1, codec: zstdCodec, body: data(1, 1<<28, plain, []byte("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00"))}.file(), 2 << 20, "holds a page that does not decompress"},
+		{"gzip longer than announced", table{kind: int64(Double), rows: 1, codec: gzipCodec, body: data(1, 8, plain, zipped(1<<26))}.file(), 4 << 20, "holds a page that does not decompress (its length is wrong)"},
+		{"snappy of 4 GiB", table{kind: int64(Double), rows: 1, codec: snappyCodec, body: data(1, 8, plain, varint(1<<32-1))}.file(), 1 << 20, "holds a page that does not decode"},
+		{"snappy shorter than announced", table{kind: int64(Double), rows: 1, codec: snappyCodec, body: data(1, 1<<20, plain, varint(1<<20))}.file(), 4 << 20, "holds a page that does not decompress"},
+		{"lz4", table{kind: int64(Double), rows: 1, codec: 5, body: data(1, huge, plain, eight)}.file(), 1 << 20, `column "x" is compressed by LZ4; write`},
+		{"codec of another world", table{kind: int64(Double), rows: 1, codec: -7, body: data(1, huge, plain, eight)}.file(), 1 << 20, `column "x" is compressed by -7; write`},
+		{"more values than rows", table{kind: int64(Double), rows: 1, body: data(huge, 8, plain, eight)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"page without values", table{kind: int64(Double), rows: 1, body: bytes.Repeat(data(0, 0, plain, nil), 1000)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"dictionary of 2^31 values", table{kind: int64(ByteArray), rows: 1, body: dict(huge, 8, eight)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"two dictionaries", table{kind: int64(Double), rows: 1, body: append(dict(1, 8, eight), dict(1, 8, eight)...)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"no dictionary", table{kind: int64(Double), rows: 1, body: data(1, 3, dictionaryCodes, []byte{1, 2, 0})}.file(), 1 << 20, "refers to a dictionary that is not there"},
+		{"code beyond the dictionary", table{kind: int64(Double), rows: 1, body: append(dict(1, 8, eight), data(1, 3, dictionaryCodes, []byte{1, 2, 1})...)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"codes of 200 bits", table{kind: int64(Double), rows: 1, body: append(dict(1, 8, eight), data(1, 3, dictionaryCodes, []byte{200, 2, 1})...)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"run of 2^39 levels", table{kind: int64(Double), rows: 1, optional: true, body: data(1, int64(4+len(run)), plain, append([]byte{byte(len(run)), 0, 0, 0}, run...))}.file(), 1 << 20, "is null in row 1; fill the cell"},
+		{"2^60 deltas", table{kind: int64(Int64), rows: 3, body: data(3, int64(len(delta(1<<60))), deltaBinary, delta(1<<60))}.file(), 1 << 20, "holds a page that does not decode"},
+		{"deltas that end", table{kind: int64(Int64), rows: 3, body: data(3, int64(len(delta(3))), deltaBinary, delta(3))}.file(), 1 << 20, "holds a page that does not decode"},
+		{"text longer than its page", table{kind: int64(ByteArray), rows: 1, body: data(1, 4, plain, []byte{255, 255, 255, 255})}.file(), 1 << 20, "holds a page that does not decode"},
+		{"fixed length of 2^30", table{kind: int64(FixedLenByteArray), width: 1 << 30, rows: 1, body: data(1, 8, byteStreamSplit, eight)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"zstd of nothing", table{kind: int64(Double), rows: 1, codec: zstdCodec, body: data(1, 0, plain, zstandard(0))}.file(), 2 << 20, "holds a page that does not dec"},
+		{"unknown encoding", table{kind: int64(Double), rows: 1, body: data(1, 8, 77, eight)}.file(), 1 << 20, "is encoded by 77, which"},
+		{"unknown type", table{kind: 99, rows: 1, body: data(1, 8, 77, eight)}.file(), 1 << 20, "the footer does not decode"},
+		{"deep footer", closed([]byte(magic), bytes.Repeat([]byte{0x1c}, 1<<20)), 4 << 20, "the footer does not decode"},
+		{"2^21 elements", closed([]byte(magic), structure(all(2, 1<<21, make([]byte, 1<<21)))), 128 << 20, "there are more than 262144 columns; write fewer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var err error
+			took := allocated(func() { _, err = readAll(tt.in, Limits{}) })
+			if err == nil || !strings.Contains(err.Error(), tt.error) {
+				t.Errorf("error %v, want %q", err, tt.error)
+			}
+			if took > tt.most {
+				t.Errorf("%d bytes of file took %d bytes of memory, more than %d", len(tt.in), took, tt.most)
+			}
+		})
+	}
+}
+
+// TestSpentBudget decompresses the same page until the file has held more than
+// its size can mean.
+func TestSpentBudget(t *testing.T) {
+	const pages = 200
+	page := data(1, 1<<20, plain, zstandard(1<<20))
+	h := table{kind: int64(Double), rows: pages, codec: zstdCodec, body: bytes.Repeat(page, pages)}
+	rows, err := readAll(h.file(), Limits{Page: 1 << 20})
+	if err == nil || !strings.Contains(err.Error(), "decompresses to more than the file's size can mean") || rows == 0 || rows == pages {
+		t.Errorf("%d of %d rows, error %v", rows, pages, err)
+	}
+}
+
+// FuzzFile reads whatever comes within small limits, and bounds the memory that
+// this takes.
+func FuzzFile(f *testing.F) {
+	eight := make([]byte, 8)
+	f.Add(table{kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 3, dictionaryCodes, []byte{1, 9 << 1, 0})...)}.file())
+	f.Add(table{kind: int64(Double), rows: 100, codec: gzipCodec, body: data(100, 800, plain, zipped(800))}.file())
+	f.Add(table{kind: int64(Int32), rows: 2, optional: true, body: data(2, 14, plain, append([]byte{2, 0, 0, 0, 2 << 1, 1}, eight...))}.file())
+	for _, kind := range []string{"snappy", "gzip", "zstd", "delta"} {
+		in, err := os.ReadFile(filepath.Join("..", "..", "testdata", "people."+kind+".parquet"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(in)
+	}
+	// A decoder of Zstandard has tables and a window, gzip's a window; the rest
+	// grows with the limits and the file.
+	const most = 48 << 20
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var err error
+		took := allocated(func() { _, err = readAll(in, Limits{Page: 1 << 16, Values: 1 << 12}) })
+		if err != nil && (!strings.Contains(err.Error(), "; ") || strings.Contains(err.Error(), "; test")) {
+			t.Errorf("error %q", err)
+		}
+		if took > most+uint64(4*spread*len(in)) {
+			t.Errorf("%d bytes of file took %d bytes of memory; %v", len(in), took, err)
+		}
+	})
+}

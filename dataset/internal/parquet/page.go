@@ -1,0 +1,293 @@
+package parquet
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// pages reads the pages of one chunk, one after the other.
+type pages struct {
+	file   *File
+	column Column
+	codec  codec
+	in     *bufio.Reader
+	left   int64 // bytes of the chunk
+	dict   *dictionary
+
+	stored, plain []byte // reused from page to page
+	unpack        unpacker
+	inflate       decompressor
+}
+
+// maxHeader is enough for statistics, which hold a smallest and a largest value.
+const maxHeader = 64 << 10
+
+func (p *pages) reset(f *File, c *chunk, column Column) {
+	section := io.NewSectionReader(f.in, c.start(), c.compressed)
+	if p.in == nil {
+		p.in = bufio.NewReaderSize(section, maxHeader)
+	} else {
+		p.in.Reset(section)
+	}
+	p.file, p.column, p.codec, p.left, p.dict = f, column, c.codec, c.compressed, nil
+}
+
+// header is PageHeader, with the one of the headers inside that is there.
+type header struct {
+	kind          int64
+	size, stored  int64 // decompressed, and in the file
+	crc           uint32
+	checked       bool
+	values        int64
+	encoding      encoding
+	levels        encoding // v1
+	levelBytes    int64    // v2
+	repeated      int64    // v2, bytes
+	notCompressed bool     // v2
+}
+
+// Kinds of pages.
+const (
+	dataPage       = 0
+	indexPage      = 1
+	dictionaryPage = 2
+	dataPageV2     = 3
+)
+
+var errPage = errors.New("holds a page that does not decode; write the file again")
+
+// next returns the values of the next page, of which there is at least one and
+// at most the given number. The first is that of the given row.
+func (p *pages) next(row, most int) (values, error) {
+	for {
+		h, body, err := p.page()
+		if err != nil {
+			return nil, err
+		}
+		switch h.kind {
+		case indexPage:
+		case dictionaryPage:
+			if err := p.addDictionary(h, body); err != nil {
+				return nil, err
+			}
+		case dataPage, dataPageV2:
+			if h.values < 1 || h.values > int64(most) {
+				return nil, errPage
+			}
+			return p.values(h, body, row)
+		default:
+			return nil, errPage
+		}
+	}
+}
+
+// page reads a header and the bytes that follow it.
+func (p *pages) page() (header, []byte, error) {
+	h, err := p.header()
+	if err != nil {
+		return h, nil, err
+	}
+	if h.stored < 0 || h.stored > p.left || h.size < 0 {
+		return h, nil, errChunks
+	}
+	if most := int64(p.file.limits.Page); h.size > most || h.stored > most {
+		return h, nil, fmt.Errorf("has a page of %d bytes, more than the %d allowed; write smaller pages", max(h.size, h.stored), most)
+	}
+	p.left -= h.stored
+	p.stored = sized(p.stored, int(h.stored))
+	if _, err := io.ReadFull(p.in, p.stored); err != nil {
+		return h, nil, fmt.Errorf("cannot be read (%w); copy the file again", err)
+	}
+	if h.checked && crc32.ChecksumIEEE(p.stored) != h.crc {
+		return h, nil, errors.New("holds a page whose checksum is wrong; copy the file again")
+	}
+	return h, p.stored, nil
+}
+
+func (p *pages) header() (h header, err error) {
+	if p.left == 0 {
+		return h, errors.New("holds fewer values than the table has rows; write the file again")
+	}
+	b, err := p.in.Peek(int(min(p.left, maxHeader)))
+	if err != nil {
+		return h, fmt.Errorf("cannot be read (%w); copy the file again", err)
+	}
+	t := thrift{rest: b}
+	t.structure(func(f field) { t.header(f, &h) })
+	if t.err != nil {
+		return h, errPage
+	}
+	used := len(b) - len(t.rest)
+	p.left -= int64(used)
+	_, err = p.in.Discard(used)
+	return h, err
+}
+
+func (t *thrift) header(f field, h *header) {
+	switch f.id {
+	case 1:
+		h.kind = t.int(f)
+	case 2:
+		h.size = t.int(f)
+	case 3:
+		h.stored = t.int(f)
+	case 4:
+		h.crc, h.checked = uint32(t.int(f)), true
+	case 5:
+		t.nested(f, func(f field) { t.dataHeader(f, h, 2, 3) })
+	case 7:
+		t.nested(f, func(f field) { t.dataHeader(f, h, 2, -1) })
+	case 8:
+		t.nested(f, func(f field) { t.dataHeaderV2(f, h) })
+	default:
+		t.skip(f)
+	}
+}
+
+// dataHeader reads a field of DataPageHeader or DictionaryPageHeader, which name
+// the encodings of values and levels under these numbers.
+func (t *thrift) dataHeader(f field, h *header, values, levels int) {
+	switch f.id {
+	case 1:
+		h.values = t.int(f)
+	case values:
+		h.encoding = encoding(t.int(f))
+	case levels:
+		h.levels = encoding(t.int(f))
+	default:
+		t.skip(f)
+	}
+}
+
+func (t *thrift) dataHeaderV2(f field, h *header) {
+	switch f.id {
+	case 1:
+		h.values = t.int(f)
+	case 4:
+		h.encoding = encoding(t.int(f))
+	case 5:
+		h.levelBytes = t.int(f)
+	case 6:
+		h.repeated = t.int(f)
+	case 7:
+		h.notCompressed = !t.bool(f)
+	default:
+		t.skip(f)
+	}
+}
+
+func (p *pages) addDictionary(h header, body []byte) error {
+	if p.dict != nil || h.encoding != plain && h.encoding != plainDictionary {
+		return errPage
+	}
+	body, err := p.decompress(body, h.size)
+	if err != nil {
+		return err
+	}
+	// Codes refer to it for as long as the chunk is read.
+	p.dict, err = newDictionary(append([]byte(nil), body...), p.column, h.values)
+	return err
+}
+
+// values decodes a page of data.
+func (p *pages) values(h header, body []byte, row int) (values, error) {
+	var err error
+	if h.kind == dataPageV2 {
+		body, err = p.splitV2(h, body, row)
+	} else {
+		body, err = p.splitV1(h, body, row)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.decode(h.encoding, body, int(h.values))
+}
+
+// splitV1 decompresses a page and takes off the levels, which say which rows are
+// null.
+func (p *pages) splitV1(h header, body []byte, row int) ([]byte, error) {
+	body, err := p.decompress(body, h.size)
+	if err != nil || !p.column.optional {
+		return body, err
+	}
+	if h.levels != runLength {
+		return nil, h.levels.unknown()
+	}
+	levels, rest, ok := prefixed(body)
+	if !ok {
+		return nil, errPage
+	}
+	return rest, p.defined(levels, int(h.values), row)
+}
+
+// splitV2 takes off the levels, which are not compressed, and decompresses the
+// rest.
+func (p *pages) splitV2(h header, body []byte, row int) ([]byte, error) {
+	if h.repeated != 0 || h.levelBytes < 0 || h.levelBytes > h.size || h.levelBytes > int64(len(body)) {
+		return nil, errPage
+	}
+	levels, rest := body[:h.levelBytes], body[h.levelBytes:]
+	if p.column.optional {
+		if err := p.defined(levels, int(h.values), row); err != nil {
+			return nil, err
+		}
+	}
+	if h.notCompressed {
+		return rest, nil
+	}
+	return p.decompress(rest, h.size-h.levelBytes)
+}
+
+// defined refuses the first null.
+func (p *pages) defined(levels []byte, n, row int) error {
+	defined, err := p.unpack.hybrid(levels, 1, n)
+	if err != nil {
+		return err
+	}
+	for i, d := range defined {
+		if d == 0 {
+			return fmt.Errorf("is null in row %d; fill the cell or drop the row", row+i+1)
+		}
+	}
+	return nil
+}
+
+// decompress returns exactly size bytes.
+func (p *pages) decompress(b []byte, size int64) ([]byte, error) {
+	if p.file.spare -= size; p.file.spare < 0 {
+		return nil, errors.New("decompresses to more than the file's size can mean; if that is true, write the file without compression")
+	}
+	if p.codec == uncompressed {
+		if int64(len(b)) != size {
+			return nil, errPage
+		}
+		return b, nil
+	}
+	var err error
+	p.plain, err = p.inflate.decompress(p.codec, p.plain[:0], b, int(size))
+	return p.plain, err
+}
+
+// prefixed splits off bytes that their length stands before.
+func prefixed(b []byte) (head, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	n := uint64(binary.LittleEndian.Uint32(b))
+	if b = b[4:]; n > uint64(len(b)) {
+		return nil, nil, false
+	}
+	return b[:n], b[n:], true
+}
+
+// sized returns a slice of length n, b where it has room.
+func sized(b []byte, n int) []byte {
+	if n <= cap(b) {
+		return b[:n]
+	}
+	return make([]byte, n)
+}

@@ -1,0 +1,188 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// thrift reads structures in Thrift's compact protocol, in which parquet's
+// footer and page headers are written. It keeps nothing of what it reads: memory
+// is the caller's. After a failure it reads nothing more.
+type thrift struct {
+	rest  []byte
+	depth int
+	err   error
+}
+
+// field is the header of a structure's field.
+type field struct {
+	id   int
+	kind byte
+}
+
+// Kinds of values.
+const (
+	isTrue   = 1
+	isFalse  = 2
+	isByte   = 3
+	isInt16  = 4
+	isInt32  = 5
+	isInt64  = 6
+	isDouble = 7
+	isBinary = 8
+	isList   = 9
+	isSet    = 10
+	isStruct = 12
+)
+
+// maxNesting is above that of any parquet structure.
+const maxNesting = 16
+
+var errThrift = errors.New("thrift does not decode")
+
+func (t *thrift) fail() {
+	if t.err == nil {
+		t.err = errThrift
+	}
+	t.rest = nil
+}
+
+func (t *thrift) take(n uint64) []byte {
+	if n > uint64(len(t.rest)) {
+		t.fail()
+		return nil
+	}
+	b := t.rest[:n]
+	t.rest = t.rest[n:]
+	return b
+}
+
+func (t *thrift) byte() byte {
+	if b := t.take(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+func (t *thrift) varint() uint64 {
+	v, n := binary.Uvarint(t.rest)
+	if n <= 0 {
+		t.fail()
+		return 0
+	}
+	t.rest = t.rest[n:]
+	return v
+}
+
+func (t *thrift) zigzag() int64 {
+	v := t.varint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// structure calls each with every field; each must read the value or skip it.
+func (t *thrift) structure(each func(f field)) {
+	if t.depth++; t.depth > maxNesting {
+		t.fail()
+	}
+	for id := 0; t.err == nil; {
+		b := t.byte()
+		if b == 0 {
+			break
+		}
+		if delta := int(b >> 4); delta != 0 {
+			id += delta
+		} else {
+			id = int(int16(t.zigzag()))
+		}
+		if t.err == nil {
+			each(field{id, b & 15})
+		}
+	}
+	t.depth--
+}
+
+// nested reads a field that is a structure.
+func (t *thrift) nested(f field, each func(f field)) {
+	if f.kind != isStruct {
+		t.fail()
+		return
+	}
+	t.structure(each)
+}
+
+// list calls each for every element, whose kind it tells.
+func (t *thrift) list(f field, each func(kind byte)) {
+	if f.kind != isList && f.kind != isSet {
+		t.fail()
+		return
+	}
+	head := t.byte()
+	n := uint64(head >> 4)
+	if n == 15 {
+		n = t.varint()
+	}
+	// Every element takes a byte or more, so that n does not matter.
+	for ; n > 0 && t.err == nil; n-- {
+		each(head & 15)
+	}
+}
+
+func (t *thrift) int(f field) int64 {
+	switch f.kind {
+	case isInt16, isInt32, isInt64:
+		return t.zigzag()
+	case isByte:
+		return int64(int8(t.byte()))
+	}
+	t.fail()
+	return 0
+}
+
+func (t *thrift) bool(f field) bool {
+	if f.kind != isTrue && f.kind != isFalse {
+		t.fail()
+	}
+	return f.kind == isTrue
+}
+
+// binary returns a part of what is read from.
+func (t *thrift) binary(f field) []byte {
+	if f.kind != isBinary {
+		t.fail()
+		return nil
+	}
+	return t.take(t.varint())
+}
+
+// skip steps over a field.
+func (t *thrift) skip(f field) {
+	switch f.kind {
+	case isTrue, isFalse:
+	case isByte, isInt16, isInt32, isInt64:
+		t.int(f)
+	case isDouble:
+		t.take(8)
+	case isBinary:
+		t.binary(f)
+	case isList, isSet:
+		t.skipList(f)
+	case isStruct:
+		t.structure(t.skip)
+	default: // maps and UUIDs: parquet has none
+		t.fail()
+	}
+}
+
+func (t *thrift) skipList(f field) {
+	if t.depth++; t.depth > maxNesting {
+		t.fail()
+	}
+	t.list(f, func(kind byte) {
+		if kind == isTrue || kind == isFalse {
+			t.take(1) // in lists, unlike fields
+			return
+		}
+		t.skip(field{kind: kind})
+	})
+	t.depth--
+}

@@ -1,0 +1,156 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// unpacker decodes packed integers into memory that it reuses: what it returns is
+// good until it is used again.
+type unpacker struct {
+	numbers []uint32
+	deltas  []int64
+}
+
+// packedBits reads booleans of one bit each, lowest first.
+func packedBits(b []byte, n int) (values, error) {
+	if (n+7)/8 > len(b) {
+		return nil, errPage
+	}
+	v := &bits{number: make([]uint32, n)}
+	for i := range n {
+		v.number[i] = uint32(b[i/8]>>(i%8)) & 1
+	}
+	return v, nil
+}
+
+// runs reads booleans in run-length encoding, with the length before.
+func (p *pages) runs(b []byte, n int) (values, error) {
+	runs, _, ok := prefixed(b)
+	if !ok {
+		return nil, errPage
+	}
+	number, err := p.unpack.hybrid(runs, 1, n)
+	return &bits{number: number}, err
+}
+
+// hybrid reads n numbers of width bits, stored as runs of one number and as
+// groups of 8 that are packed.
+func (u *unpacker) hybrid(b []byte, width, n int) ([]uint32, error) {
+	if width > maxBits {
+		return nil, errPage
+	}
+	u.numbers = u.numbers[:0]
+	for len(u.numbers) < n {
+		head, used := binary.Uvarint(b)
+		if used <= 0 || head>>1 == 0 {
+			return nil, errPage
+		}
+		b = b[used:]
+		var ok bool
+		if head&1 == 0 {
+			b, ok = u.repeat(b, width, min(head>>1, uint64(n-len(u.numbers))))
+		} else {
+			b, ok = u.packed(b, width, head>>1, n-len(u.numbers))
+		}
+		if !ok {
+			return nil, errPage
+		}
+	}
+	return u.numbers, nil
+}
+
+// repeat takes a run of count times one number.
+func (u *unpacker) repeat(b []byte, width int, count uint64) ([]byte, bool) {
+	size := (width + 7) / 8
+	if size > len(b) {
+		return nil, false
+	}
+	var number [4]byte
+	copy(number[:], b[:size])
+	v := binary.LittleEndian.Uint32(number[:])
+	u.numbers = slices.Grow(u.numbers, int(count))
+	for range count {
+		u.numbers = append(u.numbers, v)
+	}
+	return b[size:], true
+}
+
+// packed takes groups of 8 numbers, of which the first most count.
+func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte, bool) {
+	size := groups * uint64(width)
+	if groups > uint64(most) || size > uint64(len(b)) {
+		return nil, false
+	}
+	count := int(min(8*groups, uint64(most)))
+	u.numbers = slices.Grow(u.numbers, count)
+	in := bitReader{b: b}
+	for range count {
+		u.numbers = append(u.numbers, uint32(in.take(width)))
+	}
+	return b[size:], true
+}
+
+// bitReader takes numbers out of bytes, lowest bits first. The caller has
+// checked that they are there.
+type bitReader struct {
+	b    []byte
+	have int // bits in word
+	word uint64
+}
+
+func (r *bitReader) take(width int) uint64 {
+	if width > maxBits {
+		low := r.take(maxBits)
+		return low | r.take(width-maxBits)<<maxBits
+	}
+	for r.have < width {
+		r.word |= uint64(r.b[0]) << r.have
+		r.b = r.b[1:]
+		r.have += 8
+	}
+	v := r.word & (1<<width - 1)
+	r.word >>= width
+	r.have -= width
+	return v
+}
+
+// delta reads n numbers that are stored by their differences, in blocks of
+// blocks, and returns what follows.
+func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
+	t := thrift{rest: b} // has the same variable-length numbers
+	block, minis, count := t.varint(), t.varint(), t.varint()
+	last := t.zigzag()
+	if t.err != nil || count != uint64(n) || block == 0 || block > deltaMaxBlock || minis == 0 || minis > block || block%(32*minis) != 0 {
+		return nil, nil, errPage
+	}
+	u.deltas = append(u.deltas[:0], last)
+	for len(u.deltas) < n {
+		if !u.block(&t, int(block/minis), minis, n) {
+			return nil, nil, errPage
+		}
+	}
+	return u.deltas, t.rest, nil
+}
+
+// block takes a block of so many blocks of per numbers; those after the n-th
+// number are not there.
+func (u *unpacker) block(t *thrift, per int, minis uint64, n int) bool {
+	least := t.zigzag()
+	for _, width := range t.take(minis) {
+		if len(u.deltas) == n {
+			break
+		}
+		if width > deltaMaxBits {
+			return false
+		}
+		in := bitReader{b: t.take(uint64(per / 8 * int(width)))}
+		if t.err != nil {
+			return false
+		}
+		for range min(per, n-len(u.deltas)) {
+			u.deltas = append(u.deltas, u.deltas[len(u.deltas)-1]+least+int64(in.take(int(width))))
+		}
+	}
+	return t.err == nil
+}

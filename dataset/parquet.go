@@ -1,0 +1,186 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/mercer-fl/mercer/dataset/internal/parquet"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ParquetOptions says how to read a parquet file.
+type ParquetOptions struct {
+	Name string // of the file, for messages
+	// Label and ID choose columns by their names, as CSVOptions' do.
+	Label, ID string
+}
+
+// ReadParquet reads a dense set from an Apache Parquet file of size bytes: columns
+// of numbers (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL), and labels and ids
+// that may be strings too. Pages may be plain or compressed by Snappy, gzip or
+// Zstandard. Nested and repeated columns, dates and nulls are refused with the
+// column's name; the index that pandas adds (__index_level_0__) is passed over
+// unless it is label or id. The table is a Dense32 if float32 holds every value of
+// all features' types (FLOAT, BOOLEAN and integers of 16 bits), else a Dense;
+// integers beyond 2^53 are rounded. Errors are *SyntaxError.
+//
+// The decoder is this package's own. Pages of more than 256 MiB are refused, and
+// files that announce more than 2^24 numbers and 1,024 times as many numbers as
+// they have bytes. In use at a time are the table, the file's footer, one page
+// and up to 8 bytes for each of its values.
+func ReadParquet(r io.ReaderAt, size int64, o ParquetOptions) (*Set, error) {
+	return readParquet(r, size, o, defaultLimits())
+}
+
+func readParquet(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (*Set, error) {
+	p := parquetReader{}
+	set, err := p.read(r, size, o, bounds)
+	if err != nil {
+		return nil, text(o.Name).wrap(0, err)
+	}
+	return set, nil
+}
+
+// parquetReader makes a set of a file.
+type parquetReader struct {
+	file   *parquet.File
+	source []int // columns of the file that are looked at
+	cells  []parquetCell
+	head   csvHead // settles their use
+}
+
+// pandasIndex is how pandas calls an index that has no name.
+const pandasIndex = "__index_level_0__"
+
+func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (*Set, error) {
+	var err error
+	if p.file, err = parquet.Open(r, size, parquet.Limits{Page: bounds.page}); err != nil {
+		return nil, ofColumn(err)
+	}
+	for j, c := range p.file.Columns {
+		if c.Name != pandasIndex || o.Label == pandasIndex || o.ID == pandasIndex {
+			p.source = append(p.source, j)
+			p.head.names = append(p.head.names, c.Name)
+		}
+	}
+	if p.head.width = len(p.source); p.head.width == 0 {
+		return nil, errors.New("there are no columns; give at least one feature")
+	}
+	if err := checkNames(p.head.names); err != nil {
+		return nil, err
+	}
+	if err := p.head.assign(CSVOptions{Label: o.Label, ID: o.ID}); err != nil {
+		return nil, err
+	}
+	s, err := shapeOf([]int{p.file.Rows, len(p.head.features)}, bounds)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.settleCells(); err != nil {
+		return nil, err
+	}
+	return p.set(o.Name, s)
+}
+
+// ofColumn names the column that the decoder refuses.
+func ofColumn(err error) error {
+	var c *parquet.ColumnError
+	if errors.As(err, &c) {
+		return fmt.Errorf("column %s %w", quote(c.Column), c.Err)
+	}
+	return err
+}
+
+// settleCells looks at the types of all columns before any value is read.
+func (p *parquetReader) settleCells() error {
+	p.cells = make([]parquetCell, len(p.source))
+	for b, j := range p.source {
+		isText := b == p.head.label || b == p.head.id
+		var err error
+		if p.cells[b], err = newParquetCell(p.file.Columns[j], isText); err != nil {
+			return fmt.Errorf("%s %w", p.head.column(b), err)
+		}
+	}
+	return nil
+}
+
+func (p *parquetReader) set(name string, s shape) (*Set, error) {
+	out := &Set{Name: name, Columns: p.head.featureNames()}
+	var err error
+	if out.X, err = p.table(s); err != nil {
+		return nil, err
+	}
+	if out.Labels, err = p.strings(p.head.label, s.rows); err != nil {
+		return nil, err
+	}
+	if out.IDs, err = p.strings(p.head.id, s.rows); err != nil {
+		return nil, err
+	}
+	return out, out.checkIDs()
+}
+
+// table is of float32 where that loses nothing.
+func (p *parquetReader) table(s shape) (Table, error) {
+	for _, b := range p.head.features {
+		if !p.cells[b].fits32 {
+			m, err := readFeatures[float64](p, s)
+			return NewDense(m), err
+		}
+	}
+	m, err := readFeatures[float32](p, s)
+	return NewDense32(m), err
+}
+
+func readFeatures[T linalg.Float](p *parquetReader, s shape) (linalg.Matrix[T], error) {
+	m := linalg.New[T](s.rows, s.cols)
+	for at, b := range p.head.features {
+		number := p.cells[b].number
+		err := p.each(b, func(row int, value []byte) error {
+			v := number(value)
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return inRow(errNotFinite, row)
+			}
+			m.Data[row*m.Stride+at] = T(v)
+			return nil
+		})
+		if err != nil {
+			return linalg.Matrix[T]{}, err
+		}
+	}
+	return m, nil
+}
+
+// strings reads labels or ids; column -1 gives nil.
+func (p *parquetReader) strings(b, rows int) ([]string, error) {
+	if b < 0 {
+		return nil, nil
+	}
+	var l labeller
+	out := make([]string, 0, rows)
+	err := p.each(b, func(row int, value []byte) error {
+		s, err := p.cells[b].label(value)
+		if err == nil {
+			s, err = l.canonical(s)
+		}
+		if err != nil {
+			return inRow(err, row)
+		}
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// each calls f with the values of a column that is looked at.
+func (p *parquetReader) each(b int, f func(row int, value []byte) error) error {
+	if err := p.file.Each(p.source[b], f); err != nil {
+		return fmt.Errorf("%s %w", p.head.column(b), err)
+	}
+	return nil
+}
+
+func inRow(err error, row int) error {
+	return fmt.Errorf("%w in row %d; correct the cell or drop the row", err, row+1)
+}
