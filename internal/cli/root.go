@@ -46,7 +46,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		a.demo(), a.simulate(), a.federation(), a.coordinator(), a.party(), a.job(), a.predict(),
-		a.data(), a.doctor(), a.version())
+		a.data(), a.bench(), a.doctor(), a.version())
 	return root
 }
 

@@ -1,0 +1,125 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/okra"
+)
+
+// encodeSize is what OKRA's encoders are measured on.
+type encodeSize struct {
+	rows       int
+	few, many  int // features; powers of two, for the growth
+	blocked    int // features for encoder block
+	blockDgemm int // order of the product that it is measured by
+}
+
+// Encode measures OKRA's encoders: hadamard beside reading and writing the
+// encoded rows as often as it has passes over them, block beside dgemm, and how
+// the time of hadamard grows with the features.
+func Encode() Benchmark {
+	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, blocked: 1 << 16, blockDgemm: 2048})
+}
+
+func encodeOf(s encodeSize) Benchmark {
+	return Benchmark{[]scene{
+		{name: fmt.Sprintf("hadamard, %d features", s.many), prepare: func(context.Context) (race, error) { return raceHadamard(s) }},
+		{name: fmt.Sprintf("block, %d features", s.blocked), prepare: func(context.Context) (race, error) { return raceBlock(s) }},
+	}}
+}
+
+// encoding is an encoder with rows and room for what they become.
+type encoding struct {
+	okra.Encoder
+	src, dst linalg.Matrix[float64]
+}
+
+func newEncoding(spec okra.Spec, n, f int) (encoding, error) {
+	p, err := okra.NewParams(spec)
+	if err != nil {
+		return encoding{}, err
+	}
+	e, err := okra.NewEncoder(p, okra.Seed{1}, f, okra.Padding(f))
+	if err != nil {
+		return encoding{}, err
+	}
+	return encoding{e, noise[float64](n, f, 1), linalg.New[float64](n, e.Width())}, nil
+}
+
+func (e encoding) run() run { return pure(func() { e.Encode(e.dst, e.src) }) }
+
+const hadamardRounds = 3
+
+func raceHadamard(s encodeSize) (race, error) {
+	spec := okra.Spec{Encoder: okra.Hadamard, Rounds: hadamardRounds}
+	large, err := newEncoding(spec, s.rows, s.many)
+	if err != nil {
+		return race{}, err
+	}
+	small, err := newEncoding(spec, s.rows, s.few)
+	if err != nil {
+		return race{}, err
+	}
+	const passes = 2*hadamardRounds + 2
+	return race{
+		runs: []run{
+			pure(func() {
+				for range passes {
+					readAndWrite(large.dst)
+				}
+			}),
+			large.run(),
+			small.run(),
+		},
+		rows: func(best []span) []Row {
+			name := fmt.Sprintf("hadamard, %d rounds, %d rows of %d features", hadamardRounds, s.rows, s.many)
+			passing := fmt.Sprintf("reading and writing %d x %d values %d times", s.rows, large.Width(), passes)
+			nlogn := func(f int) float64 { return float64(f) * math.Log2(float64(f)) }
+			return []Row{
+				figure(name, best[1].wall, "s").beside(passing, best[0].wall).atMost(3.5),
+				figure(name+", processor time", best[1].cpu, "s").beside(passing, best[0].cpu),
+				figure(fmt.Sprintf("hadamard, growth from %d to %d features", s.few, s.many), best[1].wall/best[2].wall, "times").
+					beside("f log f", nlogn(s.many)/nlogn(s.few)).atMost(1),
+			}
+		},
+	}, nil
+}
+
+// readAndWrite changes every value on all cores.
+func readAndWrite(m linalg.Matrix[float64]) {
+	linalg.For(m.Rows, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := m.Row(i)
+			for j, v := range row {
+				row[j] = -v
+			}
+		}
+	})
+}
+
+func raceBlock(s encodeSize) (race, error) {
+	spec := okra.Spec{Encoder: okra.Block, Mode: okra.Paper, BlockWidth: 96}
+	e, err := newEncoding(spec, s.rows, s.blocked)
+	if err != nil {
+		return race{}, err
+	}
+	a, b := noise[float64](s.blockDgemm, s.blockDgemm, 1), noise[float64](s.blockDgemm, s.blockDgemm, 2)
+	c := linalg.New[float64](s.blockDgemm, s.blockDgemm)
+	return race{
+		runs: []run{pure(func() { linalg.MulTransB(c, a, b) }), e.run()},
+		rows: func(best []span) []Row {
+			// Frames of f/blocks features and (f+k)/blocks coordinates.
+			blocks := math.Max(1, math.Round(float64(s.blocked)/float64(spec.BlockWidth)))
+			flops := 2 * float64(s.rows) * float64(s.blocked) * float64(e.Width()) / blocks
+			order := float64(s.blockDgemm)
+			return []Row{
+				figure(fmt.Sprintf("block, frames of %d, %d rows of %d features", spec.BlockWidth, s.rows, s.blocked), flops/best[1].wall/1e9, "GFLOP/s").
+					beside(fmt.Sprintf("dgemm %v", shape{s.blockDgemm, s.blockDgemm, s.blockDgemm}), 2*order*order*order/best[0].wall/1e9).
+					atLeast(.4),
+			}
+		},
+	}, nil
+}

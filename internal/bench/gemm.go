@@ -1,0 +1,151 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// shape is that of a product a b^T: a is m x k, b is n x k.
+type shape struct{ m, n, k int }
+
+func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k) }
+
+// product is one routine at one shape. Its target is a share of the rate of
+// multiply-adds; 0: none.
+type product struct {
+	routine string
+	shape
+	target float64
+}
+
+// routines are named as in BLAS: s is float32, d float64; gemm is a b^T, syrk
+// a a^T, of which both triangles are written.
+var routines = []string{"dgemm", "dsyrk", "sgemm", "ssyrk"}
+
+// The shapes: as square as can be, long rows (encoded images), short rows (a
+// Gram matrix of a table).
+var (
+	square = shape{4096, 4096, 4096}
+	long   = shape{2000, 2000, 16384}
+	short  = shape{4096, 4096, 100}
+	little = shape{512, 512, 512} // for plain Go, which is some fifty times slower
+)
+
+// promised are the products of the fastest path.
+var promised = []product{
+	{"dgemm", square, .62}, {"dsyrk", square, .62}, {"sgemm", square, .58}, {"ssyrk", square, .58},
+	{"dgemm", long, .5}, {"dsyrk", long, .5}, {"sgemm", long, .5}, {"ssyrk", long, .5},
+	{"dgemm", short, .4}, {"dsyrk", short, .4}, {"sgemm", short, .4}, {"ssyrk", short, .4},
+}
+
+// Gemm measures products of matrices beside the rate of fused multiply-adds in
+// registers, of the same instructions on as many cores: the fastest path at
+// three shapes, the other vector path at one.
+func Gemm() Benchmark {
+	var b Benchmark
+	for i, path := range linalg.Paths() {
+		switch {
+		case path == linalg.Portable && i > 0: // measured where there is nothing else
+		case path == linalg.Portable:
+			b.add(path, every(little, 0))
+		case i == 0:
+			b.add(path, promised)
+		default:
+			b.add(path, every(square, .6))
+		}
+	}
+	return b
+}
+
+// every is all routines at one shape.
+func every(s shape, target float64) []product {
+	var list []product
+	for _, r := range routines {
+		list = append(list, product{r, s, target})
+	}
+	return list
+}
+
+func (b *Benchmark) add(path linalg.Path, products []product) {
+	for _, p := range products {
+		b.cases = append(b.cases, scene{
+			name: fmt.Sprintf("%s %v %v", p.routine, p.shape, path),
+			prepare: func(context.Context) (race, error) {
+				if p.routine[0] == 's' {
+					return raceProduct(path, p, work[float32](path, p)), nil
+				}
+				return raceProduct(path, p, work[float64](path, p)), nil
+			},
+		})
+	}
+}
+
+// job is work in floating-point operations, and the loop in registers that it
+// is measured by.
+type job struct {
+	flops   float64
+	do      func()
+	fma     func(cores, turns int) float64
+	perTurn float64 // operations of a turn on one core
+}
+
+func work[T linalg.Float](path linalg.Path, p product) job {
+	x, dst := noise[T](p.m, p.k, 1), linalg.New[T](p.m, p.n)
+	fma := func(cores, turns int) float64 { return linalg.FMA[T](path, cores, turns) }
+	j := job{fma: fma, perTurn: fma(1, 1)}
+	if p.routine[1:] == "syrk" {
+		j.flops = float64(p.m) * float64(p.m+1) * float64(p.k)
+		j.do = func() { linalg.SyrkOn(path, dst, x) }
+		return j
+	}
+	y := noise[T](p.n, p.k, 2)
+	j.flops = 2 * float64(p.m) * float64(p.n) * float64(p.k)
+	j.do = func() { linalg.MulTransBOn(path, dst, x, y) }
+	return j
+}
+
+// raceProduct lets the loop and the product take turns, on one core and on all.
+// The loop does as much as the product, so that it runs no less long than that
+// would at its best and meets the same load.
+func raceProduct(path linalg.Path, p product, j job) race {
+	counts := coreCounts()
+	done := make([]float64, len(counts)) // by the loop
+	var r race
+	for i, cores := range counts {
+		turns := int(j.flops/j.perTurn/float64(cores)) + 1
+		r.runs = append(r.runs,
+			pure(func() { onCores(cores, func() { done[i] = j.fma(cores, turns) }) }),
+			pure(func() { onCores(cores, j.do) }))
+	}
+	r.rows = func(best []span) []Row {
+		var rows []Row
+		for i, cores := range counts {
+			name := fmt.Sprintf("%s %v, %v, %s", p.routine, p.shape, path, coresText(cores))
+			row := figure(name, j.flops/best[2*i+1].wall/1e9, "GFLOP/s").
+				beside("multiply-adds in registers", done[i]/best[2*i].wall/1e9)
+			if p.target > 0 {
+				row = row.atLeast(p.target)
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	return r
+}
+
+// noise returns a matrix of numbers in [-1, 1), the same for the same seed.
+func noise[T linalg.Float](rows, cols int, seed uint64) linalg.Matrix[T] {
+	m := linalg.New[T](rows, cols)
+	linalg.For(rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			state := seed<<32 + uint64(i)
+			for j := range m.Row(i) {
+				state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
+				m.Row(i)[j] = T(int64(state)>>32) * 0x1p-31
+			}
+		}
+	})
+	return m
+}

@@ -1,0 +1,175 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// Benchmark is a list of cases, measured one after another.
+type Benchmark struct{ cases []scene }
+
+// scene is one case. It prepares its race only when its turn comes, so that
+// two do not hold their memory at the same time.
+type scene struct {
+	name    string
+	prepare func(context.Context) (race, error)
+}
+
+// race is what takes turns, and what the best times mean.
+type race struct {
+	runs []run
+	// rows is called once after the last turn, with the best time of each run.
+	rows func(best []span) []Row
+	// close frees what the garbage collector does not; may be nil.
+	close func() error
+}
+
+// run is one thing that is timed. Between runs a measurement can be
+// interrupted; within one only where it watches the context.
+type run func(context.Context) error
+
+// pure makes a run of work that neither fails nor looks up.
+func pure(work func()) run {
+	return func(context.Context) error {
+		work()
+		return nil
+	}
+}
+
+// span is what a run took, in seconds. CPU counts all cores and all children,
+// user and system.
+type span struct{ wall, cpu float64 }
+
+// unavailable says why a case cannot be measured here. It is no failure.
+type unavailable struct{ reason string }
+
+func (u unavailable) Error() string { return u.reason }
+
+// Result is what was measured.
+type Result struct {
+	Runs  int      `json:"runs"`  // of which the best counts
+	Rows  []Row    `json:"rows"`  // [] when there is none
+	Notes []string `json:"notes"` // what could not be measured here, and why
+}
+
+// Missed lists the names of the rows that do not reach their target.
+func (r Result) Missed() []string {
+	var names []string
+	for _, row := range r.Rows {
+		if row.Missed() {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// Measure runs every case the given number of times, at least once, and keeps
+// the best of each run. step hears after each round how many of all have been
+// done. It ends early with the error of ctx.
+func (b Benchmark) Measure(ctx context.Context, runs int, step func(done, total int)) (Result, error) {
+	if runs < 1 {
+		return Result{}, fmt.Errorf("bench: %d runs; measure at least once", runs)
+	}
+	r := Result{Runs: runs, Rows: []Row{}, Notes: []string{}}
+	done, total := 0, runs*len(b.cases)
+	step(done, total)
+	for _, c := range b.cases {
+		rows, err := c.measure(ctx, runs, func() {
+			done++
+			step(done, total)
+		})
+		var missing unavailable
+		switch {
+		case errors.As(err, &missing):
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s", c.name, missing.reason))
+			done += runs
+			step(done, total)
+		case err != nil:
+			return Result{}, fmt.Errorf("bench: %s: %w", c.name, err)
+		}
+		r.Rows = append(r.Rows, rows...)
+	}
+	return r, nil
+}
+
+func (s scene) measure(ctx context.Context, rounds int, step func()) (rows []Row, err error) {
+	r, err := s.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.close != nil {
+		defer func() { err = errors.Join(err, r.close()) }()
+	}
+	best, err := inTurns(ctx, rounds, r.runs, step)
+	if err != nil {
+		return nil, err
+	}
+	return r.rows(best), nil
+}
+
+// inTurns runs all of them, one after another, rounds times over: load that
+// comes and goes meets each alike. It returns the least wall time and the least
+// CPU time of each.
+func inTurns(ctx context.Context, rounds int, runs []run, step func()) ([]span, error) {
+	best := make([]span, len(runs))
+	for i := range best {
+		best[i] = span{math.Inf(1), math.Inf(1)}
+	}
+	for range rounds {
+		for i, r := range runs {
+			s, err := timed(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			best[i] = span{min(best[i].wall, s.wall), min(best[i].cpu, s.cpu)}
+		}
+		step()
+	}
+	return best, nil
+}
+
+// timed measures one run. What others left behind goes back to the system
+// first: neither its collection nor its memory belongs to this run.
+func timed(ctx context.Context, r run) (span, error) {
+	if err := ctx.Err(); err != nil {
+		return span{}, err
+	}
+	debug.FreeOSMemory()
+	before, err := cpuSeconds()
+	if err != nil {
+		return span{}, err
+	}
+	begin := time.Now()
+	if err := r(ctx); err != nil {
+		return span{}, err
+	}
+	wall := time.Since(begin)
+	after, err := cpuSeconds()
+	return span{max(wall, 1).Seconds(), after - before}, err
+}
+
+// onCores runs work with that many cores.
+func onCores(cores int, work func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+	work()
+}
+
+// coreCounts is one core and all of them.
+func coreCounts() []int {
+	if all := runtime.GOMAXPROCS(0); all > 1 {
+		return []int{1, all}
+	}
+	return []int{1}
+}
+
+func coresText(n int) string {
+	if n == 1 {
+		return "1 core"
+	}
+	return fmt.Sprintf("%d cores", n)
+}

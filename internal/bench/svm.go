@@ -1,0 +1,244 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// svmTask is a C-SVC with an RBF kernel on the rows of a LIBSVM text file.
+type svmTask struct {
+	name          string
+	gamma, c, tol float64
+	// open puts the file into the folder dir, or finds it elsewhere.
+	open func(dir string) (path string, err error)
+	// variants are how much memory may hold kernel values.
+	variants []svmVariant
+}
+
+// svmVariant is a bound on the memory for kernel values.
+type svmVariant struct {
+	name   string
+	bytes  int64
+	target float64 // how many times faster than the peer; 0: none
+}
+
+// The bounds: room for all kernel values of what is measured, and too little.
+const (
+	plenty = 8 << 30
+	scarce = 512e6
+)
+
+// SVM measures the training of a C-SVC from a file to the machine: on generated
+// rows and, where lib has it, on a9a. Its limit is the time of all inner
+// products; with a peer it is compared with that too, in time and in result.
+func SVM(lib source.Library, peer Peer) Benchmark {
+	generated := svmTask{
+		name: "20,000 x 100", gamma: .01, c: 1, tol: svm.DefaultTol,
+		open:     func(dir string) (string, error) { return twoClouds(dir, 20000, 100) },
+		variants: []svmVariant{{"", plenty, 6}, {", 512 MB for kernel values", scarce, 3}},
+	}
+	a9a := svmTask{
+		name: "a9a", gamma: 1. / 123, c: 1, tol: svm.DefaultTol,
+		open:     func(string) (string, error) { return find(lib, "a9a/a9a") },
+		variants: []svmVariant{{"", plenty, 4}, {", 512 MB for kernel values", scarce, 3}},
+	}
+	return svmOf([]svmTask{generated, a9a}, peer)
+}
+
+func svmOf(tasks []svmTask, peer Peer) Benchmark {
+	var b Benchmark
+	for _, t := range tasks {
+		b.cases = append(b.cases, scene{t.name, func(context.Context) (race, error) { return raceSVM(t, peer) }})
+	}
+	return b
+}
+
+func find(lib source.Library, name string) (string, error) {
+	path, err := lib.Find(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", unavailable{fmt.Sprintf("%s is not in the data folder; set %s to one that has it", name, source.Variable)}
+	}
+	return path, err
+}
+
+// twoClouds writes rows of two classes that overlap: normal values whose mean
+// is the class's, and one label in twenty wrong. The file is the same on every
+// machine.
+func twoClouds(dir string, rows, columns int) (string, error) {
+	const apart, wrong = .12, .05
+	s := prg.New([32]byte{}, "bench/svm")
+	set := &dataset.Set{Labels: make([]string, rows)}
+	x := linalg.New[float64](rows, columns)
+	for i := range rows {
+		side := float64(2*(i%2) - 1)
+		for j := range x.Row(i) {
+			// Four decimals, which text and both programs hold alike.
+			x.Row(i)[j] = math.Round(1e4*(s.NormFloat64()+apart*side)) / 1e4
+		}
+		if s.Float64() < wrong {
+			side = -side
+		}
+		set.Labels[i] = fmt.Sprint(side)
+	}
+	set.X = dataset.NewDense(x)
+	return filepath.Join(dir, "train"), create(filepath.Join(dir, "train"), set)
+}
+
+func create(path string, set *dataset.Set) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return dataset.WriteLIBSVM(f, set)
+}
+
+// load reads the file as the training does.
+func load(path string) (x linalg.Matrix[float64], labels []string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return x, nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	set, err := dataset.ReadLIBSVM(f, dataset.LIBSVMOptions{Name: path})
+	if err != nil {
+		return x, nil, err
+	}
+	return dataset.DenseOf(set.X).Matrix(), set.Labels, nil
+}
+
+// fit trains as a program would that is given the file: reading it is part of
+// the work, as it is for the peer.
+func (t svmTask) fit(path string, bytes int64) (svmReport, error) {
+	x, labels, err := load(path)
+	if err != nil {
+		return svmReport{}, err
+	}
+	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: t.gamma})
+	if err != nil {
+		return svmReport{}, err
+	}
+	classes, codes := dataset.Classes(labels)
+	p := svm.Params{C: t.c, Tol: t.tol, CacheBytes: bytes}
+	c, err := svm.TrainSVC(kernel.Of(kernel.LinearGram(x), k), codes, classes, p, nil)
+	if err != nil {
+		return svmReport{}, err
+	}
+	return svmReport{objective: c.Pairs[0].Report.Objective, support: len(c.Support())}, nil
+}
+
+// measuredFit is fit with the peak of the process's memory.
+func (t svmTask) measuredFit(path string, bytes int64) (svmReport, error) {
+	if err := resetPeak(); err != nil {
+		return svmReport{}, err
+	}
+	r, err := t.fit(path, bytes)
+	if err != nil {
+		return svmReport{}, err
+	}
+	r.peak, err = peakMemory()
+	return r, err
+}
+
+// contest is a task that is being measured.
+type contest struct {
+	svmTask
+	path    string
+	ours    []svmReport // by variant
+	theirs  *svmReport  // nil without a peer
+	peerRun int         // of the race
+}
+
+func raceSVM(t svmTask, peer Peer) (r race, err error) {
+	dir, err := os.MkdirTemp("", "mercer-bench-")
+	if err != nil {
+		return race{}, err
+	}
+	r.close = func() error { return os.RemoveAll(dir) }
+	c := &contest{svmTask: t, ours: make([]svmReport, len(t.variants))}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	if c.path, err = t.open(dir); err != nil {
+		return r, err
+	}
+	x, _, err := load(c.path)
+	if err != nil {
+		return r, err
+	}
+	r.runs = append(r.runs, allProducts(x))
+	for i, v := range t.variants {
+		r.runs = append(r.runs, func(context.Context) (err error) {
+			c.ours[i], err = t.measuredFit(c.path, v.bytes)
+			return err
+		})
+	}
+	if peer != (Peer{}) {
+		c.theirs, c.peerRun = new(svmReport), len(r.runs)
+		r.runs = append(r.runs, func(ctx context.Context) (err error) {
+			*c.theirs, err = peer.train(ctx, t, c.path, filepath.Join(dir, "model"))
+			return err
+		})
+	}
+	r.rows = c.rows
+	return r, nil
+}
+
+// allProducts is what no training that needs every pair of rows can do without:
+// the inner products, by panels that stay in the cache.
+func allProducts(x linalg.Matrix[float64]) run {
+	const panel = 256
+	dst := linalg.New[float64](panel, x.Rows)
+	return pure(func() {
+		for lo := 0; lo < x.Rows; lo += panel {
+			rows := x.Panel(lo, min(x.Rows, lo+panel))
+			linalg.MulTransB(dst.Panel(0, rows.Rows), rows, x)
+		}
+	})
+}
+
+func (c *contest) rows(best []span) []Row {
+	var rows []Row
+	for i, v := range c.variants {
+		took, name := best[1+i], fmt.Sprintf("C-SVC on %s%s", c.name, v.name)
+		rows = append(rows,
+			figure(name, took.wall, "s").beside("inner products of all pairs", best[0].wall),
+			figure(name+", processor time", took.cpu, "s").beside("inner products of all pairs", best[0].cpu))
+		if c.theirs == nil {
+			rows = append(rows, figure(name+", peak memory", c.ours[i].peak/(1<<20), "MiB"))
+			continue
+		}
+		rows = append(rows, c.beside(name, i, took, best[c.peerRun])...)
+	}
+	return rows
+}
+
+// beside compares variant i with the peer.
+func (c *contest) beside(name string, i int, took, peer span) []Row {
+	ours, theirs := c.ours[i], c.theirs
+	speed := figure(name+", speed", took.wall, "s").outruns(SVMTrain, peer.wall)
+	if c.variants[i].target > 0 {
+		speed = speed.atLeast(c.variants[i].target)
+	}
+	return []Row{
+		speed,
+		figure(name+", speed by processor time", took.cpu, "s").outruns(SVMTrain, peer.cpu),
+		figure(name+", objective", ours.objective, "").agrees(SVMTrain, theirs.objective).atMost(1e-6),
+		figure(name+", support vectors", float64(ours.support), "").agrees(SVMTrain, float64(theirs.support)).atMost(.01),
+		figure(name+", peak memory", ours.peak/(1<<20), "MiB").beside(SVMTrain, theirs.peak/(1<<20)),
+	}
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/bench"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const aboutBench = `Measure how fast this machine computes, beside its own limit or a peer measured in
+the same run: limit and measurement take turns, and the best of --runs turns
+counts. Look at the ratios: they mean the same on every machine.
+
+Targets are those of two cores with AVX-512. A target that is missed is reported
+and is no failure, unless --check is given: then the exit code is 1. Let nothing
+else run meanwhile.`
+
+func (a *app) bench() *cobra.Command {
+	cmd := group("bench", "Measure the speed of this machine beside its limits")
+	cmd.Long = aboutBench
+	cmd.Example = "  mercer bench gemm\n  mercer bench kpca --json"
+	cmd.AddCommand(
+		a.benchmark("gemm", "Products of matrices, beside multiply-adds in registers", bench.Gemm),
+		a.benchmark("gram", "Kernel matrices, beside a copy of as much memory", bench.Gram),
+		a.benchSVM(),
+		a.benchmark("kpca", "Kernel PCA, beside reading the matrix, and its eigenvalues", bench.KPCA),
+		a.benchmark("encode", "OKRA's encoders, beside passes over the rows and dgemm", bench.Encode),
+	)
+	return cmd
+}
+
+// benchResult is what a benchmark found, and on what machine.
+type benchResult struct {
+	Machine benchMachine `json:"machine"`
+	bench.Result
+}
+
+// benchMachine are the facts that figures depend on.
+type benchMachine struct {
+	OS    string   `json:"os"`
+	Arch  string   `json:"arch"`
+	Cores int      `json:"cores"`
+	CPU   []string `json:"cpu_features"`
+	Path  string   `json:"path"` // instructions of the products
+	Go    string   `json:"go"`
+}
+
+func thisMachine() benchMachine {
+	return benchMachine{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Cores: runtime.GOMAXPROCS(0),
+		CPU: features(), Path: linalg.Paths()[0].String(), Go: runtime.Version(),
+	}
+}
+
+// benchRuns is of how many turns the best counts.
+const benchRuns = 5
+
+// benchmark is a command that measures.
+func (a *app) benchmark(name, short string, make func() bench.Benchmark) *cobra.Command {
+	var o benchOptions
+	cmd := &cobra.Command{
+		Use:     name,
+		Short:   short,
+		Example: fmt.Sprintf("  mercer bench %s\n  mercer bench %s --json --check", name, name),
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			return a.measure(ctx, name, make(), o)
+		}),
+	}
+	o.flags(cmd, benchRuns)
+	return cmd
+}
+
+// svmRuns are fewer: the peer alone takes half a minute for each.
+const svmRuns = 2
+
+func (a *app) benchSVM() *cobra.Command {
+	var o benchOptions
+	var peerName string
+	cmd := &cobra.Command{
+		Use:   "svm",
+		Short: "Training of a C-SVC, beside the inner products of all rows or LIBSVM",
+		Long: `Train a C-SVC with an RBF kernel on 20,000 generated rows of 100 columns and, where
+the data folder has it, on a9a; then again with 512 MB for kernel values. Reading
+the file is part of the work.
+
+--peer svm-train runs LIBSVM's program with its own defaults in turns with ours,
+and compares time, objective, support vectors and memory. It is one core's work
+and takes about half a minute a turn; of two cores we use both.`,
+		Example: "  mercer bench svm\n  mercer bench svm --peer svm-train --json",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			peer, err := bench.FindPeer(peerName)
+			switch {
+			case errors.Is(err, bench.ErrNoPeer):
+				return nil, err
+			case err != nil:
+				return nil, usage("%w", err)
+			}
+			return a.measure(ctx, "svm", bench.SVM(a.library(), peer), o)
+		}),
+	}
+	o.flags(cmd, svmRuns)
+	cmd.Flags().StringVar(&peerName, "peer", "", "another program to compare with: svm-train")
+	return cmd
+}
+
+// benchOptions are the flags of every benchmark.
+type benchOptions struct {
+	runs  int
+	check bool
+}
+
+func (o *benchOptions) flags(cmd *cobra.Command, runs int) {
+	cmd.Flags().IntVar(&o.runs, "runs", runs, "turns, of which the best counts")
+	cmd.Flags().BoolVar(&o.check, "check", false, "end with exit code 1 when a target is missed")
+}
+
+func (a *app) measure(ctx context.Context, name string, b bench.Benchmark, o benchOptions) (Result, error) {
+	if o.runs < 1 {
+		return nil, usage("--runs %d; measure at least once", o.runs)
+	}
+	bars := a.progress()
+	defer bars.Close()
+	found, err := orAbandon(ctx, func() (bench.Result, error) {
+		return b.Measure(ctx, o.runs, func(done, total int) {
+			bars.Step("", protocol.Progress{Stage: name, Done: int64(done), Total: int64(total)})
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := benchResult{thisMachine(), found}
+	if o.check {
+		return r, r.err()
+	}
+	return r, nil
+}
+
+// err is an error that carries all figures, when targets are missed.
+func (r benchResult) err() error {
+	missed := r.Missed()
+	if missed == nil {
+		return nil
+	}
+	return &Error{
+		Code: codeFailed, Exit: Failed, Result: r,
+		Err:  errors.New("target missed: " + strings.Join(missed, "; ")),
+		Hint: "close other programs and measure again",
+	}
+}
+
+// Print writes a table, and what the limits are.
+func (r benchResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	m := r.Machine
+	p.linef("%s/%s, %s, %s, products by %s; best of %s", m.OS, m.Arch, countOf(m.Cores, "core"), m.Go, m.Path, countOf(r.Runs, "turn"))
+	p.linef("")
+	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "target", "reached", "limit is"}}
+	for _, row := range r.Rows {
+		t.add(row.Name, short(row.Value), row.Unit, optional(row.Limit), optional(row.Ratio), target(row), reached(row.Pass), row.Against)
+	}
+	p.join(t.print(w))
+	for _, note := range r.Notes {
+		p.linef("\n%s", paragraph("not measured: "+note))
+	}
+	return p.err
+}
+
+// short is a figure with three digits, or all before the point.
+func short(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+func optional(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return short(*v)
+}
+
+// target is "ratio >= 0.62".
+func target(r bench.Row) string {
+	if r.Target == nil {
+		return ""
+	}
+	return strings.Replace(r.Rule, "target", short(*r.Target), 1)
+}
+
+func reached(pass *bool) string {
+	if pass == nil {
+		return ""
+	}
+	return map[bool]string{true: "yes", false: "NO"}[*pass]
+}

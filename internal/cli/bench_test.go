@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/bench"
+)
+
+// measured is a result with a row of every sort.
+func measured() benchResult {
+	limit, ratio, least, most := 100., .7512, .62, 1e-8
+	yes, no := true, false
+	return benchResult{
+		Machine: thisMachine(),
+		Result: bench.Result{
+			Runs: 5,
+			Rows: []bench.Row{
+				{Name: "copy", Value: 31.234, Unit: "GB/s"},
+				{Name: "dgemm", Value: 75.12, Unit: "GFLOP/s", Against: "loop", Limit: &limit, Ratio: &ratio, RatioIs: "value/limit", Rule: "ratio >= target", Target: &least, Pass: &yes},
+				{Name: "eigenvalues", Value: 3e-8, Rule: "value <= target", Target: &most, Pass: &no},
+			},
+			Notes: []string{"a9a: it is not there"},
+		},
+	}
+}
+
+func TestBenchPrints(t *testing.T) {
+	var out bytes.Buffer
+	if err := measured().Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`^linux|^darwin`, `best of 5 turns`,
+		`(?m)^copy +31\.2 +GB/s$`,
+		`(?m)^dgemm +75\.1 +GFLOP/s +100 +0\.751 +ratio >= 0\.62 +yes +loop$`,
+		`(?m)^eigenvalues +3e-08 +value <= 1e-08 +NO$`,
+		`(?m)^not measured: a9a: it is not there$`,
+	} {
+		if !regexp.MustCompile(line).MatchString(out.String()) {
+			t.Errorf("%s is not in\n%s", line, out.String())
+		}
+	}
+	if err := measured().Print(broken{}); err == nil {
+		t.Error("a broken pipe is no error")
+	}
+}
+
+// A missed target is an error only for who asks, and the figures are not lost.
+func TestBenchChecks(t *testing.T) {
+	r := measured()
+	var e *Error
+	if err := r.err(); !errors.As(err, &e) || e.Exit != Failed || e.Result == nil || err.Error() != "target missed: eigenvalues" {
+		t.Errorf("%v", err)
+	}
+	r.Rows = r.Rows[:2]
+	if err := r.err(); err != nil {
+		t.Errorf("nothing is missed, and yet %v", err)
+	}
+}
+
+// Whatever a benchmark finds comes as one document with the machine's facts.
+func TestBenchDocument(t *testing.T) {
+	var out bytes.Buffer
+	a := testApp(&out, io.Discard)
+	a.json = true
+	r, err := a.measure(t.Context(), "nothing", bench.Benchmark{}, benchOptions{runs: 3, check: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.succeed("bench nothing", r); err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Result struct {
+			Machine struct {
+				Cores        int
+				Path, Go, OS string
+				CPUFeatures  []string `json:"cpu_features"`
+			}
+			Runs  int
+			Rows  []bench.Row
+			Notes []string
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	m := d.Result.Machine
+	if m.Cores < 1 || m.Path == "" || m.OS == "" || !strings.HasPrefix(m.Go, "go") || m.CPUFeatures == nil {
+		t.Errorf("machine %+v", m)
+	}
+	if d.Result.Runs != 3 || d.Result.Rows == nil || d.Result.Notes == nil {
+		t.Errorf("%s", out.Bytes())
+	}
+}
+
+func TestBenchPeerIsNotInstalled(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var out, errs bytes.Buffer
+	none := func(string) string { return "" }
+	if code := Main([]string{"bench", "svm", "--peer", "svm-train"}, strings.NewReader(""), &out, &errs, none); code != Failed {
+		t.Errorf("exit code %d", code)
+	}
+	const want = "mercer: bench: the program to compare with is not installed: svm-train; on Debian: apt-get install libsvm-tools\n"
+	if errs.String() != want || out.Len() > 0 {
+		t.Errorf("%s%s", errs.String(), out.String())
+	}
+}
