@@ -20,6 +20,7 @@ func small() map[string]Benchmark {
 	return map[string]Benchmark{
 		"gemm":   gemm,
 		"gram":   gramOf(gramShape{60, 8}),
+		"grid":   gridOf(gridSize{rows: 150, folds: 3, gammas: []float64{1}, cs: []float64{1, 10}}),
 		"kpca":   kpcaOf(kpcaSize{rows: 520, columns: 30, components: 5, small: 60}),
 		"encode": encodeOf(encodeSize{rows: 4, few: 64, many: 256, blocked: 256, blockDgemm: 32}),
 	}

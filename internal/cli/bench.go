@@ -32,6 +32,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchmark("gemm", "Products of matrices, beside multiply-adds in registers", bench.Gemm),
 		a.benchmark("gram", "Kernel matrices, beside a copy of as much memory", bench.Gram),
 		a.benchSVM(),
+		a.benchmark("grid", "A grid of C-SVCs, beside each cell by itself", bench.Grid),
 		a.benchmark("kpca", "Kernel PCA, beside reading the matrix, and its eigenvalues", bench.KPCA),
 		a.benchmark("encode", "OKRA's encoders, beside passes over the rows and dgemm", bench.Encode),
 	)
