@@ -6,73 +6,171 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Dense is a table that stores every cell.
-type Dense struct{ m linalg.Matrix[float64] }
+// Dense is a table that stores every cell as a float64.
+type Dense struct{ dense[float64] }
+
+// Dense32 is Dense in half the memory: a table that stores every cell as a
+// float32. It is what readers choose where nothing is lost by it, as for pixels
+// and for tables that were float32 before.
+type Dense32 struct{ dense[float32] }
 
 // NewDense returns a table over m, which it aliases. It panics if m's data are
 // too short for its shape.
-func NewDense(m linalg.Matrix[float64]) *Dense {
-	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || m.Rows > 0 && (m.Rows-1)*m.Stride+m.Cols > len(m.Data) {
-		panic(fmt.Sprintf("dataset: %d numbers with stride %d cannot be a %d x %d matrix", len(m.Data), m.Stride, m.Rows, m.Cols))
-	}
-	return &Dense{m: m}
-}
+func NewDense(m linalg.Matrix[float64]) *Dense { return &Dense{denseOver(m)} }
+
+// NewDense32 returns a table over m, which it aliases. It panics if m's data are
+// too short for its shape.
+func NewDense32(m linalg.Matrix[float32]) *Dense32 { return &Dense32{denseOver(m)} }
+
+// Subset returns the given rows, which stay where they are.
+func (d *Dense) Subset(rows []int) Table { return &Dense{d.choose(rows)} }
+
+// Subset returns the given rows, which stay where they are.
+func (d *Dense32) Subset(rows []int) Table { return &Dense32{d.choose(rows)} }
+
+// Columns copies the given columns.
+func (d *Dense) Columns(cols []int) Table { return &Dense{d.narrow(cols)} }
+
+// Columns copies the given columns.
+func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.narrow(cols)} }
 
 // DenseOf returns t itself if it is dense, else a copy that takes
-// 8*Rows*Cols bytes: look at the shape before calling it on a wide sparse table.
+// 8*Rows*Cols bytes: look at the shape before calling it on a wide table.
 func DenseOf(t Table) *Dense {
 	if d, ok := t.(*Dense); ok {
 		return d
 	}
 	m := linalg.New[float64](t.Rows(), t.Cols())
-	for i := range m.Rows {
-		t.Row(i, m.Row(i))
-	}
+	linalg.Gather(m, RowsOf(t), 0)
 	return NewDense(m)
 }
 
-// Matrix returns the cells, Rows x Cols, aliasing d.
-func (d *Dense) Matrix() linalg.Matrix[float64] { return d.m }
+// RowsOf gives the rows of t to computations, which read some at a time and
+// need no copy of t in float64.
+func RowsOf(t Table) linalg.Rows { return tableRows{t} }
+
+type tableRows struct{ t Table }
+
+func (r tableRows) Shape() (rows, cols int) { return r.t.Rows(), r.t.Cols() }
+
+func (r tableRows) ReadRow(i int, dst []float64) { r.t.Row(i, dst) }
+
+// dense is a table that stores every cell: the rows of one matrix, or rows that
+// lie anywhere, so that choosing and stacking rows copies none.
+type dense[T linalg.Float] struct {
+	m  linalg.Matrix[T]
+	at [][]T // the rows, where they do not all follow each other in m.Data
+}
+
+func denseOver[T linalg.Float](m linalg.Matrix[T]) dense[T] {
+	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || m.Rows > 0 && (m.Rows-1)*m.Stride+m.Cols > len(m.Data) {
+		panic(fmt.Sprintf("dataset: %d numbers with stride %d cannot be a %d x %d matrix", len(m.Data), m.Stride, m.Rows, m.Cols))
+	}
+	return dense[T]{m: m}
+}
+
+// scattered is a table of rows that lie anywhere.
+func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
+	return dense[T]{m: linalg.Matrix[T]{Rows: len(at), Cols: cols, Stride: cols}, at: at}
+}
+
+// row returns row i, aliasing c.
+func (d dense[T]) row(i int) []T {
+	if d.at != nil {
+		return d.at[i]
+	}
+	return d.m.Row(i)
+}
+
+// Matrix returns the cells, Rows x Cols, aliasing the table. Only a table whose
+// rows were chosen or stacked is copied.
+func (d dense[T]) Matrix() linalg.Matrix[T] {
+	if d.at == nil {
+		return d.m
+	}
+	m := linalg.New[T](d.m.Rows, d.m.Cols)
+	for i, row := range d.at {
+		copy(m.Row(i), row)
+	}
+	return m
+}
 
 // Rows returns the number of rows.
-func (d *Dense) Rows() int { return d.m.Rows }
+func (d dense[T]) Rows() int { return d.m.Rows }
 
 // Cols returns the number of columns.
-func (d *Dense) Cols() int { return d.m.Cols }
+func (d dense[T]) Cols() int { return d.m.Cols }
 
-// Row copies row i into dst, of length Cols; nil allocates.
-func (d *Dense) Row(i int, dst []float64) []float64 {
+// Row writes row i into dst, of length Cols; nil allocates.
+func (d dense[T]) Row(i int, dst []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, d.m.Cols)
 	}
-	copy(dst, d.m.Row(i))
+	linalg.Widen(dst, d.row(i))
 	return dst
 }
 
-// Subset copies the given rows.
-func (d *Dense) Subset(rows []int) Table {
-	m := linalg.New[float64](len(rows), d.m.Cols)
-	for a, i := range rows {
-		copy(m.Row(a), d.m.Row(i))
+// Each calls f for every cell of row i, zeros included.
+func (d dense[T]) Each(i int, f func(col int, value float64)) {
+	for j, v := range d.row(i) {
+		f(j, float64(v))
 	}
-	return NewDense(m)
 }
 
-// Columns copies the given columns.
-func (d *Dense) Columns(cols []int) Table {
-	m := linalg.New[float64](d.m.Rows, len(cols))
+// choose returns the given rows without copying them.
+func (d dense[T]) choose(rows []int) dense[T] {
+	if d.at == nil && consecutive(rows) {
+		return dense[T]{m: d.m.Panel(rows[0], rows[0]+len(rows))}
+	}
+	at := make([][]T, len(rows))
+	for a, i := range rows {
+		at[a] = d.row(i)
+	}
+	return scattered(at, d.m.Cols)
+}
+
+func consecutive(rows []int) bool {
+	for a, i := range rows {
+		if i != rows[0]+a {
+			return false
+		}
+	}
+	return len(rows) > 0
+}
+
+// narrow copies the given columns.
+func (d dense[T]) narrow(cols []int) dense[T] {
+	m := linalg.New[T](d.m.Rows, len(cols))
 	for i := range m.Rows {
-		from, to := d.m.Row(i), m.Row(i)
+		from, to := d.row(i), m.Row(i)
 		for b, j := range cols {
 			to[b] = from[j]
 		}
 	}
-	return NewDense(m)
+	return dense[T]{m: m}
 }
 
-// Each calls f for every cell of row i, zeros included.
-func (d *Dense) Each(i int, f func(col int, value float64)) {
-	for j, v := range d.m.Row(i) {
-		f(j, v)
+// stackDense puts tables of equal width under each other without copying them.
+func stackDense[T linalg.Float](tables []dense[T]) dense[T] {
+	if len(tables) == 1 {
+		return tables[0]
 	}
+	var at [][]T
+	for _, c := range tables {
+		for i := range c.m.Rows {
+			at = append(at, c.row(i))
+		}
+	}
+	return scattered(at, tables[0].m.Cols)
+}
+
+// finite says whether all cells of row i are finite: of what is not, the
+// difference with itself is NaN.
+func (d dense[T]) finite(i int) bool {
+	for _, v := range d.row(i) {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
 }

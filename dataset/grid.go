@@ -67,9 +67,9 @@ func measureAll(t Table) []axis {
 	axes := make([]axis, t.Cols())
 	switch d := t.(type) {
 	case *Dense:
-		measureDense(d.m, axes)
+		measureDense(d.dense, axes)
 	case *Dense32:
-		measureDense(d.m, axes)
+		measureDense(d.dense, axes)
 	default:
 		measureSparse(t, axes)
 	}
@@ -78,18 +78,18 @@ func measureAll(t Table) []axis {
 
 // measureDense gathers some columns at a time, a cache line wide where memory
 // allows it, on all cores.
-func measureDense[T linalg.Float](m linalg.Matrix[T], axes []axis) {
+func measureDense[T linalg.Float](d dense[T], axes []axis) {
 	const widest, held = 16, 1 << 20 // columns, and numbers in all of them
-	grain := max(1, min(widest, held/max(m.Rows, 1)))
-	linalg.For(m.Cols, grain, func(lo, hi int) {
-		columns := make([]float64, (hi-lo)*m.Rows)
-		for i := range m.Rows {
-			for b, v := range m.Row(i)[lo:hi] {
-				columns[b*m.Rows+i] = float64(v)
+	grain := max(1, min(widest, held/max(d.m.Rows, 1)))
+	linalg.For(d.m.Cols, grain, func(lo, hi int) {
+		columns := make([]float64, (hi-lo)*d.m.Rows)
+		for i := range d.m.Rows {
+			for b, v := range d.row(i)[lo:hi] {
+				columns[b*d.m.Rows+i] = float64(v)
 			}
 		}
 		for j := lo; j < hi; j++ {
-			axes[j] = measure(distinctCounts(columns[(j-lo)*m.Rows:][:m.Rows]))
+			axes[j] = measure(distinctCounts(columns[(j-lo)*d.m.Rows:][:d.m.Rows]))
 		}
 	})
 }

@@ -6,14 +6,15 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Append stacks the rows of the sets in order. They must agree in the number of
 // columns, in the names where two sets have names, and in having labels and
-// ids. Sparse sets give a sparse set, sets of float32 one of float32; any mixture
-// is made dense in float64. Two sets may hold the same id: Validate finds it.
+// ids. Dense sets of one precision share their rows with the result; sparse sets
+// give a sparse set; any mixture is copied into float64. Two sets may hold the same id: Validate finds it.
 func Append(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("dataset: nothing to append; give at least one set")
@@ -71,46 +72,45 @@ func title(s *Set) string {
 }
 
 func stack(sets []*Set) Table {
-	rows, sparse, single := 0, true, true
+	rows := 0
+	var doubles []dense[float64]
+	var singles []dense[float32]
+	var sparse []*CSR
 	for _, s := range sets {
-		_, isCSR := s.X.(*CSR)
-		_, is32 := s.X.(*Dense32)
-		rows, sparse, single = rows+s.X.Rows(), sparse && isCSR, single && is32
+		rows += s.X.Rows()
+		switch x := s.X.(type) {
+		case *Dense:
+			doubles = append(doubles, x.dense)
+		case *Dense32:
+			singles = append(singles, x.dense)
+		case *CSR:
+			sparse = append(sparse, x)
+		}
 	}
-	switch {
-	case sparse:
-		return stackCSR(sets, rows)
-	case single:
-		return stack32(sets, rows)
+	switch len(sets) {
+	case len(doubles):
+		return &Dense{stackDense(doubles)}
+	case len(singles):
+		return &Dense32{stackDense(singles)}
+	case len(sparse):
+		return stackCSR(sparse, rows)
 	}
+	return stackAny(sets, rows)
+}
+
+func stackAny(sets []*Set, rows int) *Dense {
 	m := linalg.New[float64](rows, sets[0].X.Cols())
 	at := 0
 	for _, s := range sets {
-		for i := range s.X.Rows() {
-			s.X.Row(i, m.Row(at))
-			at++
-		}
+		linalg.Gather(m.Panel(at, at+s.X.Rows()), RowsOf(s.X), 0)
+		at += s.X.Rows()
 	}
 	return NewDense(m)
 }
 
-func stack32(sets []*Set, rows int) *Dense32 {
-	m := linalg.New[float32](rows, sets[0].X.Cols())
-	at := 0
-	for _, s := range sets {
-		from := s.X.(*Dense32)
-		for i := range from.Rows() {
-			copy(m.Row(at), from.m.Row(i))
-			at++
-		}
-	}
-	return NewDense32(m)
-}
-
-func stackCSR(sets []*Set, rows int) *CSR {
-	out := &CSR{cols: sets[0].X.Cols(), start: make([]int, 1, rows+1)}
-	for _, s := range sets {
-		from := s.X.(*CSR)
+func stackCSR(tables []*CSR, rows int) *CSR {
+	out := &CSR{cols: tables[0].cols, start: make([]int, 1, rows+1)}
+	for _, from := range tables {
 		for i := range from.Rows() {
 			out.push(from.Entries(i))
 		}
@@ -171,7 +171,11 @@ func (s *Set) check() error {
 	return s.checkIDs()
 }
 
+// checkNumbers names the first number that is not finite.
 func (s *Set) checkNumbers() error {
+	if d, ok := s.X.(interface{ finite(i int) bool }); ok && allRows(s.X.Rows(), d.finite) {
+		return nil
+	}
 	var err error
 	for i := range s.X.Rows() {
 		s.X.Each(i, func(col int, v float64) {
@@ -184,6 +188,19 @@ func (s *Set) checkNumbers() error {
 		}
 	}
 	return nil
+}
+
+// allRows says whether ok holds for all of n rows. It asks on all cores.
+func allRows(n int, ok func(i int) bool) bool {
+	var bad atomic.Bool
+	linalg.For(n, 64, func(lo, hi int) {
+		for i := lo; i < hi && !bad.Load(); i++ {
+			if !ok(i) {
+				bad.Store(true)
+			}
+		}
+	})
+	return !bad.Load()
 }
 
 func (s *Set) checkIDs() error {

@@ -6,29 +6,116 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
+// panelBytes bounds the rows in float64 that a Gram matrix holds at a time, for
+// each of its two sides, where that is more than one row.
+const panelBytes = 256 << 20
+
 // LinearGram returns the inner products of the rows of x (n x f) with each
-// other: n x n, exactly symmetric.
-func LinearGram(x linalg.Matrix[float64]) linalg.Matrix[float64] {
-	g := linalg.New[float64](x.Rows, x.Rows)
-	linalg.Syrk(g, x)
+// other: n x n, exactly symmetric, accumulated in float64. Of rows that are no
+// matrix it holds two panels of at most 256 MiB in float64; the result is the
+// same bit for bit.
+func LinearGram(x linalg.Rows) linalg.Matrix[float64] {
+	n, _ := x.Shape()
+	g := linalg.New[float64](n, n)
+	switch m := x.(type) {
+	case linalg.Matrix[float64]:
+		linalg.Syrk(g, m)
+	case linalg.Matrix[float32]:
+		linalg.SyrkWide(g, m)
+	default:
+		gramOfPanels(g, x, panelBytes)
+	}
 	return g
 }
 
+// gramOfPanels computes g panel by panel of rows that fit in that many bytes.
+func gramOfPanels(g linalg.Matrix[float64], x linalg.Rows, bytes int) {
+	left, right := newPanels(x, bytes), newPanels(x, bytes)
+	for i := 0; i < g.Rows; i += left.size {
+		a := left.read(i)
+		for j := 0; j < i; j += right.size {
+			b := right.read(j)
+			linalg.MulTransB(part(g, i, a.Rows, j, b.Rows), a, b)
+			linalg.For(b.Rows, mapRows, func(lo, hi int) { mirror(g, i, i+a.Rows, j+lo, j+hi) })
+		}
+		linalg.Syrk(part(g, i, a.Rows, i, a.Rows), a)
+	}
+}
+
 // CrossGram returns the inner products of the rows of a (m x f) with those of
-// b (n x f): m x n. It panics when the widths differ.
-func CrossGram(a, b linalg.Matrix[float64]) linalg.Matrix[float64] {
-	g := linalg.New[float64](a.Rows, b.Rows)
-	linalg.MulTransB(g, a, b)
+// b (n x f): m x n. Of rows that are no matrix it holds panels of at most 256
+// MiB. It panics when the widths differ.
+func CrossGram(a, b linalg.Rows) linalg.Matrix[float64] {
+	m, _ := a.Shape()
+	n, _ := b.Shape()
+	g := linalg.New[float64](m, n)
+	left, right := newPanels(a, panelBytes), newPanels(b, panelBytes)
+	for i := 0; i < m; i += left.size {
+		a := left.read(i)
+		for j := 0; j < n; j += right.size {
+			b := right.read(j)
+			linalg.MulTransB(part(g, i, a.Rows, j, b.Rows), a, b)
+		}
+	}
 	return g
+}
+
+// part returns the rows and columns of m that begin with row i, column j.
+func part(m linalg.Matrix[float64], i, rows, j, cols int) linalg.Matrix[float64] {
+	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[i*m.Stride+j:]}
+}
+
+// panels are rows in float64, some at a time.
+type panels struct {
+	from linalg.Rows
+	rows int
+	size int                    // rows of a panel, the last may have fewer
+	room linalg.Matrix[float64] // reused; none for a matrix, which is one panel
+	held int                    // first row of the panel in room, -1 for none
+}
+
+func newPanels(x linalg.Rows, bytes int) *panels {
+	rows, cols := x.Shape()
+	p := &panels{from: x, rows: rows, size: max(1, rows), held: -1}
+	if m, ok := x.(linalg.Matrix[float64]); ok {
+		p.room, p.held = m, 0
+		return p
+	}
+	p.size = min(p.size, max(1, bytes/(8*max(1, cols))))
+	p.room = linalg.New[float64](min(rows, p.size), cols)
+	return p
+}
+
+// read returns the panel that begins with that row, until the next call.
+func (p *panels) read(first int) linalg.Matrix[float64] {
+	panel := p.room.Panel(0, min(p.size, p.rows-first))
+	if p.held != first {
+		linalg.Gather(panel, p.from, first)
+		p.held = first
+	}
+	return panel
 }
 
 // SquaredNorms returns the inner product of each row of x with itself, bit for
 // bit the diagonal of its linear Gram matrix (accumulated in float64).
-func SquaredNorms[T linalg.Float](x linalg.Matrix[T]) []float64 {
-	norms := make([]float64, x.Rows)
-	linalg.SquaredNorms(norms, x)
+func SquaredNorms(x linalg.Rows) []float64 {
+	n, _ := x.Shape()
+	norms := make([]float64, n)
+	if m, ok := x.(linalg.Matrix[float32]); ok {
+		linalg.SquaredNorms(norms, m)
+		return norms
+	}
+	p := newPanels(x, normBytes)
+	for i := 0; i < n; i += p.size {
+		panel := p.read(i)
+		linalg.SquaredNorms(norms[i:i+panel.Rows], panel)
+	}
 	return norms
 }
+
+// normBytes is a panel of which only norms are wanted: those are computed for
+// four rows at a time.
+const normBytes = 16 << 20
 
 // mapRows is how many rows go to one core at a time.
 const mapRows = 16

@@ -163,7 +163,7 @@ func decode(b []byte, magic string) (*SVC, error) {
 	if err != nil {
 		return nil, formatError("%w", err)
 	}
-	if h.single != isSingle(vectors) {
+	if h.single != m.isSingle() {
 		return nil, formatError("support vectors of %d-byte numbers that need not be", numberSize(h.single))
 	}
 	return m, nil

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/wire"
-	"github.com/mercer-fl/mercer/linalg"
 )
 
 const (
@@ -56,7 +55,7 @@ func (e *encoder) write(b []byte) {
 
 func write(w io.Writer, magic string, m *SVC) error {
 	e := &encoder{w: w, sum: sha256.New()}
-	single := isSingle(m.vectors)
+	single := m.isSingle()
 	header := m.header(single)
 	var prefix wire.Writer
 	prefix.Fixed([]byte(magic))
@@ -64,7 +63,7 @@ func write(w io.Writer, magic string, m *SVC) error {
 	prefix.Uint64(uint64(prefixSize + len(header) + m.bodySize(single) + sha256.Size))
 	e.write(prefix.Bytes())
 	e.write(header)
-	e.vectors(m.vectors, single)
+	e.vectors(m, single)
 	for i := range m.classifier.Pairs {
 		e.pair(m.classifier.Pairs[i].Rho, m.classifier.Pairs[i].Index, m.classifier.Pairs[i].Coef)
 	}
@@ -75,10 +74,10 @@ func write(w io.Writer, magic string, m *SVC) error {
 	return nil
 }
 
-// isSingle says whether every number of m is a float32.
-func isSingle(m linalg.Matrix[float64]) bool {
-	for i := range m.Rows {
-		for _, v := range m.Row(i) {
+// isSingle says whether every number of the support vectors is a float32.
+func (m *SVC) isSingle() bool {
+	for _, vector := range m.eachVector() {
+		for _, v := range vector {
 			if float64(float32(v)) != v {
 				return false
 			}
@@ -104,7 +103,7 @@ func (m *SVC) header(single bool) []byte {
 	}
 	w.String(text)
 	w.Uint32(uint32(m.Width()))
-	w.Uint32(uint32(m.vectors.Rows))
+	w.Uint32(uint32(m.count))
 	w.Uint8(uint8(numberSize(single)))
 	w.Bool(m.scale != nil)
 	w.Uint32(uint32(len(m.Classes())))
@@ -119,7 +118,7 @@ func (m *SVC) header(single bool) []byte {
 }
 
 func (m *SVC) bodySize(single bool) int {
-	size := numberSize(single) * m.vectors.Rows * m.vectors.Cols
+	size := numberSize(single) * m.count * m.width
 	for i := range m.classifier.Pairs {
 		size += pairSize + 12*len(m.classifier.Pairs[i].Coef)
 	}
@@ -127,18 +126,19 @@ func (m *SVC) bodySize(single bool) int {
 }
 
 // vectors writes row by row: a model may be as large as memory.
-func (e *encoder) vectors(m linalg.Matrix[float64], single bool) {
-	narrow := make([]float32, m.Cols)
-	for i := range m.Rows {
-		var w wire.Writer
-		w.Grow(m.Cols * numberSize(single))
+func (e *encoder) vectors(m *SVC, single bool) {
+	var w wire.Writer
+	w.Grow(m.width * numberSize(single))
+	narrow := make([]float32, m.width)
+	for _, vector := range m.eachVector() {
+		w.Reset()
 		if single {
-			for j, v := range m.Row(i) {
+			for j, v := range vector {
 				narrow[j] = float32(v)
 			}
 			w.Float32s(narrow)
 		} else {
-			w.Float64s(m.Row(i))
+			w.Float64s(vector)
 		}
 		e.write(w.Bytes())
 	}

@@ -193,8 +193,8 @@ func source(t testing.TB, spec kernel.Spec, x linalg.Matrix[float64]) kernel.Sou
 func TestDigitsThroughAFile(t *testing.T) {
 	m, direct, rows := trainDigits(t)
 	file := encode(t, m)
-	if n := m.Vectors(); len(file) > 4*n.Rows*n.Cols+120_000 {
-		t.Errorf("%d bytes for %d x %d numbers that are float32", len(file), n.Rows, n.Cols)
+	if n, width := m.Vectors().Shape(); len(file) > 4*n*width+120_000 {
+		t.Errorf("%d bytes for %d x %d numbers that are float32", len(file), n, width)
 	}
 	again, err := model.Open(bytes.NewReader(file))
 	if err != nil {

@@ -36,7 +36,7 @@ func (p *Private) Classes() []string { return p.svc.Classes() }
 func (p *Private) Width() int { return p.svc.Width() }
 
 // Support returns the number of support vectors.
-func (p *Private) Support() int { return p.svc.vectors.Rows }
+func (p *Private) Support() int { return p.svc.count }
 
 // Decisions returns the decision values of encoded rows, n x pairs of classes,
 // under the conditions of [SVC.Decisions].
@@ -49,7 +49,7 @@ func (p *Private) Predict(decisions linalg.Matrix[float64]) []int { return p.svc
 
 // String returns the dimensions of the model.
 func (p Private) String() string {
-	return fmt.Sprintf("private %s model of %d classes, %d encoded rows of width %d", p.svc.Type(), len(p.svc.Classes()), p.svc.vectors.Rows, p.svc.Width())
+	return fmt.Sprintf("private %s model of %d classes, %d encoded rows of width %d", p.svc.Type(), len(p.svc.Classes()), p.svc.count, p.svc.Width())
 }
 
 // GoString keeps %#v from printing the rows.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/mercer-fl/mercer/kernel"
@@ -27,15 +28,18 @@ type SVC struct {
 	spec       kernel.Spec
 	kernel     kernel.Kernel
 	scale      *Scale
-	vectors    linalg.Matrix[float64]
+	vectors    linalg.Rows
+	count      int       // of vectors
+	width      int       // of a vector
 	norms      []float64 // x.x of each vector
 	classifier *svm.Classifier
 }
 
 // NewSVC joins a classifier with its support vectors: vectors has the rows
 // c.Support(), in that order, as the kernel saw them (scaled). scale is what was
-// done to the rows before, or nil. NewSVC keeps the slices.
-func NewSVC(spec kernel.Spec, scale *Scale, vectors linalg.Matrix[float64], c *svm.Classifier) (*SVC, error) {
+// done to the rows before, or nil. NewSVC keeps the vectors, which stay where they
+// are.
+func NewSVC(spec kernel.Spec, scale *Scale, vectors linalg.Rows, c *svm.Classifier) (*SVC, error) {
 	m, err := newSVC(spec, scale, vectors, c)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -43,8 +47,9 @@ func NewSVC(spec kernel.Spec, scale *Scale, vectors linalg.Matrix[float64], c *s
 	return m, nil
 }
 
-func newSVC(spec kernel.Spec, scale *Scale, vectors linalg.Matrix[float64], c *svm.Classifier) (*SVC, error) {
+func newSVC(spec kernel.Spec, scale *Scale, vectors linalg.Rows, c *svm.Classifier) (*SVC, error) {
 	m := &SVC{scale: scale, vectors: vectors, classifier: c.Compact()}
+	m.count, m.width = vectors.Shape()
 	if err := m.setKernel(spec); err != nil {
 		return nil, err
 	}
@@ -70,16 +75,15 @@ func (m *SVC) setKernel(spec kernel.Spec) error {
 }
 
 func (m *SVC) check() error {
-	v := m.vectors
 	switch {
-	case v.Rows != len(m.classifier.Support()):
-		return fmt.Errorf("%d rows for the %d support vectors of the classifier", v.Rows, len(m.classifier.Support()))
-	case v.Rows < 1 || v.Rows > maxVectors || v.Cols < 1 || v.Cols > maxWidth:
-		return fmt.Errorf("%d support vectors of %d numbers, there must be 1 to %d of 1 to %d", v.Rows, v.Cols, maxVectors, maxWidth)
+	case m.count != len(m.classifier.Support()):
+		return fmt.Errorf("%d rows for the %d support vectors of the classifier", m.count, len(m.classifier.Support()))
+	case m.count < 1 || m.count > maxVectors || m.width < 1 || m.width > maxWidth:
+		return fmt.Errorf("%d support vectors of %d numbers, there must be 1 to %d of 1 to %d", m.count, m.width, maxVectors, maxWidth)
 	}
-	for i := range v.Rows {
-		if j := firstNotFinite(v.Row(i)); j >= 0 {
-			return fmt.Errorf("support vector %d holds %v in column %d", i, v.Row(i)[j], j)
+	for i, v := range m.eachVector() {
+		if j := firstNotFinite(v); j >= 0 {
+			return fmt.Errorf("support vector %d holds %v in column %d", i, v[j], j)
 		}
 	}
 	for _, class := range m.classifier.Classes {
@@ -87,7 +91,19 @@ func (m *SVC) check() error {
 			return fmt.Errorf("a class name of %d bytes, at most %d are allowed", len(class), maxClassName)
 		}
 	}
-	return m.scale.check(v.Cols)
+	return m.scale.check(m.width)
+}
+
+// eachVector reads the support vectors one by one, each into the same slice.
+func (m *SVC) eachVector() iter.Seq2[int, []float64] {
+	return func(yield func(int, []float64) bool) {
+		v := make([]float64, m.width)
+		for i := range m.count {
+			if m.vectors.ReadRow(i, v); !yield(i, v) {
+				return
+			}
+		}
+	}
 }
 
 func (s *Scale) check(width int) error {
@@ -129,15 +145,14 @@ func (m *SVC) Classes() []string { return m.classifier.Classes }
 // The caller must not change it.
 func (m *SVC) Classifier() *svm.Classifier { return m.classifier }
 
-// Vectors returns the support vectors, as the kernel sees them. The caller must
-// not change them.
-func (m *SVC) Vectors() linalg.Matrix[float64] { return m.vectors }
+// Vectors returns the support vectors, as the kernel sees them.
+func (m *SVC) Vectors() linalg.Rows { return m.vectors }
 
 // Scale returns what is done to a row before the kernel sees it, or nil.
 func (m *SVC) Scale() *Scale { return m.scale }
 
 // Width returns how many features a row has.
-func (m *SVC) Width() int { return m.vectors.Cols }
+func (m *SVC) Width() int { return m.width }
 
 func (m *SVC) content() *SVC { return m }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -178,10 +179,7 @@ func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
 func adopt(r *stage.Result, out string) error {
 	for i := range r.Models {
 		m := &r.Models[i]
-		b, err := os.ReadFile(m.Path)
-		if err != nil {
-			return fmt.Errorf("the model: %w", err)
-		}
+		from := m.Path
 		m.Path = filepath.Join(out, filepath.Base(m.Path))
 		if m.Private {
 			m.Path = filepath.Join(out, m.Party, "model")
@@ -189,9 +187,21 @@ func adopt(r *stage.Result, out string) error {
 		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
 			return fmt.Errorf("the folder of the results: %w", err)
 		}
-		if err := disk.Replace(m.Path, b); err != nil {
-			return err
+		if err := copyFile(m.Path, from); err != nil {
+			return fmt.Errorf("the model: %w", err)
 		}
 	}
 	return nil
+}
+
+func copyFile(to, from string) (err error) {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return disk.ReplaceBy(to, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -22,20 +23,19 @@ import (
 // comes last, so that it is there only if all is.
 func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result, error) {
 	result := srv.Result(a.facts)
-	var file bytes.Buffer
-	if err := model.EncodePrivate(&file, srv.Model()); err != nil {
+	sum := sha256.New()
+	path := c.path(j.ID, modelFile)
+	if err := disk.ReplaceBy(path, func(w io.Writer) error { return model.EncodePrivate(io.MultiWriter(w, sum), srv.Model()) }); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	result.Models = []stage.Model{{Party: c.name, Path: c.path(j.ID, modelFile), SHA256: hash(file.Bytes()), Private: true}}
+	result.Models = []stage.Model{{Party: c.name, Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: true}}
 	result.ModelHash = stage.HashModels(result.Models)
 	a.settle(result, j.Spec.Parties())
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	err = errors.Join(
-		disk.Replace(c.path(j.ID, modelFile), file.Bytes()),
-		disk.Replace(c.path(j.ID, decisionsFile), stage.NewOutcome(srv.Fitted()).Encode()))
+	err = disk.Replace(c.path(j.ID, decisionsFile), stage.NewOutcome(srv.Fitted()).Encode())
 	if j.Spec.Prediction == job.Open {
 		err = errors.Join(err, disk.Replace(c.path(j.ID, answersFile), srv.Answers().Encode()))
 	}
@@ -46,11 +46,6 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	return result, nil
-}
-
-func hash(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 // discard removes what a failed job had written before it failed: the model

@@ -1,9 +1,11 @@
 package disk
 
 import (
+	"bufio"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,7 +27,7 @@ func Write(path string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
-	if err := fill(f, data); err != nil {
+	if err := fill(f, whole(data)); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
@@ -34,11 +36,30 @@ func Write(path string, data []byte) error {
 // Replace puts data in the place of what path held, or creates it. A crash
 // leaves either the old or the new content, never a mixture.
 func Replace(path string, data []byte) error {
+	return replace(path, whole(data))
+}
+
+// ReplaceBy is Replace for what is too large to be in memory as a whole. After
+// an error of write path holds what it held before.
+func ReplaceBy(path string, write func(io.Writer) error) error {
+	return replace(path, func(f *os.File) error {
+		buffer := bufio.NewWriterSize(f, bufferBytes)
+		if err := write(buffer); err != nil {
+			return err
+		}
+		return buffer.Flush()
+	})
+}
+
+// bufferBytes is how much ReplaceBy gives to the operating system at a time.
+const bufferBytes = 1 << 18
+
+func replace(path string, write func(*os.File) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
-	if err := fill(f, data); err != nil {
+	if err := fill(f, write); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
@@ -47,9 +68,9 @@ func Replace(path string, data []byte) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// fill writes data to f, waits for the disk and closes f.
-func fill(f *os.File, data []byte) error {
-	_, err := f.Write(data)
+// fill has f written, waits for the disk and closes f.
+func fill(f *os.File, write func(*os.File) error) error {
+	err := write(f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -57,6 +78,14 @@ func fill(f *os.File, data []byte) error {
 		return fmt.Errorf("disk: writing %s: %w", f.Name(), err)
 	}
 	return nil
+}
+
+// whole writes data at once and leaves no copy in a buffer: it may be a key.
+func whole(data []byte) func(*os.File) error {
+	return func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	}
 }
 
 // maxErase bounds what Erase overwrites: it is for keys.
@@ -96,7 +125,7 @@ func overwrite(path string) error {
 	if _, err := rand.Read(noise); err != nil {
 		return errors.Join(fmt.Errorf("disk: %w", err), f.Close())
 	}
-	return fill(f, noise)
+	return fill(f, whole(noise))
 }
 
 // MakeDir creates one directory that only its owner can enter. One that is

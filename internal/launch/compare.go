@@ -104,7 +104,7 @@ func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
 	if j.Data.Folds == 0 || len(truth(splits)) > 0 {
 		return [][]stage.Split{splits}, nil
 	}
-	_, labels := gather(splits, false)
+	labels := labelsOf(splits, false)
 	folds, err := dataset.Folds(labels, j.Data.Folds, j.Seed)
 	if err != nil {
 		return nil, session.BadInput(err)
@@ -127,7 +127,7 @@ func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
 // alone is what the training rows of one party make of the held-out rows of
 // all.
 func alone(j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics, error) {
-	_, labels := gather([]stage.Split{own}, false)
+	labels := labelsOf([]stage.Split{own}, false)
 	switch classes, _ := dataset.Classes(labels); len(classes) {
 	case 0: // all its rows are held out in this turn
 		return evaluate.Metrics{}, nil
@@ -145,7 +145,7 @@ func alone(j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics,
 func onlyWeightsOf(j *job.Job, s stage.Split) *job.Job {
 	alone := *j
 	alone.Learner.ClassWeight = maps.Clone(j.Learner.ClassWeight)
-	_, labels := gather([]stage.Split{s}, false)
+	labels := labelsOf([]stage.Split{s}, false)
 	maps.DeleteFunc(alone.Learner.ClassWeight, func(class string, _ float64) bool { return !slices.Contains(labels, class) })
 	return &alone
 }
@@ -165,20 +165,23 @@ func fit(j *job.Job, train, test []stage.Split) (*evaluate.Fitted, error) {
 	return choice.Fit(task, nil)
 }
 
-// prepared is a learning problem on raw rows.
+// prepared is a learning problem on raw rows, which stay where they are.
 type prepared struct {
-	rows    linalg.Matrix[float64] // training rows, then held-out rows; scaled
+	rows    linalg.Rows // training rows, then held-out rows; scaled
 	labels  []string
 	test    []bool
 	scaling stage.Scaling // empty: none
 }
 
-// prepare gathers rows and scales them as the training parties would among
+// prepare finds the rows and scales them as the training parties would among
 // themselves.
 func prepare(j *job.Job, train, test []stage.Split) (*prepared, error) {
-	rows, labels := gather(train, false)
-	held, truth := gather(test, true)
-	p := &prepared{rows: stack(rows, held), labels: slices.Concat(labels, truth)}
+	labels, truth := labelsOf(train, false), labelsOf(test, true)
+	x, err := dataset.Append(append(choose(train, false), choose(test, true)...)...)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{rows: dataset.RowsOf(x.X), labels: slices.Concat(labels, truth)}
 	p.test = make([]bool, len(p.labels))
 	for i := len(labels); i < len(p.test); i++ {
 		p.test[i] = true
@@ -186,11 +189,14 @@ func prepare(j *job.Job, train, test []stage.Split) (*prepared, error) {
 	if j.Data.Scale == job.None {
 		return p, nil
 	}
-	var err error
-	if p.scaling, err = stage.ScaleOf(j, rows); err != nil {
+	training := make([]int, len(labels))
+	for i := range training {
+		training[i] = i
+	}
+	if p.scaling, err = stage.ScaleOf(j, linalg.Pick(p.rows, training)); err != nil {
 		return nil, err
 	}
-	p.scaling.Apply(p.rows)
+	p.rows = p.scaling.Rows(p.rows)
 	return p, nil
 }
 
@@ -198,9 +204,24 @@ func (p *prepared) task() evaluate.Task {
 	return evaluate.Task{Gram: kernel.LinearGram(p.rows), Labels: p.labels, Test: p.test}
 }
 
-// gather copies the training or the held-out rows of several parties, in their
-// order.
-func gather(splits []stage.Split, held bool) (linalg.Matrix[float64], []string) {
+// choose returns the training or the held-out rows of several parties, without
+// their labels: what else their tables say need not agree.
+func choose(splits []stage.Split, held bool) []*dataset.Set {
+	sets := make([]*dataset.Set, len(splits))
+	for k, s := range splits {
+		var rows []int
+		for i, test := range s.Test {
+			if test == held {
+				rows = append(rows, i)
+			}
+		}
+		sets[k] = &dataset.Set{Name: s.Set.Name, X: s.Set.X.Subset(rows)}
+	}
+	return sets
+}
+
+// labelsOf returns the labels of the rows that choose returns.
+func labelsOf(splits []stage.Split, held bool) []string {
 	var labels []string
 	for _, s := range splits {
 		for i, label := range s.Set.Labels {
@@ -209,32 +230,9 @@ func gather(splits []stage.Split, held bool) (linalg.Matrix[float64], []string) 
 			}
 		}
 	}
-	m := linalg.New[float64](len(labels), splits[0].Set.X.Cols())
-	next := 0
-	for _, s := range splits {
-		for i := range s.Set.Labels {
-			if s.Test[i] == held {
-				s.Set.X.Row(i, m.Row(next))
-				next++
-			}
-		}
-	}
-	return m, labels
-}
-
-func stack(a, b linalg.Matrix[float64]) linalg.Matrix[float64] {
-	m := linalg.New[float64](a.Rows+b.Rows, a.Cols)
-	copy(m.Data, a.Data)
-	copy(m.Data[len(a.Data):], b.Data)
-	return m
-}
-
-func trainingRows(splits []stage.Split) int {
-	_, labels := gather(splits, false)
-	return len(labels)
-}
-
-func truth(splits []stage.Split) []string {
-	_, labels := gather(splits, true)
 	return labels
 }
+
+func trainingRows(splits []stage.Split) int { return len(labelsOf(splits, false)) }
+
+func truth(splits []stage.Split) []string { return labelsOf(splits, true) }

@@ -186,8 +186,11 @@ func heldOut(t *testing.T, shares []Share) linalg.Matrix[float64] {
 		}
 		splits = append(splits, split)
 	}
-	rows, _ := gather(splits, true)
-	return rows
+	all, err := dataset.Append(choose(splits, true)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dataset.DenseOf(all.X).Matrix()
 }
 
 func largest(a, b linalg.Matrix[float64]) float64 {

@@ -1,9 +1,9 @@
 package launch
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -63,18 +63,11 @@ func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (stage.Mode
 	if len(p.scaling.Offset) > 0 {
 		scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}
 	}
-	vectors := linalg.New[float64](len(f.Support), p.rows.Cols)
-	for i, r := range f.Support {
-		copy(vectors.Row(i), p.rows.Row(r))
-	}
-	m, err := model.NewSVC(j.Kernel.Spec(), scale, vectors, f.Classifier)
+	m, err := model.NewSVC(j.Kernel.Spec(), scale, linalg.Pick(p.rows, f.Support), f.Classifier)
 	if err != nil {
 		return stage.Model{}, err
 	}
-	var file bytes.Buffer
-	if err := model.Encode(&file, m); err != nil {
-		return stage.Model{}, err
-	}
-	sum := sha256.Sum256(file.Bytes())
-	return stage.Model{Party: "pooled", Path: path, SHA256: hex.EncodeToString(sum[:])}, disk.Replace(path, file.Bytes())
+	hash := sha256.New()
+	err = disk.ReplaceBy(path, func(w io.Writer) error { return model.Encode(io.MultiWriter(w, hash), m) })
+	return stage.Model{Party: "pooled", Path: path, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }

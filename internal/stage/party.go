@@ -19,7 +19,7 @@ type Party struct {
 	Self string
 
 	split   Split
-	rows    linalg.Matrix[float64] // all rows of the split; scaled once scaling is known
+	rows    linalg.Rows // all rows of the split; scaled once scaling is known
 	grid    session.Grid
 	scaling scale.Scaling // empty before the scale stage, or without one
 	total   int           // rows of all parties, once the server has said so
@@ -40,7 +40,7 @@ func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Party{Job: j, Self: self, split: split, rows: dense(split.Set.X), grid: gridOf(split.Set.X)}, nil
+	return &Party{Job: j, Self: self, split: split, rows: dataset.RowsOf(split.Set.X), grid: gridOf(split.Set.X)}, nil
 }
 
 // Split is a party's rows, some of which are held out.
@@ -101,17 +101,18 @@ func heldOut(j *job.Job, t Table) ([]int, error) {
 
 // training returns the rows that are not held out: only they may shape the
 // scaling.
-func (p *Party) training() linalg.Matrix[float64] {
-	m := linalg.New[float64](p.rows.Rows-count(p.split.Test), p.rows.Cols)
-	next := 0
+func (p *Party) training() linalg.Rows {
+	var index []int
 	for i, held := range p.split.Test {
 		if !held {
-			copy(m.Row(next), p.rows.Row(i))
-			next++
+			index = append(index, i)
 		}
 	}
-	return m
+	return linalg.Pick(p.rows, index)
 }
+
+// width is the number of features.
+func (p *Party) width() int { return p.split.Set.X.Cols() }
 
 // Facts tells what the leakage statement needs; nothing before the server has
 // counted the rows.
@@ -120,28 +121,10 @@ func (p *Party) Facts() session.Facts {
 		return session.Facts{}
 	}
 	facts := session.Facts{Known: true, Grid: p.grid}
-	if p.total >= p.rows.Cols {
-		facts.Features = uint32(p.rows.Cols)
+	if p.total >= p.width() {
+		facts.Features = uint32(p.width())
 	}
 	return facts
-}
-
-func count(test []bool) int {
-	n := 0
-	for _, held := range test {
-		if held {
-			n++
-		}
-	}
-	return n
-}
-
-func dense(t dataset.Table) linalg.Matrix[float64] {
-	m := linalg.New[float64](t.Rows(), t.Cols())
-	for i := range t.Rows() {
-		t.Row(i, m.Row(i))
-	}
-	return m
 }
 
 // gridOf says how many of the columns that vary hold multiples of a step:

@@ -38,7 +38,7 @@ func (p *Party) Encoder(classes []string) (*Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Encoder{params, p.epoch, p.parent, p.scaling, shortNames(p.split.Set.Columns), p.rows.Cols, classes}, nil
+	return &Encoder{params, p.epoch, p.parent, p.scaling, shortNames(p.split.Set.Columns), p.width(), classes}, nil
 }
 
 // shortNames gives up names that cannot be kept; they only serve to find
@@ -103,9 +103,9 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 	if err := e.fits(set); err != nil {
 		return nil, nil, err
 	}
-	rows := dense(set.X)
+	rows := dataset.RowsOf(set.X)
 	if len(e.Scaling.Offset) > 0 {
-		e.Scaling.Apply(rows)
+		rows = e.Scaling.Rows(rows)
 	}
 	answer := &Prediction{Classes: e.Classes}
 	s := predictSession(e.Params, e.Parent, c, tag)

@@ -37,7 +37,7 @@ func (p *Party) scaler(setup protocol.Setup, params scale.Params) (*Run, error) 
 	}
 	return &Run{Machine: m, InputHash: statistics.Hash(), Finish: func() error {
 		p.scaling = m.Result()
-		p.scaling.Apply(p.rows)
+		p.rows = p.scaling.Rows(p.rows)
 		return nil
 	}}, nil
 }
@@ -54,6 +54,6 @@ type Scaling = scale.Scaling
 
 // ScaleOf is the scaling on which parties would agree that hold these training
 // rows among them. It is for programs that own all the data.
-func ScaleOf(j *job.Job, training linalg.Matrix[float64]) (Scaling, error) {
+func ScaleOf(j *job.Job, training linalg.Rows) (Scaling, error) {
 	return scale.Pooled(training, scale.Method(j.Data.Scale))
 }

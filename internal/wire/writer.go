@@ -12,6 +12,10 @@ type Writer struct{ b []byte }
 // Bytes returns what was written.
 func (w *Writer) Bytes() []byte { return w.b }
 
+// Reset begins a new encoding in the memory of the last one, which Bytes no
+// longer returns.
+func (w *Writer) Reset() { w.b = w.b[:0] }
+
 // Grow makes room for n more bytes.
 func (w *Writer) Grow(n int) {
 	if cap(w.b)-len(w.b) < n {

@@ -25,10 +25,18 @@ const (
 // Input is what a party contributes. Rows are known to others by their
 // positions only; nothing here may hold the id of a patient.
 type Input struct {
-	Rows   linalg.Matrix[float64] // n x f, already scaled; [0, 1] is best
-	Labels []string               // n of 1 to 64 bytes, or nil: none
-	Test   []bool                 // n, true for held-out rows; nil: none is
-	Grid   bool                   // the values lie on a grid: integers, counts, one-hot, pixels
+	Rows   linalg.Rows // n x f, already scaled; [0, 1] is best
+	Labels []string    // n of 1 to 64 bytes, or nil: none
+	Test   []bool      // n, true for held-out rows; nil: none is
+	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels
+}
+
+// shape returns the number of rows and of features.
+func (in Input) shape() (rows, features int) {
+	if in.Rows == nil {
+		return 0, 0
+	}
+	return in.Rows.Shape()
 }
 
 // Hash returns the SHA-256 of the canonical encoding of in, for
@@ -37,8 +45,9 @@ func (in Input) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	var w wire.Writer
 	w.String("mercer/v1/okra/input")
-	w.Uint32(uint32(in.Rows.Rows))
-	w.Uint32(uint32(in.Rows.Cols))
+	n, f := in.shape()
+	w.Uint32(uint32(n))
+	w.Uint32(uint32(f))
 	w.Bool(in.Grid)
 	w.Uint32(uint32(len(in.Labels)))
 	for _, l := range in.Labels {
@@ -49,22 +58,23 @@ func (in Input) Hash() [sha256.Size]byte {
 		w.Bool(t)
 	}
 	h.Write(w.Bytes())
-	for i := range in.Rows.Rows {
-		var row wire.Writer
-		row.Grow(8 * in.Rows.Cols)
-		row.Float64s(in.Rows.Row(i))
-		h.Write(row.Bytes())
+	row := make([]float64, f)
+	for i := range n {
+		in.Rows.ReadRow(i, row)
+		w.Reset()
+		w.Float64s(row)
+		h.Write(w.Bytes())
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
 func (in Input) validate() error {
-	n := in.Rows.Rows
+	n, f := in.shape()
 	switch {
 	case n < 1 || n > maxRows:
 		return fmt.Errorf("okra: %d rows; a party brings 1 to %d", n, maxRows)
-	case in.Rows.Cols < 1 || in.Rows.Cols > MaxFeatures:
-		return fmt.Errorf("okra: rows of %d features; 1 to %d are possible", in.Rows.Cols, MaxFeatures)
+	case f < 1 || f > MaxFeatures:
+		return fmt.Errorf("okra: rows of %d features; 1 to %d are possible", f, MaxFeatures)
 	case in.Labels != nil && len(in.Labels) != n:
 		return fmt.Errorf("okra: %d labels for %d rows", len(in.Labels), n)
 	case in.Test != nil && len(in.Test) != n:
@@ -78,9 +88,12 @@ func (in Input) validate() error {
 	return validateRows(in.Rows)
 }
 
-func validateRows(m linalg.Matrix[float64]) error {
-	for i := range m.Rows {
-		for j, v := range m.Row(i) {
+func validateRows(rows linalg.Rows) error {
+	n, f := rows.Shape()
+	row := make([]float64, f)
+	for i := range n {
+		rows.ReadRow(i, row)
+		for j, v := range row {
 			if !(math.Abs(v) <= MaxValue) { // false for NaN
 				return fmt.Errorf("okra: row %d, feature %d: %v; fill in missing values and scale the features first", i, j, v)
 			}

@@ -24,7 +24,8 @@ func labelRange(rows, chunk int) (lo, hi int) {
 
 func encodeLabels(in Input, chunk int) []byte {
 	var w wire.Writer
-	lo, hi := labelRange(in.Rows.Rows, chunk)
+	n, _ := in.shape()
+	lo, hi := labelRange(n, chunk)
 	for i := lo; i < hi; i++ {
 		w.String(in.label(i))
 		w.Bool(in.test(i))

@@ -23,13 +23,14 @@ const (
 // about the others' rows but their total number.
 type Party struct {
 	desk
-	params Params
-	input  Input
-	hash   [sha256.Size]byte // of input; taken in the constructor, since it is no work for a step
-	epoch  Seed
-	upload *upload // nil until the epoch's seed is known
-	labels int     // chunks of labels sent
-	total  int
+	params         Params
+	input          Input
+	rows, features int               // of input
+	hash           [sha256.Size]byte // of input; taken in the constructor, since it is no work for a step
+	epoch          Seed
+	upload         *upload // nil until the epoch's seed is known
+	labels         int     // chunks of labels sent
+	total          int
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses
@@ -45,10 +46,11 @@ func NewParty(s protocol.Setup, p Params, in Input) (*Party, error) {
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	if err := p.fits(in.Rows.Cols, Padding(in.Rows.Cols)); err != nil {
+	n, f := in.shape()
+	if err := p.fits(f, Padding(f)); err != nil {
 		return nil, err
 	}
-	return &Party{desk: d, params: p, input: in, hash: in.Hash()}, nil
+	return &Party{desk: d, params: p, input: in, rows: n, features: f, hash: in.Hash()}, nil
 }
 
 // TotalRows returns how many rows all parties brought, once the session has
@@ -60,7 +62,7 @@ func (p *Party) TotalRows() int { return p.total }
 func (p *Party) EpochSeed() Seed { return p.epoch }
 
 // Padding returns k: the encoded width minus the number of features.
-func (p *Party) Padding() int { return Padding(p.input.Rows.Cols) }
+func (p *Party) Padding() int { return Padding(p.features) }
 
 func (p *Party) leader() string { return p.setup.Session.With(protocol.RoleLeader)[0] }
 
@@ -78,7 +80,7 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	seed := epochSeed(p.setup)
 	var sends []protocol.Message
 	for _, name := range p.setup.Session.With(protocol.RoleParty) {
-		sends = append(sends, p.message(name, roundSeed, kindSeed, seedBody{seed, p.input.Rows.Cols}.encode()))
+		sends = append(sends, p.message(name, roundSeed, kindSeed, seedBody{seed, p.features}.encode()))
 	}
 	effects, err := p.begin(seed, sends)
 	p.started = err == nil
@@ -88,7 +90,7 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 // begin sets the encoder up and announces the rows, after the messages in
 // sends.
 func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, error) {
-	f := p.input.Rows.Cols
+	f := p.features
 	encoder, err := NewEncoder(p.params, seed, f, Padding(f))
 	if err != nil {
 		return protocol.Effects{}, err
@@ -96,7 +98,7 @@ func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, er
 	p.epoch = seed
 	p.upload = newUpload(encoder, p.input.Rows, p.params.wordBytes())
 	a := announce{
-		tag: newTag(p.params, seed, f, p.setup.Session.ID()), rows: p.input.Rows.Rows, width: encoder.Width(),
+		tag: newTag(p.params, seed, f, p.setup.Session.ID()), rows: p.rows, width: encoder.Width(),
 		wire: p.params.wordBytes(), grid: p.input.Grid, labelled: p.input.Labels != nil,
 	}
 	return protocol.Effects{
@@ -128,7 +130,7 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, malformed(m, err)
 	}
-	if f := p.input.Rows.Cols; f != b.features {
+	if f := p.features; f != b.features {
 		return p.finish(protocol.Effects{}, p.mismatch(m.Sender, b.features))
 	}
 	return p.begin(b.seed, nil)
@@ -138,13 +140,13 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 func (p *Party) mismatch(leader string, features int) error {
 	return &MismatchError{
 		Parties: []string{p.setup.Self},
-		Detail:  fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", leader, features, p.setup.Self, p.input.Rows.Cols),
+		Detail:  fmt.Sprintf("%s (the leader) has rows of %d features, %s has rows of %d; agree on the columns", leader, features, p.setup.Self, p.features),
 		public:  fmt.Sprintf("%s and %s (the leader) have different numbers of features, which %s's log tells; agree on the columns", p.setup.Self, leader, p.setup.Self),
 	}
 }
 
 func (p *Party) sent() bool {
-	return p.upload != nil && p.upload.done() && p.labels == labelChunks(p.input.Rows.Rows)
+	return p.upload != nil && p.upload.done() && p.labels == labelChunks(p.rows)
 }
 
 // resume sends the labels first and then rows, a step's worth at a time.
@@ -159,7 +161,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 			e.Send = append(e.Send, p.chunk(p.server(), roundRows, kindRows, first+i, p.upload.layout.chunks(), b))
 		}
 	}
-	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.input.Rows.Rows)}
+	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.rows)}
 	if e.Resume = !p.sent(); !e.Resume {
 		e.Arm = []protocol.Timer{TimerReceipt}
 	}
@@ -168,7 +170,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 
 // nextLabels returns the next chunks of labels, nil after the last.
 func (p *Party) nextLabels() (sends []protocol.Message) {
-	chunks := labelChunks(p.input.Rows.Rows)
+	chunks := labelChunks(p.rows)
 	for range protocol.MaxStepBytes / protocol.MaxChunkBytes {
 		if p.labels == chunks {
 			break
@@ -187,8 +189,8 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, malformed(m, err)
 	}
-	if rows < uint64(p.input.Rows.Rows) || rows > maxRows*protocol.MaxMembers {
-		return protocol.Effects{}, inconsistent(m, "a receipt for %d rows, although %d were sent", rows, p.input.Rows.Rows)
+	if rows < uint64(p.rows) || rows > maxRows*protocol.MaxMembers {
+		return protocol.Effects{}, inconsistent(m, "a receipt for %d rows, although %d were sent", rows, p.rows)
 	}
 	p.total = int(rows)
 	return p.finish(protocol.Effects{}, nil)

@@ -43,20 +43,20 @@ func newPredictDesk(s protocol.Setup, p Params, roles ...protocol.Role) (desk, e
 // PredictParty owns new rows and gets a model's decisions about them.
 type PredictParty struct {
 	desk
-	params    Params
-	epoch     Seed
-	rows      linalg.Matrix[float64]
-	hash      [sha256.Size]byte // of rows, as in Party
-	upload    *upload
-	answers   tally       // empty until the first chunk tells how wide decisions are
-	parts     [][]float64 // the chunks that have come; memory grows only with them
-	cols      int
-	decisions linalg.Matrix[float64]
+	params         Params
+	epoch          Seed
+	rows, features int
+	hash           [sha256.Size]byte // of rows, as in Party
+	upload         *upload
+	answers        tally       // empty until the first chunk tells how wide decisions are
+	parts          [][]float64 // the chunks that have come; memory grows only with them
+	cols           int
+	decisions      linalg.Matrix[float64]
 }
 
 // NewPredictParty returns the machine of the owner of rows, n x f, scaled as
 // the training rows were. epoch is the training session's seed.
-func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Matrix[float64]) (*PredictParty, error) {
+func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (*PredictParty, error) {
 	d, err := newPredictDesk(s, p, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
 		return nil, err
@@ -65,11 +65,12 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Matrix[
 	if err := in.validate(); err != nil {
 		return nil, err
 	}
-	encoder, err := NewEncoder(p, epoch, rows.Cols, Padding(rows.Cols))
+	n, f := in.shape()
+	encoder, err := NewEncoder(p, epoch, f, Padding(f))
 	if err != nil {
 		return nil, err
 	}
-	return &PredictParty{desk: d, params: p, epoch: epoch, rows: rows, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
+	return &PredictParty{desk: d, params: p, epoch: epoch, rows: n, features: f, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
 }
 
 // Decisions returns one row of numbers for each row, n x c, once the session
@@ -85,8 +86,8 @@ func (p *PredictParty) start(e protocol.Start) (protocol.Effects, error) {
 	}
 	p.started = true
 	a := announce{
-		tag:  newTag(p.params, p.epoch, p.rows.Cols, p.setup.Session.Parent),
-		rows: p.rows.Rows, width: p.upload.layout.width, wire: p.upload.layout.word,
+		tag:  newTag(p.params, p.epoch, p.features, p.setup.Session.Parent),
+		rows: p.rows, width: p.upload.layout.width, wire: p.upload.layout.word,
 	}
 	query := p.message(p.server(), roundAnnounce, kindAnnounce, a.encode())
 	return protocol.Effects{Sync: true, Send: []protocol.Message{query}, Resume: true}, nil
@@ -101,7 +102,7 @@ func (p *PredictParty) resume() (protocol.Effects, error) {
 	for i, b := range bodies {
 		e.Send = append(e.Send, p.chunk(p.server(), roundRows, kindRows, first+i, p.upload.layout.chunks(), b))
 	}
-	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.rows.Rows)}
+	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.rows)}
 	if e.Resume = !p.upload.done(); !e.Resume {
 		e.Arm = []protocol.Timer{TimerDecisions}
 	}
@@ -121,7 +122,7 @@ func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
 	if p.answers.missing > 0 {
 		return protocol.Effects{Arm: []protocol.Timer{TimerDecisions}}, nil
 	}
-	p.decisions = shaped(slices.Concat(p.parts...), p.rows.Rows, p.cols)
+	p.decisions = shaped(slices.Concat(p.parts...), p.rows, p.cols)
 	p.parts = nil
 	return p.finish(protocol.Effects{}, nil)
 }
@@ -133,7 +134,7 @@ func (p *PredictParty) takeDecisions(m protocol.Message) error {
 	if err != nil {
 		return malformed(m, err)
 	}
-	l := decisionLayout{p.rows.Rows, cols}
+	l := decisionLayout{p.rows, cols}
 	first := p.answers.seen == nil
 	if !first && cols != p.cols {
 		return inconsistent(m, "%d decisions for each row, %d before", cols, p.cols)

@@ -15,7 +15,8 @@ import (
 )
 
 // score answers the inner products with encoded support vectors.
-func score(vectors linalg.Matrix[float64]) Answer {
+func score(support linalg.Rows) Answer {
+	vectors := matrixOf(support)
 	return func(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 		d := linalg.New[float64](encoded.Rows, vectors.Rows)
 		linalg.MulTransB(d, encoded, vectors)

@@ -130,9 +130,7 @@ func (s *PredictServer) resume() (protocol.Effects, error) {
 func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 	end := min(s.done+min(panelRows, max(8, 1<<19/s.width)), s.layout.rows)
 	encoded := linalg.New[float64](end-s.done, s.width)
-	for i := range encoded.Rows {
-		s.store.row(s.done+i, encoded.Row(i))
-	}
+	linalg.Gather(encoded, s.store.rows(), s.done)
 	answers, err := s.answer(encoded)
 	if err == nil {
 		err = s.keep(answers, end)

@@ -69,7 +69,7 @@ func equalServers(got, want *Server) error {
 		return errors.New("other labels or held-out rows")
 	case !slices.Equal(got.Owner(), want.Owner()) || got.Grid() != want.Grid() || got.Tag() != want.Tag():
 		return errors.New("other owners, grid or tag")
-	case !slices.Equal(got.Rows([]int{0}).Data, want.Rows([]int{0}).Data):
+	case !slices.Equal(matrixOf(got.Rows([]int{0})).Data, matrixOf(want.Rows([]int{0})).Data):
 		return errors.New("other encoded rows")
 	}
 	return nil

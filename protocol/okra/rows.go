@@ -20,8 +20,9 @@ const panelBytes = 64 << 20
 // panel at a time.
 type upload struct {
 	encoder Encoder
-	rows    linalg.Matrix[float64]
+	rows    linalg.Rows
 	layout  layout
+	plain   linalg.Matrix[float64] // the panel's rows before they are encoded; reused
 	panel   linalg.Matrix[float64] // encoded rows, reused; none after the last
 	first   int                    // row of the data at which panel begins
 	end     int                    // first row of the data not yet encoded
@@ -29,9 +30,11 @@ type upload struct {
 	next    int                    // first chunk not yet sent
 }
 
-func newUpload(e Encoder, rows linalg.Matrix[float64], word int) *upload {
-	u := &upload{encoder: e, rows: rows, layout: layout{rows.Rows, e.Width(), word}}
-	u.panel = linalg.New[float64](min(rows.Rows, u.rowsAtOnce()), e.Width())
+func newUpload(e Encoder, rows linalg.Rows, word int) *upload {
+	n, f := rows.Shape()
+	u := &upload{encoder: e, rows: rows, layout: layout{n, e.Width(), word}}
+	size := min(n, u.rowsAtOnce())
+	u.plain, u.panel = linalg.New[float64](size, f), linalg.New[float64](size, e.Width())
 	return u
 }
 
@@ -64,7 +67,7 @@ func (u *upload) batch() (first int, bodies [][]byte) {
 		bodies = append(bodies, u.body(s))
 	}
 	if u.done() {
-		u.panel = linalg.Matrix[float64]{}
+		u.plain, u.panel = linalg.Matrix[float64]{}, linalg.Matrix[float64]{}
 	}
 	return first, bodies
 }
@@ -72,8 +75,12 @@ func (u *upload) batch() (first int, bodies [][]byte) {
 // encode does the next piece of the next panel and reports whether that panel
 // is whole.
 func (u *upload) encode() bool {
-	rows := min(u.panel.Rows, u.rows.Rows-u.end)
-	u.encoder.piece(u.panel.Panel(0, rows), u.rows.Panel(u.end, u.end+rows), u.piece)
+	rows := min(u.panel.Rows, u.layout.rows-u.end)
+	plain := u.plain.Panel(0, rows)
+	if u.piece == 0 {
+		linalg.Gather(plain, u.rows, u.end)
+	}
+	u.encoder.piece(u.panel.Panel(0, rows), plain, u.piece)
 	if u.piece++; u.piece < u.encoder.pieces(rows) {
 		return false
 	}

@@ -18,7 +18,7 @@ func TestPiecesMakeUpThePanel(t *testing.T) {
 		want := linalg.New[float64](c.n, e.Width())
 		e.Encode(want, x)
 		u := newUpload(e, x, 8)
-		u.panel = linalg.New[float64](c.n, e.Width())
+		u.plain, u.panel = linalg.New[float64](c.n, c.f), linalg.New[float64](c.n, e.Width())
 		calls := 1
 		for !u.encode() {
 			calls++

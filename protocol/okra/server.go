@@ -283,14 +283,8 @@ func (s *Server) Owner() []Range {
 }
 
 // Rows returns the encodings of the given rows, such as a model's support
-// vectors, len(index) x Width().
-func (s *Server) Rows(index []int) linalg.Matrix[float64] {
-	m := linalg.New[float64](len(index), s.Width())
-	for i, row := range index {
-		s.store.row(row, m.Row(i))
-	}
-	return m
-}
+// vectors, len(index) x Width(). They stay where they are, as they came.
+func (s *Server) Rows(index []int) linalg.Rows { return linalg.Pick(s.store.rows(), index) }
 
 // Width returns f+k.
 func (s *Server) Width() int { return s.sources[0].announce.width }

@@ -15,8 +15,8 @@ type store interface {
 	// put copies the numbers of a chunk's body to s, moved down by first rows.
 	// It refuses numbers that no encoder makes, and then writes nothing.
 	put(s span, first int, body []byte) error
-	// row copies row i into dst.
-	row(i int, dst []float64)
+	// rows returns all rows.
+	rows() linalg.Rows
 	// gram sets dst to the inner products of rows i to iEnd-1 with rows j to
 	// jEnd-1 over the coordinates from lo to hi-1.
 	gram(dst linalg.Matrix[float64], t tile, lo, hi int)
@@ -60,11 +60,7 @@ func (t *table[T]) put(s span, first int, body []byte) error {
 	return nil
 }
 
-func (t *table[T]) row(i int, dst []float64) {
-	for j, v := range t.m.Row(i) {
-		dst[j] = float64(v)
-	}
-}
+func (t *table[T]) rows() linalg.Rows { return t.m }
 
 func (t *table[T]) gram(dst linalg.Matrix[float64], at tile, lo, hi int) {
 	a := columns(t.m.Panel(at.i, at.iEnd), lo, hi)

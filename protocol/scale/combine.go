@@ -54,11 +54,33 @@ func (s Scaling) Apply(rows linalg.Matrix[float64]) {
 		panic("scale: the scaling and the rows differ in columns")
 	}
 	for i := range rows.Rows {
-		row := rows.Row(i)
-		for j := range row {
-			row[j] = (row[j] - s.Offset[j]) * s.Factor[j]
-		}
+		s.scale(rows.Row(i))
 	}
+}
+
+func (s Scaling) scale(row []float64) {
+	for j := range row {
+		row[j] = (row[j] - s.Offset[j]) * s.Factor[j]
+	}
+}
+
+// Rows returns rows, n x f, that are scaled when they are read, and copies
+// none. It panics if the scaling has not f columns.
+func (s Scaling) Rows(rows linalg.Rows) linalg.Rows {
+	if _, f := rows.Shape(); len(s.Offset) != f || len(s.Factor) != f {
+		panic("scale: the scaling and the rows differ in columns")
+	}
+	return scaled{rows, s}
+}
+
+type scaled struct {
+	linalg.Rows
+	scaling Scaling
+}
+
+func (s scaled) ReadRow(i int, dst []float64) {
+	s.Rows.ReadRow(i, dst)
+	s.scaling.scale(dst)
 }
 
 // scaling turns the statistics of all rows into a scaling, in place.

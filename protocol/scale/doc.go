@@ -65,5 +65,5 @@
 //	...
 //	// a runner feeds party with Start{InputHash: statistics.Hash()} and so on
 //	scaling := party.Result()
-//	scaling.Apply(rows)
+//	scaled := scaling.Rows(rows)
 package scale

@@ -30,51 +30,65 @@ const (
 )
 
 // Summarize returns the statistics of rows, n x f with n, f >= 1. It refuses
-// values that are not finite or exceed 1e140 in magnitude.
-func Summarize(rows linalg.Matrix[float64], method Method) (Statistics, error) {
+// values that are not finite or exceed 1e140 in magnitude. It reads rows two or
+// three times and holds a few.
+func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	if err := method.validate(); err != nil {
 		return Statistics{}, err
 	}
+	n, f := rows.Shape()
 	switch {
-	case rows.Rows == 0:
+	case n == 0:
 		return Statistics{}, errors.New("scale: there are no rows to summarise; a party without rows cannot take part")
-	case rows.Cols == 0 || rows.Cols > MaxColumns:
-		return Statistics{}, fmt.Errorf("scale: %d columns; 1 to %d can be scaled", rows.Cols, MaxColumns)
+	case f == 0 || f > MaxColumns:
+		return Statistics{}, fmt.Errorf("scale: %d columns; 1 to %d can be scaled", f, MaxColumns)
 	}
-	for i := range rows.Rows {
-		for j, x := range rows.Row(i) {
-			if !(math.Abs(x) <= limit) {
-				return Statistics{}, fmt.Errorf("scale: row %d, column %d (from 1) holds %v; values must be finite and at most %g in magnitude", i+1, j+1, x, limit)
-			}
-		}
+	if err := checkRows(rows); err != nil {
+		return Statistics{}, err
 	}
 	return summarize(rows, method), nil
 }
 
-func summarize(rows linalg.Matrix[float64], method Method) Statistics {
-	f := rows.Cols
-	s := Statistics{Method: method, Rows: rows.Rows, First: make([]float64, f), Second: make([]float64, f)}
+// checkRows names the first value that cannot be summarised.
+func checkRows(rows linalg.Rows) error {
+	n, f := rows.Shape()
+	row := make([]float64, f)
+	for i := range n {
+		rows.ReadRow(i, row)
+		for j, x := range row {
+			if !(math.Abs(x) <= limit) {
+				return fmt.Errorf("scale: row %d, column %d (from 1) holds %v; values must be finite and at most %g in magnitude", i+1, j+1, x, limit)
+			}
+		}
+	}
+	return nil
+}
+
+func summarize(rows linalg.Rows, method Method) Statistics {
+	n, f := rows.Shape()
+	s := Statistics{Method: method, Rows: n, First: make([]float64, f), Second: make([]float64, f)}
 	if method == MinMax {
 		extremes(rows, s.First, s.Second)
 		return s
 	}
 	all, panel := columns{s.First, s.Second}, columns{make([]float64, f), make([]float64, f)}
-	n := 0
-	for lo := 0; lo < rows.Rows; lo += panelRows {
-		p := rows.Panel(lo, min(lo+panelRows, rows.Rows))
-		moments(p, panel.first, panel.second)
-		merge(Standard, all, n, panel, p.Rows)
-		n += p.Rows
+	for lo := 0; lo < n; lo += panelRows {
+		hi := min(lo+panelRows, n)
+		moments(rows, lo, hi, panel.first, panel.second)
+		merge(Standard, all, lo, panel, hi-lo)
 	}
 	return s
 }
 
 // extremes writes the least and greatest value of each column.
-func extremes(rows linalg.Matrix[float64], low, high []float64) {
-	copy(low, rows.Row(0))
-	copy(high, rows.Row(0))
-	for i := 1; i < rows.Rows; i++ {
-		for j, x := range rows.Row(i) {
+func extremes(rows linalg.Rows, low, high []float64) {
+	n, f := rows.Shape()
+	row := make([]float64, f)
+	rows.ReadRow(0, low)
+	rows.ReadRow(0, high)
+	for i := 1; i < n; i++ {
+		rows.ReadRow(i, row)
+		for j, x := range row {
 			low[j] = min(low[j], x)
 			high[j] = max(high[j], x)
 		}
@@ -85,24 +99,28 @@ func extremes(rows linalg.Matrix[float64], low, high []float64) {
 	}
 }
 
-// moments writes the mean of each column and the sum of squared deviations
-// from it. Values are taken relative to the first row, which makes a constant
-// column's deviation exactly zero. The conversions keep compilers from fusing
-// products into sums, which would give other bits on other machines.
-func moments(rows linalg.Matrix[float64], mean, m2 []float64) {
+// moments writes the mean of each column over rows lo to hi-1 and the sum of
+// squared deviations from it. Values are taken relative to the first row, which
+// makes a constant column's deviation exactly zero. The conversions keep
+// compilers from fusing products into sums, which would give other bits on
+// other machines.
+func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	clear(mean)
 	clear(m2)
-	shift, n := rows.Row(0), float64(rows.Rows)
-	for i := range rows.Rows {
-		for j, x := range rows.Row(i) {
+	row, shift, n := make([]float64, len(mean)), make([]float64, len(mean)), float64(hi-lo)
+	rows.ReadRow(lo, shift)
+	for i := lo; i < hi; i++ {
+		rows.ReadRow(i, row)
+		for j, x := range row {
 			mean[j] += x - shift[j]
 		}
 	}
 	for j := range mean {
 		mean[j] = shift[j] + float64(mean[j]/n)
 	}
-	for i := range rows.Rows {
-		for j, x := range rows.Row(i) {
+	for i := lo; i < hi; i++ {
+		rows.ReadRow(i, row)
+		for j, x := range row {
 			d := x - mean[j]
 			m2[j] += float64(d * d)
 		}
