@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,6 +108,7 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	if err != nil {
 		return nil, err
 	}
+	defer collectSooner(shares)()
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
 		return nil, err
@@ -117,6 +119,24 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 		return nil, err
 	}
 	return a.finish(j, result, out)
+}
+
+// collectSooner has garbage collected when it is a quarter of what is in use,
+// where the rows are many: what is in use then are large arrays of numbers, in
+// which the collector has nothing to look for, and as much garbage again (every
+// encoded row travels as a message) would double the memory. It returns what
+// undoes this. Whoever sets GOGC keeps it.
+func collectSooner(shares []launch.Share) (undo func()) {
+	const many, percent = 1 << 26, 25 // numbers
+	numbers := 0
+	for _, s := range shares {
+		numbers += s.Table.Set.X.Rows() * s.Table.Set.X.Cols()
+	}
+	if _, given := os.LookupEnv("GOGC"); given || numbers < many {
+		return func() {}
+	}
+	before := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // compared runs the job and what it asks to be compared with.

@@ -53,7 +53,7 @@ func (p *Party) uploader(setup protocol.Setup, params okra.Params) (*Run, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: m, InputHash: input.Hash(), Finish: func() error {
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
 		p.total = m.TotalRows()
 		p.epoch, p.parent = m.EpochSeed(), setup.Session.ID()
 		return nil

@@ -114,7 +114,7 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 		if err != nil {
 			return nil, err
 		}
-		return &Run{Machine: m, InputHash: okra.Input{Rows: rows}.Hash(), Finish: func() error { return answer.take(m.Decisions()) }}, nil
+		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return answer.take(m.Decisions()) }}, nil
 	}
 	return s, answer, nil
 }

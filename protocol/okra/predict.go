@@ -77,6 +77,9 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (
 // has ended without error.
 func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 
+// InputHash is the hash of the rows, for protocol.Start.
+func (p *PredictParty) InputHash() [sha256.Size]byte { return p.hash }
+
 // Step implements [protocol.Machine].
 func (p *PredictParty) Step(e protocol.Event) (protocol.Effects, error) { return p.step(p, e) }
 
