@@ -91,7 +91,7 @@ func describe(name string, set *dataset.Set) dataInfoResult {
 const (
 	attackApplies  = "applies"
 	attackTooShort = "too few rows" // as yet: more rows may come
-	attackMixed    = "not tried on mixed tables"
+	attackMixed    = "applies in part"
 	attackNone     = "does not apply"
 )
 
@@ -111,10 +111,10 @@ func gridOf(s dataset.Summary) infoGrid {
 		}
 	case s.OnGrid < s.Varying:
 		g.Attack = attackMixed
-		g.Meaning = fmt.Sprintf("%d of %d columns that vary lie on a grid. Lattice reduction has not been tried on such mixed tables; do not rely on OKRA to hide those columns from the server.", s.OnGrid, s.Varying)
+		g.Meaning = fmt.Sprintf("%d of %d columns that vary lie on a grid. Once rows outnumber columns, lattice reduction computes them from the inner products, all or some of them as the others are few or many; do not rely on OKRA to hide those columns from the server.", s.OnGrid, s.Varying)
 	case s.Rows <= s.Varying:
 		g.Attack = attackTooShort
-		g.Meaning = fmt.Sprintf("All columns lie on a grid, and the %d rows do not outnumber the %d columns that vary. Once the rows of all parties do, an OKRA server can compute every value up to the order and sign of the columns.", s.Rows, s.Varying)
+		g.Meaning = fmt.Sprintf("All columns lie on a grid, and the %d rows do not outnumber the %d columns that vary. Once the rows of all parties outnumber the columns that vary in them, an OKRA server can compute every value up to the order and sign of the columns.", s.Rows, s.Varying)
 	default:
 		g.Attack = attackApplies
 		g.Meaning = fmt.Sprintf("All columns lie on a grid and the %d rows outnumber the %d columns that vary: from the inner products alone an OKRA server can compute every value, up to the order and sign of the columns, by lattice reduction. Treat the rows as readable by the server.", s.Rows, s.Varying)

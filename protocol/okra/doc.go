@@ -54,9 +54,9 @@
 // same row, every kernel and not only the agreed one. In detail:
 //
 //   - Rows on a grid (integers, counts, one-hot codes, pixels; scaled or not)
-//     that outnumber the features: lattice reduction of the Gram matrix gives
-//     every feature of every row, up to the order of the features and sign,
-//     without any known row, whatever the encoder.
+//     that outnumber the features that vary: lattice reduction of the Gram
+//     matrix gives every feature of every row, up to the order of the features
+//     and sign, without any known row, whatever the encoder.
 //   - p known rows give the projection of every other row onto their span.
 //   - Independent, non-Gaussian features are recovered by blind source
 //     separation once rows greatly outnumber features.

@@ -1,0 +1,162 @@
+package lattice
+
+import (
+	"math"
+	"slices"
+)
+
+// form is a lattice basis known by its inner products, which are whole numbers,
+// reduced by the floating-point LLL of P. Nguyen and D. Stehlé (An LLL algorithm
+// with quadratic complexity, SIAM J. Comput. 39, 2009): inner products are exact,
+// Gram-Schmidt coefficients are not and are computed afresh.
+type form struct {
+	gram  [][]int64   // of the basis vectors
+	carry [][]int64   // anything linear in a vector, as long as the longest
+	mu    [][]float64 // Gram-Schmidt coefficients
+	r     [][]float64 // mu times the squared norms r[k][k] of the orthogonal parts
+}
+
+const (
+	// lovasz is the share of its squared norm that a vector must keep to stay
+	// behind another.
+	lovasz = .99
+	// nothing is the squared norm from which on a part counts; the least of an
+	// independent whole vector is 1 over the determinant of those before, yet
+	// reduced bases stay far above.
+	nothing = 1e-6
+)
+
+// insert adds a vector with the given inner products with those of the basis and
+// with itself, and reduces the basis by LLL. A vector that depends on the others
+// leaves no trace.
+func (b *form) insert(products []int64, square int64, carry []int64) {
+	n := len(b.gram)
+	for k, g := range products {
+		b.gram[k] = append(b.gram[k], g)
+		b.mu[k], b.r[k] = append(b.mu[k], 0), append(b.r[k], 0)
+	}
+	b.gram, b.carry = append(b.gram, append(slices.Clone(products), square)), append(b.carry, carry)
+	b.mu, b.r = append(b.mu, make([]float64, n+1)), append(b.r, make([]float64, n+1))
+	b.reduce(n, func(k int) int {
+		if k > 0 && b.r[k][k] < (lovasz-b.mu[k][k-1]*b.mu[k][k-1])*b.r[k-1][k-1] {
+			return k - 1
+		}
+		return k
+	})
+}
+
+// reduce moves vectors to the front, from k on, until each is where place says.
+func (b *form) reduce(k int, place func(k int) int) {
+	for k < len(b.gram) {
+		b.shorten(k)
+		if b.gram[k][k] == 0 {
+			b.remove(k)
+			continue
+		}
+		to := place(k)
+		if to == k {
+			k++
+			continue
+		}
+		for ; k > to; k-- {
+			b.swap(k)
+		}
+	}
+}
+
+// deepen reduces further by deep insertions (C.-P. Schnorr, M. Euchner, Lattice
+// basis reduction: improved practical algorithms and solving subset sum
+// problems, Math. Program. 66, 1994): a vector goes before the first whose
+// orthogonal part is longer than its own there.
+func (b *form) deepen() {
+	b.reduce(0, func(k int) int {
+		left := float64(b.gram[k][k])
+		for i := range k {
+			if left < lovasz*b.r[i][i] {
+				return i
+			}
+			left -= b.mu[k][i] * b.r[k][i]
+		}
+		return k
+	})
+}
+
+// last returns the form of the last n vectors.
+func (b *form) last(n int) *form {
+	from := len(b.gram) - n
+	out := &form{carry: b.carry[from:]}
+	for k := range n {
+		out.gram = append(out.gram, slices.Clone(b.gram[from+k][from:]))
+		out.mu, out.r = append(out.mu, make([]float64, n)), append(out.r, make([]float64, n))
+	}
+	return out
+}
+
+// shorten takes multiples of earlier vectors off vector k until there is none to
+// take, and leaves its Gram-Schmidt coefficients behind.
+func (b *form) shorten(k int) {
+	for again := true; again; {
+		again = false
+		b.orthogonalise(k)
+		for j := k - 1; j >= 0; j-- {
+			if math.Abs(b.mu[k][j]) > .51 { // .5 may turn on rounding for ever
+				b.subtract(k, j, int64(math.Round(b.mu[k][j])))
+				again = true
+			}
+		}
+	}
+}
+
+// subtract takes q times vector j off vector k > j.
+func (b *form) subtract(k, j int, q int64) {
+	gk, gj := b.gram[k], b.gram[j]
+	square := gk[k] - 2*q*gk[j] + q*q*gj[j]
+	for i, g := range gj {
+		gk[i] -= q * g
+		b.gram[i][k] = gk[i]
+	}
+	gk[k] = square
+	for i, u := range b.carry[j] {
+		b.carry[k][i] -= q * u
+	}
+	for i, m := range b.mu[j][:j] {
+		b.mu[k][i] -= float64(q) * m
+	}
+	b.mu[k][j] -= float64(q)
+}
+
+// orthogonalise computes the Gram-Schmidt coefficients of vector k.
+func (b *form) orthogonalise(k int) {
+	r, mu := b.r[k], b.mu[k]
+	for j := 0; j <= k; j++ {
+		r[j] = float64(b.gram[k][j])
+		for i, m := range b.mu[j][:j] {
+			r[j] -= m * r[i]
+		}
+		switch {
+		case j == k && r[k] < nothing:
+			r[k] = 0
+		case j < k && b.r[j][j] > 0:
+			mu[j] = r[j] / b.r[j][j]
+		case j < k:
+			mu[j], r[j] = 0, 0
+		}
+	}
+}
+
+// swap exchanges vectors k and k-1.
+func (b *form) swap(k int) {
+	b.gram[k], b.gram[k-1] = b.gram[k-1], b.gram[k]
+	b.carry[k], b.carry[k-1] = b.carry[k-1], b.carry[k]
+	for _, g := range b.gram {
+		g[k], g[k-1] = g[k-1], g[k]
+	}
+}
+
+func (b *form) remove(k int) {
+	b.gram, b.carry = slices.Delete(b.gram, k, k+1), slices.Delete(b.carry, k, k+1)
+	b.mu, b.r = b.mu[:len(b.gram)], b.r[:len(b.gram)]
+	for j := range b.gram {
+		b.gram[j] = slices.Delete(b.gram[j], k, k+1)
+	}
+}
