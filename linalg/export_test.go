@@ -43,3 +43,11 @@ func PolynomialOn[T Float](p Path, dst, xz []T, gamma, coef0 T, degree int) {
 }
 
 func FWHTOn[T Float](p Path, x []T) { transform(butterfliesOf[T](p), x) }
+
+func SMOMoveOn[T Float](p Path, f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
+	return smoMove(p, f, a, x, b, y, place)
+}
+
+func SMOPartnerOn[T Float](p Path, f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {
+	return smoPartner(p, f, diagonal, row, place, fi, kii, tau)
+}

@@ -6,11 +6,24 @@
 package main
 
 import (
+	"flag"
+
 	. "github.com/mmcloughlin/avo/build"
 )
 
 func main() {
 	ConstraintExpr("amd64")
+	flag.Parse()
+	if flag.Arg(0) == "smo" {
+		writeSMO()
+	} else {
+		writeMicro()
+	}
+	Generate()
+}
+
+// writeMicro writes what products and kernels take.
+func writeMicro() {
 	numbers := map[int]constants{8: constantsOf(double()), 4: constantsOf(single())}
 	for _, u := range units() {
 		u.product("set", false)
@@ -23,5 +36,14 @@ func main() {
 		u.ofDistances(numbers[u.size])
 		u.polynomialKernel(numbers[u.size])
 	}
-	Generate()
+}
+
+// writeSMO writes the passes of sequential minimal optimisation.
+func writeSMO() {
+	for _, u := range units() {
+		if u.size == 8 {
+			u.smo(8)
+			u.smo(4)
+		}
+	}
 }

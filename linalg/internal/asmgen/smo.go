@@ -1,0 +1,274 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Predicates of comparisons. The last is true for NaN, the others are false.
+const (
+	lessOrEqual    = 0x12
+	greaterOrEqual = 0x1d
+	greater        = 0x1e
+	notLess        = 0x15
+)
+
+// streams is how many vectors are looked at per turn, each with its own best,
+// so that one comparison need not wait for the other.
+const streams = 2
+
+// lanes are vectors of flags: a mask register, or the signs of a vector.
+type lanes = reg.Register
+
+// selection is how an instruction set handles values of which only some count.
+type selection struct {
+	u unit
+	// flag sets the lanes whose byte in place has the bit.
+	flag func(place operand.Mem, bit int) lanes
+	// compare keeps those of the lanes where v holds against w.
+	compare func(predicate int, w, v reg.VecVirtual, of lanes) lanes
+	// put copies from to to in the lanes.
+	put func(from, to reg.VecVirtual, of lanes)
+	// none jumps if no lane is set.
+	none func(of lanes, label string)
+}
+
+// selection returns that of u, for the given bits.
+func (u unit) selection(bits ...int) selection {
+	if u.width == 64 {
+		return u.byMask(bits)
+	}
+	return u.bySign()
+}
+
+func (u unit) byMask(which []int) selection {
+	s := selection{u: u}
+	bits := map[int]reg.VecVirtual{}
+	for _, bit := range which {
+		flag := GP64()
+		MOVQ(operand.U32(bit), flag)
+		bits[bit] = u.everywhere(flag)
+	}
+	s.flag = func(place operand.Mem, bit int) lanes {
+		bytes, k := u.register(), K()
+		VPMOVZXBQ(place, bytes)
+		VPTESTMQ(bits[bit], bytes, k)
+		return k
+	}
+	s.compare = func(predicate int, w, v reg.VecVirtual, of lanes) lanes {
+		k := K()
+		VCMPPD(operand.U8(predicate), w, v, of, k)
+		return k
+	}
+	s.put = func(from, to reg.VecVirtual, of lanes) { VMOVAPD(from, of, to) }
+	s.none = func(of lanes, label string) {
+		KORTESTW(of, of)
+		JZ(operand.LabelRef(label))
+	}
+	return s
+}
+
+func (u unit) bySign() selection {
+	s := selection{u: u}
+	s.flag = func(place operand.Mem, bit int) lanes {
+		bytes := u.register()
+		VPMOVZXBQ(place, bytes)
+		VPSLLQ(operand.U8(64-bit), bytes, bytes) // bits 1 and 2 are the first and the second
+		return bytes
+	}
+	s.compare = func(predicate int, w, v reg.VecVirtual, of lanes) lanes {
+		m := u.register()
+		VCMPPD(operand.U8(predicate), w, v, m)
+		VANDPD(of, m, m)
+		return m
+	}
+	s.put = func(from, to reg.VecVirtual, of lanes) { VBLENDVPD(of, from, to, to) }
+	s.none = func(of lanes, label string) {
+		signs := GP32()
+		VMOVMSKPD(of, signs)
+		TESTL(signs, signs)
+		JZ(operand.LabelRef(label))
+	}
+	return s
+}
+
+// widen loads values of the rows' precision as float64.
+func (u unit) widen(size int, from operand.Mem, to reg.VecVirtual) {
+	if size == 4 {
+		VCVTPS2PD(from, to)
+		return
+	}
+	u.load(from, to)
+}
+
+// smo writes both passes of sequential minimal optimisation for rows of the
+// given size of values; u is a unit of float64.
+func (u unit) smo(size int) {
+	u.smoMove(size)
+	u.smoPartner(size)
+}
+
+func (u unit) smoName(name string, size int) (string, string) {
+	set := u.suffix[2:]
+	if size == 4 {
+		return name + "32" + set, "float32"
+	}
+	return name + "64" + set, "float64"
+}
+
+// smoMove adds a x + b y to f and finds, in each lane, the least value of those
+// that may grow with the turn it was found in, and the largest of those that
+// may shrink.
+func (u unit) smoMove(size int) {
+	name, value := u.smoName("smoMove", size)
+	TEXT(name, NOSPLIT, fmt.Sprintf("func(n int, f []float64, a float64, x []%s, b float64, y []%s, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)", value, value))
+	Doc(fmt.Sprintf("%s is smoMovePortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
+	Pragma("noescape")
+	n, f := Load(Param("n"), GP64()), Load(Param("f").Base(), GP64())
+	x, y, place := Load(Param("x").Base(), GP64()), Load(Param("y").Base(), GP64()), Load(Param("place").Base(), GP64())
+	a, b := u.number("a"), u.number("b")
+	s := u.selection(1, 2)
+	low, at, high := s.state("low"), s.state("at"), s.state("high")
+	now, step := u.turns()
+	i := GP64()
+	XORQ(i, i)
+	Label("turn")
+	for k := range streams {
+		v, xs, ys := u.register(), u.register(), u.register()
+		u.widen(size, u.entry(x, i, size, k), xs)
+		u.mul(a, xs, xs)
+		u.widen(size, u.entry(y, i, size, k), ys)
+		u.mul(b, ys, ys)
+		u.add(ys, xs, xs)
+		u.load(u.entry(f, i, 8, k), v)
+		u.add(xs, v, v)
+		u.store(v, u.entry(f, i, 8, k))
+		grow := s.compare(lessOrEqual, low[k], v, s.flag(u.entry(place, i, 1, k), 1))
+		s.put(v, low[k], grow)
+		s.put(now, at[k], grow)
+		larger := u.register()
+		u.max(high[k], v, larger) // this way round a NaN is passed over
+		s.put(larger, high[k], s.flag(u.entry(place, i, 1, k), 2))
+	}
+	VPADDQ(step, now, now)
+	ADDQ(operand.U8(streams*u.width/8), i)
+	CMPQ(i, n)
+	JL(operand.LabelRef("turn"))
+	s.save("low", low)
+	s.save("at", at)
+	s.save("high", high)
+	VZEROUPPER()
+	RET()
+}
+
+// smoPartner finds, in each lane, the largest decrease and the turn it was
+// found in. It divides only where a product says that it may be worth it.
+func (u unit) smoPartner(size int) {
+	name, value := u.smoName("smoPartner", size)
+	TEXT(name, NOSPLIT, fmt.Sprintf("func(n int, f, diagonal []float64, row []%s, place []uint8, fi, kii, tau, slack float64, best *[16]float64, at *[16]int64)", value))
+	Doc(fmt.Sprintf("%s is smoPartnerPortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
+	Pragma("noescape")
+	n, f := Load(Param("n"), GP64()), Load(Param("f").Base(), GP64())
+	diagonal, row, place := Load(Param("diagonal").Base(), GP64()), Load(Param("row").Base(), GP64()), Load(Param("place").Base(), GP64())
+	fi, kii, slack, zero := u.number("fi"), u.number("kii"), u.number("slack"), u.register()
+	u.zero(zero)
+	s := u.selection(2)
+	best, at := s.state("best"), s.state("at")
+	enough := make([]reg.VecVirtual, streams)
+	for k := range enough {
+		enough[k] = u.register()
+		u.mul(slack, best[k], enough[k])
+	}
+	i := GP64()
+	XORQ(i, i)
+	Label("turn")
+	for k := range streams {
+		next := fmt.Sprint("next", k)
+		d, curvature, twice := u.register(), u.register(), u.register()
+		u.load(u.entry(f, i, 8, k), d)
+		shrink := s.compare(greater, fi, d, s.flag(u.entry(place, i, 1, k), 2))
+		u.sub(fi, d, d)
+		u.mul(d, d, d)
+		u.widen(size, u.entry(row, i, size, k), twice)
+		u.add(twice, twice, twice)
+		u.add(u.entry(diagonal, i, 8, k), kii, curvature)
+		u.sub(twice, curvature, curvature)
+		whole := u.number("tau")
+		s.positive(curvature, whole, zero)
+		bar := u.register()
+		u.mul(whole, enough[k], bar)
+		worth := s.compare(notLess, bar, d, shrink)
+		s.none(worth, next)
+		VDIVPD(whole, d, d)
+		better := s.compare(greaterOrEqual, best[k], d, worth)
+		s.put(d, best[k], better)
+		s.put(u.everywhere(i), at[k], better)
+		u.mul(slack, best[k], enough[k])
+		Label(next)
+	}
+	ADDQ(operand.U8(streams*u.width/8), i)
+	CMPQ(i, n)
+	JL(operand.LabelRef("turn"))
+	s.save("best", best)
+	s.save("at", at)
+	VZEROUPPER()
+	RET()
+}
+
+// positive copies v to to where v is above zero.
+func (s selection) positive(v, to, zero reg.VecVirtual) {
+	if s.u.width == 64 {
+		k := K()
+		VCMPPD(operand.U8(greater), zero, v, k)
+		s.put(v, to, k)
+		return
+	}
+	m := s.u.register()
+	VCMPPD(operand.U8(greater), zero, v, m)
+	s.put(v, to, m)
+}
+
+// state loads the vectors of all streams from the array that the parameter
+// points to; save stores them there.
+func (s selection) state(name string) []reg.VecVirtual {
+	from := Load(Param(name), GP64())
+	v := make([]reg.VecVirtual, streams)
+	for k := range v {
+		v[k] = s.u.register()
+		s.u.load(operand.Mem{Base: from, Disp: k * s.u.width}, v[k])
+	}
+	return v
+}
+
+func (s selection) save(name string, v []reg.VecVirtual) {
+	to := Load(Param(name), GP64())
+	for k := range v {
+		s.u.store(v[k], operand.Mem{Base: to, Disp: k * s.u.width})
+	}
+}
+
+// turns returns a vector that holds the first index of the turn, 0, and what to
+// add per turn.
+func (u unit) turns() (now, step reg.VecVirtual) {
+	now, width := u.register(), GP64()
+	u.zero(now)
+	MOVQ(operand.U32(streams*u.width/8), width)
+	return now, u.everywhere(width)
+}
+
+// everywhere returns a register full of an index.
+func (u unit) everywhere(i reg.Register) reg.VecVirtual {
+	low, all := XMM(), u.register()
+	VMOVQ(i, low)
+	VPBROADCASTQ(low, all)
+	return all
+}
+
+// entry is the memory of the vector of stream k from index i on, in a slice of
+// values of that many bytes.
+func (u unit) entry(base, i reg.Register, size, k int) operand.Mem {
+	return operand.Mem{Base: base, Index: i, Scale: uint8(size), Disp: k * u.width / 8 * size}
+}

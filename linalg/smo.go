@@ -1,0 +1,133 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+)
+
+// Sequential minimal optimisation (see learn/svm) goes over its gradient twice
+// per step: once to add two kernel rows and find the ends of the gap, once to
+// find the partner of the first coefficient. Every path rounds after each
+// operation and resolves ties alike, so that all find the same: the place of a
+// coefficient decides, never the lane that it is in.
+
+// Grow and Shrink are the bits of a place: what a coefficient can still do.
+const (
+	Grow   = 1 // it is below its upper bound
+	Shrink = 2 // it is above its lower bound
+)
+
+// Extremes are the ends of the gap of a gradient.
+type Extremes struct {
+	First int     // the last of those with the least value that can grow, or -1
+	Low   float64 // that value, or +Inf
+	High  float64 // the largest value of those that can shrink, or -Inf
+}
+
+// and returns the extremes of both, o coming after e.
+func (e Extremes) and(o Extremes) Extremes {
+	if o.First >= 0 && (e.First < 0 || o.Low <= e.Low) {
+		e.First, e.Low = o.First, o.Low
+	}
+	e.High = max(e.High, o.High)
+	return e
+}
+
+// smoGrain is how many coefficients a core takes at a time: fewer are done
+// before another core has woken up.
+const smoGrain = 1 << 15
+
+// SMOScan returns the extremes of f; place has as many entries. NaN is passed
+// over.
+func SMOScan(f []float64, place []uint8) Extremes {
+	e := noExtremes()
+	for t, v := range f {
+		e.see(t, v, place[t])
+	}
+	return e
+}
+
+func noExtremes() Extremes { return Extremes{First: -1, Low: math.Inf(1), High: math.Inf(-1)} }
+
+func (e *Extremes) see(t int, v float64, place uint8) {
+	if place&Grow != 0 && v <= e.Low {
+		e.Low, e.First = v, t
+	}
+	if place&Shrink != 0 && v > e.High {
+		e.High = v
+	}
+}
+
+// SMOMove adds a x + b y to f, which has as many entries as x, y and place, and
+// returns its extremes. It uses all cores where f is long.
+func SMOMove[T Float](f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
+	return smoMove(Paths()[0], f, a, x, b, y, place)
+}
+
+func smoMove[T Float](p Path, f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
+	n := len(f)
+	if len(x) != n || len(y) != n || len(place) != n {
+		panic(fmt.Sprintf("linalg: %d and %d values and %d places for a gradient of %d", len(x), len(y), len(place), n))
+	}
+	move := smoOf[T](p).move
+	if n <= smoGrain {
+		return move.run(f, a, x, b, y, place)
+	}
+	parts := make([]Extremes, (n-1)/smoGrain+1)
+	For(n, smoGrain, func(lo, hi int) {
+		parts[lo/smoGrain] = move.run(f[lo:hi], a, x[lo:hi], b, y[lo:hi], place[lo:hi])
+	})
+	e := noExtremes()
+	for k, part := range parts {
+		if part.First >= 0 {
+			part.First += k * smoGrain
+		}
+		e = e.and(part)
+	}
+	return e
+}
+
+// Partner is the second coefficient of a working set.
+type Partner struct {
+	Index    int     // or -1
+	Decrease float64 // or -Inf
+}
+
+func (p Partner) and(o Partner) Partner {
+	if o.Index >= 0 && (p.Index < 0 || o.Decrease >= p.Decrease) {
+		return o
+	}
+	return p
+}
+
+// SMOPartner returns the t that can shrink, with f_t > fi, of the largest
+// decrease (f_t - fi)^2 / a_t, where a_t = kii + diagonal_t - 2 row_t or tau if
+// that is not above 0 (R.-E. Fan, P.-H. Chen, C.-J. Lin, JMLR 6, 2005, WSS 2,
+// step 2): the last of equals. Values whose decrease is NaN are passed over. The
+// four slices are equally long. It uses all cores where they are long.
+func SMOPartner[T Float](f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {
+	return smoPartner(Paths()[0], f, diagonal, row, place, fi, kii, tau)
+}
+
+func smoPartner[T Float](p Path, f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {
+	n := len(f)
+	if len(diagonal) != n || len(row) != n || len(place) != n {
+		panic(fmt.Sprintf("linalg: %d and %d values and %d places for a gradient of %d", len(diagonal), len(row), len(place), n))
+	}
+	partner := smoOf[T](p).partner
+	if n <= smoGrain {
+		return partner.run(f, diagonal, row, place, fi, kii, tau)
+	}
+	parts := make([]Partner, (n-1)/smoGrain+1)
+	For(n, smoGrain, func(lo, hi int) {
+		parts[lo/smoGrain] = partner.run(f[lo:hi], diagonal[lo:hi], row[lo:hi], place[lo:hi], fi, kii, tau)
+	})
+	best := Partner{-1, math.Inf(-1)}
+	for k, part := range parts {
+		if part.Index >= 0 {
+			part.Index += k * smoGrain
+		}
+		best = best.and(part)
+	}
+	return best
+}
