@@ -15,8 +15,11 @@ func Subset(src Source, rows []int) Source {
 			panic(fmt.Sprintf("kernel: a subset of %d rows with row %d", src.Len(), r))
 		}
 	}
-	if s, ok := src.(subset); ok { // one step to the matrix, however deep
+	switch s := src.(type) {
+	case subset: // one step to the matrix, however deep
 		return subset{s.src, pick(s.rows, rows)}
+	case *Lazy:
+		return s.subset(rows)
 	}
 	return subset{src, rows}
 }

@@ -51,3 +51,9 @@ func SMOMoveOn[T Float](p Path, f []float64, a float64, x []T, b float64, y []T,
 func SMOPartnerOn[T Float](p Path, f, diagonal []float64, row []T, place []uint8, fi, kii, tau float64) Partner {
 	return smoPartner(p, f, diagonal, row, place, fi, kii, tau)
 }
+
+func SparseProductsOn(p Path, a SparseRows, left, right []int, use func(lo, hi int, dots Matrix[float64])) {
+	sparseProducts(p, a, left, right, use)
+}
+
+func SparseSquaredNormsOn(p Path, a SparseRows) []float64 { return sparseSquaredNorms(p, a) }

@@ -1,0 +1,176 @@
+package kernel
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Panels is a Source that computes its values, many rows at once in much less
+// time than one by one. A learner that needs rows again and again keeps them
+// itself, within its own bound, and asks for several when one is missing.
+type Panels interface {
+	Source
+	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
+	Panel(rows []int, dst [][]float32)
+}
+
+// Lazy is the Source of a kernel over rows, which computes every value when
+// asked and keeps none. Use it where the matrix does not fit into memory: it
+// takes 8 bytes per entry of dense rows, 12 per entry stored of sparse ones, in
+// addition to the rows. Where rows are longer than there are rows, [Of] takes
+// less.
+//
+// A value depends on its two rows only, not on what else is computed with it,
+// and the matrix is exactly symmetric. It runs on all cores.
+type Lazy struct {
+	rows   rows
+	norms  []float64
+	kernel Kernel
+}
+
+// rows are what a Lazy computes on.
+type rows interface {
+	len() int
+	// products computes inner products, of all right rows if right is nil, a
+	// few columns at a time: see linalg.Products.
+	products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64]))
+	pick(which []int) rows
+}
+
+// NewLazy returns the kernel matrix of k over the rows of x (n x f), which it
+// keeps and never changes. Inner products are added in float64.
+func NewLazy[T linalg.Float](x linalg.Matrix[T], k Kernel) *Lazy {
+	return &Lazy{rows: &denseRows[T]{x: x}, norms: SquaredNorms(x), kernel: k}
+}
+
+// NewLazySparse is [NewLazy] for rows of which few entries are not 0, like a
+// dataset.CSR: it takes time by stored entries.
+func NewLazySparse(x linalg.SparseRows, k Kernel) *Lazy {
+	return &Lazy{rows: sparseRows{x, nil}, norms: linalg.SparseSquaredNorms(x), kernel: k}
+}
+
+// Len returns n.
+func (l *Lazy) Len() int { return l.rows.len() }
+
+// Diagonal copies K(i, i) for all i into dst, of length n.
+func (l *Lazy) Diagonal(dst []float64) {
+	for i, xx := range l.norms {
+		dst[i] = l.kernel.At(xx, xx, xx)
+	}
+}
+
+// Row copies K(i, j) for all j into dst, of length n. Several rows at once take
+// less time each: see Panel and Block.
+func (l *Lazy) Row(i int, dst []float64) {
+	l.fill([]int{i}, nil, l.norms, linalg.Matrix[float64]{Rows: 1, Cols: l.Len(), Stride: l.Len(), Data: dst})
+}
+
+// Block copies K(rows[a], cols[b]) into dst, len(rows) x len(cols).
+func (l *Lazy) Block(rows, cols []int, dst linalg.Matrix[float64]) {
+	if len(cols) == 0 {
+		return
+	}
+	zz := make([]float64, len(cols))
+	gather(zz, l.norms, cols)
+	l.fill(rows, cols, zz, dst)
+}
+
+// fill sets dst to the values of rows and cols, all if nil, of the norms zz.
+func (l *Lazy) fill(rows, cols []int, zz []float64, dst linalg.Matrix[float64]) {
+	l.rows.products(rows, cols, func(lo, hi int, dots linalg.Matrix[float64]) {
+		for a, i := range rows {
+			l.kernel.Map(dst.Row(a)[lo:hi], dots.Row(a), l.norms[i], zz[lo:hi])
+		}
+	})
+}
+
+// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
+func (l *Lazy) Panel(rows []int, dst [][]float32) {
+	if len(dst) != len(rows) {
+		panic(fmt.Sprintf("kernel: a panel of %d rows into %d", len(rows), len(dst)))
+	}
+	l.rows.products(rows, nil, func(lo, hi int, dots linalg.Matrix[float64]) {
+		for a, i := range rows {
+			values := dots.Row(a)
+			l.kernel.Map(values, values, l.norms[i], l.norms[lo:hi])
+			for j, v := range values {
+				dst[a][lo+j] = float32(v)
+			}
+		}
+	})
+}
+
+// subset is what Subset returns.
+func (l *Lazy) subset(which []int) Source {
+	if which == nil {
+		which = []int{}
+	}
+	norms := make([]float64, len(which))
+	gather(norms, l.norms, which)
+	return &Lazy{rows: l.rows.pick(which), norms: norms, kernel: l.kernel}
+}
+
+// denseRows are the rows which of x, all if nil. They are packed when first
+// multiplied.
+type denseRows[T linalg.Float] struct {
+	x      linalg.Matrix[T]
+	which  []int
+	once   sync.Once
+	packed *linalg.Packed
+}
+
+func (d *denseRows[T]) len() int {
+	if d.which == nil {
+		return d.x.Rows
+	}
+	return len(d.which)
+}
+
+func (d *denseRows[T]) pick(which []int) rows {
+	return &denseRows[T]{x: d.x, which: through(d.which, which)}
+}
+
+// through numbers rows as those that rows are taken from; nil are all.
+func through(rows, which []int) []int {
+	if rows == nil {
+		return which
+	}
+	return pick(rows, which)
+}
+
+func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {
+	var packed *linalg.Packed
+	if right == nil {
+		d.once.Do(func() { d.packed = linalg.Pack(d.x, d.which) })
+		packed = d.packed
+	} else {
+		packed = linalg.Pack(d.x, through(d.which, right))
+	}
+	linalg.Products(d.x, through(d.which, left), packed, use)
+}
+
+// sparseRows are the rows which of x, all if nil.
+type sparseRows struct {
+	x     linalg.SparseRows
+	which []int
+}
+
+func (s sparseRows) len() int {
+	if s.which == nil {
+		return s.x.Rows()
+	}
+	return len(s.which)
+}
+
+func (s sparseRows) pick(which []int) rows { return sparseRows{s.x, through(s.which, which)} }
+
+func (s sparseRows) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {
+	if right == nil {
+		right = s.which
+	} else {
+		right = through(s.which, right)
+	}
+	linalg.SparseProducts(s.x, through(s.which, left), right, use)
+}

@@ -1,0 +1,115 @@
+package linalg
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Packed is a matrix that has been brought into the order in which products
+// read it, for many products with few rows each: those of [MulTransB] would
+// spend their time on packing. It takes 8 bytes per entry and is read only.
+type Packed struct {
+	rows, cols int
+	micro      micro[float64]
+	parts      []panels[float64] // depth columns each
+}
+
+// Pack packs the given rows of m, all if rows is nil, on all cores.
+func Pack[T Float](m Matrix[T], rows []int) *Packed {
+	n := m.Rows
+	if rows != nil {
+		n = len(rows)
+	}
+	p := &Packed{rows: n, cols: m.Cols, micro: best[float64]()}
+	for k := 0; k < m.Cols; k += depth {
+		p.parts = append(p.parts, packRows(p.micro.cols, m, rows, n, k, min(k+depth, m.Cols)))
+	}
+	return p
+}
+
+// packRows packs columns k to kEnd-1 of n rows of m.
+func packRows[T Float](width int, m Matrix[T], rows []int, n, k, kEnd int) panels[float64] {
+	p := panels[float64]{width, kEnd - k, make([]float64, ceil(n, width)*(kEnd-k))}
+	count := (n + width - 1) / width
+	For(count, max(1, packGrain/(width*p.depth)), func(lo, hi int) {
+		some := New[T](width, p.depth)
+		for i := lo * width; i < hi*width; i += width {
+			some.Rows = min(width, n-i)
+			for r := range some.Rows {
+				from := i + r
+				if rows != nil {
+					from = rows[from]
+				}
+				copy(some.Row(r), m.Row(from)[k:kEnd])
+			}
+			packPanel(p.at(i), some, width, 0, p.depth)
+		}
+	})
+	return p
+}
+
+// spanValues is how many inner products are made before they are used: they
+// stay in the second-level cache.
+const spanValues = 1 << 15
+
+// span returns how many columns of a product of m rows are made at a time, a
+// multiple of width.
+func span(m, width int) int { return ceil(min(max(spanValues/max(m, 1), 128), 4096), width) }
+
+// Products computes the inner products of the given rows of a with all rows of
+// b, in float64, a few columns at a time, and gives them to use, which may
+// change them: dots is len(rows) x (hi-lo), for the rows lo to hi-1 of b. It
+// runs on all cores, so that use is called by several goroutines at the same
+// time. An inner product has the same bits as in MulTransB (MulTransBWide for
+// float32).
+func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, dots Matrix[float64])) {
+	if a.Cols != b.cols {
+		panic(fmt.Sprintf("linalg: rows of %d columns and of %d have no inner products", a.Cols, b.cols))
+	}
+	var left []panels[float64]
+	for k := 0; k < a.Cols; k += depth {
+		left = append(left, packRows(b.micro.rows, a, rows, len(rows), k, min(k+depth, a.Cols)))
+	}
+	step := span(len(rows), b.micro.cols)
+	For(b.rows, step, func(lo, hi int) {
+		at := room(ceil(len(rows), b.micro.rows) * step)
+		defer rooms.Put(at)
+		dots := Matrix[float64]{Rows: len(rows), Cols: hi - lo, Stride: step, Data: *at}
+		b.block(left, dots, lo)
+		use(lo, hi, dots)
+	})
+}
+
+// block computes dots for the rows of b from lo on. What is beyond its edges is
+// room for what the padding yields.
+func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
+	if len(left) == 0 {
+		clear(dots.Data)
+	}
+	for k, part := range left {
+		kernel := b.micro.add
+		if k == 0 {
+			kernel = b.micro.set
+		}
+		for j := 0; j < dots.Cols; j += b.micro.cols {
+			right := b.parts[k].at(lo + j)
+			for i := 0; i < dots.Rows; i += b.micro.rows {
+				kernel(part.depth, part.at(i), right, dots.Data[i*dots.Stride+j:], dots.Stride)
+			}
+		}
+	}
+}
+
+// rooms are the blocks of products that have been used, because fresh memory is
+// slow: what is read there has been written there.
+var rooms sync.Pool
+
+// room returns at least that many values.
+func room(values int) *[]float64 {
+	at, _ := rooms.Get().(*[]float64)
+	if at == nil || len(*at) < values {
+		fresh := make([]float64, values)
+		at = &fresh
+	}
+	return at
+}
