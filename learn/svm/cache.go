@@ -4,115 +4,213 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // cache keeps rows of a kernel matrix, the most recently used ones first to
-// stay. A row holds the same numbers whether it was kept or read again.
-type cache struct {
-	source kernel.Source
-	slot   []int       // slot of a row, or -1
-	owner  []int       // row in a slot
-	used   []uint64    // when a slot was last asked for
-	rows   [][]float64 // one per slot, allocated when first needed
-	limit  int
-	width  int // of a row that is not shrunken
-	clock  uint64
-	misses int
+// stay. A row holds the same numbers whether it was kept or read again. Rows
+// lie in slabs of a fixed size, which take more of them when rows get shorter.
+type cache[T linalg.Float] struct {
+	read  func(rows []int, dst [][]T)
+	panel int                              // how many rows are read at a time, at most
+	next  func(taken []int, max int) []int // rows that may be needed soon, appended to those taken; nil: none
+
+	width    int // of a row
+	slabs    [][]T
+	slabSize int // values of a slab
+	most     int // slabs
+
+	slot   []int // slot of a row, or -1
+	owner  []int // row in a slot, or -1
+	recent list  // slots
+
+	misses int // rows read
 }
+
+// Slabs have about this many values, panels at most this many rows.
+const (
+	slabValues = 1 << 18
+	panelRows  = 64
+)
 
 // newCache keeps at most bytes of rows, and at least two rows: the solver holds
 // both rows of its working set.
-func newCache(source kernel.Source, bytes int64) *cache {
-	n := source.Len()
-	c := &cache{width: n}
+func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
+	var zero T
+	size, n := int64(8), source.Len()
+	if _, single := any(zero).(float32); single {
+		size = 4
+	}
+	limit := int(min(max(bytes/(size*int64(max(n, 1))), 2), int64(max(n, 1))))
+	rows := min(limit, max(1, slabValues/max(n, 1)))
+	c := &cache[T]{slabSize: rows * n, most: limit / rows}
+	c.panel = 1
+	if _, cheaper := source.(kernel.Panels); cheaper {
+		c.panel = max(1, min(panelRows, limit/4))
+	}
 	c.reset(source)
-	c.limit = int(min(max(bytes/(8*int64(n)), 2), int64(n)))
 	return c
+}
+
+// reset empties the cache and goes over to source.
+func (c *cache[T]) reset(source kernel.Source) {
+	c.read, c.width = reader[T](source), source.Len()
+	c.slot = make([]int, c.width)
+	for i := range c.slot {
+		c.slot[i] = -1
+	}
+	c.owner, c.recent = c.owner[:0], list{}
+	for range c.slabs {
+		c.addSlots()
+	}
+}
+
+// addSlots numbers the slots of one more slab, which are the first to be taken.
+func (c *cache[T]) addSlots() {
+	for range c.slabSize / max(c.width, 1) {
+		c.owner = append(c.owner, -1)
+		c.recent.append()
+	}
 }
 
 // row returns kernel row i. It stays valid until two other rows have been asked
 // for.
-func (c *cache) row(i int) ([]float64, error) {
-	c.clock++
-	s := c.slot[i]
-	if s < 0 {
-		s = c.free()
-		c.misses++
-		c.source.Row(i, c.rows[s])
-		if j := firstNotFinite(c.rows[s]); j >= 0 {
-			return nil, &valueError{row: i, col: j, value: c.rows[s][j]}
+func (c *cache[T]) row(i int) ([]T, error) {
+	if c.slot[i] < 0 {
+		if err := c.fetch(i); err != nil {
+			return nil, err
 		}
-		c.slot[i], c.owner[s] = s, i
 	}
-	c.used[s] = c.clock
-	return c.rows[s], nil
+	c.recent.touch(c.slot[i])
+	return c.at(c.slot[i]), nil
 }
 
-// free returns an empty slot, emptying the one that was idle longest when all
-// are taken. The search is no longer than the row that is then read.
-func (c *cache) free() int {
-	if len(c.rows) < c.limit {
-		c.rows = append(c.rows, make([]float64, len(c.slot), c.width))
-		c.owner = append(c.owner, -1)
-		c.used = append(c.used, 0)
-		return len(c.rows) - 1
+// at returns the values of a slot.
+func (c *cache[T]) at(slot int) []T {
+	perSlab := c.slabSize / c.width
+	return c.slabs[slot/perSlab][slot%perSlab*c.width:][:c.width:c.width]
+}
+
+// fetch reads row i and some that may be needed soon.
+func (c *cache[T]) fetch(i int) error {
+	rows := []int{i}
+	if c.panel > 1 && c.next != nil {
+		rows = c.next(rows, c.panel)
 	}
-	oldest := 0
-	for s, when := range c.used {
-		if when < c.used[oldest] {
-			oldest = s
+	return c.load(rows)
+}
+
+// load reads rows that are not in the cache, at most as many as a panel has.
+func (c *cache[T]) load(rows []int) error {
+	slots, dst := make([]int, len(rows)), make([][]T, len(rows))
+	for a := range rows {
+		slots[a] = c.take()
+		c.recent.touch(slots[a])
+		dst[a] = c.at(slots[a])
+	}
+	c.read(rows, dst)
+	c.misses += len(rows)
+	for a, i := range rows {
+		if j := firstNotFinite(dst[a]); j >= 0 {
+			return &valueError{row: i, col: j, value: float64(dst[a][j])}
+		}
+		c.slot[i], c.owner[slots[a]] = slots[a], i
+	}
+	return nil
+}
+
+// take returns an empty slot, emptying the one that was idle longest when all
+// are taken.
+func (c *cache[T]) take() int {
+	last, ok := c.recent.last()
+	if (!ok || c.owner[last] >= 0) && len(c.slabs) < c.most {
+		c.slabs = append(c.slabs, make([]T, c.slabSize))
+		c.addSlots()
+		last, _ = c.recent.last()
+	}
+	if row := c.owner[last]; row >= 0 {
+		c.slot[row], c.owner[last] = -1, -1
+	}
+	return last
+}
+
+// ahead loads the rows not yet there among the next ones of a list that is gone
+// through in order.
+func (c *cache[T]) ahead(rows []int) error {
+	if c.panel == 1 || c.slot[rows[0]] >= 0 {
+		return nil
+	}
+	var missing []int
+	for _, i := range rows[:min(len(rows), c.panel)] {
+		if c.slot[i] < 0 {
+			missing = append(missing, i)
 		}
 	}
-	if row := c.owner[oldest]; row >= 0 {
-		c.slot[row] = -1
-	}
-	c.owner[oldest] = -1
-	return oldest
+	return c.load(missing)
 }
 
 // shrink goes over to source, which is the rows keep of the one before, in
 // ascending order. Rows that are kept stay, without what is not.
-func (c *cache) shrink(source kernel.Source, keep []int) {
-	slot := make([]int, len(keep))
-	for s, row := range c.rows {
-		for a, k := range keep {
-			row[a] = row[k]
-		}
-		c.rows[s], c.owner[s] = row[:len(keep)], -1
+func (c *cache[T]) shrink(source kernel.Source, keep []int) {
+	oldWidth, oldSlot, oldRecent := c.width, c.slot, c.recent
+	place := make([]int, oldWidth) // of a row among those kept
+	for i := range place {
+		place[i] = -1
 	}
 	for a, k := range keep {
-		slot[a] = c.slot[k]
-		if slot[a] >= 0 {
-			c.owner[slot[a]] = a
+		place[k] = a
+	}
+	oldOwner := append([]int(nil), c.owner...)
+	c.reset(source)
+	before, after := c.slabSize/oldWidth, c.slabSize/max(c.width, 1)
+	moved := make([]int, len(oldOwner)) // new slot of an old one
+	linalg.For(len(c.slabs), 1, func(s, _ int) {
+		to := s * after
+		for from := s * before; from < (s+1)*before; from++ {
+			moved[from] = -1
+			if row := oldOwner[from]; row >= 0 && place[row] >= 0 {
+				squeeze(c.slabs[s][to%after*c.width:], c.slabs[s][from%before*oldWidth:][:oldWidth], keep)
+				moved[from], to = to, to+1
+			}
+		}
+	})
+	for a, k := range keep {
+		if oldSlot[k] >= 0 {
+			c.slot[a] = moved[oldSlot[k]]
+			c.owner[c.slot[a]] = a
 		}
 	}
-	c.source, c.slot = source, slot
-	c.idle()
+	oldRecent.backwards(func(slot int) {
+		if moved[slot] >= 0 {
+			c.recent.touch(moved[slot])
+		}
+	})
 }
 
-// reset empties the cache and goes over to a source of full width.
-func (c *cache) reset(source kernel.Source) {
-	c.source, c.slot = source, make([]int, c.width)
-	for i := range c.slot {
-		c.slot[i] = -1
+// squeeze writes the entries keep of from to the beginning of to, which may
+// overlap with from if it begins earlier.
+func squeeze[T any](to, from []T, keep []int) {
+	for a, k := range keep {
+		to[a] = from[k]
 	}
-	for s, row := range c.rows {
-		c.rows[s], c.owner[s] = row[:c.width], -1
-	}
-	c.idle()
 }
 
-// idle lets slots without a row be taken first.
-func (c *cache) idle() {
-	for s, row := range c.owner {
-		if row < 0 {
-			c.used[s] = 0
+// reader reads rows of source, each value rounded to T.
+func reader[T linalg.Float](source kernel.Source) func(rows []int, dst [][]T) {
+	var zero T
+	if _, single := any(zero).(float32); single {
+		panels := source.(kernel.Panels)
+		return any(panels.Panel).(func(rows []int, dst [][]T))
+	}
+	return func(rows []int, dst [][]T) {
+		for a, i := range rows {
+			source.Row(i, any(dst[a]).([]float64))
 		}
 	}
 }
 
 // firstNotFinite returns the index of the first NaN or infinity, or -1.
-func firstNotFinite(v []float64) int {
+func firstNotFinite[T linalg.Float](v []T) int {
 	for i, x := range v {
 		if x-x != 0 { // NaN for both
 			return i

@@ -27,7 +27,7 @@ func (a *aside) store(coef []float64) {
 // expect to leave it: those that only could grow and whose gradient is above
 // that of all that could shrink, and the reverse. When fewer than a tenth are,
 // it does nothing.
-func (s *solver) shrink() {
+func (s *solver[T]) shrink() {
 	keep := make([]int, 0, len(s.coef))
 	split := s.split
 	for _, p := range s.parts {
@@ -54,12 +54,13 @@ func (s *solver) shrink() {
 		linear: pick(s.linear, keep), lower: pick(s.lower, keep), upper: pick(s.upper, keep), split: split,
 	}
 	s.diagonal, s.coef, s.gradient = pick(s.diagonal, keep), pick(s.coef, keep), pick(s.gradient, keep)
+	s.place = pick(s.place, keep)
 	s.rows.shrink(s.kernel, keep)
 	s.divide()
 }
 
 // settled says whether coefficient t of part p is unlikely to move.
-func (s *solver) settled(p part, t int) bool {
+func (s *solver[T]) settled(p part, t int) bool {
 	f, b := s.gradient[t], s.coef[t]
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
 }
@@ -74,11 +75,12 @@ func pick[T any](from []T, which []int) []T {
 }
 
 // restore takes back what was set aside, and computes the gradient afresh.
-func (s *solver) restore() error {
+func (s *solver[T]) restore() error {
 	if a := s.aside; a != nil {
 		a.store(s.coef)
 		s.problem, s.diagonal, s.coef, s.gradient = a.problem, a.diagonal, a.coef, a.gradient
 		s.aside = nil
+		s.settle()
 		s.rows.reset(s.kernel)
 		s.divide()
 	}
@@ -86,7 +88,7 @@ func (s *solver) restore() error {
 }
 
 // numbered names rows in an error as the whole problem does.
-func (s *solver) numbered(err error) error {
+func (s *solver[T]) numbered(err error) error {
 	if s.aside == nil {
 		return err
 	}

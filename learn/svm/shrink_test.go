@@ -8,9 +8,9 @@ import (
 )
 
 // shrunken returns a solver that has set coefficients aside twice.
-func shrunken(t *testing.T, k gram, p problem) *solver {
+func shrunken(t *testing.T, k gram, p problem) *solver[float64] {
 	t.Helper()
-	s, err := newSolver(p, 20*8*int64(k.Len()))
+	s, err := newSolver[float64](p, 20*8*int64(k.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package svm
 import (
 	"errors"
 	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // epsilon is the distance from 1 to the next float64.
@@ -11,14 +13,16 @@ const epsilon = 0x1p-52
 // errOverflow is a gradient beyond float64.
 var errOverflow = errors.New("the gradient overflows: lower C, or scale the data so that kernel values are near 1")
 
-// solver minimises a problem by moving two coefficients at a time.
-type solver struct {
+// solver minimises a problem by moving two coefficients at a time. It reads
+// kernel rows in the precision of T and does all arithmetic in float64.
+type solver[T linalg.Float] struct {
 	problem
 	aside    *aside // nil when nothing is set aside
 	parts    []part
-	rows     *cache
+	rows     *cache[T]
 	diagonal []float64
 	coef     []float64 // b
+	place    []uint8   // what b can do: linalg.Grow, linalg.Shrink
 	gradient []float64 // f = K b + q
 
 	iterations int
@@ -38,22 +42,35 @@ type part struct {
 // shrink.
 func (p part) gap() float64 { return p.high - p.low }
 
-func newSolver(p problem, cacheBytes int64) (*solver, error) {
+// found takes over what a pass over the part has found.
+func (p *part) found(e linalg.Extremes) {
+	p.first, p.low, p.high = e.First, e.Low, e.High
+	if e.First >= 0 {
+		p.first += p.lo
+	}
+}
+
+func newSolver[T linalg.Float](p problem, cacheBytes int64) (*solver[T], error) {
 	n := p.kernel.Len()
-	s := &solver{problem: p, rows: newCache(p.kernel, cacheBytes)}
+	s := &solver[T]{problem: p, rows: newCache[T](p.kernel, cacheBytes)}
+	s.rows.next = s.likely
 	s.divide()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
+	for i, v := range s.diagonal {
+		s.diagonal[i] = float64(T(v)) // what the rows say
+	}
 	if i := firstNotFinite(s.diagonal); i >= 0 {
 		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
 	}
 	copy(s.coef, p.start)
 	s.gradient = make([]float64, n)
+	s.settle()
 	return s, s.refresh()
 }
 
 // divide makes the parts.
-func (s *solver) divide() {
+func (s *solver[T]) divide() {
 	n := len(s.linear)
 	s.parts = []part{{hi: n}}
 	if s.split > 0 {
@@ -61,12 +78,32 @@ func (s *solver) divide() {
 	}
 }
 
+// settle finds the places of all coefficients.
+func (s *solver[T]) settle() {
+	s.place = make([]uint8, len(s.coef))
+	for t := range s.coef {
+		s.put(t)
+	}
+}
+
+// put finds the place of coefficient t.
+func (s *solver[T]) put(t int) {
+	s.place[t] = 0
+	if s.coef[t] < s.upper[t] {
+		s.place[t] |= linalg.Grow
+	}
+	if s.coef[t] > s.lower[t] {
+		s.place[t] |= linalg.Shrink
+	}
+}
+
 // run moves until the stopping rule holds on a gradient whose rounding errors
 // are small against tol.
-func (s *solver) run(stop stopping) error {
+func (s *solver[T]) run(stop stopping) error {
 	look := s.iterations + min(len(s.coef), shrinkEvery)
+	s.scan()
 	for {
-		gap := s.scan()
+		gap := s.gap()
 		switch {
 		case gap <= stop.tol && s.aside == nil && s.drift() <= stop.tol/8:
 			return s.checkGradient()
@@ -76,6 +113,7 @@ func (s *solver) run(stop stopping) error {
 			if err := s.restore(); err != nil {
 				return err
 			}
+			s.scan()
 			continue
 		case s.iterations >= look:
 			s.shrink()
@@ -93,61 +131,44 @@ func (s *solver) run(stop stopping) error {
 			if err := s.restore(); err != nil {
 				return err
 			}
+			s.scan()
 		}
 	}
 }
 
-// scan finds the first of each part and returns the largest gap.
-func (s *solver) scan() float64 {
-	gap := math.Inf(-1)
+// scan finds the first of each part and returns the largest gap. Ties go to the
+// last index, as in LIBSVM.
+func (s *solver[T]) scan() float64 {
 	for k := range s.parts {
 		p := &s.parts[k]
-		s.first(p)
+		p.found(linalg.SMOScan(s.gradient[p.lo:p.hi], s.place[p.lo:p.hi]))
+	}
+	return s.gap()
+}
+
+// gap returns the largest of all parts.
+func (s *solver[T]) gap() float64 {
+	gap := math.Inf(-1)
+	for _, p := range s.parts {
 		gap = max(gap, p.gap())
 	}
 	return gap
 }
 
-// first sets i = argmax {-f_t: b_t can grow} of the part, and the ends of its
-// gap. Ties go to the last index, as in LIBSVM.
-func (s *solver) first(p *part) {
-	i, low, high := -1, math.Inf(1), math.Inf(-1)
-	coef, lower, upper := s.coef[p.lo:p.hi], s.lower[p.lo:p.hi], s.upper[p.lo:p.hi]
-	for t, f := range s.gradient[p.lo:p.hi] {
-		b := coef[t]
-		if f <= low && b < upper[t] {
-			low, i = f, p.lo+t
-		}
-		if f > high && b > lower[t] {
-			high = f
-		}
-	}
-	p.first, p.low, p.high = i, low, high
-}
-
 // second returns the j that promises the largest decrease together with the
-// first of p, (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij) among the b_j of the same
-// part that can shrink (WSS 2, step 2), or -1; and that decrease.
-func (s *solver) second(p part, row []float64) (int, float64) {
-	j, best := -1, math.Inf(-1)
-	fi, kii := s.gradient[p.first], s.diagonal[p.first]
-	coef, lower := s.coef[p.lo:p.hi], s.lower[p.lo:p.hi]
-	diagonal := s.diagonal[p.lo:p.hi]
-	row = row[p.lo:p.hi]
-	for t, f := range s.gradient[p.lo:p.hi] {
-		if f <= fi || coef[t] <= lower[t] {
-			continue
-		}
-		d := f - fi
-		if decrease := d * d / curvature(kii+diagonal[t]-2*row[t]); decrease >= best {
-			best, j = decrease, p.lo+t
-		}
+// first of p, among the b_j of the same part that can shrink, or -1; and that
+// decrease.
+func (s *solver[T]) second(p part, row []T) (int, float64) {
+	partner := linalg.SMOPartner(s.gradient[p.lo:p.hi], s.diagonal[p.lo:p.hi], row[p.lo:p.hi], s.place[p.lo:p.hi],
+		s.gradient[p.first], s.diagonal[p.first], tau)
+	if partner.Index < 0 {
+		return -1, partner.Decrease
 	}
-	return j, best
+	return p.lo + partner.Index, partner.Decrease
 }
 
 // pair returns the working set: the best of all parts.
-func (s *solver) pair() (i, j int, err error) {
+func (s *solver[T]) pair() (i, j int, err error) {
 	i, j = -1, -1
 	best := math.Inf(-1)
 	for _, p := range s.parts {
@@ -176,8 +197,9 @@ func curvature(a float64) float64 {
 }
 
 // step moves b_i up and its partner down by the same amount. It reports false
-// when rounding left both where they were. It works on the last scan.
-func (s *solver) step() (bool, error) {
+// when rounding left both where they were. It works on the last scan, and
+// leaves the next.
+func (s *solver[T]) step() (bool, error) {
 	i, j, err := s.pair()
 	if err != nil {
 		return false, err
@@ -191,11 +213,16 @@ func (s *solver) step() (bool, error) {
 		return false, err
 	}
 	s.iterations++
-	di, dj := s.move(i, j, ri[j])
+	di, dj := s.move(i, j, float64(ri[j]))
 	if di == 0 && dj == 0 {
 		return false, nil
 	}
-	addRows(s.gradient, di, ri, dj, rj)
+	s.put(i)
+	s.put(j)
+	for k := range s.parts {
+		p := &s.parts[k]
+		p.found(linalg.SMOMove(s.gradient[p.lo:p.hi], di, ri[p.lo:p.hi], dj, rj[p.lo:p.hi], s.place[p.lo:p.hi]))
+	}
 	s.moves++
 	s.distance += math.Abs(di) + math.Abs(dj)
 	return true, nil
@@ -203,7 +230,7 @@ func (s *solver) step() (bool, error) {
 
 // move shifts weight from j to i up to the minimum on that line or to the first
 // bound, and returns both changes.
-func (s *solver) move(i, j int, kij float64) (di, dj float64) {
+func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	delta := (s.gradient[j] - s.gradient[i]) / curvature(s.diagonal[i]+s.diagonal[j]-2*kij)
 	delta = min(delta, s.upper[i]-s.coef[i], s.coef[j]-s.lower[j])
 	bi, bj := s.coef[i], s.coef[j]
@@ -214,7 +241,7 @@ func (s *solver) move(i, j int, kij float64) (di, dj float64) {
 
 // snap returns b + delta, or the bound that it misses by rounding only:
 // otherwise it would count as free, and 1e-17 as a support vector.
-func (s *solver) snap(t int, b, delta float64) float64 {
+func (s *solver[T]) snap(t int, b, delta float64) float64 {
 	near := 4 * epsilon * (math.Abs(b) + math.Abs(delta))
 	moved := b + delta
 	switch {
@@ -226,17 +253,9 @@ func (s *solver) snap(t int, b, delta float64) float64 {
 	return moved
 }
 
-// addRows adds a x + b y to dst.
-func addRows(dst []float64, a float64, x []float64, b float64, y []float64) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	for t := range dst {
-		dst[t] += a*x[t] + b*y[t]
-	}
-}
-
 // drift bounds what rounding has added to the gradient since it was computed:
 // each step rounds the products, of size |change| max |K|, and the sum.
-func (s *solver) drift() float64 {
+func (s *solver[T]) drift() float64 {
 	if s.moves == 0 {
 		return 0
 	}
@@ -252,34 +271,47 @@ func largest(v []float64) float64 {
 }
 
 // refresh computes the gradient from the coefficients.
-func (s *solver) refresh() error {
+func (s *solver[T]) refresh() error {
 	copy(s.gradient, s.linear)
 	s.moves, s.distance = 0, 0
+	var some []int
 	for t, b := range s.coef {
-		if b == 0 {
-			continue
+		if b != 0 {
+			some = append(some, t)
 		}
-		row, err := s.rows.row(t)
+	}
+	for a := 0; a < len(some); a += 2 {
+		if err := s.rows.ahead(some[a:]); err != nil {
+			return err
+		}
+		i, j := some[a], some[min(a+1, len(some)-1)]
+		ri, err := s.rows.row(i)
 		if err != nil {
 			return err
 		}
-		for u := range s.gradient {
-			s.gradient[u] += b * row[u]
+		rj, err := s.rows.row(j)
+		if err != nil {
+			return err
 		}
+		bj := s.coef[j]
+		if i == j {
+			bj = 0
+		}
+		linalg.SMOMove(s.gradient, s.coef[i], ri, bj, rj, s.place)
 	}
 	return nil
 }
 
 // checkGradient refuses a minimum that rests on numbers beyond float64, which
 // every comparison has passed over.
-func (s *solver) checkGradient() error {
+func (s *solver[T]) checkGradient() error {
 	if firstNotFinite(s.gradient) >= 0 {
 		return errOverflow
 	}
 	return nil
 }
 
-func (s *solver) solution() solution {
+func (s *solver[T]) solution() solution {
 	out := solution{coef: s.coef, gap: max(s.scan(), 0), iterations: s.iterations}
 	for t, b := range s.coef {
 		out.objective += b * (s.gradient[t] + s.linear[t]) / 2
@@ -295,7 +327,7 @@ func (s *solver) solution() solution {
 
 // rho is the mean gradient of the free coefficients of a part or, without one,
 // the middle of what the bounded ones allow (LIBSVM section 4.1.5).
-func (s *solver) rho(p part) float64 {
+func (s *solver[T]) rho(p part) float64 {
 	free, sum := 0, 0.0
 	low, high := math.Inf(-1), math.Inf(1)
 	for t := p.lo; t < p.hi; t++ {

@@ -111,7 +111,7 @@ func TestDriftMatters(t *testing.T) {
 	}
 	k := rbf(1, x, x)
 	p := cSVC(k, first, 5, 5)
-	s, err := newSolver(p, 0)
+	s, err := newSolver[float64](p, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func binary(k gram, codes []int) problem {
 func TestCacheKeepsWhatIsUsed(t *testing.T) {
 	x, _ := blobs(6, 10, 2, 2)
 	k := rbf(1, x, x)
-	c := newCache(k, 3*8*10)
+	c := newCache[float64](k, 3*8*10)
 	for _, i := range []int{0, 1, 2, 0, 3, 0, 1} { // 1 gives way to 3, 2 to 1
 		row, err := c.row(i)
 		if err != nil {
@@ -187,8 +187,8 @@ func TestCacheKeepsWhatIsUsed(t *testing.T) {
 			t.Fatalf("row %d:\n%s", i, d)
 		}
 	}
-	if c.misses != 5 || len(c.rows) != 3 {
-		t.Errorf("%d misses with %d slots, want 5 with 3", c.misses, len(c.rows))
+	if c.misses != 5 || len(c.owner) != 3 {
+		t.Errorf("%d misses with %d slots, want 5 with 3", c.misses, len(c.owner))
 	}
 }
 
@@ -263,7 +263,7 @@ func TestRhoWithoutFree(t *testing.T) {
 // TestSnap: rounding neither keeps a coefficient off its bound nor swallows a
 // small one in a wide box.
 func TestSnap(t *testing.T) {
-	s := solver{problem: problem{lower: []float64{0, -1, 0}, upper: []float64{0.3, 0, 1e10}}}
+	s := solver[float64]{problem: problem{lower: []float64{0, -1, 0}, upper: []float64{0.3, 0, 1e10}}}
 	x := 0.1 // not a constant: constants do not round
 	for _, test := range []struct {
 		t              int
