@@ -19,10 +19,10 @@ type parquetCell struct {
 // newParquetCell refuses types that are no numbers, and with isText no text
 // either.
 func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
-	switch {
-	case c.Logical == "DECIMAL":
+	switch c.Logical {
+	case "DECIMAL":
 		return decimalCell(c)
-	case c.Logical == "" || c.Logical == "INTEGER":
+	case "", "INTEGER":
 		if cell, ok := plainCell(c); ok {
 			return cell, nil
 		}

@@ -20,7 +20,9 @@ import (
 // predictResult is what a model says about rows.
 type predictResult struct {
 	control.Prediction
-	Accuracy *float64 `json:"accuracy"` // null when the rows have no labels
+	IDs      []string `json:"ids,omitempty"`
+	Labels   []string `json:"labels,omitempty"` // that the rows have, for comparison
+	Accuracy *float64 `json:"accuracy"`         // null when the rows have no labels
 }
 
 // Print writes one class a line, beside the row's id if it has one.
@@ -36,10 +38,10 @@ func (r predictResult) Print(w io.Writer) error {
 	return p.err
 }
 
-func newPrediction(p control.Prediction) predictResult {
-	r := predictResult{Prediction: p}
-	if p.Labels != nil {
-		if accuracy, err := metrics.Accuracy(p.Labels, p.Predicted); err == nil {
+func newPrediction(p control.Prediction, set *dataset.Set) predictResult {
+	r := predictResult{Prediction: p, IDs: set.IDs, Labels: set.Labels}
+	if set.Labels != nil {
+		if accuracy, err := metrics.Accuracy(set.Labels, p.Predicted); err == nil {
 			r.Accuracy = &accuracy
 		}
 	}
@@ -55,8 +57,11 @@ func (a *app) predict() *cobra.Command {
 		Long: `Predict the classes of new rows: with a model file, here; or with the model of
 a job, by a session of this home's party with the coordinator. The rows stay
 with the party, only their encodings leave. The job must have been submitted
-with prediction: open.`,
-		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef new.csv --json",
+with prediction: open.
+
+DATA is whatever a job's source can be: a file, a folder of images, a name in
+the data folder, or a part of them as mercer data info explains.`,
+		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
 				return usage("predict takes MODEL and DATA, or --job ID and DATA")
@@ -79,18 +84,14 @@ with prediction: open.`,
 
 // predictByJob asks the coordinator through this home's party.
 func (a *app) predictByJob(ctx context.Context, home, job, data string, columns source.Columns) (Result, error) {
-	path, err := a.library().Find(data)
+	set, err := a.library().Load(data, columns)
 	if err != nil {
 		return nil, err
 	}
-	table, err := os.ReadFile(path)
-	if err != nil {
-		return nil, usage("the rows cannot be read: %w", err)
-	}
 	var r predictResult
 	err = client(home, func(c *control.Client) error {
-		p, err := c.Predict(ctx, job, path, columns.Label, columns.ID, table)
-		r = newPrediction(p)
+		p, err := c.Predict(ctx, job, set)
+		r = newPrediction(p, set)
 		return err
 	})
 	return r, err
@@ -113,11 +114,11 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 	if err != nil {
 		return nil, err
 	}
-	return newPrediction(predictionOf(m, set, decisions)), nil
+	return newPrediction(predictionOf(m, decisions), set), nil
 }
 
-func predictionOf(m model.Model, set *dataset.Set, decisions linalg.Matrix[float64]) control.Prediction {
-	p := control.Prediction{Classes: m.Classes(), IDs: set.IDs, Labels: set.Labels}
+func predictionOf(m model.Model, decisions linalg.Matrix[float64]) control.Prediction {
+	p := control.Prediction{Classes: m.Classes()}
 	for i, code := range m.Predict(decisions) {
 		p.Predicted = append(p.Predicted, m.Classes()[code])
 		p.Decisions = append(p.Decisions, decisions.Row(i))

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -69,10 +70,14 @@ func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 	return c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/model", nil)
 }
 
-// Predict has a table's rows predicted through the party's daemon.
-func (c *Client) Predict(ctx context.Context, id, name, label, idColumn string, table []byte) (p Prediction, err error) {
-	query := url.Values{"name": {name}, "label": {label}, "id": {idColumn}}
-	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction?"+query.Encode(), table, &p)
+// Predict has rows predicted through the party's daemon. Of the set only the
+// features go there.
+func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set) (p Prediction, err error) {
+	rows, err := encodeRows(set)
+	if err != nil {
+		return p, session.BadInput(err)
+	}
+	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction", rows, &p)
 }
 
 // Forget erases what a job left at the party for predictions.

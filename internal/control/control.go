@@ -8,7 +8,7 @@
 //	             GET    /jobs/ID/wait        job, once it is over
 //	             GET    /jobs/ID/outcome     decisions on held-out rows
 //	             GET    /jobs/ID/model       model file, unless it is private
-//	party        POST   /jobs/ID/prediction  table -> prediction
+//	party        POST   /jobs/ID/prediction  rows -> prediction
 //	             DELETE /jobs/ID/keepsake    forget what the job left here
 package control
 

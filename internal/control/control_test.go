@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -172,7 +173,7 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"no job file", submit("kind: [broken"), "job.yaml"},
 		{"unknown key", submit(strings.Replace(jobFile, "kernel:", "kernle:", 1)), "kernle"},
 		{"too long", submit(jobFile + strings.Repeat("#", maxJobFile)), "a job file of more than"},
-		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, "x.csv", "", "", nil); return err }(), "give a party's"},
+		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, rows("x.csv", 1, 2)); return err }(), "give a party's"},
 	} {
 		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
@@ -213,20 +214,28 @@ func TestPartyRefuses(t *testing.T) {
 	c := serve(t, Party(north(t), quiet()))
 	ctx := t.Context()
 	unknown := strings.Repeat("0", 32)
-	predict := func(id, name, table string) error {
-		_, err := c.Predict(ctx, id, name, "", "", []byte(table))
+	predict := func(id string, set *dataset.Set) error {
+		_, err := c.Predict(ctx, id, set)
 		return err
 	}
+	raw := func(body string) error {
+		_, err := c.fetch(ctx, http.MethodPost, "/jobs/"+unknown+"/prediction", []byte(body))
+		return err
+	}
+	named := rows("x.csv", 1, 2)
+	named.Columns = []string{"a", strings.Repeat("b", maxName+1)}
 	for _, tt := range []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"bad id", predict("zz", "x.csv", "1,2\n"), "is not a job id"},
+		{"bad id", predict("zz", rows("x.csv", 1, 2)), "is not a job id"},
 		{"bad id, forget", c.Forget(ctx, "zz"), "is not a job id"},
-		{"bad table", predict(unknown, "x.csv", "1,2\n3\n"), "x.csv"},
-		{"no table", predict(unknown, "x.csv", ""), "x.csv"},
-		{"unknown job", predict(unknown, "x.csv", "1,2\n3,4\n"), "left nothing here to encode new rows with"},
+		{"no number", predict(unknown, rows("x.csv", 1, math.NaN())), "x.csv: row 1, column 1 (from 0) holds NaN; fill the cell or drop the row"},
+		{"long name", predict(unknown, named), "x.csv: the name of column 1 (from 0) has 4097 bytes, more than the 4096 allowed; rename it"},
+		{"no table", raw(""), "control: rows to predict that do not decode"},
+		{"another table", raw("a,b\n1,2\n"), "control: rows to predict that do not decode"},
+		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "left nothing here to encode new rows with"},
 		{"a coordinator's command", func() error { _, err := c.Jobs(ctx); return err }(), "give the coordinator's"},
 	} {
 		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {

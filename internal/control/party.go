@@ -2,25 +2,20 @@ package control
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
-// maxTable is how long a table of rows to predict may be.
-const maxTable = 1 << 30
-
 // Prediction is the answer to a question about new rows.
 type Prediction struct {
 	Classes   []string    `json:"classes"`
-	IDs       []string    `json:"ids,omitempty"`
 	Predicted []string    `json:"predicted"`
 	Decisions [][]float64 `json:"decisions"`
-	// Labels are those that the table has, if any, for comparison.
-	Labels []string `json:"labels,omitempty"`
 }
 
 // Party returns the handler of a party's socket.
@@ -40,20 +35,17 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 	return mux
 }
 
-// predict reads the table from the request's body.
+// predict reads the rows from the request's body.
 func predict(p *party.Party, r *http.Request) (any, error) {
 	id, err := jobID(r)
 	if err != nil {
 		return nil, err
 	}
-	q := r.URL.Query()
-	body := http.MaxBytesReader(nil, r.Body, maxTable)
-	set, err := dataset.Read(q.Get("name"), body, dataset.Options{
-		CSV: dataset.CSVOptions{Label: q.Get("label"), ID: q.Get("id")},
-	})
-	if err == nil {
-		err = set.Validate()
+	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRows))
+	if err != nil {
+		return nil, session.BadInput(fmt.Errorf("control: rows to predict: %w", err))
 	}
+	set, err := decodeRows(body)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -61,7 +53,7 @@ func predict(p *party.Party, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := Prediction{Classes: a.Classes, IDs: set.IDs, Predicted: a.Predicted, Labels: set.Labels}
+	answer := Prediction{Classes: a.Classes, Predicted: a.Predicted}
 	for i := range a.Decisions.Rows {
 		answer.Decisions = append(answer.Decisions, a.Decisions.Row(i))
 	}

@@ -1,0 +1,97 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+const (
+	maxRows    = 1 << 30 // bytes of the rows of one question
+	maxName    = 1 << 12 // bytes of the name of a table or a column
+	rowsFormat = 1
+)
+
+// encodeRows writes what a model needs of a table: its numbers, the names of its
+// columns, and what to call it in messages. Labels and ids stay behind.
+func encodeRows(set *dataset.Set) ([]byte, error) {
+	narrow, isNarrow := set.X.(*dataset.Dense32)
+	size := sizeOf(isNarrow)
+	for j, name := range set.Columns {
+		if len(name) > maxName {
+			return nil, fmt.Errorf("%s: the name of column %d (from 0) has %d bytes, more than the %d allowed; rename it", set.Name, j, len(name), maxName)
+		}
+	}
+	rows, cols := set.X.Rows(), set.X.Cols()
+	if rows > maxRows/size/cols {
+		return nil, fmt.Errorf("%s has %d rows of %d columns, more than the %d bytes of one question; ask about fewer rows at a time", set.Name, rows, cols, maxRows)
+	}
+	var w wire.Writer
+	w.Grow(size*rows*cols + maxName)
+	w.Uint8(rowsFormat)
+	w.String(set.Name[:min(len(set.Name), maxName)])
+	w.Uint32(uint32(len(set.Columns)))
+	for _, name := range set.Columns {
+		w.String(name)
+	}
+	w.Uint32(uint32(rows))
+	w.Uint32(uint32(cols))
+	w.Bool(isNarrow)
+	if isNarrow {
+		for i := range rows {
+			w.Float32s(narrow.Matrix().Row(i))
+		}
+		return w.Bytes(), nil
+	}
+	row := make([]float64, cols)
+	for i := range rows {
+		w.Float64s(set.X.Row(i, row))
+	}
+	return w.Bytes(), nil
+}
+
+// sizeOf is the bytes of a number.
+func sizeOf(narrow bool) int {
+	if narrow {
+		return 4
+	}
+	return 8
+}
+
+var errRows = errors.New("control: rows to predict that do not decode; use the daemon and the command of one version")
+
+// decodeRows reads what encodeRows wrote.
+func decodeRows(b []byte) (*dataset.Set, error) {
+	r := wire.NewReader(b)
+	if v := r.Uint8(); r.Err() == nil && v != rowsFormat {
+		return nil, errRows
+	}
+	set := &dataset.Set{Name: r.String(maxName)}
+	for range r.Count(dataset.MaxColumns, 2) {
+		set.Columns = append(set.Columns, r.String(maxName))
+	}
+	rows, cols, narrow := int(r.Uint32()), int(r.Uint32()), r.Bool()
+	size := sizeOf(narrow)
+	if r.Err() != nil || rows < 1 || cols < 1 || cols > r.Len() || rows*cols != r.Len()/size || r.Len()%size != 0 {
+		return nil, errRows
+	}
+	if narrow {
+		m := linalg.New[float32](rows, cols)
+		r.Float32s(m.Data)
+		set.X = dataset.NewDense32(m)
+	} else {
+		m := linalg.New[float64](rows, cols)
+		r.Float64s(m.Data)
+		set.X = dataset.NewDense(m)
+	}
+	if err := r.Close("control: rows to predict"); err != nil {
+		return nil, err
+	}
+	if err := set.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
+	}
+	return set, nil
+}

@@ -1,0 +1,84 @@
+package control
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// rows is a table of one row.
+func rows(name string, v ...float64) *dataset.Set {
+	return &dataset.Set{Name: name, X: dataset.NewDense(linalg.Matrix[float64]{Rows: 1, Cols: len(v), Stride: len(v), Data: v})}
+}
+
+func TestRowsRoundTrip(t *testing.T) {
+	csv, err := dataset.Read("a.csv", strings.NewReader("id,a,b,label\npatient7,1.5,2,ill\npatient9,-0.25,1e-300,well\n"), dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse, err := dataset.Read("a.svm", strings.NewReader("1 1:0.5 3:2\n0 2:1\n"), dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow := &dataset.Set{Name: "a.png", X: dataset.NewDense32(linalg.Matrix[float32]{Rows: 2, Cols: 1, Stride: 1, Data: []float32{0.1, 255}})}
+	for _, set := range []*dataset.Set{csv, sparse, narrow} {
+		b, err := encodeRows(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decodeRows(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &dataset.Set{Name: set.Name, X: dataset.NewDense(dataset.DenseOf(set.X).Matrix()), Columns: set.Columns} // no labels, no ids
+		_, was := set.X.(*dataset.Dense32)
+		if _, is := got.X.(*dataset.Dense32); is != was {
+			t.Errorf("%s became a %T", set.Name, got.X)
+		}
+		got.X = dataset.NewDense(dataset.DenseOf(got.X).Matrix())
+		if diff := cmp.Diff(want, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", set.Name, diff)
+		}
+		if bytes.Contains(b, []byte("patient")) || bytes.Contains(b, []byte("well")) {
+			t.Errorf("%s: ids or labels are among what is sent", set.Name)
+		}
+	}
+}
+
+func TestEncodeRowsIsBounded(t *testing.T) {
+	x, err := dataset.NewCSR(1<<24, make([]int, 10), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := &dataset.Set{Name: "wide", X: x}
+	const want = "wide has 9 rows of 16777216 columns, more than the 1073741824 bytes of one question; ask about fewer rows at a time"
+	if _, err := encodeRows(wide); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func FuzzDecodeRows(f *testing.F) {
+	for _, set := range []*dataset.Set{rows("a", 1, 2), {Name: "b", X: dataset.NewDense32(linalg.New[float32](2, 2)), Columns: []string{"x", "y"}}} {
+		b, err := encodeRows(set)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		set, err := decodeRows(b)
+		if err != nil {
+			return
+		}
+		again, err := encodeRows(set)
+		if err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%q became %q, %v", b, again, err)
+		}
+	})
+}
