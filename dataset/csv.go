@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ type CSVOptions struct {
 	// ID is the name of the ids' column, its index from 0, or "none". Empty: the
 	// column that a header calls id (in any case), else none.
 	ID     string
-	Comma  rune // field delimiter; 0 is a comma
+	Comma  rune // field delimiter; 0 is a comma, or a semicolon or tab in a first line without commas
 	Header Header
 }
 
@@ -55,6 +56,9 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 }
 
 func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
+	if o.Comma == 0 {
+		o.Comma = likelyComma(b)
+	}
 	in, err := newCSVSource(b, o, bounds)
 	if err != nil {
 		return nil, err
@@ -83,6 +87,19 @@ func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
 	}
 }
 
+// likelyComma looks at the first line. An error of b shows again when the reader
+// proper comes to it.
+func likelyComma(b *bufio.Reader) rune {
+	head, _ := b.Peek(readAhead)
+	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	for _, c := range ",;\t" {
+		if bytes.ContainsRune(first, c) {
+			return c
+		}
+	}
+	return ','
+}
+
 // record is one line of fields, trimmed; the slice is valid until the next one.
 type record struct {
 	line   int
@@ -104,7 +121,6 @@ func newCSVSource(r io.Reader, o CSVOptions, bounds limits) (*csvSource, error) 
 	g := &guard{r: r}
 	s := &csvSource{text: text(o.Name), csv: csv.NewReader(bufio.NewReaderSize(g, readAhead)), guard: g, bounds: bounds}
 	switch o.Comma {
-	case 0:
 	case ',', '\t', ';', ' ', '|', ':':
 		s.csv.Comma = o.Comma
 	default:

@@ -44,7 +44,8 @@ func TestReadLIBSVMRefuses(t *testing.T) {
 		{name: "CSV", in: "1,2,3\n", want: `t.svm:1: label "1,2,3" is not a single number; keep one label a row, and separate columns by blanks`},
 		{name: "negative columns", in: "1 1:1\n", options: LIBSVMOptions{Columns: -1}, want: "t.svm: -1 columns are asked for; choose 1 to 16777216, or 0 for as many as the text has"},
 		{name: "UTF-16", in: "\xfe\xff\x001", want: "t.svm:1: the text is UTF-16; save it as UTF-8"},
-		{name: "binary label", in: "\x00\x01\n", want: `t.svm:1: label "\x00\x01" is not a number; write classes as numbers`},
+		{name: "binary label", in: "\x02\x01\n", want: `t.svm:1: label "\x02\x01" is not a number; write classes as numbers`},
+		{name: "zeros", in: "\x00\x01\n", want: "t.svm:1: this is no text, since it holds a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -237,7 +237,7 @@ func TestReadNPZRefuses(t *testing.T) {
 		o    NPZOptions
 		want string
 	}{
-		{"no archive", "PK\x03\x04", NPZOptions{}, "it is no readable archive (zip: not a valid zip file); save it with numpy.savez"},
+		{"no archive", "PK\x03\x04", NPZOptions{}, "it is no readable archive (zip: not a valid zip file); copy it again, or save it with numpy.savez"},
 		{"empty", npz(t), NPZOptions{}, "it holds no array; save at least one with numpy.savez"},
 		{"no arrays", npz(t, "a.txt", "1"), NPZOptions{}, "it holds no array; save at least one with numpy.savez"},
 		{"twice", npz(t, "a.npy", x, "a.npy", x), NPZOptions{}, `two arrays are called "a"; rename one`},

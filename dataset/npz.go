@@ -57,7 +57,7 @@ const maxArrays = 1 << 14
 func openNPZ(r io.ReaderAt, size int64, bounds limits) (*npzArchive, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is written under these names
-		return nil, fmt.Errorf("it is no readable archive (%w); save it with numpy.savez", err)
+		return nil, fmt.Errorf("it is no readable archive (%w); copy it again, or save it with numpy.savez", err)
 	}
 	if len(z.File) > maxArrays {
 		return nil, fmt.Errorf("it holds %d files, more than the %d allowed; save fewer arrays", len(z.File), maxArrays)

@@ -139,7 +139,7 @@ func gunzip(t text, r io.Reader) (*bufio.Reader, error) {
 }
 
 func (t text) skipMark(b *bufio.Reader) error {
-	head, err := b.Peek(3)
+	head, err := b.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return t.unreadable(1, err)
 	}
@@ -148,9 +148,24 @@ func (t text) skipMark(b *bufio.Reader) error {
 		return t.errorf(1, "the text is UTF-16; save it as UTF-8")
 	case bytes.HasPrefix(head, []byte("PK\x03")):
 		return t.errorf(0, "this is a zip archive or a spreadsheet, not text; unpack it or export it as CSV")
+	case bytes.HasPrefix(head, []byte("\x93NUM")):
+		return t.errorf(0, "this is a NumPy array, not text; let its name end with .npy")
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		return t.errorf(0, "this is a parquet file, not text; let its name end with .parquet")
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		_, err := b.Discard(3)
-		return err
+		if _, err := b.Discard(3); err != nil {
+			return t.unreadable(1, err)
+		}
+	}
+	return t.checkText(b)
+}
+
+// checkText refuses other binary files by their zeros. An error of b shows again
+// when the reader proper comes to it.
+func (t text) checkText(b *bufio.Reader) error {
+	head, _ := b.Peek(readAhead)
+	if at := bytes.IndexByte(head, 0); at >= 0 {
+		return t.errorf(1+bytes.Count(head[:at], []byte{'\n'}), "this is no text, since it holds a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -138,6 +139,8 @@ func openModel(path string) (m model.Model, err error) {
 		return nil, refused(fmt.Errorf("%s: %w", path, err), "use mercer predict --job ID")
 	case errors.Is(err, model.ErrFormat):
 		return nil, usage("%s: %w", path, err)
+	case errors.As(err, new(*fs.PathError)):
+		return nil, usage("the model cannot be read: %w", err)
 	}
 	return m, err
 }

@@ -31,19 +31,30 @@ func TestMain(m *testing.M) {
 //	json PATH [VALUE]           stdout is one JSON document; PATH is there and is VALUE, or with ! is not
 //	nojson PATH                 the document has no PATH
 //
-// where PATH is as in result.data.0.name, and those of federationCommands and
-// figureCommands.
+// where PATH is as in result.data.0.name, and those of federationCommands,
+// figureCommands and dataCommands.
 func TestScript(t *testing.T) {
+	fixtures, err := filepath.Abs(filepath.Join("..", "..", "dataset", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		Deadline:            time.Now().Add(5 * time.Minute),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MERCER_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("FIXTURES", fixtures)
 			e.Values[processKey("processes")] = make(map[string]*process)
 			return nil
 		},
 		Cmds: commands(),
+		Condition: func(name string) (bool, error) {
+			if name != "root" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return os.Geteuid() == 0, nil
+		},
 	})
 }
 
@@ -53,6 +64,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 	maps.Copy(all, federationCommands())
 	maps.Copy(all, figureCommands())
+	maps.Copy(all, dataCommands())
 	return all
 }
 

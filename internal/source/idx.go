@@ -36,7 +36,7 @@ func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
 	}
 	images, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{path, "cannot be opened: " + reason(err), err}
+		return nil, unreadable(path, err)
 	}
 	defer func() { err = errors.Join(err, images.Close()) }()
 	if !withLabels {
@@ -67,7 +67,7 @@ func openLabels(images string) (*os.File, error) {
 			return f, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, &Error{filepath.Join(folder, candidate), "cannot be opened: " + reason(err), err}
+			return nil, unreadable(filepath.Join(folder, candidate), err)
 		}
 	}
 	return nil, &Error{images, fmt.Sprintf("has no labels beside it; put %s there, or set label to none", name), fs.ErrNotExist}

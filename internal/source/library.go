@@ -136,7 +136,7 @@ func unnamed(ref string, c Columns) error {
 func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &Error{path, "cannot be opened: " + reason(err), err}
+		return nil, unreadable(path, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{
@@ -160,6 +160,15 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	return set, nil
 }
 
+// unreadable refuses what is there and cannot be read.
+func unreadable(path string, err error) *Error {
+	advice := "check the disk, or copy it again"
+	if errors.Is(err, fs.ErrPermission) {
+		advice = "give this user the right to read it"
+	}
+	return &Error{path, "cannot be read: " + reason(err) + "; " + advice, err}
+}
+
 // reason is the innermost cause of a file error, without the path, which the
 // sentence has already.
 func reason(err error) string {
@@ -173,8 +182,11 @@ func reason(err error) string {
 // Find returns the path of the file, or of the folder of images, that ref stands
 // for.
 func (l Library) Find(ref string) (string, error) {
-	if info, err := os.Stat(ref); err == nil {
+	switch info, err := os.Stat(ref); {
+	case err == nil:
 		return single(ref, info)
+	case errors.Is(err, fs.ErrPermission):
+		return "", unreadable(ref, err)
 	}
 	if l.folder == "" {
 		return "", &Error{ref, "is no file; give a path, bundled:NAME, or set " + Variable + " to your data folder", fs.ErrNotExist}
@@ -183,7 +195,7 @@ func (l Library) Find(ref string) (string, error) {
 		return "", &Error{l.folder, "is no folder; set " + Variable + " to your data folder", err}
 	}
 	if !fs.ValidPath(filepath.ToSlash(ref)) {
-		return "", &Error{ref, "is no file, and no name in the data folder", fs.ErrNotExist}
+		return "", &Error{ref, "is no file, and no name in the data folder; give a path, or a name that mercer data list shows", fs.ErrNotExist}
 	}
 	path := filepath.Join(l.folder, filepath.FromSlash(ref))
 	info, err := os.Stat(path)
@@ -204,11 +216,11 @@ func single(path string, info fs.FileInfo) (string, error) {
 	tables, err := tablesIn(path, 1)
 	switch {
 	case err != nil:
-		return "", &Error{path, "cannot be read: " + reason(err), err}
+		return "", unreadable(path, err)
 	case len(tables) == 0 && holdsImages(path):
 		return path, nil
 	case len(tables) == 0:
-		return "", &Error{path, "is a folder without a table; give a CSV or LIBSVM file", nil}
+		return "", &Error{path, "is a folder without a table; give a file (CSV, LIBSVM text, NumPy, parquet, IDX), or a folder with a sub-folder of JPEG or PNG files for each class", nil}
 	case len(tables) > 1:
 		return "", &Error{path, "is a folder with several tables; name one of " + strings.Join(names(tables), ", "), nil}
 	}

@@ -54,7 +54,7 @@ func (l Library) List() ([]Entry, error) {
 	}
 	tables, err := tablesIn(l.folder, maxDepth)
 	if err != nil {
-		return nil, &Error{l.folder, "cannot be read: " + reason(err) + "; set " + Variable + " to your data folder", err}
+		return nil, &Error{l.folder, "cannot be read: " + reason(err) + "; set " + Variable + " to a folder that this user may read", err}
 	}
 	return append(entries, tables...), nil
 }
@@ -65,6 +65,9 @@ func tablesIn(folder string, depth int) ([]Entry, error) {
 	var tables []Entry
 	files := 0
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil && name != "." && errors.Is(err, fs.ErrPermission) {
+			return fs.SkipDir // it could not be loaded either
+		}
 		if files++; err != nil || files > maxFiles {
 			return errors.Join(err, tooMany(files))
 		}

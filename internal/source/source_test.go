@@ -147,11 +147,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"ids of a bundled set", "bundled:wdbc", Columns{ID: "id"}, `bundled:wdbc has no column "id"; it has no row ids, so leave id out`},
 		{"label of LIBSVM text", "adult/adult", Columns{Label: "y"}, `` + in("adult/adult") + ` has no column "y"; its labels are called "label"`},
 		{"several tables", "adult", Columns{}, `` + in("adult") + ` is a folder with several tables; name one of adult, adult.t`},
-		{"no table", "empty", Columns{}, `` + in("empty") + ` is a folder without a table; give a CSV or LIBSVM file`},
+		{"no table", "empty", Columns{}, `` + in("empty") + ` is a folder without a table; give a file (CSV, LIBSVM text, NumPy, parquet, IDX), or a folder with a sub-folder of JPEG or PNG files for each class`},
 		{"near name", "shop/custommers.csv", Columns{}, `shop/custommers.csv is neither a file nor a name in the data folder ` + dir + ` (did you mean "shop/customers.csv"?); mercer data list shows the names`},
 		{"near folder", "adlut", Columns{}, `adlut is neither a file nor a name in the data folder ` + dir + ` (did you mean "adult"?); mercer data list shows the names`},
 		{"far name", "weather", Columns{}, `weather is neither a file nor a name in the data folder ` + dir + `; mercer data list shows the names`},
-		{"out of the folder", "../weather", Columns{}, `../weather is no file, and no name in the data folder`},
+		{"out of the folder", "../weather", Columns{}, `../weather is no file, and no name in the data folder; give a path, or a name that mercer data list shows`},
 		{"device", os.DevNull, Columns{}, `` + os.DevNull + ` is neither a file nor a folder`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
