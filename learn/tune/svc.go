@@ -1,14 +1,17 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// SVC tunes a C-SVC. Its score is the accuracy.
+// SVC tunes a C-SVC. Its score is the accuracy. Settings are trained from the
+// smallest C to the largest, each from the solution of the one before.
 type SVC struct {
 	Codes   []int // of all rows: row r belongs to Classes[Codes[r]]
 	Classes []string
@@ -23,14 +26,34 @@ func (l SVC) Try(k kernel.Source, f Fold) ([]Trial, error) {
 	train := kernel.Subset(k, f.Train)
 	codes := pick(l.Codes, f.Train)
 	trials := make([]Trial, len(l.Params))
-	for i, p := range l.Params {
-		c, err := svm.TrainSVC(train, codes, l.Classes, p, nil)
+	var last *svm.Classifier
+	for _, i := range l.ascending() {
+		p := l.Params[i]
+		c, err := trainFrom(last, train, codes, l.Classes, p)
 		if err != nil {
 			return nil, fmt.Errorf("C %v: %w", p.C, err)
 		}
-		trials[i] = l.trial(c, k, f)
+		trials[i], last = l.trial(c, k, f), c
 	}
 	return trials, nil
+}
+
+// ascending returns the settings by their C.
+func (l SVC) ascending() []int {
+	order := make([]int, len(l.Params))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Params[a].C, l.Params[b].C) })
+	return order
+}
+
+// trainFrom starts from the last classifier; nil: from nothing.
+func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []string, p svm.Params) (*svm.Classifier, error) {
+	if last == nil {
+		return svm.TrainSVC(k, codes, classes, p, nil)
+	}
+	return svm.TrainSVCFrom(last, k, codes, classes, p, nil)
 }
 
 // panel is how many test rows are decided at a time: their kernel values with
