@@ -210,6 +210,7 @@ func empty(ts *testscript.TestScript, args []string) {
 //	same PATH PATH         the same value at both
 //	within LOW PATH HIGH   a number, the bounds included
 //	gain LEAST             metrics.accuracy is above the mean of alone by this
+//	gridagrees             every cell of the grid has as many rows right as on pooled rows
 //	distinct LEAST PATH    a list with so many different values
 func figureCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -219,9 +220,10 @@ func figureCommands() map[string]func(*testscript.TestScript, bool, []string) {
 				ts.Fatalf("%s is %s and %s is %s", args[0], a, args[1], b)
 			}
 		}),
-		"within":   plain(3, within),
-		"gain":     plain(1, gain),
-		"distinct": plain(2, distinct),
+		"within":     plain(3, within),
+		"gain":       plain(1, gain),
+		"gridagrees": plain(0, gridAgrees),
+		"distinct":   plain(2, distinct),
 	}
 }
 
@@ -255,6 +257,27 @@ func gain(ts *testscript.TestScript, args []string) {
 	}
 	if least := number(ts, args[0]); !(together-alone >= least) {
 		ts.Fatalf("together %.4f, alone %.4f on average: less than %g apart", together, alone, least)
+	}
+}
+
+func gridAgrees(ts *testscript.TestScript, _ []string) {
+	list, ok := at(ts, "result.grid").([]any)
+	if !ok || len(list) == 0 {
+		ts.Fatalf("result.grid is no list with cells")
+	}
+	chosen := 0
+	for i := range list {
+		cell := fmt.Sprintf("result.grid.%d.", i)
+		own, pooled := number(ts, at(ts, cell+"correct")), number(ts, at(ts, cell+"pooled_correct"))
+		if own != pooled {
+			ts.Fatalf("cell %d has %g rows right, %g on pooled rows", i, own, pooled)
+		}
+		if fmt.Sprint(at(ts, cell+"best")) == "true" {
+			chosen++
+		}
+	}
+	if chosen != 1 {
+		ts.Fatalf("%d cells are the best", chosen)
 	}
 }
 

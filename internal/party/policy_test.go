@@ -37,6 +37,8 @@ func TestPolicy(t *testing.T) {
 	hardened := parse(t, "minmax", "{name: okra}", "closed")
 	paper := parse(t, "minmax", "{name: okra, mode: paper}", "closed")
 	open := parse(t, "minmax", "{name: okra}", "open")
+	grid := parse(t, "minmax", "{name: okra}", "closed")
+	grid.Grid = job.Grid{Kernels: []job.Kernel{grid.Kernel, {Name: job.Linear}}, Learners: []job.Learner{grid.Learner}}
 	tests := []struct {
 		name    string
 		policy  Policy
@@ -52,6 +54,8 @@ func TestPolicy(t *testing.T) {
 		{"mode", Policy{Modes: []string{"paper"}}, hardened, 3, `mode "hardened" is not among those this party allows`},
 		{"kernel in the list", Policy{Kernels: []string{"rbf"}}, hardened, 3, ""},
 		{"kernel", Policy{Kernels: []string{"linear"}}, hardened, 3, `kernel "rbf" is not among those this party allows`},
+		{"all kernels of a grid", Policy{Kernels: []string{"linear", "rbf"}}, grid, 3, ""},
+		{"a kernel of a grid", Policy{Kernels: []string{"rbf"}}, grid, 3, `kernel "linear" is not among those this party allows`},
 		{"learner in the list", Policy{Learners: []string{"svc"}}, hardened, 3, ""},
 		{"learner", Policy{Learners: []string{"svr"}}, hardened, 3, `learner "svc" is not among those this party allows`},
 		{"parties, nothing said", Policy{}, hardened, 2, ""},

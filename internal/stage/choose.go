@@ -3,6 +3,7 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -138,7 +139,7 @@ func inPlainNumbers(j *job.Job, t evaluate.Task) (*job.Job, error) {
 	if out.Kernel, err = plain(j.Kernel); err != nil {
 		return nil, err
 	}
-	out.Grid.Kernels = make([]job.Kernel, len(j.Grid.Kernels))
+	out.Grid.Kernels = slices.Clone(j.Grid.Kernels)
 	for i, k := range j.Grid.Kernels {
 		if out.Grid.Kernels[i], err = plain(k); err != nil {
 			return nil, err

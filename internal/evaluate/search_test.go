@@ -1,0 +1,192 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// blobs has rows of three overlapping classes; every fifth row is held out if
+// asked for.
+func blobs(n int, held bool) Task {
+	centres := [][2]float64{{0, 0}, {1, 0}, {0.5, 1}}
+	x := linalg.New[float64](n, 2)
+	t := Task{Labels: make([]string, n), Test: make([]bool, n)}
+	for i := range n {
+		c := i * i % 7 % 3
+		t.Labels[i] = string(rune('a' + c))
+		x.Row(i)[0] = centres[c][0] + math.Sin(float64(3*i))/2
+		x.Row(i)[1] = centres[c][1] + math.Cos(float64(5*i))/2
+		t.Test[i] = held && i%5 == 4
+	}
+	t.Gram = kernel.LinearGram(x)
+	return t
+}
+
+func grid(t *testing.T) Grid {
+	t.Helper()
+	var g Grid
+	for _, gamma := range []float64{0.1, 1, 10} {
+		k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: gamma})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Kernels = append(g.Kernels, k)
+	}
+	for _, c := range []float64{0.1, 1, 10} {
+		g.SVC = append(g.SVC, svm.Params{C: c, Tol: 1e-8})
+	}
+	return g
+}
+
+// byHand returns the figures of each fold of one cell: a Fit for each fold.
+func byHand(t *testing.T, task Task, l Learner, f Folds) []Metrics {
+	t.Helper()
+	train, _ := task.rows()
+	folds, err := dataset.Folds(pick(task.Labels, train), f.K, f.Seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Metrics
+	for _, fold := range folds {
+		rows := append(pick(train, dataset.Complement(len(train), fold)), pick(train, fold)...)
+		one := Task{Gram: linalg.New[float64](len(rows), len(rows)), Labels: pick(task.Labels, rows), Test: make([]bool, len(rows))}
+		for a, i := range rows {
+			for b, j := range rows {
+				one.Gram.Row(a)[b] = task.Gram.Row(i)[j]
+			}
+			one.Test[a] = a >= len(rows)-len(fold)
+		}
+		fitted, err := Fit(one, l, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := fitted.Measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func TestSearchAgreesWithFits(t *testing.T) {
+	f := Folds{K: 4, Seed: 3}
+	g := grid(t)
+	for _, held := range []bool{false, true} {
+		task := blobs(60, held)
+		s, err := Search(task, g, f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{false: 60, true: 48}[held]; s.Rows() != want {
+			t.Errorf("%d rows, want %d", s.Rows(), want)
+		}
+		for i, c := range s.Cells {
+			l := Learner{Kernel: g.Kernels[i/3], SVC: g.SVC[i%3]}
+			var want []float64
+			for _, m := range byHand(t, task, l, f) {
+				want = append(want, m["accuracy"])
+			}
+			if d := cmp.Diff(want, c.Scores); d != "" {
+				t.Errorf("held out %t, cell %d: %s", held, i, d)
+			}
+		}
+	}
+}
+
+// Where nothing else is held out, the figures are the means over the folds, and
+// the decisions those of the folds' classifiers.
+func TestUnseen(t *testing.T) {
+	task, g, f := blobs(60, false), grid(t), Folds{K: 4, Seed: 3}
+	s, err := Search(task, g, f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cell := range []int{s.Best, 0} {
+		s, err := SearchFor(task, g, f, cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Learner{Kernel: g.Kernels[cell/3], SVC: g.SVC[cell%3]}
+		refit, err := Fit(task, l, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unseen := s.Unseen(refit, task)
+		got, err := unseen.Measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := Mean(byHand(t, task, l, f))
+		for name, v := range want {
+			if math.Abs(got[name]-v) > 1e-12 {
+				t.Errorf("cell %d: %s is %v, want %v", cell, name, got[name], v)
+			}
+		}
+		if len(got) != len(want) || math.Abs(got["accuracy"]-s.Cells[cell].Mean) > 1e-15 {
+			t.Errorf("cell %d: %v, want %v and the cell's mean %v", cell, got, want, s.Cells[cell].Mean)
+		}
+		if d := cmp.Diff(task.Labels, unseen.Truth); d != "" || unseen.Decisions.Rows != 60 {
+			t.Errorf("%d decisions, truth: %s", unseen.Decisions.Rows, d)
+		}
+		if len(refit.Truth) != 0 || len(refit.Predicted) != 0 {
+			t.Error("the fitted classifier was changed")
+		}
+	}
+}
+
+func TestSearchRefuses(t *testing.T) {
+	single := blobs(60, false)
+	single.Labels[7] = "z"
+	oneClass := blobs(60, false)
+	for i := range oneClass.Labels {
+		oneClass.Labels[i] = "a"
+	}
+	weighted := grid(t)
+	weighted.SVC[0].Weights = map[string]float64{"nobody": 2}
+	for _, c := range []struct {
+		name string
+		task Task
+		grid Grid
+		k    int
+		want error
+	}{
+		{"a class of one row", single, grid(t), 4, ErrFewRows},
+		{"one class", oneClass, grid(t), 4, ErrOneClass},
+		{"more folds than rows", blobs(60, false), grid(t), 61, ErrFolds},
+		{"what the learner refuses", blobs(60, false), weighted, 4, nil},
+	} {
+		_, err := Search(c.task, c.grid, Folds{K: c.k, Seed: 1}, nil)
+		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "evaluate: ") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if _, err := SearchFor(blobs(60, false), grid(t), Folds{K: 4}, 9); err == nil {
+		t.Error("a cell beyond the grid")
+	}
+}
+
+func TestMean(t *testing.T) {
+	got := Mean([]Metrics{{"accuracy": 1, "auc": 1}, {"accuracy": 0.5}})
+	if d := cmp.Diff(Metrics{"accuracy": 0.75}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSearchTellsProgress(t *testing.T) {
+	var told []string
+	_, err := Search(blobs(30, false), grid(t), Folds{K: 2}, func(done, total int) { told = append(told, fmt.Sprint(done, "/", total)) })
+	if d := cmp.Diff([]string{"1/3", "2/3", "3/3"}, told); err != nil || d != "" {
+		t.Error(err, d)
+	}
+}

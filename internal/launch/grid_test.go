@@ -1,0 +1,146 @@
+package launch
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// gridOf adds a grid of four cells to a job.
+func gridOf(t *testing.T, j *job.Job) *job.Job {
+	t.Helper()
+	for _, gamma := range []float64{1e-4, 0.5} {
+		k := j.Kernel
+		k.Gamma = gamma
+		j.Grid.Kernels = append(j.Grid.Kernels, k)
+	}
+	for _, c := range []float64{0.1, 10} {
+		l := j.Learner
+		l.C = c
+		j.Grid.Learners = append(j.Grid.Learners, l)
+	}
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// A pooled job with a grid, compared with pooled, is itself in every cell; with
+// folds and no test its figures are those of the best cell.
+func TestRunPooledWithAGrid(t *testing.T) {
+	for name, data := range map[string]string{"folds": ", folds: 4", "folds and test": ", folds: 4, test: {every: 4}"} {
+		t.Run(name, func(t *testing.T) {
+			r, o, _ := run(t, gridOf(t, parse(t, shared+data, "")), map[string]*dataset.Set{"all": wdbc(t, 0, 120)})
+			if len(r.Grid) != 4 || *r.Difference != 0 || !*r.Exact {
+				t.Fatalf("%d cells, difference %v, exact %v", len(r.Grid), *r.Difference, *r.Exact)
+			}
+			rows := map[string]int{"folds": 120, "folds and test": 90}[name]
+			for i, c := range r.Grid {
+				if *c.PooledMean != c.Mean || *c.PooledCorrect != c.Correct || c.Rows != rows {
+					t.Errorf("cell %d: %+v, pooled %v, %v", i, c, *c.PooledMean, *c.PooledCorrect)
+				}
+			}
+			chosen := r.Grid[best(r)]
+			if name == "folds" && (r.HeldOut != 0 || len(o.Predicted) != 120 || math.Abs(r.Metrics["accuracy"]-chosen.Mean) > 1e-15) {
+				t.Errorf("held out %d, %d decided, metrics %v, best cell %+v", r.HeldOut, len(o.Predicted), r.Metrics, chosen)
+			}
+			if name != "folds" && (r.HeldOut != 30 || len(o.Predicted) != 30) {
+				t.Errorf("held out %d, %d decided", r.HeldOut, len(o.Predicted))
+			}
+			b, err := os.ReadFile(r.Models[0].Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := model.Open(bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(chosen.Kernel, m.(*model.SVC).Kernel()); d != "" {
+				t.Errorf("the model's kernel: %s", d)
+			}
+			if len(r.Alone) != 2 || r.Alone[0].Metrics["accuracy"] <= 0.5 || r.Alone[0].Rows+r.Alone[1].Rows != rows {
+				t.Errorf("alone: %+v", r.Alone)
+			}
+		})
+	}
+}
+
+// A party alone is tested on the rows of all in each fold, trained on its own
+// that are not in it.
+func TestAloneInFolds(t *testing.T) {
+	j := parse(t, apart+", folds: 3, scale: none", "")
+	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	r, _, shares := run(t, j, sets)
+	labels := slices.Concat(shares[0].Table.Set.Labels, shares[1].Table.Set.Labels)
+	folds, err := dataset.Folds(labels, 3, j.Seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{}
+	for _, fold := range folds {
+		ones := 0
+		var train, test []int // of all rows
+		for _, i := range fold {
+			test = append(test, i)
+			if labels[i] == "1" {
+				ones++
+			}
+		}
+		for i := range 60 {
+			if !slices.Contains(fold, i) {
+				train = append(train, i)
+			}
+		}
+		want["south"] += float64(ones) / float64(len(fold)) / 3 // south knows class 1 only
+		want["north"] += accuracyOf(t, j, shares, train, test) / 3
+	}
+	for _, a := range r.Alone {
+		if math.Abs(a.Metrics["accuracy"]-want[a.Party]) > 1e-12 {
+			t.Errorf("%s alone: %v, want %v", a.Party, a.Metrics["accuracy"], want[a.Party])
+		}
+	}
+}
+
+// accuracyOf trains on some rows of two tables and tests on others.
+func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) float64 {
+	t.Helper()
+	all, err := dataset.Append(shares[0].Table.Set, shares[1].Table.Set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := all.Subset(slices.Concat(train, test))
+	split := stage.Split{Set: set, Test: make([]bool, len(train)+len(test))}
+	for i := len(train); i < len(split.Test); i++ {
+		split.Test[i] = true
+	}
+	plain := *j
+	plain.Data.Folds = 0
+	f, err := fit(&plain, []stage.Split{split}, []stage.Split{split})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.Measure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m["accuracy"]
+}
+
+// A party all of whose rows are in one fold has nothing to train on then.
+func TestAloneWithoutRows(t *testing.T) {
+	own := stage.Split{Set: wdbc(t, 0, 1), Test: []bool{true}}
+	m, err := alone(parse(t, shared, ""), own, []stage.Split{own})
+	if d := cmp.Diff(evaluate.Metrics{}, m); err != nil || d != "" {
+		t.Errorf("%v, %v; want no figures", m, err)
+	}
+}

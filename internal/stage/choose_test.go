@@ -1,0 +1,211 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const gridFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: grid}
+spec:
+  data: {source: small, label: label, scale: none, folds: 3%s}
+  protocol: {name: okra}
+  kernel: %s
+  learner: {name: svc, C: [1, 10], tol: 1e-6}
+`
+
+func gridJob(t *testing.T, test, kernels string) *job.Job {
+	t.Helper()
+	j, err := job.Parse("job.yaml", fmt.Appendf(nil, gridFile, test, kernels))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// ring has rows inside and outside a circle; those from n on are held out.
+func ring(n, held int) evaluate.Task {
+	x := linalg.New[float64](n+held, 2)
+	t := evaluate.Task{Labels: make([]string, n+held), Test: make([]bool, n+held)}
+	for i := range x.Rows {
+		angle, radius := float64(i), 1+float64(i%2)+math.Sin(float64(7*i))/4
+		x.Row(i)[0], x.Row(i)[1] = radius*math.Cos(angle), radius*math.Sin(angle)
+		t.Labels[i] = []string{"in", "out"}[i%2]
+		t.Test[i] = i >= n
+	}
+	t.Gram = kernel.LinearGram(x)
+	return t
+}
+
+func TestChoose(t *testing.T) {
+	task := ring(40, 8)
+	j := gridJob(t, ", test: {every: 4}", "[{name: linear}, {name: rbf, gamma: [0.001, 1], gamma_unit: median}, {name: laplacian, gamma: 2, gamma_unit: norm}]")
+	var told []string
+	c, err := Choose(j, task, protocolStages(&told))
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := make([]int, 40)
+	for i := range train {
+		train[i] = i
+	}
+	median, norm := kernel.MedianSquaredDistance(task.Gram, train), kernel.MeanSquaredNorm(task.Gram, train)
+	var kernels []kernel.Spec
+	best, chosen := -1.0, -1
+	for i, cell := range c.Grid {
+		if i%2 == 0 {
+			kernels = append(kernels, cell.Kernel)
+		}
+		if cell.C != []float64{1, 10}[i%2] || cell.Rows != 40 || len(cell.Folds) != 3 || cell.PooledMean != nil || cell.PooledCorrect != nil {
+			t.Errorf("cell %d: %+v", i, cell)
+		}
+		if cell.Mean > best {
+			best, chosen = cell.Mean, i
+		}
+	}
+	want := []kernel.Spec{
+		{Name: "linear"}, {Name: "rbf", Gamma: 0.001 / median}, {Name: "rbf", Gamma: 1 / median},
+		{Name: "laplacian", Gamma: 2 / math.Sqrt(norm)},
+	}
+	if d := cmp.Diff(want, kernels); d != "" {
+		t.Error(d)
+	}
+	for i, cell := range c.Grid {
+		if cell.Best != (i == chosen) {
+			t.Errorf("cell %d of %d is the best: %t", i, chosen, cell.Best)
+		}
+	}
+	if chosen < 4 || best < 0.9 { // no straight line goes round
+		t.Errorf("cell %d is best, mean %v", chosen, best)
+	}
+	if c.Job.Kernel.Spec() != c.Grid[chosen].Kernel || c.Job.Learner.C != c.Grid[chosen].C || c.Job.Cells() != 1 {
+		t.Errorf("the chosen job has %+v, %+v", c.Job.Kernel, c.Job.Learner)
+	}
+	if d := cmp.Diff([]string{"tune 1/4", "tune 2/4", "tune 3/4", "tune 4/4"}, told); d != "" {
+		t.Error(d)
+	}
+	f, err := c.Fit(task, nil)
+	if err != nil || len(f.Truth) != 8 {
+		t.Errorf("decided %v, %v; want the 8 rows that are held out", f, err)
+	}
+}
+
+// protocolStages notes what progress is told.
+func protocolStages(told *[]string) Reporter {
+	return func(p protocol.Progress) { *told = append(*told, fmt.Sprintf("%s %d/%d", p.Stage, p.Done, p.Total)) }
+}
+
+// Without folds nothing is chosen, but units are measured.
+func TestChooseWithoutFolds(t *testing.T) {
+	task := ring(40, 8)
+	j := gridJob(t, "", "{name: rbf, gamma_unit: norm}").At(1)
+	j.Data.Folds = 0
+	c, err := Choose(j, task, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Grid != nil || c.Job.Kernel.GammaUnit != "" || c.Job.Kernel.Gamma != 1/task.MeanSquaredNorm() || c.Job.Learner.C != 10 {
+		t.Errorf("%+v", c)
+	}
+	if j.Kernel.GammaUnit != job.Norm {
+		t.Error("the job was changed")
+	}
+}
+
+// Where nothing is held out, what was decided in the folds is the outcome; and
+// a cell that others chose is taken.
+func TestChooseCell(t *testing.T) {
+	task := ring(40, 0)
+	j := gridJob(t, "", "{name: rbf, gamma: [0.001, 1], gamma_unit: median}")
+	first, err := Choose(j, task, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cell := range first.Grid {
+		c, err := ChooseCell(j, task, cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range first.Grid {
+			want := first.Grid[i]
+			want.Best = i == cell
+			if d := cmp.Diff(want, c.Grid[i]); d != "" {
+				t.Error(d)
+			}
+		}
+		f, err := c.Fit(task, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := f.Measure()
+		if err != nil || len(f.Truth) != 40 || math.Abs(m["accuracy"]-c.Grid[cell].Mean) > 1e-15 {
+			t.Errorf("cell %d: %v of %d rows, %v; want %v", cell, m, len(f.Truth), err, c.Grid[cell].Mean)
+		}
+	}
+}
+
+func TestChooseRefuses(t *testing.T) {
+	equal := ring(12, 0)
+	for i := range equal.Gram.Data {
+		equal.Gram.Data[i] = 1
+	}
+	single := ring(12, 0)
+	single.Labels[0] = "alone"
+	for _, c := range []struct {
+		name, kernels string
+		task          evaluate.Task
+		want          string
+	}{
+		{"equal rows", "{name: rbf, gamma_unit: median}", equal, "gamma_unit median is 0: too many training rows are equal, or zero; give gamma without a unit"},
+		{"a class of one row", "{name: linear}", single, "a class has a single training row"},
+		{"fewer rows than folds", "{name: linear}", ring(2, 0), "a class has a single training row"},
+		{"a gamma beyond bounds", "{name: rbf, gamma: 1.0e-200}", ring(12, 0), "gamma of rbf is 1e-200"},
+	} {
+		for name, choose := range map[string]func(*job.Job, evaluate.Task) (*Choice, error){
+			"Choose":     func(j *job.Job, t evaluate.Task) (*Choice, error) { return Choose(j, t, nil) },
+			"ChooseCell": func(j *job.Job, t evaluate.Task) (*Choice, error) { return ChooseCell(j, t, 0) },
+		} {
+			_, err := choose(gridJob(t, "", c.kernels), c.task)
+			if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %s: error %v, want bad input with %q", name, c.name, err, c.want)
+			}
+		}
+	}
+	if _, err := ChooseCell(gridJob(t, "", "{name: linear}"), ring(12, 0), 2); err == nil || errors.Is(err, evaluate.ErrFewRows) {
+		t.Errorf("a cell beyond the grid: %v", err)
+	}
+}
+
+func TestPlanWithFolds(t *testing.T) {
+	plan, err := Plan(gridJob(t, "", "{name: linear}"), cast())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, st := range plan {
+		names = append(names, st.Name)
+	}
+	if d := cmp.Diff([]string{"protocol", "tune", "learn", "evaluate"}, names); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSplitTableWithFoldsOnly(t *testing.T) {
+	s, err := SplitTable(gridJob(t, "", "{name: linear}"), Table{Set: set(9)})
+	if err != nil || len(s.Test) != 9 || count(s.Test) != 0 {
+		t.Errorf("%v, %v; want no row held out", s.Test, err)
+	}
+}
