@@ -79,10 +79,10 @@ func raceHadamard(s encodeSize) (race, error) {
 			passing := fmt.Sprintf("reading and writing %d x %d values %d times", s.rows, large.Width(), passes)
 			nlogn := func(f int) float64 { return float64(f) * math.Log2(float64(f)) }
 			return []Row{
-				figure(name, best[1].wall, "s").beside(passing, best[0].wall).atMost(3.5),
-				figure(name+", processor time", best[1].cpu, "s").beside(passing, best[0].cpu),
+				figure(name, best[1].wall, "s").beside(passing, best[0].wall).byCPU(best[1].cpu / best[0].cpu).atMost(3.5),
 				figure(fmt.Sprintf("hadamard, growth from %d to %d features", s.few, s.many), best[1].wall/best[2].wall, "times").
-					beside("f log f", nlogn(s.many)/nlogn(s.few)).atMost(1),
+					beside("f log f", nlogn(s.many)/nlogn(s.few)).
+					byCPU(best[1].cpu / best[2].cpu / (nlogn(s.many) / nlogn(s.few))).atMost(1),
 			}
 		},
 	}, nil
@@ -118,7 +118,7 @@ func raceBlock(s encodeSize) (race, error) {
 			return []Row{
 				figure(fmt.Sprintf("block, frames of %d, %d rows of %d features", spec.BlockWidth, s.rows, s.blocked), flops/best[1].wall/1e9, "GFLOP/s").
 					beside(fmt.Sprintf("dgemm %v", shape{s.blockDgemm, s.blockDgemm, s.blockDgemm}), 2*order*order*order/best[0].wall/1e9).
-					atLeast(.4),
+					byCPU(flops / best[1].cpu / (2 * order * order * order / best[0].cpu)).atLeast(.4),
 			}
 		},
 	}, nil

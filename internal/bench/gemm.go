@@ -124,7 +124,8 @@ func raceProduct(path linalg.Path, p product, j job) race {
 		for i, cores := range counts {
 			name := fmt.Sprintf("%s %v, %v, %s", p.routine, p.shape, path, coresText(cores))
 			row := figure(name, j.flops/best[2*i+1].wall/1e9, "GFLOP/s").
-				beside("multiply-adds in registers", done[i]/best[2*i].wall/1e9)
+				beside("multiply-adds in registers", done[i]/best[2*i].wall/1e9).
+				byCPU(j.flops / best[2*i+1].cpu / (done[i] / best[2*i].cpu))
 			if p.target > 0 {
 				row = row.atLeast(p.target)
 			}

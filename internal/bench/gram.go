@@ -64,15 +64,16 @@ func raceGram(s gramShape) (race, error) {
 	}
 	r.rows = func(best []span) []Row {
 		pairs := float64(s.n) * float64(s.n)
-		each := best[fixed-1].wall * 1e9 / pairs
 		rows := []Row{
 			figure(fmt.Sprintf("inner products of %d x %d", s.n, s.f), flops/best[1].wall/1e9, "GFLOP/s").
-				beside("multiply-adds in registers", loop/best[0].wall/1e9),
+				beside("multiply-adds in registers", loop/best[0].wall/1e9).
+				byCPU(flops / best[1].cpu / (loop / best[0].cpu)),
 			figure("copy of the matrix, read and written", 16*pairs/best[fixed-1].wall/1e9, "GB/s"),
 		}
 		for i, k := range kernels {
 			rows = append(rows, figure(k.Name()+" of ready inner products", best[fixed+i].wall*1e9/pairs, "ns/value").
-				beside("copy of the matrix", each))
+				beside("copy of the matrix", best[fixed-1].wall*1e9/pairs).
+				byCPU(best[fixed+i].cpu/best[fixed-1].cpu))
 		}
 		return rows
 	}

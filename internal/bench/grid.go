@@ -164,8 +164,8 @@ func raceGrid(s gridSize) (race, error) {
 			}
 			name := fmt.Sprintf("grid of %d cells, %d folds of %d digits", len(found.Cells), s.folds, s.rows)
 			return []Row{
-				figure(name, cells/best[1].wall, "cells/s").beside("each cell and fold by itself", cells/best[0].wall),
-				figure(name+", by processor time", cells/best[1].cpu, "cells/s").beside("each cell and fold by itself", cells/best[0].cpu),
+				figure(name, cells/best[1].wall, "cells/s").beside("each cell and fold by itself", cells/best[0].wall).
+					byCPU(best[0].cpu / best[1].cpu),
 				figure(name+", largest difference in right predictions", worst, "rows").within(3),
 			}
 		},

@@ -57,7 +57,7 @@ func (p Peer) train(ctx context.Context, t svmTask, data, model string) (svmRepo
 	}
 	r, err := parseSVMTrain(out.Bytes())
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.peak = maxRSS(int64(u.Maxrss))
+		r.peak = maxRSS(u.Maxrss)
 	}
 	return r, err
 }

@@ -12,9 +12,13 @@ type Row struct {
 	Limit   *float64 `json:"limit"`
 	Ratio   *float64 `json:"ratio"`    // nil where Limit is 0
 	RatioIs string   `json:"ratio_is"` // how Ratio is made of Value and Limit
-	Rule    string   `json:"rule"`     // when Pass is true
-	Target  *float64 `json:"target"`
-	Pass    *bool    `json:"pass"`
+	// CPURatio is the same ratio of processor time in the place of wall time:
+	// nearer the truth where other programs run. nil where Value is no time and
+	// no rate.
+	CPURatio *float64 `json:"cpu_ratio"`
+	Rule     string   `json:"rule"` // when Pass is true
+	Target   *float64 `json:"target"`
+	Pass     *bool    `json:"pass"`
 }
 
 // The ways to compare.
@@ -54,10 +58,22 @@ func (r Row) agrees(with string, other float64) Row {
 
 func (r Row) compared(how, against string, limit, ratio float64) Row {
 	r.RatioIs, r.Against, r.Limit = how, against, &limit
-	if !math.IsInf(ratio, 0) && !math.IsNaN(ratio) {
-		r.Ratio = &ratio
-	}
+	r.Ratio = finite(ratio)
 	return r
+}
+
+// byCPU adds the ratio by processor time.
+func (r Row) byCPU(ratio float64) Row {
+	r.CPURatio = finite(ratio)
+	return r
+}
+
+// finite is nil for what JSON cannot hold.
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
 }
 
 // atLeast passes when there is a ratio and it reaches the target.

@@ -216,8 +216,8 @@ func (c *contest) rows(best []span) []Row {
 	for i, v := range c.variants {
 		took, name := best[1+i], fmt.Sprintf("C-SVC on %s%s", c.name, v.name)
 		rows = append(rows,
-			figure(name, took.wall, "s").beside("inner products of all pairs", best[0].wall),
-			figure(name+", processor time", took.cpu, "s").beside("inner products of all pairs", best[0].cpu))
+			figure(name, took.wall, "s").beside("inner products of all pairs", best[0].wall).byCPU(took.cpu/best[0].cpu),
+			figure(name+", processor time", took.cpu, "s"))
 		if c.theirs == nil {
 			rows = append(rows, figure(name+", peak memory", c.ours[i].peak/(1<<20), "MiB"))
 			continue
@@ -230,13 +230,12 @@ func (c *contest) rows(best []span) []Row {
 // beside compares variant i with the peer.
 func (c *contest) beside(name string, i int, took, peer span) []Row {
 	ours, theirs := c.ours[i], c.theirs
-	speed := figure(name+", speed", took.wall, "s").outruns(SVMTrain, peer.wall)
+	speed := figure(name+", speed", took.wall, "s").outruns(SVMTrain, peer.wall).byCPU(peer.cpu / took.cpu)
 	if c.variants[i].target > 0 {
 		speed = speed.atLeast(c.variants[i].target)
 	}
 	return []Row{
 		speed,
-		figure(name+", speed by processor time", took.cpu, "s").outruns(SVMTrain, peer.cpu),
 		figure(name+", objective", ours.objective, "").agrees(SVMTrain, theirs.objective).atMost(1e-6),
 		figure(name+", support vectors", float64(ours.support), "").agrees(SVMTrain, float64(theirs.support)).atMost(.01),
 		figure(name+", peak memory", ours.peak/(1<<20), "MiB").beside(SVMTrain, theirs.peak/(1<<20)),

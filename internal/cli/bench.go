@@ -22,7 +22,8 @@ counts. Look at the ratios: they mean the same on every machine.
 
 Targets are those of two cores with AVX-512. A target that is missed is reported
 and is no failure, unless --check is given: then the exit code is 1. Let nothing
-else run meanwhile.`
+else run meanwhile; where that cannot be helped, look at "by cpu", the ratio of
+processor times.`
 
 func (a *app) bench() *cobra.Command {
 	cmd := group("bench", "Measure the speed of this machine beside its limits")
@@ -166,9 +167,9 @@ func (r benchResult) Print(w io.Writer) error {
 	m := r.Machine
 	p.linef("%s/%s, %s, %s, products by %s; best of %s", m.OS, m.Arch, countOf(m.Cores, "core"), m.Go, m.Path, countOf(r.Runs, "turn"))
 	p.linef("")
-	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "target", "reached", "limit is"}}
+	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "by cpu", "target", "reached", "limit is"}}
 	for _, row := range r.Rows {
-		t.add(row.Name, short(row.Value), row.Unit, optional(row.Limit), optional(row.Ratio), target(row), reached(row.Pass), row.Against)
+		t.add(row.Name, short(row.Value), row.Unit, optional(row.Limit), optional(row.Ratio), optional(row.CPURatio), target(row), reached(row.Pass), row.Against)
 	}
 	p.join(t.print(w))
 	for _, note := range r.Notes {
