@@ -23,6 +23,8 @@ type svmTask struct {
 	gamma, c, tol float64
 	// open puts the file into the folder dir, or finds it elsewhere.
 	open func(dir string) (path string, err error)
+	// values computes kernel values from the table when asked.
+	values func(dataset.Table, kernel.Kernel) kernel.Source
 	// variants are how much memory may hold kernel values.
 	variants []svmVariant
 }
@@ -47,14 +49,30 @@ func SVM(lib source.Library, peer Peer) Benchmark {
 	generated := svmTask{
 		name: "20,000 x 100", gamma: .01, c: 1, tol: svm.DefaultTol,
 		open:     func(dir string) (string, error) { return twoClouds(dir, 20000, 100) },
+		values:   ofDense,
 		variants: []svmVariant{{"", plenty, 6}, {", 512 MB for kernel values", scarce, 3}},
 	}
 	a9a := svmTask{
 		name: "a9a", gamma: 1. / 123, c: 1, tol: svm.DefaultTol,
 		open:     func(string) (string, error) { return find(lib, "a9a/a9a") },
+		values:   ofSparse,
 		variants: []svmVariant{{"", plenty, 4}, {", 512 MB for kernel values", scarce, 3}},
 	}
 	return svmOf([]svmTask{generated, a9a}, peer)
+}
+
+// ofDense is for tables of which most values are not 0.
+func ofDense(x dataset.Table, k kernel.Kernel) kernel.Source {
+	return kernel.NewLazy(dataset.DenseOf(x).Matrix(), k)
+}
+
+// ofSparse is for tables as LIBSVM text usually holds them: zeros are not
+// stored.
+func ofSparse(x dataset.Table, k kernel.Kernel) kernel.Source {
+	if rows, sparse := x.(*dataset.CSR); sparse {
+		return kernel.NewLazySparse(rows, k)
+	}
+	return ofDense(x, k)
 }
 
 func svmOf(tasks []svmTask, peer Peer) Benchmark {
@@ -106,23 +124,19 @@ func create(path string, set *dataset.Set) (err error) {
 }
 
 // load reads the file as the training does.
-func load(path string) (x linalg.Matrix[float64], labels []string, err error) {
+func load(path string) (set *dataset.Set, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return x, nil, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	set, err := dataset.ReadLIBSVM(f, dataset.LIBSVMOptions{Name: path})
-	if err != nil {
-		return x, nil, err
-	}
-	return dataset.DenseOf(set.X).Matrix(), set.Labels, nil
+	return dataset.ReadLIBSVM(f, dataset.LIBSVMOptions{Name: path})
 }
 
 // fit trains as a program would that is given the file: reading it is part of
 // the work, as it is for the peer.
 func (t svmTask) fit(path string, bytes int64) (svmReport, error) {
-	x, labels, err := load(path)
+	set, err := load(path)
 	if err != nil {
 		return svmReport{}, err
 	}
@@ -130,9 +144,9 @@ func (t svmTask) fit(path string, bytes int64) (svmReport, error) {
 	if err != nil {
 		return svmReport{}, err
 	}
-	classes, codes := dataset.Classes(labels)
+	classes, codes := dataset.Classes(set.Labels)
 	p := svm.Params{C: t.c, Tol: t.tol, CacheBytes: bytes}
-	c, err := svm.TrainSVC(kernel.Of(kernel.LinearGram(x), k), codes, classes, p, nil)
+	c, err := svm.TrainSVC(t.values(set.X, k), codes, classes, p, nil)
 	if err != nil {
 		return svmReport{}, err
 	}
@@ -176,11 +190,11 @@ func raceSVM(t svmTask, peer Peer) (r race, err error) {
 	if c.path, err = t.open(dir); err != nil {
 		return r, err
 	}
-	x, _, err := load(c.path)
+	set, err := load(c.path)
 	if err != nil {
 		return r, err
 	}
-	r.runs = append(r.runs, allProducts(x))
+	r.runs = append(r.runs, allProducts(dataset.DenseOf(set.X).Matrix()))
 	for i, v := range t.variants {
 		r.runs = append(r.runs, func(context.Context) (err error) {
 			c.ours[i], err = t.measuredFit(c.path, v.bytes)

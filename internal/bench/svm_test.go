@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/source"
 )
 
@@ -76,6 +77,7 @@ func tinyTask(target float64) svmTask {
 	return svmTask{
 		name: "tiny", gamma: .1, c: 1, tol: 1e-3,
 		open:     func(dir string) (string, error) { return twoClouds(dir, 300, 10) },
+		values:   ofSparse,
 		variants: []svmVariant{{"", 1 << 20, target}, {", little memory", 64 << 10, 0}},
 	}
 }
@@ -169,10 +171,11 @@ func TestTwoClouds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, labels, err := load(path)
+	set, err := load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	x, labels := dataset.DenseOf(set.X).Matrix(), set.Labels
 	sides := map[string]int{}
 	first := map[string]float64{} // mean of the class, over rows and columns
 	for i, l := range labels {
