@@ -86,6 +86,9 @@ func TestAsScikitLearn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(want.KPCA.Eigenvalues) != 5 || len(want.KPCA.Scores) != 5 {
+		t.Fatalf("golden values %+v", want)
+	}
 	train, test := wdbc(t)
 	k := rbf(t, want.KPCA.Gamma)
 	m, err := Fit(kernel.Of(kernel.LinearGram(train), k), 5)

@@ -21,6 +21,12 @@ import (
 // data: columns standardised over all rows, every fourth row is test; the
 // Gaussian processes see targets standardised by the training rows.
 type golden struct {
+	Gamma       float64
+	Alpha       float64 // of ridge; of the rational quadratic kernel
+	Amplitude2  float64 // 0 where it is 1
+	LengthScale float64 `json:"length_scale"`
+	Noise       float64
+
 	FirstPredictions []float64 `json:"first_predictions"`
 	RMSE             float64
 	Likelihood       float64   `json:"log_marginal_likelihood"`
@@ -132,8 +138,12 @@ func (d diabetes) kernels(t *testing.T, spec kernel.Spec) (kernel.Source, linalg
 	return kernel.Of(kernel.LinearGram(d.train), k), cross
 }
 
-func near(t *testing.T, what string, got, want []float64, tol float64) {
+// near compares the first values, of which there are count.
+func near(t *testing.T, what string, count int, got, want []float64, tol float64) {
 	t.Helper()
+	if len(want) != count {
+		t.Errorf("%s: %d golden values, not %d", what, len(want), count)
+	}
 	for i, w := range want {
 		if !(math.Abs(got[i]-w) <= tol) {
 			t.Errorf("%s %d is %v, want %v", what, i, got[i], w)
@@ -143,13 +153,13 @@ func near(t *testing.T, what string, got, want []float64, tol float64) {
 
 func TestRidgeAsScikitLearn(t *testing.T) {
 	want, d := readGolden(t)["ridge_rbf"], load(t)
-	src, cross := d.kernels(t, kernel.Spec{Name: "rbf", Gamma: 0.02})
-	m, err := ridge.Fit(src, d.trainTarget, 0.5)
+	src, cross := d.kernels(t, kernel.Spec{Name: "rbf", Gamma: want.Gamma})
+	m, err := ridge.Fit(src, d.trainTarget, want.Alpha)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := m.Predict(cross)
-	near(t, "prediction", got, want.FirstPredictions, 1e-9)
+	near(t, "prediction", 10, got, want.FirstPredictions, 1e-9)
 	rmse, err := metrics.RMSE(d.testTarget, got)
 	if err != nil || math.Abs(rmse-want.RMSE) > 1e-10 {
 		t.Errorf("RMSE %v, %v, want %v", rmse, err, want.RMSE)
@@ -167,18 +177,21 @@ func TestGPAsScikitLearn(t *testing.T) {
 	for i := range prior {
 		prior[i] = 1
 	}
-	for name, spec := range map[string]kernel.Spec{
-		"gp_rbf": {Name: "rbf", Gamma: 1 / (2 * 5.0 * 5.0)},
-		"gp_rq":  {Name: "rational-quadratic", LengthScale: 5, Alpha: 1.5},
+	for name, c := range map[string]struct {
+		spec  kernel.Spec
+		count int // of golden means and deviations
+	}{
+		"gp_rbf": {kernel.Spec{Name: "rbf", Gamma: 1 / (2 * g["gp_rbf"].LengthScale * g["gp_rbf"].LengthScale)}, 10},
+		"gp_rq":  {kernel.Spec{Name: "rational-quadratic", LengthScale: g["gp_rq"].LengthScale, Alpha: g["gp_rq"].Alpha}, 0},
 	} {
-		src, cross := d.kernels(t, spec)
-		gp, err := ridge.FitGP(src, y, ridge.GPParams{Noise: 0.5})
+		src, cross := d.kernels(t, c.spec)
+		gp, err := ridge.FitGP(src, y, ridge.GPParams{Amplitude: g[name].Amplitude2, Noise: g[name].Noise})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// scikit-learn adds 1e-10 to the diagonal.
-		near(t, name+": likelihood", []float64{gp.LogMarginalLikelihood}, []float64{g[name].Likelihood}, 1e-7)
-		near(t, name+": mean", gp.Predict(cross), g[name].FirstMean, 1e-8)
-		near(t, name+": deviation", gp.Deviations(cross, prior), g[name].FirstStd, 1e-8)
+		near(t, name+": likelihood", 1, []float64{gp.LogMarginalLikelihood}, []float64{g[name].Likelihood}, 1e-7)
+		near(t, name+": mean", c.count, gp.Predict(cross), g[name].FirstMean, 1e-8)
+		near(t, name+": deviation", c.count, gp.Deviations(cross, prior), g[name].FirstStd, 1e-8)
 	}
 }

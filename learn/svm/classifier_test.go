@@ -52,10 +52,7 @@ func TestDecisions(t *testing.T) {
 
 func TestCompact(t *testing.T) {
 	x, codes := blobs(20, 60, 2, 3)
-	c, err := TrainSVC(rbf(1, x, x), codes, names(3), Params{C: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := MustSVC(t, rbf(1, x, x), codes, names(3), Params{C: 1})
 	vectors := take(x, c.Support())
 	compact := c.Compact()
 	rebuilt, err := NewClassifier(compact.Classes, append([]Pair(nil), compact.Pairs...), len(compact.Support()))

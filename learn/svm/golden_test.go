@@ -21,11 +21,16 @@ import (
 // tol 1e-6: every fourth row is test; WDBC is scaled to [0, 1] by the minima
 // and maxima of all rows, digits are divided by 16.
 type golden struct {
+	Params     parameters `json:"params"`
+	parameters            // of those that have no params
+
 	NSV            int       `json:"n_sv"`
 	Intercept      float64   `json:"intercept"`
 	DualAbsSum     float64   `json:"dual_abs_sum"`
 	FirstDecisions []float64 `json:"first_decisions"`
 	Accuracy       float64   `json:"accuracy"`
+	F1Micro        float64   `json:"f1_micro"`
+	F1Macro        float64   `json:"f1_macro"`
 	AUC            float64   `json:"auc"`
 	NSupport       []int     `json:"n_support"`
 	Predictions    []int     `json:"predictions"`
@@ -33,6 +38,36 @@ type golden struct {
 	FirstPredictions []float64 `json:"first_predictions"`
 	RMSE             float64   `json:"rmse"`
 	AUCOvO           float64   `json:"auc_ovo_macro"`
+}
+
+// parameters are scikit-learn's.
+type parameters struct {
+	Kernel      string             `json:"kernel"` // "" where it is rbf throughout
+	Gamma       float64            `json:"gamma"`
+	Coef0       float64            `json:"coef0"`
+	Degree      int                `json:"degree"`
+	C           float64            `json:"C"`
+	Epsilon     float64            `json:"epsilon"`
+	ClassWeight map[string]float64 `json:"class_weight"`
+}
+
+// spec is the kernel.
+func (p parameters) spec() kernel.Spec {
+	name, known := map[string]string{"": "rbf", "rbf": "rbf", "linear": "linear", "poly": "polynomial"}[p.Kernel]
+	if !known {
+		panic("golden values of kernel " + p.Kernel)
+	}
+	return kernel.Spec{Name: name, Gamma: p.Gamma, Coef0: p.Coef0, Degree: p.Degree}
+}
+
+// wdbc are the parameters for the classes of loadWDBC, which are "0" and "1" in
+// the place of -1 and 1.
+func (p parameters) wdbc() svm.Params {
+	out := svm.Params{C: p.C, Tol: 1e-6}
+	if p.ClassWeight != nil {
+		out.Weights = map[string]float64{"0": p.ClassWeight["-1"], "1": p.ClassWeight["1"]}
+	}
+	return out
 }
 
 func readGolden(t *testing.T) map[string]golden {
@@ -113,10 +148,7 @@ func fit(t testing.TB, s split, spec kernel.Spec, p svm.Params) (*svm.Classifier
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := svm.TrainSVC(kernel.Of(kernel.LinearGram(s.train), k), s.trainCodes, s.classes, p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := svm.MustSVC(t, kernel.Of(kernel.LinearGram(s.train), k), s.trainCodes, s.classes, p)
 	sv := linalg.New[float64](len(c.Support()), s.train.Cols)
 	for i, r := range c.Support() {
 		copy(sv.Row(i), s.train.Row(r))
@@ -127,23 +159,14 @@ func fit(t testing.TB, s split, spec kernel.Spec, p svm.Params) (*svm.Classifier
 }
 
 func TestGoldenBinary(t *testing.T) {
-	s := loadWDBC(t)
-	for name, want := range readGolden(t) {
-		test, ok := map[string]struct {
-			spec   kernel.Spec
-			params svm.Params
-		}{
-			"svc_rbf":          {kernel.Spec{Name: "rbf", Gamma: 0.5}, svm.Params{C: 10}},
-			"svc_linear":       {kernel.Spec{Name: "linear"}, svm.Params{C: 1}},
-			"svc_poly":         {kernel.Spec{Name: "polynomial", Gamma: 1, Coef0: 1, Degree: 3}, svm.Params{C: 1}},
-			"svc_rbf_weighted": {kernel.Spec{Name: "rbf", Gamma: 0.5}, svm.Params{C: 1, Weights: map[string]float64{"0": 3}}},
-		}[name]
-		if !ok {
-			continue
-		}
+	s, all := loadWDBC(t), readGolden(t)
+	for _, name := range []string{"svc_rbf", "svc_linear", "svc_poly", "svc_rbf_weighted"} {
 		t.Run(name, func(t *testing.T) {
-			test.params.Tol = 1e-6
-			c, decisions := fit(t, s, test.spec, test.params)
+			want := all[name]
+			if len(want.FirstDecisions) != 10 || (want.Params.ClassWeight != nil) != (name == "svc_rbf_weighted") {
+				t.Fatalf("%+v", want)
+			}
+			c, decisions := fit(t, s, want.Params.spec(), want.Params.wdbc())
 			compareBinary(t, want, s, c, decisions)
 		})
 	}
@@ -213,7 +236,7 @@ func auc(codes []int, decisions linalg.Matrix[float64]) float64 {
 func TestGoldenDigits(t *testing.T) {
 	want := readGolden(t)["digits_svc_ovo"]
 	s := loadDigits(t)
-	c, decisions := fit(t, s, kernel.Spec{Name: "rbf", Gamma: 0.5}, svm.Params{C: 10, Tol: 1e-6})
+	c, decisions := fit(t, s, want.spec(), svm.Params{C: want.C, Tol: 1e-6})
 	counts := make([]int, len(s.classes))
 	for _, r := range c.Support() {
 		counts[s.trainCodes[r]]++
@@ -235,12 +258,20 @@ func TestGoldenDigits(t *testing.T) {
 	if a := accuracy(s.testCodes, codes); a != want.Accuracy {
 		t.Errorf("accuracy %v, want %v", a, want.Accuracy)
 	}
+	for name, m := range map[string]struct {
+		f    func(truth, predicted []int) (float64, error)
+		want float64
+	}{"micro": {metrics.F1Micro[int], want.F1Micro}, "macro": {metrics.F1Macro[int], want.F1Macro}} {
+		if got, err := m.f(s.testCodes, codes); err != nil || math.Abs(got-m.want) > 1e-14 {
+			t.Errorf("F1 %s %v, %v; want %v", name, got, err, m.want)
+		}
+	}
 }
 
 // TestGoldenProbabilities: LIBSVM's folds are random, so that its AUC is met to
 // 0.002 only.
 func TestGoldenProbabilities(t *testing.T) {
-	want := readGolden(t)["digits_svc_proba"].AUCOvO
+	want := readGolden(t)["digits_svc_proba"].AUCOvO // of the machine of digits_svc_ovo
 	s := loadDigits(t)
 	p := svm.Params{C: 10, Tol: 1e-6}
 	c, decisions := fit(t, s, kernel.Spec{Name: "rbf", Gamma: 0.5}, p)

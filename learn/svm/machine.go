@@ -106,8 +106,12 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 		return nil, named(err, func(row int) int { return row % n })
 	}
 	coef := make([]float64, n)
+	s.bounded = 0 // of rows: with Epsilon 0 one may be bounded in both places
 	for i := range coef {
 		coef[i] = s.coef[i] + s.coef[n+i]
+		if math.Abs(coef[i]) >= p.C {
+			s.bounded++
+		}
 	}
 	return newMachine(coef, s), nil
 }

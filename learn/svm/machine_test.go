@@ -44,10 +44,7 @@ func TestSVROptimality(t *testing.T) {
 			Epsilon: rapid.SampledFrom([]float64{0, 0.01, 0.3, 2, 100}).Draw(t, "epsilon"),
 			Tol:     1e-7,
 		}
-		m, err := TrainSVR(k, y, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := MustSVR(t, k, y, p)
 		coef, sum := make([]float64, n), 0.0
 		for a, r := range m.Support {
 			coef[r] = m.Coef[a]
@@ -80,10 +77,7 @@ func TestSVROptimality(t *testing.T) {
 // predicts its middle.
 func TestWideTube(t *testing.T) {
 	x, _ := wave(1, 5)
-	m, err := TrainSVR(rbf(1, x, x), []float64{1, 2, 3, 4, 5}, SVRParams{C: 1, Epsilon: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := MustSVR(t, rbf(1, x, x), []float64{1, 2, 3, 4, 5}, SVRParams{C: 1, Epsilon: 10})
 	if len(m.Support) != 0 || m.Rho != -3 {
 		t.Errorf("%d support vectors, rho %v, want none and -3", len(m.Support), m.Rho)
 	}
@@ -97,10 +91,7 @@ func TestNuSVCEqualsCSVC(t *testing.T) {
 	tests, _ := blobs(32, 40, 2, 3)
 	cross := rbf(0.7, tests, x).Matrix
 	for _, nu := range []float64{0.1, 0.3, 0.5} {
-		c, err := TrainNuSVC(k, codes, names(3), NuParams{Nu: nu, Tol: 1e-9}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := MustNuSVC(t, k, codes, names(3), NuParams{Nu: nu, Tol: 1e-9})
 		for i, p := range c.Pairs {
 			bound := 0.0
 			for _, b := range p.Coef {
@@ -115,10 +106,7 @@ func TestNuSVCEqualsCSVC(t *testing.T) {
 			if share := float64(p.Report.Support) / 80; share < nu {
 				t.Errorf("nu %v, pair %d: a share of %v are support vectors", nu, i, share)
 			}
-			other, err := TrainSVC(k, codes, names(3), Params{C: bound, Tol: 1e-9}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			other := MustSVC(t, k, codes, names(3), Params{C: bound, Tol: 1e-9})
 			got, want := c.Decisions(columns(cross, c.Support())), other.Decisions(columns(cross, other.Support()))
 			largest := 1.0
 			for r := range tests.Rows {
@@ -141,10 +129,7 @@ func TestOneClass(t *testing.T) {
 		x, _ := blobs(rapid.Uint64().Draw(t, "seed"), n, 2, 2)
 		k := rbf(0.5, x, x)
 		nu := rapid.Float64Range(0.02, 1).Draw(t, "nu")
-		m, err := TrainOneClass(k, NuParams{Nu: nu, Tol: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := MustOneClass(t, k, NuParams{Nu: nu, Tol: 1e-9})
 		sum, outside := 0.0, 0
 		for _, b := range m.Coef {
 			sum += b
@@ -172,10 +157,7 @@ func TestOneClassOnACircle(t *testing.T) {
 		copy(x.Row(i), []float64{math.Cos(a), math.Sin(a)})
 	}
 	k := rbf(1, x, x)
-	m, err := TrainOneClass(k, NuParams{Nu: 0.5, Tol: 1e-12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := MustOneClass(t, k, NuParams{Nu: 0.5, Tol: 1e-12})
 	sum := 0.0
 	for _, v := range k.Matrix.Row(0) {
 		sum += v

@@ -133,10 +133,7 @@ func TestCalibrated(t *testing.T) {
 	x, codes := blobs(41, 400, 2, 2)
 	k := rbf(0.3, x, x)
 	p := Params{C: 1}
-	m, err := TrainSVC(k, codes, names(2), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := MustSVC(t, k, codes, names(2), p)
 	c, err := Calibrate(k, codes, names(2), p, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -81,14 +81,11 @@ func TestGoldenRegression(t *testing.T) {
 			train.Data, train.Rows, trainTargets = append(train.Data, x.Row(r)...), train.Rows+1, append(trainTargets, y)
 		}
 	}
-	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: 0.02})
+	k, err := kernel.New(want.spec())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := svm.TrainSVR(kernel.Of(kernel.LinearGram(train), k), trainTargets, svm.SVRParams{C: 100, Epsilon: 5, Tol: 1e-6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := svm.MustSVR(t, kernel.Of(kernel.LinearGram(train), k), trainTargets, svm.SVRParams{C: want.C, Epsilon: want.Epsilon, Tol: 1e-6})
 	sv := linalg.New[float64](len(m.Support), 10)
 	for i, r := range m.Support {
 		copy(sv.Row(i), train.Row(r))
@@ -96,6 +93,9 @@ func TestGoldenRegression(t *testing.T) {
 	cross := kernel.CrossGram(test, sv)
 	kernel.Cross(k, cross, kernel.SquaredNorms(test), kernel.SquaredNorms(sv))
 	got := m.Decisions(cross)
+	if len(want.FirstPredictions) != 10 {
+		t.Fatalf("%+v", want)
+	}
 	for i, w := range want.FirstPredictions {
 		if math.Abs(got[i]-w) > 1e-4 {
 			t.Errorf("prediction %d is %v, want %v", i, got[i], w)

@@ -137,21 +137,12 @@ func TestSameWhateverTheCache(t *testing.T) {
 	x, codes := blobs(4, 150, 3, 4)
 	k := rbf(0.5, x, x)
 	train := func(bytes int64) *Classifier {
-		c, err := TrainSVC(k, codes, names(4), Params{C: 10, Tol: 1e-6, CacheBytes: bytes}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := MustSVC(t, k, codes, names(4), Params{C: 10, Tol: 1e-6, CacheBytes: bytes})
 		return c
 	}
-	two, err := solve(binary(k, codes), stopping{1e-6, 1e6}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := mustSolve(t, binary(k, codes), k, stopping{1e-6, 1e6}, 1)
 	reads := 0
-	all, err := solve(binary(gram{k.Matrix, &reads}, codes), stopping{1e-6, 1e6}, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := mustSolve(t, binary(gram{k.Matrix, &reads}, codes), k, stopping{1e-6, 1e6}, 1<<20)
 	if d := cmp.Diff(two, all, cmp.AllowUnexported(solution{})); d != "" {
 		t.Errorf("two rows or all rows in the cache:\n%s", d)
 	}
@@ -201,10 +192,7 @@ func TestPermutedRows(t *testing.T) {
 		for i, r := range order {
 			c[i] = codes[r]
 		}
-		m, err := TrainSVC(rbf(0.5, permuted, permuted), c, names(3), Params{C: 3, Tol: 1e-9}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := MustSVC(t, rbf(0.5, permuted, permuted), c, names(3), Params{C: 3, Tol: 1e-9})
 		return m.Decisions(rbf(0.5, tests, take(permuted, m.Support())).Matrix)
 	}
 	order := make([]int, len(codes))
@@ -230,11 +218,7 @@ func TestNegativeCurvature(t *testing.T) {
 		k.Data[i] = -k.Data[i]
 	}
 	p := binary(k, codes)
-	s, err := solve(p, stopping{1e-6, 1e6}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkOptimal(t, p, k, s, 1e-6)
+	mustSolve(t, p, k, stopping{1e-6, 1e6}, 0)
 }
 
 // TestRhoWithoutFree: with C this small all coefficients are at the bound, the
@@ -248,10 +232,7 @@ func TestRhoWithoutFree(t *testing.T) {
 			k.Matrix.Row(i)[j] = x[i] * x[j]
 		}
 	}
-	s, err := solve(cSVC(k, []bool{true, true, false, false}, c, c), stopping{1e-6, 1000}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := mustSolve(t, cSVC(k, []bool{true, true, false, false}, c, c), k, stopping{1e-6, 1000}, 0)
 	if d := cmp.Diff([]float64{c, c, -c, -c}, s.coef); d != "" {
 		t.Error(d)
 	}

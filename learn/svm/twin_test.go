@@ -110,10 +110,7 @@ func TestSolverEqualsTwin(t *testing.T) {
 		k := rbf(rapid.Float64Range(0.3, 3).Draw(t, "gamma"), x, x)
 		bound := rapid.Float64Range(0.05, 20)
 		p := cSVC(k, first, bound.Draw(t, "C first"), bound.Draw(t, "C second"))
-		got, err := solve(p, stopping{tol: 1e-10, iterations: 1e6}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := mustSolve(t, p, k, stopping{tol: 1e-10, iterations: 1e6}, 0)
 		want, coef := twin(p, k)
 		if math.Abs(got.objective-want) > 1e-8*(1+math.Abs(want)) {
 			t.Fatalf("objective %v, the twin has %v", got.objective, want)
@@ -139,49 +136,11 @@ func TestGeneralProblem(t *testing.T) {
 			p.start[i] = 1
 		}
 	}
-	got, err := solve(p, stopping{tol: 1e-9, iterations: 1e6}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkOptimal(t, p, k, got, 1e-9)
-	sum := 0.0
-	for _, b := range got.coef {
-		sum += b
-	}
-	if math.Abs(sum-8) > 1e-9 {
-		t.Errorf("the coefficients add up to %v, the start to 8", sum)
-	}
+	mustSolve(t, p, k, stopping{tol: 1e-9, iterations: 1e6}, 0)
 	p.start = append([]float64(nil), p.upper...)
-	full, err := solve(p, stopping{tol: 1e-9, iterations: 1e6}, 0)
-	if err != nil || full.iterations != 0 || full.gap != 0 {
-		t.Errorf("nothing can grow, yet %d iterations, gap %v, error %v", full.iterations, full.gap, err)
-	}
-}
-
-// checkOptimal verifies the optimality conditions from the definition.
-func checkOptimal(t checker, p problem, k gram, s solution, tol float64) {
-	t.Helper()
-	m, low := math.Inf(-1), math.Inf(1)
-	for i, b := range s.coef {
-		if b < p.lower[i] || b > p.upper[i] {
-			t.Errorf("coefficient %d is %v, outside [%v, %v]", i, b, p.lower[i], p.upper[i])
-		}
-		f := p.linear[i]
-		for j, c := range s.coef {
-			f += k.At(i, j) * c
-		}
-		if b < p.upper[i] {
-			m = max(m, -f)
-		}
-		if b > p.lower[i] {
-			low = min(low, -f)
-		}
-	}
-	if gap := m - low; gap > tol*1.001+1e-13 || math.Abs(max(gap, 0)-s.gap) > tol/4+1e-13 {
-		t.Errorf("the gap is %v, reported %v, tol %v", gap, s.gap, tol)
-	}
-	if v := objective(p, k, s.coef); math.Abs(v-s.objective) > 1e-9*(1+math.Abs(v)) {
-		t.Errorf("the objective is %v, reported %v", v, s.objective)
+	full := mustSolve(t, p, k, stopping{tol: 1e-9, iterations: 1e6}, 0)
+	if full.iterations != 0 || full.gap != 0 {
+		t.Errorf("nothing can grow, yet %d iterations, gap %v", full.iterations, full.gap)
 	}
 }
 
@@ -199,23 +158,6 @@ func TestOptimality(t *testing.T) {
 		k := rbf(0.3, x, x)
 		p := cSVC(k, first, rapid.Float64Range(0.01, 1000).Draw(t, "C"), 10)
 		tol := math.Pow(10, rapid.Float64Range(-9, -1).Draw(t, "log tol"))
-		s, err := solve(p, stopping{tol: tol, iterations: 1e7}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkOptimal(t, p, k, s, tol)
-		sum := 0.0
-		for _, b := range s.coef {
-			sum += b
-		}
-		if math.Abs(sum) > 1e-9 {
-			t.Fatalf("the coefficients add up to %v", sum)
-		}
+		mustSolve(t, p, k, stopping{tol: tol, iterations: 1e7}, 0)
 	})
-}
-
-// checker is the part that *testing.T and *rapid.T share.
-type checker interface {
-	Helper()
-	Errorf(format string, args ...any)
 }

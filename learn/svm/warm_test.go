@@ -18,17 +18,11 @@ func TestWarmStart(t *testing.T) {
 		{C: 2, Weights: map[string]float64{"b": 3}}, {C: 2, Weights: map[string]float64{"a": 0.5, "c": 7}}, {C: 2},
 	} {
 		p.Tol = 1e-7
-		want, err := TrainSVC(k, codes, names(3), p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := MustSVC(t, k, codes, names(3), p)
 		if last == nil {
 			last = want
 		}
-		got, err := TrainSVCFrom(last, k, codes, names(3), p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := MustSVCFrom(t, last, k, codes, names(3), p)
 		for i, w := range want.Pairs {
 			compareOptima(t, fmt.Sprintf("%+v, pair %d", p, i), got.Pairs[i], w)
 		}
@@ -62,16 +56,11 @@ func TestWarmStartSaves(t *testing.T) {
 	var last *Classifier
 	for c := 0.0625; c <= 64; c *= 2 {
 		p := Params{C: c}
-		want, err := TrainSVC(k, codes, names(2), p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := MustSVC(t, k, codes, names(2), p)
 		if last == nil {
 			last = want
 		}
-		if last, err = TrainSVCFrom(last, k, codes, names(2), p, nil); err != nil {
-			t.Fatal(err)
-		}
+		last = MustSVCFrom(t, last, k, codes, names(2), p)
 		warm, cold = warm+last.Pairs[0].Report.Iterations, cold+want.Pairs[0].Report.Iterations
 	}
 	if warm > cold/2 {
@@ -83,14 +72,8 @@ func TestWarmStartSaves(t *testing.T) {
 func TestWarmStartAtOptimum(t *testing.T) {
 	x, codes := blobs(32, 90, 2, 3)
 	k := rbf(1, x, x)
-	c, err := TrainSVC(k, codes, names(3), Params{C: 2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := TrainSVCFrom(c, k, codes, names(3), Params{C: 2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := MustSVC(t, k, codes, names(3), Params{C: 2})
+	again := MustSVCFrom(t, c, k, codes, names(3), Params{C: 2})
 	for i, p := range again.Pairs {
 		if p.Report.Iterations != 0 {
 			t.Errorf("pair %d takes %d iterations", i, p.Report.Iterations)
@@ -101,10 +84,7 @@ func TestWarmStartAtOptimum(t *testing.T) {
 func TestWarmStartRefusesStrangers(t *testing.T) {
 	x, codes := blobs(33, 60, 2, 3)
 	k := rbf(1, x, x)
-	c, err := TrainSVC(k, codes, names(3), Params{C: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := MustSVC(t, k, codes, names(3), Params{C: 1})
 	turned := make([]int, len(codes))
 	for i, code := range codes {
 		turned[i] = (code + 1) % 3
