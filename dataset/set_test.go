@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,6 +58,39 @@ func TestAppend(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"x", "y"}, a.Labels); diff != "" {
 		t.Errorf("Append changed its input:\n%s", diff)
+	}
+}
+
+// Choosing and stacking rows of dense tables copies none: images in float32 are
+// most of a machine's memory.
+func TestChosenAndStackedRowsStayWhereTheyAre(t *testing.T) {
+	const rows, cols = 40, 10_000
+	m := linalg.New[float32](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(i)
+	}
+	s := &Set{X: NewDense32(m)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	both, err := Append(s.Subset([]int{3, 1}), s.Subset([]int{39, 3}), s)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 4*cols {
+		t.Errorf("%d bytes for choosing and stacking, more than one row has", taken)
+	}
+	for at, i := range []int{3, 1, 39, 3, 0} {
+		if got := both.X.Row(at, nil)[7]; got != float64(m.Row(i)[7]) {
+			t.Errorf("row %d is not row %d", at, i)
+		}
+	}
+	d := both.X.(*Dense32)
+	if again := d.Matrix(); again.Rows != 4+rows || again.Row(2)[7] != m.Row(39)[7] {
+		t.Errorf("as a matrix: %d rows, row 2 has %v", again.Rows, again.Row(2)[7])
+	}
+	if grid, varying := GridColumns(both.X); grid != cols || varying != cols {
+		t.Errorf("%d of %d columns on a grid, want all of %d", grid, varying, cols)
 	}
 }
 

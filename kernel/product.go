@@ -49,15 +49,18 @@ func CrossGram(a, b linalg.Rows) linalg.Matrix[float64] {
 	m, _ := a.Shape()
 	n, _ := b.Shape()
 	g := linalg.New[float64](m, n)
-	left, right := newPanels(a, panelBytes), newPanels(b, panelBytes)
-	for i := 0; i < m; i += left.size {
+	crossOfPanels(g, newPanels(a, panelBytes), newPanels(b, panelBytes))
+	return g
+}
+
+func crossOfPanels(g linalg.Matrix[float64], left, right *panels) {
+	for i := 0; i < g.Rows; i += left.size {
 		a := left.read(i)
-		for j := 0; j < n; j += right.size {
+		for j := 0; j < g.Cols; j += right.size {
 			b := right.read(j)
 			linalg.MulTransB(part(g, i, a.Rows, j, b.Rows), a, b)
 		}
 	}
-	return g
 }
 
 // part returns the rows and columns of m that begin with row i, column j.

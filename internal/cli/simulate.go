@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -108,7 +109,7 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	if err != nil {
 		return nil, err
 	}
-	defer collectSooner(shares)()
+	defer a.collectSooner(shares)()
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
 		return nil, err
@@ -122,17 +123,17 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 }
 
 // collectSooner has garbage collected when it is a quarter of what is in use,
-// where the rows are many: what is in use then are large arrays of numbers, in
-// which the collector has nothing to look for, and as much garbage again (every
-// encoded row travels as a message) would double the memory. It returns what
-// undoes this. Whoever sets GOGC keeps it.
-func collectSooner(shares []launch.Share) (undo func()) {
-	const many, percent = 1 << 26, 25 // numbers
-	numbers := 0
+// where rows and Gram matrix are large: in such arrays of numbers the collector
+// has nothing to look for, while as much garbage again (every encoded row travels
+// as a message) would double the memory. It returns what undoes this. Whoever
+// sets GOGC keeps it.
+func (a *app) collectSooner(shares []launch.Share) (undo func()) {
+	const large, percent = 1 << 26, 25 // numbers
+	rows := 0
 	for _, s := range shares {
-		numbers += s.Table.Set.X.Rows() * s.Table.Set.X.Cols()
+		rows += s.Table.Rows()
 	}
-	if _, given := os.LookupEnv("GOGC"); given || numbers < many {
+	if a.env("GOGC") != "" || rows*(rows+shares[0].Table.Set.X.Cols()) < large {
 		return func() {}
 	}
 	before := debug.SetGCPercent(percent)
@@ -146,13 +147,14 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, d
 	if err != nil {
 		return nil, err
 	}
+	runtime.GC() // the federation's Gram matrix makes room for the comparison's
 	began := time.Now()
 	if err := launch.Compare(j, shares, decided, result); err != nil {
 		return nil, err
 	}
 	// One process did everybody's work, so the parties' own counts overlap.
-	used, _ := daemon.Usage()
-	result.Timings["cpu_s"] = used - cpu
+	used, peak := daemon.Usage()
+	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
 	result.Timings["compare"] = time.Since(began).Seconds()
 	result.Processes = []int{os.Getpid()}
 	return result, nil

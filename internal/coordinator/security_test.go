@@ -205,15 +205,16 @@ func (w *world) rows(e *stage.Encoder) []needle {
 			table.Set.X.Row(i, raw.Row(i))
 		}
 		list = append(list, floats(name+"'s row", raw)...)
-		e.Scaling.Apply(raw)
-		list = append(list, floats(name+"'s scaled row", raw)...)
+		scaled := linalg.New[float64](raw.Rows, raw.Cols)
+		linalg.Gather(scaled, e.Scaling.Rows(raw), 0)
+		list = append(list, floats(name+"'s scaled row", scaled)...)
 		k := okra.Padding(raw.Cols)
 		encoder, err := okra.NewEncoder(e.Params, e.Epoch, raw.Cols, k)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		encoded := linalg.New[float64](raw.Rows, encoder.Width())
-		encoder.Encode(encoded, raw)
+		encoder.Encode(encoded, scaled)
 		list = append(list, floats(name+"'s encoded row", encoded)...)
 	}
 	return list

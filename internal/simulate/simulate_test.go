@@ -7,11 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -28,30 +33,36 @@ spec:
   learner: {name: svc, C: 10, tol: 1.0e-8}
 `
 
-func TestSimulatedEqualsPooled(t *testing.T) {
+// simulated runs the digits with all comparisons.
+func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *stage.Result {
+	t.Helper()
 	j, err := job.Parse("job.yaml", []byte(digits))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares, err := launch.Shares(j, func(name string, d job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	shares, err := launch.Shares(j, load)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	began := time.Now()
 	result, outcome, err := Run(ctx, Config{
-		Job: j, Shares: shares, Dir: t.TempDir(), Seed: coordinator.RandomSeed,
+		Job: j, Shares: shares, Dir: t.TempDir(), Seed: seed,
 		Usage: func() (float64, uint64) { return 0, 0 }, Progress: func(protocol.Progress) {},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("job took %v", time.Since(began))
 	if err := launch.Compare(j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
+	return result
+}
+
+func TestSimulatedEqualsPooled(t *testing.T) {
+	began := time.Now()
+	result := simulated(t, coordinator.RandomSeed, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	t.Logf("took %v: %v, pooled %v, difference %g, timings %v", time.Since(began), result.Metrics, result.Pooled, *result.Difference, result.Timings)
 	for _, a := range result.Alone {
 		t.Log(a.Party, a.Rows, a.Metrics)
@@ -59,4 +70,37 @@ func TestSimulatedEqualsPooled(t *testing.T) {
 	if !*result.Exact || *result.Difference > 1e-5 {
 		t.Errorf("exact %v, largest difference %g; want true and at most 1e-5", *result.Exact, *result.Difference)
 	}
+}
+
+// A table in float32 gives the very model and comparisons of the same numbers in
+// float64.
+func TestEitherPrecisionGivesTheSameResult(t *testing.T) {
+	results := make(map[string]*stage.Result)
+	for name, convert := range map[string]func(linalg.Matrix[float64]) dataset.Table{
+		"float64": func(m linalg.Matrix[float64]) dataset.Table { return dataset.NewDense(m) },
+		"float32": func(m linalg.Matrix[float64]) dataset.Table { return single(m) },
+	} {
+		results[name] = simulated(t, daemon.InsecureSeeds(1), func(string, job.Data) (*dataset.Set, error) {
+			set, err := bundled.Load("digits")
+			if err == nil {
+				set.X = convert(dataset.DenseOf(set.X).Matrix())
+			}
+			return set, err
+		})
+	}
+	one, two := results["float64"], results["float32"]
+	if one.ModelHash != two.ModelHash {
+		t.Errorf("model %s from float64, %s from float32", one.ModelHash, two.ModelHash)
+	}
+	if *one.Difference != *two.Difference || cmp.Diff(one.Pooled, two.Pooled) != "" || cmp.Diff(one.Alone, two.Alone) != "" {
+		t.Errorf("comparisons differ: %v %v %v, and %v %v %v", *one.Difference, one.Pooled, one.Alone, *two.Difference, two.Pooled, two.Alone)
+	}
+}
+
+func single(m linalg.Matrix[float64]) dataset.Table {
+	narrow := linalg.New[float32](m.Rows, m.Cols)
+	for i, v := range m.Data {
+		narrow.Data[i] = float32(v)
+	}
+	return dataset.NewDense32(narrow)
 }

@@ -33,6 +33,14 @@ type Table struct {
 	HeldOut *dataset.Set // test rows of their own source, or nil
 }
 
+// Rows is the number of rows, held-out ones included.
+func (t Table) Rows() int {
+	if t.HeldOut == nil {
+		return t.Set.X.Rows()
+	}
+	return t.Set.X.Rows() + t.HeldOut.X.Rows()
+}
+
 // NewParty prepares a party's table for a job. Errors are the data's fault
 // and say what to do; they hold no value of the data.
 func NewParty(j *job.Job, self string, t Table) (*Party, error) {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -118,6 +119,49 @@ func TestServerMemory(t *testing.T) {
 			t.Errorf("%v: %d bytes held at the peak, less than the %d of rows and Gram matrix: the test does not measure", spec, peak, u.holds())
 		}
 	}
+}
+
+// A party that brings rows in float32 never holds all of them in float64, nor
+// all encodings: beside the rows there are panels, and what a step sends.
+func TestPartyMemory(t *testing.T) {
+	const n, f = 400, 30_000
+	single := linalg.New[float32](n, f)
+	for i := range single.Data {
+		single.Data[i] = float32(i % 251)
+	}
+	p := mustParams(t, Spec{})
+	s := newSession(t, p, hospitals...)
+	before := heap()
+	party, err := NewParty(protocol.Setup{Session: s, Self: "north"}, p, Input{Rows: single})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := party.Step(protocol.Start{InputHash: party.InputHash()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := f + Padding(f)
+	panels := int64(8 * (f + width) * party.upload.rowsAtOnce())
+	layers := int64(5 * 4 * width)
+	peak, steps := int64(0), 0
+	for ; e.Resume; steps++ {
+		if e, err = party.Step(protocol.Resumed{}); err != nil {
+			t.Fatal(err)
+		}
+		if steps%4 == 0 {
+			peak = max(peak, heap()-before)
+		}
+	}
+	if most := panels + layers + protocol.MaxStepBytes + 2<<20; peak > most || most > 8*n*f/2 {
+		t.Errorf("%d bytes held while %d rows were encoded, want at most %d, and far less than the %d of all in float64", peak, n, most, 8*n*f)
+	}
+	if steps < n/party.upload.rowsAtOnce() || peak < panels {
+		t.Errorf("%d steps, %d bytes at the peak: the test does not measure", steps, peak)
+	}
+	if left := heap() - before; left > layers+1<<20 {
+		t.Errorf("%d bytes held after everything was sent", left)
+	}
+	runtime.KeepAlive(party)
 }
 
 // heap is what is reachable. One collection would leave what a sync.Pool of

@@ -47,23 +47,6 @@ type Scaling struct {
 	Offset, Factor []float64
 }
 
-// Apply scales rows, n x f, in place. It panics if the scaling has not f
-// columns.
-func (s Scaling) Apply(rows linalg.Matrix[float64]) {
-	if len(s.Offset) != rows.Cols || len(s.Factor) != rows.Cols {
-		panic("scale: the scaling and the rows differ in columns")
-	}
-	for i := range rows.Rows {
-		s.scale(rows.Row(i))
-	}
-}
-
-func (s Scaling) scale(row []float64) {
-	for j := range row {
-		row[j] = (row[j] - s.Offset[j]) * s.Factor[j]
-	}
-}
-
 // Rows returns rows, n x f, that are scaled when they are read, and copies
 // none. It panics if the scaling has not f columns.
 func (s Scaling) Rows(rows linalg.Rows) linalg.Rows {
@@ -81,6 +64,12 @@ type scaled struct {
 func (s scaled) ReadRow(i int, dst []float64) {
 	s.Rows.ReadRow(i, dst)
 	s.scaling.scale(dst)
+}
+
+func (s Scaling) scale(row []float64) {
+	for j := range row {
+		row[j] = (row[j] - s.Offset[j]) * s.Factor[j]
+	}
 }
 
 // scaling turns the statistics of all rows into a scaling, in place.

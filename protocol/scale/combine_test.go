@@ -123,8 +123,7 @@ func TestConstantColumns(t *testing.T) {
 			if !equal(got, want) {
 				t.Errorf("%s: %v, want %v", method, got, want)
 			}
-			scaled := pool(a, b)
-			got.Apply(scaled)
+			scaled := scaledBy(got, pool(a, b))
 			for i := range scaled.Rows {
 				if scaled.Row(i)[0] != 0 {
 					t.Errorf("%s: the constant column becomes %v, want 0", method, scaled.Row(i)[0])
@@ -142,25 +141,54 @@ func TestNegativeZeroIsZero(t *testing.T) {
 	}
 }
 
-func TestApply(t *testing.T) {
+// scaledBy returns a copy of m, scaled.
+func scaledBy(s Scaling, m linalg.Matrix[float64]) linalg.Matrix[float64] {
+	out := linalg.New[float64](m.Rows, m.Cols)
+	linalg.Gather(out, s.Rows(m), 0)
+	return out
+}
+
+func TestScaledRows(t *testing.T) {
 	m := linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 3, Data: []float64{1, 2, 9, 3, 4, 9}}
-	Scaling{Offset: []float64{1, 2}, Factor: []float64{2, 10}}.Apply(m)
-	if want := []float64{0, 0, 9, 4, 20, 9}; !slices.Equal(m.Data, want) {
-		t.Errorf("scaled to %v, want %v", m.Data, want)
+	got := scaledBy(Scaling{Offset: []float64{1, 2}, Factor: []float64{2, 10}}, m)
+	if want := []float64{0, 0, 4, 20}; !slices.Equal(got.Data, want) {
+		t.Errorf("scaled to %v, want %v", got.Data, want)
+	}
+	if want := []float64{1, 2, 9, 3, 4, 9}; !slices.Equal(m.Data, want) {
+		t.Errorf("scaling changed the rows to %v", m.Data)
 	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a scaling of another width is applied")
 		}
 	}()
-	Scaling{Offset: []float64{1}, Factor: []float64{1}}.Apply(m)
+	Scaling{Offset: []float64{1}, Factor: []float64{1}}.Rows(m)
+}
+
+// Rows in float32 have the statistics of the same numbers in float64.
+func TestSummarizeInEitherPrecision(t *testing.T) {
+	single := linalg.New[float32](300, 5) // more rows than a panel
+	double := linalg.New[float64](300, 5)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range single.Data {
+		single.Data[i] = r.Float32()
+		double.Data[i] = float64(single.Data[i])
+	}
+	for _, method := range []Method{MinMax, Standard} {
+		got, err := Summarize(single, method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := summary(t, double, method); got.Hash() != want.Hash() {
+			t.Errorf("%s: %v, want %v", method, got, want)
+		}
+	}
 }
 
 func TestScaledRowsFillTheirRange(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	tables := []linalg.Matrix[float64]{random(r, 50, 20, 7), random(r, 80, 20, -7)}
-	all := pool(tables...)
-	agree(t, MinMax, 0, bulk(), tables...)[1].Apply(all)
+	all := scaledBy(agree(t, MinMax, 0, bulk(), tables...)[1], pool(tables...))
 	s := summary(t, all, MinMax)
 	for j := range all.Cols {
 		if s.First[j] != 0 || s.Second[j] > 1 || s.Second[j] < 1-1e-15 {
