@@ -27,8 +27,8 @@ func (p Params) Validate(n int) error {
 	switch {
 	case p.Components < 1 || p.Components > n:
 		return fmt.Errorf("cca: %d components of %d rows, there are 1 to %d", p.Components, n, n)
-	case !(p.Regularization > 0) || math.IsInf(p.Regularization, 1):
-		return fmt.Errorf("cca: regularization is %v, it must be finite and above 0", p.Regularization)
+	case !(p.Regularization > 0) || math.IsInf(p.Regularization*float64(n), 1):
+		return fmt.Errorf("cca: regularization is %v, it must be above 0 and finite, also times the %d rows", p.Regularization, n)
 	}
 	return nil
 }

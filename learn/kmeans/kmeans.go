@@ -58,7 +58,7 @@ type Model struct {
 // Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2
 // bytes unless src is a [kernel.Dense], which it only reads. A round takes n^2
 // additions. A cluster never ends empty. It fails when a kernel value is not
-// finite, and with [ErrNotConverged].
+// finite, when sums of them are not, and with [ErrNotConverged].
 func Fit(src kernel.Source, p Params) (*Model, error) {
 	if err := p.Validate(src.Len()); err != nil {
 		return nil, err
@@ -74,6 +74,9 @@ func Fit(src kernel.Source, p Params) (*Model, error) {
 		r.seed(p.Seed, uint64(restart))
 		if err := r.improve(p.MaxIter); err != nil {
 			return nil, err
+		}
+		if v := r.inertia; v-v != 0 {
+			return nil, errors.New("kmeans: the distances overflow: scale the data so that kernel values are near 1")
 		}
 		if best == nil || r.inertia < best.inertia {
 			best = r

@@ -132,7 +132,7 @@ func membersOf(truth []int, scores linalg.Matrix[float64]) ([][]int, error) {
 //
 // decisions is n x c(c-1)/2 with the pairs in LIBSVM's order (0, 1), (0, 2), ...
 // (1, 2), ...; a decision of pair (i, j) that is 0 or more votes for i. The
-// result is n x c.
+// result is n x c. A decision that is not finite is an error.
 func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[float64], error) {
 	if classes < 2 || classes > 1<<16 || decisions.Cols != classes*(classes-1)/2 {
 		return linalg.Matrix[float64]{}, fmt.Errorf("metrics: %d decisions in a row are not those of %d classes", decisions.Cols, classes)
@@ -140,6 +140,11 @@ func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[fl
 	scores := linalg.New[float64](decisions.Rows, classes)
 	votes := make([]float64, classes)
 	for r := range decisions.Rows {
+		for _, d := range decisions.Row(r) {
+			if d-d != 0 {
+				return linalg.Matrix[float64]{}, fmt.Errorf("metrics: a decision of row %d is %v, it must be finite", r, d)
+			}
+		}
 		clear(votes)
 		count(decisions.Row(r), votes, scores.Row(r))
 		for i, s := range scores.Row(r) {

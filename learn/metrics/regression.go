@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -25,6 +26,9 @@ func R2(truth, predicted []float64) (float64, error) {
 		return 0, err
 	}
 	total := spread(truth)
+	if math.IsInf(total, 1) || math.IsNaN(total) {
+		return 0, errors.New("metrics: the squared values overflow: scale them")
+	}
 	if total == 0 {
 		return 0, fmt.Errorf("metrics: R2 needs truth that is not constant; all %d values are %v", len(truth), truth[0])
 	}
@@ -43,6 +47,9 @@ func squares(truth, predicted []float64) (float64, error) {
 			return 0, fmt.Errorf("metrics: row %d: the difference of %v and %v is not finite", i, y, predicted[i])
 		}
 		sum += e * e
+	}
+	if math.IsInf(sum, 1) {
+		return 0, errors.New("metrics: the squared errors overflow: scale the values")
 	}
 	return sum, nil
 }

@@ -60,7 +60,11 @@ func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &GP{Params: p, Dual: dual, LogMarginalLikelihood: likelihood(l, dual, targets), factor: l}, nil
+	evidence := likelihood(l, dual, targets)
+	if evidence-evidence != 0 {
+		return nil, errOverflow
+	}
+	return &GP{Params: p, Dual: dual, LogMarginalLikelihood: evidence, factor: l}, nil
 }
 
 // likelihood is Rasmussen and Williams' equation 2.30.

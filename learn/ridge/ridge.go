@@ -46,6 +46,9 @@ func checkWidth(cross linalg.Matrix[float64], n int) {
 	}
 }
 
+// errOverflow is a result beyond float64.
+var errOverflow = errors.New("ridge: the coefficients overflow: scale the kernel and the targets to values near 1")
+
 // solve returns the factor L of scale K + shift I, and (L L^T)^-1 targets.
 func solve(src kernel.Source, targets []float64, scale, shift float64) (l linalg.Matrix[float64], dual []float64, err error) {
 	if err := check(src, targets); err != nil {
@@ -62,7 +65,7 @@ func solve(src kernel.Source, targets []float64, scale, shift float64) (l linalg
 	linalg.SolveCholesky(l, row(dual))
 	for _, v := range dual {
 		if v-v != 0 {
-			return l, nil, errors.New("ridge: the coefficients overflow: scale the kernel and the targets to values near 1")
+			return l, nil, errOverflow
 		}
 	}
 	return l, dual, nil
@@ -96,7 +99,9 @@ func shifted(src kernel.Source, scale, shift float64) (linalg.Matrix[float64], e
 			if v-v != 0 {
 				return k, fmt.Errorf("ridge: kernel value (%d, %d) is %v: check the data and the kernel's parameters", i, j, v)
 			}
-			k.Row(i)[j] = v * scale
+			if k.Row(i)[j] = v * scale; math.IsInf(k.Row(i)[j], 0) {
+				return k, errOverflow
+			}
 		}
 		k.Row(i)[i] += shift
 	}

@@ -149,10 +149,13 @@ func TestErrors(t *testing.T) {
 		_, err := ridge.Fit(kernel.Dense{K: k}, y, alpha)
 		return err
 	}
-	gp := func(p ridge.GPParams) error {
-		_, err := ridge.FitGP(kernel.Dense{K: ones}, []float64{1, 2}, p)
+	gpOf := func(k linalg.Matrix[float64], y []float64, p ridge.GPParams) error {
+		_, err := ridge.FitGP(kernel.Dense{K: k}, y, p)
 		return err
 	}
+	gp := func(p ridge.GPParams) error { return gpOf(ones, []float64{1, 2}, p) }
+	identity := linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1, 0, 0, 1}}
+	huge := linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1e300, 0, 0, 1e300}}
 	for _, test := range []struct {
 		err  error
 		want string
@@ -164,6 +167,8 @@ func TestErrors(t *testing.T) {
 		{fit(ones, []float64{1, nan}, 1), "ridge: target 1 is NaN, it must be finite"},
 		{fit(broken, []float64{1, 2}, 1), "ridge: kernel value (1, 0) is NaN: check the data and the kernel's parameters"},
 		{fit(ones, []float64{1e308, -1e308}, 1e-12), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
+		{gpOf(identity, []float64{1e200, 1}, ridge.GPParams{Noise: 1}), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
+		{gpOf(huge, []float64{1, 2}, ridge.GPParams{Amplitude: 1e10, Noise: 1}), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
 		{gp(ridge.GPParams{Amplitude: -1}), "ridge: amplitude is -1, it must be finite and above 0"},
 		{gp(ridge.GPParams{Noise: -1}), "ridge: noise is -1, it must be finite and at least 0"},
 		{gp(ridge.GPParams{}), "ridge: the kernel matrix plus 0 on its diagonal cannot be factored, use a larger alpha (noise): linalg: pivot 1 of the Cholesky factorisation is 0: the matrix is not positive definite to working precision"},

@@ -47,6 +47,9 @@ func NewClassifier(classes []string, pairs []Pair, vectors int) (*Classifier, er
 	if err := checkClasses(classes); err != nil {
 		return nil, err
 	}
+	if vectors < 0 {
+		return nil, fmt.Errorf("svm: %d support vectors, there must be 0 or more", vectors)
+	}
 	if len(pairs) != pairCount(len(classes)) {
 		return nil, fmt.Errorf("svm: %d pairs for %d classes, there must be %d", len(pairs), len(classes), pairCount(len(classes)))
 	}

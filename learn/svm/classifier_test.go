@@ -113,4 +113,7 @@ func TestNewClassifierErrors(t *testing.T) {
 			t.Errorf("%s: got  %v\nwant %s", test.name, err, test.want)
 		}
 	}
+	if _, err := NewClassifier(names(2), make([]Pair, 1), -1); err == nil || err.Error() != "svm: -1 support vectors, there must be 0 or more" {
+		t.Errorf("fewer than none: %v", err)
+	}
 }

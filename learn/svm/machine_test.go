@@ -190,6 +190,10 @@ func TestMachineErrors(t *testing.T) {
 	uneven := []int{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2}
 	late := rbf(1, x, x)
 	late.Matrix.Row(7)[10], late.Matrix.Row(10)[7] = nan, nan // both of class b
+	tiny := gram{Matrix: linalg.New[float64](12, 12)}
+	for i := range 12 {
+		tiny.Matrix.Row(i)[i] = 1e-308
+	}
 	for _, test := range []struct {
 		err  error
 		want string
@@ -209,6 +213,7 @@ func TestMachineErrors(t *testing.T) {
 		{nu(k, codes, NuParams{Nu: 2}), "svm: nu is 2, it must be above 0 and at most 1"},
 		{nu(k, codes[1:], NuParams{Nu: 1}), "svm: 11 class codes for 12 kernel rows"},
 		{nu(k, uneven, NuParams{Nu: 0.5}), `svm: classes "a" and "b": nu is 0.5, with 2 of 10 rows in the smaller class it can be at most 0.4`},
+		{nu(tiny, codes, NuParams{Nu: 0.5}), `svm: classes "a" and "b": the margin is 5e-309: the classes cannot be told apart with this nu, use a smaller one`},
 		{nu(late, codes, NuParams{Nu: 1}), `svm: classes "a" and "b": kernel value (7, 10) is NaN: check the data and the kernel's parameters`},
 	} {
 		if test.err == nil || test.err.Error() != test.want {

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/kernel"
 )
@@ -127,7 +128,7 @@ func sides(first []bool) (order []int, split int) {
 // scaled divides by the margin, which makes it 1 as in C-SVC, and undoes the
 // order.
 func (s solution) scaled(order []int) (solution, error) {
-	if !(s.margin > 0) {
+	if !(s.margin > 0) || math.IsInf(1/(s.margin*s.margin), 1) {
 		return solution{}, fmt.Errorf("the margin is %v: the classes cannot be told apart with this nu, use a smaller one", s.margin)
 	}
 	out := s
