@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/kernel"
@@ -23,20 +24,14 @@ type Limits struct {
 
 // Open reads a public model under the default limits. For a private one it
 // returns [ErrPrivate] and reads no further.
-func Open(r io.Reader) (Model, error) { return Limits{}.Open(r) }
+func Open(r io.Reader) (*Model, error) { return Limits{}.Open(r) }
 
 // OpenPrivate reads a private model under the default limits. Only the
 // coordinator, which wrote it, has a use for it.
 func OpenPrivate(r io.Reader) (*Private, error) { return Limits{}.OpenPrivate(r) }
 
 // Open reads a public model.
-func (l Limits) Open(r io.Reader) (Model, error) {
-	m, err := l.read(r, publicMagic)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
-}
+func (l Limits) Open(r io.Reader) (*Model, error) { return l.read(r, publicMagic) }
 
 // OpenPrivate reads a private model.
 func (l Limits) OpenPrivate(r io.Reader) (*Private, error) {
@@ -51,7 +46,7 @@ func formatError(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrFormat, fmt.Errorf(format, args...))
 }
 
-func (l Limits) read(r io.Reader, magic string) (*SVC, error) {
+func (l Limits) read(r io.Reader, magic string) (*Model, error) {
 	var head [prefixSize]byte
 	n, err := io.ReadFull(r, head[:])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -139,27 +134,25 @@ type header struct {
 	spec        kernel.Spec
 	width, rows int
 	single      bool // support vectors are float32
+	kind        Kind
 	classes     []string
+	functions   int
 	scale       *Scale
 }
 
 // decode reads what stands between the prefix and the checksum.
-func decode(b []byte, magic string) (*SVC, error) {
+func decode(b []byte, magic string) (*Model, error) {
 	r := wire.NewReader(b)
 	h := readHeader(r)
 	if magic == privateMagic && h.scale != nil {
 		r.Fail(errors.New("a private model with a scale"))
 	}
 	vectors := readVectors(r, h)
-	pairs := readPairs(r, h)
+	head := readHead(r, h)
 	if err := r.Close("its content"); err != nil {
 		return nil, formatError("%w", err)
 	}
-	c, err := svm.NewClassifier(h.classes, pairs, h.rows)
-	if err != nil {
-		return nil, formatError("%w", err)
-	}
-	m, err := newSVC(h.spec, h.scale, vectors, c)
+	m, err := build(h.spec, h.scale, vectors, head)
 	if err != nil {
 		return nil, formatError("%w", err)
 	}
@@ -171,8 +164,9 @@ func decode(b []byte, magic string) (*SVC, error) {
 
 func readHeader(r *wire.Reader) header {
 	var h header
-	if kind := r.String(32); r.Err() == nil && kind != typeSVC {
-		r.Fail(fmt.Errorf("a model of type %q, this program knows %q", kind, typeSVC))
+	h.kind = Kind(r.String(32))
+	if r.Err() == nil && !slices.Contains(Kinds(), h.kind) {
+		r.Fail(fmt.Errorf("a model of type %q, this program knows %q", h.kind, Kinds()))
 	}
 	text := r.String(256)
 	if r.Err() == nil {
@@ -188,8 +182,9 @@ func readHeader(r *wire.Reader) header {
 	for i := range h.classes {
 		h.classes[i] = r.String(maxClassName)
 	}
-	if h.width < 1 || h.width > maxWidth || h.rows < 1 || h.rows > maxVectors {
-		r.Fail(fmt.Errorf("%d support vectors of %d numbers, there must be 1 to %d of 1 to %d", h.rows, h.width, maxVectors, maxWidth))
+	h.functions = int(r.Uint32())
+	if h.width < 1 || h.width > maxWidth || h.rows > maxVectors {
+		r.Fail(fmt.Errorf("%d support vectors of %d numbers, there may be 0 to %d of 1 to %d", h.rows, h.width, maxVectors, maxWidth))
 	}
 	if scaled && room(r, 2*h.width, 8) {
 		h.scale = &Scale{Offset: make([]float64, h.width), Factor: make([]float64, h.width)}
@@ -235,21 +230,40 @@ func readVectors(r *wire.Reader, h header) linalg.Matrix[float64] {
 	return m
 }
 
-func readPairs(r *wire.Reader, h header) []svm.Pair {
-	n := len(h.classes) * (len(h.classes) - 1) / 2
-	if !room(r, n, pairSize) {
-		return nil
+func readHead(r *wire.Reader, h header) Head {
+	head := Head{Reading: Reading{Kind: h.kind}}
+	if len(h.classes) > 0 {
+		head.Classes = h.classes
 	}
-	pairs := make([]svm.Pair, n)
-	for i := range pairs {
-		p := &pairs[i]
-		p.Rho = r.Float64()
+	if !room(r, h.functions, functionSize) {
+		return head
+	}
+	head.Functions = make([]Function, h.functions)
+	for i := range head.Functions {
+		f := &head.Functions[i]
+		f.Rho = r.Float64()
 		n := r.Count(h.rows, 12)
-		p.Index, p.Coef = make([]int, n), make([]float64, n)
-		for k := range p.Index {
-			p.Index[k] = int(r.Uint32())
+		f.Index, f.Coef = make([]int, n), make([]float64, n)
+		for k := range f.Index {
+			f.Index[k] = int(r.Uint32())
 		}
-		r.Float64s(p.Coef)
+		r.Float64s(f.Coef)
 	}
-	return pairs
+	readTail(r, &head)
+	return head
+}
+
+func readTail(r *wire.Reader, h *Head) {
+	switch {
+	case h.Kind.Classifies():
+		if !r.Bool() || !room(r, len(h.Functions), 16) {
+			return
+		}
+		h.Sigmoids = make([]svm.Sigmoid, len(h.Functions))
+		for i := range h.Sigmoids {
+			h.Sigmoids[i] = svm.Sigmoid{A: r.Float64(), B: r.Float64()}
+		}
+	case h.Kind == GP:
+		h.Noise, h.Unit = r.Float64(), r.Float64()
+	}
 }

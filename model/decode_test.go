@@ -39,6 +39,7 @@ type file struct {
 	scale      uint8
 	count      uint32
 	classes    []string
+	functions  uint32
 	factors    []float64 // offsets, then factors
 	single     []float32
 	double     []float64
@@ -46,7 +47,7 @@ type file struct {
 	coefs      uint32
 	index      []uint32
 	coef       []float64
-	more       []byte
+	more       []byte // the flag of a calibration
 	afterwards []byte
 }
 
@@ -54,8 +55,8 @@ type file struct {
 func sound() file {
 	return file{
 		magic: "MERCER\x00M", version: 1, kind: "svc", kernel: "linear", width: 1, vectors: 2, number: 4, scale: 1,
-		count: 2, classes: []string{"a", "b"}, factors: []float64{1, 2}, single: []float32{0.5, 3},
-		rho: 1, coefs: 2, index: []uint32{0, 1}, coef: []float64{1, -1},
+		count: 2, classes: []string{"a", "b"}, functions: 1, factors: []float64{1, 2}, single: []float32{0.5, 3},
+		rho: 1, coefs: 2, index: []uint32{0, 1}, coef: []float64{1, -1}, more: []byte{0},
 	}
 }
 
@@ -74,6 +75,7 @@ func (f file) bytes() []byte {
 	for _, c := range f.classes {
 		w.String(c)
 	}
+	w.Uint32(f.functions)
 	w.Float64s(f.factors)
 	w.Float32s(f.single)
 	w.Float64s(f.double)
@@ -106,24 +108,33 @@ func TestBrokenFiles(t *testing.T) {
 	}{
 		{"magic", func(f *file) { f.magic = "PK\x03\x04abcd" }, `it is not a model of Mercer, it begins with "PK\x03\x04abcd"`},
 		{"newer version", func(f *file) { f.version = 2 }, `its version is 2, this program reads version 1: use the program that wrote it`},
-		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `it goes on after its 143 bytes: copy it again`},
-		{"type", func(f *file) { f.kind = "tree" }, `its content: a model of type "tree", this program knows "svc"`},
+		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `it goes on after its 148 bytes: copy it again`},
+		{"type", func(f *file) { f.kind = "tree" }, `its content: a model of type "tree", this program knows ["svc" "nu-svc" "one-class" "svr" "ridge" "gp" "kpca" "kmeans"]`},
 		{"long type", func(f *file) { f.kind = strings.Repeat("x", 33) }, `its content: a name of 33 bytes, at most 32 are allowed`},
 		{"number size", func(f *file) { f.number = 2 }, `its content: numbers of 2 bytes, there are 4 and 8`},
 		{"scale flag", func(f *file) { f.scale = 7 }, `its content: 7 where 0 or 1 stands`},
 		{"absurd classes", func(f *file) { f.count = 65_536 }, `its content: a count of 65536, at most 4096 are allowed`},
 		{"classes beyond the end", func(f *file) { f.count = 4096 }, `its content: the bytes end too early`},
-		{"absurd width", func(f *file) { f.width = math.MaxUint32 }, `its content: 2 support vectors of 4294967295 numbers, there must be 1 to 67108864 of 1 to 67108864`},
+		{"absurd width", func(f *file) { f.width = math.MaxUint32 }, `its content: 2 support vectors of 4294967295 numbers, there may be 0 to 67108864 of 1 to 67108864`},
 		{"width beyond the end", func(f *file) { f.width = 1 << 26 }, `its content: the bytes end too early`},
-		{"no width", func(f *file) { f.width = 0 }, `its content: 2 support vectors of 0 numbers, there must be 1 to 67108864 of 1 to 67108864`},
-		{"absurd vectors", func(f *file) { f.vectors = 1<<26 + 1 }, `its content: 67108865 support vectors of 1 numbers, there must be 1 to 67108864 of 1 to 67108864`},
+		{"no width", func(f *file) { f.width = 0 }, `its content: 2 support vectors of 0 numbers, there may be 0 to 67108864 of 1 to 67108864`},
+		{"absurd vectors", func(f *file) { f.vectors = 1<<26 + 1 }, `its content: 67108865 support vectors of 1 numbers, there may be 0 to 67108864 of 1 to 67108864`},
 		{"vectors beyond the end", func(f *file) { f.vectors = 1 << 26 }, `its content: the bytes end too early`},
-		{"no vectors", func(f *file) { f.vectors = 0 }, `its content: 0 support vectors of 1 numbers, there must be 1 to 67108864 of 1 to 67108864`},
+		{"no vectors", func(f *file) { f.vectors = 0 }, `its content: 32 bytes too many`},
 		{"coefficients", func(f *file) { f.coefs = 3 }, `its content: a count of 3, at most 2 are allowed`},
-		{"too long", func(f *file) { f.more = make([]byte, 5) }, `its content: 5 bytes too many`},
-		{"one class", func(f *file) {
-			f.count, f.classes, f.rho, f.coefs, f.index, f.coef, f.more = 1, []string{"a"}, 0, 0, nil, nil, nil
-		}, `its content: 12 bytes too many`},
+		{"too long", func(f *file) { f.more = make([]byte, 5) }, `its content: 4 bytes too many`},
+		{"one class", func(f *file) { f.count, f.classes = 1, []string{"a"} }, `svm: one class only, "a": a classifier needs rows of at least two classes`},
+		{"no class", func(f *file) { f.count, f.classes = 0, nil }, `svm: no classes: a classifier needs rows of at least two classes`},
+		{"absurd functions", func(f *file) { f.functions = math.MaxUint32 }, `its content: the bytes end too early`},
+		{"functions beyond the pairs", func(f *file) { f.functions, f.more = 2, make([]byte, 13) }, `svm: 2 pairs for 2 classes, there must be 1`},
+		{"calibration flag", func(f *file) { f.more = []byte{2} }, `its content: 2 where 0 or 1 stands`},
+		{"calibration beyond the end", func(f *file) { f.more = []byte{1, 0} }, `its content: the bytes end too early`},
+		{"infinite sigmoid", func(f *file) { f.more = append(make([]byte, 15), 0xf0, 0x7f); f.more[0] = 1 }, `sigmoid 0 is (0, +Inf), it must be finite`},
+		{"a row nobody needs", func(f *file) { f.coefs, f.index, f.coef = 1, []uint32{1}, []float64{1} }, `row 0 of 2 is used by no function; leave it out`},
+		{"classes of a regression", func(f *file) { f.kind, f.more = "svr", nil }, `model: 2 classes of a svr model`},
+		{"two functions of a regression", func(f *file) { f.kind, f.count, f.classes, f.functions, f.more = "svr", 0, nil, 2, make([]byte, 12) }, `model: 2 numbers for a row cannot come from a svr model of 0 classes`},
+		{"process without a unit", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 16) }, `noise 0 in units of 0, which must be finite, at least 0 and above 0`},
+		{"process cut short", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 8) }, `its content: the bytes end too early`},
 		{"same class twice", func(f *file) { f.classes[1] = "a" }, `svm: class "a" is listed twice`},
 		{"NaN coefficient", func(f *file) { f.coef[1] = math.NaN() }, `svm: classes "a" and "b": coefficient 1 is NaN, it must be finite and not 0`},
 		{"zero coefficient", func(f *file) { f.coef[1] = 0 }, `svm: classes "a" and "b": coefficient 1 is 0, it must be finite and not 0`},
@@ -190,7 +201,7 @@ func TestDamage(t *testing.T) {
 		{nil, `it is not a model of Mercer, it begins with ""`},
 		{whole[:9], `it ends after 9 bytes: copy it again`},
 		{whole[:12], `it ends after 12 bytes: copy it again`},
-		{whole[:100], `it ends after 100 of 191 bytes: copy it again`},
+		{whole[:100], `it ends after 100 of 196 bytes: copy it again`},
 		{append(bytes.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1), `the checksum does not match, so the file is damaged: copy it again`},
 		{append(append(bytes.Clone(whole[:10]), 40, 0, 0, 0, 0, 0, 0, 0), whole[18:]...), `it says that it has 40 bytes, and no model is that short`},
 		{append(append(bytes.Clone(whole[:10]), 255, 255, 255, 255, 255, 255, 255, 255), whole[18:]...), `it says that it has 18446744073709551615 bytes, at most 4294967296 are allowed`},
@@ -208,7 +219,7 @@ func TestLimits(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := model.Limits{Bytes: int64(len(whole)) - 1}.Open(bytes.NewReader(whole))
-	if want := "model: unusable file: it says that it has 191 bytes, at most 190 are allowed"; err == nil || err.Error() != want {
+	if want := "model: unusable file: it says that it has 196 bytes, at most 195 are allowed"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	if _, err := (model.Limits{Bytes: -1}).Open(bytes.NewReader(whole)); !errors.Is(err, model.ErrFormat) {

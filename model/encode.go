@@ -14,23 +14,22 @@ const (
 	privateMagic = "MERCER\x00P"
 	version      = 1
 	prefixSize   = 8 + 2 + 8 // magic, version, length
-	pairSize     = 8 + 4     // rho, count
-	typeSVC      = "svc"
+	functionSize = 8 + 4     // rho, count
 )
 
 // Encode writes m as a public file.
-func Encode(w io.Writer, m Model) error { return write(w, publicMagic, m.content()) }
+func Encode(w io.Writer, m *Model) error { return write(w, publicMagic, m) }
 
 // EncodePrivate writes p as a private file.
-func EncodePrivate(w io.Writer, p *Private) error { return write(w, privateMagic, p.svc) }
+func EncodePrivate(w io.Writer, p *Private) error { return write(w, privateMagic, p.model) }
 
 // SHA256 returns the hash of the whole file that Encode writes.
-func SHA256(m Model) [sha256.Size]byte { return sum(publicMagic, m.content()) }
+func SHA256(m *Model) [sha256.Size]byte { return sum(publicMagic, m) }
 
 // SHA256 returns the hash of the whole file that EncodePrivate writes.
-func (p *Private) SHA256() [sha256.Size]byte { return sum(privateMagic, p.svc) }
+func (p *Private) SHA256() [sha256.Size]byte { return sum(privateMagic, p.model) }
 
-func sum(magic string, m *SVC) [sha256.Size]byte {
+func sum(magic string, m *Model) [sha256.Size]byte {
 	h := sha256.New()
 	if err := write(h, magic, m); err != nil {
 		panic("model: a hash refused bytes: " + err.Error()) // hash.Hash never does
@@ -53,7 +52,7 @@ func (e *encoder) write(b []byte) {
 	_, e.err = e.w.Write(b)
 }
 
-func write(w io.Writer, magic string, m *SVC) error {
+func write(w io.Writer, magic string, m *Model) error {
 	e := &encoder{w: w, sum: sha256.New()}
 	single := m.isSingle()
 	header := m.header(single)
@@ -64,9 +63,10 @@ func write(w io.Writer, magic string, m *SVC) error {
 	e.write(prefix.Bytes())
 	e.write(header)
 	e.vectors(m, single)
-	for i := range m.classifier.Pairs {
-		e.pair(m.classifier.Pairs[i].Rho, m.classifier.Pairs[i].Index, m.classifier.Pairs[i].Coef)
+	for _, f := range m.head.Functions {
+		e.function(f)
 	}
+	e.write(m.head.tail())
 	e.write(e.sum.Sum(nil))
 	if e.err != nil {
 		return fmt.Errorf("model: writing: %w", e.err)
@@ -75,7 +75,7 @@ func write(w io.Writer, magic string, m *SVC) error {
 }
 
 // isSingle says whether every number of the support vectors is a float32.
-func (m *SVC) isSingle() bool {
+func (m *Model) isSingle() bool {
 	for _, vector := range m.eachVector() {
 		for _, v := range vector {
 			if float64(float32(v)) != v {
@@ -94,9 +94,9 @@ func numberSize(single bool) int {
 	return 8
 }
 
-func (m *SVC) header(single bool) []byte {
+func (m *Model) header(single bool) []byte {
 	var w wire.Writer
-	w.String(m.Type())
+	w.String(string(m.Kind()))
 	text, err := m.spec.Canonical()
 	if err != nil {
 		panic(err) // setKernel made spec from such a text
@@ -106,10 +106,11 @@ func (m *SVC) header(single bool) []byte {
 	w.Uint32(uint32(m.count))
 	w.Uint8(uint8(numberSize(single)))
 	w.Bool(m.scale != nil)
-	w.Uint32(uint32(len(m.Classes())))
-	for _, class := range m.Classes() {
+	w.Uint32(uint32(len(m.head.Classes)))
+	for _, class := range m.head.Classes {
 		w.String(class)
 	}
+	w.Uint32(uint32(len(m.head.Functions)))
 	if m.scale != nil {
 		w.Float64s(m.scale.Offset)
 		w.Float64s(m.scale.Factor)
@@ -117,16 +118,16 @@ func (m *SVC) header(single bool) []byte {
 	return w.Bytes()
 }
 
-func (m *SVC) bodySize(single bool) int {
+func (m *Model) bodySize(single bool) int {
 	size := numberSize(single) * m.count * m.width
-	for i := range m.classifier.Pairs {
-		size += pairSize + 12*len(m.classifier.Pairs[i].Coef)
+	for _, f := range m.head.Functions {
+		size += functionSize + 12*len(f.Coef)
 	}
-	return size
+	return size + len(m.head.tail())
 }
 
 // vectors writes row by row: a model may be as large as memory.
-func (e *encoder) vectors(m *SVC, single bool) {
+func (e *encoder) vectors(m *Model, single bool) {
 	var w wire.Writer
 	w.Grow(m.width * numberSize(single))
 	narrow := make([]float32, m.width)
@@ -144,14 +145,31 @@ func (e *encoder) vectors(m *SVC, single bool) {
 	}
 }
 
-func (e *encoder) pair(rho float64, index []int, coef []float64) {
+func (e *encoder) function(f Function) {
 	var w wire.Writer
-	w.Grow(pairSize + 12*len(coef))
-	w.Float64(rho)
-	w.Uint32(uint32(len(coef)))
-	for _, s := range index {
+	w.Grow(functionSize + 12*len(f.Coef))
+	w.Float64(f.Rho)
+	w.Uint32(uint32(len(f.Coef)))
+	for _, s := range f.Index {
 		w.Uint32(uint32(s))
 	}
-	w.Float64s(coef)
+	w.Float64s(f.Coef)
 	e.write(w.Bytes())
+}
+
+// tail is what only some kinds have.
+func (h *Head) tail() []byte {
+	var w wire.Writer
+	switch {
+	case h.Kind.Classifies():
+		w.Bool(h.Sigmoids != nil)
+		for _, s := range h.Sigmoids {
+			w.Float64(s.A)
+			w.Float64(s.B)
+		}
+	case h.Kind == GP:
+		w.Float64(h.Noise)
+		w.Float64(h.Unit)
+	}
+	return w.Bytes()
 }

@@ -2,7 +2,13 @@ package model
 
 import (
 	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"sync"
 
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/ridge"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -14,20 +20,245 @@ var ErrPrivate = errors.New("model: this file holds rows that the parties encode
 // the reader itself is not one.
 var ErrFormat = errors.New("model: unusable file")
 
-// Model is a trained model whose file may be handed out. The types are those of
-// this package: today [SVC].
-type Model interface {
-	// Type returns the name of the type in the file.
-	Type() string
-	// Classes returns the class names by code.
-	Classes() []string
-	// Width returns how many features a row has.
-	Width() int
-	// Decisions returns the decision values for rows as the training data came,
-	// n x pairs of classes; svm.Classifier says what they mean.
-	Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error)
-	// Predict returns the class code for each row of decisions.
-	Predict(decisions linalg.Matrix[float64]) []int
+// Limits of what a model may hold, on both sides: what can be built can be
+// written and read back.
+const (
+	maxWidth     = 1 << 26
+	maxVectors   = 1 << 26
+	maxClassName = 1024
+)
 
-	content() *SVC
+// Scale is a shift and a factor per column: a row is used as (x - Offset) *
+// Factor.
+type Scale struct{ Offset, Factor []float64 }
+
+// Model is a trained model whose file may be handed out: rows, a kernel, and
+// what a learner makes of the kernel of new rows with them. It is read only and
+// safe for concurrent use.
+type Model struct {
+	spec    kernel.Spec
+	kernel  kernel.Kernel
+	scale   *Scale
+	vectors linalg.Rows
+	count   int       // of vectors
+	width   int       // of a vector
+	norms   []float64 // x.x of each vector
+	head    Head
+	process func() (*ridge.GP, error) // of kind gp: what gives deviations, computed once
+}
+
+// New joins a learner's result with its rows: vectors has them in the order of
+// h's indices, as the kernel saw them (scaled). scale is what was done to the
+// rows before, or nil. New keeps the vectors, which stay where they are.
+func New(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
+	m, err := build(spec, scale, vectors, h)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return m, nil
+}
+
+func build(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
+	m := &Model{scale: scale, vectors: vectors, head: h}
+	m.count, m.width = vectors.Shape()
+	if err := m.setKernel(spec); err != nil {
+		return nil, err
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m.norms = kernel.SquaredNorms(vectors)
+	if h.Kind == GP {
+		m.process = sync.OnceValues(m.condition)
+	}
+	return m, nil
+}
+
+// setKernel makes the defaults of spec explicit, so that two spellings of a
+// kernel are the same model.
+func (m *Model) setKernel(spec kernel.Spec) error {
+	text, err := spec.Canonical()
+	if err != nil {
+		return err
+	}
+	if m.spec, err = kernel.Parse(text); err != nil {
+		return err
+	}
+	m.kernel, err = kernel.New(m.spec)
+	return err
+}
+
+func (m *Model) check() error {
+	if m.count < 0 || m.count > maxVectors || m.width < 1 || m.width > maxWidth {
+		return fmt.Errorf("%d support vectors of %d numbers, there may be 0 to %d of 1 to %d", m.count, m.width, maxVectors, maxWidth)
+	}
+	for i, v := range m.eachVector() {
+		if j := firstNotFinite(v); j >= 0 {
+			return fmt.Errorf("support vector %d holds %v in column %d", i, v[j], j)
+		}
+	}
+	if err := m.head.check(m.count); err != nil {
+		return err
+	}
+	return m.scale.check(m.width)
+}
+
+// eachVector reads the support vectors one by one, each into the same slice.
+func (m *Model) eachVector() iter.Seq2[int, []float64] {
+	return func(yield func(int, []float64) bool) {
+		v := make([]float64, m.width)
+		for i := range m.count {
+			if m.vectors.ReadRow(i, v); !yield(i, v) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Scale) check(width int) error {
+	if s == nil {
+		return nil
+	}
+	if len(s.Offset) != width || len(s.Factor) != width {
+		return fmt.Errorf("a scale of %d offsets and %d factors for %d columns", len(s.Offset), len(s.Factor), width)
+	}
+	if j := firstNotFinite(s.Offset); j >= 0 {
+		return fmt.Errorf("the offset of column %d is %v", j, s.Offset[j])
+	}
+	if j := firstNotFinite(s.Factor); j >= 0 {
+		return fmt.Errorf("the factor of column %d is %v", j, s.Factor[j])
+	}
+	return nil
+}
+
+// firstNotFinite returns the index of the first NaN or infinity, or -1.
+func firstNotFinite(v []float64) int {
+	for i, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Kind returns the learner that made the model.
+func (m *Model) Kind() Kind { return m.head.Kind }
+
+// Kernel returns the kernel with every parameter explicit.
+func (m *Model) Kernel() kernel.Spec { return m.spec }
+
+// Reading says what the outputs mean. The caller must not change it.
+func (m *Model) Reading() Reading { return m.head.Reading }
+
+// Head returns what the learner found. The caller must not change it.
+func (m *Model) Head() Head { return m.head }
+
+// Vectors returns the support vectors, as the kernel sees them.
+func (m *Model) Vectors() linalg.Rows { return m.vectors }
+
+// Scale returns what is done to a row before the kernel sees it, or nil.
+func (m *Model) Scale() *Scale { return m.scale }
+
+// Width returns how many features a row has.
+func (m *Model) Width() int { return m.width }
+
+// panelRows is how many rows are decided at a time, which bounds the memory for
+// their kernel with the support vectors.
+const panelRows = 256
+
+// Decisions returns the numbers that [Reading] describes for rows as the training
+// data came, rows x outputs. It refuses rows of another width, numbers that are
+// not finite, and rows so large that an output would not be finite. With a
+// Gaussian process the first call takes n^3 / 3 multiplications for n rows of
+// the model, and each row n^2 / 2.
+func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+	if rows.Cols != m.Width() {
+		return linalg.Matrix[float64]{}, fmt.Errorf("model: rows of %d columns, the model was trained on %d", rows.Cols, m.Width())
+	}
+	outputs := m.head.outputs()
+	if m.process != nil {
+		outputs++
+	}
+	out := linalg.New[float64](rows.Rows, outputs)
+	for lo := 0; lo < rows.Rows; lo += panelRows {
+		hi := min(lo+panelRows, rows.Rows)
+		if err := m.decide(rows.Panel(lo, hi), out.Panel(lo, hi), lo); err != nil {
+			return linalg.Matrix[float64]{}, err
+		}
+	}
+	return out, nil
+}
+
+// decide fills out for a panel whose first row is number start.
+func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
+	for i := range rows.Rows {
+		if j := firstNotFinite(rows.Row(i)); j >= 0 {
+			return fmt.Errorf("model: row %d holds %v in column %d", start+i, rows.Row(i)[j], j)
+		}
+	}
+	rows = m.scale.apply(rows)
+	norms := kernel.SquaredNorms(rows)
+	cross := kernel.CrossGram(rows, m.vectors)
+	kernel.Cross(m.kernel, cross, norms, m.norms)
+	decisions := m.head.Decisions(cross)
+	for i := range rows.Rows {
+		copy(out.Row(i), decisions.Row(i))
+	}
+	if m.process != nil {
+		if err := m.deviate(out, cross, norms); err != nil {
+			return err
+		}
+	}
+	for i := range rows.Rows {
+		if firstNotFinite(out.Row(i)) >= 0 {
+			return fmt.Errorf("model: the decision for row %d is not finite: the row is too large for this kernel", start+i)
+		}
+	}
+	return nil
+}
+
+// MaxProcess bounds the rows of a Gaussian process: its deviations take a
+// factor of 8 n^2 bytes, 2 GiB.
+const MaxProcess = 1 << 14
+
+// condition factors the covariance of the model's rows. A file does without
+// the factor, which is larger than the rows; targets do not touch it.
+func (m *Model) condition() (*ridge.GP, error) {
+	source := kernel.Of(kernel.LinearGram(m.vectors), m.kernel)
+	gp, err := ridge.FitGP(source, make([]float64, m.count), ridge.GPParams{Noise: m.head.Noise})
+	if err != nil {
+		return nil, fmt.Errorf("model: the deviations of this process: %w", err)
+	}
+	return gp, nil
+}
+
+// deviate fills the column of the deviations.
+func (m *Model) deviate(out, cross linalg.Matrix[float64], norms []float64) error {
+	gp, err := m.process()
+	if err != nil {
+		return err
+	}
+	prior := make([]float64, len(norms))
+	for i, xx := range norms {
+		prior[i] = m.kernel.At(xx, xx, xx)
+	}
+	for i, d := range gp.Deviations(cross, prior) {
+		out.Row(i)[out.Cols-1] = d * m.head.Unit
+	}
+	return nil
+}
+
+// apply returns the scaled rows; without a scale, the rows themselves.
+func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if s == nil {
+		return rows
+	}
+	out := linalg.New[float64](rows.Rows, rows.Cols)
+	for i := range rows.Rows {
+		dst := out.Row(i)
+		for j, x := range rows.Row(i) {
+			dst[j] = (x - s.Offset[j]) * s.Factor[j]
+		}
+	}
+	return out
 }

@@ -26,11 +26,12 @@ func chosenKernel(j *job.Job, r *stage.Result) kernel.Spec {
 	return j.Kernel.Spec()
 }
 
-func chosenC(j *job.Job, r *stage.Result) float64 {
+func chosenLearner(j *job.Job, r *stage.Result) job.Learner {
+	l := j.Learner
 	if c, ok := chosen(r.Grid); ok {
-		return c.C
+		l.C = c.C
 	}
-	return j.Learner.C
+	return l
 }
 
 // gridTable has a row for each cell.

@@ -22,8 +22,16 @@ func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
 	p.linef("\n%s in training, %s, %s", countOf(o.Training, "row"), describeHeldOut(o.Result), countOf(o.Support, "support vector"))
+	for _, a := range o.Alone {
+		if a.Failure != "" {
+			p.linef("%s alone cannot learn this: %s", a.Party, a.Failure)
+		}
+	}
+	if o.Eigenvalues != nil {
+		p.linef("eigenvalues: %s", paragraph(fmt.Sprintf("%.6g", o.Eigenvalues)))
+	}
 	if o.Difference != nil {
-		p.linef("largest difference to the pooled decisions: %.2g; every prediction the same: %s", *o.Difference, map[bool]string{true: "yes", false: "no"}[*o.Exact])
+		p.linef("largest difference to the pooled decisions: %.2g%s", *o.Difference, o.agreement())
 	}
 	if len(o.Grid) > 0 {
 		p.linef("\nWhat was chosen from, by the mean over %d folds", len(o.Grid[0].Folds))
@@ -53,6 +61,14 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("report: %s", o.Report)
 	}
 	return p.err
+}
+
+// agreement says whether the job predicts what it would on pooled data.
+func (o outcome) agreement() string {
+	if o.Exact == nil {
+		return ""
+	}
+	return "; every prediction the same: " + map[bool]string{true: "yes", false: "no"}[*o.Exact]
 }
 
 // item is a line of a list whose first line is named.

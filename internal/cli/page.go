@@ -33,7 +33,7 @@ func page(j *job.Job, r *stage.Result) report.Run {
 			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
 			{Label: "Protocol", Value: fmt.Sprintf("%s, encoder %s, wire %s, mode %s", j.Protocol.Name, j.Protocol.Encoder, j.Protocol.Wire, j.Protocol.Mode)},
 			{Label: "Kernel", Value: describeKernel(chosenKernel(j, r))},
-			{Label: "Learner", Value: fmt.Sprintf("%s, C = %g, tol = %g", j.Learner.Name, chosenC(j, r), j.Learner.Tol)},
+			{Label: "Learner", Value: describeLearner(chosenLearner(j, r))},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),
@@ -88,11 +88,31 @@ func describeHeldOut(r *stage.Result) string {
 }
 
 func describeKernel(k kernel.Spec) string {
-	s := k.Name
-	for _, p := range []struct {
-		name  string
-		value float64
-	}{{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}, {"nu", k.Nu}} {
+	return k.Name + settings([]parameter{
+		{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}, {"nu", k.Nu},
+	})
+}
+
+func describeLearner(l job.Learner) string {
+	s := string(l.Name) + settings([]parameter{
+		{"C", l.C}, {"nu", l.Nu}, {"epsilon", l.Epsilon}, {"tol", l.Tol}, {"alpha", l.Alpha}, {"noise", l.Noise},
+		{"n_components", float64(l.NComponents)}, {"n_clusters", float64(l.NClusters)},
+	})
+	if l.Probability {
+		s += ", probability"
+	}
+	return s
+}
+
+// parameter is a number of a kernel or a learner, 0 where it has none.
+type parameter struct {
+	name  string
+	value float64
+}
+
+func settings(parameters []parameter) string {
+	var s string
+	for _, p := range parameters {
 		if p.value != 0 {
 			s += fmt.Sprintf(", %s = %.4g", p.name, p.value)
 		}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,39 +16,83 @@ import (
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/learn/metrics"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
 // predictResult is what a model says about rows.
 type predictResult struct {
 	control.Prediction
-	IDs      []string `json:"ids,omitempty"`
-	Labels   []string `json:"labels,omitempty"` // that the rows have, for comparison
-	Accuracy *float64 `json:"accuracy"`         // null when the rows have no labels
+	IDs    []string `json:"ids,omitempty"`
+	Labels []string `json:"labels,omitempty"` // that the rows have, for comparison
+	// Null when the rows have no labels, or none of that sort.
+	Accuracy *float64 `json:"accuracy"`
+	RMSE     *float64 `json:"rmse,omitempty"`
+	R2       *float64 `json:"r2,omitempty"`
 }
 
-// Print writes one class a line, beside the row's id if it has one.
+// Print writes a line for each row: its id if it has one, then the class, the
+// number (and its deviation), or the scores.
 func (r predictResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	for i, class := range r.Predicted {
+	for i := range r.Decisions {
+		var cells []string
 		if r.IDs != nil {
-			p.linef("%s\t%s", r.IDs[i], class)
-		} else {
-			p.linef("%s", class)
+			cells = append(cells, r.IDs[i])
 		}
+		p.linef("%s", strings.Join(append(cells, r.cells(i)...), "\t"))
 	}
 	return p.err
 }
 
+func (r predictResult) cells(i int) []string {
+	switch {
+	case r.Predicted == nil:
+		return numbers(r.Decisions[i])
+	case r.Deviations != nil:
+		return numbers(r.Decisions[i]) // the second is the deviation
+	}
+	return r.Predicted[i : i+1]
+}
+
+func numbers(values []float64) []string {
+	cells := make([]string, len(values))
+	for i, v := range values {
+		cells[i] = strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return cells
+}
+
 func newPrediction(p control.Prediction, set *dataset.Set) predictResult {
 	r := predictResult{Prediction: p, IDs: set.IDs, Labels: set.Labels}
-	if set.Labels != nil {
-		if accuracy, err := metrics.Accuracy(set.Labels, p.Predicted); err == nil {
-			r.Accuracy = &accuracy
-		}
+	switch {
+	case r.Labels == nil:
+	case p.Learner.Regresses():
+		r.compareNumbers()
+	case p.Learner.Classifies() || p.Learner == model.OneClass:
+		r.Accuracy = value(metrics.Accuracy(r.Labels, p.Predicted))
 	}
 	return r
+}
+
+// compareNumbers leaves out what labels that are no numbers cannot give.
+func (r *predictResult) compareNumbers() {
+	truth, err := dataset.Targets(r.Labels)
+	if err != nil {
+		return
+	}
+	predicted := make([]float64, len(r.Decisions))
+	for i, d := range r.Decisions {
+		predicted[i] = d[0]
+	}
+	r.RMSE, r.R2 = value(metrics.RMSE(truth, predicted)), value(metrics.R2(truth, predicted))
+}
+
+// value is nil for a figure that has none.
+func value(v float64, err error) *float64 {
+	if err != nil {
+		return nil
+	}
+	return &v
 }
 
 func (a *app) predict() *cobra.Command {
@@ -54,8 +100,9 @@ func (a *app) predict() *cobra.Command {
 	var columns source.Columns
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
-		Short: "Predict the classes of new rows",
-		Long: `Predict the classes of new rows: with a model file, here; or with the model of
+		Short: "Predict new rows",
+		Long: `Predict the classes, numbers, scores or clusters of new rows: with a model file
+(of Mercer, or of LIBSVM's svm-train), here; or with the model of
 a job, by a session of this home's party with the coordinator. The rows stay
 with the party, only their encodings leave. The job must have been submitted
 with prediction: open.
@@ -115,19 +162,10 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 	if err != nil {
 		return nil, err
 	}
-	return newPrediction(predictionOf(m, decisions), set), nil
+	return newPrediction(control.NewPrediction(m.Reading(), decisions), set), nil
 }
 
-func predictionOf(m model.Model, decisions linalg.Matrix[float64]) control.Prediction {
-	p := control.Prediction{Classes: m.Classes()}
-	for i, code := range m.Predict(decisions) {
-		p.Predicted = append(p.Predicted, m.Classes()[code])
-		p.Decisions = append(p.Decisions, decisions.Row(i))
-	}
-	return p
-}
-
-func openModel(path string) (m model.Model, err error) {
+func openModel(path string) (m *model.Model, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, usage("the model cannot be read: %w", err)

@@ -9,13 +9,36 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
 )
 
 // Prediction is the answer to a question about new rows.
 type Prediction struct {
-	Classes   []string    `json:"classes"`
-	Predicted []string    `json:"predicted"`
-	Decisions [][]float64 `json:"decisions"`
+	Learner   model.Kind  `json:"learner"`
+	Classes   []string    `json:"classes,omitempty"`
+	Predicted []string    `json:"predicted"` // null where the learner predicts nothing
+	Decisions [][]float64 `json:"decisions"` // for each row the numbers that model.Reading describes
+	// Probabilities are those of the classes, if the model is calibrated;
+	// Deviations those of a Gaussian process.
+	Probabilities [][]float64 `json:"probabilities,omitempty"`
+	Deviations    []float64   `json:"deviations,omitempty"`
+}
+
+// NewPrediction is what decisions mean.
+func NewPrediction(r model.Reading, decisions linalg.Matrix[float64]) Prediction {
+	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(decisions)}
+	probabilities := r.Probabilities(decisions)
+	for i := range decisions.Rows {
+		p.Decisions = append(p.Decisions, decisions.Row(i))
+		if probabilities.Cols > 0 {
+			p.Probabilities = append(p.Probabilities, probabilities.Row(i))
+		}
+		if r.Kind == model.GP {
+			p.Deviations = append(p.Deviations, decisions.Row(i)[1])
+		}
+	}
+	return p
 }
 
 // Party returns the handler of a party's socket.
@@ -53,9 +76,5 @@ func predict(p *party.Party, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := Prediction{Classes: a.Classes, Predicted: a.Predicted}
-	for i := range a.Decisions.Rows {
-		answer.Decisions = append(answer.Decisions, a.Decisions.Row(i))
-	}
-	return answer, nil
+	return NewPrediction(a.Reading, a.Decisions), nil
 }

@@ -30,7 +30,7 @@ func linear(t *testing.T) Learner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Learner{Kernel: k, SVC: svm.Params{C: 10, Tol: 1e-6}}
+	return Learner{Kernel: k, Method: SVC{Params: svm.Params{C: 10, Tol: 1e-6}}}
 }
 
 func TestFitAndMeasure(t *testing.T) {

@@ -4,61 +4,106 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
 )
 
 // Task is rows of which some are held out. All that a learner sees of a row is
 // its dot products with the others.
 type Task struct {
 	Gram   linalg.Matrix[float64] // n x n, x_i . x_j
-	Labels []string               // n
+	Labels []string               // n: classes or numbers; nil for learners that need none
 	Test   []bool                 // n, true: held out
 }
 
 // Learner says what to fit.
 type Learner struct {
 	Kernel kernel.Kernel
-	SVC    svm.Params
+	Method Method
 }
 
-// Fitted is a classifier with what it decided about the held-out rows.
-type Fitted struct {
-	Classifier *svm.Classifier
-	Support    []int                  // rows of the task that are support vectors
-	Decisions  linalg.Matrix[float64] // held-out rows x pairs of classes
-	Predicted  []string               // classes of the held-out rows
-	Truth      []string
+// Method is a learner without its kernel: [SVC], [NuSVC], [OneClass], [SVR],
+// [Ridge], [GP], [KPCA] or [KMeans].
+type Method interface {
+	// fit learns from the training rows.
+	fit(t training) (*found, error)
+	// measure adds to m what the held-out rows tell.
+	measure(f *Fitted, m Metrics) error
+}
 
-	folds [][]int // of the held-out rows, if they were held out in turn; nil: all at once
+// training is what a method learns from.
+type training struct {
+	kernel   kernel.Source
+	labels   []string // nil: none
+	progress func(done, total int)
+}
+
+// found is what a method has learnt.
+type found struct {
+	head    model.Head
+	support []int     // rows of the training that head's functions are over, ascending
+	figures Metrics   // of the training itself
+	values  []float64 // eigenvalues
+	// decide, if set, stands in for the head's functions where more is to be
+	// learnt from the kernel of the held-out rows with the support and of each
+	// with itself.
+	decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
+}
+
+// Fitted is a trained learner with what it decided about the held-out rows.
+type Fitted struct {
+	Head        model.Head             // over the rows in Support
+	Support     []int                  // rows of the task that the model needs
+	Decisions   linalg.Matrix[float64] // held-out rows x outputs, as model.Reading says
+	Predicted   []string               // of the held-out rows; nil where nothing is predicted
+	Truth       []string               // labels of the held-out rows; nil: none
+	Eigenvalues []float64              // of a kernel PCA
+
+	method  Method
+	held    int     // held-out rows
+	folds   [][]int // of the held-out rows, if they were held out in turn; nil: all at once
+	figures Metrics // found while fitting
 }
 
 // ErrOneClass says that there is nothing to tell apart.
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
+// ErrNumbers says that a regression met a label that is none. It quotes no
+// label: that is for the rows' owner only.
+var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
+
 // Fit trains on the rows that are not held out and decides the rest. progress
 // may be nil.
 func Fit(t Task, l Learner, progress func(done, total int)) (*Fitted, error) {
 	train, test := t.rows()
-	classes, codes := dataset.Classes(pick(t.Labels, train))
-	if len(classes) < 2 {
-		return nil, fmt.Errorf("evaluate: %w", ErrOneClass)
-	}
 	all := kernel.Of(t.Gram, l.Kernel)
-	c, err := svm.TrainSVC(kernel.Subset(all, train), codes, classes, l.SVC, progress)
+	got, err := l.Method.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress})
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
-	f := &Fitted{Classifier: c, Support: pick(train, c.Support()), Truth: pick(t.Labels, test)}
-	cross := linalg.New[float64](len(test), len(f.Support))
-	all.Block(test, f.Support, cross)
-	f.Decisions = c.Decisions(cross)
-	for _, code := range c.Predict(f.Decisions) {
-		f.Predicted = append(f.Predicted, classes[code])
+	support := pick(train, got.support)
+	cross := linalg.New[float64](len(test), len(support))
+	all.Block(test, support, cross)
+	diagonal := make([]float64, all.Len())
+	all.Diagonal(diagonal)
+	decisions := got.decided(cross, pick(diagonal, test))
+	f := &Fitted{
+		Decisions: decisions, Predicted: got.head.Predict(decisions), Truth: pick(t.Labels, test), Eigenvalues: got.values,
+		method: l.Method, held: len(test), figures: got.figures,
 	}
+	var needed []int
+	f.Head, needed = got.head.Compact(len(support))
+	f.Support = pick(support, needed)
 	return f, nil
+}
+
+// decided is what the method makes of the held-out rows.
+func (f *found) decided(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
+	if f.decide == nil {
+		return f.head.Decisions(cross)
+	}
+	return f.decide(cross, prior)
 }
 
 // rows returns the indices of the training and of the held-out rows.
@@ -73,7 +118,11 @@ func (t Task) rows() (train, test []int) {
 	return train, test
 }
 
+// pick returns the given elements; nil of nil.
 func pick[T any](from []T, rows []int) []T {
+	if from == nil {
+		return nil
+	}
 	out := make([]T, len(rows))
 	for i, r := range rows {
 		out[i] = from[r]
@@ -81,10 +130,20 @@ func pick[T any](from []T, rows []int) []T {
 	return out
 }
 
+// everyRow returns 0 to n-1: the support of a learner that needs all rows.
+func everyRow(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
 // Constant is what remains of a classifier when a party's training rows have
 // one class only: it always says that class. It has no decisions.
 func Constant(class string, truth []string) *Fitted {
-	f := &Fitted{Classifier: &svm.Classifier{Classes: []string{class}}, Truth: truth}
+	f := &Fitted{Truth: truth, method: SVC{}, held: len(truth), figures: Metrics{}}
+	f.Head.Kind, f.Head.Classes = model.SVC, []string{class}
 	for range truth {
 		f.Predicted = append(f.Predicted, class)
 	}

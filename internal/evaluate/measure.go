@@ -3,21 +3,25 @@ package evaluate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"slices"
 
-	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Metrics are figures on held-out rows by the names of the job's result:
-// accuracy, f1_micro, f1_macro, auc.
+//
+//	svc, nu-svc  accuracy, f1_micro, f1_macro, auc
+//	svr, ridge   rmse, r2
+//	gp           these, mean_deviation, coverage_95, log_marginal_likelihood (of the training rows)
+//	one-class    inside; accuracy and auc where labels are 1 and -1
+//	kpca         explained_variance, explained_variance_training
+//	kmeans       inertia, inertia_training; adjusted_rand where there are labels
 type Metrics map[string]float64
 
-// Measure computes the metrics of a classifier; of rows that were held out in
-// turn, the mean over the folds. The AUC is left out where held-out rows lack a
-// class.
+// Measure computes the metrics; of rows that were held out in turn, the mean
+// over the folds. What has no value is left out: an AUC where held-out rows lack
+// a class, R2 of constant truth.
 func (f *Fitted) Measure() (Metrics, error) {
 	if f.folds == nil {
 		return f.measure()
@@ -33,69 +37,26 @@ func (f *Fitted) Measure() (Metrics, error) {
 }
 
 func (f *Fitted) measure() (Metrics, error) {
-	if len(f.Truth) == 0 {
+	if f.held == 0 {
 		return nil, errors.New("evaluate: no row is held out; nothing can be measured")
 	}
-	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
-	if err != nil {
+	m := maps.Clone(f.figures)
+	if err := f.method.measure(f, m); err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
-	m := Metrics{"accuracy": confusion.Accuracy(), "f1_micro": confusion.F1Micro(), "f1_macro": confusion.F1Macro()}
-	if auc, ok := f.auc(); ok {
-		m["auc"] = auc
+	for name, v := range m {
+		if math.IsNaN(v) || math.IsInf(v, 0) { // which no result can hold
+			return nil, fmt.Errorf("evaluate: %s is %v; scale the data", name, v)
+		}
 	}
 	return m, nil
 }
 
-// auc is the area under the ROC curve, averaged over the pairs of classes. A
-// class that the classifier has never seen scores below all others: a party
-// alone may lack it. Without a held-out row of every class there is none.
-func (f *Fitted) auc() (float64, bool) {
-	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Classifier.Classes))
-	scores, err := f.scores(len(classes), codes[len(f.Truth):])
-	if err != nil {
-		return 0, false
-	}
-	auc, err := metrics.AUCOvO(codes[:len(f.Truth)], scores)
-	return auc, err == nil
-}
+// Discrete reports whether predictions are names, so that two learners can
+// agree on them exactly.
+func (f *Fitted) Discrete() bool { return f.Predicted != nil && !f.Head.Kind.Regresses() }
 
-// scores gives each held-out row one number for each of n classes; known holds
-// the columns of the classes that the classifier knows.
-func (f *Fitted) scores(n int, known []int) (linalg.Matrix[float64], error) {
-	own, err := f.ownScores()
-	if err != nil {
-		return own, err
-	}
-	all := linalg.New[float64](len(f.Truth), n)
-	for i := range all.Rows {
-		row := all.Row(i)
-		for c := range row {
-			row[c] = math.Inf(-1)
-		}
-		for k, c := range known {
-			row[c] = own.Row(i)[k]
-		}
-	}
-	return all, nil
-}
-
-// ownScores gives each held-out row one number for each class that the
-// classifier knows.
-func (f *Fitted) ownScores() (linalg.Matrix[float64], error) {
-	n := len(f.Classifier.Classes)
-	if n > 2 {
-		return metrics.VoteScores(f.Decisions, n)
-	}
-	scores := linalg.New[float64](len(f.Truth), n)
-	for i := range f.Decisions.Rows {
-		d := f.Decisions.Row(i)[0]
-		copy(scores.Row(i), []float64{d, -d}) // positive decides for the first class
-	}
-	return scores, nil
-}
-
-// Difference is the largest |difference| between two classifiers' decisions on
+// Difference is the largest |difference| between two learners' decisions on
 // the same held-out rows.
 func Difference(a, b linalg.Matrix[float64]) (float64, error) {
 	if a.Rows != b.Rows || a.Cols != b.Cols {

@@ -28,9 +28,8 @@ type Folds struct {
 // Searched is a cross-validated grid.
 type Searched struct {
 	*tune.Result
-	classes []string
-	rows    []int   // of the task, in training
-	folds   [][]int // positions in rows of each fold
+	rows  []int   // of the task, in training
+	folds [][]int // positions in rows of each fold
 }
 
 // ErrFewRows says that a class cannot be both trained and tested on. It names
@@ -68,7 +67,7 @@ func (t Task) search(g Grid, f Folds, progress func(done, total int), run func(t
 	for i, r := range rows {
 		learner.Codes[r] = codes[i]
 	}
-	s := &Searched{classes: classes, rows: rows, folds: folds}
+	s := &Searched{rows: rows, folds: folds}
 	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
@@ -110,24 +109,24 @@ func (s *Searched) divide() []tune.Fold {
 // over the folds.
 func (s *Searched) Unseen(f *Fitted, t Task) *Fitted {
 	out := *f
-	out.folds = s.folds
+	out.folds, out.held = s.folds, len(s.rows)
 	out.Truth = pick(t.Labels, s.rows)
-	out.Decisions = linalg.New[float64](len(s.rows), len(f.Classifier.Pairs))
+	out.Decisions = linalg.New[float64](len(s.rows), len(f.Head.Functions))
 	for i, test := range s.folds {
 		for a, row := range test {
 			copy(out.Decisions.Row(row), s.Outputs[i].Row(a))
 		}
 	}
-	out.Predicted = nil
-	for _, code := range f.Classifier.Predict(out.Decisions) {
-		out.Predicted = append(out.Predicted, s.classes[code])
-	}
+	out.Predicted = f.Head.Predict(out.Decisions)
 	return &out
 }
 
 // part is what f decided about some of the held-out rows.
 func (f *Fitted) part(rows []int) *Fitted {
-	out := &Fitted{Classifier: f.Classifier, Predicted: pick(f.Predicted, rows), Truth: pick(f.Truth, rows)}
+	out := &Fitted{
+		Head: f.Head, Predicted: pick(f.Predicted, rows), Truth: pick(f.Truth, rows),
+		method: f.method, held: len(rows), figures: Metrics{},
+	}
 	out.Decisions = linalg.New[float64](len(rows), f.Decisions.Cols)
 	for i, r := range rows {
 		copy(out.Decisions.Row(i), f.Decisions.Row(r))

@@ -12,7 +12,7 @@ type Data struct {
 	// Sources gives each party its own, in the order of the file. Exactly one of
 	// Source and Sources is set.
 	Sources   []Source
-	Label     string // column of the labels
+	Label     string // column of the labels; NoLabel for none
 	ID        string // column of the row ids; "" for none
 	Partition Partition
 	Test      Test
@@ -21,6 +21,10 @@ type Data struct {
 	Folds int
 	Scale Scaling
 }
+
+// NoLabel stands for the column of the labels where there are none. A party
+// that has labels keeps them to itself.
+const NoLabel = "none"
 
 // Source is the source of one party.
 type Source struct{ Party, File string }
@@ -81,7 +85,7 @@ func (d *Data) section() *section {
 	return &section{name: "data", fields: []field{
 		{key: "source", value: text{&d.Source}},
 		{key: "sources", value: sources{&d.Sources}},
-		{key: "label", value: text{&d.Label}, need: "add label: and the name of the column that holds the classes"},
+		{key: "label", value: text{&d.Label}},
 		{key: "id", value: text{&d.ID}},
 		{key: "partition", value: d.Partition.section()},
 		{key: "test", value: d.Test.section()},

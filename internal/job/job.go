@@ -155,5 +155,32 @@ func (j *Job) spec() *section {
 		{key: "compare", value: choices[Comparison]{"comparison", &j.Compare, Comparisons()}},
 		{key: "prediction", value: choice[Prediction]{"prediction", &j.Prediction, []Prediction{Closed, Open}, nil}},
 		{key: "timeout", value: j.Timeout.section()},
-	}, finish: func(in *place) error { return j.finishGrid(in, kernels, learners) }}
+	}, finish: func(in *place) error {
+		if err := j.finishGrid(in, kernels, learners); err != nil {
+			return err
+		}
+		return j.finishLabels(in)
+	}}
+}
+
+// finishLabels checks what the learner asks of the data.
+func (j *Job) finishLabels(in *place) error {
+	needs := j.Learner.Name.Classifies() || j.Learner.Name.Regresses()
+	switch {
+	case needs && j.Data.Label == "" && j.Learner.Name.Regresses():
+		return in.refuse("data", "data has no label; add label: and the name of the column that holds the numbers to predict")
+	case needs && j.Data.Label == "":
+		return in.refuse("data", "data has no label; add label: and the name of the column that holds the classes")
+	case needs && j.Data.Label == NoLabel:
+		return in.refuse("data", "learner %s needs labels; give label: the name of their column", j.Learner.Name)
+	case j.Data.Label == "":
+		j.Data.Label = NoLabel
+	}
+	if j.Data.Folds > 0 && j.Learner.Name != SVC {
+		return in.refuse("data", "folds run with learner svc in this version, not with %s; use test: {fraction: 0.25}", j.Learner.Name)
+	}
+	if j.Data.Partition.Skew > 0 && (j.Learner.Name.Regresses() || j.Data.Label == NoLabel) {
+		return in.refuse("data", "skew divides classes unevenly, and there are none here; remove it")
+	}
+	return nil
 }

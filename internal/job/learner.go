@@ -8,26 +8,72 @@ import (
 )
 
 // Learner names a learner and its parameters, called as in LIBSVM and
-// scikit-learn.
+// scikit-learn. Parameters that the learner does not use are zero.
 type Learner struct {
 	Name        LearnerName
-	C           float64            // price of a margin error, above 0
-	Tol         float64            // stopping rule, in (0, 2)
-	ClassWeight map[string]float64 // factor of C by class; classes not named have 1
+	C           float64            // svc, svr: price of a margin error, above 0
+	Nu          float64            // nu-svc, one-class: share of margin errors, in (0, 1]
+	Epsilon     float64            // svr: error that costs nothing, in the unit of the labels
+	Tol         float64            // support vector machines: stopping rule
+	ClassWeight map[string]float64 // svc: factor of C by class; classes not named have 1
+	Probability bool               // svc, nu-svc: probabilities of the classes
+	Alpha       float64            // ridge: price of the squared norm
+	Noise       float64            // gp: variance of a measurement where that of the labels is 1
+	NComponents int                // kpca
+	NClusters   int                // kmeans
 }
 
 // LearnerName names a learner.
 type LearnerName string
 
-// SVC is C-support-vector classification.
-const SVC LearnerName = "svc"
+// The learners.
+const (
+	SVC      LearnerName = "svc"
+	NuSVC    LearnerName = "nu-svc"
+	OneClass LearnerName = "one-class"
+	SVR      LearnerName = "svr"
+	Ridge    LearnerName = "ridge"
+	GP       LearnerName = "gp"
+	KPCA     LearnerName = "kpca"
+	KMeans   LearnerName = "kmeans"
+)
+
+func learnerNames() []LearnerName {
+	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans}
+}
 
 // laterLearners are planned.
 func laterLearners() []LearnerName {
-	return []LearnerName{
-		"nu-svc", "one-class", "svr", "ridge", "gp", "kpca", "kmeans", "cca",
-		"logistic", "squared", "smooth-hinge", "huber", "cf-komd", "linear-svm",
+	return []LearnerName{"cca", "logistic", "squared", "smooth-hinge", "huber", "cf-komd", "linear-svm"}
+}
+
+// Classifies says that labels are classes.
+func (n LearnerName) Classifies() bool { return n == SVC || n == NuSVC }
+
+// Regresses says that labels are numbers.
+func (n LearnerName) Regresses() bool { return n == SVR || n == Ridge || n == GP }
+
+// parameters returns the keys that a learner takes, beside its name.
+func (n LearnerName) parameters() []string {
+	switch n {
+	case SVC:
+		return []string{"C", "tol", "class_weight", "probability"}
+	case NuSVC:
+		return []string{"nu", "tol", "probability"}
+	case OneClass:
+		return []string{"nu", "tol"}
+	case SVR:
+		return []string{"C", "epsilon", "tol"}
+	case Ridge:
+		return []string{"alpha"}
+	case GP:
+		return []string{"noise"}
+	case KPCA:
+		return []string{"n_components"}
+	case KMeans:
+		return []string{"n_clusters"}
 	}
+	return nil
 }
 
 // learnerLists are the numbers that shape the model, and so may be lists.
@@ -35,24 +81,71 @@ func learnerLists() []string { return []string{"C"} }
 
 func (l *Learner) section() *section {
 	return &section{name: "learner", fields: []field{
-		{key: "name", value: choice[LearnerName]{"learner", &l.Name, []LearnerName{SVC}, laterLearners()}, need: "add name: svc"},
+		{key: "name", value: choice[LearnerName]{"learner", &l.Name, learnerNames(), laterLearners()}, need: "add name: svc"},
 		{key: "C", value: number{&l.C}},
+		{key: "nu", value: number{&l.Nu}},
+		{key: "epsilon", value: number{&l.Epsilon}},
 		{key: "tol", value: number{&l.Tol}},
 		{key: "class_weight", value: weights{&l.ClassWeight}},
+		{key: "probability", value: yes{&l.Probability}},
+		{key: "alpha", value: number{&l.Alpha}},
+		{key: "noise", value: number{&l.Noise}},
+		{key: "n_components", value: whole{&l.NComponents}},
+		{key: "n_clusters", value: whole{&l.NClusters}},
 	}, finish: l.finish}
 }
 
-// finish takes its defaults from LIBSVM.
+// finish takes its defaults from LIBSVM and scikit-learn; noise is ours.
 func (l *Learner) finish(in *place) error {
-	in.fallback("C", &l.C, 1)
-	in.fallback("tol", &l.Tol, 1e-3)
-	if err := in.positive("C", l.C); err != nil {
-		return err
+	for _, f := range l.section().fields[1:] {
+		if in.given(f.key) && !slices.Contains(l.Name.parameters(), f.key) {
+			return in.refuse(f.key, "learner %s has no %s; remove it", l.Name, f.key)
+		}
 	}
-	if l.Tol <= 0 || l.Tol >= 2 {
-		return in.refuse("tol", "tol is %g; write a number above 0 and below 2, such as 0.001", l.Tol)
+	for _, key := range l.Name.parameters() {
+		if err := l.finishParameter(in, key); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+func (l *Learner) finishParameter(in *place, key string) error {
+	switch key {
+	case "C":
+		in.fallback(key, &l.C, 1)
+		return in.positive(key, l.C)
+	case "nu":
+		in.fallback(key, &l.Nu, 0.5)
+		if l.Nu <= 0 || l.Nu > 1 {
+			return in.refuse(key, "nu is %g; write a number above 0 and up to 1, such as 0.5", l.Nu)
+		}
+	case "epsilon":
+		in.fallback(key, &l.Epsilon, 0.1)
+		return in.positive(key, l.Epsilon)
+	case "tol":
+		return l.finishTol(in)
+	case "alpha":
+		in.fallback(key, &l.Alpha, 1)
+		return in.positive(key, l.Alpha)
+	case "noise":
+		in.fallback(key, &l.Noise, 0.1)
+		return in.positive(key, l.Noise)
+	case "n_components":
+		return in.count(key, &l.NComponents, 2)
+	case "n_clusters":
+		return in.count(key, &l.NClusters, 8)
+	}
+	return nil
+}
+
+// finishTol knows that an untrained classifier has a gap of 2.
+func (l *Learner) finishTol(in *place) error {
+	in.fallback("tol", &l.Tol, 1e-3)
+	if l.Name == SVC && (l.Tol <= 0 || l.Tol >= 2) {
+		return in.refuse("tol", "tol is %g; write a number above 0 and below 2, such as 0.001", l.Tol)
+	}
+	return in.positive("tol", l.Tol)
 }
 
 // weights is a map from class to a positive number.

@@ -69,6 +69,18 @@ func (p *place) fallback(key string, dst *float64, v float64) {
 	}
 }
 
+// count refuses a number below 1 and sets the default of a key that the file
+// lacks.
+func (p *place) count(key string, dst *int, v int) error {
+	if !p.given(key) {
+		*dst = v
+	}
+	if *dst < 1 {
+		return p.refuse(key, "%s is %d; write a whole number from 1", key, *dst)
+	}
+	return nil
+}
+
 func (s *section) decode(_ string, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -158,6 +158,28 @@ func plainScalar(key string, n *yaml.Node) (string, error) {
 	return s, err
 }
 
+// yes is true or false; false is left out.
+type yes struct{ dst *bool }
+
+func (v yes) decode(key string, n *yaml.Node) error {
+	s, err := scalar(key, n)
+	if err != nil {
+		return err
+	}
+	if s != "true" && s != "false" {
+		return at(n, "%s is %s; write true or false", key, quote(s))
+	}
+	*v.dst = s == "true"
+	return nil
+}
+
+func (v yes) encode() *yaml.Node {
+	if !*v.dst {
+		return nil
+	}
+	return bareNode("true")
+}
+
 func bareNode(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
 
 // duration is a positive time such as 90s, 10m or 2h.

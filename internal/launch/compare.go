@@ -57,15 +57,18 @@ func comparePooled(j *job.Job, splits []stage.Split, o *stage.Outcome, r *stage.
 	if r.Pooled, err = pooled.Measure(); err != nil {
 		return err
 	}
-	if !slices.Equal(pooled.Classifier.Classes, o.Classes) {
+	if !slices.Equal(pooled.Head.Classes, o.Classes) {
 		return errors.New("launch: the pooled classifier has other classes than the job's")
 	}
 	difference, err := evaluate.Difference(pooled.Decisions, o.Decisions)
 	if err != nil {
 		return err
 	}
-	exact := slices.Equal(pooled.Predicted, o.Predicted)
-	r.Difference, r.Exact = &difference, &exact
+	r.Difference = &difference
+	if pooled.Discrete() {
+		exact := slices.Equal(pooled.Predicted, o.Predicted)
+		r.Exact = &exact
+	}
 	return nil
 }
 
@@ -85,23 +88,32 @@ func compareAlone(j *job.Job, shares []Share, splits []stage.Split, r *stage.Res
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, s := range shares {
-		var all []evaluate.Metrics
-		for _, splits := range divided {
-			m, err := alone(cell, splits[i], splits)
-			if err != nil {
-				return err
-			}
-			all = append(all, m)
+		one := stage.Alone{Party: s.Party, Rows: countRows(splits[i:i+1], false)}
+		if one.Metrics, err = aloneInTurn(cell, i, divided); err != nil {
+			one.Failure = err.Error() // these rows are too few, say, for the job's parameters
 		}
-		r.Alone = append(r.Alone, stage.Alone{Party: s.Party, Rows: trainingRows(splits[i : i+1]), Metrics: evaluate.Mean(all)})
+		r.Alone = append(r.Alone, one)
 	}
 	return nil
+}
+
+// aloneInTurn is the mean of what the party's rows alone reach.
+func aloneInTurn(cell *job.Job, party int, divided [][]stage.Split) (evaluate.Metrics, error) {
+	var all []evaluate.Metrics
+	for _, splits := range divided {
+		m, err := alone(cell, splits[party], splits)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return evaluate.Mean(all), nil
 }
 
 // heldOutInTurn returns the splits, or those of each fold where the job holds
 // rows out in turn only. The folds are those of the job.
 func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
-	if j.Data.Folds == 0 || len(truth(splits)) > 0 {
+	if j.Data.Folds == 0 || countRows(splits, true) > 0 {
 		return [][]stage.Split{splits}, nil
 	}
 	labels := labelsOf(splits, false)
@@ -127,12 +139,12 @@ func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
 // alone is what the training rows of one party make of the held-out rows of
 // all.
 func alone(j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics, error) {
-	labels := labelsOf([]stage.Split{own}, false)
-	switch classes, _ := dataset.Classes(labels); len(classes) {
-	case 0: // all its rows are held out in this turn
+	if countRows([]stage.Split{own}, false) == 0 { // all are held out in this turn
 		return evaluate.Metrics{}, nil
-	case 1:
-		return evaluate.Constant(classes[0], truth(splits)).Measure()
+	}
+	classes, _ := dataset.Classes(labelsOf([]stage.Split{own}, false))
+	if j.Learner.Name.Classifies() && len(classes) == 1 {
+		return evaluate.Constant(classes[0], labelsOf(splits, true)).Measure()
 	}
 	f, err := fit(onlyWeightsOf(j, own), []stage.Split{own}, splits)
 	if err != nil {
@@ -176,20 +188,20 @@ type prepared struct {
 // prepare finds the rows and scales them as the training parties would among
 // themselves.
 func prepare(j *job.Job, train, test []stage.Split) (*prepared, error) {
-	labels, truth := labelsOf(train, false), labelsOf(test, true)
+	n := countRows(train, false)
 	x, err := dataset.Append(append(choose(train, false), choose(test, true)...)...)
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{rows: dataset.RowsOf(x.X), labels: slices.Concat(labels, truth)}
-	p.test = make([]bool, len(p.labels))
-	for i := len(labels); i < len(p.test); i++ {
+	p := &prepared{rows: dataset.RowsOf(x.X), labels: slices.Concat(labelsOf(train, false), labelsOf(test, true))}
+	p.test = make([]bool, n+countRows(test, true))
+	for i := n; i < len(p.test); i++ {
 		p.test[i] = true
 	}
 	if j.Data.Scale == job.None {
 		return p, nil
 	}
-	training := make([]int, len(labels))
+	training := make([]int, n)
 	for i := range training {
 		training[i] = i
 	}
@@ -220,7 +232,7 @@ func choose(splits []stage.Split, held bool) []*dataset.Set {
 	return sets
 }
 
-// labelsOf returns the labels of the rows that choose returns.
+// labelsOf returns the labels of the rows that choose returns, nil without any.
 func labelsOf(splits []stage.Split, held bool) []string {
 	var labels []string
 	for _, s := range splits {
@@ -233,6 +245,15 @@ func labelsOf(splits []stage.Split, held bool) []string {
 	return labels
 }
 
-func trainingRows(splits []stage.Split) int { return len(labelsOf(splits, false)) }
-
-func truth(splits []stage.Split) []string { return labelsOf(splits, true) }
+// countRows counts the rows that choose returns.
+func countRows(splits []stage.Split, held bool) int {
+	n := 0
+	for _, s := range splits {
+		for _, test := range s.Test {
+			if test == held {
+				n++
+			}
+		}
+	}
+	return n
+}

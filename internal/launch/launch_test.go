@@ -165,7 +165,7 @@ func TestRunPooledLeavesItsModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := heldOut(t, shares)
-			again, err := m.(*model.SVC).Decisions(held)
+			again, err := m.Decisions(held)
 			if err != nil {
 				t.Fatal(err)
 			}

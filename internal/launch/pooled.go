@@ -50,7 +50,8 @@ func RunPooled(j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Ou
 	}
 	seconds := time.Since(began).Seconds()
 	return &stage.Result{
-		Job: j.Name, Metrics: metrics, Grid: append([]stage.Cell{}, choice.Grid...), HeldOut: len(truth(splits)), Training: trainingRows(splits), Support: len(f.Support),
+		Job: j.Name, Metrics: metrics, Grid: append([]stage.Cell{}, choice.Grid...), HeldOut: countRows(splits, true), Training: countRows(splits, false),
+		Support: len(f.Support), Eigenvalues: f.Eigenvalues,
 		Timings: map[string]float64{"learn": seconds, "total": seconds},
 		Models:  []stage.Model{m}, ModelHash: stage.HashModels([]stage.Model{m}),
 		Leakage: map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}},
@@ -63,7 +64,7 @@ func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (stage.Mode
 	if len(p.scaling.Offset) > 0 {
 		scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}
 	}
-	m, err := model.NewSVC(j.Kernel.Spec(), scale, linalg.Pick(p.rows, f.Support), f.Classifier)
+	m, err := model.New(j.Kernel.Spec(), scale, linalg.Pick(p.rows, f.Support), f.Head)
 	if err != nil {
 		return stage.Model{}, err
 	}

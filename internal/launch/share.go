@@ -87,10 +87,15 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 	if err != nil {
 		return nil, err
 	}
-	if set.Labels == nil {
+	if set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
-	rows, err := dataset.ByRows(set.Labels, len(j.Parties()), skew, j.Seed)
+	var rows [][]int
+	if j.Learner.Name.Classifies() || skew > 0 {
+		rows, err = dataset.ByRows(set.Labels, len(j.Parties()), skew, j.Seed)
+	} else {
+		rows, err = dataset.ByRowsPlain(set.X.Rows(), len(j.Parties()), j.Seed)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -119,12 +119,19 @@ func loadBundled(name string, c Columns) (*dataset.Set, error) {
 	if err := unnamed(Bundled+name, c); err != nil {
 		return nil, err
 	}
-	return bundled.Load(name)
+	set, err := bundled.Load(name)
+	if err == nil && c.Label == noColumn {
+		set = &dataset.Set{Name: set.Name, X: set.X, Columns: set.Columns}
+	}
+	return set, err
 }
+
+// noColumn stands for a column where there is none to read.
+const noColumn = "none"
 
 // unnamed refuses column names for a source that has none.
 func unnamed(ref string, c Columns) error {
-	if c.Label != "" && c.Label != LabelColumn {
+	if c.Label != "" && c.Label != LabelColumn && c.Label != noColumn {
 		return &Error{ref, fmt.Sprintf("has no column %q; its labels are called %q", c.Label, LabelColumn), nil}
 	}
 	if c.ID != "" {

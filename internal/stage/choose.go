@@ -108,8 +108,8 @@ func (c *Choice) Fit(t evaluate.Task, progress func(done, total int)) (*evaluate
 		return nil, err
 	}
 	f, err := evaluate.Fit(t, learner, progress)
-	if err != nil {
-		return nil, badRows(err)
+	if err != nil { // of labels, numbers and parameters that do not go together
+		return nil, session.BadInput(err)
 	}
 	if len(f.Truth) == 0 && c.searched != nil {
 		f = c.searched.Unseen(f, t)

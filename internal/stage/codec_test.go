@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
@@ -27,7 +28,7 @@ func encoder(t testing.TB) *Encoder {
 	}
 	return &Encoder{
 		Params: params, Epoch: okra.Seed{1}, Parent: protocol.SessionID{2}, Width: 2,
-		Scaling: Scaling{Offset: []float64{1, 2}, Factor: []float64{3, 4}}, Columns: []string{"x", "y"}, Classes: []string{"a", "b"},
+		Scaling: Scaling{Offset: []float64{1, 2}, Factor: []float64{3, 4}}, Columns: []string{"x", "y"}, Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b"}},
 	}
 }
 
@@ -116,11 +117,11 @@ func TestEncoderOfLongColumnNames(t *testing.T) {
 }
 
 func TestTakeRefusesDecisionsForOtherClasses(t *testing.T) {
-	a := &Prediction{Classes: []string{"a", "b", "c"}}
+	a := &Prediction{Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b", "c"}}}
 	if err := a.take(linalg.New[float64](2, 1)); err == nil || a.Predicted != nil {
 		t.Errorf("error %v, predicted %v; want an error and nothing", err, a.Predicted)
 	}
-	a = &Prediction{Classes: []string{"a", "b"}}
+	a = &Prediction{Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b"}}}
 	if err := a.take(outcome().Decisions); err != nil || cmp.Diff([]string{"a", "b"}, a.Predicted) != "" {
 		t.Errorf("error %v, predicted %v; want a, b", err, a.Predicted)
 	}

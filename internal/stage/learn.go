@@ -1,10 +1,14 @@
 package stage
 
 import (
+	"fmt"
+
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/kmeans"
+	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -26,7 +30,7 @@ func (s *Server) learn(progress Reporter) error {
 	if err != nil {
 		return err
 	}
-	m, err := model.NewSVC(s.choice.Job.Kernel.Spec(), nil, s.upload.Rows(s.fitted.Support), s.fitted.Classifier)
+	m, err := model.New(s.choice.Job.Kernel.Spec(), nil, s.upload.Rows(s.fitted.Support), s.fitted.Head)
 	if err != nil {
 		return err
 	}
@@ -58,5 +62,32 @@ func Learner(j *job.Job) (evaluate.Learner, error) {
 	if err != nil {
 		return evaluate.Learner{}, session.BadInput(err)
 	}
-	return evaluate.Learner{Kernel: k, SVC: params(j.Learner)}, nil
+	method, known := methods()[j.Learner.Name]
+	if !known {
+		return evaluate.Learner{}, session.BadInput(fmt.Errorf("stage: learner %q cannot be run", j.Learner.Name))
+	}
+	return evaluate.Learner{Kernel: k, Method: method(j.Learner, j.Seed)}, nil
+}
+
+// methods builds each learner of a job file from its section.
+func methods() map[job.LearnerName]func(l job.Learner, seed uint64) evaluate.Method {
+	nu := func(l job.Learner) svm.NuParams { return svm.NuParams{Nu: l.Nu, Tol: l.Tol} }
+	return map[job.LearnerName]func(l job.Learner, seed uint64) evaluate.Method{
+		job.SVC: func(l job.Learner, seed uint64) evaluate.Method {
+			return evaluate.SVC{Params: params(l), Probability: l.Probability, Seed: seed}
+		},
+		job.NuSVC: func(l job.Learner, seed uint64) evaluate.Method {
+			return evaluate.NuSVC{NuParams: nu(l), Probability: l.Probability, Seed: seed}
+		},
+		job.OneClass: func(l job.Learner, _ uint64) evaluate.Method { return evaluate.OneClass{NuParams: nu(l)} },
+		job.SVR: func(l job.Learner, _ uint64) evaluate.Method {
+			return evaluate.SVR{SVRParams: svm.SVRParams{C: l.C, Epsilon: l.Epsilon, Tol: l.Tol}}
+		},
+		job.Ridge: func(l job.Learner, _ uint64) evaluate.Method { return evaluate.Ridge{Alpha: l.Alpha} },
+		job.GP:    func(l job.Learner, _ uint64) evaluate.Method { return evaluate.GP{Noise: l.Noise} },
+		job.KPCA:  func(l job.Learner, _ uint64) evaluate.Method { return evaluate.KPCA{Components: l.NComponents} },
+		job.KMeans: func(l job.Learner, seed uint64) evaluate.Method {
+			return evaluate.KMeans{Params: kmeans.Params{Clusters: l.NClusters, Seed: seed}}
+		},
+	}
 }

@@ -12,14 +12,14 @@ import (
 // parties and of their rows. The launching process compares it with what it
 // computes on pooled data.
 type Outcome struct {
-	Classes   []string
-	Predicted []string
-	Decisions linalg.Matrix[float64] // held-out rows x pairs of classes
+	Classes   []string               // nil: the learner has none
+	Predicted []string               // nil: the learner predicts nothing
+	Decisions linalg.Matrix[float64] // held-out rows x outputs, see model.Reading
 }
 
-// NewOutcome takes the outcome from a fitted classifier.
+// NewOutcome takes the outcome from a fitted learner.
 func NewOutcome(f *evaluate.Fitted) *Outcome {
-	return &Outcome{Classes: f.Classifier.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
+	return &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
 }
 
 // Bounds on an outcome that is read back.
@@ -34,6 +34,7 @@ func (o *Outcome) Encode() []byte {
 	var w wire.Writer
 	writeStrings(&w, o.Classes)
 	writeStrings(&w, o.Predicted)
+	w.Uint32(uint32(o.Decisions.Rows))
 	w.Uint32(uint32(o.Decisions.Cols))
 	for i := range o.Decisions.Rows {
 		w.Float64s(o.Decisions.Row(i))
@@ -45,8 +46,8 @@ func (o *Outcome) Encode() []byte {
 func DecodeOutcome(b []byte) (*Outcome, error) {
 	r := wire.NewReader(b)
 	o := &Outcome{Classes: readStrings(r, maxClasses), Predicted: readStrings(r, maxHeldOut)}
-	rows, cols := len(o.Predicted), int(r.Uint32())
-	if r.Err() == nil && uint64(rows)*uint64(cols)*8 != uint64(r.Len()) {
+	rows, cols := int(r.Uint32()), int(r.Uint32())
+	if r.Err() == nil && uint64(rows)*uint64(cols) != uint64(r.Len())/8 {
 		r.Fail(fmt.Errorf("decisions of %d x %d in %d bytes", rows, cols, r.Len()))
 	}
 	if r.Err() == nil {
@@ -64,7 +65,11 @@ func writeStrings(w *wire.Writer, list []string) {
 }
 
 func readStrings(r *wire.Reader, limit int) []string {
-	list := make([]string, r.Count(limit, 2))
+	n := r.Count(limit, 2)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
 	for i := range list {
 		list[i] = r.String(maxLabelBytes)
 	}

@@ -42,7 +42,7 @@ func (t Table) Rows() int {
 }
 
 // NewParty prepares a party's table for a job. Errors are the data's fault
-// and say what to do; they hold no value of the data.
+// and say what to do. They may quote it, and are for the party's own log.
 func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 	split, err := SplitTable(j, t)
 	if err != nil {
@@ -70,8 +70,9 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 	if set.X.Rows() == 0 {
 		return Split{}, fmt.Errorf("%s has no rows", set.Name)
 	}
-	if set.Labels == nil {
-		return Split{}, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	set, err := labelled(j, set)
+	if err != nil {
+		return Split{}, err
 	}
 	if err := set.Validate(); err != nil {
 		return Split{}, err
@@ -85,6 +86,24 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 		s.Test[i] = true
 	}
 	return s, nil
+}
+
+// labelled checks the labels against what the job's learner needs. Labels that
+// the job does not ask for stay behind.
+func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
+	if j.Data.Label == job.NoLabel {
+		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
+	}
+	if set.Labels == nil {
+		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	}
+	if !j.Learner.Name.Regresses() {
+		return set, nil
+	}
+	if _, err := dataset.Targets(set.Labels); err != nil {
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
+	}
+	return set, nil
 }
 
 // heldOut returns the rows that are held out, ascending.
@@ -101,6 +120,10 @@ func heldOut(j *job.Job, t Table) ([]int, error) {
 		return rows, nil
 	case j.Data.Test.Every > 0:
 		_, test, err := dataset.Every(n, j.Data.Test.Every)
+		return test, err
+	}
+	if !j.Learner.Name.Classifies() { // no classes to hold out equal shares of
+		_, test, err := dataset.SplitPlain(n, j.Data.Test.Fraction, j.Seed)
 		return test, err
 	}
 	_, test, err := dataset.Split(t.Set.Labels, j.Data.Test.Fraction, j.Seed)

@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
-	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
@@ -26,7 +25,7 @@ type Encoder struct {
 	Scaling scale.Scaling      // empty: none
 	Columns []string           // names, or nil
 	Width   int                // number of features
-	Classes []string
+	Reading model.Reading
 }
 
 // Encoder returns what later questions need.
@@ -38,7 +37,9 @@ func (p *Party) Encoder(classes []string) (*Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Encoder{params, p.epoch, p.parent, p.scaling, shortNames(p.split.Set.Columns), p.width(), classes}, nil
+	return &Encoder{
+		params, p.epoch, p.parent, p.scaling, shortNames(p.split.Set.Columns), p.width(),
+		model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: classes}}, nil
 }
 
 // shortNames gives up names that cannot be kept; they only serve to find
@@ -61,7 +62,8 @@ func (e *Encoder) Encode() []byte {
 	w.Float64s(e.Scaling.Offset)
 	w.Float64s(e.Scaling.Factor)
 	writeStrings(&w, e.Columns)
-	writeStrings(&w, e.Classes)
+	w.String(string(e.Reading.Kind))
+	writeStrings(&w, e.Reading.Classes)
 	return w.Bytes()
 }
 
@@ -81,7 +83,8 @@ func DecodeEncoder(b []byte) (*Encoder, error) {
 		r.Float64s(e.Scaling.Offset)
 		r.Float64s(e.Scaling.Factor)
 	}
-	e.Columns, e.Classes = readStrings(r, okra.MaxFeatures), readStrings(r, maxClasses)
+	e.Columns = readStrings(r, okra.MaxFeatures)
+	e.Reading = model.Reading{Kind: model.Kind(r.String(maxLabelBytes)), Classes: readStrings(r, maxClasses)}
 	if err := r.Close("stage: encoder"); err != nil {
 		return nil, err
 	}
@@ -92,9 +95,9 @@ func DecodeEncoder(b []byte) (*Encoder, error) {
 
 // Prediction is the answer to a question about new rows.
 type Prediction struct {
-	Classes   []string
-	Predicted []string               // one for each row
-	Decisions linalg.Matrix[float64] // rows x pairs of classes
+	model.Reading
+	Predicted []string               // one for each row; nil where the learner predicts nothing
+	Decisions linalg.Matrix[float64] // rows x outputs, see model.Reading
 }
 
 // Ask describes a session that predicts the rows of a table, which stay with
@@ -107,7 +110,7 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 	if len(e.Scaling.Offset) > 0 {
 		rows = e.Scaling.Rows(rows)
 	}
-	answer := &Prediction{Classes: e.Classes}
+	answer := &Prediction{Reading: e.Reading}
 	s := predictSession(e.Params, e.Parent, c, tag)
 	s.party = func(_ *Party, setup protocol.Setup) (*Run, error) {
 		m, err := okra.NewPredictParty(setup, e.Params, e.Epoch, rows)
@@ -141,20 +144,12 @@ func predictSession(params okra.Params, parent protocol.SessionID, c Cast, tag [
 	}
 }
 
-// take reads the classes off the decisions.
+// take reads the predictions off the decisions.
 func (a *Prediction) take(decisions linalg.Matrix[float64]) error {
-	c := len(a.Classes)
-	if decisions.Cols != c*(c-1)/2 {
-		return fmt.Errorf("stage: %d decisions for each row, %d classes have %d", decisions.Cols, c, c*(c-1)/2)
-	}
-	voters, err := svm.NewClassifier(a.Classes, make([]svm.Pair, decisions.Cols), 0)
-	if err != nil {
+	if err := a.Check(decisions.Cols); err != nil {
 		return fmt.Errorf("stage: %w", err)
 	}
-	a.Decisions = decisions
-	for _, code := range voters.Predict(decisions) {
-		a.Predicted = append(a.Predicted, a.Classes[code])
-	}
+	a.Decisions, a.Predicted = decisions, a.Predict(decisions)
 	return nil
 }
 

@@ -22,7 +22,7 @@ type Result struct {
 	Pooled     evaluate.Metrics    `json:"pooled"`
 	Alone      []Alone             `json:"alone"`
 	Difference *float64            `json:"max_decision_difference"` // to pooled
-	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's
+	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
 	Grid       []Cell              `json:"grid"`                    // empty without folds
 	Timings    map[string]float64  `json:"timings_s"`
 	PeakRSS    uint64              `json:"peak_rss_bytes"`
@@ -33,7 +33,9 @@ type Result struct {
 	Leakage    map[string][]string `json:"leakage"`      // what each role learns, in words
 	HeldOut    int                 `json:"held_out_rows"`
 	Training   int                 `json:"training_rows"`
-	Support    int                 `json:"support_vectors"`
+	Support    int                 `json:"support_vectors"` // rows that the model holds
+	// Eigenvalues are those of a kernel PCA, largest first.
+	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
 }
 
 // Alone is what one party reaches without the others, on the same held-out
@@ -42,6 +44,7 @@ type Alone struct {
 	Party   string `json:"party"`
 	Rows    int    `json:"training_rows"`
 	Metrics evaluate.Metrics
+	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
 }
 
 // Member is one party's part in a job.
@@ -67,6 +70,9 @@ func (a Alone) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"party": a.Party, "training_rows": a.Rows}
 	for k, v := range a.Metrics {
 		m[k] = v
+	}
+	if a.Failure != "" {
+		m["error"] = a.Failure
 	}
 	return json.Marshal(m)
 }
@@ -96,6 +102,6 @@ func (s *Server) Result(facts session.Facts) *Result {
 	}
 	return &Result{
 		Job: s.Job.Name, Metrics: s.metrics, Grid: append([]Cell{}, s.choice.Grid...), HeldOut: test, Training: train,
-		Support: s.model.Support(), Leakage: s.leakage(facts),
+		Support: s.model.Support(), Eigenvalues: s.fitted.Eigenvalues, Leakage: s.leakage(facts),
 	}
 }

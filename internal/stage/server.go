@@ -30,5 +30,5 @@ func (s *Server) Model() *model.Private { return s.model }
 // Metrics returns the figures on held-out rows, nil before the evaluate stage.
 func (s *Server) Metrics() evaluate.Metrics { return s.metrics }
 
-// Fitted returns the classifier with its decisions on held-out rows.
+// Fitted returns the learner with its decisions on held-out rows.
 func (s *Server) Fitted() *evaluate.Fitted { return s.fitted }

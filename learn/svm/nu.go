@@ -73,6 +73,15 @@ func pour(coef []float64, amount float64) {
 // pair's rows has no solution and is an error. The coefficients are LIBSVM's,
 // those of the C-SVC that has the same solution; that C is the largest of them.
 func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int)) (*Classifier, error) {
+	t, err := newNuSVC(src, codes, classes, p, progress)
+	if err != nil {
+		return nil, err
+	}
+	return t.run()
+}
+
+// newNuSVC returns the trainer of a nu-SVC.
+func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int)) (*trainer, error) {
 	if err := checkLabels(src.Len(), codes, classes); err != nil {
 		return nil, err
 	}
@@ -83,7 +92,7 @@ func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, pr
 	t.machine = func(_ int, k kernel.Source, first []bool, stop stopping) (solution, error) {
 		return solveNuSVC(k, first, p.Nu, stop, t.cache)
 	}
-	return t.run()
+	return t, nil
 }
 
 // solveNuSVC puts the rows of the first class first, so that the two sums of

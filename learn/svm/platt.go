@@ -41,14 +41,25 @@ type Calibration struct {
 // those that TrainSVC was given, and so are the errors; it takes three to four
 // times as long as TrainSVC.
 func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
-	if err := checkLabels(src.Len(), codes, classes); err != nil {
+	t, err := newSVC(src, codes, classes, p, nil)
+	if err != nil {
 		return nil, err
 	}
-	if err := p.Validate(classes); err != nil {
+	return t.calibration(seed)
+}
+
+// CalibrateNuSVC is [Calibrate] for the arguments that TrainNuSVC was given.
+func CalibrateNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, seed uint64) (*Calibration, error) {
+	t, err := newNuSVC(src, codes, classes, p, nil)
+	if err != nil {
 		return nil, err
 	}
-	t := newTrainer(src, codes, classes, p.filled(), nil)
-	c := &Calibration{Classes: len(classes), Sigmoids: make([]Sigmoid, len(t.pairs))}
+	return t.calibration(seed)
+}
+
+// calibration fits all pairs.
+func (t *trainer) calibration(seed uint64) (*Calibration, error) {
+	c := &Calibration{Classes: len(t.classes), Sigmoids: make([]Sigmoid, len(t.pairs))}
 	linalg.For(len(t.pairs), 1, func(k, _ int) { t.calibrate(k, &c.Sigmoids[k], seed) })
 	if t.err != nil {
 		return nil, t.err
@@ -64,7 +75,7 @@ func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	q := &t.pairs[k]
 	rows, first := merge(t.rows[q.first], t.rows[q.second])
 	q.rows = rows
-	f, err := t.unseen(q, kernel.Subset(t.source, rows), first, folds(first, seed, uint64(k)))
+	f, err := t.unseen(k, kernel.Subset(t.source, rows), first, folds(first, seed, uint64(k)))
 	if err == nil {
 		*out, err = fitSigmoid(f, first)
 	}
@@ -85,7 +96,7 @@ func folds(first []bool, seed, pair uint64) []int {
 }
 
 // unseen returns the decision on each row by the machine of the other folds.
-func (t *trainer) unseen(q *pair, k kernel.Source, first []bool, fold []int) ([]float64, error) {
+func (t *trainer) unseen(pair int, k kernel.Source, first []bool, fold []int) ([]float64, error) {
 	out := make([]float64, len(first))
 	for f := range plattFolds {
 		var in, left []int
@@ -99,7 +110,7 @@ func (t *trainer) unseen(q *pair, k kernel.Source, first []bool, fold []int) ([]
 		if len(left) == 0 {
 			continue
 		}
-		values, err := t.decideLeft(q, k, in, left, first)
+		values, err := t.decideLeft(pair, k, in, left, first)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +123,7 @@ func (t *trainer) unseen(q *pair, k kernel.Source, first []bool, fold []int) ([]
 
 // decideLeft trains on the rows in and decides on those left. Where one class
 // is missing the decision is 1 or -1 for the other, as in LIBSVM.
-func (t *trainer) decideLeft(q *pair, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
+func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
 	side := pick(first, in)
 	if v, only := oneSided(side); only {
 		out := make([]float64, len(left))
@@ -121,8 +132,7 @@ func (t *trainer) decideLeft(q *pair, k kernel.Source, in, left []int, first []b
 		}
 		return out, nil
 	}
-	p := cSVC(kernel.Subset(k, in), side, t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second]))
-	s, err := solve(p, stopping{t.params.Tol, t.params.iterations(len(in))}, t.cache)
+	s, err := t.machine(pair, kernel.Subset(k, in), side, stopping{t.params.Tol, t.params.iterations(len(in))})
 	if err != nil {
 		return nil, renumber(err, in)
 	}

@@ -1,0 +1,217 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Function is sum_k Coef[k] K(x, row Index[k]) - Rho, over the rows of a model.
+// Every learner here ends in such functions.
+type Function struct {
+	Index []int     // ascending
+	Coef  []float64 // finite and not 0
+	Rho   float64
+}
+
+// Dense is the function with a coefficient for each row.
+func Dense(coef []float64, rho float64) Function {
+	f := Function{Rho: rho}
+	for i, c := range coef {
+		if c != 0 {
+			f.Index, f.Coef = append(f.Index, i), append(f.Coef, c)
+		}
+	}
+	return f
+}
+
+// Head is a learner's result over the kernel of new rows with the rows of a
+// model.
+type Head struct {
+	Reading
+	// Functions give the outputs: for svc and nu-svc one for each pair of
+	// classes (0,1), (0,2), ..., for kpca and kmeans one for each component or
+	// cluster, else one.
+	Functions []Function
+	// Sigmoids calibrate the pairs of svc and nu-svc; nil if they are not.
+	Sigmoids []svm.Sigmoid
+	// Noise is the variance of a measurement and Unit the size of the targets in
+	// a Gaussian process that was fitted to (targets - mean) / Unit; it does not
+	// touch the functions.
+	Noise, Unit float64
+}
+
+// Voters is the head of a classifier; calibration may be nil.
+func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
+	h := Head{Reading: Reading{Kind: kind, Classes: c.Classes}, Functions: make([]Function, len(c.Pairs))}
+	for k, p := range c.Pairs {
+		h.Functions[k] = Function{Index: p.Index, Coef: p.Coef, Rho: p.Rho}
+	}
+	if calibration != nil {
+		h.Sigmoids = calibration.Sigmoids
+	}
+	return h
+}
+
+// Decisions returns what [Reading] describes but for the deviations of a Gaussian
+// process, which need more than functions. cross is the kernel of new rows with
+// the model's rows, in that order.
+func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
+	m := len(h.Functions)
+	out := linalg.New[float64](cross.Rows, h.outputs())
+	linalg.For(cross.Rows, 16, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			for k := range m {
+				out.Row(r)[k] = h.Functions[k].at(cross.Row(r))
+			}
+		}
+	})
+	if h.Sigmoids != nil {
+		c := svm.Calibration{Classes: len(h.Classes), Sigmoids: h.Sigmoids}
+		p := c.Probabilities(columns(out, 0, m))
+		for r := range out.Rows {
+			copy(out.Row(r)[m:], p.Row(r))
+		}
+	}
+	return out
+}
+
+// outputs is how many numbers Decisions gives for a row.
+func (h *Head) outputs() int {
+	if h.Sigmoids != nil {
+		return len(h.Functions) + len(h.Classes)
+	}
+	return len(h.Functions)
+}
+
+func (f *Function) at(cross []float64) float64 {
+	sum := 0.0
+	for k, s := range f.Index {
+		sum += f.Coef[k] * cross[s]
+	}
+	return sum - f.Rho
+}
+
+// check refuses what no training can give, over a number of rows.
+func (h *Head) check(rows int) error {
+	outputs := h.outputs()
+	if h.Kind == GP {
+		outputs++
+	}
+	switch {
+	case h.Kind == GP && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
+		return fmt.Errorf("noise %v in units of %v, which must be finite, at least 0 and above 0", h.Noise, h.Unit)
+	case h.Kind != GP && (h.Noise != 0 || h.Unit != 0):
+		return fmt.Errorf("noise %v in units of %v in a %s model", h.Noise, h.Unit, h.Kind)
+	case h.Sigmoids != nil && (!h.Kind.Classifies() || len(h.Sigmoids) != len(h.Functions)):
+		return fmt.Errorf("%d sigmoids for %d functions of a %s model", len(h.Sigmoids), len(h.Functions), h.Kind)
+	case h.Kind == GP && rows > MaxProcess:
+		return fmt.Errorf("a Gaussian process over %d rows, at most %d are allowed", rows, MaxProcess)
+	}
+	for k, s := range h.Sigmoids {
+		if !finite(s.A) || !finite(s.B) {
+			return fmt.Errorf("sigmoid %d is (%v, %v), it must be finite", k, s.A, s.B)
+		}
+	}
+	if err := h.checkFunctions(rows, outputs); err != nil {
+		return err
+	}
+	return h.checkUse(rows)
+}
+
+func (h *Head) checkFunctions(rows, outputs int) error {
+	if h.Kind.Classifies() {
+		return h.checkPairs(rows)
+	}
+	if err := h.Check(outputs); err != nil {
+		return err
+	}
+	for k := range h.Functions {
+		if err := h.Functions[k].check(rows); err != nil {
+			return fmt.Errorf("function %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// checkUse refuses rows that nothing needs: they are somebody's data.
+func (h *Head) checkUse(rows int) error {
+	if i := slices.Index(h.used(rows), false); i >= 0 {
+		return fmt.Errorf("row %d of %d is used by no function; leave it out", i, rows)
+	}
+	return nil
+}
+
+// used says of each row whether the head needs it.
+func (h *Head) used(rows int) []bool {
+	used := make([]bool, rows)
+	for i := range used {
+		used[i] = h.Kind == GP // whose deviations need all
+	}
+	for _, f := range h.Functions {
+		for _, s := range f.Index {
+			used[s] = true
+		}
+	}
+	return used
+}
+
+// Compact returns the head over those of a number of rows that it needs, and
+// which these are, ascending: what [New] takes.
+func (h *Head) Compact(rows int) (Head, []int) {
+	kept, place := []int{}, make([]int, rows)
+	for i, used := range h.used(rows) {
+		if place[i] = len(kept); used {
+			kept = append(kept, i)
+		}
+	}
+	out := *h
+	out.Functions = slices.Clone(h.Functions)
+	for k, f := range h.Functions {
+		index := make([]int, len(f.Index))
+		for i, s := range f.Index {
+			index[i] = place[s]
+		}
+		out.Functions[k].Index = index
+	}
+	return out, kept
+}
+
+// checkPairs leaves the pairs to those who know them.
+func (h *Head) checkPairs(rows int) error {
+	pairs := make([]svm.Pair, len(h.Functions))
+	for k, f := range h.Functions {
+		pairs[k] = svm.Pair{Index: f.Index, Coef: f.Coef, Rho: f.Rho}
+	}
+	for _, class := range h.Classes {
+		if len(class) > maxClassName {
+			return fmt.Errorf("a class name of %d bytes, at most %d are allowed", len(class), maxClassName)
+		}
+	}
+	_, err := svm.NewClassifier(h.Classes, pairs, rows)
+	return err
+}
+
+func (f *Function) check(rows int) error {
+	if len(f.Index) != len(f.Coef) {
+		return fmt.Errorf("%d indices for %d coefficients", len(f.Index), len(f.Coef))
+	}
+	if !finite(f.Rho) {
+		return fmt.Errorf("rho is %v, it must be finite", f.Rho)
+	}
+	last := -1
+	for k, s := range f.Index {
+		if s <= last || s >= rows {
+			return fmt.Errorf("row %d after %d, of %d: they must ascend", s, last, rows)
+		}
+		if v := f.Coef[k]; v == 0 || !finite(v) {
+			return fmt.Errorf("coefficient %d is %v, it must be finite and not 0", k, v)
+		}
+		last = s
+	}
+	return nil
+}
+
+func finite(v float64) bool { return v-v == 0 }
