@@ -215,3 +215,11 @@ func (f *Function) check(rows int) error {
 }
 
 func finite(v float64) bool { return v-v == 0 }
+
+// coefOf is the coefficient of a row, 0 if the function does without it.
+func (f *Function) coefOf(row int) float64 {
+	if k, ok := slices.BinarySearch(f.Index, row); ok {
+		return f.Coef[k]
+	}
+	return 0
+}

@@ -2,11 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -147,11 +143,11 @@ func (a *app) predictByJob(ctx context.Context, home, job, data string, columns 
 
 // predictByFile uses a model file.
 func (a *app) predictByFile(path, data string, columns source.Columns) (Result, error) {
-	m, err := openModel(path)
+	set, err := a.library().Load(data, columns)
 	if err != nil {
 		return nil, err
 	}
-	set, err := a.library().Load(data, columns)
+	m, err := openModel(path, set.X.Cols())
 	if err != nil {
 		return nil, err
 	}
@@ -163,22 +159,4 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 		return nil, err
 	}
 	return newPrediction(control.NewPrediction(m.Reading(), decisions), set), nil
-}
-
-func openModel(path string) (m *model.Model, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, usage("the model cannot be read: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	m, err = model.Open(f)
-	switch {
-	case errors.Is(err, model.ErrPrivate):
-		return nil, refused(fmt.Errorf("%s: %w", path, err), "use mercer predict --job ID")
-	case errors.Is(err, model.ErrFormat):
-		return nil, usage("%s: %w", path, err)
-	case errors.As(err, new(*fs.PathError)):
-		return nil, usage("the model cannot be read: %w", err)
-	}
-	return m, err
 }

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// openModel reads a model file of Mercer or, for rows of a number of features,
+// one of LIBSVM.
+func openModel(path string, features int) (m *model.Model, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usage("the model cannot be read: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	b := bufio.NewReader(f)
+	if head, _ := b.Peek(len("svm_type ")); model.IsLIBSVM(head) { // a file too short for it is for Open to judge
+		m, err = model.ReadLIBSVM(b, features)
+	} else {
+		m, err = model.Open(b)
+	}
+	switch {
+	case errors.Is(err, model.ErrPrivate):
+		return nil, refused(fmt.Errorf("%s: %w", path, err), "use mercer predict --job ID")
+	case errors.Is(err, model.ErrFormat):
+		return nil, usage("%s: %w", path, err)
+	case errors.As(err, new(*fs.PathError)):
+		return nil, usage("the model cannot be read: %w", err)
+	}
+	return m, err
+}
+
+func (a *app) model() *cobra.Command {
+	cmd := group("model", "Give a model to other programs")
+	cmd.Example = "  mercer model export model.mercer model.libsvm"
+	cmd.AddCommand(a.modelExport())
+	return cmd
+}
+
+// exportResult names the files that were written.
+type exportResult struct {
+	Model string `json:"model"`
+	Range string `json:"range,omitempty"` // of the scale, if the model has one
+}
+
+// Print says how the files are used.
+func (r exportResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s: for svm-predict", r.Model)
+	if r.Range != "" {
+		p.linef("%s: the scale; rows must go through svm-scale -r %s first", r.Range, r.Range)
+	}
+	return p.err
+}
+
+func (a *app) modelExport() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "export MODEL FILE",
+		Short: "Write a model as LIBSVM's programs read it",
+		Long: `Write a model of learner svc, nu-svc, one-class or svr with kernel linear, rbf or
+polynomial as a model file of LIBSVM. If the model scales its rows, FILE.range is
+written for svm-scale -r. Files that exist are not overwritten. A private model
+holds rows that others encoded, and is refused. The other way, mercer predict
+reads LIBSVM's files as they are.`,
+		Example: "  mercer model export model.mercer model.libsvm",
+		Args:    args("MODEL", "FILE"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			if format != "libsvm" {
+				return nil, usage("--format %s: this version writes libsvm", format)
+			}
+			return export(args[0], args[1])
+		}),
+	}
+	cmd.Flags().StringVar(&format, "format", "libsvm", "format of the file; libsvm is the only one")
+	return cmd
+}
+
+func export(from, to string) (Result, error) {
+	m, err := openModel(from, 1)
+	if err != nil {
+		return nil, err
+	}
+	var file, scale bytes.Buffer
+	if err := model.WriteLIBSVM(&file, m); err != nil {
+		return nil, usage("%s: %w", from, err)
+	}
+	if err := create(to, file.Bytes()); err != nil || m.Scale() == nil {
+		return exportResult{Model: to}, err
+	}
+	if err := model.WriteLIBSVMRange(&scale, m.Scale()); err != nil {
+		return nil, err
+	}
+	r := exportResult{Model: to, Range: to + ".range"}
+	return r, create(r.Range, scale.Bytes())
+}
+
+func create(path string, b []byte) error {
+	if err := disk.Create(path, b); err != nil {
+		return usage("%s cannot be written: %w", path, err)
+	}
+	return nil
+}

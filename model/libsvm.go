@@ -1,0 +1,206 @@
+package model
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+// LIBSVM's names of kinds and kernels (svm.cpp of version 3.24,
+// svm_save_model), and ours.
+func libsvmTypes() map[Kind]string {
+	return map[Kind]string{SVC: "c_svc", NuSVC: "nu_svc", OneClass: "one_class", SVR: "epsilon_svr"}
+}
+
+// WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and all that
+// reads such files: svc, nu-svc, one-class and svr models with a linear, rbf or
+// polynomial kernel. Classes must be whole numbers of 32 bits. LIBSVM's files
+// have no scale: its programs must be given rows that are scaled as [Scale]
+// says, for which [WriteLIBSVMRange] writes a file.
+//
+// The order of classes, the sign of decisions and of coefficients are the same
+// on both sides, and decisions agree to rounding. A vector stands with the first
+// class if its coefficients in the machines of that class are positive.
+func WriteLIBSVM(w io.Writer, m *Model) error {
+	l := &libsvmWriter{w: bufio.NewWriter(w), m: m, row: make([]float64, m.width)}
+	if err := l.write(); err != nil {
+		return fmt.Errorf("model: LIBSVM: %w", err)
+	}
+	if err := l.w.Flush(); err != nil {
+		return fmt.Errorf("model: writing: %w", err)
+	}
+	return nil
+}
+
+// WriteLIBSVMRange writes a scale as the file that svm-scale -r takes. It has
+// bounds 0 and 1; svm-scale leaves out features that are constant.
+func WriteLIBSVMRange(w io.Writer, s *Scale) error {
+	b := bufio.NewWriter(w)
+	print := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
+	print("x\n0 1\n")
+	for j, offset := range s.Offset {
+		if s.Factor[j] != 0 {
+			print("%d %.17g %.17g\n", j+1, offset, offset+1/s.Factor[j])
+		}
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("model: writing: %w", err)
+	}
+	return nil
+}
+
+// libsvmWriter writes one file. Errors of the buffer stick until Flush.
+type libsvmWriter struct {
+	w   *bufio.Writer
+	m   *Model
+	row []float64
+}
+
+func (l *libsvmWriter) printf(format string, args ...any) {
+	fmt.Fprintf(l.w, format, args...)
+}
+
+func (l *libsvmWriter) write() error {
+	h := &l.m.head
+	name, ok := libsvmTypes()[h.Kind]
+	if !ok {
+		return fmt.Errorf("its files hold no %s model", h.Kind)
+	}
+	kernel, err := libsvmKernel(l.m.spec)
+	if err != nil {
+		return err
+	}
+	if !h.Kind.Classifies() {
+		l.printf("svm_type %s\n%snr_class 2\ntotal_sv %d\nrho %.17g\nSV\n", name, kernel, l.m.count, h.Functions[0].Rho)
+		coef := make([][]float64, l.m.count)
+		for k, row := range h.Functions[0].Index {
+			coef[row] = h.Functions[0].Coef[k : k+1]
+		}
+		for i := range coef {
+			l.vector(i, coef[i])
+		}
+		return nil
+	}
+	for _, class := range h.Classes {
+		if v, err := strconv.ParseInt(class, 10, 32); err != nil || strconv.FormatInt(v, 10) != class {
+			return fmt.Errorf("its classes are whole numbers of 32 bits, and one here is %q; rename the classes and train again", class)
+		}
+	}
+	owner, err := h.owners(l.m.count)
+	if err != nil {
+		return err
+	}
+	l.printf("svm_type %s\n%s", name, kernel)
+	l.header(owner)
+	for code := range h.Classes {
+		for i, own := range owner {
+			if own == code {
+				l.vector(i, h.columnOf(i, own))
+			}
+		}
+	}
+	return nil
+}
+
+// libsvmKernel is the lines of the kernel.
+func libsvmKernel(s kernel.Spec) (string, error) {
+	switch s.Name {
+	case "linear":
+		return "kernel_type linear\n", nil
+	case "rbf":
+		return fmt.Sprintf("kernel_type rbf\ngamma %.17g\n", s.Gamma), nil
+	case "polynomial":
+		return fmt.Sprintf("kernel_type polynomial\ndegree %d\ngamma %.17g\ncoef0 %.17g\n", s.Degree, s.Gamma, s.Coef0), nil
+	}
+	return "", fmt.Errorf("its files hold no %s kernel; linear, rbf and polynomial can be exported", s.Name)
+}
+
+// header is what stands between the kernel and the vectors of a classifier.
+func (l *libsvmWriter) header(owner []int) {
+	h := &l.m.head
+	l.printf("nr_class %d\ntotal_sv %d\nrho", len(h.Classes), len(owner))
+	for _, f := range h.Functions {
+		l.printf(" %.17g", f.Rho)
+	}
+	l.printf("\nlabel")
+	counts := make([]int, len(h.Classes))
+	for _, code := range owner {
+		counts[code]++
+	}
+	for _, class := range h.Classes {
+		l.printf(" %s", class)
+	}
+	if h.Sigmoids != nil {
+		l.printf("\nprobA")
+		for _, s := range h.Sigmoids {
+			l.printf(" %.17g", s.A)
+		}
+		l.printf("\nprobB")
+		for _, s := range h.Sigmoids {
+			l.printf(" %.17g", s.B)
+		}
+	}
+	l.printf("\nnr_sv")
+	for _, n := range counts {
+		l.printf(" %d", n)
+	}
+	l.printf("\nSV\n")
+}
+
+// vector is a line: coefficients, then the numbers that are not 0.
+func (l *libsvmWriter) vector(i int, coef []float64) {
+	for _, c := range coef {
+		l.printf("%.17g ", c)
+	}
+	l.m.vectors.ReadRow(i, l.row)
+	for j, v := range l.row {
+		if v != 0 {
+			l.printf("%d:%.17g ", j+1, v)
+		}
+	}
+	l.printf("\n")
+}
+
+// owners returns the class of each vector.
+func (h *Head) owners(rows int) ([]int, error) {
+	owner := make([]int, rows)
+	for i := range owner {
+		owner[i] = -1
+	}
+	for first := range h.Classes {
+		for second := first + 1; second < len(h.Classes); second++ {
+			f := h.Functions[pairOf(first, second, len(h.Classes))]
+			for k, row := range f.Index {
+				code := first
+				if f.Coef[k] < 0 {
+					code = second
+				}
+				if owner[row] >= 0 && owner[row] != code {
+					return nil, errors.New("a vector has the coefficients of two classes, which no training gives")
+				}
+				owner[row] = code
+			}
+		}
+	}
+	return owner, nil
+}
+
+// columnOf returns a vector's coefficients in the machines of its class with
+// each other class, in LIBSVM's order.
+func (h *Head) columnOf(row, own int) []float64 {
+	var column []float64
+	for other := range h.Classes {
+		if other != own {
+			f := h.Functions[pairOf(min(own, other), max(own, other), len(h.Classes))]
+			column = append(column, f.coefOf(row))
+		}
+	}
+	return column
+}
+
+// pairOf is the place of the pair first < second among those of n classes.
+func pairOf(first, second, n int) int { return first*(2*n-first-1)/2 + second - first - 1 }
