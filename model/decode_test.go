@@ -278,6 +278,9 @@ func TestLiesCostNothing(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add(encode(f, small(f)))
 	f.Add(encodePrivate(f, private(f)))
+	for _, m := range every(f) {
+		f.Add(encode(f, m))
+	}
 	f.Add(sound().bytes())
 	double := sound()
 	double.number, double.single, double.double = 8, nil, []float64{0.1, 3}
