@@ -18,6 +18,9 @@ func (s *Server) leakage(f session.Facts) map[string][]string {
 		Parties: len(s.Cast.Parties), TotalRows: len(s.upload.Test()), Features: int(f.Features),
 		Grid: f.Grid == session.AllGrid, Mixed: f.Grid == session.SomeGrid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,
 	})
+	if s.Job.Learner.Name.Regresses() {
+		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
+	}
 	if s.Job.Data.Scale != job.None {
 		facts := scale.Facts{Method: scale.Method(s.Job.Data.Scale), Leader: s.Cast.Parties[0], Parties: len(s.Cast.Parties), Columns: int(f.Features)}
 		for role, more := range scale.Leakage(facts) {

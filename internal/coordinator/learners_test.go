@@ -1,0 +1,201 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// learning is the small job with another learner.
+func learning(t testing.TB, learner, more string) *job.Job {
+	t.Helper()
+	text := strings.Replace(fmt.Sprintf(jobFile, more), "{name: svc, C: 10, tol: 1.0e-8}", learner, 1)
+	j, err := job.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// areas shares the rows of tumours out with their third feature for a label.
+func areas(t testing.TB, j *job.Job) []launch.Share {
+	t.Helper()
+	shares := tumours(t, j)
+	for i, s := range shares {
+		shares[i].Table.Set = ofArea(s.Table.Set)
+	}
+	return shares
+}
+
+func ofArea(set *dataset.Set) *dataset.Set {
+	out := *set
+	out.Labels = make([]string, set.X.Rows())
+	row := make([]float64, set.X.Cols())
+	for i := range out.Labels {
+		set.X.Row(i, row)
+		out.Labels[i] = strconv.FormatFloat(row[2], 'g', -1, 64)
+	}
+	return &out
+}
+
+// Every learner goes the whole way between processes and gives what it gives
+// on pooled rows.
+func TestEveryLearner(t *testing.T) {
+	for _, tt := range []struct {
+		learner string
+		metrics []string
+	}{
+		{"{name: svr, C: 100, epsilon: 1}", []string{"r2", "rmse"}},
+		{"{name: ridge, alpha: 0.01}", []string{"r2", "rmse"}},
+		{"{name: gp, noise: 0.01}", []string{"coverage_95", "log_marginal_likelihood", "mean_deviation", "r2", "rmse"}},
+		{"{name: nu-svc, nu: 0.1, probability: true}", []string{"accuracy", "auc", "f1_macro", "f1_micro"}},
+		{"{name: svc, probability: true, tol: 1e-8}", []string{"accuracy", "auc", "f1_macro", "f1_micro"}},
+		{"{name: one-class, nu: 0.2}", []string{"inside"}},
+		{"{name: kpca, n_components: 3}", []string{"explained_variance", "explained_variance_training"}},
+		{"{name: kmeans, n_clusters: 3}", []string{"adjusted_rand", "inertia", "inertia_training"}},
+	} {
+		j := learning(t, tt.learner, openJob)
+		t.Run(string(j.Learner.Name), func(t *testing.T) {
+			shares := tumours(t, j)
+			if j.Learner.Name.Regresses() {
+				shares = areas(t, j)
+			}
+			w := newWorld(t, shares)
+			done := w.mustRun(j)
+			checkLearnt(t, w, shares, done.ID, j, tt.metrics)
+		})
+	}
+}
+
+func checkLearnt(t *testing.T, w *world, shares []launch.Share, id session.JobID, j *job.Job, metrics []string) {
+	t.Helper()
+	boss := w.members[hub].boss
+	result, err := boss.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for name := range result.Result.Metrics {
+		names = append(names, name)
+	}
+	if slices.Sort(names); !slices.Equal(names, metrics) {
+		t.Errorf("metrics %v, want %v", names, metrics)
+	}
+	if r2, has := result.Result.Metrics["r2"]; has && r2 < 0.9 {
+		t.Errorf("r2 %v, want 0.9 or more", r2)
+	}
+	outcome, err := boss.Outcome(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := *result.Result
+	if err := launch.Compare(j, shares, outcome, &r); err != nil {
+		t.Fatal(err)
+	}
+	if *r.Difference > 5e-3 {
+		t.Errorf("decisions differ from the pooled ones by %v", *r.Difference)
+	}
+	if (r.Exact == nil) != (j.Learner.Name.Regresses() || j.Learner.Name == job.KPCA) || r.Exact != nil && !*r.Exact {
+		t.Errorf("exact is %v", r.Exact)
+	}
+	if len(r.Alone) != 3 || r.Alone[0].Failure != "" || len(r.Alone[0].Metrics) == 0 {
+		t.Errorf("alone: %+v", r.Alone)
+	}
+	askAboutHeldOut(t, w, shares, id, outcome)
+}
+
+// askAboutHeldOut asks about rows that the job held out: the answers must be
+// its decisions.
+func askAboutHeldOut(t *testing.T, w *world, shares []launch.Share, id session.JobID, outcome *stage.Outcome) {
+	t.Helper()
+	result, err := w.members[hub].boss.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	split, err := stage.SplitTable(result.Spec, shares[0].Table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []int
+	for i, held := range split.Test {
+		if held {
+			rows = append(rows, i)
+		}
+	}
+	answer, err := ask(w, shares[0].Party, id, split.Set.Subset(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Decisions.Rows != len(rows) || answer.Decisions.Cols != outcome.Decisions.Cols {
+		t.Fatalf("%d x %d answers", answer.Decisions.Rows, answer.Decisions.Cols)
+	}
+	for i := range rows {
+		for k, v := range answer.Decisions.Row(i) {
+			if want := outcome.Decisions.Row(i)[k]; math.Abs(v-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("number %d of row %d is %v, the job said %v", k, i, v, want)
+			}
+		}
+	}
+	if (answer.Predicted == nil) != (outcome.Predicted == nil) {
+		t.Errorf("predicted %v, the job %v", answer.Predicted, outcome.Predicted)
+	}
+}
+
+// Labels that the job does not ask for stay with the parties.
+func TestLabelsStayBehind(t *testing.T) {
+	for label, sent := range map[string]bool{"label": true, job.NoLabel: false} {
+		j := learning(t, "{name: kmeans, n_clusters: 2}", "")
+		j.Data.Label = label
+		w := newWorld(t, tumours(t, j))
+		learnt := w.mustRun(j).Result
+		_, measured := learnt.Metrics["adjusted_rand"]
+		said := slices.ContainsFunc(learnt.Leakage["server"], func(s string) bool { return strings.Contains(s, "the label of every row") })
+		if measured != sent || said != sent {
+			t.Errorf("label %s: the server measures by labels: %v, says that it learns them: %v; want %v", label, measured, said, sent)
+		}
+	}
+}
+
+// A label that is no number is a party's own affair: its log says which, and
+// the others are told only that its data cannot be used.
+func TestALabelThatIsNoNumber(t *testing.T) {
+	j := learning(t, "{name: ridge}", "")
+	shares := areas(t, j)
+	shares[1].Table.Set.Labels[4] = "unspeakable"
+	w := newWorld(t, shares)
+	w.startAll()
+	after := w.wait(w.submit(j))
+	if after.Failure == nil || after.Failure.Code != session.CodeBadInput || strings.Contains(after.Failure.Message, "unspeakable") {
+		t.Fatalf("failure %+v, want one that does not quote the label", after.Failure)
+	}
+	if !strings.Contains(w.logs.String(), "unspeakable") || !strings.Contains(w.logs.String(), "row 5") {
+		t.Error("the party's log does not say which label")
+	}
+}
+
+// A regression dies at a few places too, and ends in the same model.
+func TestCrashOfARegression(t *testing.T) {
+	j := learning(t, "{name: gp}", openJob)
+	w := newWorld(t, areas(t, j))
+	want := w.mustRun(j).Result.ModelHash
+	for _, tt := range []struct{ name, op string }{{hub, "put report"}, {hub, "send control/Closing"}, {"north", "append"}, {"south", "send control/Report"}} {
+		t.Run(tt.name+"/"+tt.op, func(t *testing.T) {
+			w := newWorld(t, areas(t, j))
+			w.start(tt.name, onThe(2, tt.op))
+			w.startAll()
+			after := w.wait(w.submit(j))
+			if after.Failure != nil || after.Result.ModelHash != want {
+				t.Errorf("failure %+v; model %v, undisturbed %s", after.Failure, after.Result, want)
+			}
+		})
+	}
+}
