@@ -13,7 +13,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/kmeans"
+	"github.com/mercer-fl/mercer/learn/ridge"
 	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
@@ -229,6 +232,16 @@ func variants() map[string]string {
 		"grid of gamma":      strings.Replace(folded, "gamma: 0.5", "gamma: [2, 1]", 1),
 		"grid":               grid,
 		"lists of one":       with("gamma: 0.5}", "gamma: [0.25]}"),
+		"nu-svc":             with("{name: svc}", "{name: nu-svc, nu: 0.2, probability: true}"),
+		"probability":        with("{name: svc}", "{name: svc, probability: true}"),
+		"one-class":          with("{name: svc}", "{name: one-class}"),
+		"svr":                with("{name: svc}", "{name: svr, epsilon: 0.01, C: 5}"),
+		"svr's tol":          with("{name: svc}", "{name: svr, tol: 3}"),
+		"ridge":              with("{name: svc}", "{name: ridge}"),
+		"gp":                 with("{name: svc}", "{name: gp, noise: 2}"),
+		"kpca":               with("{name: svc}", "{name: kpca}"),
+		"kmeans":             with("{name: svc}", "{name: kmeans, n_clusters: 3}"),
+		"no labels":          strings.Replace(with("{name: svc}", "{name: kmeans}"), "    label: label\n", "", 1),
 		"json":               `{"apiVersion":"mercer/v1","kind":"Job","metadata":{"name":"j"},"spec":{"data":{"source":"a","label":"b"},"protocol":{"name":"okra"},"kernel":{"name":"linear"},"learner":{"name":"svc"}}}`,
 	}
 }
@@ -410,13 +423,43 @@ func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
 		if _, err := kernel.New(j.Kernel.Spec()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		p := svm.Params{C: j.Learner.C, Tol: j.Learner.Tol, Weights: j.Learner.ClassWeight}
-		if err := p.Validate([]string{"0", "yes"}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		checkLearner(t, name, j.Learner)
 		if j.Protocol.Name == OKRA {
 			checkOKRA(t, name, j.Protocol)
 		}
+	}
+}
+
+func checkLearner(t *testing.T, name string, l Learner) {
+	t.Helper()
+	var err error
+	switch l.Name {
+	case SVC:
+		err = svm.Params{C: l.C, Tol: l.Tol, Weights: l.ClassWeight}.Validate([]string{"0", "yes"})
+	case SVR:
+		err = svm.SVRParams{C: l.C, Epsilon: l.Epsilon, Tol: l.Tol}.Validate()
+	case NuSVC, OneClass:
+		err = svm.NuParams{Nu: l.Nu, Tol: l.Tol}.Validate()
+	case GP:
+		err = ridge.GPParams{Noise: l.Noise}.Validate()
+	case KMeans:
+		err = kmeans.Params{Clusters: l.NClusters}.Validate(1000)
+	}
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// The file's names of learners are those of models.
+func TestLearnersAreKindsOfModels(t *testing.T) {
+	for i, kind := range model.Kinds() {
+		l := learnerNames()[i]
+		if string(kind) != string(l) || kind.Classifies() != l.Classifies() || kind.Regresses() != l.Regresses() {
+			t.Errorf("learner %s is kind %s", l, kind)
+		}
+	}
+	if len(learnerNames()) != len(model.Kinds()) {
+		t.Error("other learners than kinds of models")
 	}
 }
 

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -256,5 +257,45 @@ func TestCompareRefusesAnotherOutcome(t *testing.T) {
 	}
 	if d := cmp.Diff(2, len(r.Alone)); d != "" {
 		t.Error(d)
+	}
+}
+
+// A party whose rows do not suffice for the job's parameters is no failure of
+// the job; it is said.
+func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
+	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": wdbc(t, 60, 60)}
+	sets["s"].Labels[0], sets["s"].Labels[1] = "0", "0"
+	for i := 2; i < 60; i++ {
+		sets["s"].Labels[i] = "1"
+	}
+	j := parse(t, apart, "")
+	j.Learner = job.Learner{Name: job.NuSVC, Nu: 0.3}
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	r, _, _ := run(t, j, sets)
+	if south := r.Alone[1]; !strings.Contains(south.Failure, "in the smaller class it can be at most") || len(south.Metrics) > 0 {
+		t.Errorf("south alone: %+v", south)
+	}
+	if north := r.Alone[0]; north.Failure != "" || north.Metrics["accuracy"] == 0 {
+		t.Errorf("north alone: %+v", north)
+	}
+	if b, err := json.Marshal(r.Alone[1]); err != nil || !strings.Contains(string(b), `"error":"evaluate: svm`) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// Without labels there are neither classes to share out nor to hold out.
+func TestSharesWithoutLabels(t *testing.T) {
+	j := parse(t, shared, "")
+	j.Learner, j.Data.Label = job.Learner{Name: job.KMeans, NClusters: 2}, ""
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	unlabelled := wdbc(t, 0, 40)
+	unlabelled.Labels = nil
+	r, o, _ := run(t, j, map[string]*dataset.Set{"all": unlabelled})
+	if r.HeldOut != 10 || r.Training != 30 || o.Classes != nil || len(o.Predicted) != 10 || !*r.Exact {
+		t.Errorf("%d held out, %d in training, %v", r.HeldOut, r.Training, o.Predicted)
 	}
 }

@@ -3,6 +3,7 @@ package stage
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -196,5 +197,42 @@ func TestFacts(t *testing.T) {
 	}
 	if f := (*Party)(nil).Facts(); f.Known {
 		t.Errorf("nobody: %+v", f)
+	}
+}
+
+// Labels that are numbers are held out without regard to classes; words among
+// them are refused, and labels that nobody asked for are left out.
+func TestSplitTableOfOtherLearners(t *testing.T) {
+	numbers, words := set(20), set(20)
+	for i := range numbers.Labels {
+		numbers.Labels[i] = strconv.Itoa(i)
+	}
+	j := parse(t, "none", "{fraction: 0.25}")
+	j.Learner = job.Learner{Name: job.Ridge}
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := SplitTable(j, Table{Set: numbers})
+	if err != nil || len(s.Set.Labels) != 20 {
+		t.Fatalf("%v, %v", s, err)
+	}
+	held := 0
+	for _, test := range s.Test {
+		if test {
+			held++
+		}
+	}
+	if held != 5 {
+		t.Errorf("%d of 20 rows are held out, want 5", held)
+	}
+	if _, err := SplitTable(j, Table{Set: words}); err == nil || !strings.Contains(err.Error(), `small.csv: dataset: label "a" of row 1 is not a number`) {
+		t.Errorf("words for numbers: %v", err)
+	}
+	j.Learner, j.Data.Label = job.Learner{Name: job.KMeans}, job.NoLabel
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := SplitTable(j, Table{Set: words}); err != nil || s.Set.Labels != nil || words.Labels == nil {
+		t.Errorf("labels %v, %v; want none, and the table as it was", s.Set.Labels, err)
 	}
 }
