@@ -92,7 +92,7 @@ func TestSearchAgreesWithFits(t *testing.T) {
 			t.Errorf("%d rows, want %d", s.Rows(), want)
 		}
 		for i, c := range s.Cells {
-			l := Learner{Kernel: g.Kernels[i/3], SVC: g.SVC[i%3]}
+			l := Learner{Kernel: g.Kernels[i/3], Method: SVC{Params: g.SVC[i%3]}}
 			var want []float64
 			for _, m := range byHand(t, task, l, f) {
 				want = append(want, m["accuracy"])
@@ -117,7 +117,7 @@ func TestUnseen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := Learner{Kernel: g.Kernels[cell/3], SVC: g.SVC[cell%3]}
+		l := Learner{Kernel: g.Kernels[cell/3], Method: SVC{Params: g.SVC[cell%3]}}
 		refit, err := Fit(task, l, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -65,7 +65,7 @@ func TestRunPooledWithAGrid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(chosen.Kernel, m.(*model.SVC).Kernel()); d != "" {
+			if d := cmp.Diff(chosen.Kernel, m.Kernel()); d != "" {
 				t.Errorf("the model's kernel: %s", d)
 			}
 			if len(r.Alone) != 2 || r.Alone[0].Metrics["accuracy"] <= 0.5 || r.Alone[0].Rows+r.Alone[1].Rows != rows {
