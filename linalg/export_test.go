@@ -42,7 +42,7 @@ func PolynomialOn[T Float](p Path, dst, xz []T, gamma, coef0 T, degree int) {
 	polynomialOn(p, dst, xz, gamma, coef0, degree)
 }
 
-func FWHTOn[T Float](p Path, x []T) { transform(butterfliesOf[T](p), x) }
+func FWHTOn[T Float](p Path, x []T, signs []int8, scale T) { fwhtOn(p, x, signs, scale) }
 
 func SMOMoveOn[T Float](p Path, f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
 	return smoMove(p, f, a, x, b, y, place)

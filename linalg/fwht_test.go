@@ -80,24 +80,55 @@ func TestFWHTRefusesOtherLengths(t *testing.T) {
 	}
 }
 
-// All paths add the same numbers in the same order.
+// All paths add the same numbers in the same order, level by level.
 func TestFWHTOnEachPath(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
-		for n := 1; n <= 1<<15; n *= 2 {
-			fwhtAsPortable[float64](t, p, n)
-			fwhtAsPortable[float32](t, p, n)
+		for n := 1; n <= 1<<19; n *= 2 {
+			fwhtByLevels[float64](t, p, n)
+			fwhtByLevels[float32](t, p, n)
 		}
 	})
 }
 
-func fwhtAsPortable[T linalg.Float](t *testing.T, p linalg.Path, n int) {
+func fwhtByLevels[T linalg.Float](t *testing.T, p linalg.Path, n int) {
 	t.Helper()
 	got, want := noise[T](1, n, 9).Data, noise[T](1, n, 9).Data
-	linalg.FWHTOn(p, got[:n])
-	linalg.FWHTOn(linalg.Portable, want[:n])
-	for i, w := range want { // and nothing behind the vector is touched
-		if got[i] != w {
-			t.Fatalf("%T: entry %d of %d is %v, want %v", w, i, n, got[i], w)
+	got[n/2], want[n/2] = math.SmallestNonzeroFloat32, math.SmallestNonzeroFloat32
+	signs := make([]int8, n)
+	for i := range signs {
+		signs[i] = int8(1 - 2*(i*i/3%2))
+	}
+	for _, odd := range []T{1, T(math.Inf(1)), T(math.NaN())} {
+		got[n/3], want[n/3] = odd, odd
+		linalg.FWHTOn(p, got[:n], signs, 0.3)
+		for i, s := range signs {
+			want[i] *= T(s)
 		}
+		byLevels(want[:n])
+		for i := range signs {
+			want[i] *= 0.3
+		}
+		for i, w := range want { // and nothing behind the vector is touched
+			if !alike(got[i], w) {
+				t.Fatalf("%T: entry %d of %d is %v, want %v", w, i, n, got[i], w)
+			}
+		}
+	}
+}
+
+// byLevels is the textbook transform, the highest level first.
+func byLevels[T linalg.Float](x []T) {
+	for half := len(x) / 2; half > 0; half /= 2 {
+		for i := range x {
+			if i&half == 0 {
+				x[i], x[i+half] = x[i]+x[i+half], x[i]-x[i+half]
+			}
+		}
+	}
+}
+
+func TestSignedFWHTRefusesTooFewSigns(t *testing.T) {
+	if recovered(func() { linalg.SignedFWHT(make([]float64, 4), make([]int8, 3), 1) }) == nil {
+		t.Error("no panic")
 	}
 }

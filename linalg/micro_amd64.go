@@ -17,15 +17,25 @@ func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX512 does 192 fused multiply-adds per turn.
 func peak64AVX512(turns int)
 
-// quarters64AVX512 does the 2 highest levels of 4q values; q is a positive multiple of 8.
+// quarters64AVX512 does 2 levels of 4 parts of q values; q is a positive multiple of 8.
 //
 //go:noescape
-func quarters64AVX512(q int, x []float64)
+func quarters64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// eighths64AVX512 does the 3 highest levels of 8q values; q is a positive multiple of 8.
+// eighths64AVX512 does 3 levels of 8 parts of q values; q is a positive multiple of 8.
 //
 //go:noescape
-func eighths64AVX512(q int, x []float64)
+func eighths64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
+
+// lowest64AVX512 does all levels of each 64 of n values and multiplies them by scale; n is a positive multiple of 64.
+//
+//go:noescape
+func lowest64AVX512(n int, x []float64, scale float64)
+
+// flip64AVX512 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 8.
+//
+//go:noescape
+func flip64AVX512(n int, x []float64, signs []int8)
 
 // exp64AVX512 sets the first n entries of dst to e^x; n is a multiple of 8.
 //
@@ -80,15 +90,25 @@ func add32AVX512(k int, a []float32, b []float32, c []float32, stride int)
 // peak32AVX512 does 384 fused multiply-adds per turn.
 func peak32AVX512(turns int)
 
-// quarters32AVX512 does the 2 highest levels of 4q values; q is a positive multiple of 16.
+// quarters32AVX512 does 2 levels of 4 parts of q values; q is a positive multiple of 16.
 //
 //go:noescape
-func quarters32AVX512(q int, x []float32)
+func quarters32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// eighths32AVX512 does the 3 highest levels of 8q values; q is a positive multiple of 16.
+// eighths32AVX512 does 3 levels of 8 parts of q values; q is a positive multiple of 16.
 //
 //go:noescape
-func eighths32AVX512(q int, x []float32)
+func eighths32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
+
+// lowest32AVX512 does all levels of each 128 of n values and multiplies them by scale; n is a positive multiple of 128.
+//
+//go:noescape
+func lowest32AVX512(n int, x []float32, scale float32)
+
+// flip32AVX512 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 16.
+//
+//go:noescape
+func flip32AVX512(n int, x []float32, signs []int8)
 
 // exp32AVX512 sets the first n entries of dst to e^x; n is a multiple of 16.
 //
@@ -143,15 +163,25 @@ func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 // peak64AVX2 does 48 fused multiply-adds per turn.
 func peak64AVX2(turns int)
 
-// quarters64AVX2 does the 2 highest levels of 4q values; q is a positive multiple of 4.
+// quarters64AVX2 does 2 levels of 4 parts of q values; q is a positive multiple of 4.
 //
 //go:noescape
-func quarters64AVX2(q int, x []float64)
+func quarters64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
 
-// eighths64AVX2 does the 3 highest levels of 8q values; q is a positive multiple of 4.
+// eighths64AVX2 does 3 levels of 8 parts of q values; q is a positive multiple of 4.
 //
 //go:noescape
-func eighths64AVX2(q int, x []float64)
+func eighths64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
+
+// lowest64AVX2 does all levels of each 32 of n values and multiplies them by scale; n is a positive multiple of 32.
+//
+//go:noescape
+func lowest64AVX2(n int, x []float64, scale float64)
+
+// flip64AVX2 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 4.
+//
+//go:noescape
+func flip64AVX2(n int, x []float64, signs []int8)
 
 // exp64AVX2 sets the first n entries of dst to e^x; n is a multiple of 4.
 //
@@ -206,15 +236,25 @@ func add32AVX2(k int, a []float32, b []float32, c []float32, stride int)
 // peak32AVX2 does 96 fused multiply-adds per turn.
 func peak32AVX2(turns int)
 
-// quarters32AVX2 does the 2 highest levels of 4q values; q is a positive multiple of 8.
+// quarters32AVX2 does 2 levels of 4 parts of q values; q is a positive multiple of 8.
 //
 //go:noescape
-func quarters32AVX2(q int, x []float32)
+func quarters32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
 
-// eighths32AVX2 does the 3 highest levels of 8q values; q is a positive multiple of 8.
+// eighths32AVX2 does 3 levels of 8 parts of q values; q is a positive multiple of 8.
 //
 //go:noescape
-func eighths32AVX2(q int, x []float32)
+func eighths32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
+
+// lowest32AVX2 does all levels of each 64 of n values and multiplies them by scale; n is a positive multiple of 64.
+//
+//go:noescape
+func lowest32AVX2(n int, x []float32, scale float32)
+
+// flip32AVX2 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 8.
+//
+//go:noescape
+func flip32AVX2(n int, x []float32, signs []int8)
 
 // exp32AVX2 sets the first n entries of dst to e^x; n is a multiple of 8.
 //

@@ -614,6 +614,56 @@ DATA nothing64<>+48(SB)/8, $0x4089000000000000
 DATA nothing64<>+56(SB)/8, $0x4089000000000000
 GLOBL nothing64<>(SB), RODATA|NOPTR, $64
 
+DATA swapSigns864<>+0(SB)/8, $0x3ff0000000000000
+DATA swapSigns864<>+8(SB)/8, $0x3ff0000000000000
+DATA swapSigns864<>+16(SB)/8, $0x3ff0000000000000
+DATA swapSigns864<>+24(SB)/8, $0x3ff0000000000000
+DATA swapSigns864<>+32(SB)/8, $0x3ff0000000000000
+DATA swapSigns864<>+40(SB)/8, $0x3ff0000000000000
+DATA swapSigns864<>+48(SB)/8, $0x3ff0000000000000
+DATA swapSigns864<>+56(SB)/8, $0x3ff0000000000000
+GLOBL swapSigns864<>(SB), RODATA|NOPTR, $64
+
+DATA swapSigns464<>+0(SB)/8, $0x3ff0000000000000
+DATA swapSigns464<>+8(SB)/8, $0x3ff0000000000000
+DATA swapSigns464<>+16(SB)/8, $0x3ff0000000000000
+DATA swapSigns464<>+24(SB)/8, $0x3ff0000000000000
+DATA swapSigns464<>+32(SB)/8, $0xbff0000000000000
+DATA swapSigns464<>+40(SB)/8, $0xbff0000000000000
+DATA swapSigns464<>+48(SB)/8, $0xbff0000000000000
+DATA swapSigns464<>+56(SB)/8, $0xbff0000000000000
+GLOBL swapSigns464<>(SB), RODATA|NOPTR, $64
+
+DATA swapSigns264<>+0(SB)/8, $0x3ff0000000000000
+DATA swapSigns264<>+8(SB)/8, $0x3ff0000000000000
+DATA swapSigns264<>+16(SB)/8, $0xbff0000000000000
+DATA swapSigns264<>+24(SB)/8, $0xbff0000000000000
+DATA swapSigns264<>+32(SB)/8, $0x3ff0000000000000
+DATA swapSigns264<>+40(SB)/8, $0x3ff0000000000000
+DATA swapSigns264<>+48(SB)/8, $0xbff0000000000000
+DATA swapSigns264<>+56(SB)/8, $0xbff0000000000000
+GLOBL swapSigns264<>(SB), RODATA|NOPTR, $64
+
+DATA swapSigns164<>+0(SB)/8, $0x3ff0000000000000
+DATA swapSigns164<>+8(SB)/8, $0xbff0000000000000
+DATA swapSigns164<>+16(SB)/8, $0x3ff0000000000000
+DATA swapSigns164<>+24(SB)/8, $0xbff0000000000000
+DATA swapSigns164<>+32(SB)/8, $0x3ff0000000000000
+DATA swapSigns164<>+40(SB)/8, $0xbff0000000000000
+DATA swapSigns164<>+48(SB)/8, $0x3ff0000000000000
+DATA swapSigns164<>+56(SB)/8, $0xbff0000000000000
+GLOBL swapSigns164<>(SB), RODATA|NOPTR, $64
+
+DATA sign64<>+0(SB)/8, $0x8000000000000000
+DATA sign64<>+8(SB)/8, $0x8000000000000000
+DATA sign64<>+16(SB)/8, $0x8000000000000000
+DATA sign64<>+24(SB)/8, $0x8000000000000000
+DATA sign64<>+32(SB)/8, $0x8000000000000000
+DATA sign64<>+40(SB)/8, $0x8000000000000000
+DATA sign64<>+48(SB)/8, $0x8000000000000000
+DATA sign64<>+56(SB)/8, $0x8000000000000000
+GLOBL sign64<>(SB), RODATA|NOPTR, $64
+
 DATA expHigh32<>+0(SB)/4, $0x42b20000
 DATA expHigh32<>+4(SB)/4, $0x42b20000
 DATA expHigh32<>+8(SB)/4, $0x42b20000
@@ -1434,6 +1484,96 @@ DATA nothing32<>+56(SB)/4, $0x44480000
 DATA nothing32<>+60(SB)/4, $0x44480000
 GLOBL nothing32<>(SB), RODATA|NOPTR, $64
 
+DATA swapSigns832<>+0(SB)/4, $0x3f800000
+DATA swapSigns832<>+4(SB)/4, $0x3f800000
+DATA swapSigns832<>+8(SB)/4, $0x3f800000
+DATA swapSigns832<>+12(SB)/4, $0x3f800000
+DATA swapSigns832<>+16(SB)/4, $0x3f800000
+DATA swapSigns832<>+20(SB)/4, $0x3f800000
+DATA swapSigns832<>+24(SB)/4, $0x3f800000
+DATA swapSigns832<>+28(SB)/4, $0x3f800000
+DATA swapSigns832<>+32(SB)/4, $0xbf800000
+DATA swapSigns832<>+36(SB)/4, $0xbf800000
+DATA swapSigns832<>+40(SB)/4, $0xbf800000
+DATA swapSigns832<>+44(SB)/4, $0xbf800000
+DATA swapSigns832<>+48(SB)/4, $0xbf800000
+DATA swapSigns832<>+52(SB)/4, $0xbf800000
+DATA swapSigns832<>+56(SB)/4, $0xbf800000
+DATA swapSigns832<>+60(SB)/4, $0xbf800000
+GLOBL swapSigns832<>(SB), RODATA|NOPTR, $64
+
+DATA swapSigns432<>+0(SB)/4, $0x3f800000
+DATA swapSigns432<>+4(SB)/4, $0x3f800000
+DATA swapSigns432<>+8(SB)/4, $0x3f800000
+DATA swapSigns432<>+12(SB)/4, $0x3f800000
+DATA swapSigns432<>+16(SB)/4, $0xbf800000
+DATA swapSigns432<>+20(SB)/4, $0xbf800000
+DATA swapSigns432<>+24(SB)/4, $0xbf800000
+DATA swapSigns432<>+28(SB)/4, $0xbf800000
+DATA swapSigns432<>+32(SB)/4, $0x3f800000
+DATA swapSigns432<>+36(SB)/4, $0x3f800000
+DATA swapSigns432<>+40(SB)/4, $0x3f800000
+DATA swapSigns432<>+44(SB)/4, $0x3f800000
+DATA swapSigns432<>+48(SB)/4, $0xbf800000
+DATA swapSigns432<>+52(SB)/4, $0xbf800000
+DATA swapSigns432<>+56(SB)/4, $0xbf800000
+DATA swapSigns432<>+60(SB)/4, $0xbf800000
+GLOBL swapSigns432<>(SB), RODATA|NOPTR, $64
+
+DATA swapSigns232<>+0(SB)/4, $0x3f800000
+DATA swapSigns232<>+4(SB)/4, $0x3f800000
+DATA swapSigns232<>+8(SB)/4, $0xbf800000
+DATA swapSigns232<>+12(SB)/4, $0xbf800000
+DATA swapSigns232<>+16(SB)/4, $0x3f800000
+DATA swapSigns232<>+20(SB)/4, $0x3f800000
+DATA swapSigns232<>+24(SB)/4, $0xbf800000
+DATA swapSigns232<>+28(SB)/4, $0xbf800000
+DATA swapSigns232<>+32(SB)/4, $0x3f800000
+DATA swapSigns232<>+36(SB)/4, $0x3f800000
+DATA swapSigns232<>+40(SB)/4, $0xbf800000
+DATA swapSigns232<>+44(SB)/4, $0xbf800000
+DATA swapSigns232<>+48(SB)/4, $0x3f800000
+DATA swapSigns232<>+52(SB)/4, $0x3f800000
+DATA swapSigns232<>+56(SB)/4, $0xbf800000
+DATA swapSigns232<>+60(SB)/4, $0xbf800000
+GLOBL swapSigns232<>(SB), RODATA|NOPTR, $64
+
+DATA swapSigns132<>+0(SB)/4, $0x3f800000
+DATA swapSigns132<>+4(SB)/4, $0xbf800000
+DATA swapSigns132<>+8(SB)/4, $0x3f800000
+DATA swapSigns132<>+12(SB)/4, $0xbf800000
+DATA swapSigns132<>+16(SB)/4, $0x3f800000
+DATA swapSigns132<>+20(SB)/4, $0xbf800000
+DATA swapSigns132<>+24(SB)/4, $0x3f800000
+DATA swapSigns132<>+28(SB)/4, $0xbf800000
+DATA swapSigns132<>+32(SB)/4, $0x3f800000
+DATA swapSigns132<>+36(SB)/4, $0xbf800000
+DATA swapSigns132<>+40(SB)/4, $0x3f800000
+DATA swapSigns132<>+44(SB)/4, $0xbf800000
+DATA swapSigns132<>+48(SB)/4, $0x3f800000
+DATA swapSigns132<>+52(SB)/4, $0xbf800000
+DATA swapSigns132<>+56(SB)/4, $0x3f800000
+DATA swapSigns132<>+60(SB)/4, $0xbf800000
+GLOBL swapSigns132<>(SB), RODATA|NOPTR, $64
+
+DATA sign32<>+0(SB)/4, $0x80000000
+DATA sign32<>+4(SB)/4, $0x80000000
+DATA sign32<>+8(SB)/4, $0x80000000
+DATA sign32<>+12(SB)/4, $0x80000000
+DATA sign32<>+16(SB)/4, $0x80000000
+DATA sign32<>+20(SB)/4, $0x80000000
+DATA sign32<>+24(SB)/4, $0x80000000
+DATA sign32<>+28(SB)/4, $0x80000000
+DATA sign32<>+32(SB)/4, $0x80000000
+DATA sign32<>+36(SB)/4, $0x80000000
+DATA sign32<>+40(SB)/4, $0x80000000
+DATA sign32<>+44(SB)/4, $0x80000000
+DATA sign32<>+48(SB)/4, $0x80000000
+DATA sign32<>+52(SB)/4, $0x80000000
+DATA sign32<>+56(SB)/4, $0x80000000
+DATA sign32<>+60(SB)/4, $0x80000000
+GLOBL sign32<>(SB), RODATA|NOPTR, $64
+
 // func set64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·set64AVX512(SB), NOSPLIT, $0-88
@@ -2126,24 +2266,27 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters64AVX512(q int, x []float64)
+// func quarters64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
 // Requires: AVX, AVX512F
-TEXT ·quarters64AVX512(SB), NOSPLIT, $0-32
+TEXT ·quarters64AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x03, DX
+	SHLQ $0x03, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPD (BX), Z0
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z1
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z2
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z3
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPD (DI), Z0
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z1
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z2
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z3
+	ADDQ    SI, DI
 	VADDPD  Z2, Z0, Z4
 	VSUBPD  Z2, Z0, Z2
 	VADDPD  Z3, Z1, Z0
@@ -2152,47 +2295,51 @@ turn:
 	VSUBPD  Z0, Z4, Z0
 	VADDPD  Z3, Z2, Z4
 	VSUBPD  Z3, Z2, Z3
-	MOVQ    CX, BX
-	VMOVUPD Z1, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z0, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z4, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z3, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPD Z1, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z0, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z4, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z3, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000040, BX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000008, AX
 	JG      turn
 	VZEROUPPER
 	RET
 
-// func eighths64AVX512(q int, x []float64)
+// func eighths64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
 // Requires: AVX, AVX512F
-TEXT ·eighths64AVX512(SB), NOSPLIT, $0-32
+TEXT ·eighths64AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x03, DX
+	SHLQ $0x03, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPD (BX), Z0
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z1
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z2
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z3
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z4
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z5
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z6
-	ADDQ    DX, BX
-	VMOVUPD (BX), Z7
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPD (DI), Z0
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z1
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z2
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z3
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z4
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z5
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z6
+	ADDQ    SI, DI
+	VMOVUPD (DI), Z7
+	ADDQ    SI, DI
 	VADDPD  Z4, Z0, Z8
 	VSUBPD  Z4, Z0, Z4
 	VADDPD  Z5, Z1, Z0
@@ -2217,26 +2364,160 @@ turn:
 	VSUBPD  Z4, Z0, Z4
 	VADDPD  Z7, Z6, Z0
 	VSUBPD  Z7, Z6, Z7
-	MOVQ    CX, BX
-	VMOVUPD Z5, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z8, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z3, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z2, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z1, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z4, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z0, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Z7, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPD Z5, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z8, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z3, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z2, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z1, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z4, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z0, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Z7, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000040, BX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000008, AX
 	JG      turn
+	VZEROUPPER
+	RET
+
+// func lowest64AVX512(n int, x []float64, scale float64)
+// Requires: AVX, AVX512F
+TEXT ·lowest64AVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x_base+8(FP), CX
+	VBROADCASTSD scale+32(FP), Z0
+
+turn:
+	VMOVUPD     (CX), Z1
+	VMOVUPD     64(CX), Z2
+	VMOVUPD     128(CX), Z3
+	VMOVUPD     192(CX), Z4
+	VMOVUPD     256(CX), Z5
+	VMOVUPD     320(CX), Z6
+	VMOVUPD     384(CX), Z7
+	VMOVUPD     448(CX), Z8
+	VADDPD      Z5, Z1, Z9
+	VSUBPD      Z5, Z1, Z5
+	VADDPD      Z6, Z2, Z1
+	VSUBPD      Z6, Z2, Z6
+	VADDPD      Z7, Z3, Z2
+	VSUBPD      Z7, Z3, Z7
+	VADDPD      Z8, Z4, Z3
+	VSUBPD      Z8, Z4, Z8
+	VADDPD      Z2, Z9, Z4
+	VSUBPD      Z2, Z9, Z2
+	VADDPD      Z3, Z1, Z9
+	VSUBPD      Z3, Z1, Z3
+	VADDPD      Z7, Z5, Z1
+	VSUBPD      Z7, Z5, Z7
+	VADDPD      Z8, Z6, Z5
+	VSUBPD      Z8, Z6, Z8
+	VADDPD      Z9, Z4, Z6
+	VSUBPD      Z9, Z4, Z9
+	VADDPD      Z3, Z2, Z4
+	VSUBPD      Z3, Z2, Z3
+	VADDPD      Z5, Z1, Z2
+	VSUBPD      Z5, Z1, Z5
+	VADDPD      Z8, Z7, Z1
+	VSUBPD      Z8, Z7, Z8
+	VSHUFF64X2  $0x4e, Z6, Z6, Z7
+	VFMADD132PD swapSigns464<>+0(SB), Z7, Z6
+	VSHUFF64X2  $0xb1, Z6, Z6, Z7
+	VFMADD132PD swapSigns264<>+0(SB), Z7, Z6
+	VPERMILPD   $0x55, Z6, Z7
+	VFMADD132PD swapSigns164<>+0(SB), Z7, Z6
+	VMULPD      Z0, Z6, Z6
+	VMOVUPD     Z6, (CX)
+	VSHUFF64X2  $0x4e, Z9, Z9, Z6
+	VFMADD132PD swapSigns464<>+0(SB), Z6, Z9
+	VSHUFF64X2  $0xb1, Z9, Z9, Z6
+	VFMADD132PD swapSigns264<>+0(SB), Z6, Z9
+	VPERMILPD   $0x55, Z9, Z6
+	VFMADD132PD swapSigns164<>+0(SB), Z6, Z9
+	VMULPD      Z0, Z9, Z9
+	VMOVUPD     Z9, 64(CX)
+	VSHUFF64X2  $0x4e, Z4, Z4, Z6
+	VFMADD132PD swapSigns464<>+0(SB), Z6, Z4
+	VSHUFF64X2  $0xb1, Z4, Z4, Z6
+	VFMADD132PD swapSigns264<>+0(SB), Z6, Z4
+	VPERMILPD   $0x55, Z4, Z6
+	VFMADD132PD swapSigns164<>+0(SB), Z6, Z4
+	VMULPD      Z0, Z4, Z4
+	VMOVUPD     Z4, 128(CX)
+	VSHUFF64X2  $0x4e, Z3, Z3, Z4
+	VFMADD132PD swapSigns464<>+0(SB), Z4, Z3
+	VSHUFF64X2  $0xb1, Z3, Z3, Z4
+	VFMADD132PD swapSigns264<>+0(SB), Z4, Z3
+	VPERMILPD   $0x55, Z3, Z4
+	VFMADD132PD swapSigns164<>+0(SB), Z4, Z3
+	VMULPD      Z0, Z3, Z3
+	VMOVUPD     Z3, 192(CX)
+	VSHUFF64X2  $0x4e, Z2, Z2, Z3
+	VFMADD132PD swapSigns464<>+0(SB), Z3, Z2
+	VSHUFF64X2  $0xb1, Z2, Z2, Z3
+	VFMADD132PD swapSigns264<>+0(SB), Z3, Z2
+	VPERMILPD   $0x55, Z2, Z3
+	VFMADD132PD swapSigns164<>+0(SB), Z3, Z2
+	VMULPD      Z0, Z2, Z2
+	VMOVUPD     Z2, 256(CX)
+	VSHUFF64X2  $0x4e, Z5, Z5, Z2
+	VFMADD132PD swapSigns464<>+0(SB), Z2, Z5
+	VSHUFF64X2  $0xb1, Z5, Z5, Z2
+	VFMADD132PD swapSigns264<>+0(SB), Z2, Z5
+	VPERMILPD   $0x55, Z5, Z2
+	VFMADD132PD swapSigns164<>+0(SB), Z2, Z5
+	VMULPD      Z0, Z5, Z5
+	VMOVUPD     Z5, 320(CX)
+	VSHUFF64X2  $0x4e, Z1, Z1, Z2
+	VFMADD132PD swapSigns464<>+0(SB), Z2, Z1
+	VSHUFF64X2  $0xb1, Z1, Z1, Z2
+	VFMADD132PD swapSigns264<>+0(SB), Z2, Z1
+	VPERMILPD   $0x55, Z1, Z2
+	VFMADD132PD swapSigns164<>+0(SB), Z2, Z1
+	VMULPD      Z0, Z1, Z1
+	VMOVUPD     Z1, 384(CX)
+	VSHUFF64X2  $0x4e, Z8, Z8, Z1
+	VFMADD132PD swapSigns464<>+0(SB), Z1, Z8
+	VSHUFF64X2  $0xb1, Z8, Z8, Z1
+	VFMADD132PD swapSigns264<>+0(SB), Z1, Z8
+	VPERMILPD   $0x55, Z8, Z1
+	VFMADD132PD swapSigns164<>+0(SB), Z1, Z8
+	VMULPD      Z0, Z8, Z8
+	VMOVUPD     Z8, 448(CX)
+	ADDQ        $0x00000200, CX
+	SUBQ        $0x00000040, AX
+	JG          turn
+	VZEROUPPER
+	RET
+
+// func flip64AVX512(n int, x []float64, signs []int8)
+// Requires: AVX, AVX512F
+TEXT ·flip64AVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), DX
+	MOVQ signs_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VPMOVSXBQ (BX)(CX*1), Z0
+	VPANDQ    sign64<>+0(SB), Z0, Z0
+	VPXORQ    (DX)(CX*8), Z0, Z0
+	VMOVUPD   Z0, (DX)(CX*8)
+	ADDQ      $0x08, CX
+	CMPQ      CX, AX
+	JL        turn
+
+done:
 	VZEROUPPER
 	RET
 
@@ -3391,24 +3672,27 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters32AVX512(q int, x []float32)
+// func quarters32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
 // Requires: AVX, AVX512F
-TEXT ·quarters32AVX512(SB), NOSPLIT, $0-32
+TEXT ·quarters32AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x02, DX
+	SHLQ $0x02, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPS (BX), Z0
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z1
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z2
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z3
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPS (DI), Z0
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z1
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z2
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z3
+	ADDQ    SI, DI
 	VADDPS  Z2, Z0, Z4
 	VSUBPS  Z2, Z0, Z2
 	VADDPS  Z3, Z1, Z0
@@ -3417,47 +3701,51 @@ turn:
 	VSUBPS  Z0, Z4, Z0
 	VADDPS  Z3, Z2, Z4
 	VSUBPS  Z3, Z2, Z3
-	MOVQ    CX, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z0, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z0, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000040, BX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, AX
 	JG      turn
 	VZEROUPPER
 	RET
 
-// func eighths32AVX512(q int, x []float32)
+// func eighths32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
 // Requires: AVX, AVX512F
-TEXT ·eighths32AVX512(SB), NOSPLIT, $0-32
+TEXT ·eighths32AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x02, DX
+	SHLQ $0x02, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPS (BX), Z0
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z1
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z2
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z3
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z4
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z5
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z6
-	ADDQ    DX, BX
-	VMOVUPS (BX), Z7
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPS (DI), Z0
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z1
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z2
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z3
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z4
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z5
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z6
+	ADDQ    SI, DI
+	VMOVUPS (DI), Z7
+	ADDQ    SI, DI
 	VADDPS  Z4, Z0, Z8
 	VSUBPS  Z4, Z0, Z4
 	VADDPS  Z5, Z1, Z0
@@ -3482,26 +3770,176 @@ turn:
 	VSUBPS  Z4, Z0, Z4
 	VADDPS  Z7, Z6, Z0
 	VSUBPS  Z7, Z6, Z7
-	MOVQ    CX, BX
-	VMOVUPS Z5, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z8, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z3, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z2, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z1, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z4, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z0, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Z7, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPS Z5, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z8, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z3, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z2, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z1, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z4, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z0, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Z7, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000040, BX
 	ADDQ    $0x00000040, CX
 	SUBQ    $0x00000010, AX
 	JG      turn
+	VZEROUPPER
+	RET
+
+// func lowest32AVX512(n int, x []float32, scale float32)
+// Requires: AVX, AVX512F
+TEXT ·lowest32AVX512(SB), NOSPLIT, $0-36
+	MOVQ         n+0(FP), AX
+	MOVQ         x_base+8(FP), CX
+	VBROADCASTSS scale+32(FP), Z0
+
+turn:
+	VMOVUPS     (CX), Z1
+	VMOVUPS     64(CX), Z2
+	VMOVUPS     128(CX), Z3
+	VMOVUPS     192(CX), Z4
+	VMOVUPS     256(CX), Z5
+	VMOVUPS     320(CX), Z6
+	VMOVUPS     384(CX), Z7
+	VMOVUPS     448(CX), Z8
+	VADDPS      Z5, Z1, Z9
+	VSUBPS      Z5, Z1, Z5
+	VADDPS      Z6, Z2, Z1
+	VSUBPS      Z6, Z2, Z6
+	VADDPS      Z7, Z3, Z2
+	VSUBPS      Z7, Z3, Z7
+	VADDPS      Z8, Z4, Z3
+	VSUBPS      Z8, Z4, Z8
+	VADDPS      Z2, Z9, Z4
+	VSUBPS      Z2, Z9, Z2
+	VADDPS      Z3, Z1, Z9
+	VSUBPS      Z3, Z1, Z3
+	VADDPS      Z7, Z5, Z1
+	VSUBPS      Z7, Z5, Z7
+	VADDPS      Z8, Z6, Z5
+	VSUBPS      Z8, Z6, Z8
+	VADDPS      Z9, Z4, Z6
+	VSUBPS      Z9, Z4, Z9
+	VADDPS      Z3, Z2, Z4
+	VSUBPS      Z3, Z2, Z3
+	VADDPS      Z5, Z1, Z2
+	VSUBPS      Z5, Z1, Z5
+	VADDPS      Z8, Z7, Z1
+	VSUBPS      Z8, Z7, Z8
+	VSHUFF32X4  $0x4e, Z6, Z6, Z7
+	VFMADD132PS swapSigns832<>+0(SB), Z7, Z6
+	VSHUFF32X4  $0xb1, Z6, Z6, Z7
+	VFMADD132PS swapSigns432<>+0(SB), Z7, Z6
+	VPERMILPS   $0x4e, Z6, Z7
+	VFMADD132PS swapSigns232<>+0(SB), Z7, Z6
+	VPERMILPS   $0xb1, Z6, Z7
+	VFMADD132PS swapSigns132<>+0(SB), Z7, Z6
+	VMULPS      Z0, Z6, Z6
+	VMOVUPS     Z6, (CX)
+	VSHUFF32X4  $0x4e, Z9, Z9, Z6
+	VFMADD132PS swapSigns832<>+0(SB), Z6, Z9
+	VSHUFF32X4  $0xb1, Z9, Z9, Z6
+	VFMADD132PS swapSigns432<>+0(SB), Z6, Z9
+	VPERMILPS   $0x4e, Z9, Z6
+	VFMADD132PS swapSigns232<>+0(SB), Z6, Z9
+	VPERMILPS   $0xb1, Z9, Z6
+	VFMADD132PS swapSigns132<>+0(SB), Z6, Z9
+	VMULPS      Z0, Z9, Z9
+	VMOVUPS     Z9, 64(CX)
+	VSHUFF32X4  $0x4e, Z4, Z4, Z6
+	VFMADD132PS swapSigns832<>+0(SB), Z6, Z4
+	VSHUFF32X4  $0xb1, Z4, Z4, Z6
+	VFMADD132PS swapSigns432<>+0(SB), Z6, Z4
+	VPERMILPS   $0x4e, Z4, Z6
+	VFMADD132PS swapSigns232<>+0(SB), Z6, Z4
+	VPERMILPS   $0xb1, Z4, Z6
+	VFMADD132PS swapSigns132<>+0(SB), Z6, Z4
+	VMULPS      Z0, Z4, Z4
+	VMOVUPS     Z4, 128(CX)
+	VSHUFF32X4  $0x4e, Z3, Z3, Z4
+	VFMADD132PS swapSigns832<>+0(SB), Z4, Z3
+	VSHUFF32X4  $0xb1, Z3, Z3, Z4
+	VFMADD132PS swapSigns432<>+0(SB), Z4, Z3
+	VPERMILPS   $0x4e, Z3, Z4
+	VFMADD132PS swapSigns232<>+0(SB), Z4, Z3
+	VPERMILPS   $0xb1, Z3, Z4
+	VFMADD132PS swapSigns132<>+0(SB), Z4, Z3
+	VMULPS      Z0, Z3, Z3
+	VMOVUPS     Z3, 192(CX)
+	VSHUFF32X4  $0x4e, Z2, Z2, Z3
+	VFMADD132PS swapSigns832<>+0(SB), Z3, Z2
+	VSHUFF32X4  $0xb1, Z2, Z2, Z3
+	VFMADD132PS swapSigns432<>+0(SB), Z3, Z2
+	VPERMILPS   $0x4e, Z2, Z3
+	VFMADD132PS swapSigns232<>+0(SB), Z3, Z2
+	VPERMILPS   $0xb1, Z2, Z3
+	VFMADD132PS swapSigns132<>+0(SB), Z3, Z2
+	VMULPS      Z0, Z2, Z2
+	VMOVUPS     Z2, 256(CX)
+	VSHUFF32X4  $0x4e, Z5, Z5, Z2
+	VFMADD132PS swapSigns832<>+0(SB), Z2, Z5
+	VSHUFF32X4  $0xb1, Z5, Z5, Z2
+	VFMADD132PS swapSigns432<>+0(SB), Z2, Z5
+	VPERMILPS   $0x4e, Z5, Z2
+	VFMADD132PS swapSigns232<>+0(SB), Z2, Z5
+	VPERMILPS   $0xb1, Z5, Z2
+	VFMADD132PS swapSigns132<>+0(SB), Z2, Z5
+	VMULPS      Z0, Z5, Z5
+	VMOVUPS     Z5, 320(CX)
+	VSHUFF32X4  $0x4e, Z1, Z1, Z2
+	VFMADD132PS swapSigns832<>+0(SB), Z2, Z1
+	VSHUFF32X4  $0xb1, Z1, Z1, Z2
+	VFMADD132PS swapSigns432<>+0(SB), Z2, Z1
+	VPERMILPS   $0x4e, Z1, Z2
+	VFMADD132PS swapSigns232<>+0(SB), Z2, Z1
+	VPERMILPS   $0xb1, Z1, Z2
+	VFMADD132PS swapSigns132<>+0(SB), Z2, Z1
+	VMULPS      Z0, Z1, Z1
+	VMOVUPS     Z1, 384(CX)
+	VSHUFF32X4  $0x4e, Z8, Z8, Z1
+	VFMADD132PS swapSigns832<>+0(SB), Z1, Z8
+	VSHUFF32X4  $0xb1, Z8, Z8, Z1
+	VFMADD132PS swapSigns432<>+0(SB), Z1, Z8
+	VPERMILPS   $0x4e, Z8, Z1
+	VFMADD132PS swapSigns232<>+0(SB), Z1, Z8
+	VPERMILPS   $0xb1, Z8, Z1
+	VFMADD132PS swapSigns132<>+0(SB), Z1, Z8
+	VMULPS      Z0, Z8, Z8
+	VMOVUPS     Z8, 448(CX)
+	ADDQ        $0x00000200, CX
+	SUBQ        $0x00000080, AX
+	JG          turn
+	VZEROUPPER
+	RET
+
+// func flip32AVX512(n int, x []float32, signs []int8)
+// Requires: AVX, AVX512F
+TEXT ·flip32AVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), DX
+	MOVQ signs_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VPMOVSXBD (BX)(CX*1), Z0
+	VPANDQ    sign32<>+0(SB), Z0, Z0
+	VPXORQ    (DX)(CX*4), Z0, Z0
+	VMOVUPS   Z0, (DX)(CX*4)
+	ADDQ      $0x10, CX
+	CMPQ      CX, AX
+	JL        turn
+
+done:
 	VZEROUPPER
 	RET
 
@@ -4311,24 +4749,27 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters64AVX2(q int, x []float64)
+// func quarters64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
 // Requires: AVX
-TEXT ·quarters64AVX2(SB), NOSPLIT, $0-32
+TEXT ·quarters64AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x03, DX
+	SHLQ $0x03, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPD (BX), Y0
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y1
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y2
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y3
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPD (DI), Y0
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y1
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y2
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y3
+	ADDQ    SI, DI
 	VADDPD  Y2, Y0, Y4
 	VSUBPD  Y2, Y0, Y2
 	VADDPD  Y3, Y1, Y0
@@ -4337,47 +4778,51 @@ turn:
 	VSUBPD  Y0, Y4, Y0
 	VADDPD  Y3, Y2, Y4
 	VSUBPD  Y3, Y2, Y3
-	MOVQ    CX, BX
-	VMOVUPD Y1, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y0, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y4, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y3, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPD Y1, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y0, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y4, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y3, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000020, BX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000004, AX
 	JG      turn
 	VZEROUPPER
 	RET
 
-// func eighths64AVX2(q int, x []float64)
+// func eighths64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
 // Requires: AVX
-TEXT ·eighths64AVX2(SB), NOSPLIT, $0-32
+TEXT ·eighths64AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x03, DX
+	SHLQ $0x03, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPD (BX), Y0
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y1
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y2
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y3
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y4
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y5
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y6
-	ADDQ    DX, BX
-	VMOVUPD (BX), Y7
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPD (DI), Y0
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y1
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y2
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y3
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y4
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y5
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y6
+	ADDQ    SI, DI
+	VMOVUPD (DI), Y7
+	ADDQ    SI, DI
 	VADDPD  Y4, Y0, Y8
 	VSUBPD  Y4, Y0, Y4
 	VADDPD  Y5, Y1, Y0
@@ -4402,26 +4847,144 @@ turn:
 	VSUBPD  Y4, Y0, Y4
 	VADDPD  Y7, Y6, Y0
 	VSUBPD  Y7, Y6, Y7
-	MOVQ    CX, BX
-	VMOVUPD Y5, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y8, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y3, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y2, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y1, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y4, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y0, (BX)
-	ADDQ    DX, BX
-	VMOVUPD Y7, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPD Y5, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y8, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y3, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y2, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y1, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y4, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y0, (DI)
+	ADDQ    DX, DI
+	VMOVUPD Y7, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000020, BX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000004, AX
 	JG      turn
+	VZEROUPPER
+	RET
+
+// func lowest64AVX2(n int, x []float64, scale float64)
+// Requires: AVX, FMA3
+TEXT ·lowest64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         x_base+8(FP), CX
+	VBROADCASTSD scale+32(FP), Y0
+
+turn:
+	VMOVUPD     (CX), Y1
+	VMOVUPD     32(CX), Y2
+	VMOVUPD     64(CX), Y3
+	VMOVUPD     96(CX), Y4
+	VMOVUPD     128(CX), Y5
+	VMOVUPD     160(CX), Y6
+	VMOVUPD     192(CX), Y7
+	VMOVUPD     224(CX), Y8
+	VADDPD      Y5, Y1, Y9
+	VSUBPD      Y5, Y1, Y5
+	VADDPD      Y6, Y2, Y1
+	VSUBPD      Y6, Y2, Y6
+	VADDPD      Y7, Y3, Y2
+	VSUBPD      Y7, Y3, Y7
+	VADDPD      Y8, Y4, Y3
+	VSUBPD      Y8, Y4, Y8
+	VADDPD      Y2, Y9, Y4
+	VSUBPD      Y2, Y9, Y2
+	VADDPD      Y3, Y1, Y9
+	VSUBPD      Y3, Y1, Y3
+	VADDPD      Y7, Y5, Y1
+	VSUBPD      Y7, Y5, Y7
+	VADDPD      Y8, Y6, Y5
+	VSUBPD      Y8, Y6, Y8
+	VADDPD      Y9, Y4, Y6
+	VSUBPD      Y9, Y4, Y9
+	VADDPD      Y3, Y2, Y4
+	VSUBPD      Y3, Y2, Y3
+	VADDPD      Y5, Y1, Y2
+	VSUBPD      Y5, Y1, Y5
+	VADDPD      Y8, Y7, Y1
+	VSUBPD      Y8, Y7, Y8
+	VPERM2F128  $0x01, Y6, Y6, Y7
+	VFMADD132PD swapSigns264<>+0(SB), Y7, Y6
+	VPERMILPD   $0x05, Y6, Y7
+	VFMADD132PD swapSigns164<>+0(SB), Y7, Y6
+	VMULPD      Y0, Y6, Y6
+	VMOVUPD     Y6, (CX)
+	VPERM2F128  $0x01, Y9, Y9, Y6
+	VFMADD132PD swapSigns264<>+0(SB), Y6, Y9
+	VPERMILPD   $0x05, Y9, Y6
+	VFMADD132PD swapSigns164<>+0(SB), Y6, Y9
+	VMULPD      Y0, Y9, Y9
+	VMOVUPD     Y9, 32(CX)
+	VPERM2F128  $0x01, Y4, Y4, Y6
+	VFMADD132PD swapSigns264<>+0(SB), Y6, Y4
+	VPERMILPD   $0x05, Y4, Y6
+	VFMADD132PD swapSigns164<>+0(SB), Y6, Y4
+	VMULPD      Y0, Y4, Y4
+	VMOVUPD     Y4, 64(CX)
+	VPERM2F128  $0x01, Y3, Y3, Y4
+	VFMADD132PD swapSigns264<>+0(SB), Y4, Y3
+	VPERMILPD   $0x05, Y3, Y4
+	VFMADD132PD swapSigns164<>+0(SB), Y4, Y3
+	VMULPD      Y0, Y3, Y3
+	VMOVUPD     Y3, 96(CX)
+	VPERM2F128  $0x01, Y2, Y2, Y3
+	VFMADD132PD swapSigns264<>+0(SB), Y3, Y2
+	VPERMILPD   $0x05, Y2, Y3
+	VFMADD132PD swapSigns164<>+0(SB), Y3, Y2
+	VMULPD      Y0, Y2, Y2
+	VMOVUPD     Y2, 128(CX)
+	VPERM2F128  $0x01, Y5, Y5, Y2
+	VFMADD132PD swapSigns264<>+0(SB), Y2, Y5
+	VPERMILPD   $0x05, Y5, Y2
+	VFMADD132PD swapSigns164<>+0(SB), Y2, Y5
+	VMULPD      Y0, Y5, Y5
+	VMOVUPD     Y5, 160(CX)
+	VPERM2F128  $0x01, Y1, Y1, Y2
+	VFMADD132PD swapSigns264<>+0(SB), Y2, Y1
+	VPERMILPD   $0x05, Y1, Y2
+	VFMADD132PD swapSigns164<>+0(SB), Y2, Y1
+	VMULPD      Y0, Y1, Y1
+	VMOVUPD     Y1, 192(CX)
+	VPERM2F128  $0x01, Y8, Y8, Y1
+	VFMADD132PD swapSigns264<>+0(SB), Y1, Y8
+	VPERMILPD   $0x05, Y8, Y1
+	VFMADD132PD swapSigns164<>+0(SB), Y1, Y8
+	VMULPD      Y0, Y8, Y8
+	VMOVUPD     Y8, 224(CX)
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000020, AX
+	JG          turn
+	VZEROUPPER
+	RET
+
+// func flip64AVX2(n int, x []float64, signs []int8)
+// Requires: AVX, AVX2
+TEXT ·flip64AVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), DX
+	MOVQ signs_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VPMOVSXBQ (BX)(CX*1), Y0
+	VPAND     sign64<>+0(SB), Y0, Y0
+	VPXOR     (DX)(CX*8), Y0, Y0
+	VMOVUPD   Y0, (DX)(CX*8)
+	ADDQ      $0x04, CX
+	CMPQ      CX, AX
+	JL        turn
+
+done:
 	VZEROUPPER
 	RET
 
@@ -5342,24 +5905,27 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters32AVX2(q int, x []float32)
+// func quarters32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
 // Requires: AVX
-TEXT ·quarters32AVX2(SB), NOSPLIT, $0-32
+TEXT ·quarters32AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x02, DX
+	SHLQ $0x02, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y0
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y1
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y2
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y3
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPS (DI), Y0
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y1
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y2
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y3
+	ADDQ    SI, DI
 	VADDPS  Y2, Y0, Y4
 	VSUBPS  Y2, Y0, Y2
 	VADDPS  Y3, Y1, Y0
@@ -5368,47 +5934,51 @@ turn:
 	VSUBPS  Y0, Y4, Y0
 	VADDPS  Y3, Y2, Y4
 	VSUBPS  Y3, Y2, Y3
-	MOVQ    CX, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y0, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPS Y1, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y0, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y4, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y3, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000020, BX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, AX
 	JG      turn
 	VZEROUPPER
 	RET
 
-// func eighths32AVX2(q int, x []float32)
+// func eighths32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
 // Requires: AVX
-TEXT ·eighths32AVX2(SB), NOSPLIT, $0-32
+TEXT ·eighths32AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ x_base+8(FP), CX
-	MOVQ AX, DX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
 	SHLQ $0x02, DX
+	SHLQ $0x02, SI
 
 turn:
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y0
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y1
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y2
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y3
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y4
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y5
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y6
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y7
-	ADDQ    DX, BX
+	MOVQ    BX, DI
+	VMOVUPS (DI), Y0
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y1
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y2
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y3
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y4
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y5
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y6
+	ADDQ    SI, DI
+	VMOVUPS (DI), Y7
+	ADDQ    SI, DI
 	VADDPS  Y4, Y0, Y8
 	VSUBPS  Y4, Y0, Y4
 	VADDPS  Y5, Y1, Y0
@@ -5433,26 +6003,160 @@ turn:
 	VSUBPS  Y4, Y0, Y4
 	VADDPS  Y7, Y6, Y0
 	VSUBPS  Y7, Y6, Y7
-	MOVQ    CX, BX
-	VMOVUPS Y5, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y8, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y3, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y2, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y1, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y4, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y0, (BX)
-	ADDQ    DX, BX
-	VMOVUPS Y7, (BX)
-	ADDQ    DX, BX
+	MOVQ    CX, DI
+	VMOVUPS Y5, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y8, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y3, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y2, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y1, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y4, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y0, (DI)
+	ADDQ    DX, DI
+	VMOVUPS Y7, (DI)
+	ADDQ    DX, DI
+	ADDQ    $0x00000020, BX
 	ADDQ    $0x00000020, CX
 	SUBQ    $0x00000008, AX
 	JG      turn
+	VZEROUPPER
+	RET
+
+// func lowest32AVX2(n int, x []float32, scale float32)
+// Requires: AVX, FMA3
+TEXT ·lowest32AVX2(SB), NOSPLIT, $0-36
+	MOVQ         n+0(FP), AX
+	MOVQ         x_base+8(FP), CX
+	VBROADCASTSS scale+32(FP), Y0
+
+turn:
+	VMOVUPS     (CX), Y1
+	VMOVUPS     32(CX), Y2
+	VMOVUPS     64(CX), Y3
+	VMOVUPS     96(CX), Y4
+	VMOVUPS     128(CX), Y5
+	VMOVUPS     160(CX), Y6
+	VMOVUPS     192(CX), Y7
+	VMOVUPS     224(CX), Y8
+	VADDPS      Y5, Y1, Y9
+	VSUBPS      Y5, Y1, Y5
+	VADDPS      Y6, Y2, Y1
+	VSUBPS      Y6, Y2, Y6
+	VADDPS      Y7, Y3, Y2
+	VSUBPS      Y7, Y3, Y7
+	VADDPS      Y8, Y4, Y3
+	VSUBPS      Y8, Y4, Y8
+	VADDPS      Y2, Y9, Y4
+	VSUBPS      Y2, Y9, Y2
+	VADDPS      Y3, Y1, Y9
+	VSUBPS      Y3, Y1, Y3
+	VADDPS      Y7, Y5, Y1
+	VSUBPS      Y7, Y5, Y7
+	VADDPS      Y8, Y6, Y5
+	VSUBPS      Y8, Y6, Y8
+	VADDPS      Y9, Y4, Y6
+	VSUBPS      Y9, Y4, Y9
+	VADDPS      Y3, Y2, Y4
+	VSUBPS      Y3, Y2, Y3
+	VADDPS      Y5, Y1, Y2
+	VSUBPS      Y5, Y1, Y5
+	VADDPS      Y8, Y7, Y1
+	VSUBPS      Y8, Y7, Y8
+	VPERM2F128  $0x01, Y6, Y6, Y7
+	VFMADD132PS swapSigns432<>+0(SB), Y7, Y6
+	VPERMILPS   $0x4e, Y6, Y7
+	VFMADD132PS swapSigns232<>+0(SB), Y7, Y6
+	VPERMILPS   $0xb1, Y6, Y7
+	VFMADD132PS swapSigns132<>+0(SB), Y7, Y6
+	VMULPS      Y0, Y6, Y6
+	VMOVUPS     Y6, (CX)
+	VPERM2F128  $0x01, Y9, Y9, Y6
+	VFMADD132PS swapSigns432<>+0(SB), Y6, Y9
+	VPERMILPS   $0x4e, Y9, Y6
+	VFMADD132PS swapSigns232<>+0(SB), Y6, Y9
+	VPERMILPS   $0xb1, Y9, Y6
+	VFMADD132PS swapSigns132<>+0(SB), Y6, Y9
+	VMULPS      Y0, Y9, Y9
+	VMOVUPS     Y9, 32(CX)
+	VPERM2F128  $0x01, Y4, Y4, Y6
+	VFMADD132PS swapSigns432<>+0(SB), Y6, Y4
+	VPERMILPS   $0x4e, Y4, Y6
+	VFMADD132PS swapSigns232<>+0(SB), Y6, Y4
+	VPERMILPS   $0xb1, Y4, Y6
+	VFMADD132PS swapSigns132<>+0(SB), Y6, Y4
+	VMULPS      Y0, Y4, Y4
+	VMOVUPS     Y4, 64(CX)
+	VPERM2F128  $0x01, Y3, Y3, Y4
+	VFMADD132PS swapSigns432<>+0(SB), Y4, Y3
+	VPERMILPS   $0x4e, Y3, Y4
+	VFMADD132PS swapSigns232<>+0(SB), Y4, Y3
+	VPERMILPS   $0xb1, Y3, Y4
+	VFMADD132PS swapSigns132<>+0(SB), Y4, Y3
+	VMULPS      Y0, Y3, Y3
+	VMOVUPS     Y3, 96(CX)
+	VPERM2F128  $0x01, Y2, Y2, Y3
+	VFMADD132PS swapSigns432<>+0(SB), Y3, Y2
+	VPERMILPS   $0x4e, Y2, Y3
+	VFMADD132PS swapSigns232<>+0(SB), Y3, Y2
+	VPERMILPS   $0xb1, Y2, Y3
+	VFMADD132PS swapSigns132<>+0(SB), Y3, Y2
+	VMULPS      Y0, Y2, Y2
+	VMOVUPS     Y2, 128(CX)
+	VPERM2F128  $0x01, Y5, Y5, Y2
+	VFMADD132PS swapSigns432<>+0(SB), Y2, Y5
+	VPERMILPS   $0x4e, Y5, Y2
+	VFMADD132PS swapSigns232<>+0(SB), Y2, Y5
+	VPERMILPS   $0xb1, Y5, Y2
+	VFMADD132PS swapSigns132<>+0(SB), Y2, Y5
+	VMULPS      Y0, Y5, Y5
+	VMOVUPS     Y5, 160(CX)
+	VPERM2F128  $0x01, Y1, Y1, Y2
+	VFMADD132PS swapSigns432<>+0(SB), Y2, Y1
+	VPERMILPS   $0x4e, Y1, Y2
+	VFMADD132PS swapSigns232<>+0(SB), Y2, Y1
+	VPERMILPS   $0xb1, Y1, Y2
+	VFMADD132PS swapSigns132<>+0(SB), Y2, Y1
+	VMULPS      Y0, Y1, Y1
+	VMOVUPS     Y1, 192(CX)
+	VPERM2F128  $0x01, Y8, Y8, Y1
+	VFMADD132PS swapSigns432<>+0(SB), Y1, Y8
+	VPERMILPS   $0x4e, Y8, Y1
+	VFMADD132PS swapSigns232<>+0(SB), Y1, Y8
+	VPERMILPS   $0xb1, Y8, Y1
+	VFMADD132PS swapSigns132<>+0(SB), Y1, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, 224(CX)
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, AX
+	JG          turn
+	VZEROUPPER
+	RET
+
+// func flip32AVX2(n int, x []float32, signs []int8)
+// Requires: AVX, AVX2
+TEXT ·flip32AVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), DX
+	MOVQ signs_base+32(FP), BX
+	XORQ CX, CX
+	CMPQ AX, $0x00
+	JE   done
+
+turn:
+	VPMOVSXBD (BX)(CX*1), Y0
+	VPAND     sign32<>+0(SB), Y0, Y0
+	VPXOR     (DX)(CX*4), Y0, Y0
+	VMOVUPS   Y0, (DX)(CX*4)
+	ADDQ      $0x08, CX
+	CMPQ      CX, AX
+	JL        turn
+
+done:
 	VZEROUPPER
 	RET
 

@@ -95,3 +95,11 @@ func take[T Float](left, right int) *workspace[T] {
 
 // leave gives it back.
 func (w *workspace[T]) leave() { freed[T]().Put(w) }
+
+// Scratch calls use with n values, which hold anything, and takes them back when
+// it returns: memory that was used before is many times as fast as fresh one.
+func Scratch[T Float](n int, use func(room []T)) {
+	w := take[T](n, 0)
+	use(w.left[:n])
+	w.leave()
+}

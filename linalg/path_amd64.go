@@ -70,19 +70,19 @@ func elementwise32(p Path) elementwise[float32] {
 func butterflies64(p Path) butterflies[float64] {
 	switch p {
 	case AVX512:
-		return butterflies[float64]{8, quarters64AVX512, eighths64AVX512}
+		return butterflies[float64]{8, quarters64AVX512, eighths64AVX512, lowest64AVX512, flip64AVX512}
 	case AVX2:
-		return butterflies[float64]{4, quarters64AVX2, eighths64AVX2}
+		return butterflies[float64]{4, quarters64AVX2, eighths64AVX2, lowest64AVX2, flip64AVX2}
 	}
-	return butterflies[float64]{1, quarters[float64], eighths[float64]}
+	return portableButterflies[float64]()
 }
 
 func butterflies32(p Path) butterflies[float32] {
 	switch p {
 	case AVX512:
-		return butterflies[float32]{16, quarters32AVX512, eighths32AVX512}
+		return butterflies[float32]{16, quarters32AVX512, eighths32AVX512, lowest32AVX512, flip32AVX512}
 	case AVX2:
-		return butterflies[float32]{8, quarters32AVX2, eighths32AVX2}
+		return butterflies[float32]{8, quarters32AVX2, eighths32AVX2, lowest32AVX2, flip32AVX2}
 	}
-	return butterflies[float32]{1, quarters[float32], eighths[float32]}
+	return portableButterflies[float32]()
 }

@@ -11,10 +11,5 @@ func micro32(Path) micro[float32] { return portable[float32]() }
 func elementwise64(Path) elementwise[float64] { return portableElementwise[float64]() }
 func elementwise32(Path) elementwise[float32] { return portableElementwise[float32]() }
 
-func butterflies64(Path) butterflies[float64] {
-	return butterflies[float64]{1, quarters[float64], eighths[float64]}
-}
-
-func butterflies32(Path) butterflies[float32] {
-	return butterflies[float32]{1, quarters[float32], eighths[float32]}
-}
+func butterflies64(Path) butterflies[float64] { return portableButterflies[float64]() }
+func butterflies32(Path) butterflies[float32] { return portableButterflies[float32]() }

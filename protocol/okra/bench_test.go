@@ -2,6 +2,8 @@ package okra
 
 import (
 	"fmt"
+	"math/bits"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -41,6 +43,63 @@ func BenchmarkEncode(b *testing.B) {
 			b.ReportMetric(float64(slices.Max(fastest))/1e6, "ms/piece")
 		})
 	}
+}
+
+// BenchmarkEncodeLimit encodes 400 rows beside what no encoder can beat, in
+// turns, and reports the best of five of each: for hadamard, reading and
+// writing the encoded rows as often as a round's permutations and transforms
+// go over them, 2 rounds + 2 times; for block, as many multiply-adds as fast as
+// a product of matrices does them.
+func BenchmarkEncodeLimit(b *testing.B) {
+	for _, f := range []int{1 << 12, 1 << 14, 1 << 16, 1 << 18} {
+		for _, cores := range []int{1, 2} {
+			b.Run(fmt.Sprintf("hadamard/%d/cores=%d", f, cores), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+				e := mustEncoder(b, encoders[0], 1, f).(*hadamard)
+				x, y, z := randomRows("bench", 400, f), linalg.New[float64](400, e.Width()), linalg.New[float64](400, e.Width())
+				memory, took := race(b, func() { duplicate(z, y) }, func() { e.Encode(y, x) })
+				passes := float64(2 * len(e.layers)) // 2 (rounds + 1)
+				b.ReportMetric(16*float64(len(y.Data))/memory.Seconds()/1e9, "copy-GB/s")
+				b.ReportMetric(16*passes*float64(len(y.Data))/took.Seconds()/1e9, "GB/s")
+				b.ReportMetric(took.Seconds()/(passes*memory.Seconds()), "of-passes")
+				b.ReportMetric(took.Seconds()*1e9/float64(len(y.Data)*bits.Len(uint(f))), "ns/word/level")
+			})
+			b.Run(fmt.Sprintf("block/%d/cores=%d", f, cores), func(b *testing.B) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
+				e := mustEncoder(b, encoders[2], 1, f).(*block)
+				x, y := randomRows("bench", 400, f), linalg.New[float64](400, e.Width())
+				m, c := randomRows("bench", 1024, 1024), linalg.New[float64](1024, 1024)
+				product, took := race(b, func() { linalg.MulTransB(c, m, m) }, func() { e.Encode(y, x) })
+				flops := 0.0
+				for _, f := range e.frames {
+					flops += 2 * 400 * float64(f.rows) * float64(f.cols)
+				}
+				b.ReportMetric(flops/took.Seconds()/1e9, "GFLOP/s")
+				b.ReportMetric(2*1024*1024*1024/product.Seconds()/1e9, "gemm-GFLOP/s")
+				b.ReportMetric(flops/took.Seconds()*product.Seconds()/(2*1024*1024*1024), "of-gemm")
+			})
+		}
+	}
+}
+
+// race returns the shortest of five times of each of two, in turns.
+func race(b *testing.B, f, g func()) (forF, forG time.Duration) {
+	forF, forG = time.Hour, time.Hour
+	for b.Loop() {
+		for range 5 {
+			begin := time.Now()
+			f()
+			middle := time.Now()
+			g()
+			forF, forG = min(forF, middle.Sub(begin)), min(forG, time.Since(middle))
+		}
+	}
+	return forF, forG
+}
+
+// duplicate copies on all cores.
+func duplicate(to, from linalg.Matrix[float64]) {
+	linalg.For(len(to.Data), 1<<16, func(lo, hi int) { copy(to.Data[lo:hi], from.Data[lo:hi]) })
 }
 
 func BenchmarkNewEncoder(b *testing.B) {

@@ -69,47 +69,36 @@ func (h *hadamard) Encode(dst, src linalg.Matrix[float64]) { encode(h, dst, src)
 
 func (h *hadamard) piece(dst, src linalg.Matrix[float64], _ int) {
 	linalg.For(src.Rows, max(1, 1<<16/h.width), func(lo, hi int) {
-		scratch := make([]float64, h.width)
-		for i := lo; i < hi; i++ {
-			h.row(dst.Row(i), src.Row(i), scratch)
-		}
+		linalg.Scratch(h.width, func(scratch []float64) {
+			for i := lo; i < hi; i++ {
+				h.row(dst.Row(i), src.Row(i), scratch)
+			}
+		})
 	})
 }
 
 // row encodes one row. The layers write to scratch and dst in turn, the last
 // one to dst.
 func (h *hadamard) row(dst, src, scratch []float64) {
-	here, there := dst, scratch
+	here, there := scratch, dst
 	if len(h.layers)%2 == 0 {
-		here, there = scratch, dst
+		here, there = dst, scratch
 	}
-	h.layers[0].spread(here, src)
+	clear(here[copy(here, src):])
+	h.layers[0].apply(there, here)
 	for r, l := range h.layers[1:] {
+		here, there = there, here
 		h.mix(here, h.between[r])
 		l.apply(there, here)
-		here, there = there, here
 	}
 }
 
-// mix transforms the windows.
+// mix is the orthonormal Walsh-Hadamard transforms of the windows.
 func (h *hadamard) mix(x []float64, between []int8) {
-	transform(x[:h.window])
-	if h.window == h.width {
-		return
-	}
-	last := x[h.width-h.window:]
-	for i, sign := range between {
-		last[i] *= float64(sign)
-	}
-	transform(last)
-}
-
-// transform is the orthonormal Walsh-Hadamard transform.
-func transform(x []float64) {
-	linalg.FWHT(x)
-	scale := 1 / math.Sqrt(float64(len(x)))
-	for i := range x {
-		x[i] *= scale
+	scale := 1 / math.Sqrt(float64(h.window))
+	linalg.SignedFWHT(x[:h.window], nil, scale)
+	if h.window < h.width {
+		linalg.SignedFWHT(x[h.width-h.window:], between, scale)
 	}
 }
 
@@ -117,17 +106,6 @@ func transform(x []float64) {
 func (l layer) apply(dst, src []float64) {
 	for i, s := range l {
 		dst[i] = flip(src[s&sourceMask], s)
-	}
-}
-
-// spread is apply for a src that lacks its last coordinates, which are zero.
-func (l layer) spread(dst, src []float64) {
-	for i, s := range l {
-		if at := int(s & sourceMask); at < len(src) {
-			dst[i] = flip(src[at], s)
-		} else {
-			dst[i] = 0
-		}
 	}
 }
 

@@ -21,20 +21,31 @@ func single() precision { return precision{"32", 4, 23, 127} }
 
 // constant writes a number as often as the widest register holds it.
 func (p precision) constant(name string, v float64) operand.Mem {
-	if p.size == 8 {
-		return p.word(name, math.Float64bits(v))
-	}
-	return p.word(name, uint64(math.Float32bits(float32(v))))
+	return p.pattern(name, func(int) float64 { return v })
 }
 
-// word writes the bits of a number.
-func (p precision) word(name string, bits uint64) operand.Mem {
-	at := GLOBL(name+p.suffix, RODATA|NOPTR)
-	for i := 0; i < 64; i += p.size {
+// pattern writes a number for each lane of the widest register.
+func (p precision) pattern(name string, v func(lane int) float64) operand.Mem {
+	return p.words(name, func(lane int) uint64 {
 		if p.size == 8 {
-			DATA(i, operand.U64(bits))
+			return math.Float64bits(v(lane))
+		}
+		return uint64(math.Float32bits(float32(v(lane))))
+	})
+}
+
+// word writes the bits of a number as often as the widest register holds it.
+func (p precision) word(name string, bits uint64) operand.Mem {
+	return p.words(name, func(int) uint64 { return bits })
+}
+
+func (p precision) words(name string, bits func(lane int) uint64) operand.Mem {
+	at := GLOBL(name+p.suffix, RODATA|NOPTR)
+	for lane := range 64 / p.size {
+		if p.size == 8 {
+			DATA(8*lane, operand.U64(bits(lane)))
 		} else {
-			DATA(i, operand.U32(bits))
+			DATA(4*lane, operand.U32(bits(lane)))
 		}
 	}
 	return at

@@ -8,26 +8,43 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// butterflies writes the highest levels of a Walsh-Hadamard transform of parts
-// times q values, parts = 2^levels, in one pass over the vector.
+// butterflies writes levels of a Walsh-Hadamard transform of parts times q
+// values, parts = 2^levels, whose parts lie apart, in one pass.
 func (u unit) butterflies(name string, levels int) {
 	parts := 1 << levels
-	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(q int, x []%s)", u.value))
-	Doc(fmt.Sprintf("%s%s does the %d highest levels of %dq values; q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
+	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(q int, to []%[1]s, toDistance int, from []%[1]s, fromDistance int)", u.value))
+	Doc(fmt.Sprintf("%s%s does %d levels of %d parts of q values; q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
 	Pragma("noescape")
-	left, at := Load(Param("q"), GP64()), Load(Param("x").Base(), GP64())
-	distance := GP64()
-	MOVQ(left, distance)
-	SHLQ(operand.Imm(uint64(shift(u.size))), distance)
+	left := Load(Param("q"), GP64())
+	to, toDistance := Load(Param("to").Base(), GP64()), Load(Param("toDistance"), GP64())
+	from, fromDistance := Load(Param("from").Base(), GP64()), Load(Param("fromDistance"), GP64())
+	SHLQ(operand.Imm(uint64(shift(u.size))), toDistance)
+	SHLQ(operand.Imm(uint64(shift(u.size))), fromDistance)
 	Label("turn")
-	v, to := make([]reg.VecVirtual, parts), GP64()
-	MOVQ(at, to)
+	v, at := make([]reg.VecVirtual, parts), GP64()
+	MOVQ(from, at)
 	for i := range v {
 		v[i] = u.register()
-		u.load(operand.Mem{Base: to}, v[i])
-		ADDQ(distance, to)
+		u.load(operand.Mem{Base: at}, v[i])
+		ADDQ(fromDistance, at)
 	}
-	for half := parts / 2; half > 0; half /= 2 {
+	u.across(v)
+	MOVQ(to, at)
+	for i := range v {
+		u.store(v[i], operand.Mem{Base: at})
+		ADDQ(toDistance, at)
+	}
+	ADDQ(operand.U32(u.width), from)
+	ADDQ(operand.U32(u.width), to)
+	SUBQ(operand.U32(u.width/u.size), left)
+	JG(operand.LabelRef("turn"))
+	VZEROUPPER()
+	RET()
+}
+
+// across does the levels across registers.
+func (u unit) across(v []reg.VecVirtual) {
+	for half := len(v) / 2; half > 0; half /= 2 {
 		for i := range v {
 			if i&half == 0 {
 				sum := u.register()
@@ -37,14 +54,64 @@ func (u unit) butterflies(name string, levels int) {
 			}
 		}
 	}
-	MOVQ(at, to)
+}
+
+// lowest writes the lowest levels of a transform: those across eight registers
+// and those inside of each, where a value is its neighbour plus or minus itself.
+func (u unit) lowest(signs []operand.Mem) {
+	TEXT("lowest"+u.suffix, NOSPLIT, fmt.Sprintf("func(n int, x []%[1]s, scale %[1]s)", u.value))
+	block := 8 * u.width / u.size
+	Doc(fmt.Sprintf("lowest%s does all levels of each %d of n values and multiplies them by scale; n is a positive multiple of %[2]d.", u.suffix, block))
+	Pragma("noescape")
+	left, x, scale := Load(Param("n"), GP64()), Load(Param("x").Base(), GP64()), u.number("scale")
+	Label("turn")
+	v := make([]reg.VecVirtual, 8)
 	for i := range v {
-		u.store(v[i], operand.Mem{Base: to})
-		ADDQ(distance, to)
+		v[i] = u.register()
+		u.load(operand.Mem{Base: x, Disp: i * u.width}, v[i])
 	}
-	ADDQ(operand.U32(u.width), at)
-	SUBQ(operand.U32(u.width/u.size), left)
+	u.across(v)
+	for i := range v {
+		for level, swap := range u.swaps {
+			neighbour := u.register()
+			swap(v[i], neighbour)
+			u.signed(signs[len(signs)-len(u.swaps)+level], neighbour, v[i])
+		}
+		u.mul(scale, v[i], v[i])
+		u.store(v[i], operand.Mem{Base: x, Disp: i * u.width})
+	}
+	ADDQ(operand.U32(8*u.width), x)
+	SUBQ(operand.U32(block), left)
 	JG(operand.LabelRef("turn"))
 	VZEROUPPER()
 	RET()
+}
+
+// swapSigns writes -1 for the upper of two neighbours at distance 8, 4, 2, 1,
+// and 1 for the lower.
+func swapSigns(p precision) []operand.Mem {
+	var all []operand.Mem
+	for distance := 8; distance > 0; distance /= 2 {
+		all = append(all, p.pattern(fmt.Sprint("swapSigns", distance), func(lane int) float64 {
+			if lane&distance != 0 {
+				return -1
+			}
+			return 1
+		}))
+	}
+	return all
+}
+
+// flip writes the change of signs.
+func (u unit) flip(sign operand.Mem) {
+	l := u.function("flip", "(n int, x []%s, signs []int8)", "changes the sign of those of the first n entries of x whose sign is below 0")
+	x, signs := Load(Param("x").Base(), GP64()), Load(Param("signs").Base(), GP64())
+	l.start()
+	s := u.register()
+	u.widen(operand.Mem{Base: signs, Index: l.i, Scale: 1}, s)
+	u.and(sign, s, s)
+	u.xor(l.at(x), s, s)
+	u.store(s, l.at(x))
+	l.next()
+	l.finish()
 }

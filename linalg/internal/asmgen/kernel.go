@@ -12,10 +12,16 @@ type constants struct {
 	log     logarithm
 	cos     cosine
 	nothing operand.Mem // a power of e that is 0 when negative
+
+	swapSigns []operand.Mem
+	sign      operand.Mem // its bit
 }
 
 func constantsOf(p precision) constants {
-	return constants{exponentialOf(p), logarithmOf(p), cosineOf(p), p.constant("nothing", 800)}
+	return constants{
+		exp: exponentialOf(p), log: logarithmOf(p), cos: cosineOf(p), nothing: p.constant("nothing", 800),
+		swapSigns: swapSigns(p), sign: p.word("sign", 1<<(8*p.size-1)),
+	}
 }
 
 // ofDistance writes a kernel that is a function of d = max(0, xx + zz - 2 xz);

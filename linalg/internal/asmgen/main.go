@@ -31,6 +31,8 @@ func writeMicro() {
 		u.peak()
 		u.butterflies("quarters", 2)
 		u.butterflies("eighths", 3)
+		u.lowest(numbers[u.size].swapSigns)
+		u.flip(numbers[u.size].sign)
 		u.exp(numbers[u.size].exp)
 		u.cos(numbers[u.size].cos)
 		u.ofDistances(numbers[u.size])

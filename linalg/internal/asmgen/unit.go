@@ -31,9 +31,13 @@ type unit struct {
 	fma       func(a, b, to operand.Op)          // to + a b
 	fnma      func(a, b, to operand.Op)          // to - a b
 	horner    func(next, v, to operand.Op)       // to v + next
+	signed    func(sign, next, to operand.Op)    // to sign + next
 	round     func(r reg.VecVirtual)             // to whole numbers
 	scale     func(c exponential, n, e reg.VecVirtual)
 	compare   func(how, with, v, bits operand.Op) // a bit for each entry
+
+	widen func(from, to operand.Op)   // signed bytes to whole numbers of size bytes
+	swaps []func(from, to operand.Op) // neighbours at half the lanes, at a quarter, ..., at 1
 
 	and, or, xor          func(a, b, to operand.Op)
 	addInt                func(from, with, to operand.Op) // whole numbers of size bytes
@@ -62,10 +66,16 @@ func units() []unit {
 
 func (u unit) both(set string) []unit { return []unit{u.double(set), u.single(set)} }
 
-// What the sets do each in its own way: rounding to whole numbers, multiplying
-// by 2^n, and comparing.
+// What the sets do each in its own way: moving values inside a register, rounding
+// to whole numbers, multiplying by 2^n, and comparing.
 
 func (u *unit) inWide64() {
+	u.widen = func(from, to operand.Op) { VPMOVSXBQ(from, to) }
+	u.swaps = []func(from, to operand.Op){
+		func(from, to operand.Op) { VSHUFF64X2(operand.U8(0x4e), from, from, to) },
+		func(from, to operand.Op) { VSHUFF64X2(operand.U8(0xb1), from, from, to) },
+		func(from, to operand.Op) { VPERMILPD(operand.U8(0x55), from, to) },
+	}
 	u.round = func(r reg.VecVirtual) { VRNDSCALEPD(operand.U8(8), r, r) }
 	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPD(n, e, e) }
 	u.compare = func(how, with, v, bits operand.Op) {
@@ -76,6 +86,13 @@ func (u *unit) inWide64() {
 }
 
 func (u *unit) inWide32() {
+	u.widen = func(from, to operand.Op) { VPMOVSXBD(from, to) }
+	u.swaps = []func(from, to operand.Op){
+		func(from, to operand.Op) { VSHUFF32X4(operand.U8(0x4e), from, from, to) },
+		func(from, to operand.Op) { VSHUFF32X4(operand.U8(0xb1), from, from, to) },
+		func(from, to operand.Op) { VPERMILPS(operand.U8(0x4e), from, to) },
+		func(from, to operand.Op) { VPERMILPS(operand.U8(0xb1), from, to) },
+	}
 	u.round = func(r reg.VecVirtual) { VRNDSCALEPS(operand.U8(8), r, r) }
 	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPS(n, e, e) }
 	u.compare = func(how, with, v, bits operand.Op) {
@@ -86,6 +103,11 @@ func (u *unit) inWide32() {
 }
 
 func (u *unit) inNarrow64() {
+	u.widen = func(from, to operand.Op) { VPMOVSXBQ(from, to) }
+	u.swaps = []func(from, to operand.Op){
+		func(from, to operand.Op) { VPERM2F128(operand.U8(1), from, from, to) },
+		func(from, to operand.Op) { VPERMILPD(operand.U8(5), from, to) },
+	}
 	u.round = func(r reg.VecVirtual) { VROUNDPD(operand.U8(8), r, r) }
 	u.scale = scaleNarrow
 	u.compare = func(how, with, v, bits operand.Op) {
@@ -96,6 +118,12 @@ func (u *unit) inNarrow64() {
 }
 
 func (u *unit) inNarrow32() {
+	u.widen = func(from, to operand.Op) { VPMOVSXBD(from, to) }
+	u.swaps = []func(from, to operand.Op){
+		func(from, to operand.Op) { VPERM2F128(operand.U8(1), from, from, to) },
+		func(from, to operand.Op) { VPERMILPS(operand.U8(0x4e), from, to) },
+		func(from, to operand.Op) { VPERMILPS(operand.U8(0xb1), from, to) },
+	}
 	u.round = func(r reg.VecVirtual) { VROUNDPS(operand.U8(8), r, r) }
 	u.scale = scaleNarrowSingle
 	u.compare = func(how, with, v, bits operand.Op) {
@@ -124,6 +152,7 @@ func (u unit) double(set string) unit {
 	u.fma = func(a, b, to operand.Op) { VFMADD231PD(a, b, to) }
 	u.fnma = func(a, b, to operand.Op) { VFNMADD231PD(a, b, to) }
 	u.horner = func(next, v, to operand.Op) { VFMADD213PD(next, v, to) }
+	u.signed = func(sign, next, to operand.Op) { VFMADD132PD(sign, next, to) }
 	return u
 }
 
@@ -146,6 +175,7 @@ func (u unit) single(set string) unit {
 	u.fma = func(a, b, to operand.Op) { VFMADD231PS(a, b, to) }
 	u.fnma = func(a, b, to operand.Op) { VFNMADD231PS(a, b, to) }
 	u.horner = func(next, v, to operand.Op) { VFMADD213PS(next, v, to) }
+	u.signed = func(sign, next, to operand.Op) { VFMADD132PS(sign, next, to) }
 	return u
 }
 
