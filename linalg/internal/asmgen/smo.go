@@ -95,8 +95,8 @@ func (u unit) bySign() selection {
 	return s
 }
 
-// widen loads values of the rows' precision as float64.
-func (u unit) widen(size int, from operand.Mem, to reg.VecVirtual) {
+// loadWide loads values of the rows' precision as float64.
+func (u unit) loadWide(size int, from operand.Mem, to reg.VecVirtual) {
 	if size == 4 {
 		VCVTPS2PD(from, to)
 		return
@@ -138,9 +138,9 @@ func (u unit) smoMove(size int) {
 	Label("turn")
 	for k := range streams {
 		v, xs, ys := u.register(), u.register(), u.register()
-		u.widen(size, u.entry(x, i, size, k), xs)
+		u.loadWide(size, u.entry(x, i, size, k), xs)
 		u.mul(a, xs, xs)
-		u.widen(size, u.entry(y, i, size, k), ys)
+		u.loadWide(size, u.entry(y, i, size, k), ys)
 		u.mul(b, ys, ys)
 		u.add(ys, xs, xs)
 		u.load(u.entry(f, i, 8, k), v)
@@ -192,7 +192,7 @@ func (u unit) smoPartner(size int) {
 		shrink := s.compare(greater, fi, d, s.flag(u.entry(place, i, 1, k), 2))
 		u.sub(fi, d, d)
 		u.mul(d, d, d)
-		u.widen(size, u.entry(row, i, size, k), twice)
+		u.loadWide(size, u.entry(row, i, size, k), twice)
 		u.add(twice, twice, twice)
 		u.add(u.entry(diagonal, i, 8, k), kii, curvature)
 		u.sub(twice, curvature, curvature)
