@@ -16,15 +16,17 @@ type Gram struct {
 	dot      linalg.Matrix[float64]
 	diagonal []float64
 	kernel   Kernel
-	scratch  sync.Pool // *[]float64, for the norms of a block's columns
+	// scratch holds *[]float64, for the norms of a block's columns. It stands by
+	// itself because the runtime knows every pool in use, and through a part of a
+	// Gram would keep the whole matrix for two collections.
+	scratch *sync.Pool
 }
 
 // Of returns the kernel matrix of k over the linear Gram matrix dot (n x n,
 // symmetric), which it keeps and never changes. It panics unless dot is square.
 func Of(dot linalg.Matrix[float64], k Kernel) *Gram {
-	g := &Gram{dot: dot, diagonal: diagonal(dot), kernel: k}
-	g.scratch.New = func() any { return new([]float64) }
-	return g
+	scratch := &sync.Pool{New: func() any { return new([]float64) }}
+	return &Gram{dot: dot, diagonal: diagonal(dot), kernel: k, scratch: scratch}
 }
 
 // diagonal copies the diagonal of a square matrix.

@@ -3,8 +3,10 @@ package kernel_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
+	"weak"
 
 	"pgregory.net/rapid"
 
@@ -244,5 +246,22 @@ func TestMaterializeIn(t *testing.T) {
 	}
 	if recovered(func() { kernel.MaterializeIn(linalg.New[float64](n, n-1), kernel.Of(dot, rbf(t))) }) == nil {
 		t.Error("a matrix of another shape is filled")
+	}
+}
+
+// A Gram that is no longer used is gone after one collection: the next job's
+// matrix needs its memory.
+func TestGramIsCollected(t *testing.T) {
+	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := func() weak.Pointer[kernel.Gram] {
+		g := kernel.Of(linalg.New[float64](4, 4), k)
+		g.Block([]int{1}, []int{2, 3}, linalg.New[float64](1, 2))
+		return weak.Make(g)
+	}()
+	if runtime.GC(); used.Value() != nil {
+		t.Error("a Gram that nobody uses survives a collection")
 	}
 }
