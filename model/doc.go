@@ -2,7 +2,8 @@
 // and canonical: the same model is always the same bytes. A file holds no time,
 // no path and no name of a person or a machine.
 //
-//	m, err := model.NewSVC(spec, scale, supportRows, classifier)
+//	head := model.Voters(model.SVC, classifier.Compact(), nil)
+//	m, err := model.New(spec, scale, supportRows, head) // rows classifier.Support()
 //	if err != nil {
 //		return err
 //	}
@@ -15,18 +16,25 @@
 //		return err
 //	}
 //	decisions, err := m.Decisions(rows)              // rows as the training data came, not scaled
-//	for _, code := range m.Predict(decisions) {
-//		fmt.Println(m.Classes()[code])
+//	for _, class := range m.Reading().Predict(decisions) {
+//		fmt.Println(class)
 //	}
+//
+// Every learner ends in the same thing, functions of the kernel of a new row with
+// some rows of the training data ([Function]); [Reading] says what their values
+// mean for each kind of model. A Gaussian process needs its rows once more, for
+// the deviations. [WriteLIBSVM] and [ReadLIBSVM] exchange models with LIBSVM.
 //
 // # What a file reveals
 //
 // A public model contains its support vectors: rows of the training data,
 // complete and, after undoing the scale that stands in the same file, in their
-// original units. Whoever has the file has these rows with their classes. It
+// original units. With kinds ridge, gp, kpca and kmeans these are all rows of the
+// training data. Whoever has the file has these rows with their classes. It
 // also shows the kernel, the class names, the extremes or moments of every
 // column (the scale), and which support vectors were hard to classify (their
-// coefficients are at the bound C).
+// coefficients are at the bound C). The coefficients of ridge and gp give, with
+// the rows, the targets back.
 //
 // A private model ([Private]) contains support vectors that parties encoded for
 // a protocol (OKRA). Without the encoder's seed they show what the coordinator
@@ -47,22 +55,31 @@
 //	     0      8  magic: "MERCER", 0, then "M" (public) or "P" (private)
 //	     8      2  version, 1
 //	    10      8  length of the file, from the magic to the checksum
-//	    18         string: the type of the model, "svc"
+//	    18         string: the kind of the model, such as "svc"
 //	               string: the kernel as kernel.Spec.Canonical writes it
 //	            4  f, the width of a row: features, or encoded width when private
 //	            4  s, the number of support vectors
 //	            1  p, bytes per number of a support vector: 4 or 8
 //	            1  1 if a scale follows the classes, else 0; always 0 when private
-//	            4  c, the number of classes
+//	            4  c, the number of classes; 0 unless the kind is svc or nu-svc
 //	               c strings: the classes by code
+//	            4  m, the number of functions: for svc and nu-svc one for each pair of
+//	               classes (0,1), (0,2), ..., (c-2,c-1), for kpca and kmeans one for each
+//	               component or cluster, else 1
 //	          8 f  with a scale: the offsets
 //	          8 f  with a scale: the factors; a row is used as (x - offset) * factor
 //	      p s f    the support vectors, row by row
-//	               for each pair of classes (0,1), (0,2), ..., (c-2,c-1):
+//	               for each function:
 //	            8    rho
 //	            4    k, the number of coefficients
 //	          4 k    ascending numbers of support vectors
-//	          8 k    their coefficients: alpha for the pair's first class, -alpha for the second
+//	          8 k    their coefficients; for a pair alpha of its first class, -alpha of the second
+//	               then, for svc and nu-svc:
+//	            1    1 if probabilities are calibrated, else 0
+//	         16 m    if so, A and B of each pair's sigmoid
+//	               and for gp:
+//	            8    the noise, the variance of a measurement in squared units
+//	            8    the unit, the standard deviation of the targets
 //	   end     32  SHA-256 of all bytes before
 //
 // p is 4 exactly if every number of the support vectors is a float32, as it is

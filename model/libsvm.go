@@ -26,65 +26,78 @@ func libsvmTypes() map[Kind]string {
 // on both sides, and decisions agree to rounding. A vector stands with the first
 // class if its coefficients in the machines of that class are positive.
 func WriteLIBSVM(w io.Writer, m *Model) error {
-	l := &libsvmWriter{w: bufio.NewWriter(w), m: m, row: make([]float64, m.width)}
+	l := &libsvmWriter{text: text{w: bufio.NewWriter(w)}, m: m, row: make([]float64, m.width)}
 	if err := l.write(); err != nil {
 		return fmt.Errorf("model: LIBSVM: %w", err)
 	}
-	if err := l.w.Flush(); err != nil {
-		return fmt.Errorf("model: writing: %w", err)
-	}
-	return nil
+	return l.flush()
 }
 
 // WriteLIBSVMRange writes a scale as the file that svm-scale -r takes. It has
 // bounds 0 and 1; svm-scale leaves out features that are constant.
 func WriteLIBSVMRange(w io.Writer, s *Scale) error {
-	b := bufio.NewWriter(w)
-	print := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
-	print("x\n0 1\n")
+	t := &text{w: bufio.NewWriter(w)}
+	t.printf("x\n0 1\n")
 	for j, offset := range s.Offset {
 		if s.Factor[j] != 0 {
-			print("%d %.17g %.17g\n", j+1, offset, offset+1/s.Factor[j])
+			t.printf("%d %.17g %.17g\n", j+1, offset, offset+1/s.Factor[j])
 		}
 	}
-	if err := b.Flush(); err != nil {
-		return fmt.Errorf("model: writing: %w", err)
+	return t.flush()
+}
+
+// text writes; the first error sticks.
+type text struct {
+	w   *bufio.Writer
+	err error
+}
+
+func (t *text) printf(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format, args...)
+	}
+}
+
+func (t *text) flush() error {
+	if t.err == nil {
+		t.err = t.w.Flush()
+	}
+	if t.err != nil {
+		return fmt.Errorf("model: writing: %w", t.err)
 	}
 	return nil
 }
 
-// libsvmWriter writes one file. Errors of the buffer stick until Flush.
+// libsvmWriter writes one file.
 type libsvmWriter struct {
-	w   *bufio.Writer
+	text
 	m   *Model
 	row []float64
 }
 
-func (l *libsvmWriter) printf(format string, args ...any) {
-	fmt.Fprintf(l.w, format, args...)
-}
-
 func (l *libsvmWriter) write() error {
-	h := &l.m.head
-	name, ok := libsvmTypes()[h.Kind]
+	name, ok := libsvmTypes()[l.m.head.Kind]
 	if !ok {
-		return fmt.Errorf("its files hold no %s model", h.Kind)
+		return fmt.Errorf("its files hold no %s model", l.m.head.Kind)
 	}
 	kernel, err := libsvmKernel(l.m.spec)
 	if err != nil {
 		return err
 	}
-	if !h.Kind.Classifies() {
-		l.printf("svm_type %s\n%snr_class 2\ntotal_sv %d\nrho %.17g\nSV\n", name, kernel, l.m.count, h.Functions[0].Rho)
-		coef := make([][]float64, l.m.count)
-		for k, row := range h.Functions[0].Index {
-			coef[row] = h.Functions[0].Coef[k : k+1]
-		}
-		for i := range coef {
-			l.vector(i, coef[i])
-		}
-		return nil
+	top := fmt.Sprintf("svm_type %s\n%s", name, kernel)
+	if l.m.head.Kind.Classifies() {
+		return l.classifier(top)
 	}
+	f := l.m.head.Functions[0]
+	l.printf("%snr_class 2\ntotal_sv %d\nrho %.17g\nSV\n", top, l.m.count, f.Rho)
+	for i := range l.m.count {
+		l.vector(i, []float64{f.coefOf(i)})
+	}
+	return nil
+}
+
+func (l *libsvmWriter) classifier(top string) error {
+	h := &l.m.head
 	for _, class := range h.Classes {
 		if v, err := strconv.ParseInt(class, 10, 32); err != nil || strconv.FormatInt(v, 10) != class {
 			return fmt.Errorf("its classes are whole numbers of 32 bits, and one here is %q; rename the classes and train again", class)
@@ -94,8 +107,7 @@ func (l *libsvmWriter) write() error {
 	if err != nil {
 		return err
 	}
-	l.printf("svm_type %s\n%s", name, kernel)
-	l.header(owner)
+	l.header(top, owner)
 	for code := range h.Classes {
 		for i, own := range owner {
 			if own == code {
@@ -119,10 +131,10 @@ func libsvmKernel(s kernel.Spec) (string, error) {
 	return "", fmt.Errorf("its files hold no %s kernel; linear, rbf and polynomial can be exported", s.Name)
 }
 
-// header is what stands between the kernel and the vectors of a classifier.
-func (l *libsvmWriter) header(owner []int) {
+// header is what stands before the vectors of a classifier.
+func (l *libsvmWriter) header(top string, owner []int) {
 	h := &l.m.head
-	l.printf("nr_class %d\ntotal_sv %d\nrho", len(h.Classes), len(owner))
+	l.printf("%snr_class %d\ntotal_sv %d\nrho", top, len(h.Classes), len(owner))
 	for _, f := range h.Functions {
 		l.printf(" %.17g", f.Rho)
 	}
