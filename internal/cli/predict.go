@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,11 +65,14 @@ func newPrediction(p control.Prediction, set *dataset.Set) predictResult {
 	case r.Labels == nil:
 	case p.Learner.Regresses():
 		r.compareNumbers()
-	case p.Learner.Classifies() || p.Learner == model.OneClass:
+	case p.Learner.Classifies() || p.Learner == model.OneClass && !slices.ContainsFunc(r.Labels, notASide):
 		r.Accuracy = value(metrics.Accuracy(r.Labels, p.Predicted))
 	}
 	return r
 }
+
+// notASide finds labels that no one-class machine gives.
+func notASide(label string) bool { return label != model.Inside && label != model.Outside }
 
 // compareNumbers leaves out what labels that are no numbers cannot give.
 func (r *predictResult) compareNumbers() {
