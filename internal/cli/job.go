@@ -21,7 +21,7 @@ import (
 func (a *app) job() *cobra.Command {
 	cmd := group("job", "Submit jobs to a running coordinator and see what became of them")
 	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
-	cmd.AddCommand(a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobDownload(), a.jobForget())
+	cmd.AddCommand(a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget())
 	return cmd
 }
 

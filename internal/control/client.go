@@ -56,6 +56,12 @@ func (c *Client) Wait(ctx context.Context, id string) (j Job, err error) {
 	return j, c.call(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/wait", nil, &j)
 }
 
+// Abort ends a job that is queued or running. It is over soon after.
+func (c *Client) Abort(ctx context.Context, id string) error {
+	_, err := c.fetch(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/abort", nil)
+	return err
+}
+
 // Outcome returns the decisions of a job on held-out rows.
 func (c *Client) Outcome(ctx context.Context, id string) (*stage.Outcome, error) {
 	b, err := c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/outcome", nil)

@@ -6,6 +6,7 @@
 //	             GET    /jobs                list of jobs
 //	             GET    /jobs/ID             job
 //	             GET    /jobs/ID/wait        job, once it is over
+//	             POST   /jobs/ID/abort       end the job
 //	             GET    /jobs/ID/outcome     decisions on held-out rows
 //	             GET    /jobs/ID/model       model file, unless it is private
 //	party        POST   /jobs/ID/prediction  rows -> prediction

@@ -135,6 +135,18 @@ func TestSubmitAndShow(t *testing.T) {
 	if list, err := c.Jobs(ctx); err != nil || len(list) != 1 {
 		t.Errorf("%v, %v; want one job", list, err)
 	}
+	if err := c.Abort(ctx, j.ID); err != nil {
+		t.Error(err)
+	}
+	if over, err := c.Wait(ctx, j.ID); err != nil || over.State != coordinator.Failed || over.Failure.Message != "aborted by the operator of hub" {
+		t.Errorf("%+v, %v; want a job that was aborted", over, err)
+	}
+	if err := c.Abort(ctx, j.ID); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "is failed; only a job that is queued or running can be aborted") {
+		t.Errorf("aborted twice: %v", err)
+	}
+	if j, err = c.Submit(ctx, "job.yaml", []byte(jobFile)); err != nil {
+		t.Fatal(err)
+	}
 	waiting, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := c.Wait(waiting, j.ID); !errors.Is(err, context.Canceled) {
@@ -153,6 +165,7 @@ func TestCoordinatorRefuses(t *testing.T) {
 	job := func(id string) error { _, err := c.Job(ctx, id); return err }
 	wait := func(id string) error { _, err := c.Wait(ctx, id); return err }
 	outcome := func(id string) error { _, err := c.Outcome(ctx, id); return err }
+	abort := func(id string) error { return c.Abort(ctx, id) }
 	download := func(id string) error { _, err := c.Model(ctx, id); return err }
 	submit := func(file string) error { _, err := c.Submit(ctx, "job.yaml", []byte(file)); return err }
 	for _, tt := range []struct {
@@ -162,6 +175,8 @@ func TestCoordinatorRefuses(t *testing.T) {
 	}{
 		{"bad id", job("nonsense"), "is not a job id; it has 32 hexadecimal digits"},
 		{"bad id, wait", wait("../../etc"), "is not a job id"},
+		{"bad id, abort", abort("zz"), "is not a job id"},
+		{"unknown job, abort", abort(unknown), "no such job"},
 		{"bad id, outcome", outcome("zz"), "is not a job id"},
 		{"bad id, model", download("zz"), "is not a job id"},
 		{"unknown job", job(unknown), "no such job"},

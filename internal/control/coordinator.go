@@ -55,6 +55,13 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		}
 		return view(j), nil
 	})
+	route("POST /jobs/{id}/abort", func(r *http.Request) (any, error) {
+		id, err := jobID(r)
+		if err != nil {
+			return nil, err
+		}
+		return struct{}{}, known(c.Abort(id))
+	})
 	route("GET /jobs/{id}/outcome", func(r *http.Request) (any, error) {
 		id, err := jobID(r)
 		if err != nil {

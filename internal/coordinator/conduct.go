@@ -235,9 +235,14 @@ func (c *Coordinator) signer(member string) ed25519.PublicKey {
 	return key
 }
 
+// interrupted tells a daemon that shuts down from a job that is aborted.
 func interrupted(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return ctx.Err()
+	case errors.Is(cause, errAborted):
+		return cause
 	}
-	return fmt.Errorf("%w: %w", driver.ErrInterrupted, context.Cause(ctx))
+	return fmt.Errorf("%w: %w", driver.ErrInterrupted, cause)
 }

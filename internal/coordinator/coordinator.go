@@ -46,10 +46,13 @@ type Coordinator struct {
 	desk     chan struct{} // one place for each question that is being answered
 
 	submitting sync.Mutex // one submission at a time: jobs are numbered
+	changing   sync.Mutex // one change of a status at a time, with its way to the disk
 
 	mu      sync.Mutex
 	jobs    map[session.JobID]*Job
 	order   []session.JobID
+	running session.JobID           // the job under way, or none
+	stop    context.CancelCauseFunc // ends its stages
 	inboxes map[protocol.SessionID]chan driver.Inbound
 	open    map[protocol.SessionID]kept // sessions that are not destroyed
 	changed chan struct{}               // closed and replaced when a job changes

@@ -14,5 +14,6 @@
 // After a crash the coordinator takes up the first job that has no outcome: it
 // rebuilds each finished session by replaying its journal, proposes the
 // current one again, which every party answers as before, and computes the
-// rest anew.
+// rest anew. A job that its operator has aborted is not taken up but closed, as
+// one that failed.
 package coordinator

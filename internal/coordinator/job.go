@@ -199,12 +199,16 @@ func (c *Coordinator) next() *Job {
 	return nil
 }
 
-// set changes a job's status, on disk first.
-func (c *Coordinator) set(j *Job, change func(*Status)) error {
+// set changes a job's status, on disk first, unless change refuses.
+func (c *Coordinator) set(j *Job, change func(*Status) error) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
 	c.mu.Lock()
 	next := *j
-	change(&next.Status)
 	c.mu.Unlock()
+	if err := change(&next.Status); err != nil {
+		return err
+	}
 	if err := c.write(&next); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}

@@ -130,6 +130,9 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 		return why
 	}
 	c.exchange.Forget(d.session.ID())
+	if errors.Is(context.Cause(ctx), errAborted) {
+		return why // the job's closing follows, and tells them
+	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
 	body := (&session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}).Encode()

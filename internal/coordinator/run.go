@@ -20,19 +20,37 @@ import (
 // run takes one job to its outcome and closes it. An error means that the
 // coordinator must stop; a job's own failure is not one.
 func (c *Coordinator) run(ctx context.Context, j *Job) error {
-	if j.State != Closing {
-		result, err := c.work(ctx, j)
+	now, err := c.Get(j.ID) // an operator may change it at any time, until it is closing
+	if err != nil {
+		return err
+	}
+	if now.State != Closing {
+		result, err := c.attempt(ctx, j)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the next process goes on with the job
 		}
 		if errors.Is(err, driver.ErrInterrupted) {
 			return err // of the disk, say: trying again in this process would not help
 		}
-		if err := c.decide(j, result, err); err != nil {
+		if err := c.decide(j, result, err); errors.Is(err, errAborted) {
+			return nil // before it began
+		} else if err != nil {
 			return err
 		}
 	}
 	return c.close(ctx, j)
+}
+
+// attempt is work that can be aborted; what an abort interrupts is no failure of
+// this process.
+func (c *Coordinator) attempt(ctx context.Context, j *Job) (*stage.Result, error) {
+	ctx, end := c.abortable(ctx, j.ID)
+	defer end()
+	result, err := c.work(ctx, j)
+	if errors.Is(context.Cause(ctx), errAborted) {
+		return nil, errAborted
+	}
+	return result, err
 }
 
 // work runs the job's stages.
@@ -45,7 +63,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*stage.Result, error) {
 	srv := stage.NewServer(j.Spec, cast)
 	account := newAccount(c.Usage)
 	for i, st := range plan {
-		if err := c.set(j, func(s *Status) { s.State, s.Stage = Running, st.Name }); err != nil {
+		if err := c.set(j, goOn(st.Name)); err != nil {
 			return nil, err
 		}
 		began := time.Now()
@@ -60,7 +78,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*stage.Result, error) {
 // step runs one stage.
 func (c *Coordinator) step(ctx context.Context, j *Job, i uint16, st stage.Stage, srv *stage.Server, a *account) error {
 	if st.Session == nil {
-		return st.Compute(srv, func(p protocol.Progress) { c.Progress(j.ID, p) })
+		return c.compute(ctx, j, st, srv)
 	}
 	reports, err := c.conduct(ctx, j, i, st.Session, srv)
 	if err != nil {
@@ -70,14 +88,41 @@ func (c *Coordinator) step(ctx context.Context, j *Job, i uint16, st stage.Stage
 	return nil
 }
 
-// decide writes the job's outcome down, before anybody destroys anything.
+// compute runs a local stage. It does not wait for one that is no longer wanted:
+// learners never look up. What it still computes goes nowhere.
+func (c *Coordinator) compute(ctx context.Context, j *Job, st stage.Stage, srv *stage.Server) error {
+	done := make(chan error, 1)
+	go func() {
+		done <- st.Compute(srv, func(p protocol.Progress) {
+			if ctx.Err() == nil {
+				c.Progress(j.ID, p)
+			}
+		})
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return interrupted(ctx)
+	}
+}
+
+// decide writes the job's outcome down, before anybody destroys anything. What
+// the operator has decided meanwhile stays.
 func (c *Coordinator) decide(j *Job, result *stage.Result, err error) error {
-	return c.set(j, func(s *Status) {
-		s.State, s.Stage, s.Result = Closing, "", result
-		if err != nil {
+	return c.set(j, func(s *Status) error {
+		switch {
+		case s.Over():
+			return errAborted
+		case s.Failure != nil:
+		case err != nil:
 			s.Failure = failure(err)
 			c.Logger.Error("a job failed", "job", j.ID.String(), "error", err)
+		default:
+			s.Result = result
 		}
+		s.State, s.Stage = Closing, ""
+		return nil
 	})
 }
 
@@ -116,11 +161,12 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	if err := c.destroy(j, outcome); err != nil {
 		return fmt.Errorf("coordinator: %w", err)
 	}
-	return c.set(j, func(s *Status) {
+	return c.set(j, func(s *Status) error {
 		s.State = Done
 		if s.Failure != nil {
 			s.State = Failed
 		}
+		return nil
 	})
 }
 

@@ -100,6 +100,7 @@ type world struct {
 	policy  party.Policy
 	drawn   map[string][][32]byte // seeds by label
 	random  bool                  // seeds differ from call to call
+	heard   func(session.JobID, protocol.Progress)
 	members map[string]*member
 }
 
@@ -170,6 +171,13 @@ func (w *world) seed(label string) [32]byte {
 	return seed
 }
 
+// hear passes the coordinator's progress on, if the test wants it.
+func (w *world) hear(id session.JobID, p protocol.Progress) {
+	if w.heard != nil {
+		w.heard(id, p)
+	}
+}
+
 func (w *world) table(name string) stage.Table {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,7 +217,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	if name == hub {
 		m.boss, err = coordinator.New(coordinator.Config{
 			Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
-			Seed: w.seed, Usage: usage, Logger: logger, Progress: func(session.JobID, protocol.Progress) {},
+			Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
 			return nil, err

@@ -1,0 +1,80 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// errAborted is why the sessions of a job end that the operator has aborted.
+var errAborted = errors.New("the operator aborted the job")
+
+// Abort ends a job that is queued or running; it fails, and the next one begins
+// when everything that belonged to it is destroyed. The word is on disk when
+// Abort returns, before the parties hear it: no crash brings the job back. A
+// job that has its outcome keeps it, and is an error.
+//
+// A local computation that is under way does not look up. It is left alone, and
+// its memory is free when it ends.
+func (c *Coordinator) Abort(id session.JobID) error {
+	c.mu.Lock()
+	j, known := c.jobs[id]
+	c.mu.Unlock()
+	if !known {
+		return fmt.Errorf("coordinator: %w: %v", ErrNoJob, id)
+	}
+	if err := c.set(j, c.abort(id)); err != nil {
+		return err
+	}
+	c.Logger.Warn("the operator aborted a job", "job", id.String())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == id {
+		c.stop(protocol.Blame(c.name, protocol.KindAborted, errAborted))
+	}
+	return nil
+}
+
+// abort is the change of status. A queued job has nothing to destroy.
+func (c *Coordinator) abort(id session.JobID) func(*Status) error {
+	return func(s *Status) error {
+		switch s.State {
+		case Queued:
+			s.State = Failed
+		case Running:
+		default:
+			return session.BadInput(fmt.Errorf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State))
+		}
+		s.Failure = &Failure{Code: session.CodeFailed, Message: fmt.Sprintf("aborted by the operator of %s", c.name)}
+		return nil
+	}
+}
+
+// abortable makes a job the one that runs, until the returned function is
+// called; its context ends when the job is aborted.
+func (c *Coordinator) abortable(ctx context.Context, id session.JobID) (context.Context, func()) {
+	ctx, stop := context.WithCancelCause(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running, c.stop = id, stop
+	return ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.running, c.stop = session.JobID{}, nil
+		stop(nil)
+	}
+}
+
+// goOn is a change of status that begins a stage, unless the job was aborted.
+func goOn(stage string) func(*Status) error {
+	return func(s *Status) error {
+		if s.Failure != nil {
+			return errAborted
+		}
+		s.State, s.Stage = Running, stage
+		return nil
+	}
+}

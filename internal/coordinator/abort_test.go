@@ -1,0 +1,159 @@
+package coordinator_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const abortedByHub = "aborted by the operator of hub"
+
+func (w *world) abort(id session.JobID) {
+	w.t.Helper()
+	if err := w.members[hub].boss.Abort(id); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// until waits for a line in the log of all members.
+func (w *world) until(line string) {
+	w.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(w.logs.String(), line); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("no log line with %q", line)
+		}
+	}
+}
+
+// wantAborted checks a job that was aborted, and that nothing is left of it.
+func (w *world) wantAborted(id session.JobID) {
+	w.t.Helper()
+	began := time.Now()
+	j := w.wait(id)
+	f := j.Failure
+	if j.State != coordinator.Failed || f == nil || f.Code != session.CodeFailed || f.Message != abortedByHub || f.Blamed != "" || j.Result != nil {
+		w.t.Errorf("the job is %+v with failure %+v; want it aborted", j.Status, f)
+	}
+	if took := time.Since(began); took > 9*time.Second {
+		w.t.Errorf("the job ended after %v, as if a party had not confirmed", took)
+	}
+	entries, err := os.ReadDir(filepath.Join(w.home(hub), "jobs", id.String()))
+	if err != nil || len(entries) != 2 {
+		w.t.Errorf("the job's folder holds %v, %v; want its file and its status", entries, err)
+	}
+}
+
+// A job waits for a party that is not there: it and one behind it are aborted,
+// and the one behind them runs.
+func TestAbortWhileAPartyIsAwaited(t *testing.T) {
+	w := newWorld(t, tumours(t, parse(t, "")))
+	for _, name := range []string{hub, "north", "south"} {
+		w.start(name, never)
+	}
+	first, second, third := w.submit(parse(t, "")), w.submit(parse(t, "")), w.submit(parse(t, ""))
+	w.until("accepted a session")
+	w.abort(second)
+	w.wantAborted(second)
+	if j, err := w.members[hub].boss.Get(first); err != nil || j.State != coordinator.Running {
+		t.Errorf("the job before is %s, %v", j.State, err)
+	}
+	w.abort(first)
+	w.start("east", never)
+	w.wantAborted(first)
+	if j := w.wait(third); j.Failure != nil {
+		t.Errorf("the job behind failed: %+v", j.Failure)
+	}
+	w.until("outcome=\"" + abortedByHub)
+	for _, name := range []string{hub, "north", "south", "east"} {
+		w.nothingOpenAt(name)
+	}
+}
+
+// A job is aborted while its machines run, and waits for one that does nothing.
+func TestAbortWhileMachinesRun(t *testing.T) {
+	w := newWorld(t, tumours(t, parse(t, "")))
+	begun := make(chan struct{}, 1)
+	w.actor("east", func(a *actor, m protocol.Message) {
+		polite(a, m)
+		if m.Kind == session.KindDirectory {
+			begun <- struct{}{}
+		}
+	})
+	for _, name := range []string{hub, "north", "south"} {
+		w.start(name, never)
+	}
+	id := w.submit(parse(t, ""))
+	<-begun
+	w.abort(id)
+	w.wantAborted(id)
+	w.until("hub (aborted): " + abortedByHub)
+	for _, name := range []string{hub, "north", "south"} {
+		w.nothingOpenAt(name)
+	}
+}
+
+// A job is aborted while the coordinator computes, which it does not wait for.
+func TestAbortWhileComputing(t *testing.T) {
+	w := newWorld(t, tumours(t, parse(t, "")))
+	computing, over := make(chan session.JobID, 1), make(chan struct{})
+	first := true // only the one computation at a time asks
+	w.heard = func(id session.JobID, p protocol.Progress) {
+		if p.Stage == "learn" && first {
+			first = false
+			computing <- id
+			<-over
+		}
+	}
+	w.startAll()
+	id := w.submit(parse(t, ""))
+	next := w.submit(parse(t, ""))
+	w.abort(<-computing)
+	w.wantAborted(id)
+	close(over)
+	if j := w.wait(next); j.Failure != nil {
+		t.Errorf("the next job failed: %+v", j.Failure)
+	}
+	w.nothingOpenAt(hub)
+}
+
+// An abort that was answered holds, whatever crashes.
+func TestAbortSurvivesACrash(t *testing.T) {
+	w := newWorld(t, tumours(t, parse(t, "")))
+	for _, name := range []string{"north", "south"} {
+		w.start(name, never)
+	}
+	w.start(hub, func(op string) bool { return op == "send control/"+session.KindClosing })
+	id := w.submit(parse(t, ""))
+	w.until("accepted a session")
+	w.abort(id)
+	w.untilDead(hub)
+	w.start("east", never)
+	w.start(hub, never)
+	w.wantAborted(id)
+	for _, name := range []string{hub, "north", "south", "east"} {
+		w.nothingOpenAt(name)
+	}
+}
+
+func TestAbortRefuses(t *testing.T) {
+	w := newWorld(t, tumours(t, parse(t, "")))
+	done := w.mustRun(parse(t, ""))
+	boss := w.members[hub].boss
+	if err := boss.Abort(session.JobID{7}); !errors.Is(err, coordinator.ErrNoJob) {
+		t.Errorf("an unknown job: %v", err)
+	}
+	err := boss.Abort(done.ID)
+	if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "is done; only a job that is queued or running can be aborted") {
+		t.Errorf("a job that is done: %v", err)
+	}
+	if again, err := boss.Get(done.ID); err != nil || again.State != coordinator.Done || again.Failure != nil {
+		t.Errorf("afterwards it is %+v, %v", again.Status, err)
+	}
+}
