@@ -2,14 +2,23 @@ package cli
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"image"
 	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mercer-fl/mercer/internal/source"
 )
 
 // dataCommands make files that a script cannot hold:
@@ -40,6 +49,36 @@ func dataCommands() map[string]func(*testscript.TestScript, bool, []string) {
 			}
 			ts.Check(os.WriteFile(ts.MkAbs(args[1]), b[:n], 0o644))
 		}),
+	}
+}
+
+func TestDataGet(t *testing.T) {
+	publisher := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if _, err := io.WriteString(w, "1 1:1\n"); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer publisher.Close()
+	sum := sha256.Sum256([]byte("1 1:1\n"))
+	set := source.Original{Name: "tiny", Licence: "none", Files: []source.File{
+		{Name: "tiny", URL: publisher.URL, Bytes: 6, SHA256: hex.EncodeToString(sum[:])},
+	}}
+	folder := t.TempDir()
+	for _, how := range []string{"fetched", "was there"} {
+		r, err := getData(t.Context(), set, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		want := filepath.Join(folder, "tiny", "tiny") + "  " + how + ", SHA-256 right\nlicence: none\n"
+		if err := r.Print(&b); err != nil || b.String() != want {
+			t.Errorf("%q, %v; want %q", b.String(), err, want)
+		}
+	}
+	set.Files[0].SHA256 = strings.Repeat("0", 64)
+	_, err := getData(t.Context(), set, t.TempDir())
+	if e := classify(err); err == nil || e.Code != codeBadData || e.Exit != Usage {
+		t.Errorf("another file than expected: %v, %+v", err, e)
 	}
 }
 
