@@ -53,3 +53,20 @@ func TestCholeskyLowRankRefuses(t *testing.T) {
 		t.Errorf("indefinite: error %v", err)
 	}
 }
+
+// TestCholeskyLowRankLimits: an eigenvalue of 1e-12 of the largest is a dimension,
+// one of -1e-6 an error, and one of -1e-12 rounding.
+func TestCholeskyLowRankLimits(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		rank  int
+		fails bool
+	}{{1e-12, 3, false}, {1e-18, 2, false}, {-1e-12, 2, false}, {-1e-6, 0, true}} {
+		a := identity(3)
+		a.Row(1)[1] = c.value
+		r, err := linalg.CholeskyLowRank(a)
+		if (err != nil) != c.fails || err == nil && r.Rows != c.rank {
+			t.Errorf("%v: rank %d, %v", c.value, r.Rows, err)
+		}
+	}
+}

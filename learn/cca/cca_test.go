@@ -40,10 +40,14 @@ func rbf(a, b linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return k
 }
 
-func fit(t interface {
+// fataler is the part that *testing.T and *rapid.T share.
+type fataler interface {
 	Helper()
 	Fatal(...any)
-}, x, y linalg.Matrix[float64], p Params) *Model {
+	Fatalf(string, ...any)
+}
+
+func fit(t fataler, x, y linalg.Matrix[float64], p Params) *Model {
 	t.Helper()
 	m, err := Fit(kernel.Dense{K: x}, kernel.Dense{K: y}, p)
 	if err != nil {
@@ -89,12 +93,42 @@ func TestSolvesTheEigenproblem(t *testing.T) {
 		m := fit(t, kx, ky, Params{Components: 3, Regularization: r})
 		a, b := centred(kx), centred(ky)
 		ia, ib := regularised(a, r*float64(n)), regularised(b, r*float64(n))
+		checkSigns(t, m.X.Transform(kx), m.Y.Transform(ky))
 		checkEigen(t, m.X.Dual, m.Correlations, ia, b, ib, a)
 		checkEigen(t, m.Y.Dual, m.Correlations, ib, a, ia, b)
 	})
 }
 
-func checkEigen(t *rapid.T, dual linalg.Matrix[float64], correlations []float64, factors ...*mat.Dense) {
+// checkSigns wants the largest value of each function in view X to be positive,
+// and the values of both views to go together.
+func checkSigns(t fataler, u, v linalg.Matrix[float64]) {
+	for c := range u.Cols {
+		largest, product := 0.0, 0.0
+		for i := range u.Rows {
+			product += u.Row(i)[c] * v.Row(i)[c]
+			if math.Abs(u.Row(i)[c]) > math.Abs(largest) {
+				largest = u.Row(i)[c]
+			}
+		}
+		if largest < 0 || product < 0 {
+			t.Fatalf("pair %d: largest value %v, product of the views %v", c, largest, product)
+		}
+	}
+}
+
+// TestManyRows: with more rows than Lanczos takes steps, pairs are still
+// eigenvectors to 1e-7.
+func TestManyRows(t *testing.T) {
+	x, y := noise(150, 3, 11), noise(150, 3, 12)
+	kx, ky := rbf(x, x), rbf(y, y)
+	m := fit(t, kx, ky, Params{Components: 4, Regularization: 0.02})
+	a, b := centred(kx), centred(ky)
+	ia, ib := regularised(a, 3), regularised(b, 3)
+	checkEigen(t, m.X.Dual, m.Correlations, ia, b, ib, a)
+	checkEigen(t, m.Y.Dual, m.Correlations, ib, a, ia, b)
+}
+
+func checkEigen(t fataler, dual linalg.Matrix[float64], correlations []float64, factors ...*mat.Dense) {
 	var p mat.Dense
 	p.CloneFrom(factors[0])
 	for _, f := range factors[1:] {

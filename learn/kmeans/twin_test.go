@@ -142,3 +142,78 @@ func TestSeedsAreDrawnByDistance(t *testing.T) {
 		t.Errorf("the far row was a cluster of its own in %d of 200 starts", alone)
 	}
 }
+
+// TestDistance in the space of the points.
+func TestDistance(t *testing.T) {
+	x := blobs(20, 3, 2, 6)
+	r := newRun(kernel.LinearGram(x), 2)
+	for i := range x.Rows {
+		for j := range x.Rows {
+			if got, want := r.distance(i, j), squared(x.Row(i), x.Row(j)); math.Abs(got-want) > 1e-10*(1+want) {
+				t.Fatalf("rows %d and %d: %v, want %v", i, j, got, want)
+			}
+		}
+	}
+}
+
+// TestCentresKeepTheirClusters, also where another centre is as near: the
+// cluster drawn last is never empty.
+func TestCentresKeepTheirClusters(t *testing.T) {
+	x := linalg.New[float64](10, 1)
+	for i := range x.Rows {
+		x.Row(i)[0] = float64(i % 2)
+	}
+	for restart := range uint64(20) {
+		r := newRun(kernel.LinearGram(x), 4)
+		r.seed(3, restart)
+		if len(membersOf(r.assignment, 4)[3]) == 0 {
+			t.Fatalf("start %d: %v", restart, r.assignment)
+		}
+	}
+}
+
+// TestFillEmptyTakesFromTheRich: a cluster of one row is left alone, be it ever
+// so far.
+func TestFillEmptyTakesFromTheRich(t *testing.T) {
+	x := linalg.Matrix[float64]{Rows: 4, Cols: 1, Stride: 1, Data: []float64{100, 1, 2, 50}}
+	r := newRun(kernel.LinearGram(x), 3)
+	copy(r.assignment, []int{0, 1, 1, 1})
+	r.fillEmpty()
+	if d := cmp.Diff([]int{0, 1, 1, 2}, r.assignment); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestDefaults: ten restarts are what no number of restarts means.
+func TestDefaults(t *testing.T) {
+	differ := false
+	for seed := range uint64(20) {
+		k := kernel.Dense{K: kernel.LinearGram(blobs(60, 6, 1, seed))}
+		fit := func(restarts int) float64 {
+			m, err := Fit(k, Params{Clusters: 6, Restarts: restarts, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.Inertia
+		}
+		if fit(0) != fit(10) {
+			t.Errorf("seed %d: inertia %v by default, %v after ten restarts", seed, fit(0), fit(10))
+		}
+		differ = differ || fit(10) < fit(1)
+	}
+	if !differ {
+		t.Error("restarts are of no use")
+	}
+}
+
+// TestTies: of clusters equally near the lowest is taken.
+func TestTies(t *testing.T) {
+	x := linalg.Matrix[float64]{Rows: 2, Cols: 1, Stride: 1, Data: []float64{-1, 1}}
+	m, err := Fit(kernel.Dense{K: kernel.LinearGram(x)}, Params{Clusters: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Predict(linalg.New[float64](1, 2)); got[0] != 0 {
+		t.Errorf("the middle goes to cluster %d", got[0])
+	}
+}

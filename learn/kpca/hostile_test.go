@@ -36,6 +36,21 @@ func TestHostileKernels(t *testing.T) {
 			}
 		}
 	}
+	// All rows the same but for the last bit: the mean is large, what is left of it
+	// after centring is rounding.
+	k := linalg.New[float64](30, 30)
+	for i := range k.Rows {
+		for j := range i + 1 {
+			k.Row(i)[j] = 0.1
+			if (i*i+j*j)%3 == 0 {
+				k.Row(i)[j] = math.Nextafter(0.1, 1)
+			}
+			k.Row(j)[i] = k.Row(i)[j]
+		}
+	}
+	if m, err := Fit(kernel.Dense{K: k}, 1); err == nil || !strings.HasPrefix(err.Error(), "kpca: the centred kernel matrix has 0 components") {
+		t.Errorf("the same but for rounding: %+v, %v", m, err)
+	}
 	if _, err := Fit(kernel.Dense{}, 1); err == nil || !strings.HasPrefix(err.Error(), "kpca: 1 components of 0 rows") {
 		t.Errorf("no rows: %v", err)
 	}

@@ -141,6 +141,19 @@ func TestRegressionByHand(t *testing.T) {
 	expect(t, "RMSE of constant truth", 0)(metrics.RMSE([]float64{4}, []float64{4}))
 }
 
+// Constant truth has no R2, however its mean is rounded.
+func TestR2OfConstants(t *testing.T) {
+	for n := 2; n < 60; n++ {
+		truth, predicted := make([]float64, n), make([]float64, n)
+		for i := range truth {
+			truth[i], predicted[i] = 0.1, float64(i)
+		}
+		if r2, err := metrics.R2(truth, predicted); err == nil {
+			t.Errorf("%d values: %v", n, r2)
+		}
+	}
+}
+
 func TestImpossibleInputIsAnError(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, f := range map[string]func() (float64, error){

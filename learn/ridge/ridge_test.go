@@ -135,7 +135,7 @@ func TestWithoutNoise(t *testing.T) {
 		ones[i] = 1
 	}
 	for i, d := range gp.Deviations(k, ones) {
-		if got := gp.Predict(k)[i]; math.Abs(got-y[i]) > 1e-9 || d > 1e-5 {
+		if got := gp.Predict(k)[i]; !(math.Abs(got-y[i]) <= 1e-9) || !(d <= 1e-5) {
 			t.Errorf("row %d: %v with deviation %v, the target is %v", i, got, d, y[i])
 		}
 	}

@@ -67,6 +67,18 @@ func TestSigmoidProbability(t *testing.T) {
 	}
 }
 
+// TestCertaintyIsBounded: no pair is believed beyond 1 - 1e-7, as in LIBSVM.
+func TestCertaintyIsBounded(t *testing.T) {
+	c := Calibration{Classes: 2, Sigmoids: []Sigmoid{{A: -1}}}
+	m := linalg.Matrix[float64]{Rows: 3, Cols: 1, Stride: 1, Data: []float64{40, -40, 10}}
+	p := c.Probabilities(m)
+	for i, want := range []float64{1 - 1e-7, 1e-7, 1 / (1 + math.Exp(-10))} {
+		if got := p.Row(i)[0]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("decision %v: probability %v, want %v", m.Data[i], got, want)
+		}
+	}
+}
+
 // TestCoupleEqualsLinearSystem: the optimum solves Q p + b 1 = 0, sum p = 1
 // (Wu, Lin, Weng 2004, equation 21).
 func TestCoupleEqualsLinearSystem(t *testing.T) {
