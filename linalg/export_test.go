@@ -57,3 +57,7 @@ func SparseProductsOn(p Path, a SparseRows, left, right []int, use func(lo, hi i
 }
 
 func SparseSquaredNormsOn(p Path, a SparseRows) []float64 { return sparseSquaredNorms(p, a) }
+
+func ReflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
+	reflectOn(p, m, signs, vectors, beta)
+}

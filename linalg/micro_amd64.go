@@ -72,6 +72,12 @@ func matern5264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float
 //go:noescape
 func rational64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
+// reflect64AVX512 subtracts from 16 vectors x beta0 v0 <v0, x>, and then beta1 v1 <v1, x>;
+// across is <v0, v1>, v holds the k coordinates of v0 and v1 in turn.
+//
+//go:noescape
+func reflect64AVX512(k int, x []float64, v []float64, beta0 float64, beta1 float64, across float64)
+
 // polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
 //
 //go:noescape
@@ -217,6 +223,12 @@ func matern5264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64
 //
 //go:noescape
 func rational64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
+
+// reflect64AVX2 subtracts from 16 vectors x beta0 v0 <v0, x>, and then beta1 v1 <v1, x>;
+// across is <v0, v1>, v holds the k coordinates of v0 and v1 in turn.
+//
+//go:noescape
+func reflect64AVX2(k int, x []float64, v []float64, beta0 float64, beta1 float64, across float64)
 
 // polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 4.
 //

@@ -63,6 +63,31 @@ func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 	}
 }
 
+// unpackPanel is the way back.
+func unpackPanel[T Float](m Matrix[T], from []T, width int) {
+	r := 0
+	for ; r+4 <= m.Rows; r += 4 {
+		unpackFour(from[r:], width, m.Row(r), m.Row(r+1), m.Row(r+2), m.Row(r+3))
+	}
+	for ; r < m.Rows; r++ {
+		at, row := r, m.Row(r)
+		for c := range row {
+			row[c] = from[at]
+			at += width
+		}
+	}
+}
+
+func unpackFour[T Float](from []T, width int, r0, r1, r2, r3 []T) {
+	r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
+	at := 0
+	for c := range r0 {
+		four := from[at : at+4 : at+4]
+		r0[c], r1[c], r2[c], r3[c] = four[0], four[1], four[2], four[3]
+		at += width
+	}
+}
+
 // workspace is what a product packs into.
 type workspace[T Float] struct{ left, right []T }
 

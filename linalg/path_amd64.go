@@ -86,3 +86,13 @@ func butterflies32(p Path) butterflies[float32] {
 	}
 	return portableButterflies[float32]()
 }
+
+func reflector(p Path) func(k int, x, v []float64, beta0, beta1, across float64) {
+	switch p {
+	case AVX512:
+		return reflect64AVX512
+	case AVX2:
+		return reflect64AVX2
+	}
+	return reflectPortable
+}

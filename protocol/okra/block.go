@@ -15,8 +15,8 @@ import (
 // distributed, all integers come from the epoch's seed where theirs come from
 // seeds 0 and 42, and the coordinates are permuted on the way out too.
 //
-// It is not secure; see the package comment. About 2 (f+k) b multiply-adds a
-// row, and (f+k) b/2 Gaussians for each call of Encode.
+// It is not secure; see the package comment. About (f+k) b multiply-adds a row,
+// and (f+k) b/2 Gaussians for each call of Encode.
 type block struct {
 	f, width int
 	frames   []frame
@@ -71,54 +71,82 @@ func blockSizes(s *prg.Stream, width, f int) []int {
 
 func (b *block) Width() int { return b.width }
 
-// panel is some ten times the rows whose encoding costs as much as drawing the
+// panel is some eight times the rows whose encoding costs as much as drawing the
 // frames does.
-func (b *block) panel() int { return 32 }
+func (b *block) panel() int { return 512 }
 
-// pieces are ranges of frames. Drawing takes about 6 ns, encoding a row 1.3,
-// for each entry of a frame.
+// pieces are ranges of frames; the first piece also puts the features in their
+// places, the last the coordinates. Drawing takes about 6 ns, encoding a row
+// .09, for each entry of a frame.
 func (b *block) pieces(rows int) int {
 	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
-	return min(len(b.frames), 1+int(entries*(6+1.3*float64(rows))/pieceTime))
+	return min(len(b.frames), 1+int(entries*(6+.09*float64(rows))/pieceTime))
 }
 
 // Encode draws each frame once for all rows.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
+// piece reflects whole columns of dst, where each frame finds its features next
+// to each other: were they picked from the rows for each frame by itself, long
+// rows would go through the cache once for every frame.
 func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	n := b.pieces(src.Rows)
 	first, end := i*len(b.frames)/n, (i+1)*len(b.frames)/n
+	if i == 0 {
+		b.eachRow(dst.Rows, func(r int) { b.arrange(dst.Row(r), src.Row(r)) })
+	}
 	linalg.For(end-first, 1, func(lo, hi int) {
 		s := b.stream()
 		for i := first + lo; i < first+hi; i++ {
-			b.encodeFrame(dst, src, b.frames[i], b.draw(s, i))
+			b.encodeFrame(dst, s, i)
+		}
+	})
+	if i == n-1 {
+		b.eachRow(dst.Rows, func(r int) { b.scatter(dst.Row(r)) })
+	}
+}
+
+func (b *block) eachRow(rows int, do func(r int)) {
+	linalg.For(rows, max(1, 1<<16/b.width), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			do(r)
 		}
 	})
 }
 
-// draw returns the reflections of frame i.
-func (b *block) draw(s *prg.Stream, i int) []reflection {
-	f := b.frames[i]
-	reflections := make([]reflection, f.cols)
-	for j := range reflections {
-		reflections[j] = drawReflection(s, i, j, make([]float64, f.rows-j))
+// arrange puts the features of each frame at its first places, and zeros at the
+// others.
+func (b *block) arrange(to, from []float64) {
+	for _, f := range b.frames {
+		place := to[f.out : f.out+f.cols]
+		in := b.in[f.in:][:len(place)]
+		for c, source := range in {
+			place[c] = from[source]
+		}
+		clear(to[f.out+f.cols : f.out+f.rows])
 	}
-	return reflections
 }
 
-func (b *block) encodeFrame(dst, src linalg.Matrix[float64], f frame, reflections []reflection) {
-	x := make([]float64, f.rows)
-	for i := range src.Rows {
-		from, to := src.Row(i), dst.Row(i)
-		clear(x)
-		for c, r := range reflections {
-			x[c] = r.sign * from[b.in[f.in+c]]
+// encodeFrame multiplies by frame i.
+func (b *block) encodeFrame(dst linalg.Matrix[float64], s *prg.Stream, i int) {
+	f := b.frames[i]
+	part := columns(dst, f.out, f.out+f.rows)
+	vectors, betas, signs := make([][]float64, f.cols), make([]float64, f.cols), make([]int8, f.cols)
+	linalg.Scratch(f.cols*f.rows, func(room []float64) {
+		for j := range vectors {
+			r := drawReflection(s, i, j, room[j*f.rows:][:f.rows-j])
+			vectors[j], betas[j], signs[j] = r.v, r.beta, int8(r.sign)
 		}
-		for j := len(reflections) - 1; j >= 0; j-- {
-			reflections[j].apply(x[j:])
+		linalg.Reflect(part, signs, vectors, betas)
+	})
+}
+
+// scatter moves the coordinates to where they leave.
+func (b *block) scatter(row []float64) {
+	linalg.Scratch(len(row), func(from []float64) {
+		copy(from, row)
+		for place, to := range b.out {
+			row[to] = from[place]
 		}
-		for c, v := range x {
-			to[b.out[f.out+c]] = v
-		}
-	}
+	})
 }

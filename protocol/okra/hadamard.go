@@ -58,9 +58,9 @@ func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 func (h *hadamard) Width() int { return h.width }
 
 // panel is a piece: nothing is drawn for it. A layer and the transforms before
-// it take about 0.6 ns for each coordinate and doubling of the width.
+// it take about 0.2 ns for each coordinate and doubling of the width.
 func (h *hadamard) panel() int {
-	return max(1, int(pieceTime/(.6*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
+	return max(1, int(pieceTime/(.2*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
 }
 
 func (h *hadamard) pieces(int) int { return 1 }

@@ -36,6 +36,9 @@ func writeMicro() {
 		u.exp(numbers[u.size].exp)
 		u.cos(numbers[u.size].cos)
 		u.ofDistances(numbers[u.size])
+		if u.size == 8 {
+			u.reflect()
+		}
 		u.polynomialKernel(numbers[u.size])
 	}
 }
