@@ -29,31 +29,70 @@ func chosenKernel(j *job.Job, r *stage.Result) kernel.Spec {
 func chosenLearner(j *job.Job, r *stage.Result) job.Learner {
 	l := j.Learner
 	if c, ok := chosen(r.Grid); ok {
-		l.C = c.C
+		l.C, l.Nu, l.Epsilon, l.Alpha, l.Noise = c.C, c.Nu, c.Epsilon, c.Alpha, c.Noise
 	}
 	return l
 }
 
+// column is a column of the table of a grid.
+type column struct {
+	head string
+	text func(c stage.Cell) any
+}
+
 // gridTable has a row for each cell.
 func gridTable(grid []stage.Cell) *tableOf {
-	t := &tableOf{header: []string{"kernel", "C", "mean accuracy", fmt.Sprintf("correct of %d", grid[0].Rows)}}
-	pooled := grid[0].PooledMean != nil
-	if pooled {
-		t.header = append(t.header, "pooled mean", "pooled correct")
+	columns := gridColumns(grid[0])
+	t := &tableOf{}
+	for _, col := range columns {
+		t.header = append(t.header, col.head)
 	}
-	t.header = append(t.header, "")
 	for _, c := range grid {
-		cells := []any{describeKernel(c.Kernel), fmt.Sprintf("%g", c.C), fmt.Sprintf("%.4f", c.Mean), c.Correct}
-		if pooled {
-			cells = append(cells, fmt.Sprintf("%.4f", *c.PooledMean), *c.PooledCorrect)
+		var row []any
+		for _, col := range columns {
+			row = append(row, col.text(c))
 		}
-		mark := ""
-		if c.Best {
-			mark = "chosen"
-		}
-		t.add(append(cells, mark)...)
+		t.add(row...)
 	}
 	return t
+}
+
+// gridColumns are those that cells like the given one have.
+func gridColumns(like stage.Cell) []column {
+	columns := []column{{"kernel", func(c stage.Cell) any { return describeKernel(c.Kernel) }}}
+	for _, n := range learnerNumbers() {
+		if n.of(like) != 0 {
+			columns = append(columns, column{n.name, func(c stage.Cell) any { return fmt.Sprintf("%g", n.of(c)) }})
+		}
+	}
+	counted, pooled := like.Score == "accuracy", like.PooledMean != nil
+	columns = append(columns, column{"mean " + like.Score, func(c stage.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
+	if counted {
+		columns = append(columns, column{fmt.Sprintf("correct of %d", like.Rows), func(c stage.Cell) any { return c.Correct }})
+	}
+	if pooled {
+		columns = append(columns, column{"pooled mean", func(c stage.Cell) any { return fmt.Sprintf("%.4f", *c.PooledMean) }})
+	}
+	if pooled && counted {
+		columns = append(columns, column{"pooled correct", func(c stage.Cell) any { return *c.PooledCorrect }})
+	}
+	return append(columns, column{"", func(c stage.Cell) any { return map[bool]string{true: "chosen"}[c.Best] }})
+}
+
+// learnerNumber is a parameter of learners that may differ from cell to cell.
+type learnerNumber struct {
+	name string
+	of   func(c stage.Cell) float64
+}
+
+func learnerNumbers() []learnerNumber {
+	return []learnerNumber{
+		{"C", func(c stage.Cell) float64 { return c.C }},
+		{"nu", func(c stage.Cell) float64 { return c.Nu }},
+		{"epsilon", func(c stage.Cell) float64 { return c.Epsilon }},
+		{"alpha", func(c stage.Cell) float64 { return c.Alpha }},
+		{"noise", func(c stage.Cell) float64 { return c.Noise }},
+	}
 }
 
 // reportGrid is the same table on the page of the report.

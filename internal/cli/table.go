@@ -42,7 +42,7 @@ func (t *tableOf) print(w io.Writer) error {
 // numeric reports whether column i holds numbers, or nothing.
 func (t *tableOf) numeric(i int) bool {
 	for _, r := range t.rows {
-		if s, ok := r[i].(string); ok && s != "" && (s[0] < '0' || s[0] > '9') {
+		if s, ok := r[i].(string); ok && s != "" && (s[0] < '0' || s[0] > '9') && s[0] != '-' {
 			return false
 		}
 	}

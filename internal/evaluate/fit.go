@@ -77,10 +77,19 @@ var ErrNumbers = errors.New("a label is not a finite number; a regression needs 
 // may be nil.
 func Fit(t Task, l Learner, progress func(done, total int)) (*Fitted, error) {
 	train, test := t.rows()
-	all := kernel.Of(t.Gram, l.Kernel)
-	got, err := l.Method.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress})
+	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Method, progress)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	return f, nil
+}
+
+// fit trains on some rows of the task, whose kernel matrix is all, and decides
+// others.
+func (t Task) fit(all kernel.Source, train, test []int, m Method, progress func(done, total int)) (*Fitted, error) {
+	got, err := m.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress})
+	if err != nil {
+		return nil, err
 	}
 	support := pick(train, got.support)
 	cross := linalg.New[float64](len(test), len(support))
@@ -90,7 +99,7 @@ func Fit(t Task, l Learner, progress func(done, total int)) (*Fitted, error) {
 	decisions := got.decided(cross, pick(diagonal, test))
 	f := &Fitted{
 		Decisions: decisions, Predicted: got.head.Predict(decisions), Truth: pick(t.Labels, test), Eigenvalues: got.values,
-		method: l.Method, held: len(test), figures: got.figures,
+		method: m, held: len(test), figures: got.figures,
 	}
 	var needed []int
 	f.Head, needed = got.head.Compact(len(support))

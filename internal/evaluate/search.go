@@ -6,7 +6,6 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/learn/tune"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -15,14 +14,38 @@ import (
 // learner, numbered by kernel and, for each kernel, by learner.
 type Grid struct {
 	Kernels []kernel.Kernel
-	SVC     []svm.Params
+	Methods []Method // classifiers or regressions
 }
 
-// Folds says how training rows are held out in turn: in K stratified parts that
-// depend on Seed and on the rows' labels in their order.
+// Folds says how training rows are held out in turn: in K parts that depend on
+// Seed and on the rows' labels in their order.
 type Folds struct {
-	K    int
-	Seed uint64
+	K       int
+	Seed    uint64
+	Numbers bool // labels are numbers; else classes, of which each part has its share
+}
+
+// Score is what a search goes by: accuracy, or r2 where labels are numbers.
+func (f Folds) Score() string {
+	if f.Numbers {
+		return "r2"
+	}
+	return "accuracy"
+}
+
+// Divide returns the rows of each part, ascending.
+func (f Folds) Divide(labels []string) ([][]int, error) {
+	var parts [][]int
+	var err error
+	if f.Numbers {
+		parts, err = dataset.FoldsPlain(len(labels), f.K, f.Seed)
+	} else {
+		parts, err = dataset.Folds(labels, f.K, f.Seed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	return parts, nil
 }
 
 // Searched is a cross-validated grid.
@@ -35,9 +58,6 @@ type Searched struct {
 // ErrFewRows says that a class cannot be both trained and tested on. It names
 // no class: that is for the rows' owners only.
 var ErrFewRows = errors.New("a class has a single training row; folds need two of each class at least, so leave that class out or bring more of it")
-
-// ErrFolds says that there are not enough rows for so many folds.
-var ErrFolds = errors.New("there are fewer training rows than folds; use fewer folds")
 
 // Search cross-validates a grid on the rows that are not held out. progress,
 // which may be nil, counts kernels.
@@ -55,19 +75,15 @@ func SearchFor(t Task, g Grid, f Folds, cell int) (*Searched, error) {
 func (t Task) search(g Grid, f Folds, progress func(done, total int), run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.rows()
 	labels := pick(t.Labels, rows)
-	classes, codes := dataset.Classes(labels)
-	if err := enough(codes, len(classes)); err != nil {
+	if err := f.check(labels); err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
-	folds, err := dataset.Folds(labels, f.K, f.Seed)
+	folds, err := f.Divide(labels)
 	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", ErrFolds)
-	}
-	learner := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: g.SVC}
-	for i, r := range rows {
-		learner.Codes[r] = codes[i]
+		return nil, err
 	}
 	s := &Searched{rows: rows, folds: folds}
+	learner := t.learner(g.Methods, rows, f.Score())
 	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
@@ -78,12 +94,16 @@ func (t Task) search(g Grid, f Folds, progress func(done, total int), run func(t
 // Rows is how many rows the search tested on, each once.
 func (s *Searched) Rows() int { return len(s.rows) }
 
-// enough asks for two classes, and two rows of each.
-func enough(codes []int, classes int) error {
-	if classes < 2 {
+// check asks for two classes, and two rows of each.
+func (f Folds) check(labels []string) error {
+	if f.Numbers {
+		return nil
+	}
+	classes, codes := dataset.Classes(labels)
+	if len(classes) < 2 {
 		return ErrOneClass
 	}
-	count := make([]int, classes)
+	count := make([]int, len(classes))
 	for _, c := range codes {
 		count[c]++
 	}
@@ -111,7 +131,7 @@ func (s *Searched) Unseen(f *Fitted, t Task) *Fitted {
 	out := *f
 	out.folds, out.held = s.folds, len(s.rows)
 	out.Truth = pick(t.Labels, s.rows)
-	out.Decisions = linalg.New[float64](len(s.rows), len(f.Head.Functions))
+	out.Decisions = linalg.New[float64](len(s.rows), s.Outputs[0].Cols)
 	for i, test := range s.folds {
 		for a, row := range test {
 			copy(out.Decisions.Row(row), s.Outputs[i].Row(a))
@@ -125,7 +145,7 @@ func (s *Searched) Unseen(f *Fitted, t Task) *Fitted {
 func (f *Fitted) part(rows []int) *Fitted {
 	out := &Fitted{
 		Head: f.Head, Predicted: pick(f.Predicted, rows), Truth: pick(f.Truth, rows),
-		method: f.method, held: len(rows), figures: Metrics{},
+		method: f.method, held: len(rows), figures: f.figures,
 	}
 	out.Decisions = linalg.New[float64](len(rows), f.Decisions.Cols)
 	for i, r := range rows {

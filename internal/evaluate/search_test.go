@@ -43,7 +43,7 @@ func grid(t *testing.T) Grid {
 		g.Kernels = append(g.Kernels, k)
 	}
 	for _, c := range []float64{0.1, 1, 10} {
-		g.SVC = append(g.SVC, svm.Params{C: c, Tol: 1e-8})
+		g.Methods = append(g.Methods, SVC{Params: svm.Params{C: c, Tol: 1e-8}})
 	}
 	return g
 }
@@ -52,7 +52,7 @@ func grid(t *testing.T) Grid {
 func byHand(t *testing.T, task Task, l Learner, f Folds) []Metrics {
 	t.Helper()
 	train, _ := task.rows()
-	folds, err := dataset.Folds(pick(task.Labels, train), f.K, f.Seed)
+	folds, err := f.Divide(pick(task.Labels, train))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestSearchAgreesWithFits(t *testing.T) {
 			t.Errorf("%d rows, want %d", s.Rows(), want)
 		}
 		for i, c := range s.Cells {
-			l := Learner{Kernel: g.Kernels[i/3], Method: SVC{Params: g.SVC[i%3]}}
+			l := Learner{Kernel: g.Kernels[i/3], Method: g.Methods[i%3]}
 			var want []float64
 			for _, m := range byHand(t, task, l, f) {
 				want = append(want, m["accuracy"])
@@ -100,6 +100,75 @@ func TestSearchAgreesWithFits(t *testing.T) {
 			if d := cmp.Diff(want, c.Scores); d != "" {
 				t.Errorf("held out %t, cell %d: %s", held, i, d)
 			}
+		}
+	}
+}
+
+// Every learner that has a score is searched as it is fitted, and what was
+// decided about rows while they were held out has the figures of its folds.
+func TestSearchOfEveryLearner(t *testing.T) {
+	nu := func(v float64) svm.NuParams { return svm.NuParams{Nu: v, Tol: 1e-8} }
+	svr := func(c float64) svm.SVRParams { return svm.SVRParams{C: c, Epsilon: 0.05, Tol: 1e-8} }
+	for name, methods := range map[string][]Method{
+		"nu-svc": {NuSVC{NuParams: nu(0.1)}, NuSVC{NuParams: nu(0.3)}},
+		"svr":    {SVR{svr(1)}, SVR{svr(10)}},
+		"ridge":  {Ridge{Alpha: 1e-3}, Ridge{Alpha: 1}},
+		"gp":     {GP{Noise: 1e-2}, GP{Noise: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task, g, f := blobs(60, true), grid(t), Folds{K: 4, Seed: 3, Numbers: name != "nu-svc"}
+			if f.Numbers {
+				for i := range task.Labels {
+					task.Labels[i] = fmt.Sprint(math.Round(100 * math.Sin(task.Gram.Row(i)[i])))
+				}
+			}
+			g.Methods = methods
+			s, err := Search(task, g, f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, c := range s.Cells {
+				for k, m := range byHand(t, task, Learner{Kernel: g.Kernels[i/2], Method: methods[i%2]}, f) {
+					if want := m[f.Score()]; math.Abs(c.Scores[k]-want) > 1e-9 {
+						t.Errorf("cell %d, fold %d: %v, want %v", i, k, c.Scores[k], want)
+					}
+				}
+				if (c.Correct > 0) == f.Numbers || f.Numbers != (f.Score() == "r2") {
+					t.Errorf("cell %d: %d rows right by %s", i, c.Correct, f.Score())
+				}
+			}
+			checkUnseen(t, task, g, f)
+		})
+	}
+}
+
+// checkUnseen holds out no row but in folds.
+func checkUnseen(t *testing.T, task Task, g Grid, f Folds) {
+	t.Helper()
+	task.Test = make([]bool, len(task.Labels))
+	s, err := Search(task, g, f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Learner{Kernel: g.Kernels[s.Best/2], Method: g.Methods[s.Best%2]}
+	refit, err := Fit(task, l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Unseen(refit, task).Measure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Mean(byHand(t, task, l, f))
+	if _, has := want["log_marginal_likelihood"]; has { // of the model itself
+		want["log_marginal_likelihood"] = refit.figures["log_marginal_likelihood"]
+	}
+	if len(got) != len(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for name, v := range want {
+		if math.Abs(got[name]-v) > 1e-9*max(1, math.Abs(v)) {
+			t.Errorf("%s is %v, want %v", name, got[name], v)
 		}
 	}
 }
@@ -117,7 +186,7 @@ func TestUnseen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := Learner{Kernel: g.Kernels[cell/3], Method: SVC{Params: g.SVC[cell%3]}}
+		l := Learner{Kernel: g.Kernels[cell/3], Method: g.Methods[cell%3]}
 		refit, err := Fit(task, l, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +222,7 @@ func TestSearchRefuses(t *testing.T) {
 		oneClass.Labels[i] = "a"
 	}
 	weighted := grid(t)
-	weighted.SVC[0].Weights = map[string]float64{"nobody": 2}
+	weighted.Methods[0] = SVC{Params: svm.Params{C: 1, Weights: map[string]float64{"nobody": 2}}}
 	for _, c := range []struct {
 		name string
 		task Task
@@ -163,13 +232,21 @@ func TestSearchRefuses(t *testing.T) {
 	}{
 		{"a class of one row", single, grid(t), 4, ErrFewRows},
 		{"one class", oneClass, grid(t), 4, ErrOneClass},
-		{"more folds than rows", blobs(60, false), grid(t), 61, ErrFolds},
+		{"more folds than rows", blobs(60, false), grid(t), 61, nil},
 		{"what the learner refuses", blobs(60, false), weighted, 4, nil},
 	} {
 		_, err := Search(c.task, c.grid, Folds{K: c.k, Seed: 1}, nil)
 		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "evaluate: ") {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+	same, ridge := blobs(60, false), grid(t)
+	for i := range same.Labels {
+		same.Labels[i] = "7"
+	}
+	ridge.Methods = []Method{Ridge{Alpha: 1}}
+	if _, err := Search(same, ridge, Folds{K: 4, Numbers: true}, nil); !errors.Is(err, ErrNoScore) {
+		t.Errorf("numbers that are all the same: %v", err)
 	}
 	if _, err := SearchFor(blobs(60, false), grid(t), Folds{K: 4}, 9); err == nil {
 		t.Error("a cell beyond the grid")

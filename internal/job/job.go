@@ -176,8 +176,8 @@ func (j *Job) finishLabels(in *place) error {
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
-	if j.Data.Folds > 0 && j.Learner.Name != SVC {
-		return in.refuse("data", "folds run with learner svc in this version, not with %s; use test: {fraction: 0.25}", j.Learner.Name)
+	if j.Data.Folds > 0 && !needs {
+		return in.refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name)
 	}
 	if j.Data.Partition.Skew > 0 && (j.Learner.Name.Regresses() || j.Data.Label == NoLabel) {
 		return in.refuse("data", "skew divides classes unevenly, and there are none here; remove it")

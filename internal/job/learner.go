@@ -77,7 +77,7 @@ func (n LearnerName) parameters() []string {
 }
 
 // learnerLists are the numbers that shape the model, and so may be lists.
-func learnerLists() []string { return []string{"C"} }
+func learnerLists() []string { return []string{"C", "nu", "epsilon", "alpha", "noise"} }
 
 func (l *Learner) section() *section {
 	return &section{name: "learner", fields: []field{

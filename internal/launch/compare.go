@@ -117,7 +117,7 @@ func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
 		return [][]stage.Split{splits}, nil
 	}
 	labels := labelsOf(splits, false)
-	folds, err := dataset.Folds(labels, j.Data.Folds, j.Seed)
+	folds, err := stage.FoldsOf(j).Divide(labels)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -23,13 +22,20 @@ type Choice struct {
 
 // Cell is one point of a job's grid, cross-validated on the training rows.
 type Cell struct {
-	Kernel  kernel.Spec `json:"kernel"`
-	C       float64     `json:"C"`
-	Folds   []float64   `json:"folds"`   // accuracy on each
-	Mean    float64     `json:"mean"`    // of Folds
-	Correct int         `json:"correct"` // rows that got their class while they were held out
-	Rows    int         `json:"n"`
-	Best    bool        `json:"best"` // the one that was chosen
+	Kernel kernel.Spec `json:"kernel"`
+	// Of the learner's numbers, those that it has.
+	C       float64 `json:"C,omitempty"`
+	Nu      float64 `json:"nu,omitempty"`
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Alpha   float64 `json:"alpha,omitempty"`
+	Noise   float64 `json:"noise,omitempty"`
+
+	Score   string    `json:"score"`   // accuracy, or r2 of a regression
+	Folds   []float64 `json:"folds"`   // the score on each
+	Mean    float64   `json:"mean"`    // of Folds
+	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
+	Rows    int       `json:"n"`
+	Best    bool      `json:"best"` // the one that was chosen
 	// The same cell on pooled rows, for a launching process that owns the data;
 	// null otherwise.
 	PooledMean    *float64 `json:"pooled_mean"`
@@ -37,7 +43,7 @@ type Cell struct {
 }
 
 // Choose returns the job with its kernels in plain numbers and, where it has
-// folds, the cell of its grid with the highest mean accuracy. progress may be
+// folds, the cell of its grid with the highest mean score. progress may be
 // nil.
 func Choose(j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
@@ -48,13 +54,13 @@ func Choose(j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := evaluate.Search(t, grid, foldsOf(j), func(done, total int) {
+	s, err := evaluate.Search(t, grid, FoldsOf(j), func(done, total int) {
 		if progress != nil {
 			progress(protocol.Progress{Stage: "tune", Done: int64(done), Total: int64(total)})
 		}
 	})
 	if err != nil {
-		return nil, badRows(err)
+		return nil, session.BadInput(err)
 	}
 	return chosen(plain, s, s.Best), nil
 }
@@ -70,29 +76,25 @@ func ChooseCell(j *job.Job, t evaluate.Task, cell int) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := evaluate.SearchFor(t, grid, foldsOf(j), cell)
+	s, err := evaluate.SearchFor(t, grid, FoldsOf(j), cell)
 	if err != nil {
-		return nil, badRows(err)
+		return nil, session.BadInput(err)
 	}
 	return chosen(plain, s, cell), nil
 }
 
-func foldsOf(j *job.Job) evaluate.Folds { return evaluate.Folds{K: j.Data.Folds, Seed: j.Seed} }
-
-// badRows marks what is the fault of the rows.
-func badRows(err error) error {
-	if errors.Is(err, evaluate.ErrOneClass) || errors.Is(err, evaluate.ErrFewRows) || errors.Is(err, evaluate.ErrFolds) {
-		return session.BadInput(err)
-	}
-	return err
+// FoldsOf is how a job holds its training rows out in turn.
+func FoldsOf(j *job.Job) evaluate.Folds {
+	return evaluate.Folds{K: j.Data.Folds, Seed: j.Seed, Numbers: j.Learner.Name.Regresses()}
 }
 
 func chosen(plain *job.Job, s *evaluate.Searched, best int) *Choice {
 	c := &Choice{Job: plain.At(best), searched: s}
 	for i, cell := range s.Cells {
-		at := plain.At(i)
+		k, l := plain.At(i).Kernel, plain.At(i).Learner
 		c.Grid = append(c.Grid, Cell{
-			Kernel: at.Kernel.Spec(), C: at.Learner.C, Folds: cell.Scores, Mean: cell.Mean,
+			Kernel: k.Spec(), C: l.C, Nu: l.Nu, Epsilon: l.Epsilon, Alpha: l.Alpha, Noise: l.Noise,
+			Score: FoldsOf(plain).Score(), Folds: cell.Scores, Mean: cell.Mean,
 			Correct: cell.Correct, Rows: s.Rows(), Best: i == best,
 		})
 	}
@@ -166,7 +168,11 @@ func gridOfJob(j *job.Job) (evaluate.Grid, error) {
 		g.Kernels = append(g.Kernels, built)
 	}
 	for _, l := range j.Learners() {
-		g.SVC = append(g.SVC, params(l))
+		m, err := methodOf(l, j.Seed)
+		if err != nil {
+			return g, err
+		}
+		g.Methods = append(g.Methods, m)
 	}
 	return g, nil
 }

@@ -62,11 +62,16 @@ func Learner(j *job.Job) (evaluate.Learner, error) {
 	if err != nil {
 		return evaluate.Learner{}, session.BadInput(err)
 	}
-	method, known := methods()[j.Learner.Name]
+	m, err := methodOf(j.Learner, j.Seed)
+	return evaluate.Learner{Kernel: k, Method: m}, err
+}
+
+func methodOf(l job.Learner, seed uint64) (evaluate.Method, error) {
+	build, known := methods()[l.Name]
 	if !known {
-		return evaluate.Learner{}, session.BadInput(fmt.Errorf("stage: learner %q cannot be run", j.Learner.Name))
+		return nil, session.BadInput(fmt.Errorf("stage: learner %q cannot be run", l.Name))
 	}
-	return evaluate.Learner{Kernel: k, Method: method(j.Learner, j.Seed)}, nil
+	return build(l, seed), nil
 }
 
 // methods builds each learner of a job file from its section.
