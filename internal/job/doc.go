@@ -13,6 +13,10 @@
 //	  kernel: {name: rbf, gamma: 0.5}
 //	  learner: {name: svc, C: 10}
 //
+// With folds in data, numbers of kernel and learner that shape the model may be
+// lists, and kernel a list of maps: a [Grid], of which cross-validation chooses
+// one cell.
+//
 // The file is strict. A key that is unknown, given twice, of the wrong type or
 // without meaning where it stands is an error that names the line; so is a name
 // that the project plans but this version does not run. [Parse] fills every
