@@ -14,12 +14,14 @@ type Panels interface {
 	Source
 	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
 	Panel(rows []int, dst [][]float32)
+	// PanelRows returns how many rows take hardly longer than one.
+	PanelRows() int
 }
 
 // Lazy is the Source of a kernel over rows, which computes every value when
 // asked and keeps none. Use it where the matrix does not fit into memory: it
-// takes 8 bytes per entry of dense rows, 12 per entry stored of sparse ones, in
-// addition to the rows. Where rows are longer than there are rows, [Of] takes
+// takes 8 bytes per entry of dense rows, 12 to 24 per entry stored of sparse ones,
+// in addition to the rows. Where rows are longer than there are rows, [Of] takes
 // less.
 //
 // A value depends on its two rows only, not on what else is computed with it,
@@ -37,6 +39,8 @@ type rows interface {
 	// few columns at a time: see linalg.Products.
 	products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64]))
 	pick(which []int) rows
+	// height is how many left rows take as long as one.
+	height() int
 }
 
 // NewLazy returns the kernel matrix of k over the rows of x (n x f), which it
@@ -48,7 +52,7 @@ func NewLazy[T linalg.Float](x linalg.Matrix[T], k Kernel) *Lazy {
 // NewLazySparse is [NewLazy] for rows of which few entries are not 0, like a
 // dataset.CSR: it takes time by stored entries.
 func NewLazySparse(x linalg.SparseRows, k Kernel) *Lazy {
-	return &Lazy{rows: sparseRows{x, nil}, norms: linalg.SparseSquaredNorms(x), kernel: k}
+	return &Lazy{rows: &sparseRows{x: x}, norms: linalg.SparseSquaredNorms(x), kernel: k}
 }
 
 // Len returns n.
@@ -102,6 +106,9 @@ func (l *Lazy) Panel(rows []int, dst [][]float32) {
 	})
 }
 
+// PanelRows returns how many rows take hardly longer than one.
+func (l *Lazy) PanelRows() int { return l.rows.height() }
+
 // subset is what Subset returns.
 func (l *Lazy) subset(which []int) Source {
 	if which == nil {
@@ -151,26 +158,39 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, through(d.which, left), packed, use)
 }
 
-// sparseRows are the rows which of x, all if nil.
+// height is that of a register tile: fewer rows fill it up with zeros, and wait
+// for memory.
+func (d *denseRows[T]) height() int { return 8 }
+
+// sparseRows are denseRows of which few entries are stored.
 type sparseRows struct {
-	x     linalg.SparseRows
-	which []int
+	x      linalg.SparseRows
+	which  []int
+	once   sync.Once
+	packed *linalg.SparsePacked
 }
 
-func (s sparseRows) len() int {
+func (s *sparseRows) len() int {
 	if s.which == nil {
 		return s.x.Rows()
 	}
 	return len(s.which)
 }
 
-func (s sparseRows) pick(which []int) rows { return sparseRows{s.x, through(s.which, which)} }
-
-func (s sparseRows) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {
-	if right == nil {
-		right = s.which
-	} else {
-		right = through(s.which, right)
-	}
-	linalg.SparseProducts(s.x, through(s.which, left), right, use)
+func (s *sparseRows) pick(which []int) rows {
+	return &sparseRows{x: s.x, which: through(s.which, which)}
 }
+
+func (s *sparseRows) products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64])) {
+	var packed *linalg.SparsePacked
+	if right == nil {
+		s.once.Do(func() { s.packed = linalg.PackSparse(s.x, s.which) })
+		packed = s.packed
+	} else {
+		packed = linalg.PackSparse(s.x, through(s.which, right))
+	}
+	linalg.SparseProducts(s.x, through(s.which, left), packed, use)
+}
+
+// height is 1: no entry is read that a row has nothing to do with.
+func (s *sparseRows) height() int { return 1 }

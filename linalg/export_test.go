@@ -52,12 +52,6 @@ func SMOPartnerOn[T Float](p Path, f, diagonal []float64, row []T, place []uint8
 	return smoPartner(p, f, diagonal, row, place, fi, kii, tau)
 }
 
-func SparseProductsOn(p Path, a SparseRows, left, right []int, use func(lo, hi int, dots Matrix[float64])) {
-	sparseProducts(p, a, left, right, use)
-}
-
-func SparseSquaredNormsOn(p Path, a SparseRows) []float64 { return sparseSquaredNorms(p, a) }
-
 func ReflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(p, m, signs, vectors, beta)
 }

@@ -24,11 +24,6 @@ func smoMove32AVX512(n int, f []float64, a float64, x []float32, b float64, y []
 //go:noescape
 func smoPartner32AVX512(n int, f []float64, diagonal []float64, row []float32, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)
 
-// sparse64AVX512 is a sparseCombination.
-//
-//go:noescape
-func sparse64AVX512(n int, index []int32, value []float64, spread []float64, dst []float64)
-
 // smoMove64AVX2 is smoMovePortable in 8 lanes; n is a multiple of 16.
 //
 //go:noescape
@@ -48,8 +43,3 @@ func smoMove32AVX2(n int, f []float64, a float64, x []float32, b float64, y []fl
 //
 //go:noescape
 func smoPartner32AVX2(n int, f []float64, diagonal []float64, row []float32, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)
-
-// sparse64AVX2 is a sparseCombination.
-//
-//go:noescape
-func sparse64AVX2(n int, index []int32, value []float64, spread []float64, dst []float64)

@@ -348,42 +348,6 @@ next1:
 	VZEROUPPER
 	RET
 
-// func sparse64AVX512(n int, index []int32, value []float64, spread []float64, dst []float64)
-// Requires: AVX, AVX512F
-TEXT ·sparse64AVX512(SB), NOSPLIT, $0-104
-	MOVQ   n+0(FP), AX
-	MOVQ   index_base+8(FP), CX
-	MOVQ   value_base+32(FP), DX
-	MOVQ   spread_base+56(FP), BX
-	MOVQ   dst_base+80(FP), SI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	XORQ   DI, DI
-	CMPQ   AX, $0x00
-	JE     done
-
-turn:
-	MOVLQSX      (CX)(DI*4), R8
-	SHLQ         $0x08, R8
-	VBROADCASTSD (DX)(DI*8), Z4
-	VFMADD231PD  (BX)(R8*1), Z4, Z0
-	VFMADD231PD  64(BX)(R8*1), Z4, Z1
-	VFMADD231PD  128(BX)(R8*1), Z4, Z2
-	VFMADD231PD  192(BX)(R8*1), Z4, Z3
-	INCQ         DI
-	CMPQ         DI, AX
-	JL           turn
-
-done:
-	VMOVUPD Z0, (SI)
-	VMOVUPD Z1, 64(SI)
-	VMOVUPD Z2, 128(SI)
-	VMOVUPD Z3, 192(SI)
-	VZEROUPPER
-	RET
-
 // func smoMove64AVX2(n int, f []float64, a float64, x []float64, b float64, y []float64, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)
 // Requires: AVX, AVX2
 TEXT ·smoMove64AVX2(SB), NOSPLIT, $0-144
@@ -727,53 +691,5 @@ next1:
 	MOVQ    at+144(FP), AX
 	VMOVUPD Y6, (AX)
 	VMOVUPD Y7, 32(AX)
-	VZEROUPPER
-	RET
-
-// func sparse64AVX2(n int, index []int32, value []float64, spread []float64, dst []float64)
-// Requires: AVX, AVX2, FMA3
-TEXT ·sparse64AVX2(SB), NOSPLIT, $0-104
-	MOVQ  n+0(FP), AX
-	MOVQ  index_base+8(FP), CX
-	MOVQ  value_base+32(FP), DX
-	MOVQ  spread_base+56(FP), BX
-	MOVQ  dst_base+80(FP), SI
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
-	XORQ  DI, DI
-	CMPQ  AX, $0x00
-	JE    done
-
-turn:
-	MOVLQSX      (CX)(DI*4), R8
-	SHLQ         $0x08, R8
-	VBROADCASTSD (DX)(DI*8), Y8
-	VFMADD231PD  (BX)(R8*1), Y8, Y0
-	VFMADD231PD  32(BX)(R8*1), Y8, Y1
-	VFMADD231PD  64(BX)(R8*1), Y8, Y2
-	VFMADD231PD  96(BX)(R8*1), Y8, Y3
-	VFMADD231PD  128(BX)(R8*1), Y8, Y4
-	VFMADD231PD  160(BX)(R8*1), Y8, Y5
-	VFMADD231PD  192(BX)(R8*1), Y8, Y6
-	VFMADD231PD  224(BX)(R8*1), Y8, Y7
-	INCQ         DI
-	CMPQ         DI, AX
-	JL           turn
-
-done:
-	VMOVUPD Y0, (SI)
-	VMOVUPD Y1, 32(SI)
-	VMOVUPD Y2, 64(SI)
-	VMOVUPD Y3, 96(SI)
-	VMOVUPD Y4, 128(SI)
-	VMOVUPD Y5, 160(SI)
-	VMOVUPD Y6, 192(SI)
-	VMOVUPD Y7, 224(SI)
 	VZEROUPPER
 	RET

@@ -21,13 +21,3 @@ func smo32(p Path) smo[float32] {
 	}
 	return smo[float32]{}
 }
-
-func sparseOf(p Path) sparseCombination {
-	switch p {
-	case AVX512:
-		return sparse64AVX512
-	case AVX2:
-		return sparse64AVX2
-	}
-	return sparsePortable
-}

@@ -4,5 +4,3 @@ package linalg
 
 func smo64(Path) smo[float64] { return smo[float64]{} }
 func smo32(Path) smo[float32] { return smo[float32]{} }
-
-func sparseOf(Path) sparseCombination { return sparsePortable }

@@ -1,12 +1,7 @@
 package linalg
 
-import (
-	"math"
-	"sync"
-)
-
 // SparseRows are rows of which only some entries are stored, those that are not
-// 0: the columns of a row ascend. dataset.CSR is one.
+// 0: the columns of a row ascend. A dataset.CSR is one.
 type SparseRows interface {
 	Rows() int
 	Cols() int
@@ -14,111 +9,45 @@ type SparseRows interface {
 	Entries(i int) (cols []int32, values []float64)
 }
 
-// sparseWidth is how many rows are spread out at a time.
-const sparseWidth = 32
-
-// SparseProducts computes the inner products of the rows left of a with the
-// rows right of a, all if right is nil, and gives them to use as [Products]
-// does: dots is len(left) x (hi-lo), for right[lo] to right[hi-1]. It takes
-// time by stored entries, and memory by those of the left rows: sparseWidth
-// numbers per column that they have. Products are added in the order of the
-// columns, fused on vector paths.
-func SparseProducts(a SparseRows, left, right []int, use func(lo, hi int, dots Matrix[float64])) {
-	sparseProducts(Paths()[0], a, left, right, use)
+// SparsePacked is sparse rows by columns, for products with one row or a few:
+// the entries that a row has nothing to do with are never looked at. It takes
+// 12 bytes per entry, at most as much again for the beginnings of columns, and
+// is read only.
+type SparsePacked struct {
+	rows   int
+	height int // of a block
+	blocks []columns
 }
 
-func sparseProducts(p Path, a SparseRows, left, right []int, use func(lo, hi int, dots Matrix[float64])) {
-	n := a.Rows()
-	if right != nil {
-		n = len(right)
+// columns are the rows of a block, column by column.
+type columns struct {
+	start []int32 // of each column, and the end
+	row   []int32 // within the block
+	value []float64
+}
+
+// sparseHeight is how many rows a block has at least: so many sums stay in the
+// first-level cache.
+const sparseHeight = 2048
+
+// PackSparse packs the given rows of a, all if rows is nil, on all cores.
+func PackSparse(a SparseRows, rows []int) *SparsePacked {
+	p := &SparsePacked{rows: a.Rows()}
+	if rows != nil {
+		p.rows = len(rows)
 	}
-	c := compactOf(a, left)
-	step := span(len(left), sparseWidth)
-	combine := sparseOf(p)
-	For(n, step, func(lo, hi int) {
-		at := room(len(left) * step)
-		defer rooms.Put(at)
-		spread := room(c.columns * sparseWidth)
-		defer rooms.Put(spread)
-		clear((*spread)[:c.columns*sparseWidth])
-		dots := Matrix[float64]{Rows: len(left), Cols: hi - lo, Stride: step, Data: *at}
-		for j := lo; j < hi; j += sparseWidth {
-			c.spread(a, right, j, min(j+sparseWidth, hi), *spread)
-			for i := range left {
-				index, value := c.row(i)
-				combine(len(index), index, value, *spread, dots.Data[i*step+j-lo:])
-			}
-			c.wipe(a, right, j, min(j+sparseWidth, hi), *spread)
-		}
-		use(lo, hi, dots)
+	stored := 0
+	for j := range p.rows {
+		cols, _ := a.Entries(rowOf(rows, j))
+		stored += len(cols)
+	}
+	count := max(1, min(p.rows/sparseHeight, stored/max(a.Cols(), 1)))
+	p.height = max(1, (p.rows+count-1)/count)
+	p.blocks = make([]columns, (p.rows+p.height-1)/p.height)
+	For(len(p.blocks), 1, func(b, _ int) {
+		p.blocks[b] = columnsOf(a, rows, b*p.height, min((b+1)*p.height, p.rows))
 	})
-	places.Put(c.place)
-}
-
-// compact is the left rows over the columns that they have.
-type compact struct {
-	columns int
-	place   *[]int32 // by column of a: 1 + that among columns, or 0
-	start   []int
-	index   []int32
-	value   []float64
-}
-
-// places are the arrays of products that are done.
-var places sync.Pool
-
-func compactOf(a SparseRows, left []int) *compact {
-	c := &compact{start: make([]int, 1, len(left)+1)}
-	c.place, _ = places.Get().(*[]int32)
-	if c.place == nil || len(*c.place) < a.Cols() {
-		fresh := make([]int32, a.Cols())
-		c.place = &fresh
-	}
-	place := *c.place
-	clear(place)
-	for _, i := range left {
-		cols, values := a.Entries(i)
-		for _, col := range cols {
-			if place[col] == 0 {
-				c.columns++
-				place[col] = int32(c.columns)
-			}
-			c.index = append(c.index, place[col]-1)
-		}
-		c.value = append(c.value, values...)
-		c.start = append(c.start, len(c.index))
-	}
-	return c
-}
-
-func (c *compact) row(i int) ([]int32, []float64) {
-	lo, hi := c.start[i], c.start[i+1]
-	return c.index[lo:hi], c.value[lo:hi]
-}
-
-// spread writes rows lo to hi-1 into to, column by column; wipe takes them out.
-func (c *compact) spread(a SparseRows, right []int, lo, hi int, to []float64) {
-	place := *c.place
-	for j := lo; j < hi; j++ {
-		cols, values := a.Entries(rowOf(right, j))
-		for k, col := range cols {
-			if p := place[col]; p > 0 {
-				to[int(p-1)*sparseWidth+j-lo] = values[k]
-			}
-		}
-	}
-}
-
-func (c *compact) wipe(a SparseRows, right []int, lo, hi int, from []float64) {
-	place := *c.place
-	for j := lo; j < hi; j++ {
-		cols, _ := a.Entries(rowOf(right, j))
-		for _, col := range cols {
-			if p := place[col]; p > 0 {
-				from[int(p-1)*sparseWidth+j-lo] = 0
-			}
-		}
-	}
+	return p
 }
 
 func rowOf(rows []int, j int) int {
@@ -128,35 +57,70 @@ func rowOf(rows []int, j int) int {
 	return rows[j]
 }
 
-// sparseCombination sets the first sparseWidth entries of dst to the sum over k < n of
-// value[k] times the entries of spread from index[k] sparseWidth on.
-type sparseCombination func(n int, index []int32, value, spread, dst []float64)
-
-func sparsePortable(n int, index []int32, value, spread, dst []float64) {
-	var sums [sparseWidth]float64
-	for k, at := range index[:n] {
-		v, from := value[k], spread[int(at)*sparseWidth:][:sparseWidth]
-		for j, w := range from {
-			sums[j] += float64(v * w) //nolint:unconvert // forbids fusing
+// columnsOf turns rows lo to hi-1 into columns: it counts, then fills in.
+func columnsOf(a SparseRows, rows []int, lo, hi int) columns {
+	c := columns{start: make([]int32, a.Cols()+2)}
+	for j := lo; j < hi; j++ {
+		cols, _ := a.Entries(rowOf(rows, j))
+		for _, col := range cols {
+			c.start[col+2]++
 		}
 	}
-	copy(dst[:sparseWidth], sums[:])
+	for col := 2; col < len(c.start); col++ {
+		c.start[col] += c.start[col-1]
+	}
+	stored := c.start[len(c.start)-1]
+	c.row, c.value = make([]int32, stored), make([]float64, stored)
+	for j := lo; j < hi; j++ {
+		cols, values := a.Entries(rowOf(rows, j))
+		for k, col := range cols {
+			at := c.start[col+1] // where its next entry goes
+			c.row[at], c.value[at] = int32(j-lo), values[k]
+			c.start[col+1]++
+		}
+	}
+	c.start = c.start[:len(c.start)-1]
+	return c
+}
+
+// SparseProducts is [Products] for sparse rows. An inner product is the sum over
+// the columns that both rows have, in ascending order, each product rounded
+// before it is added: it is the same on every path and in either order.
+func SparseProducts(a SparseRows, rows []int, b *SparsePacked, use func(lo, hi int, dots Matrix[float64])) {
+	For(len(b.blocks), 1, func(k, _ int) {
+		lo, hi := k*b.height, min((k+1)*b.height, b.rows)
+		at := room(len(rows) * (hi - lo))
+		defer rooms.Put(at)
+		dots := Matrix[float64]{Rows: len(rows), Cols: hi - lo, Stride: hi - lo, Data: *at}
+		for i, r := range rows {
+			cols, values := a.Entries(r)
+			b.blocks[k].products(cols, values, dots.Row(i))
+		}
+		use(lo, hi, dots)
+	})
+}
+
+// products sets dots to the inner products of a row with those of the block.
+func (c columns) products(cols []int32, values, dots []float64) {
+	clear(dots)
+	for k, col := range cols {
+		v := values[k]
+		lo, hi := c.start[col], c.start[col+1]
+		rows := c.row[lo:hi]
+		for e, w := range c.value[lo:hi] {
+			dots[rows[e]] += float64(v * w) //nolint:unconvert // forbids fusing
+		}
+	}
 }
 
 // SparseSquaredNorms returns the inner product of each row of a with itself,
 // bit for bit what SparseProducts computes.
-func SparseSquaredNorms(a SparseRows) []float64 { return sparseSquaredNorms(Paths()[0], a) }
-
-func sparseSquaredNorms(p Path, a SparseRows) []float64 {
+func SparseSquaredNorms(a SparseRows) []float64 {
 	norms := make([]float64, a.Rows())
 	for i := range norms {
 		_, values := a.Entries(i)
 		for _, v := range values {
-			if p == Portable {
-				norms[i] += float64(v * v) //nolint:unconvert // forbids fusing
-			} else {
-				norms[i] = math.FMA(v, v, norms[i])
-			}
+			norms[i] += float64(v * v) //nolint:unconvert // forbids fusing
 		}
 	}
 	return norms

@@ -12,7 +12,8 @@ import (
 // lie in slabs of a fixed size, which take more of them when rows get shorter.
 type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
-	panel int                              // how many rows are read at a time, at most
+	panel int                              // how many rows are read when one is missing, at most
+	batch int                              // how many are read when many are known to be needed
 	next  func(taken []int, max int) []int // rows that may be needed soon, appended to those taken; nil: none
 
 	width    int // of a row
@@ -27,10 +28,10 @@ type cache[T linalg.Float] struct {
 	misses int // rows read
 }
 
-// Slabs have about this many values, panels at most this many rows.
+// Slabs have about this many values, batches at most this many rows.
 const (
 	slabValues = 1 << 18
-	panelRows  = 64
+	batchRows  = 64
 )
 
 // newCache keeps at most bytes of rows, and at least two rows: the solver holds
@@ -44,9 +45,9 @@ func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
 	limit := int(min(max(bytes/(size*int64(max(n, 1))), 2), int64(max(n, 1))))
 	rows := min(limit, max(1, slabValues/max(n, 1)))
 	c := &cache[T]{slabSize: rows * n, most: limit / rows}
-	c.panel = 1
-	if _, cheaper := source.(kernel.Panels); cheaper {
-		c.panel = max(1, min(panelRows, limit/4))
+	c.panel, c.batch = 1, 1
+	if p, ok := source.(kernel.Panels); ok {
+		c.panel, c.batch = max(1, min(p.PanelRows(), limit/4)), max(1, min(batchRows, limit/4))
 	}
 	c.reset(source)
 	return c
@@ -100,7 +101,7 @@ func (c *cache[T]) fetch(i int) error {
 	return c.load(rows)
 }
 
-// load reads rows that are not in the cache, at most as many as a panel has.
+// load reads rows that are not in the cache, at most as many as a batch has.
 func (c *cache[T]) load(rows []int) error {
 	slots, dst := make([]int, len(rows)), make([][]T, len(rows))
 	for a := range rows {
@@ -137,11 +138,11 @@ func (c *cache[T]) take() int {
 // ahead loads the rows not yet there among the next ones of a list that is gone
 // through in order.
 func (c *cache[T]) ahead(rows []int) error {
-	if c.panel == 1 || c.slot[rows[0]] >= 0 {
+	if c.batch == 1 || c.slot[rows[0]] >= 0 {
 		return nil
 	}
 	var missing []int
-	for _, i := range rows[:min(len(rows), c.panel)] {
+	for _, i := range rows[:min(len(rows), c.batch)] {
 		if c.slot[i] < 0 {
 			missing = append(missing, i)
 		}

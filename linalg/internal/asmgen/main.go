@@ -43,14 +43,12 @@ func writeMicro() {
 	}
 }
 
-// writeSMO writes what support vector machines take: both passes of sequential
-// minimal optimisation, and products of sparse rows.
+// writeSMO writes the passes of sequential minimal optimisation.
 func writeSMO() {
 	for _, u := range units() {
 		if u.size == 8 {
 			u.smo(8)
 			u.smo(4)
-			u.sparse()
 		}
 	}
 }
