@@ -140,7 +140,9 @@ func spectrum(t *testing.T, k linalg.Matrix[float64]) (low, high float64) {
 
 // Kernels see the Gram matrix only: a rotation of the rows changes nothing.
 func TestProperties(t *testing.T) {
-	coordinate := rapid.Float64Range(-100, 100)
+	coordinate := rapid.Float64Range(-100, 100).Filter(func(v float64) bool {
+		return v == 0 || math.Abs(v) > 1e-140 // squares of smaller ones underflow, and with them the bound
+	})
 	rapid.Check(t, func(r *rapid.T) {
 		x := rapid.SliceOfN(coordinate, 3, 3).Draw(r, "x")
 		z := rapid.SliceOfN(coordinate, 3, 3).Draw(r, "z")
