@@ -31,7 +31,7 @@ func (l SVC) Try(k kernel.Source, f Fold) ([]Trial, error) {
 		p := l.Params[i]
 		c, err := trainFrom(last, train, codes, l.Classes, p)
 		if err != nil {
-			return nil, fmt.Errorf("C %v: %w", p.C, err)
+			return nil, fmt.Errorf("with C = %v: %w", p.C, err)
 		}
 		trials[i], last = l.trial(c, k, f), c
 	}

@@ -243,7 +243,6 @@ func TestRunFor(t *testing.T) {
 // fake scores what it is told to, setting by fold.
 type fake struct {
 	scores [][]float64
-	folds  []tune.Fold
 	err    error
 }
 
