@@ -282,12 +282,12 @@ func TestOneRoundHidesNothing(t *testing.T) {
 	for rounds, want := range map[int]int{1: f, 2: 0, 3: 0} {
 		h := newHadamard(prg.New(Seed{13}, "one round"), rounds, f, Padding(f))
 		y, scratch := make([]float64, h.width), make([]float64, h.width)
-		h.layers[0].apply(y, append(slices.Clone(x.Row(0)), make([]float64, h.width-f)...))
+		copy(y, x.Row(0))
+		h.layers[0].apply(y, scratch)
 		for r := range rounds {
 			h.mix(y, h.between[r])
 			if r < rounds-1 {
-				h.layers[r+1].apply(scratch, y)
-				y, scratch = scratch, y
+				h.layers[r+1].apply(y, scratch)
 			}
 		}
 		linalg.SignedFWHT(y, nil, 1/math.Sqrt(float64(len(y)))) // the server's part

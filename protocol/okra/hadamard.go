@@ -21,31 +21,14 @@ import (
 // heuristic.
 type hadamard struct {
 	width, window int
-	layers        []layer  // rounds + 1
-	between       [][]int8 // for each round: signs of the last window
+	layers        []permutation // rounds + 1
+	between       [][]int8      // for each round: signs of the last window
 }
-
-// layer is a permutation with signs: element i is the source of coordinate i,
-// with signBit for -1.
-type layer []uint32
-
-const (
-	signBit    = 1 << 31
-	sourceMask = signBit - 1
-)
 
 func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 	h := &hadamard{width: f + k, window: 1 << (bits.Len(uint(f+k)) - 1)}
-	signs := make([]int8, h.width)
 	for range rounds + 1 {
-		l := layer(s.Perm32(h.width))
-		s.Signs(signs)
-		for i, sign := range signs {
-			if sign < 0 {
-				l[i] |= signBit
-			}
-		}
-		h.layers = append(h.layers, l)
+		h.layers = append(h.layers, permutationOf(newLayer(s, h.width)))
 	}
 	for range rounds {
 		signs := make([]int8, h.window)
@@ -77,19 +60,13 @@ func (h *hadamard) piece(dst, src linalg.Matrix[float64], _ int) {
 	})
 }
 
-// row encodes one row. The layers write to scratch and dst in turn, the last
-// one to dst.
+// row encodes one row.
 func (h *hadamard) row(dst, src, scratch []float64) {
-	here, there := scratch, dst
-	if len(h.layers)%2 == 0 {
-		here, there = dst, scratch
-	}
-	clear(here[copy(here, src):])
-	h.layers[0].apply(there, here)
+	clear(dst[copy(dst, src):])
+	h.layers[0].apply(dst, scratch)
 	for r, l := range h.layers[1:] {
-		here, there = there, here
-		h.mix(here, h.between[r])
-		l.apply(there, here)
+		h.mix(dst, h.between[r])
+		l.apply(dst, scratch)
 	}
 }
 
@@ -100,15 +77,4 @@ func (h *hadamard) mix(x []float64, between []int8) {
 	if h.window < h.width {
 		linalg.SignedFWHT(x[h.width-h.window:], between, scale)
 	}
-}
-
-// apply sets dst to the permuted src.
-func (l layer) apply(dst, src []float64) {
-	for i, s := range l {
-		dst[i] = flip(src[s&sourceMask], s)
-	}
-}
-
-func flip(x float64, s uint32) float64 {
-	return math.Float64frombits(math.Float64bits(x) ^ uint64(s&signBit)<<32)
 }
