@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"strconv"
-	"syscall"
 )
 
 // SVMTrain is the name of LIBSVM's program, the only peer so far.
@@ -41,7 +39,7 @@ var ErrNoPeer = errors.New("the program to compare with is not installed")
 type svmReport struct {
 	objective float64
 	support   int
-	peak      float64 // bytes of memory
+	peak      float64 // bytes of memory; ours only: the count of a child begins with its parent's
 }
 
 // train runs svm-train: C-SVC, RBF, one core, as that program does. cacheMB
@@ -55,19 +53,7 @@ func (p Peer) train(ctx context.Context, t svmTask, data, model string) (svmRepo
 	if err := cmd.Run(); err != nil {
 		return svmReport{}, errors.Join(ctx.Err(), fmt.Errorf("%s: %w: %s", SVMTrain, err, bytes.TrimSpace(complaint.Bytes())))
 	}
-	r, err := parseSVMTrain(out.Bytes())
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.peak = maxRSS(u.Maxrss)
-	}
-	return r, err
-}
-
-// maxRSS turns what the system counts in into bytes.
-func maxRSS(n int64) float64 {
-	if runtime.GOOS == "darwin" {
-		return float64(n)
-	}
-	return float64(n) * 1024
+	return parseSVMTrain(out.Bytes())
 }
 
 // The lines of svm-train that matter:

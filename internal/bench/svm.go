@@ -178,12 +178,11 @@ func (c *contest) rows(best []span) []Row {
 		took, name := best[1+i], fmt.Sprintf("C-SVC on %s%s", c.name, v.name)
 		rows = append(rows,
 			figure(name, took.wall, "s").beside("inner products of all pairs", best[0].wall).byCPU(took.cpu/best[0].cpu),
-			figure(name+", processor time", took.cpu, "s"))
-		if c.theirs == nil {
-			rows = append(rows, figure(name+", peak memory", c.ours[i].peak/(1<<20), "MiB"))
-			continue
+			figure(name+", processor time", took.cpu, "s"),
+			figure(name+", peak memory", c.ours[i].peak/(1<<20), "MiB"))
+		if c.theirs != nil {
+			rows = append(rows, c.beside(name, i, took, best[c.peerRun])...)
 		}
-		rows = append(rows, c.beside(name, i, took, best[c.peerRun])...)
 	}
 	return rows
 }
@@ -199,6 +198,5 @@ func (c *contest) beside(name string, i int, took, peer span) []Row {
 		speed,
 		figure(name+", objective", ours.objective, "").agrees(SVMTrain, theirs.objective).atMost(1e-6),
 		figure(name+", support vectors", float64(ours.support), "").agrees(SVMTrain, float64(theirs.support)).atMost(.01),
-		figure(name+", peak memory", ours.peak/(1<<20), "MiB").beside(SVMTrain, theirs.peak/(1<<20)),
 	}
 }

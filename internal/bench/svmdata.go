@@ -24,10 +24,10 @@ func find(lib source.Library, name string) (string, error) {
 }
 
 // twoClouds writes rows of two classes that overlap: normal values whose mean
-// is the class's, and one label in twenty wrong. The file is the same on every
+// is the class's, and one label in fifty wrong. The file is the same on every
 // machine.
 func twoClouds(dir string, rows, columns int) (string, error) {
-	const apart, wrong = .12, .05
+	const apart, wrong = .25, .02
 	s := prg.New([32]byte{}, "bench/svm")
 	set := &dataset.Set{Labels: make([]string, rows)}
 	x := linalg.New[float64](rows, columns)
