@@ -1,0 +1,20 @@
+// Package komd is CF-KOMD, the recommender of Polato and Aiolli (2017) that
+// maximises the margin between what a user has liked and everything else. All
+// it needs of other people is a kernel between items, and every kernel here is
+// a function of the co-counts C = X^T X: how many people liked item i, item j
+// and both. So one secure sum of co-counts serves all kernels.
+//
+// On the device of a user who liked the items P, with the mean kernel value q
+// of every item with all items (also those nobody liked), the weights
+//
+//	a = argmin 1/2 a^T (K_PP + lambda I) a - q_P^T a,  a >= 0, sum a = 1
+//
+// give item i the score (K_iP a) - q_i. No other user's data take part.
+//
+//	k, err := komd.Spec{Name: komd.Linear}.Kernel(counts)
+//	if err != nil {
+//		return err
+//	}
+//	m := komd.New(k)
+//	ranking, err := m.Rank(liked, 0.1)
+package komd

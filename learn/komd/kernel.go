@@ -1,0 +1,156 @@
+package komd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Name names a kernel between items.
+type Name string
+
+// The kernels. The Boolean ones (Polato and Aiolli 2018) compare items by the
+// formulas over users that are true of both.
+const (
+	Linear      Name = "linear"      // the cosine of columns, which FedCFK uses
+	Polynomial  Name = "polynomial"  // (C + coef0)^degree without its constant term
+	Tanimoto    Name = "tanimoto"    // both / either
+	RBF         Name = "rbf"         // exp(-gamma (C_ii + C_jj - 2 C_ij))
+	Conjunctive Name = "conjunctive" // sets of Degree users who all liked the item
+	Disjunctive Name = "disjunctive" // sets of Degree users of whom one liked the item
+	DNF         Name = "dnf"         // disjunctions of Degree conjunctions of Clause users
+	CNF         Name = "cnf"         // conjunctions of Degree disjunctions of Clause users
+)
+
+// MaxDegree bounds Degree and Clause: beyond it, values would leave float64.
+const MaxDegree = 20
+
+// Spec names a kernel and its parameters. What a kernel does not use is
+// ignored.
+type Spec struct {
+	Name   Name
+	Degree int     // 1 to MaxDegree
+	Clause int     // 1 to MaxDegree
+	Coef0  float64 // 0 or more
+	Gamma  float64 // above 0
+}
+
+// Validate checks s.
+func (s Spec) Validate() error {
+	_, err := s.values(1)
+	return err
+}
+
+// Kernel returns the normalised kernel between items: items x items, ones on
+// the diagonal. An item that nobody liked has zeros only, also on the diagonal.
+// Counts that no crowd can have are an error.
+func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
+	values, err := s.values(float64(c.Users))
+	if err != nil {
+		return linalg.Matrix[float64]{}, err
+	}
+	if err := c.check(); err != nil {
+		return linalg.Matrix[float64]{}, err
+	}
+	k := linalg.New[float64](c.C.Rows, c.C.Rows)
+	linalg.For(k.Rows, 16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			c.row(i, values, k.Row(i)[:i+1])
+		}
+	})
+	for i := range k.Rows {
+		for j := range i {
+			k.Row(j)[i] = k.Row(i)[j]
+		}
+	}
+	return k, nil
+}
+
+// row sets dst to the normalised kernel of item i with items 0 to i.
+func (c Counts) row(i int, values func(triple) triple, dst []float64) {
+	own := c.C.Row(i)
+	for j := range dst {
+		if jj := c.C.Row(j)[j]; own[i] > 0 && jj > 0 {
+			dst[j] = values(triple{own[i], jj, own[j]}).cosine()
+		}
+	}
+}
+
+// triple is what a kernel makes of a pair of items: its values for the first
+// with itself, for the second with itself, and for both.
+type triple struct{ ii, jj, ij float64 }
+
+// cosine divides by the lengths; an item without length is like nothing.
+func (t triple) cosine() float64 {
+	if t.ii <= 0 || t.jj <= 0 {
+		return 0
+	}
+	if t.ii == t.jj && t.ij == t.ii {
+		return 1
+	}
+	return t.ij / (math.Sqrt(t.ii) * math.Sqrt(t.jj))
+}
+
+// values returns the kernel as a function of counts among n users, before it is
+// normalised.
+func (s Spec) values(n float64) (func(triple) triple, error) {
+	all := universe{n}
+	switch s.Name {
+	case Linear:
+		return func(t triple) triple { return t }, nil
+	case Tanimoto:
+		return tanimoto, nil
+	case RBF:
+		return s.rbf, positive("gamma", s.Gamma)
+	case Polynomial:
+		return s.polynomial, errors.Join(notNegative("coef0", s.Coef0), degrees(s.Degree))
+	case Conjunctive:
+		return all.after(all.conjunction(s.Degree)), degrees(s.Degree)
+	case Disjunctive:
+		return all.after(all.disjunction(s.Degree)), degrees(s.Degree)
+	case DNF:
+		return all.after(all.conjunction(s.Clause), all.choose(s.Clause).disjunction(s.Degree)), degrees(s.Degree, s.Clause)
+	case CNF:
+		return all.after(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), degrees(s.Degree, s.Clause)
+	}
+	return nil, fmt.Errorf("komd: there is no kernel %q", s.Name)
+}
+
+func positive(name string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 1) {
+		return fmt.Errorf("komd: %s is %v, it must be a finite number above 0", name, v)
+	}
+	return nil
+}
+
+func notNegative(name string, v float64) error {
+	if !(v >= 0) || math.IsInf(v, 1) {
+		return fmt.Errorf("komd: %s is %v, it must be finite and at least 0", name, v)
+	}
+	return nil
+}
+
+func degrees(list ...int) error {
+	for _, d := range list {
+		if d < 1 || d > MaxDegree {
+			return fmt.Errorf("komd: a degree of %d, it must be from 1 to %d", d, MaxDegree)
+		}
+	}
+	return nil
+}
+
+func tanimoto(t triple) triple { return triple{1, 1, t.ij / (t.ii + t.jj - t.ij)} }
+
+func (s Spec) rbf(t triple) triple {
+	return triple{1, 1, math.Exp(-s.Gamma * max(0, t.ii+t.jj-2*t.ij))}
+}
+
+// polynomial leaves out the constant term, so that items without a common user
+// stay at 0.
+func (s Spec) polynomial(t triple) triple {
+	d, constant := float64(s.Degree), math.Pow(s.Coef0, float64(s.Degree))
+	at := func(x float64) float64 { return math.Pow(x+s.Coef0, d) - constant }
+	return triple{at(t.ii), at(t.jj), at(t.ij)}
+}

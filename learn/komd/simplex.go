@@ -1,0 +1,162 @@
+package komd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// patience is how often the number of wrong signs may fail to shrink before
+// one variable at a time is exchanged, which always ends.
+const patience = 5
+
+// maxPivots bounds the exchanges; four are usual.
+const maxPivots = 1000
+
+// ErrNotConvex says that a quadratic form has no single minimum: some entry
+// of the kernel is wrong, such as one that is no sum over users.
+var ErrNotConvex = errors.New("komd: the kernel among the liked items is not positive definite")
+
+// Simplex returns argmin 1/2 a^T P a - q^T a over a >= 0, sum a = 1. P (n x n)
+// is symmetric and positive definite, or the error matches ErrNotConvex; q has
+// n >= 1 finite values. Both are left as they are.
+//
+// The method is block principal pivoting (Judice and Pires 1994): guess which
+// a_i are positive, solve for them, and exchange all that have the wrong sign.
+func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
+	if len(q) == 0 || p.Rows != len(q) || p.Cols != len(q) {
+		return nil, fmt.Errorf("komd: a quadratic form of %d x %d with %d linear terms", p.Rows, p.Cols, len(q))
+	}
+	s := newPivoting(p, q)
+	best, left := len(q)+1, patience
+	for range maxPivots {
+		if err := s.solve(); err != nil {
+			return nil, err
+		}
+		wrong := s.wrong()
+		switch {
+		case len(wrong) == 0:
+			return s.weights(), nil
+		case len(wrong) < best:
+			best, left = len(wrong), patience
+		case left > 0:
+			left--
+		default:
+			wrong = wrong[len(wrong)-1:]
+		}
+		s.exchange(wrong)
+	}
+	return nil, fmt.Errorf("komd: no minimum after %d exchanges; are the values finite?", maxPivots)
+}
+
+// pivoting is the state of the search.
+type pivoting struct {
+	p       linalg.Matrix[float64]
+	q       []float64
+	free    []bool    // a_i may be positive
+	a       []float64 // solution for the free ones
+	nu      float64   // multiplier of the sum
+	epsilon float64   // what counts as a wrong sign
+}
+
+func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
+	s := &pivoting{p: p, q: q, free: make([]bool, len(q)), a: make([]float64, len(q))}
+	largest := 1.0
+	for i, v := range q {
+		s.free[i] = true
+		largest = max(largest, math.Abs(v))
+	}
+	s.epsilon = 1e-12 * largest
+	return s
+}
+
+// solve finds the minimum over the free variables with sum 1, signs ignored:
+// P a = q + nu.
+func (s *pivoting) solve() error {
+	index := s.index()
+	f := linalg.New[float64](len(index), len(index))
+	right := linalg.New[float64](2, len(index)) // q and ones
+	for r, i := range index {
+		for c, j := range index[:r+1] {
+			f.Row(r)[c] = s.p.Row(i)[j]
+		}
+		right.Row(0)[r], right.Row(1)[r] = s.q[i], 1
+	}
+	if err := linalg.Cholesky(f); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotConvex, err)
+	}
+	linalg.SolveCholesky(f, right)
+	s.nu = (1 - sum(right.Row(0))) / sum(right.Row(1))
+	clear(s.a)
+	for r, i := range index {
+		s.a[i] = right.Row(0)[r] + s.nu*right.Row(1)[r]
+	}
+	return nil
+}
+
+func (s *pivoting) index() (index []int) {
+	for i, free := range s.free {
+		if free {
+			index = append(index, i)
+		}
+	}
+	return index
+}
+
+// wrong lists the variables that break the optimality conditions: free ones
+// below 0, and others whose growth would lower the objective.
+func (s *pivoting) wrong() (wrong []int) {
+	for i, free := range s.free {
+		if free && s.a[i] < -s.epsilon || !free && s.slack(i) < -s.epsilon {
+			wrong = append(wrong, i)
+		}
+	}
+	return wrong
+}
+
+func (s *pivoting) slack(i int) float64 {
+	sum := -s.q[i] - s.nu
+	for j, a := range s.a {
+		sum += s.p.Row(i)[j] * a
+	}
+	return sum
+}
+
+// exchange flips the given variables. One must stay free, since the sum is 1.
+func (s *pivoting) exchange(list []int) {
+	for _, i := range list {
+		s.free[i] = !s.free[i]
+	}
+	if len(s.index()) > 0 {
+		return
+	}
+	best := 0
+	for i, v := range s.q {
+		if v > s.q[best] {
+			best = i
+		}
+	}
+	s.free[best] = true
+}
+
+// weights clears what rounding left below 0.
+func (s *pivoting) weights() []float64 {
+	for i, a := range s.a {
+		s.a[i] = max(0, a)
+	}
+	total := sum(s.a)
+	for i := range s.a {
+		s.a[i] /= total
+	}
+	return s.a
+}
+
+func sum(v []float64) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	return total
+}

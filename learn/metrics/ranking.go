@@ -1,0 +1,71 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// NDCG is the normalised discounted cumulated gain of the k best scored items:
+// the sum of 1 / log2(rank + 1) over those that are relevant, divided by what
+// the best order would reach with the same number of relevant items. Items with
+// equal scores keep their order. No relevant item is an error.
+func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
+	top, total, err := best(relevant, scores, k)
+	if err != nil {
+		return 0, err
+	}
+	gain, ideal := 0.0, 0.0
+	for rank, item := range top {
+		weight := 1 / math.Log2(float64(rank+2))
+		if relevant[item] {
+			gain += weight
+		}
+		if rank < total {
+			ideal += weight
+		}
+	}
+	return gain / ideal, nil
+}
+
+// RecallAt is the share of the relevant items among the k best scored, at most
+// k of them being counted: hits / min(k, relevant).
+func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
+	top, total, err := best(relevant, scores, k)
+	if err != nil {
+		return 0, err
+	}
+	hits := 0
+	for _, item := range top {
+		if relevant[item] {
+			hits++
+		}
+	}
+	return float64(hits) / float64(min(k, total)), nil
+}
+
+// best returns the k items with the highest scores, and how many items are
+// relevant.
+func best(relevant []bool, scores []float64, k int) (top []int, total int, err error) {
+	if err := sameRows(len(relevant), len(scores)); err != nil {
+		return nil, 0, err
+	}
+	if k < 1 {
+		return nil, 0, fmt.Errorf("metrics: the best %d items; ask for at least one", k)
+	}
+	for i, s := range scores {
+		if math.IsNaN(s) {
+			return nil, 0, fmt.Errorf("metrics: the score of item %d is not a number", i)
+		}
+		if relevant[i] {
+			total++
+		}
+		top = append(top, i)
+	}
+	if total == 0 {
+		return nil, 0, fmt.Errorf("metrics: none of %d items is relevant; a ranking cannot be judged", len(scores))
+	}
+	slices.SortStableFunc(top, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return top[:min(k, len(top))], total, nil
+}
