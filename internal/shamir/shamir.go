@@ -1,0 +1,138 @@
+package shamir
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Size is the size of a secret and of a share, in bytes.
+const Size = 32
+
+// Share is one holder's part. It is as secret as a threshold of others makes
+// it.
+type Share [Size]byte
+
+// ErrInconsistent says that the shares do not lie on one polynomial: at least
+// one of them is not what was handed out.
+var ErrInconsistent = errors.New("shamir: the shares do not belong together")
+
+// Split shares secret among holders with the given points, which must be
+// distinct and not 0; threshold of them can combine their shares. The
+// polynomials' coefficients are read from random, 32 bytes for each degree.
+func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) ([]Share, error) {
+	if err := check(threshold, points); err != nil {
+		return nil, err
+	}
+	polynomial := make([]lanes, threshold)
+	polynomial[0] = load(secret)
+	for d := 1; d < threshold; d++ {
+		var coefficient [Size]byte
+		if _, err := io.ReadFull(random, coefficient[:]); err != nil {
+			return nil, fmt.Errorf("shamir: %w", err)
+		}
+		polynomial[d] = load(coefficient)
+	}
+	shares := make([]Share, len(points))
+	for i, point := range points {
+		shares[i] = store(evaluate(polynomial, point))
+	}
+	return shares, nil
+}
+
+// check refuses what cannot be shared or put together.
+func check(threshold int, points []uint16) error {
+	if threshold < 1 || threshold > len(points) {
+		return fmt.Errorf("shamir: a threshold of %d with %d holders", threshold, len(points))
+	}
+	seen := make(map[uint16]bool, len(points))
+	for _, p := range points {
+		if p == 0 || seen[p] {
+			return fmt.Errorf("shamir: point %d: points must be distinct and not 0, where the secret is", p)
+		}
+		seen[p] = true
+	}
+	return nil
+}
+
+// evaluate is Horner's rule.
+func evaluate(polynomial []lanes, x uint16) lanes {
+	var v lanes
+	for d := len(polynomial) - 1; d >= 0; d-- {
+		v.scale(x)
+		v.add(&polynomial[d])
+	}
+	return v
+}
+
+// Combine returns the secret behind at least threshold shares, those of the
+// holders with the given points. Shares beyond the threshold must agree with
+// the others, or the error is ErrInconsistent.
+func Combine(threshold int, points []uint16, shares []Share) ([Size]byte, error) {
+	if len(points) != len(shares) {
+		return [Size]byte{}, fmt.Errorf("shamir: %d points for %d shares", len(points), len(shares))
+	}
+	if err := check(threshold, points); err != nil {
+		return [Size]byte{}, err
+	}
+	base := newBasis(points[:threshold])
+	for i := threshold; i < len(points); i++ {
+		expected := base.at(points[i], shares)
+		if subtle.ConstantTimeCompare(expected[:], shares[i][:]) == 0 {
+			return [Size]byte{}, ErrInconsistent
+		}
+	}
+	return base.at(0, shares), nil
+}
+
+// basis interpolates through points by the barycentric formula.
+type basis struct {
+	points  []uint16
+	weights []uint16 // 1 / product of the distances to the other points
+}
+
+func newBasis(points []uint16) basis {
+	b := basis{points, make([]uint16, len(points))}
+	for i, p := range points {
+		product := uint16(1)
+		for j, q := range points {
+			if i != j {
+				product = mul(product, p^q)
+			}
+		}
+		b.weights[i] = inverse(product)
+	}
+	return b
+}
+
+// at is the value at x, none of the points, of the polynomial through the
+// shares of the points.
+func (b basis) at(x uint16, shares []Share) [Size]byte {
+	all := uint16(1)
+	for _, p := range b.points {
+		all = mul(all, x^p)
+	}
+	var sum lanes
+	for i, p := range b.points {
+		v := load(shares[i])
+		v.scale(mul(all, mul(b.weights[i], inverse(x^p))))
+		sum.add(&v)
+	}
+	return store(sum)
+}
+
+func load(b [Size]byte) (v lanes) {
+	for w := range v {
+		v[w] = binary.LittleEndian.Uint64(b[8*w:])
+	}
+	return v
+}
+
+func store(v lanes) (b [Size]byte) {
+	for w, word := range v {
+		binary.LittleEndian.PutUint64(b[8*w:], word)
+	}
+	return b
+}
