@@ -1,0 +1,221 @@
+package secagg
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Group is entries of a vector with a common bound.
+type Group struct {
+	Entries int
+	Bound   int64 // every client's entry x has |x| <= Bound
+	Signed  bool  // entries may be below 0
+}
+
+// Layout packs the entries of a vector into words of 64 bits that are added
+// modulo 2^64. Each entry has a lane wide enough for the sum over the largest
+// cohort, so that lanes never carry; a signed entry is sent as x + Bound, and
+// the receiver takes Bound off again for everyone who is in the sum.
+//
+//	bits of a lane = bits of (cohort * span),  span = Bound, or 2 Bound if signed
+type Layout struct {
+	Cohort int // the largest number of clients in a sum
+	Groups []Group
+	lanes  []lane
+	words  int
+}
+
+// lane is how one group's entries lie in words.
+type lane struct {
+	bits    int
+	perWord int
+	first   int // word at which the group begins
+}
+
+// Bounds on what a descriptor may ask for.
+const (
+	MaxEntries = 1 << 33
+	maxGroups  = 1 << 16
+)
+
+// NewLayout lays groups out for sums of up to cohort clients. An entry whose sum
+// does not fit an int64 is an error: it would wrap unseen.
+func NewLayout(cohort int, groups []Group) (*Layout, error) {
+	if cohort < 1 || len(groups) == 0 || len(groups) > maxGroups {
+		return nil, fmt.Errorf("secagg: a layout of %d groups of entries for %d clients", len(groups), cohort)
+	}
+	l := &Layout{Cohort: cohort, Groups: groups}
+	for i, g := range groups {
+		if err := l.add(g); err != nil {
+			return nil, fmt.Errorf("secagg: group %d: %w", i, err)
+		}
+	}
+	return l, nil
+}
+
+func (l *Layout) add(g Group) error {
+	if g.Entries < 1 || g.Entries > MaxEntries || g.Bound < 1 {
+		return fmt.Errorf("%d entries bounded by %d; both must be at least 1", g.Entries, g.Bound)
+	}
+	over, top := bits.Mul64(g.span(), uint64(l.Cohort))
+	if over != 0 || top >= 1<<63 && !g.Signed {
+		return fmt.Errorf("%d clients with entries up to %d have sums beyond 63 bits; use a coarser scale or fewer clients", l.Cohort, g.Bound)
+	}
+	width := bits.Len64(top)
+	at := lane{bits: width, perWord: 64 / width, first: l.words}
+	l.lanes = append(l.lanes, at)
+	l.words += (g.Entries + at.perWord - 1) / at.perWord
+	if l.words > MaxEntries {
+		return errors.New("the vector is too long")
+	}
+	return nil
+}
+
+// span is the largest value that one client sends for an entry.
+func (g Group) span() uint64 {
+	if g.Signed {
+		return 2 * uint64(g.Bound)
+	}
+	return uint64(g.Bound)
+}
+
+// Words returns the length of a packed vector: 8 bytes each on the wire.
+func (l *Layout) Words() int { return l.words }
+
+// Entries returns the length of a vector.
+func (l *Layout) Entries() int {
+	n := 0
+	for _, g := range l.Groups {
+		n += g.Entries
+	}
+	return n
+}
+
+// Vector is one client's entries, read in pieces so that a long vector need
+// never exist. Reading is a pure function.
+type Vector interface {
+	// Read sets dst to the entries of a group from first on.
+	Read(group, first int, dst []int64)
+}
+
+// RangeError says that an entry is beyond the agreed bound. Nothing is sent.
+type RangeError struct {
+	Group, Entry int
+	Value, Bound int64
+}
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("secagg: entry %d of group %d is %d, beyond the agreed bound of %d: the sum could wrap unseen", e.Entry, e.Group, e.Value, e.Bound)
+}
+
+// pack sets dst to the packed words from first on.
+func (l *Layout) pack(v Vector, first int, dst []uint64) error {
+	for len(dst) > 0 {
+		g := l.groupOf(first)
+		n := min(len(dst), l.end(g)-first)
+		if err := l.packGroup(v, g, first-l.lanes[g].first, dst[:n]); err != nil {
+			return err
+		}
+		first, dst = first+n, dst[n:]
+	}
+	return nil
+}
+
+// groupOf returns the group that a word belongs to.
+func (l *Layout) groupOf(word int) int {
+	g := 0
+	for g+1 < len(l.lanes) && l.lanes[g+1].first <= word {
+		g++
+	}
+	return g
+}
+
+// end is the word after a group's last.
+func (l *Layout) end(g int) int {
+	if g+1 < len(l.lanes) {
+		return l.lanes[g+1].first
+	}
+	return l.words
+}
+
+// packGroup packs words of one group, counted from its first.
+func (l *Layout) packGroup(v Vector, g, word int, dst []uint64) error {
+	at, group := l.lanes[g], l.Groups[g]
+	entry := word * at.perWord
+	entries := make([]int64, min(len(dst)*at.perWord, group.Entries-entry))
+	v.Read(g, entry, entries)
+	clear(dst)
+	for i, x := range entries {
+		value, ok := group.encode(x)
+		if !ok {
+			return &RangeError{g, entry + i, x, group.Bound}
+		}
+		dst[i/at.perWord] |= value << (i % at.perWord * at.bits)
+	}
+	return nil
+}
+
+// encode is an entry as it is sent.
+func (g Group) encode(x int64) (uint64, bool) {
+	if x > g.Bound || x < -g.Bound || x < 0 && !g.Signed {
+		return 0, false
+	}
+	if g.Signed {
+		x += g.Bound
+	}
+	return uint64(x), true
+}
+
+// Sums unpacks the sum of the vectors of n clients. It gives one slice for each
+// group.
+func (l *Layout) Sums(words []uint64, n int) [][]int64 {
+	sums := make([][]int64, len(l.Groups))
+	for g, group := range l.Groups {
+		at := l.lanes[g]
+		mask := ^uint64(0) >> (64 - at.bits)
+		sums[g] = make([]int64, group.Entries)
+		for i := range sums[g] {
+			value := words[at.first+i/at.perWord] >> (i % at.perWord * at.bits) & mask
+			sums[g][i] = int64(value)
+			if group.Signed {
+				sums[g][i] -= int64(n) * group.Bound
+			}
+		}
+	}
+	return sums
+}
+
+func (l *Layout) encodeTo(w *wire.Writer) {
+	w.Uint32(uint32(l.Cohort))
+	w.Uint32(uint32(len(l.Groups)))
+	for _, g := range l.Groups {
+		w.Uint64(uint64(g.Entries))
+		w.Uint64(uint64(g.Bound))
+		w.Bool(g.Signed)
+	}
+}
+
+// readLayout reads what encodeTo wrote; errors are left in r.
+func readLayout(r *wire.Reader) *Layout {
+	cohort := int(r.Uint32())
+	groups := make([]Group, r.Count(maxGroups, 17))
+	for i := range groups {
+		entries, bound := r.Uint64(), r.Uint64()
+		if entries > MaxEntries || bound >= 1<<63 {
+			r.Fail(fmt.Errorf("a group of %d entries bounded by %d", entries, bound))
+			return nil
+		}
+		groups[i] = Group{int(entries), int64(bound), r.Bool()}
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	l, err := NewLayout(cohort, groups)
+	if err != nil {
+		r.Fail(err)
+	}
+	return l
+}
