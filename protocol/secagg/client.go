@@ -1,0 +1,167 @@
+package secagg
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Client brings one vector. It learns who takes part, and not the sum.
+type Client struct {
+	desk
+	vector   Vector
+	hash     [sha256.Size]byte // of vector
+	identity Identity
+	self     int // among the clients
+	secrets  *secrets
+	own      keys
+
+	awaits    uint16 // the server's next message
+	cohort    set    // U1
+	holders   []int  // who holds shares of this client's secrets
+	keys      map[int]keys
+	sharers   set // U2
+	held      []holding
+	masks     []stream
+	sent      int // chunks of the masked vector
+	survivors set // U3
+}
+
+// holding is what a client keeps for another one, in the order of the clients.
+type holding struct {
+	owner      int
+	mask, self shamir.Share
+}
+
+// NewClient returns the machine of a client. It refuses a vector with an entry
+// beyond the agreed bound: a [*RangeError].
+func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, error) {
+	d, err := newDesk(s, p, protocol.RoleParty)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{desk: d, vector: v, identity: id, self: d.index[s.Self], awaits: roundCohort, keys: make(map[int]keys)}
+	if len(id.Keys) != p.clients || id.Sign == nil {
+		return nil, fmt.Errorf("secagg: %d identity keys for %d clients, or nothing to sign with", len(id.Keys), p.clients)
+	}
+	if c.secrets, err = newSecrets(s.Seed); err != nil {
+		return nil, err
+	}
+	c.hash, err = Hash(p, v)
+	return c, err
+}
+
+// Hash is the SHA-256 of the packed vector: the input's hash in the session's
+// journal.
+func Hash(p Params, v Vector) ([sha256.Size]byte, error) {
+	h := sha256.New()
+	for i := range p.layout.chunks() {
+		lo, hi := p.layout.chunk(i)
+		words := make([]uint64, hi-lo)
+		if err := p.layout.pack(v, lo, words); err != nil {
+			return [sha256.Size]byte{}, err
+		}
+		h.Write(bytesOf(words))
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// bytesOf is words as they travel.
+func bytesOf(words []uint64) []byte {
+	var w wire.Writer
+	w.Grow(8 * len(words))
+	for _, v := range words {
+		w.Uint64(v)
+	}
+	return w.Bytes()
+}
+
+// InputHash is what the start event must hold.
+func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
+
+// Step implements [protocol.Machine].
+func (c *Client) Step(e protocol.Event) (protocol.Effects, error) { return c.step(c, e) }
+
+// start advertises the client's keys.
+func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != c.hash {
+		return protocol.Effects{}, errors.New("secagg: the vector is not the one that this session was started with")
+	}
+	c.started = true
+	c.own = c.secrets.public(c.setup.Session.ID(), c.self, c.identity.Sign)
+	c.keys[c.self] = c.own
+	var w wire.Writer
+	c.own.encode(&w)
+	return c.answer(roundAdvertise, w.Bytes()), nil
+}
+
+// answer sends a message to the server and waits for its next.
+func (c *Client) answer(round uint16, body []byte) protocol.Effects {
+	return protocol.Effects{
+		Sync: true,
+		Send: []protocol.Message{c.message(c.server(), round, body)},
+		Arm:  []protocol.Timer{TimerServer},
+	}
+}
+
+func (c *Client) receive(m protocol.Message) (protocol.Effects, error) {
+	if m.Sender != c.server() || m.Round != c.awaits || c.sending() {
+		return protocol.Effects{}, stray(m)
+	}
+	switch m.Round {
+	case roundCohort:
+		return c.receiveCohort(m)
+	case roundHolderKeys:
+		return c.receiveHolderKeys(m)
+	case roundShares:
+		return c.receiveShares(m)
+	case roundSurvivors:
+		return c.receiveSurvivors(m)
+	case roundSignatures:
+		return c.receiveSignatures(m)
+	}
+	return protocol.Effects{}, stray(m)
+}
+
+// sending says that the masked vector is on its way but not all of it sent.
+func (c *Client) sending() bool { return c.masks != nil && c.sent < c.params.layout.chunks() }
+
+func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
+	if t != TimerServer {
+		return protocol.Effects{}, fmt.Errorf("secagg: a client has no timer %q", t)
+	}
+	if c.sending() {
+		return protocol.Effects{}, nil
+	}
+	return c.finish(protocol.Effects{}, silent(c.server(), kindOf(c.awaits)))
+}
+
+// admit verifies the keys of another client, which must stay what they were.
+func (c *Client) admit(m member) error {
+	name := c.names[m.client]
+	if old, known := c.keys[m.client]; known {
+		if old != m.keys {
+			return inconsistent(c.server(), "other keys of %s than before", name)
+		}
+		return nil
+	}
+	if err := m.keys.verify(c.setup.Session.ID(), m.client, c.identity.Keys[m.client]); err != nil {
+		return inconsistent(c.server(), "%s: %w", name, err)
+	}
+	for other, k := range c.keys {
+		if k.mask == m.keys.mask || k.encryption == m.keys.encryption || k.mask == m.keys.encryption || k.encryption == m.keys.mask {
+			return inconsistent(c.server(), "%s and %s have the same key", name, c.names[other])
+		}
+	}
+	return nil
+}
+
+// verifySignature checks a client's word on who is in the sum.
+func (c *Client) verifySignature(s signature, statement []byte) bool {
+	return ed25519.Verify(c.identity.Keys[s.client], statement, s.value[:])
+}

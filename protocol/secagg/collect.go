@@ -1,0 +1,188 @@
+package secagg
+
+import (
+	"crypto/ed25519"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// takeKeys is round AdvertiseKeys.
+func (s *Server) takeKeys(m protocol.Message, from int) error {
+	r := wire.NewReader(m.Body)
+	k := readKeys(r)
+	if err := r.Close("secagg: keys"); err != nil {
+		return malformed(m, err)
+	}
+	if err := k.verify(s.setup.Session.ID(), from, s.identities[from]); err != nil {
+		return inconsistent(m.Sender, "%w", err)
+	}
+	s.peers[from].keys = k
+	s.cohort.add(from)
+	return nil
+}
+
+// takeHolders learns whom a client wants to share with, and answers with their
+// keys.
+func (s *Server) takeHolders(m protocol.Message, from int) error {
+	p := s.peers[from]
+	if p.holders != nil {
+		return stray(m)
+	}
+	list, err := decodeClients(m.Body, len(s.names))
+	if err != nil {
+		return malformed(m, err)
+	}
+	want := min(s.params.degree.Holders, s.cohort.count()-1)
+	if s.params.degree.Complete {
+		want = s.cohort.count()
+	}
+	if len(list) != want || s.cohort.of(list) != len(list) {
+		return inconsistent(m.Sender, "%d holders, %d of them in the cohort; %d are to be named", len(list), s.cohort.of(list), want)
+	}
+	p.holders = list
+	members := make([]member, len(list))
+	for i, h := range list {
+		members[i] = member{h, s.peers[h].keys}
+	}
+	s.pending = append(s.pending, func() protocol.Message {
+		return s.message(m.Sender, roundHolderKeys, encodeMembers(members))
+	})
+	return nil
+}
+
+// takeShares is round ShareKeys.
+func (s *Server) takeShares(m protocol.Message, from int) error {
+	p := s.peers[from]
+	if p.holders == nil {
+		return stray(m)
+	}
+	shares, err := decodeShares(m.Body, len(p.holders))
+	if err != nil {
+		return malformed(m, err)
+	}
+	p.shares = shares
+	s.sharers.add(from)
+	return nil
+}
+
+// deal finds out whose shares each client holds.
+func (s *Server) deal() {
+	s.owners = make([][]int, len(s.names))
+	for _, owner := range s.sharers.list() {
+		for _, h := range s.peers[owner].holders {
+			s.owners[h] = append(s.owners[h], owner)
+		}
+	}
+}
+
+// deliveries are the shares that are meant for a client.
+func (s *Server) deliveries(client int) deliveries {
+	d := deliveries{sharers: s.sharers}
+	for _, owner := range s.owners[client] {
+		p := s.peers[owner]
+		at, _ := slices.BinarySearch(p.holders, client)
+		d.list = append(d.list, delivery{member{owner, p.keys}, p.shares[at]})
+	}
+	return d
+}
+
+// takeMasked is round MaskedInput: one piece of a vector. A vector is added when
+// all of it has come, so that a client that vanishes on the way leaves no trace
+// in the sum; until there is room for one more, the others must wait.
+func (s *Server) takeMasked(m protocol.Message, from int) error {
+	lo, hi := s.params.layout.chunk(int(m.Chunk))
+	if len(m.Body) != 8*(hi-lo) {
+		return inconsistent(m.Sender, "a piece of %d bytes, it has %d", len(m.Body), 8*(hi-lo))
+	}
+	p := s.peers[from]
+	if p.upload == nil {
+		if s.uploads == s.limits.Uploads {
+			return protocol.ErrLater
+		}
+		p.upload = s.newUpload()
+	}
+	u := p.upload
+	if u.have[m.Chunk] {
+		return stray(m)
+	}
+	r := wire.NewReader(m.Body)
+	for i := lo; i < hi; i++ {
+		u.words[i] = r.Uint64()
+	}
+	u.have[m.Chunk] = true
+	if u.missing--; u.missing == 0 {
+		for i, w := range u.words {
+			s.sum[i] += w
+		}
+		s.free(p)
+		s.survivors.add(from)
+	}
+	return nil
+}
+
+func (s *Server) newUpload() *upload {
+	s.uploads++
+	chunks := s.params.layout.chunks()
+	u := &upload{have: make([]bool, chunks), missing: chunks}
+	if last := len(s.spare) - 1; last >= 0 {
+		u.words, s.spare = s.spare[last], s.spare[:last]
+	} else {
+		u.words = make([]uint64, s.params.layout.Words())
+	}
+	return u
+}
+
+// free gives the room of a vector back.
+func (s *Server) free(p *peer) {
+	s.spare = append(s.spare, p.upload.words)
+	p.upload = nil
+	s.uploads--
+}
+
+// dropUploads forgets vectors that have come in part.
+func (s *Server) dropUploads() {
+	for _, p := range s.peers {
+		if p.upload != nil {
+			s.free(p)
+		}
+	}
+	s.spare = nil
+}
+
+// takeSignature is round ConsistencyCheck.
+func (s *Server) takeSignature(m protocol.Message, from int) error {
+	told := statement(s.setup.Session.ID(), s.cohort, s.sharers, s.survivors)
+	if len(m.Body) != ed25519.SignatureSize || !ed25519.Verify(s.identities[from], told, m.Body) {
+		return inconsistent(m.Sender, "no signature of what it was told")
+	}
+	s.peers[from].signature = signature{from, [ed25519.SignatureSize]byte(m.Body)}
+	s.agreed.add(from)
+	return nil
+}
+
+// signatures are those of a client's holders.
+func (s *Server) signatures(client int) []signature {
+	var list []signature
+	for _, h := range s.peers[client].holders {
+		if s.agreed.has(h) {
+			list = append(list, s.peers[h].signature)
+		}
+	}
+	return list
+}
+
+// takeReleases is round Unmask.
+func (s *Server) takeReleases(m protocol.Message, from int) error {
+	list, err := decodeReleases(m.Body, len(s.names))
+	if err != nil {
+		return malformed(m, err)
+	}
+	if !slices.EqualFunc(list, s.owners[from], func(r release, owner int) bool { return r.owner == owner }) {
+		return inconsistent(m.Sender, "shares of other clients than it holds")
+	}
+	s.peers[from].releases = list
+	s.released.add(from)
+	return nil
+}

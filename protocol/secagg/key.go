@@ -1,0 +1,152 @@
+package secagg
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Identity is how clients know each other beyond the server's word.
+type Identity struct {
+	Sign func(message []byte) []byte // Ed25519 under the client's own key
+	Keys []ed25519.PublicKey         // of all clients, in the descriptor's order
+}
+
+// keyBytes is the size of a public key.
+const keyBytes = 32
+
+// keys is what a client advertises: one key to receive shares under, one to
+// agree on masks with.
+type keys struct {
+	encryption, mask [keyBytes]byte
+	signature        [ed25519.SignatureSize]byte
+}
+
+const keysBytes = 2*keyBytes + ed25519.SignatureSize
+
+func (k keys) encode(w *wire.Writer) {
+	w.Fixed(k.encryption[:])
+	w.Fixed(k.mask[:])
+	w.Fixed(k.signature[:])
+}
+
+func readKeys(r *wire.Reader) (k keys) {
+	r.Fixed(k.encryption[:])
+	r.Fixed(k.mask[:])
+	r.Fixed(k.signature[:])
+	return k
+}
+
+// statement is what the signature vouches for.
+func (k keys) statement(id protocol.SessionID, client int) []byte {
+	var w wire.Writer
+	w.String("mercer/v1/secagg/keys")
+	w.Fixed(id[:])
+	w.Uint32(uint32(client))
+	w.Fixed(k.encryption[:])
+	w.Fixed(k.mask[:])
+	return w.Bytes()
+}
+
+func (k keys) verify(id protocol.SessionID, client int, signer ed25519.PublicKey) error {
+	if k.encryption == k.mask {
+		return errors.New("one key for two purposes")
+	}
+	if !ed25519.Verify(signer, k.statement(id, client), k.signature[:]) {
+		return errors.New("keys that the client has not signed")
+	}
+	return nil
+}
+
+// secrets are a client's own, all derived from its session seed.
+type secrets struct {
+	encryption, mask *ecdh.PrivateKey
+	maskSeed         [shamir.Size]byte // from which mask is made; shared among the holders
+	self             [shamir.Size]byte // seed of the self mask; shared among the holders
+	shares           [32]byte          // seed of the polynomials
+}
+
+func newSecrets(seed [32]byte) (*secrets, error) {
+	s := &secrets{
+		maskSeed: prg.Derive(seed, "secagg/mask"),
+		self:     prg.Derive(seed, "secagg/self"),
+		shares:   prg.Derive(seed, "secagg/shamir"),
+	}
+	var err error
+	if s.encryption, err = privateKey(prg.Derive(seed, "secagg/encryption")); err != nil {
+		return nil, err
+	}
+	s.mask, err = privateKey(s.maskSeed)
+	return s, err
+}
+
+func privateKey(seed [32]byte) (*ecdh.PrivateKey, error) {
+	k, err := ecdh.X25519().NewPrivateKey(seed[:])
+	if err != nil {
+		return nil, fmt.Errorf("secagg: %w", err)
+	}
+	return k, nil
+}
+
+// public signs the public keys.
+func (s *secrets) public(id protocol.SessionID, client int, sign func([]byte) []byte) keys {
+	k := keys{encryption: [keyBytes]byte(s.encryption.PublicKey().Bytes()), mask: [keyBytes]byte(s.mask.PublicKey().Bytes())}
+	copy(k.signature[:], sign(k.statement(id, client)))
+	return k
+}
+
+// agree is Diffie-Hellman. A key of low order, which would give a secret that
+// everybody knows, is an error.
+func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
+	public, err := ecdh.X25519().NewPublicKey(other[:])
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("secagg: %w", err)
+	}
+	secret, err := own.ECDH(public)
+	if err != nil {
+		return [32]byte{}, fmt.Errorf("secagg: %w", err)
+	}
+	return [32]byte(secret), nil
+}
+
+func number(i int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
+
+// pairMask is the stream that two clients agree on. The client with the higher
+// number adds it and the other takes it off.
+func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key [keyBytes]byte) (stream, error) {
+	secret, err := agree(own, key)
+	if err != nil {
+		return stream{}, err
+	}
+	lo, hi := min(self, other), max(self, other)
+	return newStream(prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other), nil
+}
+
+// selfMask is the stream that only shares can bring back.
+func selfMask(id protocol.SessionID, seed [shamir.Size]byte) stream {
+	return newStream(prg.Derive(seed, "secagg/single", id[:]), false)
+}
+
+// sealer encrypts the one message that a client sends to one holder of its
+// shares: the key belongs to the direction, so that a nonce is never used twice.
+func sealer(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) (cipher.AEAD, error) {
+	secret, err := agree(own, key)
+	if err != nil {
+		return nil, err
+	}
+	derived := prg.Derive(secret, "secagg/share", id[:], number(from), number(to))
+	block, err := aes.NewCipher(derived[:])
+	if err != nil {
+		return nil, fmt.Errorf("secagg: %w", err)
+	}
+	return cipher.NewGCM(block)
+}

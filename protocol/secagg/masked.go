@@ -1,0 +1,119 @@
+package secagg
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// receiveShares takes the shares of others, learns who has shared, and begins
+// to send the masked vector. From here on the client has contributed for this
+// epoch and purpose, whatever becomes of the session.
+func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
+	d, err := decodeDeliveries(m.Body, len(c.names))
+	if err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	if err := c.checkSharers(d); err != nil {
+		return protocol.Effects{}, err
+	}
+	owners := make([]member, len(d.list))
+	for i, item := range d.list {
+		owners[i] = item.owner
+	}
+	if err := c.admitAll(owners); err != nil {
+		return protocol.Effects{}, err
+	}
+	held := make([]holding, len(d.list))
+	for i, item := range d.list {
+		if held[i], err = c.open(item); err != nil {
+			return c.finish(protocol.Effects{}, inconsistent(c.names[item.owner.client], "shares that do not open (%w): that client or the server has changed them", err))
+		}
+	}
+	masks, err := c.allMasks(d.sharers, owners)
+	if err != nil {
+		return c.finish(protocol.Effects{}, err)
+	}
+	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
+	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Resume: true}, nil
+}
+
+// checkSharers refuses a story about who has shared that leaves the client
+// without a threshold of its holders.
+func (c *Client) checkSharers(d deliveries) error {
+	switch n := d.sharers.count(); {
+	case !d.sharers.within(c.cohort) || !d.sharers.has(c.self):
+		return inconsistent(c.server(), "clients that share without having been in the cohort, or all but the one it was sent to")
+	case n < c.params.spec.Minimum:
+		return inconsistent(c.server(), "%d clients that share, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
+	case d.sharers.of(c.holders) < c.params.degree.Threshold:
+		return inconsistent(c.server(), "%d of this client's holders are left, fewer than the threshold of %d", d.sharers.of(c.holders), c.params.degree.Threshold)
+	}
+	for _, item := range d.list {
+		if !d.sharers.has(item.owner.client) {
+			return inconsistent(c.server(), "shares of %s, who has not shared", c.names[item.owner.client])
+		}
+	}
+	return nil
+}
+
+// claim is held once and for ever in the client's ledger.
+func (c *Client) claim() string {
+	return fmt.Sprintf("secagg/masked-input/%q/%q", c.params.spec.Epoch, c.setup.Session.Purpose)
+}
+
+// allMasks agrees on a mask with every neighbour that has shared, those that
+// this client holds shares of and those that hold its own, and adds the self
+// mask.
+func (c *Client) allMasks(sharers set, owners []member) ([]stream, error) {
+	neighbours := newSet(len(c.names))
+	for _, h := range c.holders {
+		neighbours.add(h)
+	}
+	for _, o := range owners {
+		neighbours.add(o.client)
+	}
+	id := c.setup.Session.ID()
+	masks := []stream{selfMask(id, c.secrets.self)}
+	for _, other := range neighbours.list() {
+		if other == c.self || !sharers.has(other) {
+			continue
+		}
+		mask, err := pairMask(id, c.secrets.mask, c.self, other, c.keys[other].mask)
+		if err != nil {
+			return nil, inconsistent(c.names[other], "%w", err)
+		}
+		masks = append(masks, mask)
+	}
+	return masks, nil
+}
+
+// stepKeystream bounds the keystream that one step expands, in bytes.
+const stepKeystream = 256 << 20
+
+// resume sends the next pieces of the masked vector.
+func (c *Client) resume() (protocol.Effects, error) {
+	if !c.sending() {
+		return protocol.Effects{}, fmt.Errorf("secagg: resumed with nothing left to send")
+	}
+	layout := c.params.layout
+	pieces := max(1, min(protocol.MaxStepBytes, stepKeystream/len(c.masks))/protocol.MaxChunkBytes)
+	var e protocol.Effects
+	for range min(pieces, layout.chunks()-c.sent) {
+		lo, hi := layout.chunk(c.sent)
+		words := make([]uint64, hi-lo)
+		if err := layout.pack(c.vector, lo, words); err != nil {
+			return c.finish(protocol.Effects{}, err) // the vector has changed since it was checked
+		}
+		apply(c.masks, lo, words)
+		m := c.message(c.server(), roundMasked, bytesOf(words))
+		m.Chunk, m.Chunks = uint32(c.sent), uint32(layout.chunks())
+		e.Send = append(e.Send, m)
+		c.sent++
+	}
+	e.Progress = protocol.Progress{Stage: "mask", Done: int64(c.sent), Total: int64(layout.chunks())}
+	if e.Resume = c.sending(); !e.Resume {
+		e.Arm = []protocol.Timer{TimerServer}
+	}
+	return e, nil
+}

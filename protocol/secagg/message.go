@@ -1,0 +1,264 @@
+package secagg
+
+import (
+	"crypto/ed25519"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// The rounds, numbered as they follow each other.
+const (
+	roundAdvertise uint16 = iota
+	roundCohort
+	roundHolders
+	roundHolderKeys
+	roundShare
+	roundShares
+	roundMasked
+	roundSurvivors
+	roundConsistency
+	roundSignatures
+	roundUnmask
+)
+
+// The kinds of messages, one for each round.
+const (
+	kindAdvertise   = "AdvertiseKeys"
+	kindCohort      = "Cohort"
+	kindHolders     = "Holders"
+	kindHolderKeys  = "HolderKeys"
+	kindShare       = "ShareKeys"
+	kindShares      = "Shares"
+	kindMasked      = "MaskedInput"
+	kindSurvivors   = "Survivors"
+	kindConsistency = "ConsistencyCheck"
+	kindSignatures  = "Signatures"
+	kindUnmask      = "Unmask"
+)
+
+func kindOf(round uint16) string {
+	return [...]string{
+		kindAdvertise, kindCohort, kindHolders, kindHolderKeys, kindShare, kindShares,
+		kindMasked, kindSurvivors, kindConsistency, kindSignatures, kindUnmask,
+	}[round]
+}
+
+// chunkWords is how many words of a masked vector travel in one message.
+const chunkWords = protocol.MaxChunkBytes / 8
+
+// chunks is how many messages a vector takes.
+func (l *Layout) chunks() int { return (l.words + chunkWords - 1) / chunkWords }
+
+// chunk returns the first word of a chunk and the one after its last.
+func (l *Layout) chunk(i int) (lo, hi int) {
+	return i * chunkWords, min((i+1)*chunkWords, l.words)
+}
+
+// sealedBytes is the size of encrypted shares: two shares and a tag.
+const sealedBytes = 2*shamir.Size + 16
+
+// clientAt reads the next client of an ascending list; before is the one
+// before, or -1.
+func clientAt(r *wire.Reader, n, before int) int {
+	i := int(r.Uint32())
+	if r.Err() == nil && (i <= before || i >= n) {
+		r.Fail(fmt.Errorf("client %d after client %d, of %d", i, before, n))
+	}
+	return i
+}
+
+// encodeClients writes an ascending list of clients.
+func encodeClients(list []int) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(list)))
+	for _, i := range list {
+		w.Uint32(uint32(i))
+	}
+	return w.Bytes()
+}
+
+func decodeClients(b []byte, n int) ([]int, error) {
+	r := wire.NewReader(b)
+	list := make([]int, r.Count(n, 4))
+	last := -1
+	for i := range list {
+		last = clientAt(r, n, last)
+		list[i] = last
+	}
+	return list, r.Close("secagg: clients")
+}
+
+func encodeSets(sets ...set) []byte {
+	var w wire.Writer
+	for _, s := range sets {
+		s.encode(&w)
+	}
+	return w.Bytes()
+}
+
+func decodeSet(b []byte, n int) (set, error) {
+	r := wire.NewReader(b)
+	s := readSet(r, n)
+	return s, r.Close("secagg: set of clients")
+}
+
+// member is a client with the keys that it advertised.
+type member struct {
+	client int
+	keys   keys
+}
+
+func encodeMembers(list []member) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(list)))
+	for _, m := range list {
+		w.Uint32(uint32(m.client))
+		m.keys.encode(&w)
+	}
+	return w.Bytes()
+}
+
+func decodeMembers(b []byte, n int) ([]member, error) {
+	r := wire.NewReader(b)
+	list := make([]member, r.Count(n, 4+keysBytes))
+	last := -1
+	for i := range list {
+		last = clientAt(r, n, last)
+		list[i] = member{last, readKeys(r)}
+	}
+	return list, r.Close("secagg: keys of clients")
+}
+
+// sealed is the encrypted shares of one client for another.
+type sealed [sealedBytes]byte
+
+// encodeShares writes one sealed message for each holder, in the order of the
+// holders that the client has named.
+func encodeShares(list []sealed) []byte {
+	var w wire.Writer
+	for _, s := range list {
+		w.Fixed(s[:])
+	}
+	return w.Bytes()
+}
+
+func decodeShares(b []byte, holders int) ([]sealed, error) {
+	r := wire.NewReader(b)
+	list := make([]sealed, holders)
+	for i := range list {
+		r.Fixed(list[i][:])
+	}
+	return list, r.Close("secagg: shares")
+}
+
+// delivery is what a holder gets of one client: who it is, its keys, and its
+// shares.
+type delivery struct {
+	owner  member
+	sealed sealed
+}
+
+// deliveries is what the server hands a client before it masks its vector.
+type deliveries struct {
+	sharers set // U2
+	list    []delivery
+}
+
+func (d deliveries) encode() []byte {
+	var w wire.Writer
+	d.sharers.encode(&w)
+	w.Uint32(uint32(len(d.list)))
+	for _, item := range d.list {
+		w.Uint32(uint32(item.owner.client))
+		item.owner.keys.encode(&w)
+		w.Fixed(item.sealed[:])
+	}
+	return w.Bytes()
+}
+
+func decodeDeliveries(b []byte, n int) (deliveries, error) {
+	r := wire.NewReader(b)
+	d := deliveries{sharers: readSet(r, n)}
+	d.list = make([]delivery, r.Count(n, 4+keysBytes+sealedBytes))
+	last := -1
+	for i := range d.list {
+		last = clientAt(r, n, last)
+		d.list[i].owner = member{last, readKeys(r)}
+		r.Fixed(d.list[i].sealed[:])
+	}
+	return d, r.Close("secagg: shares for a holder")
+}
+
+// signature is a client's word on who is in the sum.
+type signature struct {
+	client int
+	value  [ed25519.SignatureSize]byte
+}
+
+func encodeSignatures(list []signature) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(list)))
+	for _, s := range list {
+		w.Uint32(uint32(s.client))
+		w.Fixed(s.value[:])
+	}
+	return w.Bytes()
+}
+
+func decodeSignatures(b []byte, n int) ([]signature, error) {
+	r := wire.NewReader(b)
+	list := make([]signature, r.Count(n, 4+ed25519.SignatureSize))
+	last := -1
+	for i := range list {
+		last = clientAt(r, n, last)
+		list[i].client = last
+		r.Fixed(list[i].value[:])
+	}
+	return list, r.Close("secagg: signatures")
+}
+
+// release is one share that a client gives up: of the self mask of a client
+// whose vector is in the sum, or of the mask key of one whose vector is not.
+// Which of the two follows from the survivors.
+type release struct {
+	owner int
+	share shamir.Share
+}
+
+func encodeReleases(list []release) []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(list)))
+	for _, u := range list {
+		w.Uint32(uint32(u.owner))
+		w.Fixed(u.share[:])
+	}
+	return w.Bytes()
+}
+
+func decodeReleases(b []byte, n int) ([]release, error) {
+	r := wire.NewReader(b)
+	list := make([]release, r.Count(n, 4+shamir.Size))
+	last := -1
+	for i := range list {
+		last = clientAt(r, n, last)
+		list[i].owner = last
+		r.Fixed(list[i].share[:])
+	}
+	return list, r.Close("secagg: released shares")
+}
+
+// statement is what clients sign in the consistency round: that they were told
+// the same about who is there, who has shared and whose vector is in the sum.
+func statement(id protocol.SessionID, cohort, sharers, survivors set) []byte {
+	var w wire.Writer
+	w.String("mercer/v1/secagg/consistency")
+	w.Fixed(id[:])
+	for _, s := range []set{cohort, sharers, survivors} {
+		h := s.hash()
+		w.Fixed(h[:])
+	}
+	return w.Bytes()
+}

@@ -1,0 +1,110 @@
+package secagg
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Name and Version stand in the descriptor of every session.
+const (
+	Name           = "secagg"
+	Version uint16 = 1
+)
+
+// Spec is what is agreed about a session before it starts.
+type Spec struct {
+	Adversary Adversary // "" means Active
+	Corrupted float64   // share of the clients that may work with the server
+	Dropped   float64   // share of the clients that may vanish
+	Sigma     float64   // 0 means 40
+	Eta       float64   // 0 means 20
+	// Minimum is the least number of vectors in a sum that a client agrees to
+	// unmask; at least 2.
+	Minimum int
+	// Epoch names the period in which a client sends one vector for each
+	// purpose, whatever becomes of the session.
+	Epoch  string
+	Groups []Group
+}
+
+// Params is a validated [Spec] for a number of clients; it never changes.
+type Params struct {
+	spec    Spec
+	clients int
+	layout  *Layout
+	degree  Degree
+}
+
+// NewParams fills in the defaults of s and refuses what cannot be kept with
+// the given number of clients.
+func NewParams(s Spec, clients int) (Params, error) {
+	if s.Adversary == "" {
+		s.Adversary = Active
+	}
+	crowd := Crowd{clients, s.Corrupted, s.Dropped, s.Adversary, s.Sigma, s.Eta}.orDefault()
+	s.Sigma, s.Eta = crowd.Sigma, crowd.Eta
+	degree, err := crowd.Degree()
+	if err != nil {
+		return Params{}, err
+	}
+	switch {
+	case s.Minimum < 2 || s.Minimum > clients:
+		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; it must be at least 2", s.Minimum, clients)
+	case s.Epoch == "":
+		return Params{}, fmt.Errorf("secagg: no epoch; name the period in which a client contributes once")
+	}
+	layout, err := NewLayout(clients, s.Groups)
+	if err != nil {
+		return Params{}, err
+	}
+	return Params{s, clients, layout, degree}, nil
+}
+
+// Spec returns the settings with every default filled in.
+func (p Params) Spec() Spec { return p.spec }
+
+// Layout returns how vectors are packed.
+func (p Params) Layout() *Layout { return p.layout }
+
+// Degree returns with how many others a client shares.
+func (p Params) Degree() Degree { return p.degree }
+
+// Encode returns the canonical encoding, which goes into Descriptor.Params.
+func (p Params) Encode() []byte {
+	var w wire.Writer
+	w.String("mercer/v1/secagg")
+	w.String(string(p.spec.Adversary))
+	for _, v := range []float64{p.spec.Corrupted, p.spec.Dropped, p.spec.Sigma, p.spec.Eta} {
+		w.Float64(v)
+	}
+	w.Uint32(uint32(p.spec.Minimum))
+	w.String(p.spec.Epoch)
+	p.layout.encodeTo(&w)
+	return w.Bytes()
+}
+
+// maxEpochBytes bounds an epoch's name.
+const maxEpochBytes = 128
+
+// DecodeParams decodes what Encode wrote.
+func DecodeParams(b []byte) (Params, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/secagg" {
+		r.Fail(fmt.Errorf("parameters of %q", magic))
+	}
+	s := Spec{Adversary: Adversary(r.String(32))}
+	for _, v := range []*float64{&s.Corrupted, &s.Dropped, &s.Sigma, &s.Eta} {
+		if *v = r.Float64(); math.IsNaN(*v) {
+			r.Fail(fmt.Errorf("a parameter that is no number"))
+		}
+	}
+	s.Minimum, s.Epoch = int(r.Uint32()), r.String(maxEpochBytes)
+	layout := readLayout(r)
+	if err := r.Close("secagg: parameters"); err != nil {
+		return Params{}, err
+	}
+	s.Groups = layout.Groups
+	return NewParams(s, layout.Cohort)
+}

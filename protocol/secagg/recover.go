@@ -1,0 +1,129 @@
+package secagg
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// recovery takes the masks off the sum, a step's worth at a time: first the
+// secrets are put together, then their streams are expanded.
+type recovery struct {
+	owners []int // whose secrets are needed
+	solved int
+	masks  []stream
+	off    int // masks taken off
+}
+
+// newRecovery lists whose secrets are needed: the self masks of those in the
+// sum, and the mask keys of those who shared and vanished.
+func (s *Server) newRecovery() *recovery {
+	r := &recovery{}
+	for _, owner := range s.sharers.list() {
+		if s.survivors.has(owner) || len(s.partners(owner)) > 0 {
+			r.owners = append(r.owners, owner)
+		}
+	}
+	return r
+}
+
+// partners lists the clients in the sum that have masked with a client.
+func (s *Server) partners(client int) []int {
+	partners := newSet(len(s.names))
+	for _, list := range [][]int{s.peers[client].holders, s.owners[client]} {
+		for _, other := range list {
+			if other != client && s.survivors.has(other) {
+				partners.add(other)
+			}
+		}
+	}
+	return partners.list()
+}
+
+// stepSecrets is how many secrets one step puts together.
+const stepSecrets = 64
+
+func (s *Server) unmask() (protocol.Effects, error) {
+	r := s.recovery
+	switch {
+	case r.solved < len(r.owners):
+		if err := s.solve(r.owners[r.solved:min(r.solved+stepSecrets, len(r.owners))]); err != nil {
+			return s.finish(protocol.Effects{}, err)
+		}
+	case r.off < len(r.masks):
+		n := min(max(1, stepKeystream/(8*len(s.sum))), len(r.masks)-r.off)
+		apply(r.masks[r.off:r.off+n], 0, s.sum)
+		r.off += n
+	default:
+		s.result = s.params.layout.Sums(s.sum, s.survivors.count())
+		s.sum, r.masks = nil, nil
+		return s.finish(protocol.Effects{}, nil)
+	}
+	return protocol.Effects{Resume: true, Progress: protocol.Progress{Stage: "unmask", Done: int64(r.solved + r.off), Total: int64(len(r.owners) + len(r.masks))}}, nil
+}
+
+// solve puts the secrets of some owners together, on all cores.
+func (s *Server) solve(owners []int) error {
+	masks, errs := make([][]stream, len(owners)), make([]error, len(owners))
+	linalg.For(len(owners), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			masks[i], errs[i] = s.masksOf(owners[i])
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	s.recovery.masks = append(s.recovery.masks, slices.Concat(masks...)...)
+	s.recovery.solved += len(owners)
+	return nil
+}
+
+// masksOf returns the streams that bring a client's part of the sum right.
+func (s *Server) masksOf(owner int) ([]stream, error) {
+	secret, err := s.combine(owner)
+	if err != nil {
+		return nil, fmt.Errorf("secagg: %s: %w", s.names[owner], err)
+	}
+	id := s.setup.Session.ID()
+	if s.survivors.has(owner) {
+		return []stream{selfMask(id, secret).negated()}, nil
+	}
+	key, err := privateKey(secret)
+	if err != nil {
+		return nil, err
+	}
+	if [keyBytes]byte(key.PublicKey().Bytes()) != s.peers[owner].keys.mask {
+		return nil, fmt.Errorf("secagg: the shares of %s give another key than it has advertised: %w", s.names[owner], shamir.ErrInconsistent)
+	}
+	var masks []stream
+	for _, other := range s.partners(owner) { // what the client would have added
+		mask, err := pairMask(id, key, owner, other, s.peers[other].keys.mask)
+		if err != nil {
+			return nil, err
+		}
+		masks = append(masks, mask)
+	}
+	return masks, nil
+}
+
+// combine puts together what the holders of a client have released: they all
+// have seen the same survivors, so they are all shares of the same secret.
+func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
+	var points []uint16
+	var shares []shamir.Share
+	for i, h := range s.peers[owner].holders {
+		if !s.released.has(h) {
+			continue
+		}
+		at, _ := slices.BinarySearch(s.owners[h], owner)
+		points, shares = append(points, uint16(i+1)), append(shares, s.peers[h].releases[at].share)
+	}
+	if t := s.params.degree.Threshold; len(shares) < t {
+		return [shamir.Size]byte{}, fmt.Errorf("%d of its holders have answered, %d are needed: too many clients have vanished", len(shares), t)
+	}
+	return shamir.Combine(s.params.degree.Threshold, points, shares)
+}

@@ -1,0 +1,273 @@
+package secagg
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Limits bound what a server holds for one session. Zero means the default.
+type Limits struct {
+	Words   int // of a vector; default 2^27, 1 GiB
+	Uploads int // vectors that may be under way at a time; default 8
+}
+
+func (l Limits) orDefault() Limits {
+	if l.Words == 0 {
+		l.Words = 1 << 27
+	}
+	if l.Uploads == 0 {
+		l.Uploads = 8
+	}
+	return l
+}
+
+// Server adds the vectors of its clients without seeing any. It holds the sum,
+// the vectors under way (at most Limits.Uploads) and about 200 bytes for each
+// client and each of its holders.
+type Server struct {
+	desk
+	limits     Limits
+	identities []ed25519.PublicKey
+	round      uint16 // the clients' message that is collected
+	peers      []*peer
+	pending    []func() protocol.Message // to be sent, encoded when their turn comes
+
+	all, cohort, sharers, survivors, agreed, released set // everybody, U1, U2, U3, U4, U5
+
+	owners   [][]int // whose shares each client holds, among those who have shared
+	sum      []uint64
+	uploads  int
+	spare    [][]uint64 // room of vectors that are added
+	recovery *recovery  // nil until all shares are in
+	result   [][]int64
+}
+
+// peer is what the server knows about a client.
+type peer struct {
+	keys      keys
+	holders   []int // nil until named
+	shares    []sealed
+	upload    *upload // nil when none is under way
+	signature signature
+	releases  []release // in the order of the owners
+}
+
+// upload is a masked vector under way.
+type upload struct {
+	words   []uint64
+	have    []bool
+	missing int
+}
+
+// NewServer returns the machine of the server. It verifies signatures with the
+// identity keys of the clients, in the descriptor's order.
+func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Limits) (*Server, error) {
+	d, err := newDesk(s, p, protocol.RoleServer)
+	if err != nil {
+		return nil, err
+	}
+	l = l.orDefault()
+	if n := p.layout.Words(); n > l.Words {
+		return nil, fmt.Errorf("secagg: a vector of %d words, this server takes %d; raise its limit", n, l.Words)
+	}
+	n := len(d.names)
+	if len(identities) != n {
+		return nil, fmt.Errorf("secagg: %d identity keys for %d clients", len(identities), n)
+	}
+	srv := &Server{
+		desk: d, limits: l, identities: identities, all: newSet(n), peers: make([]*peer, n), sum: make([]uint64, p.layout.Words()),
+		cohort: newSet(n), sharers: newSet(n), survivors: newSet(n), agreed: newSet(n), released: newSet(n),
+	}
+	for i := range srv.peers {
+		srv.peers[i] = &peer{}
+		srv.all.add(i)
+	}
+	return srv, nil
+}
+
+// Step implements [protocol.Machine].
+func (s *Server) Step(e protocol.Event) (protocol.Effects, error) { return s.step(s, e) }
+
+// Sums returns the sums of the survivors' entries, group by group, once the
+// session has ended well.
+func (s *Server) Sums() [][]int64 { return s.result }
+
+// Survivors returns the clients whose vectors are in the sum.
+func (s *Server) Survivors() []string {
+	var names []string
+	for _, i := range s.survivors.list() {
+		names = append(names, s.names[i])
+	}
+	return names
+}
+
+func (s *Server) start(protocol.Start) (protocol.Effects, error) {
+	s.started, s.round = true, roundAdvertise
+	return protocol.Effects{Arm: []protocol.Timer{TimerAdvertise}}, nil
+}
+
+func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
+	from, known := s.index[m.Sender]
+	round := m.Round
+	if round == roundHolders {
+		round = roundShare // one collection: who names no holders cannot share either
+	}
+	switch {
+	case !known || round > s.round:
+		return protocol.Effects{}, stray(m)
+	case round < s.round:
+		return protocol.Effects{}, nil // declared dropped: what still comes is not used
+	case !s.expected().has(from) || s.heard().has(from):
+		return protocol.Effects{}, stray(m)
+	}
+	if err := s.take(m, from); err != nil {
+		return protocol.Effects{}, err
+	}
+	e := protocol.Effects{Progress: s.progress(), Arm: []protocol.Timer{s.timer()}, Resume: len(s.pending) > 0}
+	if s.heard().count() < s.expected().count() {
+		return e, nil
+	}
+	return s.advance()
+}
+
+// take hands a message to its round.
+func (s *Server) take(m protocol.Message, from int) error {
+	switch m.Round {
+	case roundAdvertise:
+		return s.takeKeys(m, from)
+	case roundHolders:
+		return s.takeHolders(m, from)
+	case roundShare:
+		return s.takeShares(m, from)
+	case roundMasked:
+		return s.takeMasked(m, from)
+	case roundConsistency:
+		return s.takeSignature(m, from)
+	case roundUnmask:
+		return s.takeReleases(m, from)
+	}
+	return stray(m)
+}
+
+// collection is what one round of the server's is about.
+type collection struct {
+	what     string
+	timer    protocol.Timer
+	expected set
+	heard    set
+}
+
+func (s *Server) collection() collection {
+	switch s.round {
+	case roundAdvertise:
+		return collection{"keys", TimerAdvertise, s.all, s.cohort}
+	case roundShare:
+		return collection{"shares", TimerShare, s.cohort, s.sharers}
+	case roundMasked:
+		return collection{"masked vectors", TimerMasked, s.sharers, s.survivors}
+	case roundConsistency:
+		return collection{"signatures", TimerConsistency, s.survivors, s.agreed}
+	}
+	return collection{"released shares", TimerUnmask, s.agreed, s.released}
+}
+
+func (s *Server) expected() set         { return s.collection().expected }
+func (s *Server) heard() set            { return s.collection().heard }
+func (s *Server) timer() protocol.Timer { return s.collection().timer }
+
+func (s *Server) progress() protocol.Progress {
+	c := s.collection()
+	return protocol.Progress{Stage: c.what, Done: int64(c.heard.count()), Total: int64(c.expected.count())}
+}
+
+// expire goes on without those who have not answered.
+func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
+	switch {
+	case t == s.timer() && s.recovery == nil:
+		return s.advance()
+	case t == TimerAdvertise || t == TimerShare || t == TimerMasked || t == TimerConsistency || t == TimerUnmask:
+		return protocol.Effects{}, nil
+	}
+	return protocol.Effects{}, fmt.Errorf("secagg: a server has no timer %q", t)
+}
+
+// advance closes the round's collection and opens the next.
+func (s *Server) advance() (protocol.Effects, error) {
+	c := s.collection()
+	if err := s.enough(c); err != nil {
+		return s.finish(protocol.Effects{}, err)
+	}
+	switch s.round {
+	case roundAdvertise:
+		s.tell(c.heard, roundCohort, func(int) []byte { return encodeSets(s.cohort) })
+		s.round = roundShare
+	case roundShare:
+		s.deal()
+		s.tell(c.heard, roundShares, func(client int) []byte { return s.deliveries(client).encode() })
+		s.round = roundMasked
+	case roundMasked:
+		s.dropUploads()
+		s.tell(c.heard, roundSurvivors, func(int) []byte { return encodeSets(s.survivors) })
+		s.round = roundConsistency
+		if s.params.spec.Adversary == SemiHonest {
+			s.round, s.agreed = roundUnmask, s.survivors
+		}
+	case roundConsistency:
+		s.tell(c.heard, roundSignatures, func(client int) []byte { return encodeSignatures(s.signatures(client)) })
+		s.round = roundUnmask
+	case roundUnmask:
+		s.recovery = s.newRecovery()
+		return protocol.Effects{Sync: true, Resume: true}, nil
+	}
+	return protocol.Effects{Sync: true, Resume: true, Arm: []protocol.Timer{s.timer()}}, nil
+}
+
+// enough refuses to go on with fewer clients than they agreed to, or than can
+// put secrets together.
+func (s *Server) enough(c collection) error {
+	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
+	if s.round > roundMasked {
+		need = s.params.degree.Threshold
+	}
+	if n := c.heard.count(); n < need {
+		for _, i := range c.expected.list() {
+			if !c.heard.has(i) {
+				return silent(s.names[i], fmt.Sprintf("%s of %d clients, among them this one, came, and %d are needed; those of others", c.what, n, need))
+			}
+		}
+	}
+	return nil
+}
+
+// tell queues a message for each of the clients.
+func (s *Server) tell(clients set, round uint16, body func(client int) []byte) {
+	for _, i := range clients.list() {
+		s.pending = append(s.pending, func() protocol.Message { return s.message(s.names[i], round, body(i)) })
+	}
+}
+
+// resume sends what is queued, and then takes the masks off.
+func (s *Server) resume() (protocol.Effects, error) {
+	switch {
+	case len(s.pending) > 0:
+		return s.flush(), nil
+	case s.recovery != nil:
+		return s.unmask()
+	}
+	return protocol.Effects{}, errors.New("secagg: resumed with nothing left to do")
+}
+
+// flush sends a step's worth.
+func (s *Server) flush() protocol.Effects {
+	var e protocol.Effects
+	for bytes := 0; len(s.pending) > 0 && bytes <= protocol.MaxStepBytes-protocol.MaxChunkBytes; s.pending = s.pending[1:] {
+		m := s.pending[0]()
+		bytes += len(m.Body)
+		e.Send = append(e.Send, m)
+	}
+	e.Resume = len(s.pending) > 0
+	return e
+}

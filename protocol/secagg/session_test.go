@@ -1,0 +1,165 @@
+package secagg
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// crowd is a session with its clients' vectors.
+type crowd struct {
+	session *protocol.Session
+	params  Params
+	names   []string
+	vectors []inMemory
+	keys    []ed25519.PrivateKey
+}
+
+func newCrowd(t testing.TB, s Spec, n int) *crowd {
+	t.Helper()
+	p, err := NewParams(s, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &crowd{params: p}
+	members := []protocol.Member{{Name: "server", Role: protocol.RoleServer}}
+	for i := range n {
+		c.names = append(c.names, fmt.Sprintf("c%03d", i))
+		members = append(members, protocol.Member{Name: c.names[i], Role: protocol.RoleParty})
+		seed := sha256.Sum256(fmt.Append(nil, "identity ", i))
+		c.keys = append(c.keys, ed25519.NewKeyFromSeed(seed[:]))
+		c.vectors = append(c.vectors, randomVector(uint64(i), p.Layout().Groups))
+	}
+	c.session, err = protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: p.Encode(), Members: members, Purpose: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func randomVector(seed uint64, groups []Group) inMemory {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	v := make(inMemory, len(groups))
+	for g, group := range groups {
+		v[g] = make([]int64, group.Entries)
+		for i := range v[g] {
+			v[g][i] = rng.Int64N(group.Bound + 1)
+			if group.Signed && rng.IntN(2) == 1 {
+				v[g][i] = -v[g][i]
+			}
+		}
+	}
+	return v
+}
+
+func (c *crowd) setup(name string) protocol.Setup {
+	return protocol.Setup{Session: c.session, Self: name, Seed: sha256.Sum256([]byte("seed of " + name))}
+}
+
+func (c *crowd) public() []ed25519.PublicKey {
+	var list []ed25519.PublicKey
+	for _, k := range c.keys {
+		list = append(list, k.Public().(ed25519.PublicKey))
+	}
+	return list
+}
+
+func (c *crowd) client(i int) (*Client, error) {
+	sign := func(m []byte) []byte { return ed25519.Sign(c.keys[i], m) }
+	return NewClient(c.setup(c.names[i]), c.params, c.vectors[i], Identity{sign, c.public()})
+}
+
+// patience is how long the tests' timers last, in ticks: far more than any
+// delivery takes.
+const patience = 1 << 20
+
+func timers() map[protocol.Timer]int64 {
+	all := make(map[protocol.Timer]int64)
+	for i, timer := range []protocol.Timer{TimerAdvertise, TimerShare, TimerMasked, TimerConsistency, TimerUnmask} {
+		all[timer] = patience + int64(i)
+	}
+	all[TimerServer] = 20 * patience
+	return all
+}
+
+func (c *crowd) nodes(t testing.TB) []sim.Node {
+	t.Helper()
+	nodes := []sim.Node{{Name: "server", Timers: timers(), New: func() (protocol.Machine, error) {
+		return NewServer(c.setup("server"), c.params, c.public(), Limits{Uploads: 3})
+	}}}
+	for i, name := range c.names {
+		hash, err := Hash(c.params, c.vectors[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, sim.Node{Name: name, InputHash: hash, Timers: timers(), New: func() (protocol.Machine, error) { return c.client(i) }})
+	}
+	return nodes
+}
+
+func (c *crowd) run(t testing.TB, s sim.Schedule, intercept func(protocol.Message) []protocol.Message) *sim.Result {
+	t.Helper()
+	r, err := sim.Run(sim.Config{Session: c.session, Nodes: c.nodes(t), Schedule: s, Intercept: intercept})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// plain adds the vectors of the named clients in clear.
+func (c *crowd) plain(names []string) [][]int64 {
+	in := make(map[string]bool)
+	for _, name := range names {
+		in[name] = true
+	}
+	sums := make([][]int64, len(c.params.Layout().Groups))
+	for g, group := range c.params.Layout().Groups {
+		sums[g] = make([]int64, group.Entries)
+		for i, v := range c.vectors {
+			if in[c.names[i]] {
+				for e, x := range v[g] {
+					sums[g][e] += x
+				}
+			}
+		}
+	}
+	return sums
+}
+
+// checkSum demands that the server has the sum of its survivors' vectors.
+func (c *crowd) checkSum(t testing.TB, r *sim.Result, survivors int) {
+	t.Helper()
+	o := r.Outcome("server")
+	if o.End == nil || o.End.Err != nil {
+		t.Fatalf("the server ended with %+v", o.End)
+	}
+	s := o.Machine.(*Server)
+	if got := s.Survivors(); len(got) != survivors {
+		t.Errorf("%d clients are in the sum, want %d", len(got), survivors)
+	}
+	if d := cmp.Diff(c.plain(s.Survivors()), s.Sums()); d != "" {
+		t.Errorf("the sum is not the sum: %s", d)
+	}
+}
+
+func spec(a Adversary) Spec {
+	return Spec{Adversary: a, Corrupted: .05, Dropped: .1, Minimum: 2, Epoch: "2026", Groups: []Group{{Entries: 40, Bound: 7}, {Entries: 9, Bound: 1 << 40, Signed: true}}}
+}
+
+func TestSum(t *testing.T) {
+	for _, a := range []Adversary{SemiHonest, Active} {
+		for _, n := range []int{3, 12, 100} {
+			t.Run(fmt.Sprintf("%s/%d", a, n), func(t *testing.T) {
+				c := newCrowd(t, spec(a), n)
+				c.checkSum(t, c.run(t, sim.Schedule{}, nil), n)
+			})
+		}
+	}
+}

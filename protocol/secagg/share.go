@@ -1,0 +1,141 @@
+package secagg
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// receiveCohort learns who is there and draws the holders among them.
+func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
+	cohort, err := decodeSet(m.Body, len(c.names))
+	if err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	if !cohort.has(c.self) {
+		return protocol.Effects{}, inconsistent(m.Sender, "a cohort without the client it was sent to")
+	}
+	if n := cohort.count(); n < c.params.spec.Minimum {
+		return protocol.Effects{}, inconsistent(m.Sender, "a cohort of %d clients, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
+	}
+	holders := c.params.holders(c.setup.Session.ID(), c.self, cohort, c.setup.Seed)
+	if len(holders) < c.params.degree.Threshold {
+		return protocol.Effects{}, inconsistent(m.Sender, "a cohort with %d holders for shares, fewer than the threshold of %d", len(holders), c.params.degree.Threshold)
+	}
+	c.cohort, c.holders, c.awaits = cohort, holders, roundHolderKeys
+	return c.answer(roundHolders, encodeClients(holders)), nil
+}
+
+// receiveHolderKeys learns the holders' keys and shares the secrets among them.
+func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error) {
+	list, err := decodeMembers(m.Body, len(c.names))
+	if err != nil {
+		return protocol.Effects{}, malformed(m, err)
+	}
+	if !slices.EqualFunc(list, c.holders, func(m member, holder int) bool { return m.client == holder }) {
+		return protocol.Effects{}, inconsistent(m.Sender, "keys of other clients than were asked for")
+	}
+	if err := c.admitAll(list); err != nil {
+		return protocol.Effects{}, err
+	}
+	shares, err := c.share(list)
+	if err != nil {
+		c.forget(list)
+		return protocol.Effects{}, inconsistent(m.Sender, "%w", err)
+	}
+	c.awaits = roundShares
+	return c.answer(roundShare, encodeShares(shares)), nil
+}
+
+// admitAll takes the keys of all listed clients, or of none.
+func (c *Client) admitAll(list []member) error {
+	var fresh []member
+	for _, m := range list {
+		_, known := c.keys[m.client]
+		if err := c.admit(m); err != nil {
+			c.forget(fresh)
+			return err
+		}
+		if !known {
+			c.keys[m.client] = m.keys
+			fresh = append(fresh, m)
+		}
+	}
+	return nil
+}
+
+func (c *Client) forget(list []member) {
+	for _, m := range list {
+		if m.client != c.self {
+			delete(c.keys, m.client)
+		}
+	}
+}
+
+// share splits both secrets among the holders. A holder's point is its place in
+// the list, from 1.
+func (c *Client) share(holders []member) ([]sealed, error) {
+	points := pointsOf(len(holders))
+	t := c.params.degree.Threshold
+	mask, err := shamir.Split(c.secrets.maskSeed, t, points, prg.New(c.secrets.shares, "secagg/shamir/mask", number(t)))
+	if err != nil {
+		return nil, err
+	}
+	self, err := shamir.Split(c.secrets.self, t, points, prg.New(c.secrets.shares, "secagg/shamir/self", number(t)))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]sealed, len(holders))
+	for i, h := range holders {
+		if out[i], err = c.seal(h, mask[i], self[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func pointsOf(holders int) []uint16 {
+	points := make([]uint16, holders)
+	for i := range points {
+		points[i] = uint16(i + 1)
+	}
+	return points
+}
+
+// seal encrypts both shares for one holder. The associated data name session,
+// sender and receiver, and so does the key.
+func (c *Client) seal(to member, mask, self shamir.Share) (sealed, error) {
+	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, c.self, to.client, to.keys.encryption)
+	if err != nil {
+		return sealed{}, err
+	}
+	plain := slices.Concat(mask[:], self[:])
+	nonce := make([]byte, aead.NonceSize()) // the key encrypts this one message
+	return sealed(aead.Seal(nil, nonce, plain, shareData(c.setup.Session.ID(), c.self, to.client))), nil
+}
+
+func shareData(id protocol.SessionID, from, to int) []byte {
+	var w wire.Writer
+	w.String("mercer/v1/secagg/share")
+	w.Fixed(id[:])
+	w.Uint32(uint32(from))
+	w.Uint32(uint32(to))
+	return w.Bytes()
+}
+
+// open decrypts what another client has shared with this one.
+func (c *Client) open(d delivery) (holding, error) {
+	from := d.owner
+	aead, err := sealer(c.setup.Session.ID(), c.secrets.encryption, from.client, c.self, from.keys.encryption)
+	if err != nil {
+		return holding{}, err
+	}
+	plain, err := aead.Open(nil, make([]byte, aead.NonceSize()), d.sealed[:], shareData(c.setup.Session.ID(), from.client, c.self))
+	if err != nil {
+		return holding{}, err
+	}
+	return holding{from.client, shamir.Share(plain[:shamir.Size]), shamir.Share(plain[shamir.Size:])}, nil
+}
