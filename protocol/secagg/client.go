@@ -49,7 +49,7 @@ func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, erro
 	if len(id.Keys) != p.clients || id.Sign == nil {
 		return nil, fmt.Errorf("secagg: %d identity keys for %d clients, or nothing to sign with", len(id.Keys), p.clients)
 	}
-	if c.secrets, err = newSecrets(s.Seed); err != nil {
+	if c.secrets, err = newSecrets(s.Seed, s.Session.ID()); err != nil {
 		return nil, err
 	}
 	c.hash, err = Hash(p, v)

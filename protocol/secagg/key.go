@@ -67,7 +67,8 @@ func (k keys) verify(id protocol.SessionID, client int, signer ed25519.PublicKey
 	return nil
 }
 
-// secrets are a client's own, all derived from its session seed.
+// secrets are a client's own, all derived from its session seed and the
+// session's name: what one session reveals is of no use in another.
 type secrets struct {
 	encryption, mask *ecdh.PrivateKey
 	maskSeed         [shamir.Size]byte // from which mask is made; shared among the holders
@@ -75,14 +76,14 @@ type secrets struct {
 	shares           [32]byte          // seed of the polynomials
 }
 
-func newSecrets(seed [32]byte) (*secrets, error) {
+func newSecrets(seed [32]byte, id protocol.SessionID) (*secrets, error) {
 	s := &secrets{
-		maskSeed: prg.Derive(seed, "secagg/mask"),
-		self:     prg.Derive(seed, "secagg/self"),
-		shares:   prg.Derive(seed, "secagg/shamir"),
+		maskSeed: prg.Derive(seed, "secagg/mask", id[:]),
+		self:     prg.Derive(seed, "secagg/self", id[:]),
+		shares:   prg.Derive(seed, "secagg/shamir", id[:]),
 	}
 	var err error
-	if s.encryption, err = privateKey(prg.Derive(seed, "secagg/encryption")); err != nil {
+	if s.encryption, err = privateKey(prg.Derive(seed, "secagg/encryption", id[:])); err != nil {
 		return nil, err
 	}
 	s.mask, err = privateKey(s.maskSeed)
