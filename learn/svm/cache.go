@@ -2,6 +2,7 @@ package svm
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -13,7 +14,7 @@ import (
 type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
 	panel int                              // how many rows are read when one is missing, at most
-	batch int                              // how many are read when many are known to be needed
+	batch int                              // how many are read for one use: an even number
 	next  func(taken []int, max int) []int // rows that may be needed soon, appended to those taken; nil: none
 
 	width    int // of a row
@@ -34,21 +35,23 @@ const (
 	batchRows  = 64
 )
 
-// newCache keeps at most bytes of rows, and at least two rows: the solver holds
-// both rows of its working set.
+// newCache keeps at most bytes of rows, batches included, and at least two rows:
+// the solver holds both rows of its working set.
 func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
 	var zero T
 	size, n := int64(8), source.Len()
 	if _, single := any(zero).(float32); single {
 		size = 4
 	}
-	limit := int(min(max(bytes/(size*int64(max(n, 1))), 2), int64(max(n, 1))))
-	rows := min(limit, max(1, slabValues/max(n, 1)))
-	c := &cache[T]{slabSize: rows * n, most: limit / rows}
-	c.panel, c.batch = 1, 1
+	fit := int(min(bytes/(size*int64(max(n, 1))), math.MaxInt32))
+	c := &cache[T]{panel: 1, batch: 2}
 	if p, ok := source.(kernel.Panels); ok {
-		c.panel, c.batch = max(1, min(p.PanelRows(), limit/4)), max(1, min(batchRows, limit/4))
+		c.panel, c.batch = max(1, min(p.PanelRows(), fit/4)), max(2, min(batchRows, fit/4&^1))
+		fit -= c.batch
 	}
+	limit := min(max(fit, 2), max(n, 1))
+	rows := min(limit, max(1, slabValues/max(n, 1)))
+	c.slabSize, c.most = rows*n, limit/rows
 	c.reset(source)
 	return c
 }
@@ -101,7 +104,7 @@ func (c *cache[T]) fetch(i int) error {
 	return c.load(rows)
 }
 
-// load reads rows that are not in the cache, at most as many as a batch has.
+// load reads rows that are not in the cache, at most as many as a panel has.
 func (c *cache[T]) load(rows []int) error {
 	slots, dst := make([]int, len(rows)), make([][]T, len(rows))
 	for a := range rows {
@@ -135,19 +138,53 @@ func (c *cache[T]) take() int {
 	return last
 }
 
-// ahead loads the rows not yet there among the next ones of a list that is gone
-// through in order.
-func (c *cache[T]) ahead(rows []int) error {
-	if c.batch == 1 || c.slot[rows[0]] >= 0 {
-		return nil
-	}
-	var missing []int
-	for _, i := range rows[:min(len(rows), c.batch)] {
-		if c.slot[i] < 0 {
-			missing = append(missing, i)
+// pass gives use the given rows two by two, and none as the last partner of an
+// odd number. Those that are not in the cache are read batch by batch into
+// memory that is then free again: they are needed once.
+func (c *cache[T]) pass(rows []int, use func(i int, x []T, j int, y []T)) error {
+	room := make([]T, min(c.batch, len(rows))*c.width)
+	all := make([][]T, c.batch)
+	for a := 0; a < len(rows); a += c.batch {
+		some := rows[a:min(a+c.batch, len(rows))]
+		if err := c.gather(some, all, room); err != nil {
+			return err
+		}
+		for k := 0; k < len(some); k += 2 {
+			if k+1 < len(some) {
+				use(some[k], all[k], some[k+1], all[k+1])
+			} else {
+				use(some[k], all[k], -1, nil)
+			}
 		}
 	}
-	return c.load(missing)
+	return nil
+}
+
+// gather finds rows in the cache, or reads them into room.
+func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
+	var missing []int
+	var dst [][]T
+	for k, i := range rows {
+		if c.slot[i] >= 0 {
+			all[k] = c.at(c.slot[i])
+			continue
+		}
+		all[k] = room[k*c.width:][:c.width]
+		missing, dst = append(missing, i), append(dst, all[k])
+	}
+	c.misses += len(missing)
+	return c.readChecked(missing, dst)
+}
+
+// readChecked reads rows, and refuses what is not finite.
+func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
+	c.read(rows, dst)
+	for a, i := range rows {
+		if j := firstNotFinite(dst[a]); j >= 0 {
+			return &valueError{row: i, col: j, value: float64(dst[a][j])}
+		}
+	}
+	return nil
 }
 
 // shrink goes over to source, which is the rows keep of the one before, in

@@ -280,26 +280,13 @@ func (s *solver[T]) refresh() error {
 			some = append(some, t)
 		}
 	}
-	for a := 0; a < len(some); a += 2 {
-		if err := s.rows.ahead(some[a:]); err != nil {
-			return err
+	return s.rows.pass(some, func(i int, x []T, j int, y []T) {
+		if j < 0 {
+			linalg.SMOMove(s.gradient, s.coef[i], x, 0, x, s.place)
+			return
 		}
-		i, j := some[a], some[min(a+1, len(some)-1)]
-		ri, err := s.rows.row(i)
-		if err != nil {
-			return err
-		}
-		rj, err := s.rows.row(j)
-		if err != nil {
-			return err
-		}
-		bj := s.coef[j]
-		if i == j {
-			bj = 0
-		}
-		linalg.SMOMove(s.gradient, s.coef[i], ri, bj, rj, s.place)
-	}
-	return nil
+		linalg.SMOMove(s.gradient, s.coef[i], x, s.coef[j], y, s.place)
+	})
 }
 
 // checkGradient refuses a minimum that rests on numbers beyond float64, which
