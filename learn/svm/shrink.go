@@ -1,6 +1,10 @@
 package svm
 
-import "github.com/mercer-fl/mercer/kernel"
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/kernel"
+)
 
 // shrinkEvery is how many iterations pass between two looks for coefficients
 // to set aside, or the number of coefficients if that is less, as in LIBSVM.
@@ -12,8 +16,9 @@ const shrinkEvery = 1000
 // at, and their gradient is not followed.
 type aside struct {
 	problem
-	diagonal, coef, gradient []float64
-	active                   []int // ascending
+	diagonal, coef   []float64
+	before, gradient []float64 // coefficients and gradient when the first were set aside
+	active           []int     // ascending
 }
 
 // store takes over the active coefficients.
@@ -44,7 +49,10 @@ func (s *solver[T]) shrink() {
 		return
 	}
 	if s.aside == nil {
-		s.aside = &aside{problem: s.problem, diagonal: s.diagonal, coef: s.coef, gradient: s.gradient, active: keep}
+		s.aside = &aside{
+			problem: s.problem, diagonal: s.diagonal, coef: s.coef,
+			before: slices.Clone(s.coef), gradient: s.gradient, active: keep,
+		}
 	} else {
 		s.aside.store(s.coef)
 		s.aside.active = pick(s.aside.active, keep)
@@ -74,17 +82,20 @@ func pick[T any](from []T, which []int) []T {
 	return out
 }
 
-// restore takes back what was set aside, and computes the gradient afresh.
+// restore takes back what was set aside, and has the gradient follow what has
+// changed since; or computes it afresh where nothing was set aside.
 func (s *solver[T]) restore() error {
-	if a := s.aside; a != nil {
-		a.store(s.coef)
-		s.problem, s.diagonal, s.coef, s.gradient = a.problem, a.diagonal, a.coef, a.gradient
-		s.aside = nil
-		s.settle()
-		s.rows.reset(s.kernel)
-		s.divide()
+	a := s.aside
+	if a == nil {
+		return s.refresh()
 	}
-	return s.refresh()
+	a.store(s.coef)
+	s.problem, s.diagonal, s.coef, s.gradient = a.problem, a.diagonal, a.coef, a.gradient
+	s.aside = nil
+	s.settle()
+	s.rows.reset(s.kernel)
+	s.divide()
+	return s.follow(a.before)
 }
 
 // numbered names rows in an error as the whole problem does.

@@ -273,19 +273,27 @@ func largest(v []float64) float64 {
 // refresh computes the gradient from the coefficients.
 func (s *solver[T]) refresh() error {
 	copy(s.gradient, s.linear)
+	err := s.follow(make([]float64, len(s.coef)))
 	s.moves, s.distance = 0, 0
-	var some []int
+	return err
+}
+
+// follow adds K (b - before) to the gradient.
+func (s *solver[T]) follow(before []float64) error {
+	var changed []int
 	for t, b := range s.coef {
-		if b != 0 {
-			some = append(some, t)
+		if b != before[t] {
+			changed = append(changed, t)
+			s.distance += math.Abs(b - before[t])
 		}
 	}
-	return s.rows.pass(some, func(i int, x []T, j int, y []T) {
+	s.moves += len(changed)
+	return s.rows.pass(changed, func(i int, x []T, j int, y []T) {
 		if j < 0 {
-			linalg.SMOMove(s.gradient, s.coef[i], x, 0, x, s.place)
+			linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, 0, x, s.place)
 			return
 		}
-		linalg.SMOMove(s.gradient, s.coef[i], x, s.coef[j], y, s.place)
+		linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, s.coef[j]-before[j], y, s.place)
 	})
 }
 
