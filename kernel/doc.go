@@ -29,6 +29,10 @@
 //	gram := kernel.Of(kernel.LinearGram(x), k)
 //	classifier, err := svm.TrainSVC(gram, codes, classes, svm.DefaultParams(), nil)
 //
+// the same without a matrix in memory, where there are too many rows for one:
+//
+//	classifier, err := svm.TrainSVC(kernel.NewLazy(x, k), codes, classes, svm.DefaultParams(), nil)
+//
 // and to the kernel values of new rows z with the old ones:
 //
 //	cross := kernel.CrossGram(z, x)

@@ -8,7 +8,13 @@
 // 2011), shrinking included. The working set is chosen with second-order information (R.-E. Fan,
 // P.-H. Chen, C.-J. Lin, Working set selection using second order information
 // for training support vector machines, JMLR 6, 2005, WSS 2). All arithmetic
-// is double precision, so that tolerances like 1e-8 can be reached.
+// is double precision, so that tolerances like 1e-8 can be reached. Values of a
+// kernel.Panels source, such as kernel.Lazy, are rounded to float32 first, as in
+// LIBSVM; use a Gram matrix where that is too coarse.
+//
+// A training reads kernel rows when it needs them and keeps as many as
+// Params.CacheBytes allows: 8 bytes per value, 4 from a kernel.Panels source.
+// Beside them it takes up to 150 bytes per row.
 //
 // # Signs
 //
