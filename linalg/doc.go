@@ -1,5 +1,5 @@
 // Package linalg is dense linear algebra for kernel machines: matrices over
-// float32 and float64, products on all cores, the fast Walsh-Hadamard
+// float32 and float64, products on all cores, kernel maps, the fast Walsh-Hadamard
 // transform, and the fixed partition of work that makes results independent
 // of timing and of the number of cores.
 //

@@ -52,6 +52,8 @@ func SMOPartnerOn[T Float](p Path, f, diagonal []float64, row []T, place []uint8
 	return smoPartner(p, f, diagonal, row, place, fi, kii, tau)
 }
 
+func FlipOn[T Float](p Path, x []T, signs []int8) { flipOn(p, x, signs) }
+
 func ReflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(p, m, signs, vectors, beta)
 }

@@ -39,6 +39,20 @@ func fwhtOn[T Float](p Path, x []T, signs []int8, scale T) {
 	butterfliesOf[T](p).transform(x, signs, scale)
 }
 
+// Flip changes the sign of x[i] where signs[i] is below 0. It runs on one core;
+// use it inside For. It panics when there are fewer signs than values.
+func Flip[T Float](x []T, signs []int8) { flipOn(Paths()[0], x, signs) }
+
+func flipOn[T Float](p Path, x []T, signs []int8) {
+	if len(signs) < len(x) {
+		panic(fmt.Sprintf("linalg: %d signs of %d values", len(signs), len(x)))
+	}
+	b := butterfliesOf[T](p)
+	n := len(x) &^ (b.vector - 1)
+	b.flip(n, x, signs)
+	flip(len(x)-n, x[n:], signs[n:])
+}
+
 // butterflies are ways to do levels of a transform.
 type butterflies[T Float] struct {
 	vector int // values that they do at a time

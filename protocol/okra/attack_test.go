@@ -283,12 +283,9 @@ func TestOneRoundHidesNothing(t *testing.T) {
 		h := newHadamard(prg.New(Seed{13}, "one round"), rounds, f, Padding(f))
 		y, scratch := make([]float64, h.width), make([]float64, h.width)
 		copy(y, x.Row(0))
-		h.layers[0].apply(y, scratch)
 		for r := range rounds {
-			h.mix(y, h.between[r])
-			if r < rounds-1 {
-				h.layers[r+1].apply(y, scratch)
-			}
+			h.layers[r].order.apply(y, scratch)
+			h.mix(y, h.layers[r].signs, h.between[r])
 		}
 		linalg.SignedFWHT(y, nil, 1/math.Sqrt(float64(len(y)))) // the server's part
 		found := 0

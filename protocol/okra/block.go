@@ -115,16 +115,16 @@ func (b *block) eachRow(rows int, do func(r int)) {
 }
 
 // arrange puts the features of each frame at its first places, and zeros at the
-// others.
-func (b *block) arrange(to, from []float64) {
-	for _, f := range b.frames {
-		place := to[f.out : f.out+f.cols]
-		in := b.in[f.in:][:len(place)]
-		for c, source := range in {
-			place[c] = from[source]
+// others. It picks them from a copy, because memory foresees in which order
+// the lines of a row come when it is copied.
+func (b *block) arrange(to, row []float64) {
+	linalg.Scratch(len(row), func(from []float64) {
+		copy(from, row)
+		for _, f := range b.frames {
+			collect(to[f.out:f.out+f.cols], from, b.in[f.in:])
+			clear(to[f.out+f.cols : f.out+f.rows])
 		}
-		clear(to[f.out+f.cols : f.out+f.rows])
-	}
+	})
 }
 
 // encodeFrame multiplies by frame i.
@@ -145,8 +145,6 @@ func (b *block) encodeFrame(dst linalg.Matrix[float64], s *prg.Stream, i int) {
 func (b *block) scatter(row []float64) {
 	linalg.Scratch(len(row), func(from []float64) {
 		copy(from, row)
-		for place, to := range b.out {
-			row[to] = from[place]
-		}
+		deliver(row, from, b.out)
 	})
 }

@@ -301,11 +301,15 @@ func TestGoldenIntegers(t *testing.T) {
 	if got, want := [3]int{h.width, h.window, len(h.layers)}, [3]int{176, 128, 4}; got != want {
 		t.Errorf("hadamard: shape %v, want %v", got, want)
 	}
-	layers := make([]layer, len(h.layers))
-	for i := range layers {
-		layers[i] = h.layers[i].(layer)
+	layers := make([]order, len(h.layers)) // with bit 31 for -1
+	for i, l := range h.layers {
+		layers[i] = slices.Clone(l.order.(order))
+		for j, sign := range l.signs {
+			layers[i][j] |= uint32(sign) & (1 << 31)
+		}
 	}
-	if got, want := layers[0][:6], (layer{signBit | 24, 94, signBit | 136, 169, signBit | 6, signBit | 113}); !slices.Equal(got, want) {
+	const minus = 1 << 31
+	if got, want := layers[0][:6], (order{minus | 24, 94, minus | 136, 169, minus | 6, minus | 113}); !slices.Equal(got, want) {
 		t.Errorf("hadamard: first layer begins %#v, want %#v", got, want)
 	}
 	if got, want := checksum(layers...), uint32(1456002430); got != want {
@@ -325,12 +329,12 @@ func TestGoldenIntegers(t *testing.T) {
 	if want := []int{116, 117, 118, 117, 117, 113, 113, 110, 115, 116}; !slices.Equal(rows, want) {
 		t.Errorf("block: rows %v, want %v", rows, want)
 	}
-	if got, want := checksum(layer(b.in), layer(b.out)), uint32(2008615904); got != want {
+	if got, want := checksum(b.in, b.out), uint32(2008615904); got != want {
 		t.Errorf("block: permutations have checksum %d, want %d", got, want)
 	}
 }
 
-func checksum(layers ...layer) (sum uint32) {
+func checksum(layers ...order) (sum uint32) {
 	for _, l := range layers {
 		for _, v := range l {
 			sum = sum*16777619 ^ v

@@ -21,14 +21,14 @@ import (
 // heuristic.
 type hadamard struct {
 	width, window int
-	layers        []permutation // rounds + 1
-	between       [][]int8      // for each round: signs of the last window
+	layers        []layer  // rounds + 1
+	between       [][]int8 // for each round: signs of the last window
 }
 
 func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 	h := &hadamard{width: f + k, window: 1 << (bits.Len(uint(f+k)) - 1)}
 	for range rounds + 1 {
-		h.layers = append(h.layers, permutationOf(newLayer(s, h.width)))
+		h.layers = append(h.layers, newLayer(s, h.width))
 	}
 	for range rounds {
 		signs := make([]int8, h.window)
@@ -41,9 +41,10 @@ func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
 func (h *hadamard) Width() int { return h.width }
 
 // panel is a piece: nothing is drawn for it. A layer and the transforms before
-// it take about 0.2 ns for each coordinate and doubling of the width.
+// it take 0.2 ns for each coordinate and doubling of the width, three
+// times that on a busy machine.
 func (h *hadamard) panel() int {
-	return max(1, int(pieceTime/(.2*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
+	return max(1, int(pieceTime/(.6*float64(len(h.layers)*h.width*bits.Len(uint(h.width))))))
 }
 
 func (h *hadamard) pieces(int) int { return 1 }
@@ -63,18 +64,22 @@ func (h *hadamard) piece(dst, src linalg.Matrix[float64], _ int) {
 // row encodes one row.
 func (h *hadamard) row(dst, src, scratch []float64) {
 	clear(dst[copy(dst, src):])
-	h.layers[0].apply(dst, scratch)
-	for r, l := range h.layers[1:] {
-		h.mix(dst, h.between[r])
-		l.apply(dst, scratch)
+	for r, between := range h.between {
+		h.layers[r].order.apply(dst, scratch)
+		h.mix(dst, h.layers[r].signs, between)
 	}
+	last := h.layers[len(h.between)]
+	last.order.apply(dst, scratch)
+	linalg.Flip(dst, last.signs)
 }
 
-// mix is the orthonormal Walsh-Hadamard transforms of the windows.
-func (h *hadamard) mix(x []float64, between []int8) {
+// mix changes signs and is the orthonormal Walsh-Hadamard transforms of the
+// windows.
+func (h *hadamard) mix(x []float64, signs, between []int8) {
 	scale := 1 / math.Sqrt(float64(h.window))
-	linalg.SignedFWHT(x[:h.window], nil, scale)
+	linalg.SignedFWHT(x[:h.window], signs, scale)
 	if h.window < h.width {
+		linalg.Flip(x[h.window:], signs[h.window:])
 		linalg.SignedFWHT(x[h.width-h.window:], between, scale)
 	}
 }

@@ -1,102 +1,91 @@
 package okra
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
-// permutation moves the coordinates of x, and changes some signs. The room is
-// as long as x and holds anything.
-type permutation interface{ apply(x, room []float64) }
-
-// layer is a permutation by its definition: element i is the source of
-// coordinate i, with signBit for -1.
-type layer []uint32
-
-const (
-	signBit    = 1 << 31
-	sourceMask = signBit - 1
-)
+// layer is a permutation with signs: coordinate i of the result is coordinate
+// order[i] of the row, times signs[i].
+type layer struct {
+	order permutation
+	signs []int8
+}
 
 func newLayer(s *prg.Stream, width int) layer {
-	l, signs := layer(s.Perm32(width)), make([]int8, width)
-	s.Signs(signs)
-	for i, sign := range signs {
-		if sign < 0 {
-			l[i] |= signBit
-		}
-	}
+	l := layer{permutationOf(s.Perm32(width)), make([]int8, width)}
+	s.Signs(l.signs)
 	return l
 }
 
-func (l layer) apply(x, room []float64) {
+// permutation moves the coordinates of x. The room is as long as x and holds
+// anything.
+type permutation interface{ apply(x, room []float64) }
+
+// order is a permutation by its definition: the source of each coordinate.
+type order []uint32
+
+func (o order) apply(x, room []float64) {
 	copy(room, x)
-	for i, s := range l {
-		x[i] = flip(room[s&sourceMask], s)
-	}
+	collect(x[:len(o)], room, o)
 }
 
-func flip(x float64, s uint32) float64 {
-	return math.Float64frombits(math.Float64bits(x) ^ uint64(s&signBit)<<32)
-}
-
-// route is a layer for rows that do not fit the cache, where picking values one
+// route is an order for rows that do not fit the cache, where picking values one
 // by one would move eight times the memory, a line for each. It goes by blocks
 // of the row: first each block's values are sorted by the blocks that they go
 // to, then each block puts the values that came into their places. All that is
 // read or written out of order lies in one block.
 type route struct {
-	block     int        // values of a block, at most 2^15
+	block     int        // values of a block, at most 2^16
 	shipments []shipment // by source block, then by target block
-	from      []uint16
-	to        []uint16
-	starts    []int // of each target block in the room
+	from      []uint16   // places in the source blocks, in this order
+	to        []uint16   // places in the target blocks, in the order of the room
+	starts    []int      // of each target block in the room
 }
 
-// shipment is the values that one block sends to another: their places in the room.
+// shipment is the values that one block sends to another: their places in the
+// room.
 type shipment struct{ at, end int }
 
-// routeSign marks -1 in to.
-const routeSign = 1 << 15
+const (
+	direct   = 1 << 15 // the longest row that stays in the cache
+	maxBlock = 1 << 16
+)
 
-// direct is the longest row that stays in the cache.
-const direct = 1 << 15
-
-// permutationOf returns the fastest way to do l.
-func permutationOf(l layer) permutation {
-	if len(l) <= direct {
-		return l
+// permutationOf returns the fastest way to do o.
+func permutationOf(o order) permutation {
+	if len(o) <= direct {
+		return o
 	}
-	return newRoute(l, min(routeSign, max(1<<12, 1<<bits.Len(uint(len(l)/64)))))
+	return newRoute(o, min(maxBlock, max(1<<12, 1<<bits.Len(uint(len(o)/64)))))
 }
 
-func newRoute(l layer, block int) *route {
-	n := (len(l)-1)/block + 1
-	r := &route{block: block, shipments: make([]shipment, n*n), from: make([]uint16, len(l)), to: make([]uint16, len(l)), starts: make([]int, n+1)}
-	for i, s := range l {
-		r.shipment(int(s&sourceMask), i, n).end++
+func newRoute(o order, block int) *route {
+	n := (len(o)-1)/block + 1
+	r := &route{block: block, shipments: make([]shipment, n*n), from: make([]uint16, len(o)), to: make([]uint16, len(o)), starts: make([]int, n+1)}
+	for i, from := range o {
+		r.shipment(int(from), i, n).end++
 	}
 	at := 0
 	for target := range n {
 		r.starts[target] = at
 		for source := range n {
-			g := &r.shipments[source*n+target]
-			g.at, g.end, at = at, at, at+g.end
+			s := &r.shipments[source*n+target]
+			s.at, s.end, at = at, at, at+s.end
 		}
 	}
 	r.starts[n] = at
-	sources := make([]uint16, len(l)) // by place in the room
-	for i, s := range l {
-		g := r.shipment(int(s&sourceMask), i, n)
-		sources[g.end] = uint16(int(s&sourceMask) % block)
-		r.to[g.end] = uint16(i%block) | uint16(s>>31)<<15
-		g.end++
+	sources := make([]uint16, len(o)) // by place in the room
+	for i, from := range o {
+		s := r.shipment(int(from), i, n)
+		sources[s.end], r.to[s.end] = uint16(int(from)%block), uint16(i%block)
+		s.end++
 	}
 	next := r.from
-	for _, g := range r.shipments {
-		next = next[copy(next, sources[g.at:g.end]):]
+	for _, s := range r.shipments {
+		next = next[copy(next, sources[s.at:s.end]):]
 	}
 	return r
 }
@@ -106,23 +95,46 @@ func (r *route) shipment(source, target, n int) *shipment {
 	return &r.shipments[source/r.block*n+target/r.block]
 }
 
+// apply works on copies of the blocks: the order in which their lines come from
+// and go to memory is then one that the machine foresees.
 func (r *route) apply(x, room []float64) {
 	n, next := len(r.starts)-1, r.from
-	for source := range n {
-		block := x[source*r.block : min(len(x), (source+1)*r.block)]
-		for _, g := range r.shipments[source*n : (source+1)*n] {
-			out := room[g.at:g.end]
-			for i, from := range next[:len(out)] {
-				out[i] = block[from]
+	linalg.Scratch(r.block, func(copied []float64) {
+		for source := range n {
+			block := copied[:copy(copied, x[source*r.block:])]
+			for _, s := range r.shipments[source*n : (source+1)*n] {
+				collect(room[s.at:s.end], block, next)
+				next = next[s.end-s.at:]
 			}
-			next = next[len(out):]
 		}
+		for target := range n {
+			start, end := r.starts[target], r.starts[target+1]
+			deliver(copied, room[start:end], r.to[start:end])
+			copy(x[target*r.block:], copied[:end-start])
+		}
+	})
+}
+
+// collect sets out to the values of a block at those places.
+func collect[I uint16 | uint32](out, block []float64, places []I) {
+	places = places[:len(out)]
+	for ; len(out) >= 4; out, places = out[4:], places[4:] {
+		a, b, c, d := places[0], places[1], places[2], places[3]
+		out[0], out[1], out[2], out[3] = block[a], block[b], block[c], block[d]
 	}
-	for target := range n {
-		block := x[target*r.block : min(len(x), (target+1)*r.block)]
-		in := room[r.starts[target]:r.starts[target+1]]
-		for i, to := range r.to[r.starts[target]:r.starts[target+1]] {
-			block[to&(routeSign-1)] = flip(in[i], uint32(to)<<16)
-		}
+	for i, at := range places {
+		out[i] = block[at]
+	}
+}
+
+// deliver sets the values of a block at those places to in.
+func deliver[I uint16 | uint32](block, in []float64, places []I) {
+	in = in[:len(places)]
+	for ; len(places) >= 4; in, places = in[4:], places[4:] {
+		a, b, c, d := places[0], places[1], places[2], places[3]
+		block[a], block[b], block[c], block[d] = in[0], in[1], in[2], in[3]
+	}
+	for i, at := range places {
+		block[at] = in[i]
 	}
 }
