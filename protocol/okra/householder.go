@@ -48,11 +48,6 @@ func drawReflection(s *prg.Stream, frame, j int, v []float64) reflection {
 	return r
 }
 
-// apply sets x to H x.
-func (r reflection) apply(x []float64) {
-	axpy(x, -r.beta*dot(x, r.v), r.v)
-}
-
 // dot returns <x, y>.
 func dot(x, y []float64) float64 {
 	y = y[:len(x)]
