@@ -254,15 +254,15 @@ DATA logLo64<>+48(SB)/8, $0x3e1f473de6af278f
 DATA logLo64<>+56(SB)/8, $0x3e1f473de6af278f
 GLOBL logLo64<>(SB), RODATA|NOPTR, $64
 
-DATA logTiny64<>+0(SB)/8, $0x0020000000000000
-DATA logTiny64<>+8(SB)/8, $0x0020000000000000
-DATA logTiny64<>+16(SB)/8, $0x0020000000000000
-DATA logTiny64<>+24(SB)/8, $0x0020000000000000
-DATA logTiny64<>+32(SB)/8, $0x0020000000000000
-DATA logTiny64<>+40(SB)/8, $0x0020000000000000
-DATA logTiny64<>+48(SB)/8, $0x0020000000000000
-DATA logTiny64<>+56(SB)/8, $0x0020000000000000
-GLOBL logTiny64<>(SB), RODATA|NOPTR, $64
+DATA logLargest64<>+0(SB)/8, $0x7fefffffffffffff
+DATA logLargest64<>+8(SB)/8, $0x7fefffffffffffff
+DATA logLargest64<>+16(SB)/8, $0x7fefffffffffffff
+DATA logLargest64<>+24(SB)/8, $0x7fefffffffffffff
+DATA logLargest64<>+32(SB)/8, $0x7fefffffffffffff
+DATA logLargest64<>+40(SB)/8, $0x7fefffffffffffff
+DATA logLargest64<>+48(SB)/8, $0x7fefffffffffffff
+DATA logLargest64<>+56(SB)/8, $0x7fefffffffffffff
+GLOBL logLargest64<>(SB), RODATA|NOPTR, $64
 
 DATA logRoot64<>+0(SB)/8, $0x3fe6a09e667f3bcd
 DATA logRoot64<>+8(SB)/8, $0x3fe6a09e667f3bcd
@@ -998,23 +998,23 @@ DATA logLo32<>+56(SB)/4, $0x35bfbe8e
 DATA logLo32<>+60(SB)/4, $0x35bfbe8e
 GLOBL logLo32<>(SB), RODATA|NOPTR, $64
 
-DATA logTiny32<>+0(SB)/4, $0x01000000
-DATA logTiny32<>+4(SB)/4, $0x01000000
-DATA logTiny32<>+8(SB)/4, $0x01000000
-DATA logTiny32<>+12(SB)/4, $0x01000000
-DATA logTiny32<>+16(SB)/4, $0x01000000
-DATA logTiny32<>+20(SB)/4, $0x01000000
-DATA logTiny32<>+24(SB)/4, $0x01000000
-DATA logTiny32<>+28(SB)/4, $0x01000000
-DATA logTiny32<>+32(SB)/4, $0x01000000
-DATA logTiny32<>+36(SB)/4, $0x01000000
-DATA logTiny32<>+40(SB)/4, $0x01000000
-DATA logTiny32<>+44(SB)/4, $0x01000000
-DATA logTiny32<>+48(SB)/4, $0x01000000
-DATA logTiny32<>+52(SB)/4, $0x01000000
-DATA logTiny32<>+56(SB)/4, $0x01000000
-DATA logTiny32<>+60(SB)/4, $0x01000000
-GLOBL logTiny32<>(SB), RODATA|NOPTR, $64
+DATA logLargest32<>+0(SB)/4, $0x7f7fffff
+DATA logLargest32<>+4(SB)/4, $0x7f7fffff
+DATA logLargest32<>+8(SB)/4, $0x7f7fffff
+DATA logLargest32<>+12(SB)/4, $0x7f7fffff
+DATA logLargest32<>+16(SB)/4, $0x7f7fffff
+DATA logLargest32<>+20(SB)/4, $0x7f7fffff
+DATA logLargest32<>+24(SB)/4, $0x7f7fffff
+DATA logLargest32<>+28(SB)/4, $0x7f7fffff
+DATA logLargest32<>+32(SB)/4, $0x7f7fffff
+DATA logLargest32<>+36(SB)/4, $0x7f7fffff
+DATA logLargest32<>+40(SB)/4, $0x7f7fffff
+DATA logLargest32<>+44(SB)/4, $0x7f7fffff
+DATA logLargest32<>+48(SB)/4, $0x7f7fffff
+DATA logLargest32<>+52(SB)/4, $0x7f7fffff
+DATA logLargest32<>+56(SB)/4, $0x7f7fffff
+DATA logLargest32<>+60(SB)/4, $0x7f7fffff
+GLOBL logLargest32<>(SB), RODATA|NOPTR, $64
 
 DATA logRoot32<>+0(SB)/4, $0x3f3504f3
 DATA logRoot32<>+4(SB)/4, $0x3f3504f3
@@ -2908,7 +2908,7 @@ turn:
 	VFMADD231PD  logLo64<>+0(SB), Z7, Z8
 	VADDPD       Z6, Z8, Z5
 	VFMADD231PD  logHi64<>+0(SB), Z7, Z5
-	VMULPD       logTiny64<>+0(SB), Z4, Z4
+	VSUBPD       logLargest64<>+0(SB), Z4, Z4
 	VMAXPD       Z4, Z5, Z5
 	VMULPD       Z2, Z5, Z5
 	VMOVUPD      expHigh64<>+0(SB), Z4
@@ -4413,7 +4413,7 @@ turn:
 	VFMADD231PS  logLo32<>+0(SB), Z7, Z8
 	VADDPS       Z6, Z8, Z5
 	VFMADD231PS  logHi32<>+0(SB), Z7, Z5
-	VMULPS       logTiny32<>+0(SB), Z4, Z4
+	VSUBPS       logLargest32<>+0(SB), Z4, Z4
 	VMAXPS       Z4, Z5, Z5
 	VMULPS       Z2, Z5, Z5
 	VMOVUPS      expHigh32<>+0(SB), Z4
@@ -5552,7 +5552,7 @@ turn:
 	VFMADD231PD  logLo64<>+0(SB), Y7, Y8
 	VADDPD       Y6, Y8, Y5
 	VFMADD231PD  logHi64<>+0(SB), Y7, Y5
-	VMULPD       logTiny64<>+0(SB), Y4, Y4
+	VSUBPD       logLargest64<>+0(SB), Y4, Y4
 	VMAXPD       Y4, Y5, Y5
 	VMULPD       Y2, Y5, Y5
 	VMOVUPD      expHigh64<>+0(SB), Y4
@@ -6850,7 +6850,7 @@ turn:
 	VFMADD231PS  logLo32<>+0(SB), Y7, Y8
 	VADDPS       Y6, Y8, Y5
 	VFMADD231PS  logHi32<>+0(SB), Y7, Y5
-	VMULPS       logTiny32<>+0(SB), Y4, Y4
+	VSUBPS       logLargest32<>+0(SB), Y4, Y4
 	VMAXPS       Y4, Y5, Y5
 	VMULPS       Y2, Y5, Y5
 	VMOVUPS      expHigh32<>+0(SB), Y4

@@ -9,11 +9,11 @@ import (
 
 // logarithm is the numbers that log(1 + y) takes.
 type logarithm struct {
-	one, two, half, hi, lo, tiny operand.Mem
-	root, shift, mantissa        operand.Mem // integers: see split
-	twice, whole, bias           operand.Mem
-	series                       []operand.Mem // of (atanh(s) / s - 1) / s^2 in s^2
-	digits                       int
+	one, two, half, hi, lo, largest operand.Mem
+	root, shift, mantissa           operand.Mem // integers: see split
+	twice, whole, bias              operand.Mem
+	series                          []operand.Mem // of (atanh(s) / s - 1) / s^2 in s^2
+	digits                          int
 }
 
 // logarithmOf writes them. What the series leaves out of atanh(s) / s, |s| <=
@@ -21,16 +21,16 @@ type logarithm struct {
 func logarithmOf(p precision) logarithm {
 	terms, hi := 9, 0x1.62e42fep-1
 	one, root := math.Float64bits(1), math.Float64bits(math.Sqrt2/2)
-	whole := math.Float64bits(1 << 52)
+	whole, largest := math.Float64bits(1<<52), math.MaxFloat64
 	if p.size == 4 {
 		terms, hi = 4, 0x1.62e4p-1
 		one, root = uint64(math.Float32bits(1)), uint64(math.Float32bits(math.Sqrt2/2))
-		whole = uint64(math.Float32bits(1 << 23))
+		whole, largest = uint64(math.Float32bits(1<<23)), math.MaxFloat32
 	}
 	c := logarithm{digits: p.digits}
 	c.one, c.two, c.half = p.constant("logOne", 1), p.constant("logTwo", 2), p.constant("logHalf", 0.5)
 	c.hi, c.lo = p.constant("logHi", hi), p.constant("logLo", rest(hi))
-	c.tiny = p.constant("logTiny", math.Ldexp(1, 2-p.bias))
+	c.largest = p.constant("logLargest", largest)
 	c.root, c.shift = p.word("logRoot", root), p.word("logShift", one-root)
 	c.mantissa = p.word("logMantissa", 1<<p.digits-1)
 	c.twice = p.word("logTwice", uint64(2*p.bias+1))
@@ -64,8 +64,8 @@ func (u unit) log1p(c logarithm, y reg.VecVirtual) reg.VecVirtual {
 	u.fma(c.lo, k, series)
 	u.add(s, series, log)
 	u.fma(c.hi, k, log)
-	u.mul(c.tiny, y, y)
-	u.max(y, log, log) // infinities and NaNs stay, log has become NaN
+	u.sub(c.largest, y, y) // not above 0, unless y is not finite
+	u.max(y, log, log)     // which stays so: log has become NaN
 	return log
 }
 
