@@ -128,8 +128,13 @@ func cover(b tile, edge int, lower bool) []tile {
 func mirror[T Float](dst Matrix[T], t tile) {
 	const edge = 8 // what is read by columns stays in the first-level cache
 	for i := t.i; i < t.iEnd; i += edge {
-		iEnd := min(i+edge, t.iEnd)
-		for j := t.j; j < min(t.jEnd, iEnd); j++ {
+		j := t.j
+		if i+edge <= t.iEnd {
+			for end := min(t.jEnd, i); j < end; j++ {
+				turn(dst.Data[j*dst.Stride+i:], dst.Data[i*dst.Stride+j:], dst.Stride)
+			}
+		}
+		for iEnd := min(i+edge, t.iEnd); j < min(t.jEnd, iEnd); j++ {
 			from := max(i, j)
 			above := dst.Row(j)[from:max(from, iEnd)]
 			for r := range above {
@@ -137,4 +142,12 @@ func mirror[T Float](dst Matrix[T], t tile) {
 			}
 		}
 	}
+}
+
+// turn copies eight values of a column to a row.
+func turn[T Float](row, column []T, stride int) {
+	row = row[:8]
+	column = column[:7*stride+1]
+	row[0], row[1], row[2], row[3] = column[0], column[stride], column[2*stride], column[3*stride]
+	row[4], row[5], row[6], row[7] = column[4*stride], column[5*stride], column[6*stride], column[7*stride]
 }
