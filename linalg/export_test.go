@@ -57,3 +57,7 @@ func FlipOn[T Float](p Path, x []T, signs []int8) { flipOn(p, x, signs) }
 func ReflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(p, m, signs, vectors, beta)
 }
+
+func AddWordsOn(p Path, dst []uint64, src []byte) { addWordsOn(p, dst, src) }
+
+func SubtractWordsOn(p Path, dst []uint64, src []byte) { subtractWordsOn(p, dst, src) }

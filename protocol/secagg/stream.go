@@ -26,9 +26,13 @@ func newStream(key [32]byte, subtract bool) stream {
 // negated is the mask that cancels s.
 func (s stream) negated() stream { return stream{s.block, !s.subtract} }
 
-// tileWords is how many words of a mask exist at a time: keystream and sums
-// stay in the first-level cache.
-const tileWords = 1024
+// Sizes of what is worked on at a time, in words. Keystream and sums of a tile
+// stay in the first-level cache; a strip is what one core does, and for it each
+// mask's cipher is set up once.
+const (
+	tileWords  = 1024
+	stripWords = 16 * tileWords
+)
 
 // tile is room for a piece of keystream.
 type tile struct{ zeros, key [8 * tileWords]byte }
@@ -36,51 +40,36 @@ type tile struct{ zeros, key [8 * tileWords]byte }
 // apply adds to dst the words of all masks from word first on, which is even.
 // It works on all cores.
 func apply(masks []stream, first int, dst []uint64) {
-	linalg.For(len(dst), tileWords, func(lo, hi int) {
-		var t tile
-		for _, m := range masks {
-			m.add(&t, first+lo, dst[lo:hi])
+	linalg.For(len(dst), stripWords, func(lo, hi int) { applyStrip(masks, first+lo, dst[lo:hi]) })
+}
+
+func applyStrip(masks []stream, first int, dst []uint64) {
+	var t tile
+	running := make([]cipher.Stream, len(masks))
+	for i, m := range masks {
+		running[i] = m.from(first)
+	}
+	for ; len(dst) > 0; dst = dst[min(tileWords, len(dst)):] {
+		part := dst[:min(tileWords, len(dst))]
+		key := t.key[:8*len(part)]
+		for i, m := range masks {
+			running[i].XORKeyStream(key, t.zeros[:len(key)])
+			m.add(part, key)
 		}
-	})
+	}
 }
 
-// add adds the mask's words from first on to at most a tile.
-func (s stream) add(t *tile, first int, dst []uint64) {
+// from is the keystream from an even word on.
+func (s stream) from(word int) cipher.Stream {
 	var counter [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(counter[8:], uint64(first)/2)
-	key := t.key[:8*len(dst)]
-	cipher.NewCTR(s.block, counter[:]).XORKeyStream(key, t.zeros[:len(key)])
+	binary.BigEndian.PutUint64(counter[8:], uint64(word)/2)
+	return cipher.NewCTR(s.block, counter[:])
+}
+
+func (s stream) add(dst []uint64, key []byte) {
 	if s.subtract {
-		subtractWords(dst, key)
+		linalg.SubtractWords(dst, key)
 	} else {
-		addWords(dst, key)
-	}
-}
-
-func addWords(dst []uint64, key []byte) {
-	key = key[:8*len(dst)]
-	for len(dst) >= 4 {
-		dst[0] += binary.LittleEndian.Uint64(key[0:])
-		dst[1] += binary.LittleEndian.Uint64(key[8:])
-		dst[2] += binary.LittleEndian.Uint64(key[16:])
-		dst[3] += binary.LittleEndian.Uint64(key[24:])
-		dst, key = dst[4:], key[32:]
-	}
-	for i := range dst {
-		dst[i] += binary.LittleEndian.Uint64(key[8*i:])
-	}
-}
-
-func subtractWords(dst []uint64, key []byte) {
-	key = key[:8*len(dst)]
-	for len(dst) >= 4 {
-		dst[0] -= binary.LittleEndian.Uint64(key[0:])
-		dst[1] -= binary.LittleEndian.Uint64(key[8:])
-		dst[2] -= binary.LittleEndian.Uint64(key[16:])
-		dst[3] -= binary.LittleEndian.Uint64(key[24:])
-		dst, key = dst[4:], key[32:]
-	}
-	for i := range dst {
-		dst[i] -= binary.LittleEndian.Uint64(key[8*i:])
+		linalg.AddWords(dst, key)
 	}
 }

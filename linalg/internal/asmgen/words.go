@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+)
+
+// writeWords writes sums of whole numbers.
+func writeWords() {
+	for _, u := range units() {
+		if u.size == 8 {
+			u.words("addWords", "adds to", u.addInt)
+			u.words("subtractWords", "takes from", u.subInt)
+		}
+	}
+}
+
+// wordVectors is how many vectors a turn adds, so that counting costs little.
+const wordVectors = 4
+
+func (u unit) words(name, what string, combine func(from, with, to operand.Op)) {
+	block := wordVectors * u.width / u.size
+	TEXT(name+u.suffix[2:], NOSPLIT, "func(n int, dst []uint64, src []byte)")
+	Doc(fmt.Sprintf("%s%s %s the first n words of dst those of src; n is a multiple of %d.", name, u.suffix[2:], what, block))
+	Pragma("noescape")
+	left, dst, src := Load(Param("n"), GP64()), Load(Param("dst").Base(), GP64()), Load(Param("src").Base(), GP64())
+	Label("turn")
+	SUBQ(operand.U32(block), left)
+	JL(operand.LabelRef("done"))
+	for i := range wordVectors {
+		at, r := operand.Mem{Base: dst, Disp: i * u.width}, u.register()
+		u.load(at, r)
+		combine(operand.Mem{Base: src, Disp: i * u.width}, r, r)
+		u.store(r, at)
+	}
+	ADDQ(operand.U32(wordVectors*u.width), dst)
+	ADDQ(operand.U32(wordVectors*u.width), src)
+	JMP(operand.LabelRef("turn"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}

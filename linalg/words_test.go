@@ -1,0 +1,49 @@
+package linalg_test
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Sums and differences of words equal those of a loop, wrap, and touch nothing
+// beyond their end.
+func TestWords(t *testing.T) {
+	onEachPath(t, func(t *testing.T, p linalg.Path) {
+		src := rand.New(rand.NewPCG(7, 7))
+		for _, n := range []int{0, 1, 3, 15, 16, 17, 31, 32, 33, 64, 95, 1000, 4099} {
+			room := make([]uint64, n+8)
+			for i := range room {
+				room[i] = src.Uint64()
+			}
+			key, words := make([]byte, 8*n+1)[1:], make([]uint64, n) // not aligned
+			sum := slices.Clone(room)
+			for i := range words {
+				words[i] = src.Uint64()
+				binary.LittleEndian.PutUint64(key[8*i:], words[i])
+				sum[i] += words[i]
+			}
+			got := slices.Clone(room)
+			linalg.AddWordsOn(p, got[:n], key)
+			if !slices.Equal(got, sum) {
+				t.Errorf("%d words are added wrongly", n)
+			}
+			linalg.SubtractWordsOn(p, got[:n], key)
+			if !slices.Equal(got, room) {
+				t.Errorf("%d words are taken off wrongly", n)
+			}
+		}
+	})
+}
+
+func TestWordsPanicOnOtherLength(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("7 bytes are added to a word")
+		}
+	}()
+	linalg.AddWords(make([]uint64, 1), make([]byte, 7))
+}
