@@ -36,6 +36,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchmark("grid", "A grid of C-SVCs, beside each cell by itself", bench.Grid),
 		a.benchmark("kpca", "Kernel PCA, beside reading the matrix, and its eigenvalues", bench.KPCA),
 		a.benchmark("encode", "OKRA's encoders, beside passes over the rows and dgemm", bench.Encode),
+		a.benchmark("secagg", "Secure aggregation, beside the cipher and what counting predicts", bench.SecAgg),
 	)
 	return cmd
 }

@@ -107,18 +107,21 @@ func newBasis(points []uint16) basis {
 	return b
 }
 
-// at is the value at x, none of the points, of the polynomial through the
-// shares of the points.
+// at is the value at x of the polynomial through the shares of the points: the
+// share of a point counts by its weight and the distances of x to all others.
 func (b basis) at(x uint16, shares []Share) [Size]byte {
-	all := uint16(1)
-	for _, p := range b.points {
-		all = mul(all, x^p)
+	after := make([]uint16, len(b.points)+1) // products of the distances from a point on
+	after[len(b.points)] = 1
+	for i := len(b.points) - 1; i >= 0; i-- {
+		after[i] = mul(after[i+1], x^b.points[i])
 	}
+	before := uint16(1)
 	var sum lanes
 	for i, p := range b.points {
 		v := load(shares[i])
-		v.scale(mul(all, mul(b.weights[i], inverse(x^p))))
+		v.scale(mul(b.weights[i], mul(before, after[i+1])))
 		sum.add(&v)
+		before = mul(before, x^p)
 	}
 	return store(sum)
 }

@@ -85,7 +85,13 @@ func bytesOf(words []uint64) []byte {
 func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 
 // Step implements [protocol.Machine].
-func (c *Client) Step(e protocol.Event) (protocol.Effects, error) { return c.step(c, e) }
+func (c *Client) Step(e protocol.Event) (protocol.Effects, error) {
+	effects, err := c.step(c, e)
+	if c.ended {
+		c.setup.Seed, c.secrets, c.held, c.masks = [32]byte{}, nil, nil, nil
+	}
+	return effects, err
+}
 
 // start advertises the client's keys.
 func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
@@ -136,7 +142,7 @@ func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
 		return protocol.Effects{}, fmt.Errorf("secagg: a client has no timer %q", t)
 	}
 	if c.sending() {
-		return protocol.Effects{}, nil
+		return c.finish(protocol.Effects{}, silent(c.server(), "room for the next piece of "+kindMasked))
 	}
 	return c.finish(protocol.Effects{}, silent(c.server(), kindOf(c.awaits)))
 }

@@ -2,6 +2,7 @@ package secagg
 
 import (
 	"crypto/ed25519"
+	"errors"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -18,8 +19,30 @@ func (s *Server) takeKeys(m protocol.Message, from int) error {
 	if err := k.verify(s.setup.Session.ID(), from, s.identities[from]); err != nil {
 		return inconsistent(m.Sender, "%w", err)
 	}
+	if err := s.usable(k); err != nil {
+		return inconsistent(m.Sender, "%w", err)
+	}
 	s.peers[from].keys = k
+	s.seen[k.encryption], s.seen[k.mask] = true, true
 	s.cohort.add(from)
+	return nil
+}
+
+// usable refuses keys that would make every client that gets them give up: of
+// low order, or the same as another client's.
+func (s *Server) usable(k keys) error {
+	probe, err := privateKey([32]byte{1})
+	if err != nil {
+		return err
+	}
+	for _, key := range [][keyBytes]byte{k.encryption, k.mask} {
+		if _, err := agree(probe, key); err != nil {
+			return err
+		}
+		if s.seen[key] {
+			return errors.New("a key that another client has advertised")
+		}
+	}
 	return nil
 }
 
@@ -41,10 +64,16 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 	if len(list) != want || s.cohort.of(list) != len(list) {
 		return inconsistent(m.Sender, "%d holders, %d of them in the cohort; %d are to be named", len(list), s.cohort.of(list), want)
 	}
-	p.holders = list
 	members := make([]member, len(list))
 	for i, h := range list {
+		if s.peers[h].held == maxHeld(len(s.names)) {
+			return inconsistent(m.Sender, "%s is named by more clients than it can hold shares of", s.names[h])
+		}
 		members[i] = member{h, s.peers[h].keys}
+	}
+	p.holders = list
+	for _, h := range list {
+		s.peers[h].held++
 	}
 	s.pending = append(s.pending, func() protocol.Message {
 		return s.message(m.Sender, roundHolderKeys, encodeMembers(members))
@@ -91,12 +120,16 @@ func (s *Server) deliveries(client int) deliveries {
 // takeMasked is round MaskedInput: one piece of a vector. A vector is added when
 // all of it has come, so that a client that vanishes on the way leaves no trace
 // in the sum; until there is room for one more, the others must wait.
+// Those that keep the room and send nothing are given up: see expire.
 func (s *Server) takeMasked(m protocol.Message, from int) error {
 	lo, hi := s.params.layout.chunk(int(m.Chunk))
 	if len(m.Body) != 8*(hi-lo) {
 		return inconsistent(m.Sender, "a piece of %d bytes, it has %d", len(m.Body), 8*(hi-lo))
 	}
 	p := s.peers[from]
+	if p.stalled {
+		return stray(m)
+	}
 	if p.upload == nil {
 		if s.uploads == s.limits.Uploads {
 			return protocol.ErrLater
@@ -139,6 +172,18 @@ func (s *Server) free(p *peer) {
 	s.spare = append(s.spare, p.upload.words)
 	p.upload = nil
 	s.uploads--
+}
+
+// giveUp drops the clients whose vectors are under way, to make room for those
+// of others.
+func (s *Server) giveUp() {
+	for _, p := range s.peers {
+		if p.upload != nil {
+			s.free(p)
+			p.stalled = true
+			s.stalled++
+		}
+	}
 }
 
 // dropUploads forgets vectors that have come in part.

@@ -3,6 +3,7 @@ package secagg
 import (
 	"fmt"
 	"math"
+	"sort"
 )
 
 // Adversary says what the clients must withstand.
@@ -109,6 +110,35 @@ func (c Crowd) connected(k int, p float64) bool {
 	n := float64(c.Clients)
 	log := math.Log(n*(n-float64(k)-1)/2) + logChoose(bad, k) - logChoose(c.Clients, k)
 	return log < math.Log(p)
+}
+
+// lostSigma is how much of sigma a server may gain by choosing who takes part.
+const lostSigma = 8
+
+// leastCohort returns how many clients must be there at the beginning. The
+// degree counts with corrupted holders as they fall among all clients; an
+// active server would leave out as many honest ones as the clients stand for,
+// and have a larger share of corrupted ones among the others. A threshold in a
+// complete graph counts with all of them anyway.
+func (c Crowd) leastCohort(d Degree) int {
+	if c.Adversary != Active || d.Complete {
+		return c.survivors()
+	}
+	return c.survivors() + sort.Search(c.Clients-c.survivors(), func(more int) bool {
+		return c.resists(d, c.survivors()+more) >= c.Sigma-lostSigma
+	})
+}
+
+// resists returns the sigma with which no client of a cohort that holds all the
+// corrupted ones has so many of them among its holders that both its secrets
+// can be put together.
+func (c Crowd) resists(d Degree, cohort int) float64 {
+	drawn := min(d.Holders, cohort-1)
+	h, p := hypergeometric{cohort, min(c.share(c.Corrupted), cohort), drawn}, 0.0
+	for x := max(2*d.Threshold-drawn, h.least()); x <= h.most(); x++ {
+		p += h.at(x)
+	}
+	return -math.Log2(p * float64(cohort))
 }
 
 // complete shares among all clients, each holding a share of its own secret

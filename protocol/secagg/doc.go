@@ -3,24 +3,64 @@
 // graph (Bell et al., CCS 2020, "SecAgg+"). Clients may vanish at any point; the
 // sum is that of the clients whose masked vector arrived.
 //
+//	p, err := secagg.NewParams(secagg.Spec{
+//		Corrupted: .05, Dropped: .1, Minimum: 100, Epoch: "2026-11",
+//		Groups: []secagg.Group{{Entries: 1000, Bound: 1}},
+//	}, clients)
+//	client, err := secagg.NewClient(setup, p, vector, identity)
+//	server, err := secagg.NewServer(setup, p, identities, secagg.Limits{})
+//	... // run the machines; then
+//	sums, who := server.Sums(), server.Survivors()
+//
 // # Who learns what
 //
-//   - The server learns the sum, and which clients are in it. Together with
-//     corrupted clients it learns the sum of the others.
-//   - A client learns who takes part. It learns no vector and not the sum.
-//   - A coalition of the server and up to the agreed share of the clients learns
-//     nothing more, except with probability 2^-sigma. With adversary
-//     "semi-honest" that holds for a server that follows the protocol; with
-//     "active" also for one that tells different clients different things.
+//   - The server learns the sum, which clients are in it, who vanished when, and
+//     who holds shares of whose secrets.
+//   - A client learns who takes part, who is in the sum, and of its neighbours
+//     that they are its neighbours. It learns no vector and not the sum.
+//   - Clients that work together learn the sum of nothing: without the server
+//     they see no masked vector.
+//   - The server and corrupted clients together learn the sum of the others'
+//     vectors: of at least Minimum less the corrupted ones. With one honest
+//     client left that is its vector.
+//
+// Up to the agreed share of corrupted clients, such a coalition learns nothing
+// more, except with probability 2^-sigma. With adversary "semi-honest" that
+// holds for a server that follows the protocol: one that tells two stories of
+// who has survived reads whatever vector it likes. With "active" it holds also
+// for a server that lies:
+//
+//   - Two stories about one client do not help. Each holder gives up one share of
+//     one of its two secrets; the threshold is more than half of the holders and
+//     the corrupted ones among them.
+//   - Small cohorts do not help. Clients hold out for what is left when the
+//     agreed share has vanished ([Params.Cohort], [Spec].Minimum). A server that
+//     chooses who that is can raise the share of corrupted ones among the others;
+//     up to 8 of the bits of sigma may go that way, and where more would, the
+//     session needs more clients at its beginning.
+//   - Grinding does not help: clients draw their holders with their own
+//     randomness, after they have been told who is there.
+//   - Parts of a sum do not come apart by choosing whom to call vanished. A client
+//     answers only if a threshold of its own holders have signed the same story
+//     and are in the sum; each keeps its masks with those of them who are honest.
+//     That no small group closes upon itself that way is an argument about random
+//     graphs, not a proof. Bell et al. sign for each pair of neighbours who is
+//     included; here the whole list is signed, which shows each client the
+//     number in the sum.
+//
+// If more clients are corrupted than agreed, nothing is promised. In a crowd of
+// few the agreed share rounds down, to none below 1/share.
 //
 // # What is not promised
 //
-// A client can add anything within the agreed bound, and nobody can tell. The
+// A client can add anything within a word, and nobody can tell. One client that
+// hands out wrong shares, or a server, can keep a session from giving a sum; wrong
+// shares are found out if more than a threshold came, but not whose they are. The
 // sum itself may tell much about a person who differs from all others, and two
-// sums over crowds that differ by one person tell all about that person:
-// clients contribute once in an epoch, and hold out for a minimum cohort. A
-// server that invents clients defeats every cohort: clients accept only keys
-// that a roster vouches for.
+// sums over crowds that differ by one person tell all about that person: clients
+// contribute once for each epoch and purpose, so whoever approves of a session
+// must look at both names. A server that invents clients defeats every cohort:
+// clients accept only keys that a roster vouches for.
 //
 // # Rounds
 //
@@ -38,5 +78,6 @@
 //
 // A client releases for each other client either a share of the self mask (its
 // vector is in the sum) or of the mask key (it is not), never both, and only
-// once.
+// once. A message that contradicts what was agreed or said before is refused and
+// changes nothing; the client goes on waiting, and ends by its timer.
 package secagg

@@ -1,9 +1,11 @@
 package secagg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 )
@@ -47,7 +49,7 @@ func NewLayout(cohort int, groups []Group) (*Layout, error) {
 	if cohort < 1 || len(groups) == 0 || len(groups) > maxGroups {
 		return nil, fmt.Errorf("secagg: a layout of %d groups of entries for %d clients", len(groups), cohort)
 	}
-	l := &Layout{Cohort: cohort, Groups: groups}
+	l := &Layout{Cohort: cohort, Groups: slices.Clone(groups)}
 	for i, g := range groups {
 		if err := l.add(g); err != nil {
 			return nil, fmt.Errorf("secagg: group %d: %w", i, err)
@@ -111,11 +113,14 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("secagg: entry %d of group %d is %d, beyond the agreed bound of %d: the sum could wrap unseen", e.Entry, e.Group, e.Value, e.Bound)
 }
 
+// packWords is how many words are packed at a time, from up to 32 entries each.
+const packWords = 4096
+
 // pack sets dst to the packed words from first on.
 func (l *Layout) pack(v Vector, first int, dst []uint64) error {
 	for len(dst) > 0 {
 		g := l.groupOf(first)
-		n := min(len(dst), l.end(g)-first)
+		n := min(len(dst), l.end(g)-first, packWords)
 		if err := l.packGroup(v, g, first-l.lanes[g].first, dst[:n]); err != nil {
 			return err
 		}
@@ -126,11 +131,11 @@ func (l *Layout) pack(v Vector, first int, dst []uint64) error {
 
 // groupOf returns the group that a word belongs to.
 func (l *Layout) groupOf(word int) int {
-	g := 0
-	for g+1 < len(l.lanes) && l.lanes[g+1].first <= word {
-		g++
+	g, begins := slices.BinarySearchFunc(l.lanes, word, func(at lane, word int) int { return cmp.Compare(at.first, word) })
+	if begins {
+		return g
 	}
-	return g
+	return g - 1
 }
 
 // end is the word after a group's last.

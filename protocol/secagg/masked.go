@@ -35,7 +35,7 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 		return c.finish(protocol.Effects{}, err)
 	}
 	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
-	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Resume: true}, nil
+	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
 }
 
 // checkSharers refuses a story about who has shared that leaves the client
@@ -112,8 +112,6 @@ func (c *Client) resume() (protocol.Effects, error) {
 		c.sent++
 	}
 	e.Progress = protocol.Progress{Stage: "mask", Done: int64(c.sent), Total: int64(layout.chunks())}
-	if e.Resume = c.sending(); !e.Resume {
-		e.Arm = []protocol.Timer{TimerServer}
-	}
+	e.Resume, e.Arm = c.sending(), []protocol.Timer{TimerServer}
 	return e, nil
 }

@@ -161,6 +161,11 @@ type delivery struct {
 	sealed sealed
 }
 
+// maxHeld is of how many clients one can hold shares: they come in one message.
+func maxHeld(clients int) int {
+	return (protocol.MaxChunkBytes - len(newSet(clients).bits) - 4) / (4 + keysBytes + sealedBytes)
+}
+
 // deliveries is what the server hands a client before it masks its vector.
 type deliveries struct {
 	sharers set // U2

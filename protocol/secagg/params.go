@@ -1,10 +1,13 @@
 package secagg
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // Name and Version stand in the descriptor of every session.
@@ -21,7 +24,9 @@ type Spec struct {
 	Sigma     float64   // 0 means 40
 	Eta       float64   // 0 means 20
 	// Minimum is the least number of vectors in a sum that a client agrees to
-	// unmask; at least 2.
+	// unmask; at least 2. It is raised to what is left when the agreed share of
+	// the clients has vanished: a server that could do with fewer would choose
+	// those it has corrupted.
 	Minimum int
 	// Epoch names the period in which a client sends one vector for each
 	// purpose, whatever becomes of the session.
@@ -35,6 +40,7 @@ type Params struct {
 	clients int
 	layout  *Layout
 	degree  Degree
+	cohort  int // the least that a session begins with
 }
 
 // NewParams fills in the defaults of s and refuses what cannot be kept with
@@ -52,15 +58,22 @@ func NewParams(s Spec, clients int) (Params, error) {
 	switch {
 	case s.Minimum < 2 || s.Minimum > clients:
 		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; it must be at least 2", s.Minimum, clients)
-	case s.Epoch == "":
-		return Params{}, fmt.Errorf("secagg: no epoch; name the period in which a client contributes once")
+	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
+		return Params{}, fmt.Errorf("secagg: an epoch's name of %d bytes; name the period in which a client contributes once in 1 to %d", len(s.Epoch), maxEpochBytes)
+	case clients > maxClients || degree.Holders > maxHeld(clients):
+		return Params{}, fmt.Errorf("secagg: %d clients, each with %d holders, whose keys do not fit a message; allow for fewer corrupted or dropped ones", clients, degree.Holders)
 	}
+	s.Minimum = max(s.Minimum, crowd.survivors())
 	layout, err := NewLayout(clients, s.Groups)
 	if err != nil {
 		return Params{}, err
 	}
-	return Params{s, clients, layout, degree}, nil
+	s.Groups = layout.Groups
+	return Params{s, clients, layout, degree, max(s.Minimum, crowd.leastCohort(degree))}, nil
 }
+
+// maxClients is what a session can name beside its server.
+const maxClients = protocol.MaxMembers - 1
 
 // Spec returns the settings with every default filled in.
 func (p Params) Spec() Spec { return p.spec }
@@ -70,6 +83,9 @@ func (p Params) Layout() *Layout { return p.layout }
 
 // Degree returns with how many others a client shares.
 func (p Params) Degree() Degree { return p.degree }
+
+// Cohort returns how many clients must be there for a session to begin.
+func (p Params) Cohort() int { return p.cohort }
 
 // Encode returns the canonical encoding, which goes into Descriptor.Params.
 func (p Params) Encode() []byte {
@@ -106,5 +122,12 @@ func DecodeParams(b []byte) (Params, error) {
 		return Params{}, err
 	}
 	s.Groups = layout.Groups
-	return NewParams(s, layout.Cohort)
+	p, err := NewParams(s, layout.Cohort)
+	if err != nil {
+		return Params{}, err
+	}
+	if !bytes.Equal(p.Encode(), b) {
+		return Params{}, errors.New("secagg: parameters with something left to its default, or below what follows from the rest; encode them anew")
+	}
+	return p, nil
 }

@@ -44,14 +44,25 @@ func (s *Server) partners(client int) []int {
 	return partners.list()
 }
 
+// stepProducts bounds the work of putting secrets together in one step, a tenth
+// of a second, counted in products of a share with a number. To agree on a mask
+// again takes as long as agreementProducts of them.
+const (
+	stepProducts      = 1 << 20
+	agreementProducts = 1000
+)
+
 // stepSecrets is how many secrets one step puts together.
-const stepSecrets = 64
+func (p Params) stepSecrets() int {
+	k, t := p.degree.Holders, p.degree.Threshold
+	return max(1, stepProducts/(k*t+k*agreementProducts))
+}
 
 func (s *Server) unmask() (protocol.Effects, error) {
 	r := s.recovery
 	switch {
 	case r.solved < len(r.owners):
-		if err := s.solve(r.owners[r.solved:min(r.solved+stepSecrets, len(r.owners))]); err != nil {
+		if err := s.solve(r.owners[r.solved:min(r.solved+s.params.stepSecrets(), len(r.owners))]); err != nil {
 			return s.finish(protocol.Effects{}, err)
 		}
 	case r.off < len(r.masks):
@@ -115,15 +126,17 @@ func (s *Server) masksOf(owner int) ([]stream, error) {
 func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 	var points []uint16
 	var shares []shamir.Share
+	missing := owner
 	for i, h := range s.peers[owner].holders {
 		if !s.released.has(h) {
+			missing = h
 			continue
 		}
 		at, _ := slices.BinarySearch(s.owners[h], owner)
 		points, shares = append(points, uint16(i+1)), append(shares, s.peers[h].releases[at].share)
 	}
 	if t := s.params.degree.Threshold; len(shares) < t {
-		return [shamir.Size]byte{}, fmt.Errorf("%d of its holders have answered, %d are needed: too many clients have vanished", len(shares), t)
+		return [shamir.Size]byte{}, silent(s.names[missing], fmt.Sprintf("%s of %d of the holders of %s came, and %d are needed; that of this one", kindUnmask, len(shares), s.names[owner], t))
 	}
 	return shamir.Combine(s.params.degree.Threshold, points, shares)
 }

@@ -37,6 +37,9 @@ type Server struct {
 
 	all, cohort, sharers, survivors, agreed, released set // everybody, U1, U2, U3, U4, U5
 
+	seen    map[[keyBytes]byte]bool // public keys
+	stalled int                     // clients given up in the middle of their vectors
+
 	owners   [][]int // whose shares each client holds, among those who have shared
 	sum      []uint64
 	uploads  int
@@ -49,8 +52,10 @@ type Server struct {
 type peer struct {
 	keys      keys
 	holders   []int // nil until named
+	held      int   // how many clients have named it as their holder
 	shares    []sealed
 	upload    *upload // nil when none is under way
+	stalled   bool    // given up: its vector began to come and did not go on
 	signature signature
 	releases  []release // in the order of the owners
 }
@@ -79,7 +84,7 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 	}
 	srv := &Server{
 		desk: d, limits: l, identities: identities, all: newSet(n), peers: make([]*peer, n), sum: make([]uint64, p.layout.Words()),
-		cohort: newSet(n), sharers: newSet(n), survivors: newSet(n), agreed: newSet(n), released: newSet(n),
+		seen: make(map[[keyBytes]byte]bool), cohort: newSet(n), sharers: newSet(n), survivors: newSet(n), agreed: newSet(n), released: newSet(n),
 	}
 	for i := range srv.peers {
 		srv.peers[i] = &peer{}
@@ -89,7 +94,13 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 }
 
 // Step implements [protocol.Machine].
-func (s *Server) Step(e protocol.Event) (protocol.Effects, error) { return s.step(s, e) }
+func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
+	effects, err := s.step(s, e)
+	if s.ended { // shares and secrets of clients are of no more use to anybody honest
+		s.peers, s.recovery, s.sum, s.spare, s.pending = nil, nil, nil, nil, nil
+	}
+	return effects, err
+}
 
 // Sums returns the sums of the survivors' entries, group by group, once the
 // session has ended well.
@@ -127,7 +138,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	}
 	e := protocol.Effects{Progress: s.progress(), Arm: []protocol.Timer{s.timer()}, Resume: len(s.pending) > 0}
-	if s.heard().count() < s.expected().count() {
+	if s.awaited() > 0 {
 		return e, nil
 	}
 	return s.advance()
@@ -183,9 +194,25 @@ func (s *Server) progress() protocol.Progress {
 	return protocol.Progress{Stage: c.what, Done: int64(c.heard.count()), Total: int64(c.expected.count())}
 }
 
-// expire goes on without those who have not answered.
+// awaited is how many clients the collection still waits for.
+func (s *Server) awaited() int {
+	n := s.expected().count() - s.heard().count()
+	if s.round == roundMasked {
+		n -= s.stalled
+	}
+	return n
+}
+
+// expire goes on without those who have not answered. When all room for vectors
+// is taken, others may be waiting for it: only those that have it are given up.
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
+	case t == TimerMasked && s.round == roundMasked && s.uploads == s.limits.Uploads:
+		s.giveUp()
+		if s.awaited() > 0 {
+			return protocol.Effects{Arm: []protocol.Timer{TimerMasked}}, nil
+		}
+		return s.advance()
 	case t == s.timer() && s.recovery == nil:
 		return s.advance()
 	case t == TimerAdvertise || t == TimerShare || t == TimerMasked || t == TimerConsistency || t == TimerUnmask:
@@ -229,7 +256,10 @@ func (s *Server) advance() (protocol.Effects, error) {
 // put secrets together.
 func (s *Server) enough(c collection) error {
 	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
-	if s.round > roundMasked {
+	switch {
+	case s.round == roundAdvertise:
+		need = max(need, s.params.cohort)
+	case s.round > roundMasked:
 		need = s.params.degree.Threshold
 	}
 	if n := c.heard.count(); n < need {

@@ -18,8 +18,8 @@ func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 	if !cohort.has(c.self) {
 		return protocol.Effects{}, inconsistent(m.Sender, "a cohort without the client it was sent to")
 	}
-	if n := cohort.count(); n < c.params.spec.Minimum {
-		return protocol.Effects{}, inconsistent(m.Sender, "a cohort of %d clients, fewer than the agreed minimum of %d", n, c.params.spec.Minimum)
+	if n := cohort.count(); n < c.params.cohort {
+		return protocol.Effects{}, inconsistent(m.Sender, "a cohort of %d clients, fewer than the %d that follow from what was agreed", n, c.params.cohort)
 	}
 	holders := c.params.holders(c.setup.Session.ID(), c.self, cohort, c.setup.Seed)
 	if len(holders) < c.params.degree.Threshold {

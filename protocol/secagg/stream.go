@@ -73,3 +73,13 @@ func (s stream) add(dst []uint64, key []byte) {
 		linalg.AddWords(dst, key)
 	}
 }
+
+// Expand adds to dst the masks that belong to the keys, as clients and server
+// do: exported to be measured.
+func Expand(dst []uint64, keys [][32]byte) {
+	masks := make([]stream, len(keys))
+	for i, key := range keys {
+		masks[i] = newStream(key, i%2 == 1)
+	}
+	apply(masks, 0, dst)
+}

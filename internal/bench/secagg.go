@@ -1,0 +1,257 @@
+package bench
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"fmt"
+	"runtime"
+
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// crowdSize is one session of secure aggregation: that many clients with
+// vectors of that many entries of 0 or 1.
+type crowdSize struct{ clients, entries int }
+
+// SecAgg measures secure aggregation: masks beside the cipher that they are
+// made of, and what sessions take a client and the server, beside what follows
+// from counting streams and keys. Of each session it runs one client's whole
+// part, and the server's for some of the clients.
+func SecAgg() Benchmark {
+	var sizes []crowdSize
+	for _, clients := range []int{100, 1000, 10_000} {
+		for _, entries := range []int{1e5, 1e6, 1e7} {
+			sizes = append(sizes, crowdSize{clients, entries})
+		}
+	}
+	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // ml-1m
+	return secaggOf(64<<20, append(sizes, crowdSize{movieUsers, moviePairs}))
+}
+
+// secaggOf measures masks over that many bytes of keystream, and sessions.
+func secaggOf(keystream int, sizes []crowdSize) Benchmark {
+	b := Benchmark{[]scene{{name: "masks", prepare: func(context.Context) (race, error) { return raceMasks(keystream) }}}}
+	for _, s := range sizes {
+		b.cases = append(b.cases, scene{
+			name:    s.String(),
+			prepare: func(context.Context) (race, error) { return raceSession(s, keystream) },
+		})
+	}
+	return b
+}
+
+func (s crowdSize) String() string {
+	return fmt.Sprintf("%d clients, %d entries", s.clients, s.entries)
+}
+
+// cipherAlone makes keystream and throws it away.
+func cipherAlone(bytes int) (run, error) {
+	block, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	zeros, key := make([]byte, 16<<10), make([]byte, 16<<10)
+	return pure(func() {
+		ctr := cipher.NewCTR(block, make([]byte, aes.BlockSize))
+		for range bytes / len(key) {
+			ctr.XORKeyStream(key, zeros)
+		}
+	}), nil
+}
+
+func raceMasks(keystream int) (race, error) {
+	const masks = 32
+	keys, sum := make([][32]byte, masks), make([]uint64, keystream/8/masks)
+	for i := range keys {
+		keys[i][0] = byte(i)
+	}
+	alone, err := cipherAlone(keystream)
+	if err != nil {
+		return race{}, err
+	}
+	return race{
+		runs: []run{alone, func(context.Context) error {
+			onCores(1, func() { secagg.Expand(sum, keys) })
+			return nil
+		}},
+		rows: func(best []span) []Row {
+			gigabytes := float64(keystream) / 1e9
+			return []Row{figure("masks expanded and added, 1 core", gigabytes/best[1].wall, "GB/s").
+				beside("AES-CTR alone", gigabytes/best[0].wall).
+				byCPU(best[0].cpu / best[1].cpu).atLeast(.8)}
+		},
+	}, nil
+}
+
+// Of what a prediction is made. A turn of the unit runs does that many.
+const unitTurns = 200
+
+// units are runs of what a prediction is made of: keystream, agreements on keys
+// and checks of signatures.
+func units(keystream int) ([]run, error) {
+	alone, err := cipherAlone(keystream)
+	if err != nil {
+		return nil, err
+	}
+	own, err := ecdh.X25519().NewPrivateKey(append(make([]byte, 31), 1))
+	if err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	signer := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	message := make([]byte, 140)
+	signature := ed25519.Sign(signer, message)
+	agreements := func(context.Context) error {
+		for range unitTurns {
+			if _, err := own.ECDH(own.PublicKey()); err != nil {
+				return fmt.Errorf("bench: %w", err)
+			}
+		}
+		return nil
+	}
+	checks := func(context.Context) error {
+		for range unitTurns {
+			if !ed25519.Verify(signer.Public().(ed25519.PublicKey), message, signature) {
+				return fmt.Errorf("bench: a signature does not verify")
+			}
+		}
+		return nil
+	}
+	return []run{alone, agreements, checks}, nil
+}
+
+// tally is what is counted for a prediction.
+type tally struct{ keystream, agreements, checks float64 }
+
+// seconds of one core.
+func (w tally) seconds(u []span, keystream int) float64 {
+	return w.keystream*u[0].wall/float64(keystream) + (w.agreements*u[1].wall+w.checks*u[2].wall)/unitTurns
+}
+
+// sample is how many clients of a session the server's work is measured for.
+type sample struct{ stayed, vanished int }
+
+// sampleOf leaves enough others to hold their shares.
+func sampleOf(p secagg.Params, clients int) sample {
+	spare := clients - p.Degree().Threshold
+	return sample{min(16, spare), min(2, spare)}
+}
+
+// bits is a vector of 0 and 1.
+type bits struct{}
+
+func (bits) Read(_, first int, dst []int64) {
+	for i := range dst {
+		dst[i] = int64((first + i) % 3 & 1)
+	}
+}
+
+func raceSession(s crowdSize, keystream int) (race, error) {
+	p, err := secagg.NewParams(secagg.Spec{
+		Corrupted: .05, Dropped: .1, Minimum: 2, Epoch: "bench",
+		Groups: []secagg.Group{{Entries: s.entries, Bound: 1}},
+	}, s.clients)
+	if err != nil {
+		return race{}, err
+	}
+	r, err := secagg.NewRehearsal(p, bits{})
+	if err != nil {
+		return race{}, err
+	}
+	sampled := sampleOf(p, s.clients)
+	stayed, err := r.Unmasking(sampled.stayed, false)
+	if err != nil {
+		return race{}, err
+	}
+	vanished, err := r.Unmasking(sampled.vanished, true)
+	if err != nil {
+		return race{}, err
+	}
+	runs, err := units(keystream)
+	if err != nil {
+		return race{}, err
+	}
+	var sent, received int
+	runs = append(runs, func(context.Context) (err error) {
+		onCores(1, func() { sent, received, err = r.Client() })
+		return err
+	}, func(context.Context) error { return stayed() }, func(context.Context) error { return vanished() })
+	return race{runs: runs, rows: func(best []span) []Row {
+		f := forecast{s, p, sampled, best[:3], keystream}
+		return f.rows(best[3], best[4], best[5], sent, received)
+	}}, nil
+}
+
+// forecast is what counting says about a session.
+type forecast struct {
+	crowdSize
+	p         secagg.Params
+	sampled   sample
+	unit      []span
+	keystream int
+}
+
+func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row {
+	gone := int(.1 * float64(f.clients))
+	in := f.clients - gone
+	scaled := func(of func(span) float64) float64 {
+		return of(stayed)*float64(in)/float64(f.sampled.stayed) + of(vanished)*float64(gone)/float64(f.sampled.vanished)
+	}
+	wall, cpu := scaled(func(s span) float64 { return s.wall }), scaled(func(s span) float64 { return s.cpu })
+	counted, core := f.server(in, gone).seconds(f.unit, f.keystream), f.client().seconds(f.unit, f.keystream)
+	cores := float64(runtime.GOMAXPROCS(0))
+	measured := fmt.Sprintf("server, %v: unmasking with %d vanished, extrapolated from %d clients", f.crowdSize, gone, f.sampled.stayed+f.sampled.vanished)
+	out, back := f.traffic()
+	return []Row{
+		figure(fmt.Sprintf("client, %v: 1 core", f.crowdSize), client.wall, "s").
+			beside("counted streams, keys and signatures", core).byCPU(client.cpu / core),
+		figure(measured, wall, "s").beside("counted streams and keys on all cores", counted/cores).byCPU(cpu / counted),
+		figure(fmt.Sprintf("client, %v: sent", f.crowdSize), float64(sent), "bytes").agrees("the formula", out),
+		figure(fmt.Sprintf("client, %v: received", f.crowdSize), float64(received), "bytes").agrees("the formula", back),
+		figure(fmt.Sprintf("server, %v: sent and received, extrapolated from 1 client", f.crowdSize), float64(f.clients)*float64(sent+received), "bytes").
+			agrees("the formula", float64(f.clients)*(out+back)),
+	}
+}
+
+// holders is how many hold a client's shares and whose keys it gets, and pairs
+// with how many others it shares a mask.
+func (f forecast) holders() (holders, pairs float64) {
+	d := f.p.Degree()
+	if d.Complete {
+		return float64(f.clients), float64(f.clients - 1)
+	}
+	return float64(d.Holders), 2 * float64(d.Holders)
+}
+
+// client counts two keys of its own, the keys of its holders and owners, whose
+// shares it seals and opens, its masks, and its holders' word on the survivors.
+func (f forecast) client() tally {
+	k, pairs := f.holders()
+	return tally{
+		keystream:  8 * float64(f.p.Layout().Words()) * (pairs + 1),
+		agreements: 2 + 2*k + pairs,
+		checks:     3 * k,
+	}
+}
+
+// server counts a mask for each client in the sum, and all those of the others.
+func (f forecast) server(in, gone int) tally {
+	_, pairs := f.holders()
+	partners := min(pairs, float64(in))
+	return tally{
+		keystream:  8 * float64(f.p.Layout().Words()) * (float64(in) + float64(gone)*partners),
+		agreements: float64(gone) * (1 + partners),
+	}
+}
+
+// traffic counts the bytes of bodies that a client sends and gets: keys are 128
+// bytes, sealed shares 80, a signature 64, a share 32, a client's number 4.
+func (f forecast) traffic() (sent, received float64) {
+	k, _ := f.holders()
+	set := float64((f.clients + 7) / 8)
+	sent = 128 + (4 + 4*k) + 80*k + 8*float64(f.p.Layout().Words()) + 64 + (4 + 36*k)
+	received = set + (4 + 132*k) + (set + 4 + 212*k) + set + (4 + 68*k)
+	return sent, received
+}

@@ -1,0 +1,222 @@
+package secagg
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Rehearsal is one client of a session with what the others would send it, and
+// parts of the server's work: it tells what a session of very many clients
+// takes without running them. All its keys are known, so that it protects
+// nothing.
+type Rehearsal struct {
+	params   Params
+	vector   Vector
+	session  *protocol.Session
+	identity Identity // one for all
+	script   []protocol.Message
+}
+
+// NewRehearsal prepares a session in which nobody vanishes. The vector is the
+// client's.
+func NewRehearsal(p Params, v Vector) (*Rehearsal, error) {
+	members := []protocol.Member{{Name: "server", Role: protocol.RoleServer}}
+	for i := range p.clients {
+		members = append(members, protocol.Member{Name: fmt.Sprintf("client-%d", i), Role: protocol.RoleParty})
+	}
+	session, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: p.Encode(), Members: members, Purpose: "rehearsal"})
+	if err != nil {
+		return nil, err
+	}
+	known := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	r := &Rehearsal{params: p, vector: v, session: session, identity: Identity{
+		Sign: func(m []byte) []byte { return ed25519.Sign(known, m) },
+		Keys: slices.Repeat([]ed25519.PublicKey{known.Public().(ed25519.PublicKey)}, p.clients),
+	}}
+	return r, r.write()
+}
+
+func (r *Rehearsal) setup(client int) protocol.Setup {
+	return protocol.Setup{Session: r.session, Self: r.session.Members[1+client].Name, Seed: sha256.Sum256(number(client))}
+}
+
+// write makes up what the client will hear.
+func (r *Rehearsal) write() error {
+	all := newSet(r.params.clients)
+	for i := range r.params.clients {
+		all.add(i)
+	}
+	holders := r.params.holders(r.session.ID(), 0, all, r.setup(0).Seed)
+	owners := r.owners(all)
+	keys, err := r.members(holders)
+	if err != nil {
+		return err
+	}
+	d := deliveries{sharers: all}
+	if d.list, err = r.deliver(owners); err != nil {
+		return err
+	}
+	r.add(roundCohort, encodeSets(all))
+	r.add(roundHolderKeys, encodeMembers(keys))
+	r.add(roundShares, d.encode())
+	r.add(roundSurvivors, encodeSets(all))
+	if r.params.spec.Adversary == Active {
+		word := [ed25519.SignatureSize]byte(r.identity.Sign(statement(r.session.ID(), all, all, all)))
+		var list []signature
+		for _, h := range holders {
+			list = append(list, signature{h, word})
+		}
+		r.add(roundSignatures, encodeSignatures(list))
+	}
+	return nil
+}
+
+func (r *Rehearsal) add(round uint16, body []byte) {
+	r.script = append(r.script, protocol.Message{Header: r.session.Header("server", r.setup(0).Self, round, kindOf(round)), Body: body})
+}
+
+// owners are those whose shares the client holds: as many as hold its own.
+func (r *Rehearsal) owners(all set) []int {
+	if r.mutual() {
+		return r.params.holders(r.session.ID(), 0, all, [32]byte{})
+	}
+	return drawn([32]byte{1}, all.list()[1:], r.params.degree.Holders)
+}
+
+func (r *Rehearsal) members(clients []int) ([]member, error) {
+	list := make([]member, len(clients))
+	for i, client := range clients {
+		s, err := newSecrets(r.setup(client).Seed, r.session.ID())
+		if err != nil {
+			return nil, err
+		}
+		list[i] = member{client, s.public(r.session.ID(), client, r.identity.Sign)}
+	}
+	return list, nil
+}
+
+func (r *Rehearsal) deliver(owners []int) ([]delivery, error) {
+	self, err := r.members([]int{0})
+	if err != nil {
+		return nil, err
+	}
+	members, err := r.members(owners)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]delivery, len(owners))
+	for i, owner := range owners {
+		c := Client{desk: desk{setup: r.setup(owner)}, self: owner}
+		if c.secrets, err = newSecrets(c.setup.Seed, r.session.ID()); err != nil {
+			return nil, err
+		}
+		list[i].owner = members[i]
+		if list[i].sealed, err = c.seal(self[0], shamir.Share{}, shamir.Share{}); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Client does all that one client does in a session. It returns how many bytes
+// of bodies the client sends and gets.
+func (r *Rehearsal) Client() (sent, received int, err error) {
+	c, err := NewClient(r.setup(0), r.params, r.vector, r.identity)
+	if err != nil {
+		return 0, 0, err
+	}
+	events := []protocol.Event{protocol.Start{InputHash: c.InputHash()}}
+	for _, m := range r.script {
+		received += len(m.Body)
+		events = append(events, protocol.Received{Message: m})
+	}
+	for len(events) > 0 {
+		e, err := c.Step(events[0])
+		if err != nil {
+			return 0, 0, err
+		}
+		if events = events[1:]; e.Resume {
+			events = slices.Insert(events, 0, protocol.Event(protocol.Resumed{}))
+		}
+		for _, m := range e.Send {
+			sent += len(m.Body)
+		}
+	}
+	if !c.ended {
+		return 0, 0, fmt.Errorf("secagg: the rehearsal stops before the end")
+	}
+	return sent, received, nil
+}
+
+// Unmasking prepares the server's work for some clients: to put their secrets
+// together and take their masks off the sum. For those who vanished these are
+// the masks of all their partners in the sum, who are everybody but them.
+func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) {
+	s, err := NewServer(protocol.Setup{Session: r.session, Self: "server"}, r.params, r.identity.Keys, Limits{Words: r.params.layout.Words()})
+	if err != nil {
+		return nil, err
+	}
+	everybody := s.all.list()
+	owners, others := everybody[:clients], everybody[clients:]
+	s.released, s.owners = s.all, make([][]int, len(s.names))
+	for i := range everybody {
+		if i >= clients || !vanished {
+			s.survivors.add(i)
+		}
+	}
+	for _, owner := range owners {
+		if err := r.release(s, owner, others); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		s.recovery = &recovery{}
+		if err := s.solve(owners); err != nil {
+			return err
+		}
+		apply(s.recovery.masks, 0, s.sum)
+		return nil
+	}, nil
+}
+
+// release gives the server a client's released shares, and partners among the
+// others.
+func (r *Rehearsal) release(s *Server, owner int, others []int) error {
+	secrets, err := newSecrets(r.setup(owner).Seed, r.session.ID())
+	if err != nil {
+		return err
+	}
+	peer, k := s.peers[owner], min(r.params.degree.Holders, len(others))
+	peer.keys, peer.holders = secrets.public(r.session.ID(), owner, r.identity.Sign), others[:k]
+	if !r.mutual() {
+		s.owners[owner] = others[max(0, len(others)-k):]
+	}
+	for _, other := range others {
+		s.peers[other].keys = peer.keys // anybody's will do
+	}
+	secret := secrets.maskSeed
+	if s.survivors.has(owner) {
+		secret = secrets.self
+	}
+	shares, err := shamir.Split(secret, r.params.degree.Threshold, pointsOf(k), prg.New(secrets.shares, "secagg/rehearsal"))
+	if err != nil {
+		return err
+	}
+	for i, h := range peer.holders {
+		s.owners[h] = append(s.owners[h], owner)
+		s.peers[h].releases = append(s.peers[h].releases, release{owner, shares[i]})
+	}
+	return nil
+}
+
+// mutual reports whether those who hold a client's shares are those whose
+// shares it holds.
+func (r *Rehearsal) mutual() bool {
+	return r.params.degree.Complete || r.params.spec.Adversary == SemiHonest
+}
