@@ -45,9 +45,13 @@ func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, erro
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{desk: d, vector: v, identity: id, self: d.index[s.Self], awaits: roundCohort, keys: make(map[int]keys)}
-	if len(id.Keys) != p.clients || id.Sign == nil {
-		return nil, fmt.Errorf("secagg: %d identity keys for %d clients, or nothing to sign with", len(id.Keys), p.clients)
+	c := &Client{desk: d, vector: v, identity: id, awaits: roundCohort, keys: make(map[int]keys)}
+	c.self, _ = c.clientOf(s.Self)
+	if err := checkIdentities(id.Keys, p.clients); err != nil {
+		return nil, err
+	}
+	if id.Sign == nil {
+		return nil, errors.New("secagg: a client has nothing to sign with")
 	}
 	if c.secrets, err = newSecrets(s.Seed, s.Session.ID()); err != nil {
 		return nil, err
@@ -147,22 +151,16 @@ func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
 	return c.finish(protocol.Effects{}, silent(c.server(), kindOf(c.awaits)))
 }
 
-// admit verifies the keys of another client, which must stay what they were.
-func (c *Client) admit(m member) error {
-	name := c.names[m.client]
+// checkKeys verifies the keys of another client, which must stay what they were.
+func (c *Client) checkKeys(m member) error {
 	if old, known := c.keys[m.client]; known {
 		if old != m.keys {
-			return inconsistent(c.server(), "other keys of %s than before", name)
+			return inconsistent(c.server(), "other keys of %s than before", c.name(m.client))
 		}
 		return nil
 	}
 	if err := m.keys.verify(c.setup.Session.ID(), m.client, c.identity.Keys[m.client]); err != nil {
-		return inconsistent(c.server(), "%s: %w", name, err)
-	}
-	for other, k := range c.keys {
-		if k.mask == m.keys.mask || k.encryption == m.keys.encryption || k.mask == m.keys.encryption || k.encryption == m.keys.mask {
-			return inconsistent(c.server(), "%s and %s have the same key", name, c.names[other])
-		}
+		return inconsistent(c.server(), "%s: %w", c.name(m.client), err)
 	}
 	return nil
 }

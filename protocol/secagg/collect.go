@@ -53,7 +53,7 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 	if p.holders != nil {
 		return stray(m)
 	}
-	list, err := decodeClients(m.Body, len(s.names))
+	list, err := decodeClients(m.Body, s.params.clients)
 	if err != nil {
 		return malformed(m, err)
 	}
@@ -66,8 +66,8 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 	}
 	members := make([]member, len(list))
 	for i, h := range list {
-		if s.peers[h].held == maxHeld(len(s.names)) {
-			return inconsistent(m.Sender, "%s is named by more clients than it can hold shares of", s.names[h])
+		if s.peers[h].held == maxHeld(s.params.clients) {
+			return inconsistent(m.Sender, "%s is named by more clients than it can hold shares of", s.name(h))
 		}
 		members[i] = member{h, s.peers[h].keys}
 	}
@@ -98,7 +98,7 @@ func (s *Server) takeShares(m protocol.Message, from int) error {
 
 // deal finds out whose shares each client holds.
 func (s *Server) deal() {
-	s.owners = make([][]int, len(s.names))
+	s.owners = make([][]int, s.params.clients)
 	for _, owner := range s.sharers.list() {
 		for _, h := range s.peers[owner].holders {
 			s.owners[h] = append(s.owners[h], owner)
@@ -220,7 +220,7 @@ func (s *Server) signatures(client int) []signature {
 
 // takeReleases is round Unmask.
 func (s *Server) takeReleases(m protocol.Message, from int) error {
-	list, err := decodeReleases(m.Body, len(s.names))
+	list, err := decodeReleases(m.Body, s.params.clients)
 	if err != nil {
 		return malformed(m, err)
 	}

@@ -24,8 +24,7 @@ const (
 type desk struct {
 	setup          protocol.Setup
 	params         Params
-	names          []string       // of all clients
-	index          map[string]int // place in names
+	at             int // the server's place among the members
 	started, ended bool
 }
 
@@ -46,14 +45,29 @@ func newDesk(s protocol.Setup, p Params, role protocol.Role) (desk, error) {
 	case d.RoleOf(s.Self) != role:
 		return desk{}, fmt.Errorf("secagg: %q is not the %s of this session", s.Self, role)
 	}
-	out := desk{setup: s, params: p, names: d.With(protocol.RoleParty), index: make(map[string]int)}
-	for i, name := range out.names {
-		out.index[name] = i
-	}
-	return out, nil
+	return desk{setup: s, params: p, at: d.Index(d.With(protocol.RoleServer)[0])}, nil
 }
 
-func (d *desk) server() string { return d.setup.Session.With(protocol.RoleServer)[0] }
+func (d *desk) server() string { return d.setup.Session.Members[d.at].Name }
+
+// name is that of a client. Clients are counted as the members are, without the
+// server. No table of them is kept: where one process plays all clients, it
+// would be there once for each.
+func (d *desk) name(client int) string {
+	if client >= d.at {
+		client++
+	}
+	return d.setup.Session.Members[client].Name
+}
+
+// clientOf returns which client has the name, if one has.
+func (d *desk) clientOf(name string) (int, bool) {
+	i := d.setup.Session.Index(name)
+	if i > d.at {
+		return i - 1, true
+	}
+	return i, i >= 0 && i != d.at
+}
 
 // machine is what a role does with each kind of event.
 type machine interface {

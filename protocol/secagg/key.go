@@ -21,6 +21,19 @@ type Identity struct {
 	Keys []ed25519.PublicKey         // of all clients, in the descriptor's order
 }
 
+// checkIdentities refuses what cannot verify the clients' signatures.
+func checkIdentities(list []ed25519.PublicKey, clients int) error {
+	if len(list) != clients {
+		return fmt.Errorf("secagg: %d identity keys for %d clients", len(list), clients)
+	}
+	for i, key := range list {
+		if len(key) != ed25519.PublicKeySize {
+			return fmt.Errorf("secagg: the identity key of client %d has %d bytes; take it from the roster", i, len(key))
+		}
+	}
+	return nil
+}
+
 // keyBytes is the size of a public key.
 const keyBytes = 32
 

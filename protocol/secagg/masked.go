@@ -2,6 +2,7 @@ package secagg
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -10,7 +11,7 @@ import (
 // to send the masked vector. From here on the client has contributed for this
 // epoch and purpose, whatever becomes of the session.
 func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
-	d, err := decodeDeliveries(m.Body, len(c.names))
+	d, err := decodeDeliveries(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, malformed(m, err)
 	}
@@ -21,14 +22,18 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	for i, item := range d.list {
 		owners[i] = item.owner
 	}
-	if err := c.admitAll(owners); err != nil {
+	if err := c.admit(owners); err != nil {
 		return protocol.Effects{}, err
 	}
 	held := make([]holding, len(d.list))
-	for i, item := range d.list {
-		if held[i], err = c.open(item); err != nil {
-			return c.finish(protocol.Effects{}, inconsistent(c.names[item.owner.client], "shares that do not open (%w): that client or the server has changed them", err))
+	err = each(len(held), func(i int) (err error) {
+		if held[i], err = c.open(d.list[i]); err != nil {
+			return inconsistent(c.name(owners[i].client), "shares that do not open (%w): that client or the server has changed them", err)
 		}
+		return nil
+	})
+	if err != nil {
+		return c.finish(protocol.Effects{}, err)
 	}
 	masks, err := c.allMasks(d.sharers, owners)
 	if err != nil {
@@ -51,7 +56,7 @@ func (c *Client) checkSharers(d deliveries) error {
 	}
 	for _, item := range d.list {
 		if !d.sharers.has(item.owner.client) {
-			return inconsistent(c.server(), "shares of %s, who has not shared", c.names[item.owner.client])
+			return inconsistent(c.server(), "shares of %s, who has not shared", c.name(item.owner.client))
 		}
 	}
 	return nil
@@ -66,26 +71,23 @@ func (c *Client) claim() string {
 // this client holds shares of and those that hold its own, and adds the self
 // mask.
 func (c *Client) allMasks(sharers set, owners []member) ([]stream, error) {
-	neighbours := newSet(len(c.names))
+	neighbours := newSet(c.params.clients)
 	for _, h := range c.holders {
 		neighbours.add(h)
 	}
 	for _, o := range owners {
 		neighbours.add(o.client)
 	}
+	others := slices.DeleteFunc(neighbours.list(), func(i int) bool { return i == c.self || !sharers.has(i) })
 	id := c.setup.Session.ID()
-	masks := []stream{selfMask(id, c.secrets.self)}
-	for _, other := range neighbours.list() {
-		if other == c.self || !sharers.has(other) {
-			continue
+	masks := make([]stream, len(others)+1)
+	masks[len(others)] = selfMask(id, c.secrets.self)
+	return masks, each(len(others), func(i int) (err error) {
+		if masks[i], err = pairMask(id, c.secrets.mask, c.self, others[i], c.keys[others[i]].mask); err != nil {
+			return inconsistent(c.name(others[i]), "%w", err)
 		}
-		mask, err := pairMask(id, c.secrets.mask, c.self, other, c.keys[other].mask)
-		if err != nil {
-			return nil, inconsistent(c.names[other], "%w", err)
-		}
-		masks = append(masks, mask)
-	}
-	return masks, nil
+		return nil
+	})
 }
 
 // stepKeystream bounds the keystream that one step expands, in bytes.

@@ -49,6 +49,9 @@ func NewParams(s Spec, clients int) (Params, error) {
 	if s.Adversary == "" {
 		s.Adversary = Active
 	}
+	if clients > maxClients {
+		return Params{}, fmt.Errorf("secagg: %d clients, a session has at most %d", clients, maxClients)
+	}
 	crowd := Crowd{clients, s.Corrupted, s.Dropped, s.Adversary, s.Sigma, s.Eta}.orDefault()
 	s.Sigma, s.Eta = crowd.Sigma, crowd.Eta
 	degree, err := crowd.Degree()
@@ -60,7 +63,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 		return Params{}, fmt.Errorf("secagg: a minimum cohort of %d among %d clients; it must be at least 2", s.Minimum, clients)
 	case s.Epoch == "" || len(s.Epoch) > maxEpochBytes:
 		return Params{}, fmt.Errorf("secagg: an epoch's name of %d bytes; name the period in which a client contributes once in 1 to %d", len(s.Epoch), maxEpochBytes)
-	case clients > maxClients || degree.Holders > maxHeld(clients):
+	case degree.Holders > maxHeld(clients):
 		return Params{}, fmt.Errorf("secagg: %d clients, each with %d holders, whose keys do not fit a message; allow for fewer corrupted or dropped ones", clients, degree.Holders)
 	}
 	s.Minimum = max(s.Minimum, crowd.survivors())

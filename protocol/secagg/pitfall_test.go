@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mercer-fl/mercer/internal/shamir"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/sim"
@@ -34,7 +36,7 @@ func (l *liar) Step(e protocol.Event) (protocol.Effects, error) {
 		case roundConsistency:
 			return l.swallow(r.Message)
 		case roundUnmask:
-			list, err := decodeReleases(r.Message.Body, len(l.names))
+			list, err := decodeReleases(r.Message.Body, l.params.clients)
 			if err != nil {
 				return protocol.Effects{}, err
 			}
@@ -50,7 +52,7 @@ func (l *liar) Step(e protocol.Event) (protocol.Effects, error) {
 
 // swallow keeps a signature that the honest server would refuse.
 func (l *liar) swallow(m protocol.Message) (protocol.Effects, error) {
-	from := l.index[m.Sender]
+	from, _ := l.clientOf(m.Sender)
 	l.peers[from].signature = signature{from, [64]byte(m.Body)}
 	l.agreed.add(from)
 	if l.agreed.count() < l.survivors.count() {
@@ -464,6 +466,55 @@ func TestPitfall08LateVectorsAreNotAdded(t *testing.T) {
 	}
 	if !slices.Equal(before, twin.sum) || twin.survivors.has(4) {
 		t.Error("a late vector is added")
+	}
+}
+
+// tardy hears a message when it is already taking the masks off.
+type tardy struct {
+	*Server
+	late *protocol.Message
+	told int
+}
+
+func (s *tardy) Step(e protocol.Event) (protocol.Effects, error) {
+	if s.recovery != nil && s.late != nil {
+		if _, err := s.Server.Step(protocol.Received{Message: *s.late}); err != nil {
+			return protocol.Effects{}, err
+		}
+		s.told++
+	}
+	return s.Server.Step(e)
+}
+
+// The last share that comes when the masks are already being taken off does not
+// begin that anew: they would be taken off twice.
+func TestPitfall08LateSharesAreNotUsed(t *testing.T) {
+	c := newCrowd(t, spec(Active), 30)
+	nodes := c.nodes(t)
+	var server *tardy
+	nodes[0].New = func() (protocol.Machine, error) {
+		s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
+		server = &tardy{Server: s}
+		return server, err
+	}
+	r, err := sim.Run(sim.Config{Session: c.session, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
+		if m.Round == roundUnmask && m.Sender == c.names[4] {
+			server.late = &m
+			return nil
+		}
+		return []protocol.Message{m}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server.told < 2 {
+		t.Fatalf("the share came late %d times", server.told)
+	}
+	if o := r.Outcome("server"); o.End == nil || o.End.Err != nil {
+		t.Fatalf("the server ended with %+v", o.End)
+	}
+	if d := cmp.Diff(c.plain(server.Survivors()), server.Sums()); d != "" {
+		t.Errorf("the sum is not the sum: %s", d)
 	}
 }
 

@@ -1,12 +1,10 @@
 package secagg
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/shamir"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -33,7 +31,7 @@ func (s *Server) newRecovery() *recovery {
 
 // partners lists the clients in the sum that have masked with a client.
 func (s *Server) partners(client int) []int {
-	partners := newSet(len(s.names))
+	partners := newSet(s.params.clients)
 	for _, list := range [][]int{s.peers[client].holders, s.owners[client]} {
 		for _, other := range list {
 			if other != client && s.survivors.has(other) {
@@ -79,13 +77,12 @@ func (s *Server) unmask() (protocol.Effects, error) {
 
 // solve puts the secrets of some owners together, on all cores.
 func (s *Server) solve(owners []int) error {
-	masks, errs := make([][]stream, len(owners)), make([]error, len(owners))
-	linalg.For(len(owners), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			masks[i], errs[i] = s.masksOf(owners[i])
-		}
+	masks := make([][]stream, len(owners))
+	err := each(len(owners), func(i int) (err error) {
+		masks[i], err = s.masksOf(owners[i])
+		return err
 	})
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return err
 	}
 	s.recovery.masks = append(s.recovery.masks, slices.Concat(masks...)...)
@@ -97,7 +94,7 @@ func (s *Server) solve(owners []int) error {
 func (s *Server) masksOf(owner int) ([]stream, error) {
 	secret, err := s.combine(owner)
 	if err != nil {
-		return nil, fmt.Errorf("secagg: %s: %w", s.names[owner], err)
+		return nil, fmt.Errorf("secagg: %s: %w", s.name(owner), err)
 	}
 	id := s.setup.Session.ID()
 	if s.survivors.has(owner) {
@@ -108,7 +105,7 @@ func (s *Server) masksOf(owner int) ([]stream, error) {
 		return nil, err
 	}
 	if [keyBytes]byte(key.PublicKey().Bytes()) != s.peers[owner].keys.mask {
-		return nil, fmt.Errorf("secagg: the shares of %s give another key than it has advertised: %w", s.names[owner], shamir.ErrInconsistent)
+		return nil, fmt.Errorf("secagg: the shares of %s give another key than it has advertised: %w", s.name(owner), shamir.ErrInconsistent)
 	}
 	var masks []stream
 	for _, other := range s.partners(owner) { // what the client would have added
@@ -136,7 +133,7 @@ func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 		points, shares = append(points, uint16(i+1)), append(shares, s.peers[h].releases[at].share)
 	}
 	if t := s.params.degree.Threshold; len(shares) < t {
-		return [shamir.Size]byte{}, silent(s.names[missing], fmt.Sprintf("%s of %d of the holders of %s came, and %d are needed; that of this one", kindUnmask, len(shares), s.names[owner], t))
+		return [shamir.Size]byte{}, silent(s.name(missing), fmt.Sprintf("%s of %d of the holders of %s came, and %d are needed; that of this one", kindUnmask, len(shares), s.name(owner), t))
 	}
 	return shamir.Combine(s.params.degree.Threshold, points, shares)
 }

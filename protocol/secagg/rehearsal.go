@@ -164,7 +164,7 @@ func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) 
 	}
 	everybody := s.all.list()
 	owners, others := everybody[:clients], everybody[clients:]
-	s.released, s.owners = s.all, make([][]int, len(s.names))
+	s.released, s.owners = s.all, make([][]int, s.params.clients)
 	for i := range everybody {
 		if i >= clients || !vanished {
 			s.survivors.add(i)

@@ -78,9 +78,9 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 	if n := p.layout.Words(); n > l.Words {
 		return nil, fmt.Errorf("secagg: a vector of %d words, this server takes %d; raise its limit", n, l.Words)
 	}
-	n := len(d.names)
-	if len(identities) != n {
-		return nil, fmt.Errorf("secagg: %d identity keys for %d clients", len(identities), n)
+	n := p.clients
+	if err := checkIdentities(identities, n); err != nil {
+		return nil, err
 	}
 	srv := &Server{
 		desk: d, limits: l, identities: identities, all: newSet(n), peers: make([]*peer, n), sum: make([]uint64, p.layout.Words()),
@@ -110,7 +110,7 @@ func (s *Server) Sums() [][]int64 { return s.result }
 func (s *Server) Survivors() []string {
 	var names []string
 	for _, i := range s.survivors.list() {
-		names = append(names, s.names[i])
+		names = append(names, s.name(i))
 	}
 	return names
 }
@@ -121,15 +121,15 @@ func (s *Server) start(protocol.Start) (protocol.Effects, error) {
 }
 
 func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
-	from, known := s.index[m.Sender]
+	from, known := s.clientOf(m.Sender)
 	round := m.Round
 	if round == roundHolders {
 		round = roundShare // one collection: who names no holders cannot share either
 	}
 	switch {
-	case !known || round > s.round:
+	case !known || round%2 == 1 || round > s.round: // odd rounds are the server's own
 		return protocol.Effects{}, stray(m)
-	case round < s.round:
+	case round < s.round || s.recovery != nil:
 		return protocol.Effects{}, nil // declared dropped: what still comes is not used
 	case !s.expected().has(from) || s.heard().has(from):
 		return protocol.Effects{}, stray(m)
@@ -265,7 +265,7 @@ func (s *Server) enough(c collection) error {
 	if n := c.heard.count(); n < need {
 		for _, i := range c.expected.list() {
 			if !c.heard.has(i) {
-				return silent(s.names[i], fmt.Sprintf("%s of %d clients, among them this one, came, and %d are needed; those of others", c.what, n, need))
+				return silent(s.name(i), fmt.Sprintf("%s of %d clients, among them this one, came, and %d are needed; those of others", c.what, n, need))
 			}
 		}
 	}
@@ -275,7 +275,7 @@ func (s *Server) enough(c collection) error {
 // tell queues a message for each of the clients.
 func (s *Server) tell(clients set, round uint16, body func(client int) []byte) {
 	for _, i := range clients.list() {
-		s.pending = append(s.pending, func() protocol.Message { return s.message(s.names[i], round, body(i)) })
+		s.pending = append(s.pending, func() protocol.Message { return s.message(s.name(i), round, body(i)) })
 	}
 }
 

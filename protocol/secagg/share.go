@@ -6,12 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/shamir"
 	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 // receiveCohort learns who is there and draws the holders among them.
 func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
-	cohort, err := decodeSet(m.Body, len(c.names))
+	cohort, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, malformed(m, err)
 	}
@@ -31,48 +32,62 @@ func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 
 // receiveHolderKeys learns the holders' keys and shares the secrets among them.
 func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error) {
-	list, err := decodeMembers(m.Body, len(c.names))
+	list, err := decodeMembers(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, malformed(m, err)
 	}
 	if !slices.EqualFunc(list, c.holders, func(m member, holder int) bool { return m.client == holder }) {
 		return protocol.Effects{}, inconsistent(m.Sender, "keys of other clients than were asked for")
 	}
-	if err := c.admitAll(list); err != nil {
-		return protocol.Effects{}, err
-	}
 	shares, err := c.share(list)
 	if err != nil {
-		c.forget(list)
 		return protocol.Effects{}, inconsistent(m.Sender, "%w", err)
+	}
+	if err := c.admit(list); err != nil {
+		return protocol.Effects{}, err
 	}
 	c.awaits = roundShares
 	return c.answer(roundShare, encodeShares(shares)), nil
 }
 
-// admitAll takes the keys of all listed clients, or of none.
-func (c *Client) admitAll(list []member) error {
-	var fresh []member
+// admit takes the keys of all listed clients, or of none.
+func (c *Client) admit(list []member) error {
+	if err := each(len(list), func(i int) error { return c.checkKeys(list[i]) }); err != nil {
+		return err
+	}
+	users := make(map[[keyBytes]byte]int)
+	for client, k := range c.keys {
+		users[k.encryption], users[k.mask] = client, client
+	}
 	for _, m := range list {
-		_, known := c.keys[m.client]
-		if err := c.admit(m); err != nil {
-			c.forget(fresh)
-			return err
+		for _, key := range [][keyBytes]byte{m.keys.encryption, m.keys.mask} {
+			if other, used := users[key]; used && other != m.client {
+				return inconsistent(c.server(), "%s and %s have the same key", c.name(m.client), c.name(other))
+			}
+			users[key] = m.client
 		}
-		if !known {
-			c.keys[m.client] = m.keys
-			fresh = append(fresh, m)
-		}
+	}
+	for _, m := range list {
+		c.keys[m.client] = m.keys
 	}
 	return nil
 }
 
-func (c *Client) forget(list []member) {
-	for _, m := range list {
-		if m.client != c.self {
-			delete(c.keys, m.client)
+// each calls f for all numbers below n, on all cores, and returns the error of
+// the lowest that has one.
+func each(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	linalg.For(n, 4, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			errs[i] = f(i)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // share splits both secrets among the holders. A holder's point is its place in
@@ -89,12 +104,10 @@ func (c *Client) share(holders []member) ([]sealed, error) {
 		return nil, err
 	}
 	out := make([]sealed, len(holders))
-	for i, h := range holders {
-		if out[i], err = c.seal(h, mask[i], self[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out, each(len(holders), func(i int) (err error) {
+		out[i], err = c.seal(holders[i], mask[i], self[i])
+		return err
+	})
 }
 
 func pointsOf(holders int) []uint16 {

@@ -7,7 +7,7 @@ import (
 // receiveSurvivors learns whose vector is in the sum, and signs it or, against
 // onlookers only, unmasks at once.
 func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) {
-	survivors, err := decodeSet(m.Body, len(c.names))
+	survivors, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, malformed(m, err)
 	}
@@ -34,26 +34,29 @@ func (c *Client) statement() []byte {
 // receiveSignatures unmasks once a threshold of this client's holders have
 // signed the same story: another story cannot find one too.
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
-	list, err := decodeSignatures(m.Body, len(c.names))
+	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {
 		return protocol.Effects{}, malformed(m, err)
 	}
-	holders := newSet(len(c.names))
+	holders := newSet(c.params.clients)
 	for _, h := range c.holders {
 		holders.add(h)
 	}
-	agreeing, told := 0, c.statement()
-	for _, s := range list {
-		switch {
-		case !holders.has(s.client) || !c.survivors.has(s.client):
-			return protocol.Effects{}, inconsistent(m.Sender, "a signature of %s, who is no holder with a vector in the sum", c.names[s.client])
-		case !c.verifySignature(s, told):
-			return protocol.Effects{}, inconsistent(m.Sender, "%s has signed another story, or nothing", c.names[s.client])
-		}
-		agreeing++
-	}
-	if agreeing < c.params.degree.Threshold {
+	if agreeing := len(list); agreeing < c.params.degree.Threshold {
 		return protocol.Effects{}, inconsistent(m.Sender, "%d of this client's holders agree on who is in the sum, fewer than the threshold of %d", agreeing, c.params.degree.Threshold)
+	}
+	told := c.statement()
+	err = each(len(list), func(i int) error {
+		switch s := list[i]; {
+		case !holders.has(s.client) || !c.survivors.has(s.client):
+			return inconsistent(m.Sender, "a signature of %s, who is no holder with a vector in the sum", c.name(s.client))
+		case !c.verifySignature(s, told):
+			return inconsistent(m.Sender, "%s has signed another story, or nothing", c.name(s.client))
+		}
+		return nil
+	})
+	if err != nil {
+		return protocol.Effects{}, err
 	}
 	return c.unmask()
 }
