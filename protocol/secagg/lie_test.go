@@ -76,8 +76,8 @@ func shrink(to int) func(set, int) {
 func lies() []lie {
 	return []lie{
 		{"a cohort without its receiver", roundCohort, ofSet(func(s set, receiver int) { remove(s, receiver) }), "a cohort without the client"},
-		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(35)), "a cohort of 35 clients, fewer than the 36"},
-		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *crowd, m protocol.Message) []byte { return append(m.Body[:5:5], 0xff) }, "too many"},
+		{"a cohort of those that the server likes", roundCohort, ofSet(shrink(26)), "a cohort of 26 clients, fewer than the 27"},
+		{"a set beyond the clients", roundCohort, func(_ *testing.T, _ *crowd, m protocol.Message) []byte { return append(m.Body[:4:4], 0xff) }, "too many"},
 		{"other holders", roundHolderKeys, ofMembers(func(l []member) []member { return l[1:] }), "keys of other clients than were asked for"},
 		{"one key for all", roundHolderKeys, ofMembers(func(l []member) []member {
 			for i := range l {
@@ -86,7 +86,7 @@ func lies() []lie {
 			return l
 		}), "keys that the client has not signed"},
 		{"sharers without the receiver", roundShares, ofDeliveries(func(d *deliveries, receiver int) { remove(d.sharers, receiver) }), "all but the one it was sent to"},
-		{"few sharers", roundShares, ofDeliveries(func(d *deliveries, receiver int) { shrink(35)(d.sharers, receiver) }), "35 clients that share, fewer than the agreed minimum of 36"},
+		{"few sharers", roundShares, ofDeliveries(func(d *deliveries, receiver int) { shrink(26)(d.sharers, receiver) }), "26 clients that share, fewer than the agreed minimum of 27"},
 		{"shares of one who has not shared", roundShares, ofDeliveries(func(d *deliveries, _ int) { remove(d.sharers, d.list[0].owner.client) }), "who has not shared"},
 		{"other keys than before", roundShares, ofDeliveries(func(d *deliveries, _ int) {
 			for i := range d.list {
@@ -94,7 +94,7 @@ func lies() []lie {
 			}
 		}), "server"},
 		{"survivors without the receiver", roundSurvivors, ofSet(func(s set, receiver int) { remove(s, receiver) }), "all but that of the client it was sent to"},
-		{"few survivors", roundSurvivors, ofSet(shrink(35)), "a sum of 35 vectors, fewer than the agreed minimum of 36"},
+		{"few survivors", roundSurvivors, ofSet(shrink(26)), "a sum of 26 vectors, fewer than the agreed minimum of 27"},
 		{"a signature of another story", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l[3].value[7] ^= 1
 			return l
@@ -108,7 +108,7 @@ func lies() []lie {
 			slices.SortFunc(l, func(a, b signature) int { return a.client - b.client })
 			return l
 		}), "who is no holder"},
-		{"few signatures", roundSignatures, ofSignatures(func(l []signature) []signature { return l[:7] }), "fewer than the threshold"},
+		{"few signatures", roundSignatures, ofSignatures(func(l []signature) []signature { return l[:4] }), "fewer than the threshold"},
 		{"one signature many times", roundSignatures, ofSignatures(func(l []signature) []signature { return slices.Repeat(l[:1], 20) }), "after client"},
 	}
 }
@@ -116,7 +116,7 @@ func lies() []lie {
 // outside lists clients without a signature in the list.
 func outside(l []signature) []int {
 	var out []int
-	for i := range 40 {
+	for i := range 30 {
 		if !slices.ContainsFunc(l, func(s signature) bool { return s.client == i }) {
 			out = append(out, i)
 		}
@@ -127,7 +127,7 @@ func outside(l []signature) []int {
 // Each lie is refused with the server's name, and leaves no trace: when the
 // truth follows, everything goes on as if nothing had been said.
 func TestLiesAreRefusedAndForgotten(t *testing.T) {
-	c := newCrowd(t, spec(Active), 40)
+	c := newCrowd(t, spec(Active), 30)
 	honest := c.run(t, sim.Schedule{}, nil)
 	for _, l := range lies() {
 		t.Run(l.name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestLiesAreRefusedAndForgotten(t *testing.T) {
 			if !ok || blame.Party != "server" || !strings.Contains(err.Error(), l.words) {
 				t.Errorf("refused with %v", err)
 			}
-			c.checkSum(t, r, 40)
+			c.checkSum(t, r, 30)
 			if !maps.Equal(r.Sent, honest.Sent) {
 				t.Error("a refused lie changes what is sent later")
 			}
@@ -198,13 +198,14 @@ func TestCohortKeepsSigma(t *testing.T) {
 			t.Errorf("%d clients: sigma %.1f with all, %.1f with %d, %.1f with %d", tt.n, all, least, c.leastCohort(d), few, c.survivors())
 		}
 	}
-	complete := Crowd{10, .1, .2, Active, 40, 20}
+	complete := Crowd{4, 0, .25, Active, 40, 20}
 	d, err := complete.Degree()
-	if err != nil || !d.Complete || complete.leastCohort(d) != 8 {
+	if err != nil || !d.Complete || complete.leastCohort(d) != 3 {
 		t.Errorf("%+v, %v, at least %d", d, err, complete.leastCohort(d))
 	}
-	if exact := complete.resists(Degree{Holders: 4, Threshold: 4}, 10); !math.IsInf(exact, 1) {
-		t.Errorf("one corrupted client cannot make four of four; sigma %v", exact)
+	one := Crowd{10, .1, .2, Active, 40, 20}
+	if exact := one.resists(Degree{Holders: 4, Threshold: 3}, 10); !math.IsInf(exact, 1) {
+		t.Errorf("two stories need two corrupted holders of four, one corrupted client has sigma %v", exact)
 	}
 }
 

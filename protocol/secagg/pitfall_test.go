@@ -637,9 +637,7 @@ func TestPitfall15SharesNameSenderAndReceiver(t *testing.T) {
 
 // The threshold counts a client's holders that are in the sum, not all clients.
 func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
-	s := spec(Active)
-	s.Dropped = .3 // so that the minimum of all clients is no obstacle
-	c := newCrowd(t, s, 100)
+	c := newCrowd(t, spec(Active), 100)
 	client, err := c.client(0)
 	if err != nil {
 		t.Fatal(err)
@@ -651,6 +649,7 @@ func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 	holders := c.params.holders(c.session.ID(), 0, all, c.setup(c.names[0]).Seed)
 	client.started, client.awaits = true, roundSurvivors
 	client.cohort, client.sharers, client.holders = all, all, holders
+	client.params.spec.Minimum = 2 // which would be refused first
 	told := newSet(100)
 	copy(told.bits, all.bits)
 	for _, h := range holders[c.params.Degree().Threshold-1:] {
