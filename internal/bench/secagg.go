@@ -125,10 +125,16 @@ func units(keystream int) ([]run, error) {
 // tally is what is counted for a prediction.
 type tally struct{ keystream, agreements, checks float64 }
 
-// seconds of one core.
-func (w tally) seconds(u []span, keystream int) float64 {
-	return w.keystream*u[0].wall/float64(keystream) + (w.agreements*u[1].wall+w.checks*u[2].wall)/unitTurns
+// on is how long one core takes.
+func (w tally) on(u []span, keystream int) span {
+	seconds := func(of func(span) float64) float64 {
+		return w.keystream*of(u[0])/float64(keystream) + (w.agreements*of(u[1])+w.checks*of(u[2]))/unitTurns
+	}
+	return span{seconds(wallOf), seconds(cpuOf)}
 }
+
+func wallOf(s span) float64 { return s.wall }
+func cpuOf(s span) float64  { return s.cpu }
 
 // sample is how many clients of a session the server's work is measured for.
 type sample struct{ stayed, vanished int }
@@ -199,15 +205,15 @@ func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row 
 	scaled := func(of func(span) float64) float64 {
 		return of(stayed)*float64(in)/float64(f.sampled.stayed) + of(vanished)*float64(gone)/float64(f.sampled.vanished)
 	}
-	wall, cpu := scaled(func(s span) float64 { return s.wall }), scaled(func(s span) float64 { return s.cpu })
-	counted, core := f.server(in, gone).seconds(f.unit, f.keystream), f.client().seconds(f.unit, f.keystream)
+	serving, part := f.server(in, gone).on(f.unit, f.keystream), f.client().on(f.unit, f.keystream)
 	cores := float64(runtime.GOMAXPROCS(0))
 	measured := fmt.Sprintf("server, %v: unmasking with %d vanished, extrapolated from %d clients", f.crowdSize, gone, f.sampled.stayed+f.sampled.vanished)
 	out, back := f.traffic()
 	return []Row{
 		figure(fmt.Sprintf("client, %v: 1 core", f.crowdSize), client.wall, "s").
-			beside("counted streams, keys and signatures", core).byCPU(client.cpu / core),
-		figure(measured, wall, "s").beside("counted streams and keys on all cores", counted/cores).byCPU(cpu / counted),
+			beside("counted streams, keys and signatures", part.wall).byCPU(client.cpu / part.cpu),
+		figure(measured, scaled(wallOf), "s").
+			beside("counted streams and keys on all cores", serving.wall/cores).byCPU(scaled(cpuOf) / serving.cpu),
 		figure(fmt.Sprintf("client, %v: sent", f.crowdSize), float64(sent), "bytes").agrees("the formula", out),
 		figure(fmt.Sprintf("client, %v: received", f.crowdSize), float64(received), "bytes").agrees("the formula", back),
 		figure(fmt.Sprintf("server, %v: sent and received, extrapolated from 1 client", f.crowdSize), float64(f.clients)*float64(sent+received), "bytes").

@@ -152,13 +152,16 @@ func (l *Layout) packGroup(v Vector, g, word int, dst []uint64) error {
 	entry := word * at.perWord
 	entries := make([]int64, min(len(dst)*at.perWord, group.Entries-entry))
 	v.Read(g, entry, entries)
-	clear(dst)
-	for i, x := range entries {
-		value, ok := group.encode(x)
-		if !ok {
-			return &RangeError{g, entry + i, x, group.Bound}
+	for w := range dst {
+		first := w * at.perWord
+		dst[w] = 0
+		for i, x := range entries[first:min(first+at.perWord, len(entries))] {
+			value, ok := group.encode(x)
+			if !ok {
+				return &RangeError{g, entry + first + i, x, group.Bound}
+			}
+			dst[w] |= value << (i * at.bits)
 		}
-		dst[i/at.perWord] |= value << (i % at.perWord * at.bits)
 	}
 	return nil
 }
