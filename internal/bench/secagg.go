@@ -28,16 +28,17 @@ func SecAgg() Benchmark {
 		}
 	}
 	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // ml-1m
-	return secaggOf(64<<20, append(sizes, crowdSize{movieUsers, moviePairs}))
+	return secaggOf(512<<20, append(sizes, crowdSize{movieUsers, moviePairs}))
 }
 
-// secaggOf measures masks over that many bytes of keystream, and sessions.
+// secaggOf measures masks over that many bytes of keystream, and sessions, whose
+// predictions need less of it.
 func secaggOf(keystream int, sizes []crowdSize) Benchmark {
 	b := Benchmark{[]scene{{name: "masks", prepare: func(context.Context) (race, error) { return raceMasks(keystream) }}}}
 	for _, s := range sizes {
 		b.cases = append(b.cases, scene{
 			name:    s.String(),
-			prepare: func(context.Context) (race, error) { return raceSession(s, keystream) },
+			prepare: func(context.Context) (race, error) { return raceSession(s, keystream/8) },
 		})
 	}
 	return b

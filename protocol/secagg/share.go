@@ -77,7 +77,7 @@ func (c *Client) admit(list []member) error {
 // the lowest that has one.
 func each(n int, f func(i int) error) error {
 	errs := make([]error, n)
-	linalg.For(n, 4, func(lo, hi int) {
+	linalg.For(n, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			errs[i] = f(i)
 		}

@@ -26,13 +26,21 @@ func newStream(key [32]byte, subtract bool) stream {
 // negated is the mask that cancels s.
 func (s stream) negated() stream { return stream{s.block, !s.subtract} }
 
-// Sizes of what is worked on at a time, in words. Keystream and sums of a tile
-// stay in the first-level cache; a strip is what one core does, and for it each
-// mask's cipher is set up once.
+// tileWords is how many words are worked on at a time: their keystream and sums
+// stay in the first-level cache.
+const tileWords = 1024
+
+// A strip is what one core does. For it each mask's cipher is set up once, so
+// it has many tiles, unless the vector is too short to give every core some.
 const (
-	tileWords  = 1024
-	stripWords = 16 * tileWords
+	maxStripTiles = 16
+	leastStrips   = 16
 )
+
+func stripWords(words int) int {
+	tiles := words / (leastStrips * tileWords)
+	return tileWords * max(1, min(tiles, maxStripTiles))
+}
 
 // tile is room for a piece of keystream.
 type tile struct{ zeros, key [8 * tileWords]byte }
@@ -40,7 +48,7 @@ type tile struct{ zeros, key [8 * tileWords]byte }
 // apply adds to dst the words of all masks from word first on, which is even.
 // It works on all cores.
 func apply(masks []stream, first int, dst []uint64) {
-	linalg.For(len(dst), stripWords, func(lo, hi int) { applyStrip(masks, first+lo, dst[lo:hi]) })
+	linalg.For(len(dst), stripWords(len(dst)), func(lo, hi int) { applyStrip(masks, first+lo, dst[lo:hi]) })
 }
 
 func applyStrip(masks []stream, first int, dst []uint64) {
