@@ -21,7 +21,11 @@ type outcome struct {
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
-	p.linef("\n%s in training, %s, %s", countOf(o.Training, "row"), describeHeldOut(o.Result), countOf(o.Support, "support vector"))
+	if o.Crowd != nil {
+		o.crowdText(w, p)
+	} else {
+		p.linef("\n%s in training, %s, %s", countOf(o.Training, "row"), describeHeldOut(o.Result), countOf(o.Support, "support vector"))
+	}
 	for _, a := range o.Alone {
 		if a.Failure != "" {
 			p.linef("%s alone cannot learn this: %s", a.Party, a.Failure)
@@ -68,7 +72,7 @@ func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""
 	}
-	return "; every prediction the same: " + map[bool]string{true: "yes", false: "no"}[*o.Exact]
+	return "; every prediction the same: " + yesNo(*o.Exact)
 }
 
 // item is a line of a list whose first line is named.
@@ -83,15 +87,23 @@ func item(name string, i int, text string) string {
 // scores is the table of who reaches what.
 func (o outcome) scores() *tableOf {
 	names := metricNames(o.Metrics)
-	t := &tableOf{header: append([]string{"who learns", "rows"}, names...)}
+	t := &tableOf{header: append([]string{"who learns", o.unit()}, names...)}
 	for _, a := range o.Alone {
 		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
 	}
 	t.add(append([]any{"together, by Mercer", o.Training}, figures(o.Metrics, names)...)...)
 	if o.Pooled != nil {
-		t.add(append([]any{"pooled, no privacy", o.Training}, figures(o.Pooled, names)...)...)
+		t.add(append([]any{"pooled, no privacy", pooledRows(o.Result)}, figures(o.Pooled, names)...)...)
 	}
 	return t
+}
+
+// unit is what is learnt from.
+func (o outcome) unit() string {
+	if o.Crowd != nil {
+		return "ratings"
+	}
+	return "rows"
 }
 
 func metricNames(m evaluate.Metrics) []string { return slices.Sorted(maps.Keys(m)) }
@@ -128,6 +140,6 @@ func (o outcome) times() string {
 // timingNames lists stages in the order in which jobs run them, the total
 // last.
 func timingNames(t map[string]float64) []string {
-	order := []string{"scale", "protocol", "tune", "learn", "evaluate", "compare", "total"}
+	order := []string{"scale", "protocol", "popularity", "triangle", "tune", "learn", "evaluate", "compare", "total"}
 	return slices.DeleteFunc(order, func(name string) bool { _, ok := t[name]; return !ok })
 }

@@ -41,6 +41,9 @@ func page(j *job.Job, r *stage.Result) report.Run {
 		Scores:  scores(r),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
 	}
+	if r.Crowd != nil {
+		run.Summary = crowdSummary(j, r)
+	}
 	for _, name := range timingNames(r.Timings) {
 		if name != "total" {
 			run.Timings = append(run.Timings, report.Timing{Stage: name, Seconds: r.Timings[name]})
@@ -67,9 +70,18 @@ func scores(r *stage.Result) []report.Score {
 	}
 	list = append(list, report.Score{Name: "together", Kind: report.Together, Rows: r.Training, Values: r.Metrics})
 	if r.Pooled != nil {
-		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: r.Training, Values: r.Pooled})
+		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: pooledRows(r), Values: r.Pooled})
 	}
 	return list
+}
+
+// pooledRows is what learning in one place learns from: also what is of people
+// who vanish from a crowd.
+func pooledRows(r *stage.Result) int {
+	if r.Crowd != nil {
+		return r.Crowd.Ratings
+	}
+	return r.Training
 }
 
 func describeData(j *job.Job) string {
@@ -96,7 +108,7 @@ func describeKernel(k kernel.Spec) string {
 func describeLearner(l job.Learner) string {
 	s := string(l.Name) + settings([]parameter{
 		{"C", l.C}, {"nu", l.Nu}, {"epsilon", l.Epsilon}, {"tol", l.Tol}, {"alpha", l.Alpha}, {"noise", l.Noise},
-		{"n_components", float64(l.NComponents)}, {"n_clusters", float64(l.NClusters)},
+		{"n_components", float64(l.NComponents)}, {"n_clusters", float64(l.NClusters)}, {"lambda", l.Lambda},
 	})
 	if l.Probability {
 		s += ", probability"

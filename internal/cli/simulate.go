@@ -105,6 +105,13 @@ func (a *app) loader() launch.Loader {
 }
 
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (r Result, err error) {
+	if j.Protocol.Name == job.FedCFK {
+		ratings, err := a.library().Ratings(j.Data.Source)
+		if err != nil {
+			return nil, err
+		}
+		return a.simulateCrowd(ctx, j, ratings, out, seed)
+	}
 	shares, err := launch.Shares(j, a.loader())
 	if err != nil {
 		return nil, err

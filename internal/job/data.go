@@ -20,6 +20,7 @@ type Data struct {
 	// turn, or 0. With folds and no test nothing else is held out.
 	Folds int
 	Scale Scaling
+	Like  float64 // ratings of at least this are liked; 0 for all
 }
 
 // NoLabel stands for the column of the labels where there are none. A party
@@ -37,6 +38,9 @@ type Partition struct {
 	// concentration of a Dirichlet label skew: the smaller, the more uneven. See
 	// dataset.ByRows.
 	Skew float64
+	// Dropout is the share of devices that vanish in each session of a simulation,
+	// at points drawn from the seed.
+	Dropout float64
 }
 
 // Direction says what a partition cuts.
@@ -45,12 +49,23 @@ type Direction string
 // Rows gives each party other rows with all columns.
 const Rows Direction = "rows"
 
-// Test says which rows are held out: one field is set, or none beside folds.
+// Test says which rows are held out: one field is set, or none beside folds, and
+// By beside the fraction of ratings.
 type Test struct {
-	Fraction float64 // of each class, drawn at random
-	Every    int     // rows Every-1, 2 Every-1, ... counted from 0
+	By       Order   // of ratings
+	Fraction float64 // of each class, drawn at random; of ratings, the newest
+	Every    int     // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
 	Source   string  // a source of its own
 }
+
+// Order says which ratings are held out as the newest.
+type Order string
+
+// The orders.
+const (
+	Time     Order = "time"      // the newest of all
+	UserTime Order = "user-time" // the newest of each user
+)
 
 // Scaling is how the parties scale features together, before the protocol.
 type Scaling string
@@ -91,6 +106,7 @@ func (d *Data) section() *section {
 		{key: "test", value: d.Test.section()},
 		{key: "folds", value: whole{&d.Folds}},
 		{key: "scale", value: choice[Scaling]{"scaling", &d.Scale, []Scaling{MinMax, Standard, None}, nil}},
+		{key: "like", value: number{&d.Like}},
 	}, finish: d.finish}
 }
 
@@ -107,6 +123,12 @@ func (d *Data) finish(in *place) error {
 	case d.ID != "" && d.ID == d.Label:
 		return in.refuse("id", "id and label are the same column %s; name two columns", quote(d.ID))
 	}
+	if d.Partition.By == Devices {
+		if in.given("scale") && d.Scale != None {
+			return in.refuse("scale", "ratings are not scaled; remove scale")
+		}
+		d.Scale = None
+	}
 	if in.given("folds") && d.Folds < 2 {
 		return in.refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
 	}
@@ -118,15 +140,26 @@ func (d *Data) finish(in *place) error {
 
 func (p *Partition) section() *section {
 	return &section{name: "partition", fields: []field{
-		{key: "by", value: choice[Direction]{"partition", &p.By, []Direction{Rows}, []Direction{"columns", "devices"}}},
-		{key: "parties", value: partyList{&p.Parties}, need: "add parties: [north, south]"},
+		{key: "by", value: choice[Direction]{"partition", &p.By, []Direction{Rows, Devices}, []Direction{"columns"}}},
+		{key: "parties", value: partyList{&p.Parties}},
 		{key: "skew", value: number{&p.Skew}},
+		{key: "dropout", value: number{&p.Dropout}},
 	}, finish: p.finish}
 }
 
 func (p *Partition) finish(in *place) error {
 	if p.By == "" {
 		p.By = Rows
+	}
+	switch {
+	case p.By == Devices && (in.given("parties") || in.given("skew")):
+		return in.refuse("by", "every device is a party of its own; remove parties and skew")
+	case p.By == Devices && (p.Dropout < 0 || p.Dropout >= 1):
+		return in.refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
+	case p.By == Rows && in.given("dropout"):
+		return in.refuse("dropout", "dropout is of devices; remove it")
+	case p.By == Rows && !in.given("parties"):
+		return in.refuse("parties", "partition has no parties; add parties: [north, south]")
 	}
 	if p.Skew < 0 {
 		return in.refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
@@ -136,16 +169,19 @@ func (p *Partition) finish(in *place) error {
 
 func (t *Test) section() *section {
 	return &section{name: "test", fields: []field{
+		{key: "by", value: choice[Order]{"order", &t.By, []Order{Time, UserTime}, nil}},
 		{key: "fraction", value: number{&t.Fraction}},
 		{key: "every", value: whole{&t.Every}},
 		{key: "source", value: text{&t.Source}},
-		{key: "by", value: later{"use fraction, every or source"}},
 	}, finish: t.finish}
 }
 
 func (t *Test) finish(in *place) error {
-	if len(in.keys) != 1 {
-		return in.refuse("", "test has %d keys; give one of fraction, every, source", len(in.keys))
+	switch kinds := len(in.keys); {
+	case in.given("by") && (kinds != 2 || !in.given("fraction")):
+		return in.refuse("by", "by says which ratings are the newest; beside it give fraction: 0.1 and nothing else")
+	case !in.given("by") && kinds != 1:
+		return in.refuse("", "test has %d keys; give one of fraction, every, source", kinds)
 	}
 	if in.given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
 		return in.refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)

@@ -115,7 +115,7 @@ func (j *Job) Validate() error {
 // Simulable reports why the job cannot run in one process that plays every
 // party, or nil.
 func (j *Job) Simulable() error {
-	if j.Parties() == nil {
+	if j.Parties() == nil && j.Data.Partition.By != Devices {
 		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
 	}
 	return nil
@@ -124,6 +124,8 @@ func (j *Job) Simulable() error {
 // Deployable reports why the job cannot run between real parties, or nil.
 func (j *Job) Deployable() error {
 	switch {
+	case j.Protocol.Name == FedCFK:
+		return errors.New("job: protocol fedcfk among real devices is not in this version; try it with mercer simulate")
 	case j.Protocol.Name == PooledData:
 		return errors.New("job: protocol pooled has no privacy and runs in simulate only; use okra")
 	case j.Data.Test.Source != "":
@@ -157,6 +159,9 @@ func (j *Job) spec() *section {
 		{key: "timeout", value: j.Timeout.section()},
 	}, finish: func(in *place) error {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
+			return err
+		}
+		if err := j.finishRecommender(in); err != nil {
 			return err
 		}
 		return j.finishLabels(in)

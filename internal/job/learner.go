@@ -21,6 +21,7 @@ type Learner struct {
 	Noise       float64            // gp: variance of a measurement where that of the labels is 1
 	NComponents int                // kpca
 	NClusters   int                // kmeans
+	Lambda      float64            // cf-komd: price of uneven weights
 }
 
 // LearnerName names a learner.
@@ -39,12 +40,12 @@ const (
 )
 
 func learnerNames() []LearnerName {
-	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans}
+	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD}
 }
 
 // laterLearners are planned.
 func laterLearners() []LearnerName {
-	return []LearnerName{"cca", "logistic", "squared", "smooth-hinge", "huber", "cf-komd", "linear-svm"}
+	return []LearnerName{"cca", "logistic", "squared", "smooth-hinge", "huber", "linear-svm"}
 }
 
 // Classifies says that labels are classes.
@@ -72,6 +73,8 @@ func (n LearnerName) parameters() []string {
 		return []string{"n_components"}
 	case KMeans:
 		return []string{"n_clusters"}
+	case CFKOMD:
+		return []string{"lambda"}
 	}
 	return nil
 }
@@ -92,6 +95,7 @@ func (l *Learner) section() *section {
 		{key: "noise", value: number{&l.Noise}},
 		{key: "n_components", value: whole{&l.NComponents}},
 		{key: "n_clusters", value: whole{&l.NClusters}},
+		{key: "lambda", value: number{&l.Lambda}},
 	}, finish: l.finish}
 }
 
@@ -135,6 +139,9 @@ func (l *Learner) finishParameter(in *place, key string) error {
 		return in.count(key, &l.NComponents, 2)
 	case "n_clusters":
 		return in.count(key, &l.NClusters, 8)
+	case "lambda":
+		in.fallback(key, &l.Lambda, defaultLambda)
+		return in.positive(key, l.Lambda)
 	}
 	return nil
 }

@@ -8,6 +8,13 @@ type Protocol struct {
 	Wire    Wire
 	Mode    Mode
 	Rounds  int // of the hadamard encoder
+
+	// Of a crowd: see protocol/secagg, and stage.Crowd for the last two.
+	Adversary Adversary
+	Corrupted float64 // share of the clients that may work with the server
+	Dropped   float64 // share of the clients that may vanish
+	Threshold int     // least number of people who like an item that takes part
+	Margin    Margin
 }
 
 // ProtocolName names a protocol.
@@ -18,6 +25,7 @@ type ProtocolName string
 const (
 	OKRA       ProtocolName = "okra"
 	PooledData ProtocolName = "pooled"
+	FedCFK     ProtocolName = "fedcfk"
 )
 
 // Encoder names the isometry that OKRA's parties share.
@@ -60,16 +68,29 @@ const (
 
 func (p *Protocol) section() *section {
 	return &section{name: "protocol", fields: []field{
-		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, PooledData},
-			[]ProtocolName{"moments", "gram", "fdskl", "fedcfk", "secvm"}}, need: "add name: okra"},
+		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, FedCFK, PooledData},
+			[]ProtocolName{"moments", "gram", "fdskl", "secvm"}}, need: "add name: okra"},
 		{key: "mode", value: choice[Mode]{"mode", &p.Mode, []Mode{Hardened, Paper}, nil}},
 		{key: "encoder", value: choice[Encoder]{"encoder", &p.Encoder, []Encoder{Hadamard, Haar, Block}, []Encoder{"hbh", "flake"}}},
 		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
 		{key: "rounds", value: whole{&p.Rounds}},
+		{key: "adversary", value: choice[Adversary]{"adversary", &p.Adversary, []Adversary{Active, SemiHonest}, nil}},
+		{key: "corrupted", value: number{&p.Corrupted}},
+		{key: "dropped", value: number{&p.Dropped}},
+		{key: "threshold", value: whole{&p.Threshold}},
+		{key: "margin", value: choice[Margin]{"margin", &p.Margin, []Margin{MarginCorrupted, MarginNone}, nil}},
 	}, finish: p.finish}
 }
 
 func (p *Protocol) finish(in *place) error {
+	if p.Name == FedCFK {
+		return p.finishCrowd(in)
+	}
+	for _, key := range crowdKeys() {
+		if in.given(key) {
+			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
+		}
+	}
 	if p.Name == PooledData {
 		for _, key := range []string{"mode", "encoder", "wire", "rounds"} {
 			if in.given(key) {

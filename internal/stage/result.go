@@ -34,8 +34,44 @@ type Result struct {
 	HeldOut    int                 `json:"held_out_rows"`
 	Training   int                 `json:"training_rows"`
 	Support    int                 `json:"support_vectors"` // rows that the model holds
+	// Crowd is what there is to say of a job among many devices.
+	Crowd *CrowdResult `json:"crowd,omitempty"`
 	// Eigenvalues are those of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
+}
+
+// CrowdResult is how a FedCFK job went.
+type CrowdResult struct {
+	Source      string           `json:"source"` // of the ratings
+	People      int              `json:"people"`
+	Ratings     int              `json:"training_ratings"` // of all people; training_rows counts those in the second sum
+	Items       int              `json:"items"`            // of the catalogue
+	Cut         int64            `json:"cut"`              // likes that an item needs in the first sum
+	Kept        int              `json:"items_kept"`
+	Judged      int              `json:"people_judged"` // who hold an item out that somebody has in training
+	Broadcast   int              `json:"kernel_bytes"`  // that every device gets
+	Sums        []CrowdSum       `json:"sums"`
+	Recommended []Recommendation `json:"recommended"` // to one person, as that device sees it
+}
+
+// CrowdSum is one secure sum of a crowd.
+type CrowdSum struct {
+	Purpose    string `json:"purpose"`
+	Clients    int    `json:"clients"`
+	Holders    int    `json:"holders"`   // of shares of each client's secrets
+	Threshold  int    `json:"threshold"` // of them that can put a secret together
+	Added      int    `json:"added"`     // clients in the sum
+	Vanished   int    `json:"vanished"`
+	Entries    int    `json:"entries"`
+	Vector     int    `json:"vector_bytes"`
+	ToServer   uint64 `json:"to_server_bytes"` // of all clients
+	FromServer uint64 `json:"from_server_bytes"`
+}
+
+// Recommendation is an item with its score.
+type Recommendation struct {
+	Item  string  `json:"item"`
+	Score float64 `json:"score"`
 }
 
 // Alone is what one party reaches without the others, on the same held-out

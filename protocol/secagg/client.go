@@ -88,6 +88,16 @@ func bytesOf(words []uint64) []byte {
 // InputHash is what the start event must hold.
 func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 
+// Survivors returns the clients in the sum, as this one has heard and, against
+// active servers, a threshold of its holders have signed; nil before.
+func (c *Client) Survivors() []string {
+	var names []string
+	for _, i := range c.survivors.list() {
+		names = append(names, c.names[i])
+	}
+	return names
+}
+
 // Step implements [protocol.Machine].
 func (c *Client) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := c.step(c, e)

@@ -1,0 +1,273 @@
+package dataset
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Rating is what one user said of one item. User and Item are places in the
+// lists of [Ratings].
+type Rating struct {
+	User, Item int
+	Value      float64
+	Time       int64 // in the unit of the text; 0 where it has none
+}
+
+// Ratings is who rated what. Users and items have the names of the text, in the
+// order of their numbers where all are whole numbers, and of the alphabet
+// otherwise, so that the order of the lines does not matter for them.
+type Ratings struct {
+	Name         string
+	Users, Items []string
+	List         []Rating // in the order of the text
+	Timed        bool     // every rating has a time
+}
+
+// RatingsOptions says how to read ratings.
+type RatingsOptions struct {
+	Name string // of the text, for messages
+}
+
+// longestRating bounds a line, in bytes.
+const longestRating = 4 << 10
+
+// ReadRatings reads lines of user, item, rating and, on every line or on none,
+// time, plain or compressed by gzip, as MovieLens publishes them: separated by
+// tabs, by commas, or by "::". The first line may be a header that begins with
+// "user". Ratings are finite decimal numbers, times whole ones; a user who rates
+// an item twice is an error, since nobody can say which of the two holds. Errors
+// are *SyntaxError.
+func ReadRatings(r io.Reader, o RatingsOptions) (*Ratings, error) {
+	return readRatings(r, o, defaultLimits())
+}
+
+func readRatings(r io.Reader, o RatingsOptions, bounds limits) (*Ratings, error) {
+	b, err := open(text(o.Name), r)
+	if err != nil {
+		return nil, err
+	}
+	p := &ratingsParser{text: text(o.Name), bounds: bounds, users: newNaming(), items: newNaming(), lines: make(map[[2]int]int)}
+	lines := bufio.NewScanner(b)
+	lines.Buffer(nil, longestRating)
+	for lines.Scan() {
+		p.line++
+		if err := p.add(lines.Text()); err != nil {
+			return nil, err
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, p.errorf(p.line+1, "the line is longer than %d bytes; a rating has three or four short fields", longestRating)
+	case err != nil:
+		return nil, p.unreadable(p.line+1, err)
+	case len(p.list) == 0:
+		return nil, p.errorf(0, "the text holds no ratings; give lines of user, item, rating and, if known, time")
+	}
+	return p.ratings(o.Name), nil
+}
+
+// ratingsParser collects ratings.
+type ratingsParser struct {
+	text
+	bounds       limits
+	line         int
+	separator    string
+	fields       int // of each line; 0 before the first
+	users, items *naming
+	list         []Rating
+	lines        map[[2]int]int // user and item: the line
+}
+
+// separators in the order in which they are looked for: a comma may stand in no
+// field of a text with another one.
+func separators() []string { return []string{"\t", "::", ","} }
+
+func (p *ratingsParser) add(line string) error {
+	line = strings.TrimSuffix(line, "\r")
+	if p.fields == 0 {
+		header, err := p.begin(line)
+		if header || err != nil {
+			return err
+		}
+	}
+	fields := strings.Split(line, p.separator)
+	switch {
+	case p.fields == 0 && len(fields) != 3 && len(fields) != 4:
+		return p.errorf(p.line, "%d fields; a rating is user, item, rating and, if known, time", len(fields))
+	case p.fields > 0 && len(fields) != p.fields:
+		return p.errorf(p.line, "%d fields where the lines before have %d; give every line the same", len(fields), p.fields)
+	case len(p.list) == p.bounds.cells/4:
+		return p.errorf(p.line, "more than %d ratings; split the text", p.bounds.cells/4)
+	}
+	p.fields = len(fields)
+	return p.rating(fields)
+}
+
+// begin finds the separator, and a header.
+func (p *ratingsParser) begin(line string) (header bool, err error) {
+	at := slices.IndexFunc(separators(), func(s string) bool { return strings.Contains(line, s) })
+	if at < 0 {
+		return false, p.errorf(p.line, "no separator in %s; separate user, item, rating and time by tabs, commas or ::", quote(line))
+	}
+	p.separator = separators()[at]
+	return p.line == 1 && strings.HasPrefix(strings.ToLower(line), "user"), nil
+}
+
+func (p *ratingsParser) rating(fields []string) error {
+	for i, what := range []string{"user", "item"} {
+		if name := fields[i]; name == "" || name != strings.TrimSpace(name) {
+			return p.errorf(p.line, "the %s is %s; give it a name without blanks around it", what, quote(name))
+		}
+	}
+	value, err := parseNumber(fields[2])
+	if err != nil {
+		return p.errorf(p.line, "the rating %s %w; write a number", quote(fields[2]), err)
+	}
+	rating := Rating{User: p.users.place(fields[0]), Item: p.items.place(fields[1]), Value: value}
+	if len(fields) == 4 {
+		if rating.Time, err = strconv.ParseInt(fields[3], 10, 64); err != nil {
+			return p.errorf(p.line, "the time %s is not a whole number; write seconds since 1970", quote(fields[3]))
+		}
+	}
+	key := [2]int{rating.User, rating.Item}
+	if first, twice := p.lines[key]; twice {
+		return p.errorf(p.line, "user %s rates item %s again, first in line %d; keep one of the two", quote(fields[0]), quote(fields[1]), first)
+	}
+	p.lines[key] = p.line
+	p.list = append(p.list, rating)
+	return nil
+}
+
+// ratings gives users and items their order.
+func (p *ratingsParser) ratings(name string) *Ratings {
+	r := &Ratings{Name: name, List: p.list, Timed: p.fields == 4}
+	var users, items []int
+	r.Users, users = p.users.sorted()
+	r.Items, items = p.items.sorted()
+	for i := range r.List {
+		r.List[i].User, r.List[i].Item = users[r.List[i].User], items[r.List[i].Item]
+	}
+	return r
+}
+
+// naming numbers names as they come.
+type naming struct {
+	places map[string]int
+	names  []string
+}
+
+func newNaming() *naming { return &naming{places: make(map[string]int)} }
+
+func (n *naming) place(name string) int {
+	i, known := n.places[name]
+	if !known {
+		i = len(n.names)
+		name = strings.Clone(name) // lets go of the line
+		n.places[name], n.names = i, append(n.names, name)
+	}
+	return i
+}
+
+// sorted returns the names in order, and the new place of each old one.
+func (n *naming) sorted() (names []string, places []int) {
+	order := indices(len(n.names))
+	numbers := make([]int64, len(n.names))
+	numbered := true
+	for i, name := range n.names {
+		var err error
+		numbers[i], err = strconv.ParseInt(name, 10, 64)
+		numbered = numbered && err == nil
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		if numbered && numbers[a] != numbers[b] {
+			return cmp.Compare(numbers[a], numbers[b])
+		}
+		return strings.Compare(n.names[a], n.names[b])
+	})
+	places = make([]int, len(order))
+	for at, i := range order {
+		names, places[i] = append(names, n.names[i]), at
+	}
+	return names, places
+}
+
+// Liked returns the ratings of at least the given value. Users and items stay
+// as they are, also those without any.
+func (r *Ratings) Liked(least float64) *Ratings {
+	liked := *r
+	liked.List = slices.DeleteFunc(slices.Clone(r.List), func(x Rating) bool { return x.Value < least })
+	return &liked
+}
+
+// Profiles returns for each user the items of the given ratings (places in
+// List), ascending.
+func (r *Ratings) Profiles(list []int) [][]int {
+	profiles := make([][]int, len(r.Users))
+	for _, i := range list {
+		u := r.List[i].User
+		profiles[u] = append(profiles[u], r.List[i].Item)
+	}
+	for _, p := range profiles {
+		slices.Sort(p)
+	}
+	return profiles
+}
+
+// EveryPerUser makes a test set of every k-th rating of each user, in the order
+// of the text: no randomness takes part.
+func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
+	if k < 2 {
+		return nil, nil, errors.New("dataset: every rating would be held out; choose every second, or fewer")
+	}
+	seen := make([]int, len(r.Users))
+	for i, x := range r.List {
+		seen[x.User]++
+		if seen[x.User]%k == 0 {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	return train, test, nil
+}
+
+// NewestPerUser makes a test set of the newest ratings of each user: the given
+// fraction of them, in (0, 1), rounded down. Of ratings with the same time the
+// later in the text counts as newer.
+func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error) {
+	byUser := make([][]int, len(r.Users))
+	for i, x := range r.List {
+		byUser[x.User] = append(byUser[x.User], i)
+	}
+	return r.newest(byUser, fraction)
+}
+
+// Newest makes a test set of the newest ratings of all: the given fraction of
+// them, in (0, 1), rounded down.
+func (r *Ratings) Newest(fraction float64) (train, test []int, err error) {
+	return r.newest([][]int{indices(len(r.List))}, fraction)
+}
+
+func (r *Ratings) newest(groups [][]int, fraction float64) (train, test []int, err error) {
+	if !r.Timed {
+		return nil, nil, errors.New("dataset: the ratings have no times; split them by every")
+	}
+	if err := checkFraction(len(r.List), fraction); err != nil {
+		return nil, nil, err
+	}
+	for _, list := range groups {
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(r.List[a].Time, r.List[b].Time) })
+		// The added hair keeps a tenth of 30 from being 2.
+		held := int(math.Floor(float64(fraction*float64(len(list))) + 1e-9))
+		train, test = append(train, list[:len(list)-held]...), append(test, list[len(list)-held:]...)
+	}
+	slices.Sort(train)
+	slices.Sort(test)
+	return train, test, nil
+}

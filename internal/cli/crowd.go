@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// simulateCrowd runs a job among many devices, and leaves its results in out.
+func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ratings, out string, seed func(string) [32]byte) (r Result, err error) {
+	dir, err := os.MkdirTemp("", "mercer-simulate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	result, err := orAbandon(ctx, func() (*stage.Result, error) {
+		cpu, _ := daemon.Usage()
+		bars := a.progress()
+		defer bars.Close()
+		result, err := simulate.Crowd(ctx, simulate.CrowdConfig{
+			Job: j, Ratings: ratings, Dir: dir, Seed: seed,
+			Progress: func(p protocol.Progress) { bars.Step("", p) },
+		})
+		if err != nil {
+			return nil, err
+		}
+		used, peak := daemon.Usage()
+		result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
+		return result, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.finish(j, result, out)
+}
+
+// crowdText is what a job among many devices tells beside its figures.
+func (o outcome) crowdText(w io.Writer, p *printer) {
+	c := o.Crowd
+	p.linef("\nRatings: %s", c.Source)
+	p.linef("%d people, %d items, %d of them with enough likes (%d); %s counted, %s held out by %d people",
+		c.People, c.Items, c.Kept, c.Cut, countOf(o.Training, "rating"), countOf(o.HeldOut, "rating"), c.Judged)
+	if o.Exact != nil {
+		p.linef("both sums are those of the plain lists, entry for entry: %s", yesNo(*o.Exact))
+	}
+	t := &tableOf{header: []string{"sum", "clients", "vanished", "added", "holders", "threshold", "entries", "vector", "sent by each", "to each"}}
+	for _, s := range c.Sums {
+		n := uint64(s.Clients)
+		t.add(s.Purpose, s.Clients, s.Vanished, s.Added, s.Holders, s.Threshold, s.Entries,
+			bytesText(int64(s.Vector)), bytesText(int64(s.ToServer/n)), bytesText(int64(s.FromServer/n)))
+	}
+	p.linef("")
+	p.join(t.print(w))
+	p.linef("kernel between items, to every device: %s", bytesText(int64(c.Broadcast)))
+	for i, r := range c.Recommended {
+		if i == 0 {
+			p.linef("\nWhat the first device recommends to its owner")
+		}
+		p.linef("  item %-8s  %.4f", r.Item, r.Score)
+	}
+}
+
+func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
+
+// crowdSummary is the head of the report.
+func crowdSummary(j *job.Job, r *stage.Result) []report.Row {
+	c, p := r.Crowd, j.Protocol
+	rows := []report.Row{
+		{Label: "Data", Value: c.Source},
+		{Label: "People", Value: fmt.Sprintf("%d, each with a device; %d items", c.People, c.Items)},
+		{Label: "Protocol", Value: fmt.Sprintf("%s, %s adversary, corrupted %g, dropped %g, mode %s", p.Name, p.Adversary, p.Corrupted, p.Dropped, p.Mode)},
+		{Label: "Items", Value: fmt.Sprintf("%d with at least %d likes", c.Kept, c.Cut)},
+		{Label: "Kernel", Value: describeKernel(j.Kernel.Spec())},
+		{Label: "Learner", Value: describeLearner(j.Learner)},
+		{Label: "Ratings", Value: fmt.Sprintf("%d counted, %d held out by %d people", r.Training, r.HeldOut, c.Judged)},
+	}
+	for _, s := range c.Sums {
+		rows = append(rows, report.Row{Label: s.Purpose, Value: fmt.Sprintf("%d of %d clients added, %d vanished; %d holders, threshold %d", s.Added, s.Clients, s.Vanished, s.Holders, s.Threshold)})
+	}
+	if r.Exact != nil {
+		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: yesNo(*r.Exact)})
+	}
+	return rows
+}

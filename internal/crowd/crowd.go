@@ -1,0 +1,195 @@
+package crowd
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Client is one client of a session.
+type Client struct {
+	Name      string
+	Machine   protocol.Machine
+	InputHash [sha256.Size]byte
+	Ledger    *Ledger // lives longer than the session
+	// LeavesBefore is the kind of the message that the client never sends,
+	// because it has vanished by then; "" for one that stays.
+	LeavesBefore string
+}
+
+// Config is a session with everybody in it.
+type Config struct {
+	Session  *protocol.Session
+	Server   protocol.Machine
+	Clients  []Client
+	Progress func(protocol.Progress) // of the server; may be nil
+}
+
+// Result is how a session went. Its typed result is in the server's machine.
+type Result struct {
+	Stayed   []string  // clients that went through to the end, in order
+	Failures []Failure // clients that gave up, in order
+	Traffic  Traffic
+}
+
+// Failure is why a client gave up.
+type Failure struct {
+	Client string
+	Err    error
+}
+
+// Traffic counts bytes of message bodies.
+type Traffic struct{ ToServer, FromServer uint64 }
+
+// batch is how many clients compute before the server hears of it. It bounds
+// memory: each may have 4 MiB to send.
+const batch = 16
+
+// Run runs the session to its end. A client that fails is out, as if it had
+// vanished; a server that fails, or refuses what a client sends, is an error.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	r, err := newRun(c)
+	if err != nil {
+		return nil, err
+	}
+	for r.end == nil {
+		moved, err := r.round(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if moved || r.end != nil {
+			continue
+		}
+		if r.armed == "" {
+			return nil, errors.New("crowd: nobody has anything left to do, and the session has not ended")
+		}
+		timer := r.armed
+		r.armed = ""
+		if err := r.serve(ctx, protocol.Expired{Timer: timer}); err != nil {
+			return nil, err
+		}
+	}
+	if r.end.Err != nil {
+		return nil, r.end.Err
+	}
+	return r.result(), nil
+}
+
+// run is a session under way.
+type run struct {
+	Config
+	server string
+	seats  []*seat
+	byName map[string]*seat
+	armed  protocol.Timer // the server's last
+	end    *protocol.End  // the server's
+	Traffic
+}
+
+func newRun(c Config) (*run, error) {
+	servers := c.Session.With(protocol.RoleServer)
+	if len(servers) != 1 {
+		return nil, fmt.Errorf("crowd: a session with %d servers; it must have one", len(servers))
+	}
+	r := &run{Config: c, server: servers[0], byName: make(map[string]*seat, len(c.Clients))}
+	for _, client := range c.Clients {
+		if c.Session.RoleOf(client.Name) != protocol.RoleParty || r.byName[client.Name] != nil || client.Ledger == nil {
+			return nil, fmt.Errorf("crowd: %q is no client of the session, is there twice, or has no ledger", client.Name)
+		}
+		s := &seat{Client: client, session: c.Session.ID(), server: r.server}
+		s.inbox = []protocol.Event{protocol.Start{InputHash: client.InputHash}}
+		r.seats, r.byName[client.Name] = append(r.seats, s), s
+	}
+	return r, r.serve(context.Background(), protocol.Start{})
+}
+
+// round gives every client one turn.
+func (r *run) round(ctx context.Context) (moved bool, err error) {
+	for lo := 0; lo < len(r.seats) && r.end == nil; lo += batch {
+		seats := r.seats[lo:min(lo+batch, len(r.seats))]
+		worked := make([]bool, len(seats))
+		linalg.For(len(seats), 1, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				worked[i] = seats[i].work()
+			}
+		})
+		for i, s := range seats {
+			taken, err := r.deliver(ctx, s)
+			if err != nil {
+				return false, err
+			}
+			moved = moved || worked[i] || taken
+		}
+	}
+	return moved, nil
+}
+
+// deliver hands a client's messages to the server until it has no room.
+func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
+	for len(s.outbox) > 0 && r.end == nil {
+		m := s.outbox[0]
+		err := r.serve(ctx, protocol.Received{Message: m})
+		if errors.Is(err, protocol.ErrLater) {
+			return taken, nil
+		}
+		if err != nil {
+			return taken, err
+		}
+		r.ToServer += uint64(len(m.Body))
+		taken, s.outbox = true, s.outbox[1:]
+	}
+	return taken, nil
+}
+
+// serve lets the server take an event and all that it wants to do next.
+func (r *run) serve(ctx context.Context, e protocol.Event) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		effects, err := r.Server.Step(e)
+		if err != nil {
+			return err
+		}
+		if err := r.obey(effects); err != nil || !effects.Resume || effects.End != nil {
+			return err
+		}
+		e = protocol.Resumed{}
+	}
+}
+
+func (r *run) obey(e protocol.Effects) error {
+	for _, m := range e.Send {
+		s := r.byName[m.Receiver]
+		if s == nil {
+			return fmt.Errorf("crowd: the server writes to %q, who is no client", m.Receiver)
+		}
+		r.FromServer += uint64(len(m.Body))
+		s.take(m)
+	}
+	for _, t := range e.Arm {
+		r.armed = t
+	}
+	if r.Progress != nil && e.Progress.Total > 0 {
+		r.Progress(e.Progress)
+	}
+	r.end = e.End
+	return nil
+}
+
+func (r *run) result() *Result {
+	out := &Result{Traffic: r.Traffic}
+	for _, s := range r.seats {
+		switch {
+		case s.err != nil:
+			out.Failures = append(out.Failures, Failure{s.Name, s.err})
+		case s.ended:
+			out.Stayed = append(out.Stayed, s.Name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,295 @@
+package simulate
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crowd"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// CrowdConfig says how to simulate a job of protocol fedcfk.
+type CrowdConfig struct {
+	Job      *job.Job
+	Ratings  *dataset.Ratings // with all ratings of all people
+	Dir      string           // for the kernel between items
+	Seed     func(label string) [32]byte
+	Progress func(protocol.Progress)
+}
+
+// Crowd runs the job: every person's device goes through both sums with keys,
+// masks and shares of its own, and then recommends to itself. Comparisons, and
+// whether the sums are exact, are computed on the side, from data that no server
+// would have.
+func Crowd(ctx context.Context, c CrowdConfig) (*stage.Result, error) {
+	began := time.Now()
+	p, err := gather(c)
+	if err != nil {
+		return nil, err
+	}
+	result := &stage.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []stage.Cell{}, Crowd: &stage.CrowdResult{
+		Source: c.Ratings.Name, People: len(p.names), Items: p.crowd.Items,
+	}}
+	for _, profile := range p.train {
+		result.Crowd.Ratings += len(profile)
+	}
+	lap := func(name string) {
+		result.Timings[name] = time.Since(began).Seconds()
+		began = time.Now()
+	}
+	r := &recommending{people: p, result: result}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"popularity", r.popularity}, {"triangle", r.triangle}, {"learn", r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}} {
+		if err := step.do(ctx); err != nil {
+			return nil, err
+		}
+		lap(step.name)
+	}
+	for _, seconds := range result.Timings {
+		result.Timings["total"] += seconds
+	}
+	return result, nil
+}
+
+// people is everybody with what they own.
+type people struct {
+	CrowdConfig
+	crowd       stage.Crowd
+	names       []string
+	place       map[string]int
+	keys        []ed25519.PrivateKey
+	ledgers     []crowd.Ledger
+	devices     []*stage.Device
+	train, test [][]int
+}
+
+// gather splits the ratings and gives everybody a device and an identity.
+func gather(c CrowdConfig) (*people, error) {
+	p := &people{CrowdConfig: c, place: make(map[string]int)}
+	var err error
+	if p.train, p.test, err = splitRatings(c.Job, c.Ratings); err != nil {
+		return nil, session.BadInput(err)
+	}
+	n := len(p.train)
+	p.ledgers, p.keys = make([]crowd.Ledger, n), make([]ed25519.PrivateKey, n)
+	public := make([]ed25519.PublicKey, n)
+	for i := range n {
+		p.names = append(p.names, fmt.Sprintf("device-%d", i+1))
+		p.place[p.names[i]] = i
+		seed := c.Seed("identity/" + p.names[i])
+		p.keys[i] = ed25519.NewKeyFromSeed(seed[:])
+		public[i] = p.keys[i].Public().(ed25519.PublicKey)
+	}
+	id := c.Seed("job")
+	p.crowd = stage.Crowd{
+		Job: c.Job, ID: session.JobID(id[:]), Roster: stage.HashKeys(p.names, public),
+		Server: "server", Items: len(c.Ratings.Items),
+	}
+	for i, liked := range p.train {
+		p.devices = append(p.devices, stage.NewDevice(p.crowd, p.names[i], liked))
+	}
+	return p, nil
+}
+
+// splitRatings returns what each person likes, to learn from and to be judged
+// by.
+func splitRatings(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
+	liked := all.Liked(j.Data.Like)
+	var in, out []int
+	switch t := j.Data.Test; {
+	case t.By == job.Time:
+		in, out, err = liked.Newest(t.Fraction)
+	case t.By == job.UserTime:
+		in, out, err = liked.NewestPerUser(t.Fraction)
+	default:
+		in, out, err = liked.EveryPerUser(t.Every)
+	}
+	return liked.Profiles(in), liked.Profiles(out), err
+}
+
+// summed is a secure sum that has ended.
+type summed struct {
+	stage.Summation
+	server  *secagg.Server
+	clients map[string]*secagg.Client
+	*crowd.Result
+}
+
+func (s *summed) sums() []int64 { return s.server.Sums()[0] }
+
+// sum runs one secure sum among the named people.
+func (p *people) sum(ctx context.Context, s stage.Summation, vector func(device *stage.Device) secagg.Vector) (*summed, error) {
+	names := s.Session.With(protocol.RoleParty)
+	public := make([]ed25519.PublicKey, len(names))
+	for i, name := range names {
+		public[i] = p.keys[p.place[name]].Public().(ed25519.PublicKey)
+	}
+	machines, errs := make([]*secagg.Client, len(names)), make([]error, len(names))
+	linalg.For(len(names), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			key := p.keys[p.place[names[i]]]
+			id := secagg.Identity{Sign: func(m []byte) []byte { return ed25519.Sign(key, m) }, Keys: public}
+			machines[i], errs[i] = secagg.NewClient(p.setup(s, names[i]), s.Params, vector(p.devices[p.place[names[i]]]), id)
+		}
+	})
+	server, err := secagg.NewServer(p.setup(s, p.crowd.Server), s.Params, public, secagg.Limits{})
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return nil, err
+	}
+	leavers := p.leavers(s.Session.Purpose, names)
+	clients := make([]crowd.Client, len(names))
+	out := &summed{Summation: s, server: server, clients: make(map[string]*secagg.Client, len(names))}
+	for i, name := range names {
+		out.clients[name] = machines[i]
+		clients[i] = crowd.Client{
+			Name: name, Machine: machines[i], InputHash: machines[i].InputHash(),
+			Ledger: &p.ledgers[p.place[name]], LeavesBefore: leavers[name],
+		}
+	}
+	out.Result, err = crowd.Run(ctx, crowd.Config{Session: s.Session, Server: server, Clients: clients, Progress: p.Progress})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range out.Failures {
+		return nil, fmt.Errorf("simulate: %s gave up: %w", f.Client, f.Err)
+	}
+	return out, nil
+}
+
+func (p *people) setup(s stage.Summation, name string) protocol.Setup {
+	return protocol.Setup{Session: s.Session, Self: name, Seed: p.Seed("session/" + s.Session.ID().Hex() + "/" + name)}
+}
+
+// leavers draws who vanishes, and before which of its messages: as many before
+// each.
+func (p *people) leavers(purpose string, names []string) map[string]string {
+	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
+	if p.Job.Protocol.Adversary == job.SemiHonest {
+		kinds = append(kinds[:4:4], "Unmask")
+	}
+	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/dropout/%d/%s", p.Job.Seed, purpose))
+	order := prg.New(seed, "simulate/dropout").Perm(len(names))
+	leavers := make(map[string]string)
+	for k, i := range order[:stage.Share(p.Job.Data.Partition.Dropout, len(names))] {
+		leavers[names[i]] = kinds[k%len(kinds)]
+	}
+	return leavers
+}
+
+// recommending is a job under way.
+type recommending struct {
+	*people
+	result        *stage.Result
+	first, second *summed
+	kept          []int
+	kernel        *stage.ItemKernel
+}
+
+// popularity is the first sum.
+func (r *recommending) popularity(ctx context.Context) error {
+	s, err := r.crowd.Popularity(r.names)
+	if err != nil {
+		return err
+	}
+	r.first, err = r.sum(ctx, s, func(d *stage.Device) secagg.Vector { return d.Popularity() })
+	if err == nil {
+		r.note(r.first)
+	}
+	return err
+}
+
+// triangle is the second sum, to which every device that is still there agrees.
+func (r *recommending) triangle(ctx context.Context) error {
+	s, kept, err := r.crowd.Triangle(r.first.Summation, r.first.sums(), r.first.Stayed)
+	if err != nil {
+		return err
+	}
+	proposal := stage.Proposal{Sums: r.first.sums(), Clients: r.first.Stayed, Session: s.Session.ID()}
+	errs := make([]error, len(r.first.Stayed))
+	linalg.For(len(errs), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			name := r.first.Stayed[i]
+			_, _, errs[i] = r.devices[r.place[name]].Accept(r.first.Summation, r.first.clients[name].Survivors(), proposal)
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	r.kept = kept
+	r.second, err = r.sum(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(kept) })
+	if err == nil {
+		r.note(r.second)
+	}
+	return err
+}
+
+func (r *recommending) note(s *summed) {
+	degree, layout := s.Params.Degree(), s.Params.Layout()
+	clients := len(s.Session.Members) - 1
+	r.result.Crowd.Sums = append(r.result.Crowd.Sums, stage.CrowdSum{
+		Purpose: s.Session.Purpose, Clients: clients, Holders: degree.Holders, Threshold: degree.Threshold,
+		Added: len(s.server.Survivors()), Vanished: clients - len(s.Stayed),
+		Entries: layout.Entries(), Vector: 8 * layout.Words(), ToServer: s.Traffic.ToServer, FromServer: s.Traffic.FromServer,
+	})
+}
+
+// learn makes the kernel, as the devices get it.
+func (r *recommending) learn(context.Context) error {
+	added := r.second.server.Survivors()
+	kernel, err := r.crowd.ItemKernel(r.second.Summation, r.kept, r.second.sums(), len(added))
+	if err != nil {
+		return err
+	}
+	broadcast := kernel.Encode()
+	if r.kernel, err = stage.DecodeItemKernel(broadcast); err != nil {
+		return err
+	}
+	path := filepath.Join(r.Dir, "items.kernel")
+	if err := disk.Replace(path, broadcast); err != nil {
+		return err
+	}
+	hash := sha256.Sum256(broadcast)
+	r.result.Models = []stage.Model{{Party: r.crowd.Server, Path: path, SHA256: hex.EncodeToString(hash[:])}}
+	r.result.ModelHash = stage.HashModels(r.result.Models)
+	for _, name := range added {
+		r.result.Training += len(r.train[r.place[name]])
+	}
+	c := r.result.Crowd
+	c.Cut, c.Kept, c.Broadcast = r.crowd.Cut(c.People), len(r.kernel.Kept), len(broadcast)
+	r.result.Leakage = r.crowd.Leakage(stage.CrowdFacts{
+		First: r.first.Summation, Second: r.second.Summation, Sums: r.first.sums(), Kept: r.kept,
+		Pairs: r.second.sums(), Added: len(added), Broadcast: r.kernel,
+	})
+	return nil
+}
+
+// evaluate lets every device recommend, also those that have vanished: they get
+// the broadcast when they are back.
+func (r *recommending) evaluate(context.Context) (err error) {
+	m, popularity, lambda := r.kernel.Model(), r.first.sums(), r.Job.Learner.Lambda
+	recommend := func(user int) ([]float64, error) {
+		return r.devices[user].Recommend(m, r.kernel.Kept, popularity, lambda)
+	}
+	r.result.Metrics, r.result.Crowd.Judged, err = evaluate.Ranking(r.crowd.Items, r.train, r.test, recommend)
+	for _, profile := range r.test {
+		r.result.HeldOut += len(profile)
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+const recommender = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: films}
+spec:
+  data:
+    source: ratings.csv
+    partition: {by: devices, dropout: 0.1}
+    test: {every: 10}
+  protocol: {name: fedcfk, threshold: 4}
+  kernel: {name: linear}
+  learner: {name: cf-komd}
+`
+
+func crowdConfig(t *testing.T, text string) CrowdConfig {
+	t.Helper()
+	j, err := job.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return CrowdConfig{Job: j, Ratings: GeneratedRatings(60, 80, 20, [32]byte{1}), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
+}
+
+func runCrowd(t *testing.T, text string) *stage.Result {
+	t.Helper()
+	r, err := Crowd(t.Context(), crowdConfig(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A tenth vanishes in each sum, the sums are those of the others, and the
+// rankings nearly those of pooled lists.
+func TestCrowd(t *testing.T) {
+	for name, text := range map[string]string{
+		"active":      recommender,
+		"semi-honest": strings.Replace(recommender, "threshold: 4", "threshold: 4, adversary: semi-honest, margin: none", 1),
+		"nobody goes": strings.Replace(recommender, ", dropout: 0.1", "", 1),
+		"kernel":      strings.Replace(recommender, "linear", "tanimoto", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := runCrowd(t, text)
+			if r.Exact == nil || !*r.Exact {
+				t.Error("the sums are not those of the plain lists")
+			}
+			if r.Crowd.People != 60 || r.Crowd.Items != 80 || r.HeldOut != 120 || r.Crowd.Ratings != 1080 || r.Crowd.Kept < 20 {
+				t.Errorf("%+v, %d held out", r.Crowd, r.HeldOut)
+			}
+			want := [][2]int{{60, 6}, {54, 5}} // clients, vanished
+			if name == "nobody goes" {
+				want = [][2]int{{60, 0}, {60, 0}}
+			}
+			for i, s := range r.Crowd.Sums {
+				if s.Clients != want[i][0] || s.Vanished != want[i][1] || s.Added < s.Clients-s.Vanished || s.Added > s.Clients {
+					t.Errorf("%+v", s)
+				}
+				if want[i][1] > 0 && s.Added == s.Clients-s.Vanished {
+					t.Errorf("nobody has vanished after the vector had come: %+v", s)
+				}
+			}
+			if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .7 || a > b+.03 || b > 1 {
+				t.Errorf("auc %v, pooled %v", a, b)
+			}
+			if len(r.Crowd.Recommended) != 5 || len(r.Leakage["server"]) < 3 || len(r.Models) != 1 {
+				t.Errorf("%+v %v", r.Crowd.Recommended, r.Leakage)
+			}
+		})
+	}
+}
+
+// The same secrets give the same result, whatever the cores do.
+func TestCrowdIsReproducible(t *testing.T) {
+	one, two := runCrowd(t, recommender), runCrowd(t, recommender)
+	if one.ModelHash != two.ModelHash || cmp.Diff(one.Crowd, two.Crowd) != "" || cmp.Diff(one.Metrics, two.Metrics) != "" {
+		t.Errorf("%+v\n%+v", one, two)
+	}
+}
+
+// TestRule14_OneEpochOnly: two sums over crowds that differ by one person give
+// that person's list. Nobody else's device takes part in the second.
+func TestRule14_OneEpochOnly(t *testing.T) {
+	p, err := gather(crowdConfig(t, strings.Replace(recommender, ", dropout: 0.1", "", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector := func(d *stage.Device) secagg.Vector { return d.Popularity() }
+	all, err := p.crowd.Popularity(p.names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.sum(t.Context(), all, vector); err != nil {
+		t.Fatal(err)
+	}
+	without, err := p.crowd.Popularity(p.names[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.sum(t.Context(), without, vector)
+	if err == nil {
+		t.Fatal("the server has the difference of two crowds")
+	}
+	for i := range p.names[1:] {
+		if err := p.ledgers[i+1].Claim(`secagg/masked-input/"once"/"fedcfk/popularity"`, without.Session.ID()); err == nil {
+			t.Fatalf("%s has given its list again", p.names[i+1])
+		}
+	}
+}
+
+func TestCrowdEnds(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Crowd(ctx, crowdConfig(t, recommender)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled job: %v", err)
+	}
+	unpopular := strings.Replace(recommender, "threshold: 4", "threshold: 60", 1)
+	if _, err := Crowd(t.Context(), crowdConfig(t, unpopular)); err == nil || !strings.Contains(err.Error(), "no item has the 63 likes that are needed") {
+		t.Errorf("a job without popular items: %v", err)
+	}
+	byTime := strings.Replace(recommender, "{every: 10}", "{by: time, fraction: 0.1}", 1)
+	if _, err := Crowd(t.Context(), crowdConfig(t, byTime)); err == nil || !strings.Contains(err.Error(), "no times") {
+		t.Errorf("ratings without times: %v", err)
+	}
+}

@@ -1,0 +1,163 @@
+package stage
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// The purposes of FedCFK's two sessions. They are part of what a client claims in
+// its ledger, so neither may depend on anything that a server chooses.
+const (
+	PurposePopularity = "fedcfk/popularity"
+	PurposeTriangle   = "fedcfk/triangle"
+	// onceForEver stands where other jobs name a period: a client's profile goes
+	// into one sum of each kind, ever (Mercer's rule 14).
+	onceForEver = "once"
+)
+
+// MaxCatalogue bounds the items of a job: a device holds a kernel between all of
+// them.
+const MaxCatalogue = 1 << 13
+
+// Crowd is what is public about a FedCFK job before it starts (Hannemann et al.,
+// federated collaborative filtering by CF-KOMD): two secure sums over many
+// clients. The first counts how many like each item. The second counts, for items
+// that enough people like, how many like both of two.
+type Crowd struct {
+	Job    *job.Job
+	ID     session.JobID
+	Roster [sha256.Size]byte // of all clients' keys
+	Server string
+	Items  int // of the catalogue
+}
+
+// HashKeys is what a crowd's descriptors carry for its clients' keys.
+func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/crowd")
+	w.Uint32(uint32(len(names)))
+	for i, name := range names {
+		w.String(name)
+		w.Bytes32(keys[i])
+	}
+	return sha256.Sum256(w.Bytes())
+}
+
+// Summation is one secure sum of a job.
+type Summation struct {
+	Session *protocol.Session
+	Params  secagg.Params
+}
+
+// Minimum is the least number of clients that any of a number of them lets its
+// vector be summed with: all but those that may vanish.
+func (c Crowd) Minimum(clients int) int {
+	return max(2, clients-Share(c.Job.Protocol.Dropped, clients))
+}
+
+// Cut is how many must like an item so that it takes part. Of the clients of a
+// session, the corrupted ones may pretend to like whatever they want to see
+// counted: they are not relied upon (rule 13).
+func (c Crowd) Cut(clients int) int64 {
+	cut := c.Job.Protocol.Threshold
+	if c.Job.Protocol.Margin == job.MarginCorrupted {
+		cut += Share(c.Job.Protocol.Corrupted, clients)
+	}
+	return int64(cut)
+}
+
+// Share counts a share of the clients, forgiving it the rounding of a decimal.
+func Share(part float64, clients int) int {
+	return int(math.Floor((part + 1e-14) * float64(clients)))
+}
+
+// Popularity describes the first sum, over the listed clients.
+func (c Crowd) Popularity(clients []string) (Summation, error) {
+	if c.Items < 1 || c.Items > MaxCatalogue {
+		return Summation{}, fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxCatalogue)
+	}
+	return c.sum(0, PurposePopularity, clients, c.Items, protocol.SessionID{}, nil)
+}
+
+// Kept returns the items that enough of the first session's clients like,
+// ascending. Every client computes it again.
+func (c Crowd) Kept(first Summation, sums []int64) []int {
+	cut := c.Cut(len(first.Session.Members) - 1)
+	var kept []int
+	for i, d := range sums {
+		if d >= cut {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// Triangle describes the second sum, over the listed clients: which they are,
+// what the first one was, its result and the items that follow from it are all
+// part of the session's name (rule 12).
+func (c Crowd) Triangle(first Summation, sums []int64, clients []string) (Summation, []int, error) {
+	kept := c.Kept(first, sums)
+	if len(kept) == 0 {
+		return Summation{}, nil, session.BadInput(fmt.Errorf("stage: no item has the %d likes that are needed; lower threshold, or gather more people", c.Cut(len(first.Session.Members)-1)))
+	}
+	var salt wire.Writer
+	salt.Fixed(hashSums(sums))
+	for _, i := range kept {
+		salt.Uint32(uint32(i))
+	}
+	s, err := c.sum(1, PurposeTriangle, clients, triangle(len(kept)), first.Session.ID(), salt.Bytes())
+	return s, kept, err
+}
+
+func hashSums(sums []int64) []byte {
+	var w wire.Writer
+	for _, d := range sums {
+		w.Uint64(uint64(d))
+	}
+	hash := sha256.Sum256(w.Bytes())
+	return hash[:]
+}
+
+// triangle is how many pairs i <= j there are.
+func triangle(items int) int { return items * (items + 1) / 2 }
+
+// sum describes one secure sum of entries that are 0 or 1.
+func (c Crowd) sum(stage int, purpose string, clients []string, entries int, parent protocol.SessionID, salt []byte) (Summation, error) {
+	p := c.Job.Protocol
+	params, err := secagg.NewParams(secagg.Spec{
+		Adversary: secagg.Adversary(p.Adversary), Corrupted: p.Corrupted, Dropped: p.Dropped,
+		Minimum: c.Minimum(len(clients)), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
+	}, len(clients))
+	if err != nil {
+		return Summation{}, session.BadInput(err)
+	}
+	members := []protocol.Member{{Name: c.Server, Role: protocol.RoleServer}}
+	for _, name := range clients {
+		members = append(members, protocol.Member{Name: name, Role: protocol.RoleParty})
+	}
+	planned := Session{Protocol: secagg.Name, Version: secagg.Version, Params: params.Encode(), Members: members, Purpose: purpose, Parent: parent, Salt: salt}
+	s, err := protocol.NewSession(planned.Descriptor(c.ID, stage, c.Roster, 1))
+	return Summation{s, params}, err
+}
+
+// subset reports the first of the names that is not among all.
+func subset(names, all []string) (missing string, ok bool) {
+	known := make(map[string]bool, len(all))
+	for _, name := range all {
+		known[name] = true
+	}
+	i := slices.IndexFunc(names, func(name string) bool { return !known[name] })
+	if i < 0 {
+		return "", true
+	}
+	return names[i], false
+}

@@ -1,0 +1,126 @@
+package stage
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ItemKernel is the kernel between items in the form that all devices get: the
+// same for everybody, so that nobody asks for anything. It is the whole model.
+type ItemKernel struct {
+	Catalogue int      // items there are
+	Kept      []int    // items that take part, ascending
+	Values    []uint16 // pairs i <= j of kept items, row after row, in steps of 2^-16
+}
+
+// one stands for a kernel value of 1.
+const one = math.MaxUint16
+
+// ItemSpec is the kernel of a job as learn/komd knows it.
+func ItemSpec(k job.Kernel) komd.Spec {
+	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Coef0: k.Coef0, Gamma: k.Gamma}
+}
+
+// ItemKernel makes the kernel from the second sum, over the given number of
+// people: pairs of kept items, row after row. Items that have fallen below the
+// cut, because people have vanished, are left out before anything is made of
+// them (rule 12).
+func (c Crowd) ItemKernel(second Summation, kept []int, pairs []int64, people int) (*ItemKernel, error) {
+	cut := c.Cut(len(second.Session.Members) - 1)
+	full := Triangle{items: len(kept)}
+	k := &ItemKernel{Catalogue: c.Items}
+	var places []int
+	for at, item := range kept {
+		if pairs[full.row(at)] >= cut {
+			k.Kept, places = append(k.Kept, item), append(places, at)
+		}
+	}
+	if len(places) == 0 {
+		return nil, fmt.Errorf("stage: no item has kept the %d likes that are needed; lower threshold, or gather more people", cut)
+	}
+	counts := komd.Counts{Users: people, C: linalg.New[float64](len(places), len(places))}
+	for r, i := range places {
+		for s, j := range places[r:] {
+			n := float64(pairs[full.row(i)+j-i])
+			counts.C.Row(r)[r+s], counts.C.Row(r + s)[r] = n, n
+		}
+	}
+	values, err := ItemSpec(c.Job.Kernel).Kernel(counts)
+	if err != nil {
+		return nil, err
+	}
+	k.Values = make([]uint16, 0, triangle(len(places)))
+	for r := range places {
+		for _, v := range values.Row(r)[r:] {
+			k.Values = append(k.Values, uint16(math.Round(min(max(v, 0), 1)*one)))
+		}
+	}
+	return k, nil
+}
+
+// Model is what a device computes with: a kernel over the whole catalogue, with
+// zeros for items that do not take part.
+func (k *ItemKernel) Model() *komd.Model {
+	full := linalg.New[float64](k.Catalogue, k.Catalogue)
+	at := 0
+	for r, i := range k.Kept {
+		for _, j := range k.Kept[r:] {
+			v := float64(k.Values[at]) / one
+			full.Row(i)[j], full.Row(j)[i] = v, v
+			at++
+		}
+	}
+	return komd.New(full)
+}
+
+// Encode returns the canonical encoding, which is broadcast.
+func (k *ItemKernel) Encode() []byte {
+	var w wire.Writer
+	w.Grow(64 + 4*len(k.Kept) + 2*len(k.Values))
+	w.String("mercer/v1/item-kernel")
+	w.Uint32(uint32(k.Catalogue))
+	w.Uint32(uint32(len(k.Kept)))
+	for _, i := range k.Kept {
+		w.Uint32(uint32(i))
+	}
+	for _, v := range k.Values {
+		w.Uint16(v)
+	}
+	return w.Bytes()
+}
+
+// DecodeItemKernel decodes what Encode wrote.
+func DecodeItemKernel(b []byte) (*ItemKernel, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(64); r.Err() == nil && magic != "mercer/v1/item-kernel" {
+		r.Fail(fmt.Errorf("a kernel of %q", magic))
+	}
+	k := &ItemKernel{Catalogue: int(r.Uint32())}
+	if r.Err() == nil && (k.Catalogue < 1 || k.Catalogue > MaxCatalogue) {
+		r.Fail(fmt.Errorf("a catalogue of %d items", k.Catalogue))
+	}
+	k.Kept = make([]int, r.Count(min(k.Catalogue, MaxCatalogue), 4))
+	last := -1
+	for at := range k.Kept {
+		i := int(r.Uint32())
+		if r.Err() == nil && (i <= last || i >= k.Catalogue) {
+			r.Fail(fmt.Errorf("item %d after item %d, of %d", i, last, k.Catalogue))
+		}
+		k.Kept[at], last = i, i
+	}
+	if n := triangle(len(k.Kept)); r.Err() == nil && r.Len() != 2*n {
+		r.Fail(fmt.Errorf("%d bytes for %d pairs of items", r.Len(), n))
+	}
+	if r.Err() == nil {
+		k.Values = make([]uint16, triangle(len(k.Kept)))
+		for at := range k.Values {
+			k.Values[at] = r.Uint16()
+		}
+	}
+	return k, r.Close("stage: item kernel")
+}
