@@ -205,6 +205,14 @@ func (r *Ratings) Liked(least float64) *Ratings {
 	return &liked
 }
 
+// First returns the ratings of the first people, with all items.
+func (r *Ratings) First(users int) *Ratings {
+	first := *r
+	first.Users = r.Users[:min(users, len(r.Users))]
+	first.List = slices.DeleteFunc(slices.Clone(r.List), func(x Rating) bool { return x.User >= users })
+	return &first
+}
+
 // Profiles returns for each user the items of the given ratings (places in
 // List), ascending.
 func (r *Ratings) Profiles(list []int) [][]int {

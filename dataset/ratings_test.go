@@ -95,6 +95,9 @@ func TestRatingSplits(t *testing.T) {
 	if d := cmp.Diff([]string{"a", "b"}, r.Liked(9).Users); d != "" {
 		t.Error(d)
 	}
+	if one := r.First(1); len(one.Users) != 1 || len(one.List) != 4 || len(one.Items) != 4 {
+		t.Errorf("%+v", one)
+	}
 	untimed := readText(t, "1,1,1\n1,2,1\n")
 	if _, _, err := untimed.Newest(.5); err == nil {
 		t.Error("ratings without times are split by time")

@@ -29,23 +29,34 @@ func (a *app) demo() *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo [NAME]",
-		Short: "Three hospitals train one classifier, as processes on this machine",
-		Long: `Start one coordinator and three hospitals as processes on this machine, each
+		Short: "Three hospitals train one classifier, or a crowd recommends films",
+		Long: `hospitals: start one coordinator and three hospitals as processes on this machine, each
 with a fresh identity and its own share of bundled real data, and let them train
 one classifier by OKRA over sockets on loopback. Then compare: each hospital
 alone, all together by Mercer, and all rows pooled without privacy. The homes
 are removed afterwards; report, result and model stay in the folder --out.
 
-NAME is hospitals, the only demonstration of this version.`,
-		Example: "  mercer demo\n  mercer demo --json --wire float64",
+recommender: 250 devices in one process, each with keys and masks of its own, find
+out by secure aggregation which films go together, without anybody seeing a list
+of films; a tenth of them vanishes on the way. It takes the first people of
+MovieLens if ml-100k is in the data folder (mercer data get ml-100k), or else
+ratings that are made up, and says which.
+
+NAME is hospitals unless given.`,
+		Example: "  mercer demo\n  mercer demo recommender\n  mercer demo --json --wire float64",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("NAME")(cmd, append(given, "hospitals")[:max(1, len(given))])
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			if len(args) == 1 && args[0] != "hospitals" {
-				return nil, usage("no demonstration is called %q; this version has hospitals", args[0])
+			switch {
+			case len(args) == 0 || args[0] == "hospitals":
+				return a.hospitals(ctx, f)
+			case args[0] != "recommender":
+				return nil, usage("no demonstration is called %q; this version has hospitals and recommender", args[0])
+			case f.seed.cmd.Flags().Changed("wire"):
+				return nil, usage("--wire is of the hospitals; leave it out")
 			}
-			return a.hospitals(ctx, f)
+			return a.recommender(ctx, f)
 		}),
 	}
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")

@@ -35,6 +35,7 @@ const (
 	defaultDropped   = 0.10
 	defaultThreshold = 10
 	defaultLambda    = 0.1
+	maxItemDegree    = 20 // of learn/komd
 )
 
 // crowdKeys are the keys of a protocol among a crowd.
@@ -84,7 +85,7 @@ func (j *Job) finishRecommender(in *place) error {
 		return in.refuse("data", "like and by are of ratings; protocol %s has none", j.Protocol.Name)
 	case !crowd:
 		return nil
-	case j.Data.Source == "" || j.Data.Label != "" || j.Data.ID != "" || j.Data.Folds > 0 || j.Data.Test.Source != "":
+	case j.Data.Source == "" || j.Data.Label != "" && j.Data.Label != NoLabel || j.Data.ID != "" || j.Data.Folds > 0 || j.Data.Test.Source != "":
 		return in.refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case j.Data.Test.Fraction > 0 && j.Data.Test.By == "":
 		return in.refuse("data", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
@@ -110,6 +111,8 @@ func (j *Job) finishItemKernel(in *place) error {
 		return in.refuse("kernel", "fedcfk has no gamma_unit; give gamma as a number")
 	case k.Name == Polynomial && k.Gamma != 1:
 		return in.refuse("kernel", "gamma of a kernel between items is %g; it is (C + coef0)^degree, so write gamma: 1", k.Gamma)
+	case k.Name == Polynomial && k.Degree > maxItemDegree:
+		return in.refuse("kernel", "degree of a kernel between items is %d; write 1 to %d", k.Degree, maxItemDegree)
 	}
 	return nil
 }

@@ -111,7 +111,10 @@ func gather(c CrowdConfig) (*people, error) {
 // splitRatings returns what each person likes, to learn from and to be judged
 // by.
 func splitRatings(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
-	liked := all.Liked(j.Data.Like)
+	liked := all
+	if j.Data.Like != 0 {
+		liked = all.Liked(j.Data.Like)
+	}
 	var in, out []int
 	switch t := j.Data.Test; {
 	case t.By == job.Time:

@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
-	"github.com/mercer-fl/mercer/learn/komd"
 )
 
 // compare checks the sums against plain ones, and learns from all lists in one
@@ -22,30 +21,35 @@ func (r *recommending) compare(context.Context) error {
 	if !r.Job.Compares(job.Pooled) {
 		return nil
 	}
-	k, err := stage.ItemSpec(r.Job.Kernel).Kernel(komd.CountsOf(r.crowd.Items, r.train))
+	m, err := r.crowd.PooledModel(r.train)
 	if err != nil {
 		return err
 	}
-	m := komd.New(k)
 	r.result.Pooled, _, err = evaluate.Ranking(r.crowd.Items, r.train, r.test, func(user int) ([]float64, error) {
 		return m.Scores(r.train[user], r.Job.Learner.Lambda)
 	})
 	return err
 }
 
-// plain counts the lists of the named people.
-func (r *recommending) plain(names []string) komd.Counts {
-	var profiles [][]int
+// plain counts in the lists of the named people, by the dumbest way there is, how
+// many like item i and item j, at i items + j.
+func (r *recommending) plain(names []string) []int64 {
+	counts := make([]int64, r.crowd.Items*r.crowd.Items)
 	for _, name := range names {
-		profiles = append(profiles, r.train[r.place[name]])
+		profile := r.train[r.place[name]]
+		for _, i := range profile {
+			for _, j := range profile {
+				counts[i*r.crowd.Items+j]++
+			}
+		}
 	}
-	return komd.CountsOf(r.crowd.Items, profiles)
+	return counts
 }
 
 func (r *recommending) exactPopularity() bool {
 	plain := r.plain(r.first.server.Survivors())
 	for i, n := range r.first.sums() {
-		if float64(n) != plain.C.Row(i)[i] {
+		if n != plain[i*r.crowd.Items+i] {
 			return false
 		}
 	}
@@ -57,7 +61,7 @@ func (r *recommending) exactTriangle() bool {
 	at := 0
 	for k, i := range r.kept {
 		for _, j := range r.kept[k:] {
-			if float64(sums[at]) != plain.C.Row(i)[j] {
+			if sums[at] != plain[i*r.crowd.Items+j] {
 				return false
 			}
 			at++

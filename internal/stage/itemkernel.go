@@ -21,8 +21,8 @@ type ItemKernel struct {
 // one stands for a kernel value of 1.
 const one = math.MaxUint16
 
-// ItemSpec is the kernel of a job as learn/komd knows it.
-func ItemSpec(k job.Kernel) komd.Spec {
+// itemSpec is the kernel of a job as learn/komd knows it.
+func itemSpec(k job.Kernel) komd.Spec {
 	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Coef0: k.Coef0, Gamma: k.Gamma}
 }
 
@@ -50,7 +50,7 @@ func (c Crowd) ItemKernel(second Summation, kept []int, pairs []int64, people in
 			counts.C.Row(r)[r+s], counts.C.Row(r + s)[r] = n, n
 		}
 	}
-	values, err := ItemSpec(c.Job.Kernel).Kernel(counts)
+	values, err := itemSpec(c.Job.Kernel).Kernel(counts)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +61,16 @@ func (c Crowd) ItemKernel(second Summation, kept []int, pairs []int64, people in
 		}
 	}
 	return k, nil
+}
+
+// PooledModel is what the same learner makes of all lists in one place, without
+// any threshold: what privacy costs is measured by it.
+func (c Crowd) PooledModel(profiles [][]int) (*komd.Model, error) {
+	k, err := itemSpec(c.Job.Kernel).Kernel(komd.CountsOf(c.Items, profiles))
+	if err != nil {
+		return nil, err
+	}
+	return komd.New(k), nil
 }
 
 // Model is what a device computes with: a kernel over the whole catalogue, with

@@ -1,8 +1,6 @@
 package komd_test
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/learn/komd"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/linalg"
@@ -95,27 +94,26 @@ func movieLens(t *testing.T) (train, test [][]int) {
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
-	file, err := os.ReadFile(filepath.Join(dir, "ml-100k", "u.data"))
+	file, err := os.Open(filepath.Join(dir, "ml-100k", "u.data"))
 	if err != nil {
 		if os.Getenv("MERCER_REQUIRE_DATA") == "1" {
 			t.Fatal(err)
 		}
 		t.Skip("MovieLens is not here: set MERCER_DATA to the folder that holds ml-100k")
 	}
-	train, test = make([][]int, 943), make([][]int, 943)
-	for lines := bufio.NewScanner(bytes.NewReader(file)); lines.Scan(); {
-		var user, item int
-		if _, err := fmt.Sscan(lines.Text(), &user, &item); err != nil {
-			t.Fatal(err)
-		}
-		u := user - 1
-		if (len(train[u])+len(test[u]))%10 == 9 {
-			test[u] = append(test[u], item-1)
-		} else {
-			train[u] = append(train[u], item-1)
-		}
+	defer file.Close()
+	ratings, err := dataset.ReadRatings(file, dataset.RatingsOptions{Name: "u.data"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return train, test
+	in, out, err := ratings.EveryPerUser(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ratings.Items) != catalogue {
+		t.Fatalf("%d items, want %d", len(ratings.Items), catalogue)
+	}
+	return ratings.Profiles(in), ratings.Profiles(out)
 }
 
 const catalogue = 1682

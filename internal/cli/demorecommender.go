@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/examples"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/simulate"
+)
+
+// The demonstration is small: the example has all 943 people.
+const (
+	demoPeople  = 250
+	demoItems   = 400 // generated
+	demoRatings = 60  // generated, of each person
+)
+
+// recommender lets a small crowd recommend films to itself.
+func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
+	if err := folder(f.out); err != nil {
+		return nil, err
+	}
+	file, err := examples.Read("fedcfk-ml100k")
+	if err != nil {
+		return nil, err
+	}
+	j, err := job.Parse("fedcfk-ml100k.yaml", file)
+	if err != nil {
+		return nil, err
+	}
+	ratings, err := a.demoRatings(j)
+	if err != nil {
+		return nil, err
+	}
+	j.Name = "demo-recommender"
+	return a.simulateCrowd(ctx, j, ratings, f.out, f.seed.source())
+}
+
+// demoRatings are the first people of MovieLens, or, where that is not at hand,
+// made up; the result says which.
+func (a *app) demoRatings(j *job.Job) (*dataset.Ratings, error) {
+	r, err := a.library().Ratings(j.Data.Source)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return simulate.GeneratedRatings(demoPeople, demoItems, demoRatings, [32]byte{}), nil
+	case err != nil:
+		return nil, err
+	}
+	return r.First(demoPeople), nil
+}

@@ -1,0 +1,101 @@
+package job
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+const recommender = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: films}
+spec:
+  data:
+    source: u.data
+    partition: {by: devices}
+    test: {every: 10}
+  protocol: {name: fedcfk}
+  kernel: {name: linear}
+  learner: {name: cf-komd}
+`
+
+func TestRecommender(t *testing.T) {
+	j, err := Parse("job.yaml", []byte(recommender))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Protocol{Name: FedCFK, Mode: Hardened, Adversary: Active, Corrupted: .05, Dropped: .1, Threshold: 10, Margin: MarginCorrupted}
+	if d := cmp.Diff(want, j.Protocol); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]Comparison{Pooled}, j.Compare); d != "" || j.Data.Scale != None || j.Learner.Lambda != komd.DefaultLambda {
+		t.Errorf("%s %+v", d, j)
+	}
+	if string(Active) != string(secagg.Active) || string(SemiHonest) != string(secagg.SemiHonest) {
+		t.Error("other names of adversaries than the protocol's")
+	}
+	if maxItemDegree != komd.MaxDegree {
+		t.Error("another bound than the learner's")
+	}
+	if err := j.Simulable(); err != nil {
+		t.Error(err)
+	}
+	if err := j.Deployable(); err == nil || err.Error() != "job: protocol fedcfk among real devices is not in this version; try it with mercer simulate" {
+		t.Errorf("a crowd is deployed: %v", err)
+	}
+	checkRoundTrip(t, j)
+	full := strings.NewReplacer(
+		"{by: devices}", "{by: devices, dropout: 0.02}\n    like: 4", "{every: 10}", "{by: user-time, fraction: 0.2}",
+		"{name: fedcfk}", "{name: fedcfk, mode: hardened, adversary: semi-honest, corrupted: 0.1, dropped: 0.2, threshold: 3, margin: none}",
+		"{name: linear}", "{name: polynomial, gamma: 1, coef0: 1, degree: 2}", "{name: cf-komd}", "{name: cf-komd, lambda: 1}\n  compare: []",
+	).Replace(recommender)
+	if j, err = Parse("job.yaml", []byte(full)); err != nil {
+		t.Fatal(err)
+	}
+	if j.Data.Like != 4 || j.Data.Partition.Dropout != .02 || j.Data.Test != (Test{By: UserTime, Fraction: .2}) || j.Protocol.Threshold != 3 || len(j.Compare) != 0 {
+		t.Errorf("%+v", j)
+	}
+	checkRoundTrip(t, j)
+}
+
+func TestBadRecommenders(t *testing.T) {
+	for name, tt := range map[string]struct{ old, bad, want string }{
+		"paper":              {"{name: fedcfk}", "{name: fedcfk, mode: paper}", "job.yaml:9: mode paper of fedcfk is not in this version: it adds the same people's lists again and again and asks for rows, both of which give profiles away; use mode: hardened"},
+		"encoder":            {"{name: fedcfk}", "{name: fedcfk, wire: float32}", "job.yaml:9: protocol fedcfk has no wire; remove it"},
+		"a key of crowds":    {"{name: fedcfk}", "{name: okra, threshold: 3}", "job.yaml:9: protocol okra has no threshold; remove it"},
+		"pooled":             {"{name: fedcfk}", "{name: pooled, dropped: 0.3}", "job.yaml:9: protocol pooled has no dropped; remove it"},
+		"share":              {"{name: fedcfk}", "{name: fedcfk, corrupted: 1.5}", "job.yaml:9: corrupted is 1.5; write a share of the clients from 0 to below 1, such as 0.1"},
+		"threshold":          {"{name: fedcfk}", "{name: fedcfk, threshold: 0}", "job.yaml:9: threshold is 0; write a whole number from 1"},
+		"margin":             {"{name: fedcfk}", "{name: fedcfk, margin: all}", `job.yaml:9: unknown margin "all"; this version has corrupted, none`},
+		"another learner":    {"{name: cf-komd}", "{name: kpca}", "job.yaml:11: protocol fedcfk and learner kpca do not go together; fedcfk and cf-komd do"},
+		"another protocol":   {"{name: fedcfk}", "{name: okra}", "job.yaml:11: protocol okra and learner cf-komd do not go together; fedcfk and cf-komd do"},
+		"lambda":             {"{name: cf-komd}", "{name: cf-komd, lambda: -1}", "job.yaml:11: lambda is -1; write a number above 0"},
+		"rows":               {"{by: devices}", "{parties: [a, b]}", "job.yaml:5: protocol fedcfk and this partition do not go together; fedcfk takes partition: {by: devices}, and others do not"},
+		"parties":            {"{by: devices}", "{by: devices, parties: [a, b]}", "job.yaml:7: every device is a party of its own; remove parties and skew"},
+		"dropout of rows":    {"{by: devices}", "{parties: [a, b], dropout: .1}", "job.yaml:7: dropout is of devices; remove it"},
+		"dropout":            {"{by: devices}", "{by: devices, dropout: 1}", "job.yaml:7: dropout is 1; write a share of the devices from 0 to below 1, such as 0.1"},
+		"too much dropout":   {"{by: devices}", "{by: devices, dropout: .2}", "job.yaml:5: dropout is 0.2, and the protocol gives way to 0.1 only; raise dropped or lower dropout"},
+		"label":              {"source: u.data", "source: u.data\n    label: rating", "job.yaml:5: fedcfk reads one source of ratings; it has no label, id, folds or test source"},
+		"random test":        {"{every: 10}", "{fraction: 0.1}", "job.yaml:5: ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}"},
+		"by alone":           {"{every: 10}", "{by: time}", "job.yaml:8: by says which ratings are the newest; beside it give fraction: 0.1 and nothing else"},
+		"scale":              {"{every: 10}", "{every: 10}\n    scale: minmax", "job.yaml:9: ratings are not scaled; remove scale"},
+		"alone":              {"{name: cf-komd}", "{name: cf-komd}\n  compare: [alone]", "job.yaml:12: one person alone has nothing to recommend from; write compare: [pooled] or []"},
+		"prediction":         {"{name: cf-komd}", "{name: cf-komd}\n  prediction: open", "job.yaml:12: fedcfk has no prediction: open, since every device predicts for itself; remove it"},
+		"kernel":             {"{name: linear}", "{name: matern}", "job.yaml:10: learner cf-komd has no kernel matern; it has linear, polynomial, tanimoto, rbf"},
+		"kernel in units":    {"{name: linear}", "{name: rbf, gamma_unit: median}", "job.yaml:10: fedcfk has no gamma_unit; give gamma as a number"},
+		"polynomial's gamma": {"{name: linear}", "{name: polynomial, gamma: 2}", "job.yaml:10: gamma of a kernel between items is 2; it is (C + coef0)^degree, so write gamma: 1"},
+		"degree":             {"{name: linear}", "{name: polynomial, gamma: 1, degree: 40}", "job.yaml:10: degree of a kernel between items is 40; write 1 to 20"},
+	} {
+		if !strings.Contains(recommender, tt.old) {
+			t.Fatalf("%s: nothing to replace", name)
+		}
+		_, err := Parse("job.yaml", []byte(strings.Replace(recommender, tt.old, tt.bad, 1)))
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s\n got %v\nwant %s", name, err, tt.want)
+		}
+	}
+}
