@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -46,7 +47,7 @@ type Failure struct {
 type Traffic struct{ ToServer, FromServer uint64 }
 
 // batch is how many clients compute before the server hears of it. It bounds
-// memory: each may have 4 MiB to send.
+// memory: each may have 4 MiB to send, and two batches are under way.
 const batch = 16
 
 // Run runs the session to its end. A client that fails is out, as if it had
@@ -107,25 +108,50 @@ func newRun(c Config) (*run, error) {
 	return r, r.serve(context.Background(), protocol.Start{})
 }
 
-// round gives every client one turn.
+// round gives every client one turn. While the server hears one batch, the next
+// one computes; what the server says meanwhile waits for the next round, so that
+// it makes no difference who is faster.
 func (r *run) round(ctx context.Context) (moved bool, err error) {
-	for lo := 0; lo < len(r.seats) && r.end == nil; lo += batch {
-		seats := r.seats[lo:min(lo+batch, len(r.seats))]
+	for _, s := range r.seats {
+		s.settle()
+	}
+	ahead := r.compute(0)
+	for lo := 0; lo < len(r.seats); lo += batch {
+		moved = <-ahead || moved
+		ahead = r.compute(lo + batch)
+		for _, s := range r.batch(lo) {
+			taken, err := r.deliver(ctx, s)
+			if err != nil {
+				<-ahead
+				return false, err
+			}
+			moved = moved || taken
+		}
+	}
+	return moved, nil
+}
+
+// batch is the clients from lo on that take their turn together.
+func (r *run) batch(lo int) []*seat {
+	lo = min(lo, len(r.seats))
+	return r.seats[lo:min(lo+batch, len(r.seats))]
+}
+
+// compute lets a batch take its turn, and tells whether anybody had anything to
+// do.
+func (r *run) compute(lo int) <-chan bool {
+	done := make(chan bool, 1)
+	go func() {
+		seats := r.batch(lo)
 		worked := make([]bool, len(seats))
 		linalg.For(len(seats), 1, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				worked[i] = seats[i].work()
 			}
 		})
-		for i, s := range seats {
-			taken, err := r.deliver(ctx, s)
-			if err != nil {
-				return false, err
-			}
-			moved = moved || worked[i] || taken
-		}
-	}
-	return moved, nil
+		done <- slices.Contains(worked, true)
+	}()
+	return done
 }
 
 // deliver hands a client's messages to the server until it has no room.
@@ -169,7 +195,7 @@ func (r *run) obey(e protocol.Effects) error {
 			return fmt.Errorf("crowd: the server writes to %q, who is no client", m.Receiver)
 		}
 		r.FromServer += uint64(len(m.Body))
-		s.take(m)
+		s.arrived = append(s.arrived, m)
 	}
 	for _, t := range e.Arm {
 		r.armed = t

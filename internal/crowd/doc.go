@@ -5,8 +5,9 @@
 //
 // Clients take turns in batches, in the descriptor's order. In a batch they
 // compute at the same time, on all cores; what they send is handed to the server
-// one by one, in order. So the result depends on nothing but the machines, and
-// memory holds the messages of one batch and what the server has told clients.
+// one by one, in order, while the next batch computes. So the result depends on
+// nothing but the machines, and memory holds the messages of two batches and what
+// the server has told clients.
 // A client whose message the server puts off computes nothing more until it is
 // taken. When nobody has anything to do, the time that the server was waiting for
 // the missing ones is over.

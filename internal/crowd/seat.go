@@ -6,12 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// seat is a client's place in a session. Only its own client works on it during
-// a batch.
+// seat is a client's place in a session. While its batch computes, its own client
+// alone works on it, but for arrived.
 type seat struct {
 	Client
 	session protocol.SessionID
 	server  string
+	arrived []protocol.Message // for the next round; the server's side alone touches it
 	inbox   []protocol.Event
 	outbox  []protocol.Message // of one step; nothing more happens until it is empty
 	gone    bool               // left or failed
@@ -19,11 +20,14 @@ type seat struct {
 	err     error
 }
 
-// take accepts a message, unless nobody is there.
-func (s *seat) take(m protocol.Message) {
-	if !s.gone {
-		s.inbox = append(s.inbox, protocol.Received{Message: m})
+// settle takes in what has arrived, unless nobody is there any more.
+func (s *seat) settle() {
+	for _, m := range s.arrived {
+		if !s.gone {
+			s.inbox = append(s.inbox, protocol.Received{Message: m})
+		}
 	}
+	s.arrived = nil
 }
 
 // work takes one event, if there is one and everything before has been sent.

@@ -29,7 +29,7 @@ const (
 const MaxCatalogue = 1 << 13
 
 // Crowd is what is public about a FedCFK job before it starts (Hannemann et al.,
-// federated collaborative filtering by CF-KOMD): two secure sums over many
+// federated collaborative filtering by CF-KOMD; the addition of every list once, and never again, is ours): two secure sums over many
 // clients. The first counts how many like each item. The second counts, for items
 // that enough people like, how many like both of two.
 type Crowd struct {
@@ -83,7 +83,7 @@ func Share(part float64, clients int) int {
 // Popularity describes the first sum, over the listed clients.
 func (c Crowd) Popularity(clients []string) (Summation, error) {
 	if c.Items < 1 || c.Items > MaxCatalogue {
-		return Summation{}, fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxCatalogue)
+		return Summation{}, session.BadInput(fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxCatalogue))
 	}
 	return c.sum(0, PurposePopularity, clients, c.Items, protocol.SessionID{}, nil)
 }
