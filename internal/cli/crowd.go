@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
@@ -23,6 +24,9 @@ func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ra
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if a.env("GOGC") == "" { // every client's masks and keys are small objects: let half as much garbage gather
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
+	}
 	result, err := orAbandon(ctx, func() (*stage.Result, error) {
 		cpu, _ := daemon.Usage()
 		bars := a.progress()

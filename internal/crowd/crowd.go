@@ -166,6 +166,7 @@ func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 			return taken, err
 		}
 		r.ToServer += uint64(len(m.Body))
+		s.outbox[0].Body = nil // or the rest of the list would hold on to it
 		taken, s.outbox = true, s.outbox[1:]
 	}
 	return taken, nil

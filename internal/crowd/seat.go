@@ -36,6 +36,7 @@ func (s *seat) work() bool {
 		return false
 	}
 	event := s.inbox[0]
+	s.inbox[0] = nil // or the rest of the list would hold on to it
 	s.inbox = s.inbox[1:]
 	effects, err := s.Machine.Step(event)
 	if err == nil {

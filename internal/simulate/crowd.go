@@ -37,7 +37,7 @@ type CrowdConfig struct {
 // whether the sums are exact, are computed on the side, from data that no server
 // would have.
 func Crowd(ctx context.Context, c CrowdConfig) (*stage.Result, error) {
-	began := time.Now()
+	first := time.Now()
 	p, err := gather(c)
 	if err != nil {
 		return nil, err
@@ -48,23 +48,18 @@ func Crowd(ctx context.Context, c CrowdConfig) (*stage.Result, error) {
 	for _, profile := range p.train {
 		result.Crowd.Ratings += len(profile)
 	}
-	lap := func(name string) {
-		result.Timings[name] = time.Since(began).Seconds()
-		began = time.Now()
-	}
 	r := &recommending{people: p, result: result}
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
 	}{{"popularity", r.popularity}, {"triangle", r.triangle}, {"learn", r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}} {
+		began := time.Now()
 		if err := step.do(ctx); err != nil {
 			return nil, err
 		}
-		lap(step.name)
+		result.Timings[step.name] = time.Since(began).Seconds()
 	}
-	for _, seconds := range result.Timings {
-		result.Timings["total"] += seconds
-	}
+	result.Timings["total"] = time.Since(first).Seconds()
 	return result, nil
 }
 
@@ -127,15 +122,15 @@ func splitRatings(j *job.Job, all *dataset.Ratings) (train, test [][]int, err er
 	return liked.Profiles(in), liked.Profiles(out), err
 }
 
-// summed is a secure sum that has ended.
+// summed is a secure sum that has ended. Its machines are gone: a crowd's take
+// hundreds of megabytes.
 type summed struct {
 	stage.Summation
-	server  *secagg.Server
-	clients map[string]*secagg.Client
 	*crowd.Result
+	sums  []int64
+	added []string            // who is in the sum, as the server knows
+	heard map[string][]string // the same, as each client has heard it
 }
-
-func (s *summed) sums() []int64 { return s.server.Sums()[0] }
 
 // sum runs one secure sum among the named people.
 func (p *people) sum(ctx context.Context, s stage.Summation, vector func(device *stage.Device) secagg.Vector) (*summed, error) {
@@ -158,20 +153,22 @@ func (p *people) sum(ctx context.Context, s stage.Summation, vector func(device 
 	}
 	leavers := p.leavers(s.Session.Purpose, names)
 	clients := make([]crowd.Client, len(names))
-	out := &summed{Summation: s, server: server, clients: make(map[string]*secagg.Client, len(names))}
 	for i, name := range names {
-		out.clients[name] = machines[i]
 		clients[i] = crowd.Client{
 			Name: name, Machine: machines[i], InputHash: machines[i].InputHash(),
 			Ledger: &p.ledgers[p.place[name]], LeavesBefore: leavers[name],
 		}
 	}
-	out.Result, err = crowd.Run(ctx, crowd.Config{Session: s.Session, Server: server, Clients: clients, Progress: p.Progress})
+	went, err := crowd.Run(ctx, crowd.Config{Session: s.Session, Server: server, Clients: clients, Progress: p.Progress})
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range out.Failures {
+	for _, f := range went.Failures {
 		return nil, fmt.Errorf("simulate: %s gave up: %w", f.Client, f.Err)
+	}
+	out := &summed{Summation: s, Result: went, sums: server.Sums()[0], added: server.Survivors(), heard: make(map[string][]string, len(names))}
+	for i, name := range names {
+		out.heard[name] = machines[i].Survivors()
 	}
 	return out, nil
 }
@@ -220,16 +217,16 @@ func (r *recommending) popularity(ctx context.Context) error {
 
 // triangle is the second sum, to which every device that is still there agrees.
 func (r *recommending) triangle(ctx context.Context) error {
-	s, kept, err := r.crowd.Triangle(r.first.Summation, r.first.sums(), r.first.Stayed)
+	s, kept, err := r.crowd.Triangle(r.first.Summation, r.first.sums, r.first.Stayed)
 	if err != nil {
 		return err
 	}
-	proposal := stage.Proposal{Sums: r.first.sums(), Clients: r.first.Stayed, Session: s.Session.ID()}
+	proposal := stage.Proposal{Sums: r.first.sums, Clients: r.first.Stayed, Session: s.Session.ID()}
 	errs := make([]error, len(r.first.Stayed))
 	linalg.For(len(errs), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			name := r.first.Stayed[i]
-			_, _, errs[i] = r.devices[r.place[name]].Accept(r.first.Summation, r.first.clients[name].Survivors(), proposal)
+			_, _, errs[i] = r.devices[r.place[name]].Accept(r.first.Summation, r.first.heard[name], proposal)
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -248,15 +245,15 @@ func (r *recommending) note(s *summed) {
 	clients := len(s.Session.Members) - 1
 	r.result.Crowd.Sums = append(r.result.Crowd.Sums, stage.CrowdSum{
 		Purpose: s.Session.Purpose, Clients: clients, Holders: degree.Holders, Threshold: degree.Threshold,
-		Added: len(s.server.Survivors()), Vanished: clients - len(s.Stayed),
+		Added: len(s.added), Vanished: clients - len(s.Stayed),
 		Entries: layout.Entries(), Vector: 8 * layout.Words(), ToServer: s.Traffic.ToServer, FromServer: s.Traffic.FromServer,
 	})
 }
 
 // learn makes the kernel, as the devices get it.
 func (r *recommending) learn(context.Context) error {
-	added := r.second.server.Survivors()
-	kernel, err := r.crowd.ItemKernel(r.second.Summation, r.kept, r.second.sums(), len(added))
+	added := r.second.added
+	kernel, err := r.crowd.ItemKernel(r.second.Summation, r.kept, r.second.sums, len(added))
 	if err != nil {
 		return err
 	}
@@ -277,8 +274,8 @@ func (r *recommending) learn(context.Context) error {
 	c := r.result.Crowd
 	c.Cut, c.Kept, c.Broadcast = r.crowd.Cut(c.People), len(r.kernel.Kept), len(broadcast)
 	r.result.Leakage = r.crowd.Leakage(stage.CrowdFacts{
-		First: r.first.Summation, Second: r.second.Summation, Sums: r.first.sums(), Kept: r.kept,
-		Pairs: r.second.sums(), Added: len(added), Broadcast: r.kernel,
+		First: r.first.Summation, Second: r.second.Summation, Sums: r.first.sums, Kept: r.kept,
+		Pairs: r.second.sums, Added: len(added), Broadcast: r.kernel,
 	})
 	return nil
 }
@@ -286,7 +283,7 @@ func (r *recommending) learn(context.Context) error {
 // evaluate lets every device recommend, also those that have vanished: they get
 // the broadcast when they are back.
 func (r *recommending) evaluate(context.Context) (err error) {
-	m, popularity, lambda := r.kernel.Model(), r.first.sums(), r.Job.Learner.Lambda
+	m, popularity, lambda := r.kernel.Model(), r.first.sums, r.Job.Learner.Lambda
 	recommend := func(user int) ([]float64, error) {
 		return r.devices[user].Recommend(m, r.kernel.Kept, popularity, lambda)
 	}

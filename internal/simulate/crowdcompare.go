@@ -47,8 +47,8 @@ func (r *recommending) plain(names []string) []int64 {
 }
 
 func (r *recommending) exactPopularity() bool {
-	plain := r.plain(r.first.server.Survivors())
-	for i, n := range r.first.sums() {
+	plain := r.plain(r.first.added)
+	for i, n := range r.first.sums {
 		if n != plain[i*r.crowd.Items+i] {
 			return false
 		}
@@ -57,7 +57,7 @@ func (r *recommending) exactPopularity() bool {
 }
 
 func (r *recommending) exactTriangle() bool {
-	plain, sums := r.plain(r.second.server.Survivors()), r.second.sums()
+	plain, sums := r.plain(r.second.added), r.second.sums
 	at := 0
 	for k, i := range r.kept {
 		for _, j := range r.kept[k:] {
@@ -75,7 +75,7 @@ const shown = 5
 
 // recommend shows what the first device would.
 func (r *recommending) recommend() error {
-	scores, err := r.devices[0].Recommend(r.kernel.Model(), r.kernel.Kept, r.first.sums(), r.Job.Learner.Lambda)
+	scores, err := r.devices[0].Recommend(r.kernel.Model(), r.kernel.Kept, r.first.sums, r.Job.Learner.Lambda)
 	if err != nil {
 		return err
 	}

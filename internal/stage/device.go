@@ -73,8 +73,9 @@ func (d *Device) Triangle(kept []int) Triangle {
 }
 
 // Recommend returns a score for every item of the catalogue: the device solves
-// for its own weights. Only items in the kernel count as liked; a person who
-// likes none of them gets what is popular.
+// for its own weights. Only items in the kernel count as liked. What is known of
+// the others is how popular they are: they follow in that order. So does
+// everything for a person who likes nothing that is in the kernel.
 func (d *Device) Recommend(m *komd.Model, kept []int, popularity []int64, lambda float64) ([]float64, error) {
 	var known []int
 	for _, item := range kept {
@@ -82,12 +83,23 @@ func (d *Device) Recommend(m *komd.Model, kept []int, popularity []int64, lambda
 			known = append(known, item)
 		}
 	}
+	low, scores := 0.0, make([]float64, len(popularity))
 	if len(known) > 0 {
-		return m.Scores(known, lambda)
+		var err error
+		if scores, err = m.Scores(known, lambda); err != nil {
+			return nil, err
+		}
+		for _, i := range kept {
+			low = min(low, scores[i])
+		}
+	} else {
+		kept = nil
 	}
-	scores := make([]float64, len(popularity))
+	most := float64(slices.Max(popularity) + 1)
 	for i, n := range popularity {
-		scores[i] = float64(n)
+		if _, in := slices.BinarySearch(kept, i); !in {
+			scores[i] = low - 1 + float64(n)/most
+		}
 	}
 	return scores, nil
 }

@@ -28,10 +28,11 @@ const (
 // them.
 const MaxCatalogue = 1 << 13
 
-// Crowd is what is public about a FedCFK job before it starts (Hannemann et al.,
-// federated collaborative filtering by CF-KOMD; the addition of every list once, and never again, is ours): two secure sums over many
-// clients. The first counts how many like each item. The second counts, for items
-// that enough people like, how many like both of two.
+// Crowd is what is public about a FedCFK job before it starts (Polato, Gallinaro
+// and Aiolli, "Privacy-preserving kernel computation for vertically partitioned
+// data"; two sums for one, and adding every list once only, are ours): two secure
+// sums over many clients. The first counts how many like each item. The second
+// counts, for items that enough people like, how many like both of two.
 type Crowd struct {
 	Job    *job.Job
 	ID     session.JobID

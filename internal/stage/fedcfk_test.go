@@ -87,7 +87,7 @@ func checkVector(t *testing.T, rng *rand.Rand, v secagg.Vector, want []int64) {
 }
 
 // The second session's name depends on all that it is to hold (rule 12).
-func TestSecondSessionHoldsTheFirst(t *testing.T) {
+func TestRule12_SecondSessionHoldsTheFirst(t *testing.T) {
 	c := crowdOf(4, job.MarginNone)
 	first, err := c.Popularity(named(100))
 	if err != nil {
