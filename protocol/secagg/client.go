@@ -93,7 +93,7 @@ func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 func (c *Client) Survivors() []string {
 	var names []string
 	for _, i := range c.survivors.list() {
-		names = append(names, c.names[i])
+		names = append(names, c.name(i))
 	}
 	return names
 }
