@@ -127,9 +127,6 @@ func (s *Server) takeMasked(m protocol.Message, from int) error {
 		return inconsistent(m.Sender, "a piece of %d bytes, it has %d", len(m.Body), 8*(hi-lo))
 	}
 	p := s.peers[from]
-	if p.stalled {
-		return stray(m)
-	}
 	if p.upload == nil {
 		if s.uploads == s.limits.Uploads {
 			return protocol.ErrLater

@@ -18,8 +18,8 @@
 //     who holds shares of whose secrets.
 //   - A client learns who takes part, who is in the sum, and of its neighbours
 //     that they are its neighbours. It learns no vector and not the sum.
-//   - Clients that work together learn the sum of nothing: without the server
-//     they see no masked vector.
+//   - Clients that work together learn nothing of the others' vectors: without
+//     the server they see no masked one.
 //   - The server and corrupted clients together learn the sum of the others'
 //     vectors: of at least Minimum less the corrupted ones. With one honest
 //     client left that is its vector.
@@ -54,8 +54,10 @@
 // # What is not promised
 //
 // A client can add anything within a word, and nobody can tell. One client that
-// hands out wrong shares, or a server, can keep a session from giving a sum; wrong
-// shares are found out if more than a threshold came, but not whose they are. The
+// hands out or gives up wrong shares can keep a session from giving a sum, and so
+// can the server. Wrong shares are found out if more than a threshold of them
+// came, but not whose they are; if exactly a threshold came, a wrong share of a
+// self mask makes the sum wrong. The
 // sum itself may tell much about a person who differs from all others, and two
 // sums over crowds that differ by one person tell all about that person: clients
 // contribute once for each epoch and purpose, so whoever approves of a session

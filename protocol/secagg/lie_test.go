@@ -271,6 +271,22 @@ func TestStalledVectorsMakeRoom(t *testing.T) {
 	}
 }
 
+// What a client that was given up sends after all is not used, and no offence.
+func TestStalledVectorsDoNotGoOn(t *testing.T) {
+	c := newCrowd(t, spec(Active), 5)
+	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.started, s.round, s.sharers = true, roundMasked, s.all
+	s.peers[1].upload = s.newUpload()
+	s.giveUp()
+	m := protocol.Message{Header: c.session.Header(c.names[1], "server", roundMasked, kindMasked), Body: make([]byte, 8*c.params.Layout().Words())}
+	if _, err := s.Step(protocol.Received{Message: m}); err != nil || s.survivors.has(1) || s.uploads != 0 {
+		t.Errorf("%v, in the sum: %v, %d uploads", err, s.survivors.has(1), s.uploads)
+	}
+}
+
 // With room to spare nobody is waiting for it: those who stopped are dropped as
 // all who vanish.
 func TestFewStalledVectorsAreDropped(t *testing.T) {

@@ -37,10 +37,10 @@ func TestProperties(t *testing.T) {
 		inFlight int64
 		runs     int
 	}{
-		{"semi-honest", few(SemiHonest), 4, true, 16 << 10, 20},
-		{"active", few(Active), 4, true, 16 << 10, 30},
-		{"sparse semi-honest", insecureSparse(SemiHonest), 9, false, 32 << 10, 10},
-		{"sparse active", insecureSparse(Active), 9, false, 32 << 10, 15},
+		{"semi-honest", few(SemiHonest), 4, true, 16 << 10, 12},
+		{"active", few(Active), 4, true, 16 << 10, 20},
+		{"sparse semi-honest", insecureSparse(SemiHonest), 9, false, 32 << 10, 6},
+		{"sparse active", insecureSparse(Active), 9, false, 32 << 10, 10},
 		{"chunks", long, 4, true, 4 * 2 * protocol.MaxChunkBytes, 2},
 	} {
 		protocoltest.Run(t, protocoltest.Protocol{Name: tt.name, New: func(t testing.TB) protocoltest.Case {

@@ -129,7 +129,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case !known || round%2 == 1 || round > s.round: // odd rounds are the server's own
 		return protocol.Effects{}, stray(m)
-	case round < s.round || s.recovery != nil:
+	case round < s.round || s.recovery != nil || s.peers[from].stalled:
 		return protocol.Effects{}, nil // declared dropped: what still comes is not used
 	case !s.expected().has(from) || s.heard().has(from):
 		return protocol.Effects{}, stray(m)
