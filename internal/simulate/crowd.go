@@ -111,10 +111,10 @@ func splitRatings(j *job.Job, all *dataset.Ratings) (train, test [][]int, err er
 		liked = all.Liked(j.Data.Like)
 	}
 	var in, out []int
-	switch t := j.Data.Test; {
-	case t.By == job.Time:
+	switch t := j.Data.Test; t.By {
+	case job.Time:
 		in, out, err = liked.Newest(t.Fraction)
-	case t.By == job.UserTime:
+	case job.UserTime:
 		in, out, err = liked.NewestPerUser(t.Fraction)
 	default:
 		in, out, err = liked.EveryPerUser(t.Every)

@@ -220,15 +220,14 @@ func movieLens(t *testing.T) ([][]int, int) {
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
-	f, err := os.Open(filepath.Join(dir, "ml-100k", "u.data"))
+	file, err := os.ReadFile(filepath.Join(dir, "ml-100k", "u.data"))
 	if err != nil {
 		if os.Getenv("MERCER_REQUIRE_DATA") == "1" {
 			t.Fatal(err)
 		}
 		t.Skip("MovieLens is not here: set MERCER_DATA to the folder that holds ml-100k")
 	}
-	defer f.Close()
-	r, err := dataset.ReadRatings(f, dataset.RatingsOptions{Name: "u.data"})
+	r, err := dataset.ReadRatings(bytes.NewReader(file), dataset.RatingsOptions{Name: "u.data"})
 	if err != nil {
 		t.Fatal(err)
 	}

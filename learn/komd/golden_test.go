@@ -1,6 +1,7 @@
 package komd_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -94,15 +95,14 @@ func movieLens(t *testing.T) (train, test [][]int) {
 	if dir == "" {
 		dir = filepath.Join("..", "..", "..", "shared", "data")
 	}
-	file, err := os.Open(filepath.Join(dir, "ml-100k", "u.data"))
+	file, err := os.ReadFile(filepath.Join(dir, "ml-100k", "u.data"))
 	if err != nil {
 		if os.Getenv("MERCER_REQUIRE_DATA") == "1" {
 			t.Fatal(err)
 		}
 		t.Skip("MovieLens is not here: set MERCER_DATA to the folder that holds ml-100k")
 	}
-	defer file.Close()
-	ratings, err := dataset.ReadRatings(file, dataset.RatingsOptions{Name: "u.data"})
+	ratings, err := dataset.ReadRatings(bytes.NewReader(file), dataset.RatingsOptions{Name: "u.data"})
 	if err != nil {
 		t.Fatal(err)
 	}
