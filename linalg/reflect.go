@@ -5,12 +5,14 @@ import "fmt"
 // lanes is how many vectors are reflected together.
 const lanes = 16
 
-// Reflect sets each row x of m, of n values, to H_0 H_1 ... H_{c-1} D x. D
-// multiplies the first c coordinates by their signs, 1 or -1. Householder's reflections H_j = I - beta[j] v_j v_j^T are of the coordinates j
-// to n-1: vectors[j] holds v_j, n-j values, and c is at most n. What becomes of
-// a row does not depend on the others. That takes about as many multiply-adds
-// as the product with an n x c matrix, and the matrix is never made. It runs on
-// one core; use it inside For. It panics on other lengths.
+// Reflect sets each row x of m, of n values, to H_0 H_1 ... H_{c-1} [D; 0] x of
+// its first c values, whatever the others are. D multiplies them by their
+// signs, 1 or -1. Householder's reflections H_j = I - beta[j] v_j v_j^T are of
+// the coordinates j to n-1: vectors[j] holds v_j, n-j values, and c is at most n.
+// What becomes of a row does not depend on the others. That takes as long as
+// making the n x c matrix, about that of reflecting c/2 rows, and the
+// product with it. It runs on one core; use it inside For. It panics on other
+// lengths.
 func Reflect(m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(Paths()[0], m, signs, vectors, beta)
 }
@@ -24,28 +26,61 @@ func reflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, bet
 			panic(fmt.Sprintf("linalg: reflection %d of %d coordinates has %d", j, m.Cols, len(v)))
 		}
 	}
-	n, c := m.Cols, len(vectors)
+	kernel, c := microOf[float64](p), len(vectors)
+	frame := ceil(m.Cols, kernel.cols) * c
+	Scratch(frame+(c+kernel.cols)*kernel.rows, func(room []float64) {
+		q := panels[float64]{kernel.cols, c, room[:frame]}
+		makeFrame(p, q, m.Cols, signs, vectors, beta)
+		kernel.mulRows(m, q, room[frame:])
+	})
+}
+
+// makeFrame packs the n x c matrix of the reflections, lanes columns at a time:
+// each begins as a column of D. Reflections that leave those columns as they
+// are, because they are of later coordinates, are left out.
+func makeFrame(p Path, q panels[float64], n int, signs []int8, vectors [][]float64, beta []float64) {
+	c := len(vectors)
 	Scratch(n*lanes+(c+1)*(n+1), func(room []float64) {
 		x, pairs := room[:n*lanes], pairUp(room[n*lanes:], vectors)
-		for i := 0; i < m.Rows; i += lanes {
-			panel := m.Panel(i, min(i+lanes, m.Rows))
-			packPanel(x, panel, lanes, 0, n)
-			flipLanes(x, signs)
-			for at, pair := range pairs {
-				pair.apply(p, x, beta, c-1-2*at)
+		for first := 0; first < c; first += lanes {
+			end := min(first+lanes, c)
+			clear(x)
+			for j := first; j < end; j++ {
+				x[j*lanes+j-first] = float64(signs[j])
 			}
-			unpackPanel(panel, x, lanes)
+			for at := (c - end) / 2; at < len(pairs); at++ {
+				pairs[at].apply(p, x, beta, c-1-2*at)
+			}
+			q.setColumns(x, n, first, end)
 		}
 	})
 }
 
-// flipLanes is D. A product takes no branch, which signs would make at random.
-func flipLanes(x []float64, signs []int8) {
-	for j, s := range signs {
-		factor := float64(s)
-		at := x[j*lanes:][:lanes]
-		for l, v := range at {
-			at[l] = v * factor
+// setColumns copies columns first to end-1 of n rows, which are lanes values
+// apart in x.
+func (p panels[T]) setColumns(x []T, n, first, end int) {
+	for i := 0; i < n; i += p.width {
+		columns := Matrix[T]{end - first, min(p.width, n-i), p.width, p.at(i)[first*p.width:]}
+		unpackPanel(columns, x[i*lanes:], lanes)
+	}
+}
+
+// mulRows sets each row x of m to q times its first values. The room is for a
+// panel of rows and a tile.
+func (m micro[T]) mulRows(rows Matrix[T], q panels[T], room []T) {
+	x, spill := room[:q.depth*m.rows], room[q.depth*m.rows:]
+	for i := 0; i < rows.Rows; i += m.rows {
+		panel := rows.Panel(i, min(i+m.rows, rows.Rows))
+		packPanel(x, panel, m.rows, 0, q.depth)
+		for j := 0; j < rows.Cols; j += m.cols {
+			c := panel.Data[j:]
+			if panel.Rows == m.rows && j+m.cols <= rows.Cols {
+				m.set(q.depth, x, q.at(j), c, panel.Stride)
+				continue
+			}
+			m.set(q.depth, x, q.at(j), spill, m.cols)
+			inside := Matrix[T]{panel.Rows, min(m.cols, rows.Cols-j), panel.Stride, c}
+			copyRows(inside, Matrix[T]{inside.Rows, inside.Cols, m.cols, spill})
 		}
 	}
 }

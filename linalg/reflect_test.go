@@ -27,6 +27,7 @@ func reflections(n, c int) (signs []int8, vectors [][]float64, beta []float64) {
 // reflected is the definition, one vector and one reflection at a time.
 func reflected(x []float64, signs []int8, vectors [][]float64, beta []float64) []float64 {
 	x = slices.Clone(x)
+	clear(x[len(signs):])
 	for j, s := range signs {
 		x[j] *= float64(s)
 	}

@@ -72,7 +72,7 @@ func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 // Memory of an Encoder: hadamard at most 6 (rounds+1) (f+k) bytes (while it is
 // made, 10 (f+k) more) and one row per core; haar 1 KiB (f+k) and a second copy
 // of dst during Encode; block 8 (f+k) bytes and, per core, one row and one frame
-// (about 200 KiB) during Encode.
+// (about 500 KiB) during Encode.
 func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	if err := p.fits(f, k); err != nil {
 		return nil, err
