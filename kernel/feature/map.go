@@ -1,0 +1,65 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Map is features of some directions: first their cosines, then their sines.
+type Map struct {
+	Directions linalg.Matrix[float64] // directions x columns
+}
+
+// Len returns the number of features: two for each direction.
+func (m Map) Len() int { return 2 * m.Directions.Rows }
+
+// Width returns the number of columns of the rows that features are made of.
+func (m Map) Width() int { return m.Directions.Cols }
+
+// Rows sets row i of dst to the features of row i of x, on all cores: dst is
+// n x Len(), x is n x Width(). It panics on other shapes.
+func (m Map) Rows(dst, x linalg.Matrix[float64]) {
+	m.check(dst.Rows, dst.Cols, x)
+	half := m.Directions.Rows
+	phases := linalg.Matrix[float64]{Rows: dst.Rows, Cols: half, Stride: dst.Stride, Data: dst.Data}
+	linalg.MulTransB(phases, x, m.Directions)
+	linalg.For(dst.Rows, grain(half), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := dst.Row(i)
+			waves(row[:half], row[half:])
+		}
+	})
+}
+
+// Columns is Rows with dst transposed, Len() x n: what products that add up
+// over rows want to read.
+func (m Map) Columns(dst, x linalg.Matrix[float64]) {
+	m.check(dst.Cols, dst.Rows, x)
+	half := m.Directions.Rows
+	linalg.MulTransB(dst.Panel(0, half), m.Directions, x)
+	linalg.For(half, grain(dst.Cols), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			waves(dst.Row(i), dst.Row(half+i))
+		}
+	})
+}
+
+// waves turns phases into cosines and sets sines to their sines.
+func waves(phases, sines []float64) {
+	for i, p := range phases {
+		sines[i] = p - math.Pi/2
+	}
+	linalg.Cos(sines, sines)
+	linalg.Cos(phases, phases)
+}
+
+// grain is how many slices of a length one core turns at a time.
+func grain(length int) int { return max(1, 1<<14/max(1, length)) }
+
+func (m Map) check(n, features int, x linalg.Matrix[float64]) {
+	if n != x.Rows || features != m.Len() || x.Cols != m.Width() {
+		panic(fmt.Sprintf("feature: %d x %d is not room for %d features of each of %d x %d", n, features, m.Len(), x.Rows, x.Cols))
+	}
+}

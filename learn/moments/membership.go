@@ -1,0 +1,61 @@
+package moments
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// tiny stands for zero in a pseudo-inverse, beside the mean of the diagonal.
+const tiny = 1e-9
+
+// Leverages returns phi^T (A + shift I)^-1 phi for each row. With shift 0 it is
+// the leverage with respect to the rows behind A, by a shift too small to matter
+// where A has no inverse: rows that A's rows do not span get a huge one. With
+// shift alpha M/2, alpha the variance of a measurement's noise, alpha times it
+// is the variance of a Gaussian process with the kernel 2/M phi.phi there.
+func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float64, error) {
+	if shift == 0 {
+		for i := range s.Outer.Rows {
+			shift += s.Outer.Row(i)[i] / (One * One)
+		}
+		shift *= tiny / float64(s.Outer.Rows)
+	}
+	l, err := factor(s, shift)
+	if err != nil {
+		return nil, fmt.Errorf("moments: leverages: %w", err)
+	}
+	n, _ := rows.Shape()
+	out := make([]float64, n)
+	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
+		linalg.SolveLower(l, phi)
+		for i := range phi.Rows {
+			for _, v := range phi.Row(i) {
+				out[lo+i] += float64(v * v)
+			}
+		}
+	})
+	return out, nil
+}
+
+// Membership is the area under the curve of the leverage attack: how well the
+// leverage with respect to s tells members, which are among the rows behind s,
+// from outsiders of the same kind. 0.5 is blind, 1 is certain: a member explains
+// itself, so that its leverage is the smaller one.
+func Membership(s *Sums, m feature.Map, members, outsiders linalg.Rows) (float64, error) {
+	inside, err := Leverages(s, 0, m, members)
+	if err != nil {
+		return 0, err
+	}
+	outside, err := Leverages(s, 0, m, outsiders)
+	if err != nil {
+		return 0, err
+	}
+	positive := make([]bool, len(inside)+len(outside))
+	for i := range outside {
+		positive[len(inside)+i] = true
+	}
+	return metrics.ROCAUC(positive, append(inside, outside...))
+}
