@@ -1,0 +1,86 @@
+package broadcast
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Name and Version stand in the descriptor of every session.
+const (
+	Name           = "broadcast"
+	Version uint16 = 1
+)
+
+// MaxBytes bounds a body.
+const MaxBytes = 1 << 30
+
+// Encode returns the parameters of sessions with a body of that many bytes, for
+// Descriptor.Params.
+func Encode(bytes int) []byte {
+	var w wire.Writer
+	w.String("mercer/v1/broadcast")
+	w.Uint64(uint64(bytes))
+	return w.Bytes()
+}
+
+// decode reads what Encode wrote.
+func decode(b []byte) (int, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/broadcast" {
+		r.Fail(fmt.Errorf("parameters of %q", magic))
+	}
+	n := r.Uint64()
+	if r.Err() == nil && (n < 1 || n > MaxBytes) {
+		r.Fail(fmt.Errorf("a body of %d bytes; it must have from 1 to %d", n, MaxBytes))
+	}
+	return int(n), r.Close("broadcast: parameters")
+}
+
+// frame is what both roles know of a session.
+type frame struct {
+	setup          protocol.Setup
+	bytes, piece   int // of the body, of a message
+	started, ended bool
+}
+
+func newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, error) {
+	d := s.Session
+	switch {
+	case d == nil:
+		return frame{}, errors.New("broadcast: no session")
+	case d.Protocol != Name || d.Version != Version:
+		return frame{}, fmt.Errorf("broadcast: the session is of %s version %d, this is %s version %d", d.Protocol, d.Version, Name, Version)
+	case len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1:
+		return frame{}, errors.New("broadcast: a session has one server, and all other members are parties")
+	case d.RoleOf(s.Self) != role:
+		return frame{}, fmt.Errorf("broadcast: %q is not the %s of this session", s.Self, role)
+	}
+	n, err := decode(d.Params)
+	return frame{setup: s, bytes: n, piece: piece}, err
+}
+
+// pieces is how many messages a body takes.
+func (f *frame) pieces() int { return (f.bytes-1)/f.piece + 1 }
+
+// at is where piece i lies in the body.
+func (f *frame) at(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }
+
+// admit refuses events that cannot come now.
+func (f *frame) admit(e protocol.Event) error {
+	_, isStart := e.(protocol.Start)
+	switch {
+	case f.ended:
+		return errors.New("broadcast: the session is over")
+	case isStart == f.started:
+		return errors.New("broadcast: a session starts once, and before all else")
+	}
+	return nil
+}
+
+// stray blames m's sender for a message that nobody awaits.
+func stray(m protocol.Message) error {
+	return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("broadcast: %v is not awaited", m.Header))
+}
