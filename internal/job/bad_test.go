@@ -23,7 +23,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"anchor", "name: small", "name: &x small", "job.yaml:3: anchors such as &x are not allowed; write the value where it is used"},
 	{"alias", "{name: svc}", "{name: svc, C: &c 1, tol: *c}", "job.yaml:10: anchors such as &c are not allowed; write the value where it is used"},
 	{"tag", "gamma: 0.5", "gamma: !!float 0.5", "job.yaml:9: tags such as !!float are not allowed; write the plain value"},
-	{"merge key", "{name: okra}", "{<<: {name: okra}}", "job.yaml:8: unknown key \"<<\" in protocol; it may have name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin"},
+	{"merge key", "{name: okra}", "{<<: {name: okra}}", "job.yaml:8: unknown key \"<<\" in protocol; it may have name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, directions, classes"},
 	{"deep", "{name: small}", strings.Repeat("{a: ", 20) + "1" + strings.Repeat("}", 20), "job.yaml:3: maps and lists are nested more than 16 deep; no job needs that"},
 	{"too large", minimal, minimal + strings.Repeat("#", MaxBytes), "job.yaml:1: the file has 1048772 bytes; a job file has at most 1048576"},
 	{"invalid UTF-8", "label: label", "label: \xff", "job.yaml:7: this line is not UTF-8 text; save the file as UTF-8"},
@@ -39,8 +39,8 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"key twice", "gamma: 0.5", "gamma: 0.5, gamma: 0.6", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
 	{"missing section", "  kernel: {name: rbf, gamma: 0.5}\n", "", "job.yaml:4: spec has no kernel; add kernel: {name: rbf, gamma: 0.5}"},
 	{"missing name", "{name: small}", "{}", "job.yaml:3: metadata has no name; add name: and a short name of lower-case letters, digits and dashes"},
-	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin"},
-	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin"},
+	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, directions, classes"},
+	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, directions, classes"},
 
 	{"job is a list", minimal, "- apiVersion: mercer/v1\n", "job.yaml:1: the job file is a list; this version takes one map with apiVersion, kind, metadata, spec"},
 
@@ -93,9 +93,9 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"too many parties", "label: label", "label: label\n    partition: {parties: [" + manyNames(MaxParties+1) + "]}", "job.yaml:8: more than 1024 parties; that is the most a job may have"},
 
 	// protocol
-	{"planned protocol", "okra", "moments", "job.yaml:8: protocol \"moments\" is not in this version; it runs okra, fedcfk, pooled"},
-	{"unknown protocol, near", "okra", "orka", "job.yaml:8: unknown protocol \"orka\"; did you mean \"okra\"? This version has okra, fedcfk, pooled"},
-	{"unknown protocol", "okra", "sgd", "job.yaml:8: unknown protocol \"sgd\"; this version has okra, fedcfk, pooled"},
+	{"planned protocol", "okra", "gram", "job.yaml:8: protocol \"gram\" is not in this version; it runs okra, moments, fedcfk, pooled"},
+	{"unknown protocol, near", "okra", "orka", "job.yaml:8: unknown protocol \"orka\"; did you mean \"okra\"? This version has okra, moments, fedcfk, pooled"},
+	{"unknown protocol", "okra", "sgd", "job.yaml:8: unknown protocol \"sgd\"; this version has okra, moments, fedcfk, pooled"},
 	{"list of protocols", "name: okra", "name: [okra, pooled]", "job.yaml:8: name is a list; this version takes one protocol"},
 	{"planned encoder", "okra", "okra, encoder: hbh", "job.yaml:8: encoder \"hbh\" is not in this version; it runs hadamard, haar, block"},
 	{"unknown encoder", "okra", "okra, encoder: hadammard", "job.yaml:8: unknown encoder \"hadammard\"; did you mean \"hadamard\"? This version has hadamard, haar, block"},
@@ -120,8 +120,8 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"unit of gamma", "gamma: 0.5", "gamma_unit: mean", "job.yaml:9: unknown gamma_unit \"mean\"; did you mean \"median\"? This version has median, norm"},
 	{"unit of linear", "rbf, gamma: 0.5", "linear, gamma_unit: norm", "job.yaml:9: the linear kernel has no gamma_unit; remove it"},
 	{"unit is a list", "gamma: 0.5", "gamma_unit: [median, norm]", "job.yaml:9: gamma_unit is a list; this version takes one gamma_unit"},
-	{"planned learner", "svc", "cca", "job.yaml:10: learner \"cca\" is not in this version; it runs svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd"},
-	{"unknown learner", "svc", "svm", "job.yaml:10: unknown learner \"svm\"; did you mean \"svc\"? This version has svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd"},
+	{"planned learner", "svc", "cca", "job.yaml:10: learner \"cca\" is not in this version; it runs svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd, ridge-classifier"},
+	{"unknown learner", "svc", "svm", "job.yaml:10: unknown learner \"svm\"; did you mean \"svc\"? This version has svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd, ridge-classifier"},
 	{"parameter of another learner", "{name: svc}", "{name: ridge, C: 1}", "job.yaml:10: learner ridge has no C; remove it"},
 	{"nu of a machine", "{name: svc}", "{name: nu-svc, nu: 1.5}", "job.yaml:10: nu is 1.5; write a number above 0 and up to 1, such as 0.5"},
 	{"epsilon", "{name: svc}", "{name: svr, epsilon: 0}", "job.yaml:10: epsilon is 0; write a number above 0"},
@@ -202,6 +202,45 @@ func TestBadJobs(t *testing.T) {
 			var e *Error
 			if !errors.As(err, &e) {
 				t.Errorf("%T is no *Error", err)
+			}
+		})
+	}
+}
+
+// badMoments are what protocol moments refuses.
+var badMoments = []struct{ name, old, bad, want string }{
+	{"mode", "{name: moments,", "{name: moments, mode: paper,", "job.yaml:6: protocol moments has no mode paper; remove it"},
+	{"encoder", "{name: moments,", "{name: moments, encoder: haar,", "job.yaml:6: protocol moments has no encoder; remove it"},
+	{"no directions", "directions: 64, ", "", "job.yaml:6: protocol moments needs directions, the number of random features; add an even one of at most a twentieth of all training rows, since more show who is among them"},
+	{"odd", "64", "63", "job.yaml:6: directions is 63; write an even number from 2 to 4096"},
+	{"none", "64", "0", "job.yaml:6: directions is 0; write an even number from 2 to 4096"},
+	{"too many", "64", "4098", "job.yaml:6: directions is 4098; write an even number from 2 to 4096"},
+	{"no classes", `, classes: [-1, "+1", two words]`, "", "job.yaml:6: protocol moments needs all classes, which no party knows alone; add classes: [ill, well]"},
+	{"one class", `-1, "+1", two words`, "-1", "job.yaml:6: classes has 1; give two or more"},
+	{"class twice", `"+1"`, `"-1"`, "job.yaml:6: classes names \"-1\" twice; keep one"},
+	{"empty class", `"+1"`, `""`, "job.yaml:6: one of classes is empty; give one value or leave the key out"},
+	{"a word", `[-1, "+1", two words]`, "3", "job.yaml:6: classes is \"3\"; write a list such as [ill, well]"},
+	{"learner", "ridge-classifier, alpha: [0.1, 1, 10]", "svc", "job.yaml:8: protocol moments runs learner ridge-classifier in this version, not svc"},
+	{"alpha", "[0.1, 1, 10]", "[0.1, 0]", "job.yaml:8: alpha is 0; write a number above 0"},
+	{"kernel", "rbf, gamma: 0.5", "linear", "job.yaml:7: protocol moments needs one kernel, rbf or laplacian, with a plain gamma"},
+	{"two kernels", "0.5", "[0.5, 1]", "job.yaml:7: protocol moments needs one kernel, rbf or laplacian, with a plain gamma"},
+	{"unit", "gamma: 0.5", "gamma_unit: median", "job.yaml:7: protocol moments needs one kernel, rbf or laplacian, with a plain gamma"},
+	{"folds", "label: label", "label: label, folds: 5", "job.yaml:5: protocol moments chooses by held-out rows, not by folds; use test: {fraction: 0.25}"},
+	{"compare", "spec:", "spec:\n  compare: [pooled]", "job.yaml:5: protocol moments is not compared with others in this version; remove compare"},
+	{"prediction", "spec:", "spec:\n  prediction: open", "job.yaml:5: protocol moments keeps predictions closed in this version; remove prediction"},
+	{"no protocol for it", `{name: moments, directions: 64, classes: [-1, "+1", two words]}`, "{name: okra}", "job.yaml:8: the lists make a grid of 3 cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers"},
+	{"nor without lists", "  protocol: {name: moments, directions: 64, classes: [-1, \"+1\", two words]}\n  kernel: {name: rbf, gamma: 0.5}\n  learner: {name: ridge-classifier, alpha: [0.1, 1, 10]}", "  protocol: {name: okra}\n  kernel: {name: linear}\n  learner: {name: ridge-classifier}", "job.yaml:8: learner ridge-classifier runs with protocol moments only; use svc"},
+}
+
+func TestBadMoments(t *testing.T) {
+	for _, c := range badMoments {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(moments, c.old, c.bad, 1)
+			if text == moments {
+				t.Fatal("nothing is wrong with this job")
+			}
+			if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
+				t.Errorf("\n got %v\nwant %v", err, c.want)
 			}
 		})
 	}

@@ -44,11 +44,6 @@ func crowdKeys() []string {
 }
 
 func (p *Protocol) finishCrowd(in *place) error {
-	for _, key := range []string{"encoder", "wire", "rounds"} {
-		if in.given(key) {
-			return in.refuse(key, "protocol fedcfk has no %s; remove it", key)
-		}
-	}
 	if p.Mode == Paper {
 		return in.refuse("mode", "mode paper of fedcfk is not in this version: it adds the same people's lists again and again and asks for rows, both of which give profiles away; use mode: hardened")
 	}

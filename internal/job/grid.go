@@ -61,7 +61,7 @@ func (j *Job) finishGrid(in *place, kernels []Kernel, learners []Learner) error 
 		return nil
 	case cells > MaxCells:
 		return in.refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
-	case j.Data.Folds == 0:
+	case j.Data.Folds == 0 && j.Protocol.Name != Moments:
 		return in.refuse(at, "the lists make a grid of %d cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers", cells)
 	}
 	j.Grid = Grid{Kernels: kernels, Learners: learners}

@@ -164,6 +164,9 @@ func (j *Job) spec() *section {
 		if err := j.finishRecommender(in); err != nil {
 			return err
 		}
+		if err := j.finishMoments(in); err != nil {
+			return err
+		}
 		return j.finishLabels(in)
 	}}
 }

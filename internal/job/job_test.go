@@ -199,6 +199,17 @@ func TestParseReadsEveryKey(t *testing.T) {
 	}
 }
 
+// moments is a job of protocol moments.
+const moments = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: moments}
+spec:
+  data: {source: bundled:digits, label: label}
+  protocol: {name: moments, directions: 64, classes: [-1, "+1", two words]}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: ridge-classifier, alpha: [0.1, 1, 10]}
+`
+
 // variants are good jobs that differ from minimal in one place.
 func variants() map[string]string {
 	with := func(old, replacement string) string { return strings.Replace(minimal, old, replacement, 1) }
@@ -210,6 +221,9 @@ func variants() map[string]string {
 		"seed zero":          minimal + "  seed: 0\n",
 		"one timeout":        minimal + "  timeout: {join: 1.5s}\n",
 		"pooled":             with("okra", "pooled"),
+		"moments":            moments,
+		"moments, one alpha": strings.Replace(moments, "alpha: [0.1, 1, 10]", "alpha: 3", 1),
+		"moments, laplacian": strings.Replace(moments, "rbf", "laplacian", 1),
 		"haar":               with("okra", "okra, encoder: haar"),
 		"paper":              with("okra", "okra, mode: paper"),
 		"rounds":             with("okra", "okra, rounds: 5"),
@@ -458,8 +472,8 @@ func TestLearnersAreKindsOfModels(t *testing.T) {
 			t.Errorf("learner %s is kind %s", l, kind)
 		}
 	}
-	// A recommender's model is a kernel between items, and no model file.
-	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, []LearnerName{CFKOMD}) {
+	// A recommender's model is a kernel between items, a ridge-classifier's of weights.
+	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, []LearnerName{CFKOMD, RidgeClassifier}) {
 		t.Errorf("%v are no kinds of models", rest)
 	}
 }

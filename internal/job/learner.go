@@ -17,7 +17,7 @@ type Learner struct {
 	Tol         float64            // support vector machines: stopping rule
 	ClassWeight map[string]float64 // svc: factor of C by class; classes not named have 1
 	Probability bool               // svc, nu-svc: probabilities of the classes
-	Alpha       float64            // ridge: price of the squared norm
+	Alpha       float64            // ridge, ridge-classifier: price of the squared norm
 	Noise       float64            // gp: variance of a measurement where that of the labels is 1
 	NComponents int                // kpca
 	NClusters   int                // kmeans
@@ -37,10 +37,13 @@ const (
 	GP       LearnerName = "gp"
 	KPCA     LearnerName = "kpca"
 	KMeans   LearnerName = "kmeans"
+	// RidgeClassifier is a ridge regression for each class, on +1 for its rows
+	// and -1 for the others.
+	RidgeClassifier LearnerName = "ridge-classifier"
 )
 
 func learnerNames() []LearnerName {
-	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD}
+	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD, RidgeClassifier}
 }
 
 // laterLearners are planned.
@@ -49,7 +52,7 @@ func laterLearners() []LearnerName {
 }
 
 // Classifies says that labels are classes.
-func (n LearnerName) Classifies() bool { return n == SVC || n == NuSVC }
+func (n LearnerName) Classifies() bool { return n == SVC || n == NuSVC || n == RidgeClassifier }
 
 // Regresses says that labels are numbers.
 func (n LearnerName) Regresses() bool { return n == SVR || n == Ridge || n == GP }
@@ -65,7 +68,7 @@ func (n LearnerName) parameters() []string {
 		return []string{"nu", "tol"}
 	case SVR:
 		return []string{"C", "epsilon", "tol"}
-	case Ridge:
+	case Ridge, RidgeClassifier:
 		return []string{"alpha"}
 	case GP:
 		return []string{"noise"}

@@ -1,5 +1,7 @@
 package job
 
+import "slices"
+
 // Protocol names a protocol and its parameters. Those that the protocol does
 // not use are zero.
 type Protocol struct {
@@ -8,6 +10,10 @@ type Protocol struct {
 	Wire    Wire
 	Mode    Mode
 	Rounds  int // of the hadamard encoder
+	// Directions is the number of random features of moments: cosines and sines
+	// of half as many directions.
+	Directions int
+	Classes    []string // moments: all classes, in the order of the decisions
 
 	// Of a crowd: see protocol/secagg, and stage.Crowd for the last two.
 	Adversary Adversary
@@ -24,6 +30,7 @@ type ProtocolName string
 // the rows in one place. It exists for comparison, in simulate only.
 const (
 	OKRA       ProtocolName = "okra"
+	Moments    ProtocolName = "moments"
 	PooledData ProtocolName = "pooled"
 	FedCFK     ProtocolName = "fedcfk"
 )
@@ -68,8 +75,8 @@ const (
 
 func (p *Protocol) section() *section {
 	return &section{name: "protocol", fields: []field{
-		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, FedCFK, PooledData},
-			[]ProtocolName{"moments", "gram", "fdskl", "secvm"}}, need: "add name: okra"},
+		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, FedCFK, PooledData},
+			[]ProtocolName{"gram", "fdskl", "secvm"}}, need: "add name: okra"},
 		{key: "mode", value: choice[Mode]{"mode", &p.Mode, []Mode{Hardened, Paper}, nil}},
 		{key: "encoder", value: choice[Encoder]{"encoder", &p.Encoder, []Encoder{Hadamard, Haar, Block}, []Encoder{"hbh", "flake"}}},
 		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
@@ -79,24 +86,36 @@ func (p *Protocol) section() *section {
 		{key: "dropped", value: number{&p.Dropped}},
 		{key: "threshold", value: whole{&p.Threshold}},
 		{key: "margin", value: choice[Margin]{"margin", &p.Margin, []Margin{MarginCorrupted, MarginNone}, nil}},
+		{key: "directions", value: whole{&p.Directions}},
+		{key: "classes", value: words{&p.Classes}},
 	}, finish: p.finish}
 }
 
-func (p *Protocol) finish(in *place) error {
-	if p.Name == FedCFK {
-		return p.finishCrowd(in)
+// parameters returns the keys that a protocol takes, beside its name.
+func (n ProtocolName) parameters() []string {
+	switch n {
+	case OKRA:
+		return []string{"mode", "encoder", "wire", "rounds"}
+	case Moments:
+		return []string{"mode", "directions", "classes"}
+	case FedCFK:
+		return append(crowdKeys(), "mode")
 	}
-	for _, key := range crowdKeys() {
-		if in.given(key) {
+	return nil
+}
+
+func (p *Protocol) finish(in *place) error {
+	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "rounds", "directions", "classes"}, crowdKeys()) {
+		if in.given(key) && !slices.Contains(p.Name.parameters(), key) {
 			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
 		}
 	}
-	if p.Name == PooledData {
-		for _, key := range []string{"mode", "encoder", "wire", "rounds"} {
-			if in.given(key) {
-				return in.refuse(key, "protocol pooled has no %s; remove it", key)
-			}
-		}
+	switch p.Name {
+	case FedCFK:
+		return p.finishCrowd(in)
+	case Moments:
+		return p.finishMoments(in)
+	case PooledData:
 		return nil
 	}
 	p.fill(in)
