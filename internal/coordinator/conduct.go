@@ -66,6 +66,7 @@ func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, s *stag
 
 // prepare opens the session in the vault and builds the server's machine.
 func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage.Server) (*conducted, error) {
+	s = s.Settle(j.ID, srv.Known())
 	ps, err := protocol.NewSession(s.Descriptor(j.ID, int(index), c.Roster.Hash(), j.Attempt))
 	if err != nil {
 		return nil, err
@@ -81,8 +82,17 @@ func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage
 	if ps.Index(c.name) < 0 {
 		return d, nil
 	}
-	d.run, err = s.Server(srv, protocol.Setup{Session: ps, Self: c.name, Seed: d.kept.Seed()})
+	d.run, err = s.Server(srv, c.setup(d))
 	return d, err
+}
+
+// setup is what the server's machine is built from.
+func (c *Coordinator) setup(d *conducted) stage.Setup {
+	return stage.Setup{
+		Setup: protocol.Setup{Session: d.session, Self: c.name, Seed: d.kept.Seed()},
+		Sign:  func(message []byte) []byte { return ed25519.Sign(c.Identity.SigningKey(), message) },
+		Key:   c.signer,
+	}
 }
 
 // take returns the session from the vault, where an earlier process may have

@@ -25,17 +25,17 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 	result := srv.Result(a.facts)
 	sum := sha256.New()
 	path := c.path(j.ID, modelFile)
-	if err := disk.ReplaceBy(path, func(w io.Writer) error { return model.EncodePrivate(io.MultiWriter(w, sum), srv.Model()) }); err != nil {
+	if err := disk.ReplaceBy(path, func(w io.Writer) error { return srv.EncodeModel(io.MultiWriter(w, sum)) }); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	result.Models = []stage.Model{{Party: c.name, Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: true}}
+	result.Models = []stage.Model{{Party: c.name, Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: srv.Private()}}
 	result.ModelHash = stage.HashModels(result.Models)
 	a.settle(result, j.Spec.Parties())
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	err = disk.Replace(c.path(j.ID, decisionsFile), stage.NewOutcome(srv.Fitted()).Encode())
+	err = disk.Replace(c.path(j.ID, decisionsFile), srv.Outcome().Encode())
 	if j.Spec.Prediction == job.Open {
 		err = errors.Join(err, disk.Replace(c.path(j.ID, answersFile), srv.Answers().Encode()))
 	}
@@ -93,6 +93,9 @@ func (c *Coordinator) readOutcome(id session.JobID) (*stage.Outcome, error) {
 func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
+	}
+	if j, err := c.Get(id); err != nil || j.Spec.Protocol.Name == job.Moments {
+		return nil, errors.Join(err, session.BadInput(fmt.Errorf("coordinator: a model of protocol moments cannot be downloaded in this version; it lies in %s", c.folder(id))))
 	}
 	b, err := os.ReadFile(c.path(id, modelFile))
 	if err != nil {

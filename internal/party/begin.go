@@ -57,9 +57,18 @@ func (p *Party) signer(member string) ed25519.PublicKey {
 	return key
 }
 
+// setup is what the session's machine is built from.
+func (p *Party) setup(r *running) stage.Setup {
+	return stage.Setup{
+		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()},
+		Sign:  func(message []byte) []byte { return ed25519.Sign(p.Identity.SigningKey(), message) },
+		Key:   p.signer,
+	}
+}
+
 // start builds the machine and runs its driver.
 func (p *Party) start(ctx context.Context, r *running, d session.Directory) error {
-	run, err := r.stage.Party(r.work.state, protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()})
+	run, err := r.stage.Party(r.work.state, p.setup(r))
 	if err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}

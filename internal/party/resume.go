@@ -125,7 +125,7 @@ func (p *Party) relive(r *running) error {
 	if err != nil || report.Code != session.CodeDone {
 		return err
 	}
-	run, err := r.stage.Party(r.work.state, protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()})
+	run, err := r.stage.Party(r.work.state, p.setup(r))
 	if err != nil {
 		return err
 	}

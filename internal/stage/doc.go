@@ -6,5 +6,8 @@
 //
 // "mercer simulate" and the daemons run the same list:
 //
-//	okra:  scale (parties only) -> protocol -> tune (with folds) -> learn -> evaluate
+//	okra:     scale (parties only) -> protocol -> tune (with folds) -> learn -> evaluate
+//	moments:  scale (parties only) -> sums -> learn -> tell -> errors -> evaluate
+//
+// sums and errors are sessions of secure aggregation, tell is a broadcast.
 package stage

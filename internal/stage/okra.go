@@ -41,8 +41,8 @@ func okraParams(j *job.Job) (okra.Params, error) {
 func okraStage(params okra.Params, c Cast) Stage {
 	return Stage{Name: "protocol", Session: &Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(), Purpose: "train",
-		party:  func(p *Party, setup protocol.Setup) (*Run, error) { return p.uploader(setup, params) },
-		server: func(s *Server, setup protocol.Setup) (*Run, error) { return s.assembler(setup, params) },
+		party:  func(p *Party, setup Setup) (*Run, error) { return p.uploader(setup.Setup, params) },
+		server: func(s *Server, setup Setup) (*Run, error) { return s.assembler(setup.Setup, params) },
 	}}
 }
 

@@ -25,6 +25,7 @@ type Party struct {
 	total   int           // rows of all parties, once the server has said so
 	epoch   okra.Seed
 	parent  protocol.SessionID // of the upload
+	moments momentsParty
 }
 
 // Table is what a party brings to a job.
@@ -96,6 +97,9 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	}
 	if set.Labels == nil {
 		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	}
+	if j.Protocol.Name == job.Moments {
+		return set, checkListed(j, set)
 	}
 	if !j.Learner.Name.Regresses() {
 		return set, nil

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -31,8 +32,45 @@ type Session struct {
 	Parent   protocol.SessionID
 	Salt     []byte // tells apart sessions of one stage: questions about new rows
 
-	party  func(*Party, protocol.Setup) (*Run, error)
-	server func(*Server, protocol.Setup) (*Run, error)
+	// settle returns the parameters where they depend on more than the job, or
+	// is nil.
+	settle func(session.JobID, Known) []byte
+	party  func(*Party, Setup) (*Run, error)
+	server func(*Server, Setup) (*Run, error)
+}
+
+// Setup is what a stage builds a member's machine from.
+type Setup struct {
+	protocol.Setup
+	// Sign signs with the member's identity key.
+	Sign func(message []byte) []byte
+	// Key is a member's identity key by the roster, nil for a stranger.
+	Key func(member string) ed25519.PublicKey
+}
+
+// keys are the identity keys of members.
+func (s Setup) keys(names []string) []ed25519.PublicKey {
+	keys := make([]ed25519.PublicKey, len(names))
+	for i, name := range names {
+		keys[i] = s.Key(name)
+	}
+	return keys
+}
+
+// Known is what a job's stages so far have made public to all its members.
+type Known struct {
+	Solution [sha256.Size]byte // of what was broadcast; zero before
+}
+
+// Settle returns the session with the parameters that follow from the job's id
+// and from what is known. All members settle for the same.
+func (s *Session) Settle(id session.JobID, k Known) *Session {
+	if s.settle == nil {
+		return s
+	}
+	settled := *s
+	settled.Params = s.settle(id, k)
+	return &settled
 }
 
 // Run is one member's machine with what becomes of its result.
@@ -66,10 +104,10 @@ func nonce(id session.JobID, stage int, attempt uint32, salt []byte) [sha256.Siz
 }
 
 // Party builds the machine of a party.
-func (s *Session) Party(p *Party, setup protocol.Setup) (*Run, error) { return s.party(p, setup) }
+func (s *Session) Party(p *Party, setup Setup) (*Run, error) { return s.party(p, setup) }
 
 // Server builds the machine of the coordinator, which must be a member.
-func (s *Session) Server(srv *Server, setup protocol.Setup) (*Run, error) {
+func (s *Session) Server(srv *Server, setup Setup) (*Run, error) {
 	return s.server(srv, setup)
 }
 
@@ -91,6 +129,8 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 	switch j.Protocol.Name {
 	case "okra":
 		return planOKRA(j, c)
+	case "moments":
+		return planMoments(j, c)
 	}
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
 }
@@ -102,6 +142,13 @@ func (c Cast) parties() []protocol.Member {
 		list[i] = protocol.Member{Name: name, Role: protocol.RoleParty}
 	}
 	list[0].Role = protocol.RoleLeader
+	return list
+}
+
+// crowd lists the coordinator as server and the parties without a leader.
+func (c Cast) crowd() []protocol.Member {
+	list := c.withServer()
+	list[1].Role = protocol.RoleParty
 	return list
 }
 

@@ -112,8 +112,8 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 	}
 	answer := &Prediction{Reading: e.Reading}
 	s := predictSession(e.Params, e.Parent, c, tag)
-	s.party = func(_ *Party, setup protocol.Setup) (*Run, error) {
-		m, err := okra.NewPredictParty(setup, e.Params, e.Epoch, rows)
+	s.party = func(_ *Party, setup Setup) (*Run, error) {
+		m, err := okra.NewPredictParty(setup.Setup, e.Params, e.Epoch, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -186,8 +186,8 @@ func (a Answers) Answer(j *job.Job, m *model.Private, c Cast, tag [16]byte) (*Se
 		return nil, err
 	}
 	s := predictSession(params, a.Parent, c, tag)
-	s.server = func(_ *Server, setup protocol.Setup) (*Run, error) {
-		machine, err := okra.NewPredictServer(setup, params, a.Tag, m.Width(), m.Decisions, okra.Limits{})
+	s.server = func(_ *Server, setup Setup) (*Run, error) {
+		machine, err := okra.NewPredictServer(setup.Setup, params, a.Tag, m.Width(), m.Decisions, okra.Limits{})
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
@@ -128,6 +129,9 @@ func HashModels(models []Model) string {
 // Result returns what the coordinator knows of the job's result. Costs and
 // comparisons are added by others.
 func (s *Server) Result(facts session.Facts) *Result {
+	if s.Job.Protocol.Name == job.Moments {
+		return s.momentsResult()
+	}
 	train, test := 0, 0
 	for _, held := range s.upload.Test() {
 		if held {

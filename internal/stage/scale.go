@@ -16,7 +16,7 @@ func scaleStage(j *job.Job, c Cast) (Stage, error) {
 	}
 	return Stage{Name: "scale", Session: &Session{
 		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.parties(), Purpose: "train",
-		party: func(p *Party, setup protocol.Setup) (*Run, error) { return p.scaler(setup, params) },
+		party: func(p *Party, setup Setup) (*Run, error) { return p.scaler(setup.Setup, params) },
 	}}, nil
 }
 

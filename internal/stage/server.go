@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"io"
+
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/model"
@@ -19,16 +21,32 @@ type Server struct {
 	fitted  *evaluate.Fitted
 	model   *model.Private
 	metrics evaluate.Metrics
+	moments momentsServer
 }
 
 // NewServer returns a coordinator's empty hands.
 func NewServer(j *job.Job, c Cast) *Server { return &Server{Job: j, Cast: c} }
 
-// Model returns the trained model, nil before the learn stage.
-func (s *Server) Model() *model.Private { return s.model }
+// EncodeModel writes the model file, once all stages are done.
+func (s *Server) EncodeModel(w io.Writer) error {
+	if s.Job.Protocol.Name == job.Moments {
+		return s.encodeMoments(w)
+	}
+	return model.EncodePrivate(w, s.model)
+}
+
+// Private says that the model holds encoded rows and never leaves the
+// coordinator.
+func (s *Server) Private() bool { return s.model != nil }
 
 // Metrics returns the figures on held-out rows, nil before the evaluate stage.
 func (s *Server) Metrics() evaluate.Metrics { return s.metrics }
 
-// Fitted returns the learner with its decisions on held-out rows.
-func (s *Server) Fitted() *evaluate.Fitted { return s.fitted }
+// Outcome returns what was decided about held-out rows. Where they stay with
+// the parties, that is nothing but the classes.
+func (s *Server) Outcome() *Outcome {
+	if s.Job.Protocol.Name == job.Moments {
+		return &Outcome{Classes: s.Job.Protocol.Classes}
+	}
+	return NewOutcome(s.fitted)
+}

@@ -1,0 +1,205 @@
+package stage
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// planMoments: scale among the parties, add up the moments of all training
+// rows, solve, tell the solutions to all, add up their errors on held-out rows,
+// choose.
+func planMoments(j *job.Job, c Cast) ([]Stage, error) {
+	var plan []Stage
+	if j.Data.Scale != job.None {
+		st, err := scaleStage(j, c)
+		if err != nil {
+			return nil, err
+		}
+		plan = append(plan, st)
+	}
+	first, err := sumStage("sums", c, sumGroups(j), summing{
+		epoch: func(Known) string { return "sums" },
+		party: (*Party).summand, server: (*Server).sums,
+	})
+	if err != nil {
+		return nil, err
+	}
+	second, err := sumStage("errors", c, errorGroups(j), summing{
+		epoch: func(k Known) string { return hex.EncodeToString(k.Solution[:]) },
+		party: (*Party).errors, server: (*Server).errors,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return append(plan, first,
+		Stage{Name: "learn", Compute: (*Server).solve},
+		tellStage(j, c),
+		second,
+		Stage{Name: "evaluate", Compute: (*Server).chooseAlpha}), nil
+}
+
+// summing is what a stage of secure aggregation adds, and what becomes of it.
+type summing struct {
+	epoch  func(Known) string // names what all must have been told alike
+	party  func(*Party, Setup, secagg.Params) (*Run, error)
+	server func(*Server, Setup, secagg.Params) (*Run, error)
+}
+
+// sumStage adds up a vector of every party by secure aggregation, once for each
+// submission of a job.
+func sumStage(name string, c Cast, groups []secagg.Group, what summing) (Stage, error) {
+	spec := aggregation(len(c.Parties), groups)
+	params := func(epoch string) (secagg.Params, error) {
+		settled := spec
+		settled.Epoch = epoch
+		return secagg.NewParams(settled, len(c.Parties))
+	}
+	if _, err := params("any"); err != nil { // what is wrong is wrong for every epoch
+		return Stage{}, err
+	}
+	return Stage{Name: name, Session: &Session{
+		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name,
+		settle: func(id session.JobID, k Known) []byte {
+			p, err := params(hex.EncodeToString(id[:]) + "/" + what.epoch(k))
+			if err != nil {
+				return nil // never: see above; and no session has such parameters
+			}
+			return p.Encode()
+		},
+		party: func(p *Party, setup Setup) (*Run, error) {
+			params, err := secagg.DecodeParams(setup.Session.Params)
+			if err != nil {
+				return nil, err
+			}
+			return what.party(p, setup, params)
+		},
+		server: func(s *Server, setup Setup) (*Run, error) {
+			params, err := secagg.DecodeParams(setup.Session.Params)
+			if err != nil {
+				return nil, err
+			}
+			return what.server(s, setup, params)
+		},
+	}}, nil
+}
+
+// aggregation: nobody may be missing from the sums, and all parties but two may
+// work with the server, as far as secagg can promise anything then.
+func aggregation(parties int, groups []secagg.Group) secagg.Spec {
+	return secagg.Spec{
+		Adversary: secagg.Active, Corrupted: min(float64(parties-2)/float64(parties), 0.9), Minimum: parties, Groups: groups,
+	}
+}
+
+// sumGroups is what a party adds to the sums: the upper triangle of its A, its
+// B, and its number of training rows.
+func sumGroups(j *job.Job) []secagg.Group {
+	m, c := j.Protocol.Directions, len(j.Protocol.Classes)
+	return []secagg.Group{
+		{Entries: moments.Triangle(m), Bound: moments.OuterBound, Signed: true},
+		{Entries: c * m, Bound: moments.CrossBound, Signed: true},
+		{Entries: 1, Bound: moments.MaxRows},
+	}
+}
+
+// errorGroups is what a party adds to the errors: its number of held-out rows,
+// how many of them each solution gets right, the squared errors of each class,
+// and its membership figure with a 1 if it has one.
+func errorGroups(j *job.Job) []secagg.Group {
+	l, c := len(j.Learners()), len(j.Protocol.Classes)
+	return []secagg.Group{
+		{Entries: 1, Bound: moments.MaxRows},
+		{Entries: l, Bound: moments.MaxRows},
+		{Entries: l * c, Bound: moments.SquaredBound},
+		{Entries: 2, Bound: membershipOne},
+	}
+}
+
+// membershipOne is how a membership figure of 1 is written.
+const membershipOne = 1 << 20
+
+// vector is entries that are held as they are.
+type vector [][]int64
+
+func (v vector) Read(group, first int, dst []int64) { copy(dst, v[group][first:]) }
+
+// sumVector reads a party's sums where they lie.
+type sumVector struct{ *moments.Sums }
+
+func (v sumVector) Read(group, first int, dst []int64) {
+	switch group {
+	case 0:
+		v.ReadOuter(first, dst)
+	case 1:
+		v.ReadCross(first, dst)
+	default:
+		dst[0] = int64(v.Rows)
+	}
+}
+
+// directions are public: they follow from the name of the session that adds up
+// the sums, which nobody knows before job and roster are fixed.
+func directions(j *job.Job, sums protocol.SessionID, columns int) feature.Map {
+	w := linalg.New[float64](j.Protocol.Directions/2, columns)
+	source := func(direction int) feature.Normals {
+		return prg.New(sums, "moments/direction", binary.LittleEndian.AppendUint64(nil, uint64(direction)))
+	}
+	if j.Kernel.Name == job.Laplacian {
+		feature.Laplace(w, 0, j.Kernel.Gamma, source)
+	} else {
+		feature.Gaussian(w, 0, j.Kernel.Gamma, source)
+	}
+	return feature.Map{Directions: w}
+}
+
+// tellStage tells the solutions to all parties.
+func tellStage(j *job.Job, c Cast) Stage {
+	return Stage{Name: "tell", Session: &Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.crowd(), Purpose: "train",
+		Params: broadcast.Encode(solutionBytes(j)),
+		party: func(p *Party, setup Setup) (*Run, error) {
+			m, err := broadcast.NewParty(setup.Setup)
+			if err != nil {
+				return nil, err
+			}
+			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.told(m.Body(), setup.Session) }}, nil
+		},
+		server: func(s *Server, setup Setup) (*Run, error) {
+			m, err := broadcast.NewServer(setup.Setup, s.moments.body)
+			if err != nil {
+				return nil, err
+			}
+			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
+		},
+	}}
+}
+
+// solutionBytes is the length of what is told.
+func solutionBytes(j *job.Job) int {
+	return 8 * len(j.Learners()) * len(j.Protocol.Classes) * j.Protocol.Directions
+}
+
+// alphas are the regularisers of a job, in the order of its grid.
+func alphas(j *job.Job) []float64 {
+	var list []float64
+	for _, l := range j.Learners() {
+		list = append(list, l.Alpha)
+	}
+	return list
+}
+
+// toldWrong blames the server for what it must not tell a party.
+func toldWrong(server string, format string, args ...any) error {
+	return protocol.Blame(server, protocol.KindInconsistent, fmt.Errorf("stage: "+format, args...))
+}
