@@ -84,6 +84,18 @@ func (c *CSR) Subset(rows []int) Table {
 	return s
 }
 
+// Widened returns a table with the same entries and more columns, which are
+// empty, sharing c's memory: a sparse text may end before the last columns of
+// the table that it belongs to. It panics if cols is below Cols.
+func (c *CSR) Widened(cols int) *CSR {
+	if cols < c.cols {
+		panic(fmt.Sprintf("dataset: %d columns widened to %d", c.cols, cols))
+	}
+	w := *c
+	w.cols = cols
+	return &w
+}
+
 func (c *CSR) push(cols []int32, values []float64) {
 	c.index = append(c.index, cols...)
 	c.value = append(c.value, values...)

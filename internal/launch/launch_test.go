@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,6 +108,34 @@ func TestSharesWithATestSource(t *testing.T) {
 	}
 	if held != 20 {
 		t.Errorf("%d rows are held out, want 20", held)
+	}
+}
+
+// The text of a sparse test source may end before the last columns.
+func TestSharesWithANarrowSparseTestSource(t *testing.T) {
+	sparse := func(cols, rows int) *dataset.Set {
+		start, labels := []int{0}, []string{}
+		for i := range rows {
+			start, labels = append(start, i+1), append(labels, strconv.Itoa(i%2))
+		}
+		x, err := dataset.NewCSR(cols, start, make([]int32, rows), slices.Repeat([]float64{1}, rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &dataset.Set{Name: "sparse", X: x, Labels: labels}
+	}
+	j := parse(t, shared+", test: {source: held}", "")
+	shares, err := Shares(j, library(map[string]*dataset.Set{"all": sparse(5, 40), "held": sparse(3, 20)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range shares {
+		if held := s.Table.HeldOut.X; held.Cols() != 5 || held.Row(0, nil)[0] != 1 {
+			t.Errorf("%s holds out rows of %d columns, the first %v", s.Party, held.Cols(), held.Row(0, nil))
+		}
+	}
+	if _, err := Shares(j, library(map[string]*dataset.Set{"all": sparse(3, 40), "held": sparse(5, 20)})); err == nil {
+		t.Error("a test source with more columns is taken")
 	}
 }
 

@@ -58,9 +58,21 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 		return nil, err
 	}
 	for i := range shares {
-		shares[i].Table.HeldOut = held[i]
+		shares[i].Table.HeldOut = asWide(held[i], shares[i].Table.Set.X.Cols())
 	}
 	return shares, nil
+}
+
+// asWide gives a sparse set the training rows' columns: where its text names
+// none of the last ones, it was read as narrower.
+func asWide(set *dataset.Set, cols int) *dataset.Set {
+	sparse, ok := set.X.(*dataset.CSR)
+	if !ok || sparse.Cols() >= cols {
+		return set
+	}
+	wide := *set
+	wide.X = sparse.Widened(cols)
+	return &wide
 }
 
 // eachItsOwn reads one source for each party. The parties' columns must agree;
