@@ -24,7 +24,7 @@ func (o outcome) Print(w io.Writer) error {
 	if o.Crowd != nil {
 		o.crowdText(w, p)
 	} else {
-		p.linef("\n%s in training, %s, %s", countOf(o.Training, "row"), describeHeldOut(o.Result), countOf(o.Support, "support vector"))
+		p.linef("\n%s in training, %s%s", countOf(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}
 	for _, a := range o.Alone {
 		if a.Failure != "" {
@@ -38,7 +38,7 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("largest difference to the pooled decisions: %.2g%s", *o.Difference, o.agreement())
 	}
 	if len(o.Grid) > 0 {
-		p.linef("\nWhat was chosen from, by the mean over %d folds", len(o.Grid[0].Folds))
+		p.linef("\nWhat was chosen from, by %s", o.judge())
 		p.join(gridTable(o.Grid).print(w))
 	}
 	if len(o.Parties) > 0 {
@@ -65,6 +65,22 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("report: %s", o.Report)
 	}
 	return p.err
+}
+
+// support says how many rows the model holds, if it holds rows.
+func (o outcome) support() string {
+	if o.Support == 0 {
+		return ""
+	}
+	return ", " + countOf(o.Support, "support vector")
+}
+
+// judge says what a grid was chosen by.
+func (o outcome) judge() string {
+	if folds := len(o.Grid[0].Folds); folds > 0 {
+		return fmt.Sprintf("the mean over %d folds", folds)
+	}
+	return "the held-out rows that the figures are about"
 }
 
 // agreement says whether the job predicts what it would on pooled data.
@@ -140,6 +156,6 @@ func (o outcome) times() string {
 // timingNames lists stages in the order in which jobs run them, the total
 // last.
 func timingNames(t map[string]float64) []string {
-	order := []string{"scale", "protocol", "popularity", "triangle", "tune", "learn", "evaluate", "compare", "total"}
+	order := []string{"scale", "protocol", "sums", "popularity", "triangle", "tune", "learn", "tell", "errors", "evaluate", "compare", "total"}
 	return slices.DeleteFunc(order, func(name string) bool { _, ok := t[name]; return !ok })
 }

@@ -31,7 +31,7 @@ func page(j *job.Job, r *stage.Result) report.Run {
 		Summary: []report.Row{
 			{Label: "Data", Value: describeData(j)},
 			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
-			{Label: "Protocol", Value: fmt.Sprintf("%s, encoder %s, wire %s, mode %s", j.Protocol.Name, j.Protocol.Encoder, j.Protocol.Wire, j.Protocol.Mode)},
+			{Label: "Protocol", Value: describeProtocol(j.Protocol)},
 			{Label: "Kernel", Value: describeKernel(chosenKernel(j, r))},
 			{Label: "Learner", Value: describeLearner(chosenLearner(j, r))},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
@@ -82,6 +82,13 @@ func pooledRows(r *stage.Result) int {
 		return r.Crowd.Ratings
 	}
 	return r.Training
+}
+
+func describeProtocol(p job.Protocol) string {
+	if p.Name == job.Moments {
+		return fmt.Sprintf("%s, %d directions, mode %s", p.Name, p.Directions, p.Mode)
+	}
+	return fmt.Sprintf("%s, encoder %s, wire %s, mode %s", p.Name, p.Encoder, p.Wire, p.Mode)
 }
 
 func describeData(j *job.Job) string {
