@@ -20,7 +20,7 @@ func (s *Server) momentsLeakage() map[string][]string {
 			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %d sums of features by class, the number of rows (%d). No value that belongs to two rows is ever formed.",
 				len(s.Cast.Parties), m*(m+1)/2, m*c, n),
 			s.ratio(),
-			fmt.Sprintf("Of the held-out rows it learns their number and, for each of %d values of alpha, how many are decided rightly and the squared error of each class, over all parties.", len(s.moments.path)),
+			fmt.Sprintf("Of the held-out rows it learns their number and, for each of %d values of alpha, how many are decided rightly and the squared error of each class, over all parties; and the mean of the parties' membership figures.", len(s.moments.path)),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features; nothing here keeps count of such jobs yet.",
 		},
 		"party": {"Every party learns the solutions for all values of alpha and the public directions: all that is needed to predict. It does not learn the sums."},
