@@ -94,8 +94,12 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
 	}
-	if j, err := c.Get(id); err != nil || j.Spec.Protocol.Name == job.Moments {
-		return nil, errors.Join(err, session.BadInput(fmt.Errorf("coordinator: a model of protocol moments cannot be downloaded in this version; it lies in %s", c.folder(id))))
+	j, err := c.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	if j.Spec.Protocol.Name == job.Moments {
+		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v is of protocol moments, which this version cannot download", id))
 	}
 	b, err := os.ReadFile(c.path(id, modelFile))
 	if err != nil {

@@ -222,6 +222,7 @@ var badMoments = []struct{ name, old, bad, want string }{
 	{"a word", `[-1, "+1", two words]`, "3", "job.yaml:6: classes is \"3\"; write a list such as [ill, well]"},
 	{"learner", "ridge-classifier, alpha: [0.1, 1, 10]", "svc", "job.yaml:8: protocol moments runs learner ridge-classifier in this version, not svc"},
 	{"alpha", "[0.1, 1, 10]", "[0.1, 0]", "job.yaml:8: alpha is 0; write a number above 0"},
+	{"too many weights", "64, classes: [-1, \"+1\", two words]}\n  kernel: {name: rbf, gamma: 0.5}\n  learner: {name: ridge-classifier, alpha: [0.1, 1, 10]}", "4096, classes: [a, b, c]}\n  kernel: {name: rbf, gamma: 0.5}\n  learner: {name: ridge-classifier, alpha: [" + manyNumbers(683) + "]}", "job.yaml:8: 683 values of alpha for 3 classes and 4096 directions are more than 8388608 weights; give fewer"},
 	{"kernel", "rbf, gamma: 0.5", "linear", "job.yaml:7: protocol moments needs one kernel, rbf or laplacian, with a plain gamma"},
 	{"two kernels", "0.5", "[0.5, 1]", "job.yaml:7: protocol moments needs one kernel, rbf or laplacian, with a plain gamma"},
 	{"unit", "gamma: 0.5", "gamma_unit: median", "job.yaml:7: protocol moments needs one kernel, rbf or laplacian, with a plain gamma"},

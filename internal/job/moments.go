@@ -10,6 +10,9 @@ import (
 // in numbers.
 const maxDirections = 4096
 
+// maxWeights bounds what every party is told: 64 MiB of float64.
+const maxWeights = 1 << 23
+
 // finishMoments checks the parameters of protocol moments. The number of
 // features is no default: it should go by the rows of all parties, which nobody
 // can check before they are added up.
@@ -48,6 +51,8 @@ func (j *Job) finishMoments(in *place) error {
 		return in.refuse("learner", "protocol moments runs learner ridge-classifier in this version, not %s", j.Learner.Name)
 	case len(j.Kernels()) > 1 || j.Kernel.Name != RBF && j.Kernel.Name != Laplacian || j.Kernel.GammaUnit != "":
 		return in.refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
+	case len(j.Learners())*len(j.Protocol.Classes)*j.Protocol.Directions > maxWeights:
+		return in.refuse("learner", "%d values of alpha for %d classes and %d directions are more than %d weights; give fewer", len(j.Learners()), len(j.Protocol.Classes), j.Protocol.Directions, maxWeights)
 	case j.Data.Folds > 0:
 		return in.refuse("data", "protocol moments chooses by held-out rows, not by folds; use test: {fraction: 0.25}")
 	case len(j.Compare) > 0:
