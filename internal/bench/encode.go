@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -12,16 +13,19 @@ import (
 // encodeSize is what OKRA's encoders are measured on.
 type encodeSize struct {
 	rows       int
-	few, many  int // features; powers of two, for the growth
-	blocked    int // features for encoder block
-	blockDgemm int // order of the product that it is measured by
+	few, many  int   // features; powers of two, for the growth
+	others     []int // features at which its cost is shown as well
+	blocked    int   // features for encoder block
+	blockDgemm int   // order of the product that it is measured by
 }
 
 // Encode measures OKRA's encoders: hadamard beside reading and writing the
 // encoded rows as often as it has passes over them, block beside dgemm, and how
-// the time of hadamard grows with the features.
+// the time of hadamard grows with the features: from few to many, and what a
+// value costs for each doubling of the width at more sizes, which shows which
+// cache a row no longer fits.
 func Encode() Benchmark {
-	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, blocked: 1 << 16, blockDgemm: 2048})
+	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048})
 }
 
 func encodeOf(s encodeSize) Benchmark {
@@ -53,37 +57,63 @@ func (e encoding) run() run { return pure(func() { e.Encode(e.dst, e.src) }) }
 
 const hadamardRounds = 3
 
+// rowsAt returns how many rows of f features are encoded: fewer of the longest,
+// so that they take half of the memory of many features.
+func (s encodeSize) rowsAt(f int) int {
+	if f <= s.many {
+		return s.rows
+	}
+	return max(1, s.rows*s.many/(2*f))
+}
+
+// perLevel is what a value costs for each doubling of the width, in time of one
+// core.
+func (e encoding) perLevel(took span) Row {
+	width := float64(e.Width())
+	return figure(fmt.Sprintf("hadamard, core time of a value and level, %d rows of %d features", e.src.Rows, e.src.Cols),
+		1e9*took.cpu/(float64(e.src.Rows)*width*math.Log2(width)), "ns")
+}
+
 func raceHadamard(s encodeSize) (race, error) {
 	spec := okra.Spec{Encoder: okra.Hadamard, Rounds: hadamardRounds}
-	large, err := newEncoding(spec, s.rows, s.many)
-	if err != nil {
-		return race{}, err
+	sizes := append([]int{s.few, s.many}, s.others...)
+	slices.Sort(sizes)
+	var encodings []encoding
+	for _, f := range sizes {
+		e, err := newEncoding(spec, s.rowsAt(f), f)
+		if err != nil {
+			return race{}, err
+		}
+		encodings = append(encodings, e)
 	}
-	small, err := newEncoding(spec, s.rows, s.few)
-	if err != nil {
-		return race{}, err
-	}
+	few, many := slices.Index(sizes, s.few), slices.Index(sizes, s.many)
+	large := encodings[many]
 	const passes = 2*hadamardRounds + 2
+	runs := []run{pure(func() {
+		for range passes {
+			readAndWrite(large.dst)
+		}
+	})}
+	for _, e := range encodings {
+		runs = append(runs, e.run())
+	}
 	return race{
-		runs: []run{
-			pure(func() {
-				for range passes {
-					readAndWrite(large.dst)
-				}
-			}),
-			large.run(),
-			small.run(),
-		},
+		runs: runs,
 		rows: func(best []span) []Row {
+			reading, best := best[0], best[1:]
 			name := fmt.Sprintf("hadamard, %d rounds, %d rows of %d features", hadamardRounds, s.rows, s.many)
 			passing := fmt.Sprintf("reading and writing %d x %d values %d times", s.rows, large.Width(), passes)
 			nlogn := func(f int) float64 { return float64(f) * math.Log2(float64(f)) }
-			return []Row{
-				figure(name, best[1].wall, "s").beside(passing, best[0].wall).byCPU(best[1].cpu / best[0].cpu).atMost(3.5),
-				figure(fmt.Sprintf("hadamard, growth from %d to %d features", s.few, s.many), best[1].wall/best[2].wall, "times").
+			rows := []Row{
+				figure(name, best[many].wall, "s").beside(passing, reading.wall).byCPU(best[many].cpu / reading.cpu).atMost(3.5),
+				figure(fmt.Sprintf("hadamard, growth from %d to %d features", s.few, s.many), best[many].wall/best[few].wall, "times").
 					beside("f log f", nlogn(s.many)/nlogn(s.few)).
-					byCPU(best[1].cpu / best[2].cpu / (nlogn(s.many) / nlogn(s.few))).atMost(1),
+					byCPU(best[many].cpu / best[few].cpu / (nlogn(s.many) / nlogn(s.few))).atMost(1),
 			}
+			for i, e := range encodings {
+				rows = append(rows, e.perLevel(best[i]))
+			}
+			return rows
 		},
 	}, nil
 }
