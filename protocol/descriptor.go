@@ -35,8 +35,8 @@ type Descriptor struct {
 	Purpose  string   // what the session is for: "train", "predict"
 	Attempt  uint32
 	Nonce    [32]byte
-	// Parent names the session whose retained secret this one derives from;
-	// zero for none.
+	// Parent names the session whose retained secret, or whose result, this one
+	// derives from; zero for none.
 	Parent SessionID
 }
 

@@ -10,4 +10,9 @@
 //	moments:  scale (parties only) -> sums -> learn -> tell -> errors -> evaluate
 //
 // sums and errors are sessions of secure aggregation, tell is a broadcast.
+//
+// A job of fedcfk is described by [Crowd] and [Device]; so far only
+// "mercer simulate" runs it:
+//
+//	fedcfk:  popularity -> triangle -> learn -> evaluate (each device by itself)
 package stage
