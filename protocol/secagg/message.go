@@ -60,34 +60,39 @@ func (l *Layout) chunk(i int) (lo, hi int) {
 // sealedBytes is the size of encrypted shares: two shares and a tag.
 const sealedBytes = 2*shamir.Size + 16
 
-// clientAt reads the next client of an ascending list; before is the one
-// before, or -1.
-func clientAt(r *wire.Reader, n, before int) int {
-	i := int(r.Uint32())
-	if r.Err() == nil && (i <= before || i >= n) {
-		r.Fail(fmt.Errorf("client %d after client %d, of %d", i, before, n))
+// writeEach writes what belongs to each of an ascending list of clients.
+func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)) {
+	w.Uint32(uint32(len(list)))
+	for _, item := range list {
+		w.Uint32(uint32(client(item)))
+		rest(item)
 	}
-	return i
 }
 
-// encodeClients writes an ascending list of clients.
+// readEach reads what writeEach wrote of at most n clients: for each the client
+// and size bytes, which rest reads. Errors are left in r.
+func readEach[T any](r *wire.Reader, n, size int, rest func(client int) T) []T {
+	list := make([]T, r.Count(n, 4+size))
+	last := -1
+	for i := range list {
+		client := int(r.Uint32())
+		if r.Err() == nil && (client <= last || client >= n) {
+			r.Fail(fmt.Errorf("client %d after client %d, of %d", client, last, n))
+		}
+		last, list[i] = client, rest(client)
+	}
+	return list
+}
+
 func encodeClients(list []int) []byte {
 	var w wire.Writer
-	w.Uint32(uint32(len(list)))
-	for _, i := range list {
-		w.Uint32(uint32(i))
-	}
+	writeEach(&w, list, func(i int) int { return i }, func(int) {})
 	return w.Bytes()
 }
 
 func decodeClients(b []byte, n int) ([]int, error) {
 	r := wire.NewReader(b)
-	list := make([]int, r.Count(n, 4))
-	last := -1
-	for i := range list {
-		last = clientAt(r, n, last)
-		list[i] = last
-	}
+	list := readEach(r, n, 0, func(client int) int { return client })
 	return list, r.Close("secagg: clients")
 }
 
@@ -113,22 +118,13 @@ type member struct {
 
 func encodeMembers(list []member) []byte {
 	var w wire.Writer
-	w.Uint32(uint32(len(list)))
-	for _, m := range list {
-		w.Uint32(uint32(m.client))
-		m.keys.encode(&w)
-	}
+	writeEach(&w, list, func(m member) int { return m.client }, func(m member) { m.keys.encode(&w) })
 	return w.Bytes()
 }
 
 func decodeMembers(b []byte, n int) ([]member, error) {
 	r := wire.NewReader(b)
-	list := make([]member, r.Count(n, 4+keysBytes))
-	last := -1
-	for i := range list {
-		last = clientAt(r, n, last)
-		list[i] = member{last, readKeys(r)}
-	}
+	list := readEach(r, n, keysBytes, func(client int) member { return member{client, readKeys(r)} })
 	return list, r.Close("secagg: keys of clients")
 }
 
@@ -175,25 +171,21 @@ type deliveries struct {
 func (d deliveries) encode() []byte {
 	var w wire.Writer
 	d.sharers.encode(&w)
-	w.Uint32(uint32(len(d.list)))
-	for _, item := range d.list {
-		w.Uint32(uint32(item.owner.client))
+	writeEach(&w, d.list, func(item delivery) int { return item.owner.client }, func(item delivery) {
 		item.owner.keys.encode(&w)
 		w.Fixed(item.sealed[:])
-	}
+	})
 	return w.Bytes()
 }
 
 func decodeDeliveries(b []byte, n int) (deliveries, error) {
 	r := wire.NewReader(b)
 	d := deliveries{sharers: readSet(r, n)}
-	d.list = make([]delivery, r.Count(n, 4+keysBytes+sealedBytes))
-	last := -1
-	for i := range d.list {
-		last = clientAt(r, n, last)
-		d.list[i].owner = member{last, readKeys(r)}
-		r.Fixed(d.list[i].sealed[:])
-	}
+	d.list = readEach(r, n, keysBytes+sealedBytes, func(client int) delivery {
+		item := delivery{owner: member{client, readKeys(r)}}
+		r.Fixed(item.sealed[:])
+		return item
+	})
 	return d, r.Close("secagg: shares for a holder")
 }
 
@@ -205,23 +197,17 @@ type signature struct {
 
 func encodeSignatures(list []signature) []byte {
 	var w wire.Writer
-	w.Uint32(uint32(len(list)))
-	for _, s := range list {
-		w.Uint32(uint32(s.client))
-		w.Fixed(s.value[:])
-	}
+	writeEach(&w, list, func(s signature) int { return s.client }, func(s signature) { w.Fixed(s.value[:]) })
 	return w.Bytes()
 }
 
 func decodeSignatures(b []byte, n int) ([]signature, error) {
 	r := wire.NewReader(b)
-	list := make([]signature, r.Count(n, 4+ed25519.SignatureSize))
-	last := -1
-	for i := range list {
-		last = clientAt(r, n, last)
-		list[i].client = last
-		r.Fixed(list[i].value[:])
-	}
+	list := readEach(r, n, ed25519.SignatureSize, func(client int) signature {
+		s := signature{client: client}
+		r.Fixed(s.value[:])
+		return s
+	})
 	return list, r.Close("secagg: signatures")
 }
 
@@ -235,23 +221,17 @@ type release struct {
 
 func encodeReleases(list []release) []byte {
 	var w wire.Writer
-	w.Uint32(uint32(len(list)))
-	for _, u := range list {
-		w.Uint32(uint32(u.owner))
-		w.Fixed(u.share[:])
-	}
+	writeEach(&w, list, func(u release) int { return u.owner }, func(u release) { w.Fixed(u.share[:]) })
 	return w.Bytes()
 }
 
 func decodeReleases(b []byte, n int) ([]release, error) {
 	r := wire.NewReader(b)
-	list := make([]release, r.Count(n, 4+shamir.Size))
-	last := -1
-	for i := range list {
-		last = clientAt(r, n, last)
-		list[i].owner = last
-		r.Fixed(list[i].share[:])
-	}
+	list := readEach(r, n, shamir.Size, func(owner int) release {
+		u := release{owner: owner}
+		r.Fixed(u.share[:])
+		return u
+	})
 	return list, r.Close("secagg: released shares")
 }
 
