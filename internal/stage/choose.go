@@ -46,28 +46,30 @@ type Cell struct {
 // folds, the cell of its grid with the highest mean score. progress may be
 // nil.
 func Choose(j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
-	plain, err := inPlainNumbers(j, t)
-	if err != nil || j.Data.Folds == 0 {
-		return &Choice{Job: plain}, err
-	}
-	grid, err := gridOfJob(plain)
-	if err != nil {
-		return nil, err
-	}
-	s, err := evaluate.Search(t, grid, FoldsOf(j), func(done, total int) {
-		if progress != nil {
-			progress(protocol.Progress{Stage: "tune", Done: int64(done), Total: int64(total)})
+	return choose(j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
+		s, err := evaluate.Search(t, g, FoldsOf(j), func(done, total int) {
+			if progress != nil {
+				progress(protocol.Progress{Stage: "tune", Done: int64(done), Total: int64(total)})
+			}
+		})
+		if err != nil {
+			return nil, 0, err
 		}
+		return s, s.Best, nil
 	})
-	if err != nil {
-		return nil, session.BadInput(err)
-	}
-	return chosen(plain, s, s.Best), nil
 }
 
 // ChooseCell is Choose where the cell has been chosen before, by others with
 // the same grid.
 func ChooseCell(j *job.Job, t evaluate.Task, cell int) (*Choice, error) {
+	return choose(j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
+		s, err := evaluate.SearchFor(t, g, FoldsOf(j), cell)
+		return s, cell, err
+	})
+}
+
+// choose searches the job's grid where it has folds.
+func choose(j *job.Job, t evaluate.Task, search func(evaluate.Grid) (*evaluate.Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
 	if err != nil || j.Data.Folds == 0 {
 		return &Choice{Job: plain}, err
@@ -76,11 +78,11 @@ func ChooseCell(j *job.Job, t evaluate.Task, cell int) (*Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := evaluate.SearchFor(t, grid, FoldsOf(j), cell)
+	s, best, err := search(grid)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	return chosen(plain, s, cell), nil
+	return chosen(plain, s, best), nil
 }
 
 // FoldsOf is how a job holds its training rows out in turn.
