@@ -163,8 +163,9 @@ func (p *people) sum(ctx context.Context, s stage.Summation, vector func(device 
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range went.Failures {
-		return nil, fmt.Errorf("simulate: %s gave up: %w", f.Client, f.Err)
+	if len(went.Failures) > 0 {
+		f := went.Failures[0]
+		return nil, fmt.Errorf("simulate: %s and %d other clients gave up: %w", f.Client, len(went.Failures)-1, f.Err)
 	}
 	out := &summed{Summation: s, Result: went, sums: server.Sums()[0], added: server.Survivors(), heard: make(map[string][]string, len(names))}
 	for i, name := range names {
