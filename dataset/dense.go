@@ -46,14 +46,24 @@ func DenseOf(t Table) *Dense {
 }
 
 // RowsOf gives the rows of t to computations, which read some at a time and
-// need no copy of t in float64.
-func RowsOf(t Table) linalg.Rows { return tableRows{t} }
+// need no copy of t in float64. Those of a CSR are linalg.SparseRows as well.
+func RowsOf(t Table) linalg.Rows {
+	if c, ok := t.(*CSR); ok {
+		return sparseRows{tableRows{c}, c}
+	}
+	return tableRows{t}
+}
 
 type tableRows struct{ t Table }
 
 func (r tableRows) Shape() (rows, cols int) { return r.t.Rows(), r.t.Cols() }
 
 func (r tableRows) ReadRow(i int, dst []float64) { r.t.Row(i, dst) }
+
+type sparseRows struct {
+	tableRows
+	*CSR
+}
 
 // dense is a table that stores every cell: the rows of one matrix, or rows that
 // lie anywhere, so that choosing and stacking rows copies none.
