@@ -17,4 +17,20 @@
 //	m := feature.Map{Directions: w}
 //	phi := linalg.New[float64](rows.Rows, m.Len())
 //	m.Rows(phi, rows)
+//
+// Where several parties hold the columns of the same rows, w.x is a sum of what
+// each of them computes from its own columns. A [Spectrum] is a distribution of
+// directions whose entries can be drawn column by column, each party from a key
+// that nobody else has; [Phases] are a party's summands as numbers modulo 2^bits,
+// in which they can be added and masked without error; a [Wave] turns the sums
+// into cosines and sines.
+//
+//	d := feature.Directions{Spectrum: feature.RBF(0.5), Columns: columns, Entries: func(block, column int) feature.Numbers {
+//		return prg.New(key, "entries", number(block), number(column))
+//	}}
+//	words := make([]byte, len(ids)*512*2)
+//	feature.NewPhases(rows, d, 16).Block(words, ids, 0, 512)
+//
+// Rounding a phase changes its cosine by at most pi / 2^bits, and the cosine of
+// a sum of q phases by some 2 pi sqrt(q/24) / 2^bits.
 package feature

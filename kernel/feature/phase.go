@@ -1,0 +1,122 @@
+package feature
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// CheckBits says whether words of a phase may have that many bits.
+func CheckBits(bits int) error {
+	switch bits {
+	case 8, 16, 32:
+		return nil
+	}
+	return fmt.Errorf("feature: phases of %d bits; 8, 16 and 32 can be had", bits)
+}
+
+// Phases are the phases w.x of rows under directions as numbers modulo 2^bits:
+// a full turn, 2 pi, is 2^bits. Cosines do not see whole turns, so that phases
+// can be added and hidden in that ring without error beyond the rounding of
+// each to the nearest number. It keeps the directions that it used last; it is
+// not safe for concurrent use.
+type Phases struct {
+	rows   linalg.Rows
+	sparse linalg.SparseRows // rows, if they are read as such
+	bits   int
+	window window
+}
+
+// NewPhases returns the phases of rows, with finite values, under d in words of
+// 8, 16 or 32 bits. It panics when d is not for as many columns or on other
+// bits.
+func NewPhases(rows linalg.Rows, d Directions, bits int) *Phases {
+	if err := CheckBits(bits); err != nil {
+		panic(err.Error())
+	}
+	if _, cols := rows.Shape(); cols != d.Columns {
+		panic(fmt.Sprintf("feature: directions of %d columns for rows of %d", d.Columns, cols))
+	}
+	p := &Phases{rows: rows, bits: bits, window: newWindow(d, 0)}
+	if s, ok := rows.(linalg.SparseRows); ok && mostlyZero(s) {
+		p.sparse = s
+	}
+	return p
+}
+
+// Block writes the phases of the given rows under directions first to
+// first+count-1, on all cores: little-endian words of bits/8 bytes, row after
+// row. It panics unless dst has as many bytes.
+func (p *Phases) Block(dst []byte, rows []int, first, count int) {
+	width := count * p.bits / 8
+	if len(dst) != len(rows)*width {
+		panic(fmt.Sprintf("feature: %d bytes for %d x %d phases of %d bits", len(dst), len(rows), count, p.bits))
+	}
+	if len(dst) == 0 {
+		return
+	}
+	w := p.window.read(first, count)
+	panel := max(1, phaseRoom/count)
+	linalg.Scratch(min(panel, len(rows))*count, func(room []float64) {
+		for lo := 0; lo < len(rows); lo += panel {
+			some := rows[lo:min(lo+panel, len(rows))]
+			turns := linalg.Matrix[float64]{Rows: len(some), Cols: count, Stride: count, Data: room[:len(some)*count]}
+			p.turns(turns, some, w)
+			words(dst[lo*width:][:len(some)*width], turns.Data, p.bits)
+		}
+	})
+}
+
+// phaseRoom is how many phases are made before they are rounded: 8 MiB.
+const phaseRoom = 1 << 20
+
+// turns sets dst to the phases of the given rows in turns.
+func (p *Phases) turns(dst linalg.Matrix[float64], rows []int, w linalg.Matrix[float64]) {
+	if p.sparse != nil {
+		linalg.MulSparse(dst, p.sparse, rows, w)
+		return
+	}
+	linalg.Scratch(len(rows)*w.Cols, func(room []float64) {
+		x := linalg.Matrix[float64]{Rows: len(rows), Cols: w.Cols, Stride: w.Cols, Data: room}
+		linalg.Gather(x, linalg.Pick(p.rows, rows), 0)
+		linalg.MulTransB(dst, x, w)
+	})
+}
+
+// mostlyZero says whether products by entries are faster than by whole rows.
+func mostlyZero(rows linalg.SparseRows) bool {
+	const once = 16 // a product of whole rows takes so many columns in the time of one entry
+	stored := 0
+	for i := range rows.Rows() {
+		cols, _ := rows.Entries(i)
+		stored += len(cols)
+	}
+	return stored < rows.Rows()*(rows.Cols()/once)
+}
+
+// words rounds turns to words on all cores: floor(frac(t) 2^bits + 1/2), without
+// the bit beyond.
+func words(dst []byte, turns []float64, bits int) {
+	linalg.For(len(turns), 1<<14, func(lo, hi int) {
+		switch bits {
+		case 8:
+			for i, t := range turns[lo:hi] {
+				dst[lo+i] = byte(word(t, 1<<8))
+			}
+		case 16:
+			some := dst[2*lo : 2*hi]
+			for i, t := range turns[lo:hi] {
+				binary.LittleEndian.PutUint16(some[2*i:], uint16(word(t, 1<<16)))
+			}
+		default:
+			some := dst[4*lo : 4*hi]
+			for i, t := range turns[lo:hi] {
+				binary.LittleEndian.PutUint32(some[4*i:], uint32(word(t, 1<<32)))
+			}
+		}
+	})
+}
+
+func word(turns, size float64) int64 { return int64((turns-math.Floor(turns))*size + 0.5) }

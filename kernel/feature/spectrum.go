@@ -1,0 +1,122 @@
+package feature
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+// Numbers gives independent random numbers: standard normal ones, and uniform
+// ones in [0, 1).
+type Numbers interface {
+	NormFloat64() float64
+	Float64() float64
+}
+
+// Spectrum is the distribution of a kernel's directions: the entries of a
+// direction are drawn independently of each other, so that each can be drawn by
+// whoever holds its column, and multiplied by one scale that all of them share.
+// Kernels of the Euclidean distance are mixtures of Gaussian ones, by the scale.
+type Spectrum struct {
+	entry func(Numbers) float64
+	unit  float64               // times every entry
+	scale func(Numbers) float64 // nil if it is 1 for every direction
+}
+
+// Shared says that directions have scales, which all who hold columns must draw
+// alike.
+func (s Spectrum) Shared() bool { return s.scale != nil }
+
+// RBF is the spectrum of exp(-gamma |x-z|^2): normal entries.
+func RBF(gamma float64) Spectrum { return Spectrum{entry: normal, unit: math.Sqrt(2 * gamma)} }
+
+// Manhattan is the spectrum of the product of Laplace kernels, exp(-gamma times
+// the sum of |x_j-z_j|): Cauchy entries (Rahimi and Recht 2007, figure 1).
+func Manhattan(gamma float64) Spectrum { return Spectrum{entry: cauchy, unit: gamma} }
+
+// RationalQuadratic is the spectrum of (1 + |x-z|^2 / (2 alpha lengthScale^2))^-alpha:
+// normal entries, the squared scale Gamma(alpha, rate alpha) (Rasmussen and
+// Williams 2006, equation 4.20).
+func RationalQuadratic(lengthScale, alpha float64) Spectrum {
+	return Spectrum{entry: normal, unit: 1 / lengthScale, scale: func(n Numbers) float64 {
+		return math.Sqrt(gamma(n, alpha) / alpha)
+	}}
+}
+
+// Matern is the spectrum of Matérn's kernel: Student's t distribution of several
+// variables with 2 nu degrees of freedom (Rasmussen and Williams 2006, equation
+// 4.15). With nu = 1/2 it is that of exp(-|x-z| / lengthScale).
+func Matern(lengthScale, nu float64) Spectrum {
+	return Spectrum{entry: normal, unit: 1 / lengthScale, scale: func(n Numbers) float64 {
+		return math.Sqrt(nu / gamma(n, nu))
+	}}
+}
+
+// SpectrumOf returns the spectrum of the kernel that s describes. Kernels that
+// depend on more than the distance of x and z have none.
+func SpectrumOf(s kernel.Spec) (Spectrum, error) {
+	if _, err := kernel.New(s); err != nil {
+		return Spectrum{}, err
+	}
+	switch s.Name {
+	case "rbf":
+		return RBF(s.Gamma), nil
+	case "laplacian":
+		return Matern(1/s.Gamma, 0.5), nil
+	case "rational-quadratic":
+		return RationalQuadratic(orElse(s.LengthScale, 1), orElse(s.Alpha, 1)), nil
+	case "matern":
+		return Matern(orElse(s.LengthScale, 1), orElse(s.Nu, 1.5)), nil
+	}
+	return Spectrum{}, fmt.Errorf("feature: no random features of the kernel %s; take rbf, laplacian, rational-quadratic or matern", s.Name)
+}
+
+// orElse returns v, or what a zero parameter of a kernel means.
+func orElse(v, otherwise float64) float64 {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
+
+func normal(n Numbers) float64 { return n.NormFloat64() }
+
+// cauchy is the ratio of two normal numbers.
+func cauchy(n Numbers) float64 {
+	over, under := n.NormFloat64(), n.NormFloat64()
+	for under == 0 {
+		under = n.NormFloat64()
+	}
+	return over / under
+}
+
+// gamma returns a positive number with the density x^(shape-1) exp(-x) but for
+// a factor (Marsaglia and Tsang 2000, "A simple method for generating gamma
+// variables"; below shape 1 by their section 6).
+func gamma(n Numbers, shape float64) float64 {
+	if shape >= 1 {
+		return gammaFromOne(n, shape)
+	}
+	for {
+		if g := gammaFromOne(n, shape+1) * math.Pow(1-n.Float64(), 1/shape); g > 0 {
+			return g
+		}
+	}
+}
+
+func gammaFromOne(n Numbers, shape float64) float64 {
+	d := shape - 1./3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := n.NormFloat64()
+		v := 1 + c*x
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(1-n.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+			return d * v
+		}
+	}
+}

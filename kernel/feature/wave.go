@@ -1,0 +1,81 @@
+package feature
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Wave turns phases in words of some bits (see [Phases]) into their cosines and
+// sines: by looking them up, or, with 32 bits, by computing them. It is read
+// only.
+type Wave[T linalg.Float] struct {
+	bits   int
+	cosine []T // of every phase; nil for 32 bits
+}
+
+// NewWave returns the wave for words of 8, 16 or 32 bits. It panics on others.
+func NewWave[T linalg.Float](bits int) *Wave[T] {
+	if err := CheckBits(bits); err != nil {
+		panic(err.Error())
+	}
+	w := &Wave[T]{bits: bits}
+	if bits <= 16 {
+		w.cosine = make([]T, 1<<bits)
+		for u := range w.cosine {
+			w.cosine[u] = T(math.Cos(2 * math.Pi * math.Ldexp(float64(u), -bits)))
+		}
+	}
+	return w
+}
+
+// Bits returns how many bits a word has.
+func (w *Wave[T]) Bits() int { return w.bits }
+
+// Turn sets cosines and sines to those of the words, little-endian ones of
+// Bits()/8 bytes. It runs on one core; use it inside linalg.For. It panics
+// unless there are as many of each.
+func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {
+	if len(sines) != len(cosines) || len(words) != len(cosines)*w.bits/8 {
+		panic(fmt.Sprintf("feature: %d cosines and %d sines of %d bytes", len(cosines), len(sines), len(words)))
+	}
+	switch w.bits {
+	case 8:
+		turn8((*[1 << 8]T)(w.cosine), cosines, sines, words)
+	case 16:
+		turn16((*[1 << 16]T)(w.cosine), cosines, sines, words)
+	default:
+		turn32(cosines, sines, words)
+	}
+}
+
+// A sine is the cosine a quarter of a turn before.
+
+func turn8[T linalg.Float](table *[1 << 8]T, cosines, sines []T, words []byte) {
+	sines, words = sines[:len(cosines)], words[:len(cosines)]
+	for i := range cosines {
+		u := words[i]
+		cosines[i], sines[i] = table[u], table[u-1<<6]
+	}
+}
+
+func turn16[T linalg.Float](table *[1 << 16]T, cosines, sines []T, words []byte) {
+	sines = sines[:len(cosines)]
+	for i := range cosines {
+		u := binary.LittleEndian.Uint16(words[2*i:])
+		cosines[i], sines[i] = table[u], table[u-1<<14]
+	}
+}
+
+// turn32 goes by whole numbers from -2^31 to 2^31, so that angles are small.
+func turn32[T linalg.Float](cosines, sines []T, words []byte) {
+	const angle = math.Pi / (1 << 31)
+	for i := range cosines {
+		u := binary.LittleEndian.Uint32(words[4*i:])
+		cosines[i], sines[i] = T(angle*float64(int32(u))), T(angle*float64(int32(u-1<<30)))
+	}
+	linalg.Cos(cosines, cosines)
+	linalg.Cos(sines, sines)
+}
