@@ -1,0 +1,144 @@
+package bhttp
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The framing indicators of section 3.3.
+const (
+	knownRequest = iota
+	knownResponse
+	endedRequest
+	endedResponse
+)
+
+// Request is an HTTP request.
+type Request struct {
+	Method, Scheme, Authority, Path string
+	Header                          Fields
+	Content                         []byte
+	Trailer                         Fields
+}
+
+// Encode returns the request in the form of known length. Empty parts at its
+// end are left out.
+func (q *Request) Encode() ([]byte, error) {
+	b := []byte{knownRequest}
+	for _, s := range []string{q.Method, q.Scheme, q.Authority, q.Path} {
+		b = appendBytes(b, s)
+	}
+	return appendBody(b, q.Header, q.Content, q.Trailer)
+}
+
+// EncodeTo is Encode padded with zeros to size bytes. It refuses a request that
+// needs more.
+func (q *Request) EncodeTo(size int) ([]byte, error) {
+	b, err := q.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return pad(b, size)
+}
+
+// ParseRequest reads a request of either form. Contents of known length share b.
+func ParseRequest(b []byte) (*Request, error) {
+	r := &reader{b}
+	framing, err := r.varint()
+	if err != nil {
+		return nil, err
+	}
+	if framing != knownRequest && framing != endedRequest {
+		return nil, fmt.Errorf("bhttp: framing indicator %d, where a request has %d or %d", framing, knownRequest, endedRequest)
+	}
+	q := &Request{}
+	for _, dst := range []*string{&q.Method, &q.Scheme, &q.Authority, &q.Path} {
+		if *dst, err = r.text(); err != nil {
+			return nil, err
+		}
+	}
+	if (Field{Name: "method", Value: q.Method + q.Scheme + q.Authority + q.Path}).valid() != nil || q.Method == "" {
+		return nil, fmt.Errorf("bhttp: the method or the target of the request is none")
+	}
+	q.Header, q.Content, q.Trailer, err = r.body(framing == knownRequest)
+	if err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// appendBody appends header, content and trailer.
+func appendBody(b []byte, header Fields, content []byte, trailer Fields) ([]byte, error) {
+	b, err := appendFields(b, header)
+	if err != nil {
+		return nil, err
+	}
+	b = appendBytes(b, content)
+	if b, err = appendFields(b, trailer); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(trailer) > 0:
+		return b, nil
+	case len(content) > 0:
+		return b[:len(b)-1], nil
+	case len(header) > 0:
+		return b[:len(b)-2], nil
+	}
+	return b[:len(b)-3], nil
+}
+
+func pad(b []byte, size int) ([]byte, error) {
+	if len(b) > size {
+		return nil, fmt.Errorf("bhttp: the message has %d bytes and is to be padded to %d", len(b), size)
+	}
+	return slices.Concat(b, make([]byte, size-len(b))), nil
+}
+
+// body takes header, content and trailer and checks that only padding follows.
+func (r *reader) body(known bool) (header Fields, content []byte, trailer Fields, err error) {
+	fields, contents := r.endedFields, r.endedContent
+	if known {
+		fields, contents = r.knownFields, r.knownContent
+	}
+	if header, err = fields(); err != nil {
+		return nil, nil, nil, err
+	}
+	if content, err = contents(); err != nil {
+		return nil, nil, nil, err
+	}
+	if trailer, err = fields(); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, c := range r.rest {
+		if c != 0 {
+			return nil, nil, nil, fmt.Errorf("bhttp: something follows the message that is not padding")
+		}
+	}
+	return header, content, trailer, nil
+}
+
+func (r *reader) knownContent() ([]byte, error) {
+	if len(r.rest) == 0 {
+		return nil, nil
+	}
+	return r.bytes()
+}
+
+// endedContent takes chunks up to one of length zero.
+func (r *reader) endedContent() ([]byte, error) {
+	if len(r.rest) == 0 {
+		return nil, nil
+	}
+	var content []byte
+	for {
+		chunk, err := r.bytes()
+		if err != nil {
+			return nil, err
+		}
+		if len(chunk) == 0 {
+			return content, nil
+		}
+		content = append(content, chunk...)
+	}
+}

@@ -1,0 +1,76 @@
+package ohttp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+)
+
+// Client sends requests to a gateway through a relay.
+type Client struct {
+	Relay  string // address of the relay
+	Config KeyConfig
+	// Size is the number of bytes that requests are padded to before they are
+	// sealed; requests that need more are refused. 0: not padded.
+	Size int
+	HTTP *http.Client // to the relay; nil for one that follows no redirects
+}
+
+// Do sends a request and returns the answer. An error that wraps a
+// [StatusError] came from the relay, or from a gateway that could not open the
+// request; all other answers are the service's.
+func (c *Client) Do(ctx context.Context, q *bhttp.Request) (*bhttp.Response, error) {
+	message, err := c.encode(q)
+	if err != nil {
+		return nil, err
+	}
+	sealed, opener, err := c.Config.Encapsulate(message)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Relay, bytes.NewReader(sealed))
+	if err != nil {
+		return nil, fmt.Errorf("ohttp: relay: %w", err)
+	}
+	r.Header = http.Header{"Content-Type": {RequestType}, "User-Agent": {""}}
+	client := c.HTTP
+	if client == nil {
+		client = noRedirects(nil, 0)
+	}
+	answer, err := post(client, r)
+	if err != nil {
+		return nil, err
+	}
+	response, err := opener.Open(answer)
+	if err != nil {
+		return nil, err
+	}
+	return bhttp.ParseResponse(response)
+}
+
+func (c *Client) encode(q *bhttp.Request) ([]byte, error) {
+	if c.Size == 0 {
+		return q.Encode()
+	}
+	return q.EncodeTo(c.Size)
+}
+
+// Dial returns an HTTP client that follows no redirects, keeps no connection
+// that would tie two requests together, and, with a proxy such as
+// socks5h://127.0.0.1:9050, goes through it: Tor, for instance.
+func Dial(proxy string, timeout time.Duration) (*http.Client, error) {
+	t := &http.Transport{DisableKeepAlives: true, DisableCompression: true}
+	if proxy != "" {
+		u, err := url.Parse(proxy)
+		if err != nil || u.Host == "" || (u.Scheme != "socks5" && u.Scheme != "socks5h") {
+			return nil, fmt.Errorf("ohttp: proxy %q; write socks5h://host:port", proxy)
+		}
+		t.Proxy = http.ProxyURL(u)
+	}
+	return noRedirects(t, timeout), nil
+}

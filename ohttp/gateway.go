@@ -1,0 +1,132 @@
+package ohttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+)
+
+// MaxMessage is the greatest size in bytes of a sealed request or answer: models
+// of 2^20 bins fit.
+const MaxMessage = 8 << 20
+
+// Service answers a request. It may be called by many at a time.
+type Service func(context.Context, *bhttp.Request) *bhttp.Response
+
+// Gateway opens requests, has them answered and seals the answers: a handler of
+// posts of [RequestType]. A GET returns its keys.
+type Gateway struct {
+	Keys   []*Key // the first is the one to prefer
+	Serve  Service
+	Limit  int          // greatest size of a sealed request in bytes; 0: MaxMessage
+	Replay *ReplayCache // nil: sealed requests may come twice
+	// Pad returns the size in bytes that an answer is padded to; nil for none.
+	// A relay sees sizes.
+	Pad func(size int) int
+}
+
+// ServeHTTP is the handler.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		g.serveKeys(w)
+		return
+	}
+	if r.Method != http.MethodPost || r.Header.Get("Content-Type") != RequestType {
+		http.Error(w, "post "+RequestType, http.StatusUnsupportedMediaType)
+		return
+	}
+	sealed, status := readAll(w, r, limit(g.Limit))
+	if status != 0 {
+		http.Error(w, http.StatusText(status), status)
+		return
+	}
+	answer, err := g.Answer(r.Context(), sealed)
+	switch {
+	case errors.Is(err, ErrCrowded):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case err != nil: // one text for all: what does not open tells nothing
+		http.Error(w, "the request cannot be opened", http.StatusBadRequest)
+	default:
+		w.Header().Set("Content-Type", ResponseType)
+		w.Header()["Date"] = nil
+		_, _ = w.Write(answer) // a client that has left asks again
+	}
+}
+
+// Answer opens one sealed request and returns the sealed answer.
+func (g *Gateway) Answer(ctx context.Context, sealed []byte) ([]byte, error) {
+	key := g.key(sealed)
+	if key == nil {
+		return nil, errors.New("ohttp: the request is sealed for a key that the gateway does not have")
+	}
+	request, sealer, err := key.Decapsulate(sealed)
+	if err != nil {
+		return nil, err
+	}
+	if g.Replay != nil {
+		if err := g.Replay.Admit(sealed, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	response, err := g.respond(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return sealer.Seal(response)
+}
+
+// respond has a request answered. What is no request is told so in a sealed
+// answer: it came from somebody who has the key's configuration.
+func (g *Gateway) respond(ctx context.Context, request []byte) ([]byte, error) {
+	response := &bhttp.Response{Status: http.StatusBadRequest}
+	if q, err := bhttp.ParseRequest(request); err == nil {
+		response = g.Serve(ctx, q)
+	}
+	b, err := response.Encode()
+	if err != nil || g.Pad == nil {
+		return b, err
+	}
+	return response.EncodeTo(max(len(b), g.Pad(len(b))))
+}
+
+func (g *Gateway) key(sealed []byte) *Key {
+	for _, k := range g.Keys {
+		if len(sealed) > 0 && sealed[0] == k.id {
+			return k
+		}
+	}
+	return nil
+}
+
+func (g *Gateway) serveKeys(w http.ResponseWriter) {
+	configs := make([]KeyConfig, len(g.Keys))
+	for i, k := range g.Keys {
+		configs[i] = k.Config()
+	}
+	w.Header().Set("Content-Type", KeysType)
+	_, _ = w.Write(EncodeKeys(configs...))
+}
+
+// readAll reads a body of at most limit bytes, or returns the status to answer.
+func readAll(w http.ResponseWriter, r *http.Request, limit int) ([]byte, int) {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, http.StatusRequestEntityTooLarge
+	case err != nil:
+		return nil, http.StatusBadRequest
+	}
+	return b, 0
+}
+
+func limit(set int) int {
+	if set == 0 {
+		return MaxMessage
+	}
+	return set
+}

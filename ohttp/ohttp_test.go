@@ -1,0 +1,341 @@
+package ohttp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+)
+
+func newKey(t testing.TB) *ohttp.Key {
+	t.Helper()
+	key, err := ohttp.NewKey(7, bytes.Repeat([]byte{3}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// echo answers with what it was asked.
+func echo(_ context.Context, q *bhttp.Request) *bhttp.Response {
+	return &bhttp.Response{Status: 200, Content: []byte(q.Method + " " + q.Path + " " + string(q.Content))}
+}
+
+func ask(path, content string) *bhttp.Request {
+	return &bhttp.Request{Method: "POST", Scheme: "https", Authority: "a.example", Path: path, Content: []byte(content)}
+}
+
+// seen is a gateway that notes what reaches it.
+type seen struct {
+	http.Handler
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   [][]byte
+}
+
+func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	s.requests, s.bodies = append(s.requests, r), append(s.bodies, b)
+	s.mu.Unlock()
+	r.Body = io.NopCloser(bytes.NewReader(b))
+	s.Handler.ServeHTTP(w, r)
+}
+
+// route is a client, a relay and a gateway on loopback.
+func route(t *testing.T, gateway *ohttp.Gateway, relay *ohttp.Relay) (*ohttp.Client, *seen) {
+	t.Helper()
+	s := &seen{Handler: gateway}
+	g := httptest.NewServer(s)
+	t.Cleanup(g.Close)
+	relay.Gateway = g.URL
+	r := httptest.NewServer(relay)
+	t.Cleanup(r.Close)
+	return &ohttp.Client{Relay: r.URL, Config: gateway.Keys[0].Config(), Size: 256}, s
+}
+
+func TestRoute(t *testing.T) {
+	c, s := route(t, &ohttp.Gateway{Keys: []*ohttp.Key{newKey(t)}, Serve: echo}, &ohttp.Relay{})
+	for _, content := range []string{"", "yes", strings.Repeat("long", 20)} {
+		p, err := c.Do(t.Context(), ask("/package", content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(p.Content); p.Status != 200 || got != "POST /package "+content {
+			t.Errorf("status %d, %q", p.Status, got)
+		}
+	}
+	for i, r := range s.requests {
+		if len(s.bodies[i]) != 256+ohttp.Overhead {
+			t.Errorf("request %d has %d bytes", i, len(s.bodies[i]))
+		}
+		if bytes.Contains(s.bodies[i], []byte("package")) {
+			t.Error("the request is readable")
+		}
+		for name := range r.Header {
+			if !slices.Contains([]string{"Content-Type", "Content-Length", "Accept-Encoding"}, name) {
+				t.Errorf("the relay passed on %s: %s", name, r.Header.Get(name))
+			}
+		}
+	}
+	if _, err := c.Do(t.Context(), ask("/package", strings.Repeat("x", 300))); err == nil {
+		t.Error("a request above the agreed size was sent")
+	}
+}
+
+// What a client adds to its post stays at the relay.
+func TestRelayStrips(t *testing.T) {
+	c, s := route(t, &ohttp.Gateway{Keys: []*ohttp.Key{newKey(t)}, Serve: echo}, &ohttp.Relay{})
+	sealed, _, err := c.Config.Encapsulate([]byte{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.Relay+"/me?id=7", bytes.NewReader(sealed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Content-Type": {ohttp.RequestType}, "Cookie": {"id=7"}, "User-Agent": {"me"}, "X-Forwarded-For": {"10.1.1.7"}}
+	p, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Body.Close()
+	if len(s.requests) != 1 {
+		t.Fatalf("%d requests", len(s.requests))
+	}
+	got := s.requests[0]
+	for _, name := range []string{"Cookie", "User-Agent", "X-Forwarded-For", "Forwarded", "Via"} {
+		if v := got.Header.Get(name); v != "" {
+			t.Errorf("%s: %s reached the gateway", name, v)
+		}
+	}
+	if got.URL.RequestURI() != "/" {
+		t.Errorf("the gateway sees %s", got.URL)
+	}
+}
+
+// Requests of a batch leave together, and not in the order in which they came.
+func TestRelayMixes(t *testing.T) {
+	const batch = 40
+	c, s := route(t, &ohttp.Gateway{Keys: []*ohttp.Key{newKey(t)}, Serve: echo},
+		&ohttp.Relay{Batch: batch, Wait: time.Minute, Lanes: 1})
+	var arrived []int
+	var mu sync.Mutex
+	var done sync.WaitGroup
+	for i := range batch {
+		// The relay must have one before the next is sent.
+		sent := make(chan struct{})
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			close(sent)
+			p, err := c.Do(t.Context(), ask("/", fmt.Sprint(i)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var n int
+			if _, err := fmt.Sscanf(string(p.Content), "POST / %d", &n); err != nil || n != i {
+				t.Errorf("request %d was answered %q", i, p.Content)
+			}
+			mu.Lock()
+			arrived = append(arrived, n)
+			mu.Unlock()
+		}()
+		<-sent
+		time.Sleep(3 * time.Millisecond)
+		s.mu.Lock()
+		early := len(s.requests)
+		s.mu.Unlock()
+		if i < batch-1 && early > 0 {
+			t.Fatalf("%d requests left before the batch was full", early)
+		}
+	}
+	done.Wait()
+	if slices.IsSorted(arrived) {
+		t.Error("answers came in the order of the requests") // chance 1/40!
+	}
+}
+
+func TestRelayWaitsNoLonger(t *testing.T) {
+	c, _ := route(t, &ohttp.Gateway{Keys: []*ohttp.Key{newKey(t)}, Serve: echo}, &ohttp.Relay{Batch: 10, Wait: 20 * time.Millisecond})
+	if _, err := c.Do(t.Context(), ask("/", "alone")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{newKey(t)}, Serve: echo, Limit: 400}
+	c, _ := route(t, gateway, &ohttp.Relay{Limit: 4096})
+	status := func(c *ohttp.Client, q *bhttp.Request) int {
+		_, err := c.Do(t.Context(), q)
+		var s *ohttp.StatusError
+		if !errors.As(err, &s) {
+			t.Fatalf("%v", err)
+		}
+		return s.Status
+	}
+	large := *c
+	large.Size = 1000
+	if s := status(&large, ask("/", "")); s != http.StatusRequestEntityTooLarge {
+		t.Errorf("the gateway answers a large request %d", s)
+	}
+	large.Size = 8000
+	if s := status(&large, ask("/", "")); s != http.StatusRequestEntityTooLarge {
+		t.Errorf("the relay answers a large request %d", s)
+	}
+	other, err := ohttp.NewKey(7, bytes.Repeat([]byte{4}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := *c
+	wrong.Config = other.Config()
+	if s := status(&wrong, ask("/", "")); s != http.StatusBadRequest {
+		t.Errorf("a request for another key is answered %d", s)
+	}
+}
+
+// What opens but is no request is answered, sealed.
+func TestNoRequest(t *testing.T) {
+	key := newKey(t)
+	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: echo, Pad: func(int) int { return 100 }}
+	sealed, opener, err := key.Config().Encapsulate([]byte{9, 9, 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := gateway.Answer(t.Context(), sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := opener.Open(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := bhttp.ParseResponse(b)
+	if err != nil || p.Status != http.StatusBadRequest || len(b) != 100 {
+		t.Errorf("%+v of %d bytes, %v", p, len(b), err)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	cache, err := ohttp.NewReplayCache(time.Hour, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := newKey(t)
+	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: echo, Replay: cache}
+	message, err := ask("/", "once").Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal := func() []byte {
+		sealed, _, err := key.Config().Encapsulate(message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sealed
+	}
+	sealed := seal()
+	for i, want := range []error{nil, ohttp.ErrReplayed, ohttp.ErrReplayed} {
+		if _, err := gateway.Answer(t.Context(), sealed); !errors.Is(err, want) {
+			t.Errorf("time %d: %v", i+1, err)
+		}
+	}
+	if _, err := gateway.Answer(t.Context(), seal()); err != nil {
+		t.Errorf("sealed anew: %v", err)
+	}
+	if _, err := gateway.Answer(t.Context(), seal()); !errors.Is(err, ohttp.ErrCrowded) {
+		t.Errorf("beyond the capacity: %v", err)
+	}
+}
+
+func TestReplayWindows(t *testing.T) {
+	cache, err := ohttp.NewReplayCache(time.Minute, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		after time.Duration
+		want  error
+	}{{0, nil}, {59 * time.Second, ohttp.ErrReplayed}, {61 * time.Second, ohttp.ErrReplayed}, {5 * time.Minute, nil}} {
+		if err := cache.Admit([]byte("a"), start.Add(c.after)); !errors.Is(err, c.want) {
+			t.Errorf("after %v: %v", c.after, err)
+		}
+	}
+}
+
+func TestKeysOverHTTP(t *testing.T) {
+	key := newKey(t)
+	g := httptest.NewServer(&ohttp.Gateway{Keys: []*ohttp.Key{key}})
+	defer g.Close()
+	p, err := http.Get(g.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Body.Close()
+	b, err := io.ReadAll(p.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	configs, err := ohttp.ParseKeys(b)
+	if err != nil || len(configs) != 1 || !bytes.Equal(configs[0].Encode(), key.Config().Encode()) {
+		t.Errorf("%v, %v", configs, err)
+	}
+}
+
+func TestDial(t *testing.T) {
+	for _, proxy := range []string{"http://a:1", "127.0.0.1:9050", "socks5://"} {
+		if _, err := ohttp.Dial(proxy, time.Second); err == nil {
+			t.Errorf("proxy %s was taken", proxy)
+		}
+	}
+	if _, err := ohttp.Dial("socks5h://127.0.0.1:9050", time.Second); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzParseKeys(f *testing.F) {
+	f.Add(ohttp.EncodeKeys(newKey(f).Config()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		configs, err := ohttp.ParseKeys(b)
+		if err != nil {
+			return
+		}
+		again, err := ohttp.ParseKeys(ohttp.EncodeKeys(configs...))
+		if err != nil || len(again) != len(configs) {
+			t.Fatalf("%d configurations, then %d, %v", len(configs), len(again), err)
+		}
+	})
+}
+
+func FuzzAnswer(f *testing.F) {
+	key := newKey(f)
+	sealed, _, err := key.Config().Encapsulate([]byte("0"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(sealed)
+	f.Add(sealed[:20])
+	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: echo}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := gateway.Answer(t.Context(), b); err == nil && !bytes.Equal(b, sealed) {
+			t.Errorf("%x was answered", b)
+		}
+	})
+}

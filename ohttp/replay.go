@@ -1,0 +1,77 @@
+package ohttp
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ReplayCache remembers the sealed requests of the last one to two windows:
+// section 6.5.1. An entry takes some 20 bytes. It may be used by many at a time.
+type ReplayCache struct {
+	window   time.Duration
+	capacity int
+	key      [32]byte
+
+	mu       sync.Mutex
+	turned   time.Time
+	now, old map[uint64]struct{}
+}
+
+// Errors of a replay cache.
+var (
+	ErrReplayed = errors.New("ohttp: this sealed request has been here before; seal it anew to send it again")
+	ErrCrowded  = errors.New("ohttp: too many requests at the moment; try again later")
+)
+
+// NewReplayCache remembers at most capacity requests for each window. Clients
+// must not expect that a request is refused after two windows; the gateway's
+// service must then refuse it for another reason, such as its date.
+func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
+	c := &ReplayCache{window: window, capacity: capacity, now: map[uint64]struct{}{}}
+	if _, err := rand.Read(c.key[:]); err != nil {
+		return nil, fmt.Errorf("ohttp: replay cache: %w", err)
+	}
+	return c, nil
+}
+
+// Admit returns nil the first time it is asked about a sealed request,
+// [ErrReplayed] afterwards, and [ErrCrowded] when the cache is full: forgetting
+// would let replays in.
+func (c *ReplayCache) Admit(sealed []byte, at time.Time) error {
+	print := c.fingerprint(sealed)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.turn(at)
+	_, now := c.now[print]
+	_, old := c.old[print]
+	switch {
+	case now || old:
+		return ErrReplayed
+	case len(c.now) >= c.capacity:
+		return ErrCrowded
+	}
+	c.now[print] = struct{}{}
+	return nil
+}
+
+// fingerprint is keyed, so that nobody can make two requests that collide.
+func (c *ReplayCache) fingerprint(sealed []byte) uint64 {
+	h := sha256.New()
+	h.Write(c.key[:])
+	h.Write(sealed)
+	return binary.LittleEndian.Uint64(h.Sum(nil))
+}
+
+func (c *ReplayCache) turn(at time.Time) {
+	switch age := at.Sub(c.turned); {
+	case age >= 2*c.window:
+		c.old, c.now, c.turned = nil, map[uint64]struct{}{}, at
+	case age >= c.window:
+		c.old, c.now, c.turned = c.now, map[uint64]struct{}{}, at
+	}
+}
