@@ -114,7 +114,7 @@ func TestRelayStrips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Body.Close()
+	_ = p.Body.Close()
 	if len(s.requests) != 1 {
 		t.Fatalf("%d requests", len(s.requests))
 	}
@@ -288,7 +288,7 @@ func TestKeysOverHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Body.Close()
+	defer func() { _ = p.Body.Close() }()
 	b, err := io.ReadAll(p.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -192,7 +192,7 @@ func post(client *http.Client, q *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ohttp: %w", err)
 	}
-	defer p.Body.Close()
+	defer func() { _ = p.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(p.Body, MaxMessage+1))
 	switch {
 	case err != nil:

@@ -1,0 +1,151 @@
+package privacypass
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/asn1"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/cloudflare/circl/blindsign/blindrsa"
+)
+
+const rsaBits = 2048
+
+// pssAlgorithm is RSASSA-PSS with SHA-384, MGF1 with SHA-384 and 48 bytes of
+// salt, as an AlgorithmIdentifier: RFC 9578, section 6.5.
+var pssAlgorithm = asn1.RawValue{FullBytes: []byte("\x30\x3d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a\x30\x30" +
+	"\xa0\x0d\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02" +
+	"\xa1\x1a\x30\x18\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x08\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02" +
+	"\xa2\x03\x02\x01\x30")}
+
+// subjectKey is a SubjectPublicKeyInfo.
+type subjectKey struct {
+	Algorithm asn1.RawValue
+	Key       asn1.BitString
+}
+
+// encodeRSA writes a public key as tokens name it.
+func encodeRSA(k *rsa.PublicKey) ([]byte, error) {
+	b := x509.MarshalPKCS1PublicKey(k)
+	return asn1.Marshal(subjectKey{pssAlgorithm, asn1.BitString{Bytes: b, BitLength: 8 * len(b)}})
+}
+
+// parseRSA reads what encodeRSA writes, and nothing else: another writing of
+// the same key would have another id.
+func parseRSA(b []byte) (*rsa.PublicKey, error) {
+	errKey := errors.New("privacypass: the public key is none of RSASSA-PSS with SHA-384 and 2048 bits")
+	var s subjectKey
+	if rest, err := asn1.Unmarshal(b, &s); err != nil || len(rest) > 0 {
+		return nil, errKey
+	}
+	k, err := x509.ParsePKCS1PublicKey(s.Key.Bytes)
+	if err != nil || k.N.BitLen() != rsaBits || k.E != 65537 {
+		return nil, errKey
+	}
+	if again, err := encodeRSA(k); err != nil || !bytes.Equal(again, b) {
+		return nil, errKey
+	}
+	return k, nil
+}
+
+// RSAIssuer is an issuer of [BlindRSA].
+type RSAIssuer struct {
+	signer blindrsa.Signer
+	public []byte
+}
+
+// NewRSAIssuer issues with a key of 2048 bits; see [GenerateRSA].
+func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
+	public, err := encodeRSA(&key.PublicKey)
+	if err == nil {
+		_, err = parseRSA(public)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &RSAIssuer{blindrsa.NewSigner(key), public}, nil
+}
+
+// GenerateRSA draws a key for an issuer.
+func GenerateRSA() (*rsa.PrivateKey, error) {
+	k, err := rsa.GenerateKey(rand.Reader, rsaBits)
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: draw an RSA key: %w", err)
+	}
+	return k, nil
+}
+
+// PublicKey returns a SubjectPublicKeyInfo.
+func (i *RSAIssuer) PublicKey() []byte { return i.public }
+
+// Issue signs a blinded input.
+func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
+	blinded, err := blindedPart(request, BlindRSA, i.public, rsaBits/8)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := i.signer.BlindSign(blinded)
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: sign a request: %w", err)
+	}
+	return signature, nil
+}
+
+// NewRSAVerifier verifies tokens of the issuer with this public key.
+func NewRSAVerifier(publicKey []byte) (*Verifier, error) {
+	k, err := parseRSA(publicKey)
+	if err != nil {
+		return nil, err
+	}
+	v, err := blindrsa.NewVerifier(blindrsa.SHA384PSSDeterministic, k)
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	return &Verifier{BlindRSA, sha256.Sum256(publicKey), func(input, authenticator []byte) bool {
+		return v.Verify(input, authenticator) == nil
+	}}, nil
+}
+
+func rsaBlinder(publicKey []byte) (blinder, error) {
+	k, err := parseRSA(publicKey)
+	if err != nil {
+		return nil, err
+	}
+	// A modulus with a small factor would let the issuer find its client again.
+	if new(big.Int).GCD(nil, nil, k.N, smallPrimes()).Cmp(big.NewInt(1)) != 0 {
+		return nil, errors.New("privacypass: the issuer's RSA modulus has a small factor")
+	}
+	c, err := blindrsa.NewClient(blindrsa.SHA384PSSDeterministic, k)
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	return func(input []byte) ([]byte, func([]byte) ([]byte, error), error) {
+		blinded, state, err := c.Blind(rand.Reader, input)
+		if err != nil {
+			return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+		}
+		return blinded, func(response []byte) ([]byte, error) {
+			signature, err := c.Finalize(state, response)
+			if err != nil {
+				return nil, fmt.Errorf("privacypass: the issuer's answer: %w", err)
+			}
+			return signature, nil
+		}, nil
+	}, nil
+}
+
+// smallPrimes returns the product of the primes below 1000.
+func smallPrimes() *big.Int {
+	product := big.NewInt(1)
+	for p := int64(2); p < 1000; p++ {
+		if big.NewInt(p).ProbablyPrime(0) {
+			product.Mul(product, big.NewInt(p))
+		}
+	}
+	return product
+}

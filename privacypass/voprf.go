@@ -1,0 +1,126 @@
+package privacypass
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/cloudflare/circl/oprf"
+	"github.com/cloudflare/circl/zk/dleq"
+)
+
+// Sizes of P-384 in bytes.
+const (
+	elementSize = 49
+	scalarSize  = 48
+	proofSize   = 2 * scalarSize
+)
+
+// VOPRFIssuer is an issuer of [VOPRF], and the only one who can verify.
+type VOPRFIssuer struct {
+	server oprf.VerifiableServer
+	public []byte
+}
+
+// NewVOPRFIssuer derives the key from a secret seed of 32 bytes.
+func NewVOPRFIssuer(seed []byte) (*VOPRFIssuer, error) {
+	if len(seed) != 32 {
+		return nil, fmt.Errorf("privacypass: a seed of %d bytes; use 32", len(seed))
+	}
+	key, err := oprf.DeriveKey(oprf.SuiteP384, oprf.VerifiableMode, seed, []byte("PrivacyPass"))
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	return newVOPRFIssuer(key)
+}
+
+func newVOPRFIssuer(key *oprf.PrivateKey) (*VOPRFIssuer, error) {
+	public, err := key.Public().MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	return &VOPRFIssuer{oprf.NewVerifiableServer(oprf.SuiteP384, key), public}, nil
+}
+
+// PublicKey returns the compressed point.
+func (i *VOPRFIssuer) PublicKey() []byte { return i.public }
+
+// Issue evaluates a blinded input and proves that it did so with its key.
+func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
+	b, err := blindedPart(request, VOPRF, i.public, elementSize)
+	if err != nil {
+		return nil, err
+	}
+	blinded := oprf.SuiteP384.Group().NewElement()
+	if err := blinded.UnmarshalBinary(b); err != nil || blinded.IsIdentity() {
+		return nil, errors.New("privacypass: the request holds no point of P-384")
+	}
+	e, err := i.server.Evaluate(&oprf.EvaluationRequest{Elements: []oprf.Blinded{blinded}})
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: evaluate a request: %w", err)
+	}
+	response, err := e.Elements[0].MarshalBinaryCompress()
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	proof, err := e.Proof.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	return append(response, proof...), nil
+}
+
+// Verifier verifies the issuer's own tokens.
+func (i *VOPRFIssuer) Verifier() *Verifier {
+	return &Verifier{VOPRF, sha256.Sum256(i.public), i.server.VerifyFinalize}
+}
+
+func voprfBlinder(publicKey []byte) (blinder, error) {
+	key := new(oprf.PublicKey)
+	if err := key.UnmarshalBinary(oprf.SuiteP384, publicKey); err != nil || len(publicKey) != elementSize {
+		return nil, errors.New("privacypass: the public key is no compressed point of P-384")
+	}
+	c := oprf.NewVerifiableClient(oprf.SuiteP384, key)
+	return func(input []byte) ([]byte, func([]byte) ([]byte, error), error) {
+		data, request, err := c.Blind([][]byte{input})
+		if err != nil {
+			return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+		}
+		return finishVOPRF(c, data, request)
+	}, nil
+}
+
+// finishVOPRF writes a blinded input, and knows what to do with the answer.
+func finishVOPRF(c oprf.VerifiableClient, data *oprf.FinalizeData, request *oprf.EvaluationRequest) ([]byte, func([]byte) ([]byte, error), error) {
+	blinded, err := request.Elements[0].MarshalBinaryCompress()
+	if err != nil {
+		return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+	}
+	return blinded, func(response []byte) ([]byte, error) {
+		e, err := parseEvaluation(response)
+		if err != nil {
+			return nil, err
+		}
+		outputs, err := c.Finalize(data, e)
+		if err != nil {
+			return nil, fmt.Errorf("privacypass: the issuer's answer does not prove its key: %w", err)
+		}
+		return outputs[0], nil
+	}, nil
+}
+
+func parseEvaluation(b []byte) (*oprf.Evaluation, error) {
+	if len(b) != elementSize+proofSize {
+		return nil, fmt.Errorf("privacypass: an issuer's answer of %d bytes; those of %v have %d", len(b), VOPRF, elementSize+proofSize)
+	}
+	g := oprf.SuiteP384.Group()
+	element := g.NewElement()
+	if err := element.UnmarshalBinary(b[:elementSize]); err != nil {
+		return nil, errors.New("privacypass: the issuer's answer holds no point of P-384")
+	}
+	proof := new(dleq.Proof)
+	if err := proof.UnmarshalBinary(g, b[elementSize:]); err != nil {
+		return nil, errors.New("privacypass: the issuer's answer holds no proof")
+	}
+	return &oprf.Evaluation{Elements: []oprf.Evaluated{element}, Proof: proof}, nil
+}
