@@ -50,3 +50,19 @@ func Blame(party string, kind Kind, err error) error {
 func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party, e.Kind, e.Err) }
 
 func (e *BlameError) Unwrap() error { return e.Err }
+
+// Unexpected blames h's sender for a message that this role never gets, or not
+// now.
+func (h Header) Unexpected() error {
+	return Blame(h.Sender, KindUnexpected, fmt.Errorf("%s: %s of round %d is not awaited from %s", h.Protocol, h.Kind, h.Round, h.Sender))
+}
+
+// Malformed blames h's sender for a body that does not decode.
+func (h Header) Malformed(err error) error {
+	return Blame(h.Sender, KindMalformed, fmt.Errorf("%v: %w", h, err))
+}
+
+// Inconsistent blames h's sender for a body that contradicts what was agreed.
+func (h Header) Inconsistent(format string, args ...any) error {
+	return Blame(h.Sender, KindInconsistent, fmt.Errorf("%s: %v: %w", h.Protocol, h, fmt.Errorf(format, args...)))
+}

@@ -28,15 +28,17 @@
 // A machine for two parties that greet each other:
 //
 //	func (m *greeter) Step(e protocol.Event) (protocol.Effects, error) {
-//		switch e := e.(type) {
-//		case protocol.Start:
-//			return protocol.Effects{Send: []protocol.Message{m.greeting()}}, nil
-//		case protocol.Received:
-//			if err := m.session.Check(e.Message.Header, m.self); err != nil {
-//				return protocol.Effects{}, err
-//			}
-//			return protocol.Effects{End: &protocol.End{}}, nil
-//		}
-//		return protocol.Effects{}, nil
+//		return m.life.Step(m.setup, e, protocol.Handlers{Start: m.start, Receive: m.receive})
 //	}
+//
+//	func (m *greeter) start(protocol.Start) (protocol.Effects, error) {
+//		return protocol.Effects{Send: []protocol.Message{m.greeting()}}, nil
+//	}
+//
+//	func (m *greeter) receive(protocol.Message) (protocol.Effects, error) {
+//		return protocol.Finish(protocol.Effects{}, nil)
+//	}
+//
+// A [Life] refuses what cannot come now, and messages that are not of this
+// session; what is left to the handlers is the protocol.
 package protocol

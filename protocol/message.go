@@ -31,6 +31,12 @@ type Message struct {
 	Body []byte
 }
 
+// Piece is m as chunk i of n.
+func (m Message) Piece(i, n int) Message {
+	m.Chunk, m.Chunks = uint32(i), uint32(n)
+	return m
+}
+
 // Names are short: they are part of every header.
 const (
 	MaxNameBytes   = 64

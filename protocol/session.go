@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 )
 
 // SessionID is the SHA-256 of a session's descriptor.
@@ -96,4 +97,23 @@ type Setup struct {
 	// Seed is secret, drawn once for (session, party), and the only source of
 	// randomness of the machine.
 	Seed [32]byte
+}
+
+// Check refuses a session of another protocol or version, or one in which this
+// member has none of the roles.
+func (s Setup) Check(protocol string, version uint16, roles ...Role) error {
+	switch d := s.Session; {
+	case d == nil:
+		return fmt.Errorf("%s: no session", protocol)
+	case d.Protocol != protocol || d.Version != version:
+		return fmt.Errorf("%s: the session is of %s version %d, this is %s version %d", protocol, d.Protocol, d.Version, protocol, version)
+	case !slices.Contains(roles, d.RoleOf(s.Self)):
+		return fmt.Errorf("%s: %q is not a %s in this session", protocol, s.Self, roles[0])
+	}
+	return nil
+}
+
+// Message returns a whole message from this member to another.
+func (s Setup) Message(to string, round uint16, kind string, body []byte) Message {
+	return Message{Header: s.Session.Header(s.Self, to, round, kind), Body: body}
 }

@@ -41,24 +41,19 @@ func decode(b []byte) (int, error) {
 
 // frame is what both roles know of a session.
 type frame struct {
-	setup          protocol.Setup
-	bytes, piece   int // of the body, of a message
-	started, ended bool
+	setup        protocol.Setup
+	life         protocol.Life
+	bytes, piece int // of the body, of a message
 }
 
 func newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, error) {
-	d := s.Session
-	switch {
-	case d == nil:
-		return frame{}, errors.New("broadcast: no session")
-	case d.Protocol != Name || d.Version != Version:
-		return frame{}, fmt.Errorf("broadcast: the session is of %s version %d, this is %s version %d", d.Protocol, d.Version, Name, Version)
-	case len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1:
-		return frame{}, errors.New("broadcast: a session has one server, and all other members are parties")
-	case d.RoleOf(s.Self) != role:
-		return frame{}, fmt.Errorf("broadcast: %q is not the %s of this session", s.Self, role)
+	if err := s.Check(Name, Version, role); err != nil {
+		return frame{}, err
 	}
-	n, err := decode(d.Params)
+	if d := s.Session; len(d.With(protocol.RoleServer)) != 1 || len(d.With(protocol.RoleParty)) != len(d.Members)-1 {
+		return frame{}, errors.New("broadcast: a session has one server, and all other members are parties")
+	}
+	n, err := decode(s.Session.Params)
 	return frame{setup: s, bytes: n, piece: piece}, err
 }
 
@@ -67,20 +62,3 @@ func (f *frame) pieces() int { return (f.bytes-1)/f.piece + 1 }
 
 // at is where piece i lies in the body.
 func (f *frame) at(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }
-
-// admit refuses events that cannot come now.
-func (f *frame) admit(e protocol.Event) error {
-	_, isStart := e.(protocol.Start)
-	switch {
-	case f.ended:
-		return errors.New("broadcast: the session is over")
-	case isStart == f.started:
-		return errors.New("broadcast: a session starts once, and before all else")
-	}
-	return nil
-}
-
-// stray blames m's sender for a message that nobody awaits.
-func stray(m protocol.Message) error {
-	return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("broadcast: %v is not awaited", m.Header))
-}

@@ -38,41 +38,33 @@ func (p *Party) InputHash() [sha256.Size]byte { return [sha256.Size]byte{} }
 
 // Step implements [protocol.Machine].
 func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := p.admit(e); err != nil {
-		return protocol.Effects{}, err
+	return p.life.Step(p.setup, e, protocol.Handlers{Start: p.start, Receive: p.receive, Expire: p.expire})
+}
+
+func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != p.InputHash() {
+		return protocol.Effects{}, errors.New("broadcast: a party that is told has no input")
 	}
-	switch e := e.(type) {
-	case protocol.Start:
-		if e.InputHash != p.InputHash() {
-			return protocol.Effects{}, errors.New("broadcast: a party that is told has no input")
-		}
-		p.started = true
-		return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerTell}}, nil
-	case protocol.Received:
-		return p.receive(e.Message)
-	case protocol.Expired:
-		if e.Timer != TimerTell {
-			return protocol.Effects{}, fmt.Errorf("broadcast: a party has no timer %q", e.Timer)
-		}
-		p.ended = true
-		why := fmt.Errorf("broadcast: %d of %d pieces did not come in time", p.missing, len(p.have))
-		return protocol.Effects{Sync: true, End: &protocol.End{Err: protocol.Blame(p.server(), protocol.KindSilent, why)}}, nil
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerTell}}, nil
+}
+
+func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
+	if t != TimerTell {
+		return protocol.Effects{}, fmt.Errorf("broadcast: a party has no timer %q", t)
 	}
-	return protocol.Effects{}, fmt.Errorf("broadcast: a party has nothing to do on %T", e)
+	why := fmt.Errorf("broadcast: %d of %d pieces did not come in time", p.missing, len(p.have))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.server(), protocol.KindSilent, why))
 }
 
 func (p *Party) server() string { return p.setup.Session.With(protocol.RoleServer)[0] }
 
 func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := p.setup.Session.Check(m.Header, p.setup.Self); err != nil {
-		return protocol.Effects{}, err
-	}
 	if m.Sender != p.server() || m.Round != roundTell || m.Kind != kindTell || m.Sequence != 0 || int(m.Chunks) != p.pieces() || m.Chunk >= m.Chunks || p.have[m.Chunk] {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	lo, hi := p.at(int(m.Chunk))
 	if len(m.Body) != hi-lo {
-		return protocol.Effects{}, protocol.Blame(m.Sender, protocol.KindMalformed, fmt.Errorf("broadcast: %v has %d bytes, not %d", m.Header, len(m.Body), hi-lo))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("broadcast: %d bytes, not %d", len(m.Body), hi-lo))
 	}
 	if p.body == nil {
 		p.body = make([]byte, p.bytes)
@@ -85,7 +77,5 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 		e.Arm = []protocol.Timer{TimerTell}
 		return e, nil
 	}
-	p.ended = true
-	e.Sync, e.End = true, &protocol.End{}
-	return e, nil
+	return protocol.Finish(e, nil)
 }

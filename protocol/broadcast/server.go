@@ -42,46 +42,31 @@ func (s *Server) InputHash() [sha256.Size]byte { return sha256.Sum256(s.body) }
 
 // Step implements [protocol.Machine].
 func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := s.admit(e); err != nil {
-		return protocol.Effects{}, err
+	return s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Resume: s.tell})
+}
+
+func (s *Server) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != s.InputHash() {
+		return protocol.Effects{}, errors.New("broadcast: the body is not the one that this session was started with")
 	}
-	switch e := e.(type) {
-	case protocol.Start:
-		if e.InputHash != s.InputHash() {
-			return protocol.Effects{}, errors.New("broadcast: the body is not the one that this session was started with")
-		}
-		s.started = true
-		return protocol.Effects{Sync: true, Resume: true}, nil
-	case protocol.Resumed:
-		return s.tell(), nil
-	case protocol.Received:
-		if err := s.setup.Session.Check(e.Message.Header, s.setup.Self); err != nil {
-			return protocol.Effects{}, err
-		}
-		return protocol.Effects{}, stray(e.Message)
-	case protocol.Expired:
-		return protocol.Effects{}, fmt.Errorf("broadcast: a server has no timer %q", e.Timer)
-	}
-	return protocol.Effects{}, fmt.Errorf("broadcast: unknown event %T", e)
+	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
 // tell sends the next pieces, each to all parties before the piece after it.
-func (s *Server) tell() protocol.Effects {
+func (s *Server) tell() (protocol.Effects, error) {
 	names := s.setup.Session.With(protocol.RoleParty)
 	total := len(names) * s.pieces()
 	var e protocol.Effects
 	for range min(protocol.MaxStepBytes/s.piece, total-s.sent) {
 		i := s.sent / len(names)
 		lo, hi := s.at(i)
-		h := s.setup.Session.Header(s.setup.Self, names[s.sent%len(names)], roundTell, kindTell)
-		h.Chunk, h.Chunks = uint32(i), uint32(s.pieces())
-		e.Send = append(e.Send, protocol.Message{Header: h, Body: slices.Clone(s.body[lo:hi])})
+		m := s.setup.Message(names[s.sent%len(names)], roundTell, kindTell, slices.Clone(s.body[lo:hi]))
+		e.Send = append(e.Send, m.Piece(i, s.pieces()))
 		s.sent++
 	}
 	e.Progress = protocol.Progress{Stage: "tell", Done: int64(s.sent), Total: int64(total)}
-	if e.Resume = s.sent < total; !e.Resume {
-		s.ended = true
-		e.Sync, e.End = true, &protocol.End{}
+	if e.Resume = s.sent < total; e.Resume {
+		return e, nil
 	}
-	return e
+	return protocol.Finish(e, nil)
 }

@@ -70,23 +70,23 @@ func (p *Party) leader() string { return p.setup.Session.With(protocol.RoleLeade
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].
-func (p *Party) Step(e protocol.Event) (protocol.Effects, error) { return p.step(p, e) }
+func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
+	return p.life.Step(p.setup, e, protocol.Handlers{Start: p.start, Receive: p.receive, Resume: p.resume, Expire: p.expire})
+}
 
 func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != p.hash {
 		return protocol.Effects{}, errEdited
 	}
 	if p.setup.Self != p.leader() {
-		p.started = true
 		return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerSeed}}, nil
 	}
 	seed := epochSeed(p.setup)
 	var sends []protocol.Message
 	for _, name := range p.setup.Session.With(protocol.RoleParty) {
-		sends = append(sends, p.message(name, roundSeed, kindSeed, seedBody{seed, p.features}.encode()))
+		sends = append(sends, p.setup.Message(name, roundSeed, kindSeed, seedBody{seed, p.features}.encode()))
 	}
 	effects, err := p.begin(seed, sends)
-	p.started = err == nil
 	return effects, err
 }
 
@@ -107,13 +107,13 @@ func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, er
 	return protocol.Effects{
 		Sync:   true,
 		Claim:  []string{seed.claim()},
-		Send:   append(sends, p.message(p.server(), roundAnnounce, kindAnnounce, a.encode())),
+		Send:   append(sends, p.setup.Message(p.server(), roundAnnounce, kindAnnounce, a.encode())),
 		Resume: true,
 	}, nil
 }
 
 func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := p.verify(m); err != nil {
+	if err := once(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	switch {
@@ -122,7 +122,7 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 	case m.Round == roundReceipt && m.Kind == kindReceipt && m.Sender == p.server() && p.sent():
 		return p.receiveReceipt(m)
 	}
-	return protocol.Effects{}, stray(m)
+	return protocol.Effects{}, m.Unexpected()
 }
 
 func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
@@ -131,10 +131,10 @@ func (p *Party) receiveSeed(m protocol.Message) (protocol.Effects, error) {
 	}
 	b, err := decodeSeed(m.Body)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if f := p.features; f != b.features {
-		return p.finish(protocol.Effects{}, p.mismatch(m.Sender, b.features))
+		return protocol.Finish(protocol.Effects{}, p.mismatch(m.Sender, b.features))
 	}
 	return p.begin(b.seed, nil)
 }
@@ -161,7 +161,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	if e.Send == nil {
 		first, bodies := p.upload.batch()
 		for i, b := range bodies {
-			e.Send = append(e.Send, p.chunk(p.server(), roundRows, kindRows, first+i, p.upload.layout.chunks(), b))
+			e.Send = append(e.Send, p.setup.Message(p.server(), roundRows, kindRows, b).Piece(first+i, p.upload.layout.chunks()))
 		}
 	}
 	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.rows)}
@@ -178,7 +178,7 @@ func (p *Party) nextLabels() (sends []protocol.Message) {
 		if p.labels == chunks {
 			break
 		}
-		sends = append(sends, p.chunk(p.server(), roundRows, kindLabels, p.labels, chunks, encodeLabels(p.input, p.labels)))
+		sends = append(sends, p.setup.Message(p.server(), roundRows, kindLabels, encodeLabels(p.input, p.labels)).Piece(p.labels, chunks))
 		p.labels++
 	}
 	return sends
@@ -190,21 +190,21 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 	}
 	rows, err := decodeReceipt(m.Body)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if rows < uint64(p.rows) || rows > maxRows*protocol.MaxMembers {
-		return protocol.Effects{}, inconsistent(m, "a receipt for %d rows, although %d were sent", rows, p.rows)
+		return protocol.Effects{}, m.Inconsistent("a receipt for %d rows, although %d were sent", rows, p.rows)
 	}
 	p.total = int(rows)
-	return p.finish(protocol.Effects{}, nil)
+	return protocol.Finish(protocol.Effects{}, nil)
 }
 
 func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerSeed && p.upload == nil:
-		return p.finish(protocol.Effects{}, silent([]string{p.leader()}, "the epoch's seed"))
+		return protocol.Finish(protocol.Effects{}, silent([]string{p.leader()}, "the epoch's seed"))
 	case t == TimerReceipt && p.sent():
-		return p.finish(protocol.Effects{}, silent([]string{p.server()}, "a receipt"))
+		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "a receipt"))
 	case t == TimerSeed || t == TimerReceipt:
 		return protocol.Effects{}, nil
 	}

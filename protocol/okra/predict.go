@@ -81,18 +81,19 @@ func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 func (p *PredictParty) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].
-func (p *PredictParty) Step(e protocol.Event) (protocol.Effects, error) { return p.step(p, e) }
+func (p *PredictParty) Step(e protocol.Event) (protocol.Effects, error) {
+	return p.life.Step(p.setup, e, protocol.Handlers{Start: p.start, Receive: p.receive, Resume: p.resume, Expire: p.expire})
+}
 
 func (p *PredictParty) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != p.hash {
 		return protocol.Effects{}, errEdited
 	}
-	p.started = true
 	a := announce{
 		tag:  newTag(p.params, p.epoch, p.features, p.setup.Session.Parent),
 		rows: p.rows, width: p.upload.layout.width, wire: p.upload.layout.word,
 	}
-	query := p.message(p.server(), roundAnnounce, kindAnnounce, a.encode())
+	query := p.setup.Message(p.server(), roundAnnounce, kindAnnounce, a.encode())
 	return protocol.Effects{Sync: true, Send: []protocol.Message{query}, Resume: true}, nil
 }
 
@@ -103,7 +104,7 @@ func (p *PredictParty) resume() (protocol.Effects, error) {
 	e := protocol.Effects{}
 	first, bodies := p.upload.batch()
 	for i, b := range bodies {
-		e.Send = append(e.Send, p.chunk(p.server(), roundRows, kindRows, first+i, p.upload.layout.chunks(), b))
+		e.Send = append(e.Send, p.setup.Message(p.server(), roundRows, kindRows, b).Piece(first+i, p.upload.layout.chunks()))
 	}
 	e.Progress = protocol.Progress{Stage: "encode", Done: int64(p.upload.end), Total: int64(p.rows)}
 	if e.Resume = !p.upload.done(); !e.Resume {
@@ -113,11 +114,11 @@ func (p *PredictParty) resume() (protocol.Effects, error) {
 }
 
 func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := p.verify(m); err != nil {
+	if err := once(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	if m.Round != roundDecisions || m.Kind != kindDecisions || m.Sender != p.server() || !p.upload.done() {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := p.takeDecisions(m); err != nil {
 		return protocol.Effects{}, err
@@ -127,7 +128,7 @@ func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
 	}
 	p.decisions = shaped(slices.Concat(p.parts...), p.rows, p.cols)
 	p.parts = nil
-	return p.finish(protocol.Effects{}, nil)
+	return protocol.Finish(protocol.Effects{}, nil)
 }
 
 // takeDecisions keeps a chunk's decisions. The first chunk to come fixes how
@@ -135,12 +136,12 @@ func (p *PredictParty) receive(m protocol.Message) (protocol.Effects, error) {
 func (p *PredictParty) takeDecisions(m protocol.Message) error {
 	cols, numbers, err := decodeDecisions(m.Body)
 	if err != nil {
-		return malformed(m, err)
+		return m.Malformed(err)
 	}
 	l := decisionLayout{p.rows, cols}
 	first := p.answers.seen == nil
 	if !first && cols != p.cols {
-		return inconsistent(m, "%d decisions for each row, %d before", cols, p.cols)
+		return m.Inconsistent("%d decisions for each row, %d before", cols, p.cols)
 	}
 	answers := p.answers
 	if first {
@@ -150,7 +151,7 @@ func (p *PredictParty) takeDecisions(m protocol.Message) error {
 		return err
 	}
 	if lo, hi := l.span(int(m.Chunk)); len(numbers) != (hi-lo)*cols {
-		return inconsistent(m, "%d decisions in chunk %d, %d belong there", len(numbers), m.Chunk, (hi-lo)*cols)
+		return m.Inconsistent("%d decisions in chunk %d, %d belong there", len(numbers), m.Chunk, (hi-lo)*cols)
 	}
 	if first {
 		p.cols, p.parts = cols, make([][]float64, l.chunks())
@@ -167,7 +168,7 @@ func (p *PredictParty) expire(t protocol.Timer) (protocol.Effects, error) {
 	if !p.upload.done() {
 		return protocol.Effects{}, nil
 	}
-	return p.finish(protocol.Effects{}, silent([]string{p.server()}, "decisions"))
+	return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "decisions"))
 }
 
 // decisionLayout cuts n rows of decisions into chunks of whole rows.

@@ -43,15 +43,16 @@ func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Ans
 func (s *PredictServer) owner() string { return s.parties()[0] }
 
 // Step implements [protocol.Machine].
-func (s *PredictServer) Step(e protocol.Event) (protocol.Effects, error) { return s.step(s, e) }
+func (s *PredictServer) Step(e protocol.Event) (protocol.Effects, error) {
+	return s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Receive: s.receive, Resume: s.resume, Expire: s.expire})
+}
 
 func (s *PredictServer) start(protocol.Start) (protocol.Effects, error) {
-	s.started = true
 	return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 }
 
 func (s *PredictServer) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := s.verify(m); err != nil {
+	if err := once(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	switch {
@@ -63,7 +64,7 @@ func (s *PredictServer) receive(m protocol.Message) (protocol.Effects, error) {
 	case m.Round == roundRows && m.Kind == kindRows:
 		return s.receiveRows(m)
 	}
-	return protocol.Effects{}, stray(m)
+	return protocol.Effects{}, m.Unexpected()
 }
 
 func (s *PredictServer) receiveAnnounce(m protocol.Message) (protocol.Effects, error) {
@@ -72,16 +73,16 @@ func (s *PredictServer) receiveAnnounce(m protocol.Message) (protocol.Effects, e
 	}
 	a, err := decodeAnnounce(m.Body)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if a.wire != s.params.wordBytes() || a.grid || a.labelled {
-		return protocol.Effects{}, inconsistent(m, "a prediction announces numbers of %d bytes and nothing else", s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("a prediction announces numbers of %d bytes and nothing else", s.params.wordBytes())
 	}
 	if a.width != s.width || !hmac.Equal(a.tag[:], s.tag[:]) {
-		return s.finish(protocol.Effects{}, &MismatchError{Parties: []string{m.Sender}, Detail: fmt.Sprintf("%s's encoding parameters differ from the model's: other features, seed or settings", m.Sender)})
+		return protocol.Finish(protocol.Effects{}, &MismatchError{Parties: []string{m.Sender}, Detail: fmt.Sprintf("%s's encoding parameters differ from the model's: other features, seed or settings", m.Sender)})
 	}
 	if err := s.limits.check(a.rows, a.width, a.wire, 0); err != nil {
-		return s.finish(protocol.Effects{}, err)
+		return protocol.Finish(protocol.Effects{}, err)
 	}
 	s.layout = layout{a.rows, a.width, a.wire}
 	s.store = newStore(a.rows, a.width, a.wire)
@@ -94,7 +95,7 @@ func (s *PredictServer) receiveRows(m protocol.Message) (protocol.Effects, error
 		return protocol.Effects{}, err
 	}
 	if err := s.store.put(s.layout.span(int(m.Chunk)), 0, m.Body); err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	s.rows.take(m.Chunk)
 	if s.rows.missing > 0 {
@@ -117,12 +118,12 @@ func (s *PredictServer) resume() (protocol.Effects, error) {
 	for size := 0; s.sent < l.chunks() && size+protocol.MaxChunkBytes <= protocol.MaxStepBytes; s.sent++ {
 		body := encodeDecisions(s.decisions.Panel(l.span(s.sent)))
 		size += len(body)
-		e.Send = append(e.Send, s.chunk(s.owner(), roundDecisions, kindDecisions, s.sent, l.chunks(), body))
+		e.Send = append(e.Send, s.setup.Message(s.owner(), roundDecisions, kindDecisions, body).Piece(s.sent, l.chunks()))
 	}
 	if e.Resume = s.sent < l.chunks(); e.Resume {
 		return e, nil
 	}
-	return s.finish(e, nil)
+	return protocol.Finish(e, nil)
 }
 
 // answerPanel answers at most 512 rows, fewer of wide ones, so that a step
@@ -136,7 +137,7 @@ func (s *PredictServer) answerPanel() (protocol.Effects, error) {
 		err = s.keep(answers, end)
 	}
 	if err != nil {
-		return s.finish(protocol.Effects{}, fmt.Errorf("okra: answering rows %d to %d: %w", s.done, end-1, err))
+		return protocol.Finish(protocol.Effects{}, fmt.Errorf("okra: answering rows %d to %d: %w", s.done, end-1, err))
 	}
 	return protocol.Effects{Resume: true,
 		Progress: protocol.Progress{Stage: "answer", Done: int64(s.done), Total: int64(s.layout.rows)}}, nil
@@ -165,9 +166,9 @@ func (s *PredictServer) keep(answers linalg.Matrix[float64], end int) error {
 func (s *PredictServer) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerAnnounce && s.store == nil:
-		return s.finish(protocol.Effects{}, silent([]string{s.owner()}, "an announcement"))
+		return protocol.Finish(protocol.Effects{}, silent([]string{s.owner()}, "an announcement"))
 	case t == TimerRows && s.store != nil && s.rows.missing > 0:
-		return s.finish(protocol.Effects{}, silent([]string{s.owner()}, "rows"))
+		return protocol.Finish(protocol.Effects{}, silent([]string{s.owner()}, "rows"))
 	case t == TimerAnnounce || t == TimerRows:
 		return protocol.Effects{}, nil
 	}

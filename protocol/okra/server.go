@@ -78,15 +78,16 @@ func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
 }
 
 // Step implements [protocol.Machine].
-func (s *Server) Step(e protocol.Event) (protocol.Effects, error) { return s.step(s, e) }
+func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
+	return s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Receive: s.receive, Resume: s.resume, Expire: s.expire})
+}
 
 func (s *Server) start(protocol.Start) (protocol.Effects, error) {
-	s.started = true
 	return protocol.Effects{Arm: []protocol.Timer{TimerAnnounce}}, nil
 }
 
 func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
-	if err := s.verify(m); err != nil {
+	if err := once(m); err != nil {
 		return protocol.Effects{}, err
 	}
 	from := s.source(m.Sender)
@@ -99,7 +100,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	case m.Round == roundRows && m.Kind == kindRows:
 		return s.receiveChunk(m, from, s.takeRows)
 	}
-	return protocol.Effects{}, stray(m)
+	return protocol.Effects{}, m.Unexpected()
 }
 
 // source returns what is known about a party, nil for other members.
@@ -118,10 +119,10 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	}
 	a, err := decodeAnnounce(m.Body)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if a.wire != s.params.wordBytes() {
-		return protocol.Effects{}, inconsistent(m, "numbers of %d bytes, although the session's have %d", a.wire, s.params.wordBytes())
+		return protocol.Effects{}, m.Inconsistent("numbers of %d bytes, although the session's have %d", a.wire, s.params.wordBytes())
 	}
 	from.announce = &a
 	if s.waiting(func(from *source) bool { return from.announce == nil }) != nil {
@@ -145,7 +146,7 @@ func (s *Server) waiting(missing func(*source) bool) (names []string) {
 func (s *Server) open() (protocol.Effects, error) {
 	leader := s.source(s.setup.Session.With(protocol.RoleLeader)[0])
 	if err := compare(leader, s.sources); err != nil {
-		return s.finish(protocol.Effects{}, err)
+		return protocol.Finish(protocol.Effects{}, err)
 	}
 	total := 0
 	for _, from := range s.sources {
@@ -153,7 +154,7 @@ func (s *Server) open() (protocol.Effects, error) {
 	}
 	width, word := leader.announce.width, s.params.wordBytes()
 	if err := s.limits.check(total, width, word, 8*int64(total)*int64(total)); err != nil {
-		return s.finish(protocol.Effects{}, err)
+		return protocol.Finish(protocol.Effects{}, err)
 	}
 	s.store = newStore(total, width, word)
 	s.labels, s.test = make([]string, total), make([]bool, total)
@@ -200,7 +201,7 @@ func (s *Server) takeRows(m protocol.Message, from *source) error {
 		return err
 	}
 	if err := s.store.put(from.layout.span(int(m.Chunk)), from.first, m.Body); err != nil {
-		return malformed(m, err)
+		return m.Malformed(err)
 	}
 	from.rows.take(m.Chunk)
 	return nil
@@ -213,7 +214,7 @@ func (s *Server) takeLabels(m protocol.Message, from *source) error {
 	lo, hi := labelRange(from.announce.rows, int(m.Chunk))
 	labels, test, err := decodeLabels(m.Body, hi-lo, from.announce.labelled)
 	if err != nil {
-		return malformed(m, err)
+		return m.Malformed(err)
 	}
 	copy(s.labels[from.first+lo:], labels)
 	copy(s.test[from.first+lo:], test)
@@ -233,19 +234,19 @@ func (s *Server) resume() (protocol.Effects, error) {
 		return e, nil
 	}
 	for _, from := range s.sources {
-		e.Send = append(e.Send, s.message(from.name, roundReceipt, kindReceipt, encodeReceipt(s.total)))
+		e.Send = append(e.Send, s.setup.Message(from.name, roundReceipt, kindReceipt, encodeReceipt(s.total)))
 	}
-	return s.finish(e, nil)
+	return protocol.Finish(e, nil)
 }
 
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerAnnounce && s.store == nil:
 		late := s.waiting(func(from *source) bool { return from.announce == nil })
-		return s.finish(protocol.Effects{}, silent(late, "an announcement"))
+		return protocol.Finish(protocol.Effects{}, silent(late, "an announcement"))
 	case t == TimerRows && s.store != nil && s.gram == nil:
 		late := s.waiting(func(from *source) bool { return !from.complete() })
-		return s.finish(protocol.Effects{}, silent(late, "rows"))
+		return protocol.Finish(protocol.Effects{}, silent(late, "rows"))
 	case t == TimerAnnounce || t == TimerRows:
 		return protocol.Effects{}, nil
 	}

@@ -1,7 +1,6 @@
 package scale
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/protocol"
@@ -42,11 +41,11 @@ func newLeader(setup protocol.Setup, own Statistics, size sizing) (*Leader, erro
 		return nil, err
 	}
 	l := &Leader{
-		machine: m, members: m.session.With(protocol.RoleLeader, protocol.RoleParty), others: m.session.With(protocol.RoleParty),
+		machine: m, members: setup.Session.With(protocol.RoleLeader, protocol.RoleParty), others: setup.Session.With(protocol.RoleParty),
 		total: Statistics{Method: own.Method, First: make([]float64, m.layout.columns), Second: make([]float64, m.layout.columns)},
 	}
 	l.rows = make([]int, len(l.members))
-	l.rows[slices.Index(l.members, l.self)] = own.Rows
+	l.rows[slices.Index(l.members, setup.Self)] = own.Rows
 	l.blocks = make([]block, m.layout.chunks())
 	for i := range l.blocks {
 		l.blocks[i].missing = len(l.others)
@@ -59,30 +58,18 @@ func (l *Leader) Result() Scaling { return l.result }
 
 // Step implements protocol.Machine.
 func (l *Leader) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := l.admit(e); err != nil {
-		return protocol.Effects{}, err
-	}
-	eff, err := l.step(e)
-	l.ended = err == nil && eff.End != nil
-	return eff, err
+	return l.life.Step(l.setup, e, protocol.Handlers{Start: l.start, Receive: l.takeStatistics, Resume: l.resume, Expire: l.expire})
 }
 
-func (l *Leader) step(e protocol.Event) (protocol.Effects, error) {
-	switch e := e.(type) {
-	case protocol.Start:
-		l.started = true
-		return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerStatistics}}, nil
-	case protocol.Received:
-		return l.takeStatistics(e.Message)
-	case protocol.Resumed:
-		if !l.complete() {
-			return protocol.Effects{}, errResume
-		}
-		return l.sendCombined(), nil
-	case protocol.Expired:
-		return l.expired(e.Timer), nil
+func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
+	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerStatistics}}, l.same(e)
+}
+
+func (l *Leader) resume() (protocol.Effects, error) {
+	if !l.complete() {
+		return protocol.Effects{}, errResume
 	}
-	return protocol.Effects{}, fmt.Errorf("scale: unknown event %T", e)
+	return l.sendCombined(), nil
 }
 
 // complete reports whether all statistics are in.

@@ -22,14 +22,12 @@ const (
 
 // machine is what leader and party have in common.
 type machine struct {
-	session *protocol.Session
-	self    string
-	leader  string
-	own     Statistics
-	layout  layout
-	sizing  sizing
-	started bool
-	ended   bool
+	setup  protocol.Setup
+	life   protocol.Life
+	leader string
+	own    Statistics
+	layout layout
+	sizing sizing
 }
 
 func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size sizing) (machine, error) {
@@ -37,43 +35,32 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 	if err != nil {
 		return machine{}, err
 	}
+	if err := setup.Check(Name, Version, role); err != nil {
+		return machine{}, err
+	}
 	if err := own.validate(); err != nil {
 		return machine{}, err
 	}
-	switch {
-	case setup.Session.RoleOf(setup.Self) != role:
-		return machine{}, fmt.Errorf("scale: %q is not %s of this session", setup.Self, role)
-	case own.Method != params.spec.Method:
+	if own.Method != params.spec.Method {
 		return machine{}, fmt.Errorf("scale: %s statistics in a session of %s; summarise again", own.Method, params.spec.Method)
 	}
 	return machine{
-		session: setup.Session, self: setup.Self, leader: setup.Session.With(protocol.RoleLeader)[0],
+		setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0],
 		own: own, layout: newLayout(len(own.First), size), sizing: size,
 	}, nil
 }
 
-// admit refuses events that cannot be taken whatever the round.
-func (m *machine) admit(e protocol.Event) error {
-	start, isStart := e.(protocol.Start)
-	switch {
-	case m.ended:
-		return errors.New("scale: the session has ended")
-	case isStart && m.started:
-		return errors.New("scale: the session has started before")
-	case isStart && start.InputHash != m.own.Hash():
+// same refuses to start over rows that have changed.
+func (m *machine) same(e protocol.Start) error {
+	if e.InputHash != m.own.Hash() {
 		return errors.New("scale: the rows differ from those the session was started with; restore them or start a new job")
-	case !isStart && !m.started:
-		return errors.New("scale: the session has not started")
-	}
-	if r, ok := e.(protocol.Received); ok {
-		return m.session.Check(r.Message.Header, m.self)
 	}
 	return nil
 }
 
 // expect refuses a message that this role does not get in the given round.
 func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
-	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.session.RoleOf(h.Sender) != sender {
+	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.setup.Session.RoleOf(h.Sender) != sender {
 		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: only %s of a %s are expected here", h, kind, sender))
 	}
 	return nil
@@ -81,17 +68,7 @@ func (m *machine) expect(h protocol.Header, round uint16, kind string, sender pr
 
 // message returns chunk i of what goes to another member.
 func (m *machine) message(to string, round uint16, kind string, i int, body []byte) protocol.Message {
-	h := m.session.Header(m.self, to, round, kind)
-	h.Chunk, h.Chunks = uint32(i), uint32(m.layout.chunks())
-	return protocol.Message{Header: h, Body: body}
-}
-
-func malformed(h protocol.Header, err error) error {
-	return protocol.Blame(h.Sender, protocol.KindMalformed, fmt.Errorf("scale: %v: %w", h, err))
-}
-
-func inconsistent(h protocol.Header, format string, args ...any) error {
-	return protocol.Blame(h.Sender, protocol.KindInconsistent, fmt.Errorf("scale: %v: %w", h, fmt.Errorf(format, args...)))
+	return m.setup.Message(to, round, kind, body).Piece(i, m.layout.chunks())
 }
 
 // silent ends the session because of who did not answer in time.

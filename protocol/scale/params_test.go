@@ -44,8 +44,8 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"no leader", "needs one leader", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[0].Role = protocol.RoleParty }},
 		{"a server", "nobody else; this one has 1, 1 and 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members[2].Role = protocol.RoleServer }},
 		{"alone", "at least one party", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Members = d.Members[:1] }},
-		{"a stranger", `"x" is not leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "x" }},
-		{"another role", `"p1" is not leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "p1" }},
+		{"a stranger", `"x" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "x" }},
+		{"another role", `"p1" is not a leader`, func(_ *protocol.Descriptor, self *string, _ *Statistics) { *self = "p1" }},
 		{"another method", "standard statistics in a session of minmax", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Method, s.Second = Standard, []float64{0} }},
 		{"no statistics", "make them with Summarize", func(_ *protocol.Descriptor, _ *string, s *Statistics) { *s = Statistics{Method: MinMax} }},
 		{"no rows", "statistics of 0 rows", func(_ *protocol.Descriptor, _ *string, s *Statistics) { s.Rows = 0 }},
@@ -61,7 +61,7 @@ func TestConstructorsRefuse(t *testing.T) {
 			}
 		})
 	}
-	if _, err := NewParty(protocol.Setup{Session: session(t, descriptor(MinMax, 2, 0)), Self: "p0"}, good); err == nil || !strings.Contains(err.Error(), `"p0" is not party`) {
+	if _, err := NewParty(protocol.Setup{Session: session(t, descriptor(MinMax, 2, 0)), Self: "p0"}, good); err == nil || !strings.Contains(err.Error(), `"p0" is not a party`) {
 		t.Errorf("the leader as a party: %v", err)
 	}
 }

@@ -35,33 +35,28 @@ func (p *Party) Result() Scaling { return p.result }
 
 // Step implements protocol.Machine.
 func (p *Party) Step(e protocol.Event) (protocol.Effects, error) {
-	if err := p.admit(e); err != nil {
-		return protocol.Effects{}, err
-	}
-	eff, err := p.step(e)
-	p.ended = err == nil && eff.End != nil
-	return eff, err
+	return p.life.Step(p.setup, e, protocol.Handlers{Start: p.start, Receive: p.takeCombined, Resume: p.resume, Expire: p.expire})
 }
 
-func (p *Party) step(e protocol.Event) (protocol.Effects, error) {
-	switch e := e.(type) {
-	case protocol.Start:
-		p.started = true
-		eff := p.sendStatistics()
-		eff.Sync, eff.Arm = true, []protocol.Timer{TimerCombined}
-		return eff, nil
-	case protocol.Received:
-		return p.takeCombined(e.Message)
-	case protocol.Resumed:
-		if p.sent == p.layout.chunks() {
-			return protocol.Effects{}, errResume
-		}
-		return p.sendStatistics(), nil
-	case protocol.Expired:
-		if e.Timer != TimerCombined {
-			return protocol.Effects{}, nil
-		}
-		return silent(p.leader, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)), nil
+func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
+	if err := p.same(e); err != nil {
+		return protocol.Effects{}, err
 	}
-	return protocol.Effects{}, fmt.Errorf("scale: unknown event %T", e)
+	eff := p.sendStatistics()
+	eff.Sync, eff.Arm = true, []protocol.Timer{TimerCombined}
+	return eff, nil
+}
+
+func (p *Party) resume() (protocol.Effects, error) {
+	if p.sent == p.layout.chunks() {
+		return protocol.Effects{}, errResume
+	}
+	return p.sendStatistics(), nil
+}
+
+func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
+	if t != TimerCombined {
+		return protocol.Effects{}, nil
+	}
+	return silent(p.leader, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)), nil
 }

@@ -36,10 +36,10 @@ func (l *Leader) takeStatistics(m protocol.Message) (protocol.Effects, error) {
 		err = check(l.own.Method, c.rows, c.columns)
 	}
 	if err != nil {
-		return protocol.Effects{}, malformed(m.Header, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if f := c.layout.columns; f != l.layout.columns {
-		return protocol.Effects{End: &protocol.End{Err: &WidthError{m.Sender, f, l.self, l.layout.columns}}}, nil
+		return protocol.Effects{End: &protocol.End{Err: &WidthError{m.Sender, f, l.setup.Self, l.layout.columns}}}, nil
 	}
 	return l.collect(m.Header, c)
 }
@@ -52,7 +52,7 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	case b.missing == 0 || b.parts != nil && b.parts[member] != nil:
 		return protocol.Effects{}, protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: it is here already", h))
 	case l.rows[member] != 0 && l.rows[member] != c.rows:
-		return protocol.Effects{}, inconsistent(h, "%d rows, %d in an earlier chunk", c.rows, l.rows[member])
+		return protocol.Effects{}, h.Inconsistent("%d rows, %d in an earlier chunk", c.rows, l.rows[member])
 	case at >= l.merged+aheadBlocks:
 		return protocol.Effects{}, protocol.ErrLater
 	}
@@ -78,7 +78,7 @@ func (l *Leader) mergeBlock(at int) {
 	n := 0
 	for i, name := range l.members {
 		part := columns{l.own.First, l.own.Second}
-		if name == l.self {
+		if name == l.setup.Self {
 			part = part.span(lo, hi)
 		} else {
 			part = *l.blocks[at].parts[i]
@@ -101,19 +101,19 @@ func (l *Leader) finish() protocol.Effects {
 	return eff
 }
 
-// expired ends the session if statistics are still missing. To blame are those
+// expire ends the session if statistics are still missing. To blame are those
 // who hold up the block that is next to be merged; others may be held back by
 // the leader itself.
-func (l *Leader) expired(t protocol.Timer) protocol.Effects {
+func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerStatistics || l.complete() {
-		return protocol.Effects{}
+		return protocol.Effects{}, nil
 	}
 	var missing []string
 	next := l.blocks[l.merged]
 	for i, name := range l.members {
-		if name != l.self && (next.parts == nil || next.parts[i] == nil) {
+		if name != l.setup.Self && (next.parts == nil || next.parts[i] == nil) {
 			missing = append(missing, name)
 		}
 	}
-	return silent(missing[0], fmt.Errorf("scale: no complete statistics in time from %s", strings.Join(missing, ", ")))
+	return silent(missing[0], fmt.Errorf("scale: no complete statistics in time from %s", strings.Join(missing, ", "))), nil
 }

@@ -37,7 +37,7 @@ func (p *Party) takeCombined(m protocol.Message) (protocol.Effects, error) {
 		err = checkScaling(c.columns)
 	}
 	if err != nil {
-		return protocol.Effects{}, malformed(m.Header, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if err := p.acceptable(m.Header, c); err != nil {
 		return protocol.Effects{}, err
@@ -50,11 +50,11 @@ func (p *Party) acceptable(h protocol.Header, c chunk) error {
 	lo, _ := c.layout.span(int(h.Chunk))
 	switch {
 	case c.layout.columns != p.layout.columns:
-		return inconsistent(h, "a scaling of %d columns, %s has %d", c.layout.columns, p.self, p.layout.columns)
+		return h.Inconsistent("a scaling of %d columns, %s has %d", c.layout.columns, p.setup.Self, p.layout.columns)
 	case p.sent < p.layout.chunks() || p.got[h.Chunk]:
 		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: %v: too early, or here already", h))
 	case !p.own.fits(lo, c.columns):
-		return inconsistent(h, "a scaling that the rows of %s do not fit", p.self)
+		return h.Inconsistent("a scaling that the rows of %s do not fit", p.setup.Self)
 	}
 	return nil
 }

@@ -100,8 +100,8 @@ func (c *Client) Survivors() []string {
 
 // Step implements [protocol.Machine].
 func (c *Client) Step(e protocol.Event) (protocol.Effects, error) {
-	effects, err := c.step(c, e)
-	if c.ended {
+	effects, err := c.life.Step(c.setup, e, protocol.Handlers{Start: c.start, Receive: c.receive, Resume: c.resume, Expire: c.expire})
+	if effects.End != nil {
 		c.setup.Seed, c.secrets, c.held, c.masks = [32]byte{}, nil, nil, nil
 	}
 	return effects, err
@@ -112,7 +112,6 @@ func (c *Client) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != c.hash {
 		return protocol.Effects{}, errors.New("secagg: the vector is not the one that this session was started with")
 	}
-	c.started = true
 	c.own = c.secrets.public(c.setup.Session.ID(), c.self, c.identity.Sign)
 	c.keys[c.self] = c.own
 	var w wire.Writer
@@ -130,8 +129,11 @@ func (c *Client) answer(round uint16, body []byte) protocol.Effects {
 }
 
 func (c *Client) receive(m protocol.Message) (protocol.Effects, error) {
+	if err := c.belongs(m); err != nil {
+		return protocol.Effects{}, err
+	}
 	if m.Sender != c.server() || m.Round != c.awaits || c.sending() {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	switch m.Round {
 	case roundCohort:
@@ -145,7 +147,7 @@ func (c *Client) receive(m protocol.Message) (protocol.Effects, error) {
 	case roundSignatures:
 		return c.receiveSignatures(m)
 	}
-	return protocol.Effects{}, stray(m)
+	return protocol.Effects{}, m.Unexpected()
 }
 
 // sending says that the masked vector is on its way but not all of it sent.
@@ -156,9 +158,9 @@ func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
 		return protocol.Effects{}, fmt.Errorf("secagg: a client has no timer %q", t)
 	}
 	if c.sending() {
-		return c.finish(protocol.Effects{}, silent(c.server(), "room for the next piece of "+kindMasked))
+		return protocol.Finish(protocol.Effects{}, silent(c.server(), "room for the next piece of "+kindMasked))
 	}
-	return c.finish(protocol.Effects{}, silent(c.server(), kindOf(c.awaits)))
+	return protocol.Finish(protocol.Effects{}, silent(c.server(), kindOf(c.awaits)))
 }
 
 // checkKeys verifies the keys of another client, which must stay what they were.

@@ -14,7 +14,7 @@ func (s *Server) takeKeys(m protocol.Message, from int) error {
 	r := wire.NewReader(m.Body)
 	k := readKeys(r)
 	if err := r.Close("secagg: keys"); err != nil {
-		return malformed(m, err)
+		return m.Malformed(err)
 	}
 	if err := k.verify(s.setup.Session.ID(), from, s.identities[from]); err != nil {
 		return inconsistent(m.Sender, "%w", err)
@@ -51,11 +51,11 @@ func (s *Server) usable(k keys) error {
 func (s *Server) takeHolders(m protocol.Message, from int) error {
 	p := s.peers[from]
 	if p.holders != nil {
-		return stray(m)
+		return m.Unexpected()
 	}
 	list, err := decodeClients(m.Body, s.params.clients)
 	if err != nil {
-		return malformed(m, err)
+		return m.Malformed(err)
 	}
 	want := min(s.params.degree.Holders, s.cohort.count()-1)
 	if s.params.degree.Complete {
@@ -85,11 +85,11 @@ func (s *Server) takeHolders(m protocol.Message, from int) error {
 func (s *Server) takeShares(m protocol.Message, from int) error {
 	p := s.peers[from]
 	if p.holders == nil {
-		return stray(m)
+		return m.Unexpected()
 	}
 	shares, err := decodeShares(m.Body, len(p.holders))
 	if err != nil {
-		return malformed(m, err)
+		return m.Malformed(err)
 	}
 	p.shares = shares
 	s.sharers.add(from)
@@ -135,7 +135,7 @@ func (s *Server) takeMasked(m protocol.Message, from int) error {
 	}
 	u := p.upload
 	if u.have[m.Chunk] {
-		return stray(m)
+		return m.Unexpected()
 	}
 	r := wire.NewReader(m.Body)
 	for i := lo; i < hi; i++ {
@@ -219,7 +219,7 @@ func (s *Server) signatures(client int) []signature {
 func (s *Server) takeReleases(m protocol.Message, from int) error {
 	list, err := decodeReleases(m.Body, s.params.clients)
 	if err != nil {
-		return malformed(m, err)
+		return m.Malformed(err)
 	}
 	if !slices.EqualFunc(list, s.owners[from], func(r release, owner int) bool { return r.owner == owner }) {
 		return inconsistent(m.Sender, "shares of other clients than it holds")

@@ -278,7 +278,8 @@ func TestStalledVectorsDoNotGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.started, s.round, s.sharers = true, roundMasked, s.all
+	begin(t, s)
+	s.round, s.sharers = roundMasked, s.all
 	s.peers[1].upload = s.newUpload()
 	s.giveUp()
 	m := protocol.Message{Header: c.session.Header(c.names[1], "server", roundMasked, kindMasked), Body: make([]byte, 8*c.params.Layout().Words())}
@@ -308,7 +309,8 @@ func TestHoldersAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.started, s.round = true, roundShare
+	begin(t, s)
+	s.round = roundShare
 	copy(s.cohort.bits, s.all.bits)
 	holders := c.params.holders(c.session.ID(), 4, s.all, [32]byte{1})
 	s.peers[holders[2]].held = maxHeld(30)
@@ -335,7 +337,8 @@ func TestStuckClientEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.started, client.masks = true, []stream{newStream([32]byte{}, false)}
+	begin(t, client)
+	client.masks = []stream{newStream([32]byte{}, false)}
 	e, err := client.Step(protocol.Expired{Timer: TimerServer})
 	if err != nil || e.End == nil || !strings.Contains(e.End.Err.Error(), "server (silent)") {
 		t.Errorf("%+v, %v", e, err)
@@ -414,7 +417,8 @@ func TestServersKindsComeFromTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.started, s.round = true, roundUnmask
+	begin(t, s)
+	s.round = roundUnmask
 	for round := roundCohort; round < roundUnmask; round += 2 {
 		m := protocol.Message{Header: c.session.Header(c.names[1], "server", round, kindOf(round))}
 		if _, err := s.Step(protocol.Received{Message: m}); err == nil {

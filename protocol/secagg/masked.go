@@ -13,7 +13,7 @@ import (
 func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	d, err := decodeDeliveries(m.Body, c.params.clients)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if err := c.checkSharers(d); err != nil {
 		return protocol.Effects{}, err
@@ -33,11 +33,11 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 		return nil
 	})
 	if err != nil {
-		return c.finish(protocol.Effects{}, err)
+		return protocol.Finish(protocol.Effects{}, err)
 	}
 	masks, err := c.allMasks(d.sharers, owners)
 	if err != nil {
-		return c.finish(protocol.Effects{}, err)
+		return protocol.Finish(protocol.Effects{}, err)
 	}
 	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
 	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
@@ -105,12 +105,10 @@ func (c *Client) resume() (protocol.Effects, error) {
 		lo, hi := layout.chunk(c.sent)
 		words := make([]uint64, hi-lo)
 		if err := layout.pack(c.vector, lo, words); err != nil {
-			return c.finish(protocol.Effects{}, err) // the vector has changed since it was checked
+			return protocol.Finish(protocol.Effects{}, err) // the vector has changed since it was checked
 		}
 		apply(c.masks, lo, words)
-		m := c.message(c.server(), roundMasked, bytesOf(words))
-		m.Chunk, m.Chunks = uint32(c.sent), uint32(layout.chunks())
-		e.Send = append(e.Send, m)
+		e.Send = append(e.Send, c.message(c.server(), roundMasked, bytesOf(words)).Piece(c.sent, layout.chunks()))
 		c.sent++
 	}
 	e.Progress = protocol.Progress{Stage: "mask", Done: int64(c.sent), Total: int64(layout.chunks())}

@@ -169,7 +169,8 @@ func TestPitfall01TwoStoriesToOneClient(t *testing.T) {
 	for i := range 12 {
 		all.add(i)
 	}
-	client.started, client.awaits = true, roundSurvivors
+	begin(t, client)
+	client.awaits = roundSurvivors
 	client.cohort, client.sharers, client.holders = all, all, c.params.holders(c.session.ID(), 0, all, [32]byte{})
 	tell := func(survivors set) error {
 		h := c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors)
@@ -459,7 +460,8 @@ func TestPitfall08LateVectorsAreNotAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin.started, twin.round = true, roundConsistency
+	begin(t, twin)
+	twin.round = roundConsistency
 	before := slices.Clone(twin.sum)
 	if _, err := twin.Step(protocol.Received{Message: late[0]}); err != nil {
 		t.Errorf("a late vector is an error: %v", err)
@@ -647,7 +649,8 @@ func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 		all.add(i)
 	}
 	holders := c.params.holders(c.session.ID(), 0, all, c.setup(c.names[0]).Seed)
-	client.started, client.awaits = true, roundSurvivors
+	begin(t, client)
+	client.awaits = roundSurvivors
 	client.cohort, client.sharers, client.holders = all, all, holders
 	client.params.spec.Minimum = 2 // which would be refused first
 	told := newSet(100)

@@ -61,7 +61,7 @@ func (s *Server) unmask() (protocol.Effects, error) {
 	switch {
 	case r.solved < len(r.owners):
 		if err := s.solve(r.owners[r.solved:min(r.solved+s.params.stepSecrets(), len(r.owners))]); err != nil {
-			return s.finish(protocol.Effects{}, err)
+			return protocol.Finish(protocol.Effects{}, err)
 		}
 	case r.off < len(r.masks):
 		n := min(max(1, stepKeystream/(8*len(s.sum))), len(r.masks)-r.off)
@@ -70,7 +70,7 @@ func (s *Server) unmask() (protocol.Effects, error) {
 	default:
 		s.result = s.params.layout.Sums(s.sum, s.survivors.count())
 		s.sum, r.masks = nil, nil
-		return s.finish(protocol.Effects{}, nil)
+		return protocol.Finish(protocol.Effects{}, nil)
 	}
 	return protocol.Effects{Resume: true, Progress: protocol.Progress{Stage: "unmask", Done: int64(r.solved + r.off), Total: int64(len(r.owners) + len(r.masks))}}, nil
 }

@@ -136,6 +136,7 @@ func (r *Rehearsal) Client() (sent, received int, err error) {
 		received += len(m.Body)
 		events = append(events, protocol.Received{Message: m})
 	}
+	ended := false
 	for len(events) > 0 {
 		e, err := c.Step(events[0])
 		if err != nil {
@@ -147,8 +148,9 @@ func (r *Rehearsal) Client() (sent, received int, err error) {
 		for _, m := range e.Send {
 			sent += len(m.Body)
 		}
+		ended = e.End != nil
 	}
-	if !c.ended {
+	if !ended {
 		return 0, 0, fmt.Errorf("secagg: the rehearsal stops before the end")
 	}
 	return sent, received, nil

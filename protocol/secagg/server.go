@@ -95,8 +95,8 @@ func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Lim
 
 // Step implements [protocol.Machine].
 func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
-	effects, err := s.step(s, e)
-	if s.ended { // shares and secrets of clients are of no more use to anybody honest
+	effects, err := s.life.Step(s.setup, e, protocol.Handlers{Start: s.start, Receive: s.receive, Resume: s.resume, Expire: s.expire})
+	if effects.End != nil { // shares and secrets of clients are of no more use to anybody honest
 		s.peers, s.recovery, s.sum, s.spare, s.pending = nil, nil, nil, nil, nil
 	}
 	return effects, err
@@ -116,11 +116,14 @@ func (s *Server) Survivors() []string {
 }
 
 func (s *Server) start(protocol.Start) (protocol.Effects, error) {
-	s.started, s.round = true, roundAdvertise
+	s.round = roundAdvertise
 	return protocol.Effects{Arm: []protocol.Timer{TimerAdvertise}}, nil
 }
 
 func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
+	if err := s.belongs(m); err != nil {
+		return protocol.Effects{}, err
+	}
 	from, known := s.clientOf(m.Sender)
 	round := m.Round
 	if round == roundHolders {
@@ -128,11 +131,11 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	}
 	switch {
 	case !known || round%2 == 1 || round > s.round: // odd rounds are the server's own
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	case round < s.round || s.recovery != nil || s.peers[from].stalled:
 		return protocol.Effects{}, nil // declared dropped: what still comes is not used
 	case !s.expected().has(from) || s.heard().has(from):
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := s.take(m, from); err != nil {
 		return protocol.Effects{}, err
@@ -160,7 +163,7 @@ func (s *Server) take(m protocol.Message, from int) error {
 	case roundUnmask:
 		return s.takeReleases(m, from)
 	}
-	return stray(m)
+	return m.Unexpected()
 }
 
 // collection is what one round of the server's is about.
@@ -225,7 +228,7 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 func (s *Server) advance() (protocol.Effects, error) {
 	c := s.collection()
 	if err := s.enough(c); err != nil {
-		return s.finish(protocol.Effects{}, err)
+		return protocol.Finish(protocol.Effects{}, err)
 	}
 	switch s.round {
 	case roundAdvertise:

@@ -76,6 +76,18 @@ func (c *crowd) client(i int) (*Client, error) {
 	return NewClient(c.setup(c.names[i]), c.params, c.vectors[i], Identity{sign, c.public()})
 }
 
+// begin starts a machine that a test then puts where it wants it.
+func begin(t testing.TB, m protocol.Machine) {
+	t.Helper()
+	var start protocol.Start
+	if c, ok := m.(*Client); ok {
+		start.InputHash = c.InputHash()
+	}
+	if _, err := m.Step(start); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // patience is how long the tests' timers last, in ticks: far more than any
 // delivery takes.
 const patience = 1 << 20

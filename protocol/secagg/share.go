@@ -14,7 +14,7 @@ import (
 func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 	cohort, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if !cohort.has(c.self) {
 		return protocol.Effects{}, inconsistent(m.Sender, "a cohort without the client it was sent to")
@@ -34,7 +34,7 @@ func (c *Client) receiveCohort(m protocol.Message) (protocol.Effects, error) {
 func (c *Client) receiveHolderKeys(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeMembers(m.Body, c.params.clients)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if !slices.EqualFunc(list, c.holders, func(m member, holder int) bool { return m.client == holder }) {
 		return protocol.Effects{}, inconsistent(m.Sender, "keys of other clients than were asked for")

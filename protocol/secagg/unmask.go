@@ -9,7 +9,7 @@ import (
 func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) {
 	survivors, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	switch n := survivors.count(); {
 	case !survivors.within(c.sharers) || !survivors.has(c.self):
@@ -36,7 +36,7 @@ func (c *Client) statement() []byte {
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	holders := newSet(c.params.clients)
 	for _, h := range c.holders {
@@ -72,5 +72,5 @@ func (c *Client) unmask() (protocol.Effects, error) {
 		}
 	}
 	send := []protocol.Message{c.message(c.server(), roundUnmask, encodeReleases(releases))}
-	return c.finish(protocol.Effects{Send: send}, nil)
+	return protocol.Finish(protocol.Effects{Send: send}, nil)
 }
