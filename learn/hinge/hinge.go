@@ -1,0 +1,100 @@
+package hinge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Schedule says how long the step of iteration t = 1, 2, ... is.
+type Schedule string
+
+// The schedules. Pegasos is 1/(lambda t), under which the first step forgets
+// where it began. Published is lambda/t, as the code of SecVM's server has it:
+// lambda is then both the weight of the regulariser and a learning rate, and
+// convergence is slow.
+const (
+	Pegasos   Schedule = "pegasos"
+	Published Schedule = "published"
+)
+
+// Spec says how to train.
+type Spec struct {
+	Lambda   float64  // weight of the regulariser, above 0
+	Schedule Schedule // "": Pegasos
+	Average  int      // number of last weight vectors that are averaged; 0: 2, as published
+}
+
+// Trainer is a machine in training. Its weights begin at zero.
+type Trainer struct {
+	spec Spec
+	t    int
+	w    []float64
+	last [][]float64 // oldest first, at most spec.Average
+}
+
+// New trains weights of so many features, the bias among them.
+func New(s Spec, features int) (*Trainer, error) {
+	if s.Schedule == "" {
+		s.Schedule = Pegasos
+	}
+	if s.Average == 0 {
+		s.Average = 2
+	}
+	switch {
+	case !(s.Lambda > 0) || math.IsInf(s.Lambda, 0):
+		return nil, fmt.Errorf("hinge: lambda is %g; use a number above 0", s.Lambda)
+	case s.Schedule != Pegasos && s.Schedule != Published:
+		return nil, fmt.Errorf("hinge: schedule %q; use %s or %s", s.Schedule, Pegasos, Published)
+	case s.Average < 1 || features < 1:
+		return nil, fmt.Errorf("hinge: %d features and the mean of %d vectors; use 1 or more", features, s.Average)
+	}
+	return &Trainer{spec: s, w: make([]float64, features)}, nil
+}
+
+// Iterations returns the number of steps so far.
+func (tr *Trainer) Iterations() int { return tr.t }
+
+// Weights returns a copy of the weights that the next sum is to be made at.
+func (tr *Trainer) Weights() []float64 { return slices.Clone(tr.w) }
+
+// Step moves the weights along the sum of subgradients of rows whose weights
+// sum to n: eq. 7 of the paper, with the sign of its code.
+func (tr *Trainer) Step(sum []float64, n float64) error {
+	if len(sum) != len(tr.w) {
+		return fmt.Errorf("hinge: a sum of %d features for weights of %d", len(sum), len(tr.w))
+	}
+	if !(n > 0) {
+		return errors.New("hinge: a sum over no rows")
+	}
+	tr.t++
+	eta := tr.eta()
+	next := make([]float64, len(tr.w))
+	for j, w := range tr.w {
+		next[j] = (1-eta*tr.spec.Lambda)*w + eta*sum[j]/n
+	}
+	tr.w = next
+	if tr.last = append(tr.last, next); len(tr.last) > tr.spec.Average {
+		tr.last = tr.last[1:]
+	}
+	return nil
+}
+
+func (tr *Trainer) eta() float64 {
+	if tr.spec.Schedule == Published {
+		return tr.spec.Lambda / float64(tr.t)
+	}
+	return 1 / (tr.spec.Lambda * float64(tr.t))
+}
+
+// Mean returns the mean of the last weight vectors: what to predict with.
+func (tr *Trainer) Mean() []float64 {
+	mean := make([]float64, len(tr.w))
+	for _, w := range tr.last {
+		for j, v := range w {
+			mean[j] += v / float64(len(tr.last))
+		}
+	}
+	return mean
+}

@@ -1,0 +1,109 @@
+package hinge_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/mercer-fl/mercer/learn/hinge"
+)
+
+// rows is a plain data set, the bias as last feature.
+type rows struct {
+	x [][]float64
+	y []float64
+}
+
+// sum adds up subgradients the dumb way.
+func (r rows) sum(w []float64) []float64 {
+	g := make([]float64, len(w))
+	for i, x := range r.x {
+		if margin := r.y[i] * dot(w, x); margin < 1 {
+			for j, v := range x {
+				g[j] += r.y[i] * v
+			}
+		}
+	}
+	return g
+}
+
+func dot(a, b []float64) float64 {
+	s := 0.
+	for j := range a {
+		s += a[j] * b[j]
+	}
+	return s
+}
+
+func (r rows) objective(w []float64, lambda float64) float64 {
+	j := lambda / 2 * dot(w, w)
+	for i, x := range r.x {
+		j += max(0, 1-r.y[i]*dot(w, x)) / float64(len(r.x))
+	}
+	return j
+}
+
+func toy() rows {
+	return rows{[][]float64{{1, 0, 2, 1}, {0, 1, 1, 1}, {1, 1, 0, 1}, {0, 0, 3, 1}}, []float64{1, -1, 1, -1}}
+}
+
+// Pegasos reaches the minimum, which a fine search along every coordinate
+// cannot improve.
+func TestConverges(t *testing.T) {
+	const lambda = .1
+	r := toy()
+	tr, err := hinge.New(hinge.Spec{Lambda: lambda, Average: 2000}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20000 {
+		if err := tr.Step(r.sum(tr.Weights()), 4); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := tr.Mean()
+	best := r.objective(w, lambda)
+	for j := range w {
+		for _, d := range []float64{-.05, .05} {
+			moved := append([]float64(nil), w...)
+			moved[j] += d
+			if got := r.objective(moved, lambda); got < best-1e-3 {
+				t.Errorf("moving weight %d by %g: %g, below %g", j, d, got, best)
+			}
+		}
+	}
+	if tr.Iterations() != 20000 {
+		t.Errorf("%d iterations", tr.Iterations())
+	}
+}
+
+func TestMeanOfLast(t *testing.T) {
+	tr, err := hinge.New(hinge.Spec{Lambda: 1, Average: 3}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []float64
+	for range 5 {
+		if err := tr.Step([]float64{2}, 1); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, tr.Weights()[0])
+	}
+	if want := (all[2] + all[3] + all[4]) / 3; math.Abs(tr.Mean()[0]-want) > 1e-15 {
+		t.Errorf("mean %g, want %g", tr.Mean()[0], want)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, s := range []hinge.Spec{{}, {Lambda: -1}, {Lambda: math.NaN()}, {Lambda: math.Inf(1)}, {Lambda: 1, Schedule: "other"}, {Lambda: 1, Average: -1}} {
+		if _, err := hinge.New(s, 3); err == nil {
+			t.Errorf("%+v was taken", s)
+		}
+	}
+	tr, err := hinge.New(hinge.Spec{Lambda: 1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Step(make([]float64, 2), 1) == nil || tr.Step(make([]float64, 3), 0) == nil || tr.Iterations() != 0 {
+		t.Error("a sum of another length or over no rows was taken")
+	}
+}

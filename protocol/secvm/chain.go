@@ -1,0 +1,195 @@
+package secvm
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// maxChain bounds the links that a device reads: the iterations of a model.
+const maxChain = 1 << 14
+
+// Link is one iteration in the history of a model, which the gateway publishes
+// for all devices alike. Each link names the one before it, so that a gateway
+// that shows devices different weights has to keep different histories apart
+// for ever; two devices find out by comparing [Link.Hash].
+type Link struct {
+	Configuration [sha256.Size]byte
+	Iteration     uint32
+	Opens         int64 // start of the window in milliseconds since 1970
+	Weights       [sha256.Size]byte
+	Previous      [sha256.Size]byte // hash of the link before; zero in the first
+}
+
+const linkSize = 3*sha256.Size + 4 + 8
+
+func (l Link) encode() []byte {
+	var w wire.Writer
+	w.Fixed(l.Configuration[:])
+	w.Uint32(l.Iteration)
+	w.Uint64(uint64(l.Opens))
+	w.Fixed(l.Weights[:])
+	w.Fixed(l.Previous[:])
+	return w.Bytes()
+}
+
+// Hash identifies the link and, through it, all before.
+func (l Link) Hash() [sha256.Size]byte {
+	return sha256.Sum256(append([]byte("mercer/v1/secvm/link\x00"), l.encode()...))
+}
+
+// Chain is a model's history so far, each link signed by the gateway.
+type Chain []SignedLink
+
+// SignedLink is a link with its signature.
+type SignedLink struct {
+	Link
+	Signature [ed25519.SignatureSize]byte
+}
+
+// Signer signs with the gateway's key of announcements.
+type Signer func(message []byte) []byte
+
+// Extend returns the chain with one more link, for weights that are published
+// when a window opens. A window that is held again, for lack of participants,
+// has the same iteration and weights as the one before and a link of its own.
+func (c Chain) Extend(configuration [sha256.Size]byte, iteration uint32, opens int64, weights []float64, sign Signer) Chain {
+	l := Link{Configuration: configuration, Iteration: iteration, Opens: opens, Weights: HashWeights(weights)}
+	if len(c) > 0 {
+		l.Previous = c[len(c)-1].Hash()
+	}
+	s := SignedLink{Link: l}
+	copy(s.Signature[:], sign(l.message()))
+	return append(c[:len(c):len(c)], s)
+}
+
+// message is what is signed: the hash has a prefix of its own.
+func (l Link) message() []byte {
+	h := l.Hash()
+	return h[:]
+}
+
+// HashWeights returns the SHA-256 of weights as they are published.
+func HashWeights(w []float64) [sha256.Size]byte { return sha256.Sum256(EncodeWeights(w)) }
+
+// EncodeWeights writes weights: eight bytes each, little-endian.
+func EncodeWeights(w []float64) []byte {
+	var out wire.Writer
+	out.Float64s(w)
+	return out.Bytes()
+}
+
+// DecodeWeights reads weights of this model and checks them.
+func (p Params) DecodeWeights(b []byte) ([]float64, error) {
+	if len(b) != 8*p.Features() {
+		return nil, fmt.Errorf("secvm: %d bytes of weights, where the model has %d", len(b), 8*p.Features())
+	}
+	w := make([]float64, p.Features())
+	wire.NewReader(b).Float64s(w)
+	return w, p.CheckWeights(w)
+}
+
+// Encode returns the chain's bytes.
+func (c Chain) Encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(c)))
+	for _, l := range c {
+		w.Fixed(l.encode())
+		w.Fixed(l.Signature[:])
+	}
+	return w.Bytes()
+}
+
+// DecodeChain reads what Encode writes. It checks no signature: see [Follower].
+func DecodeChain(b []byte) (Chain, error) {
+	r := wire.NewReader(b)
+	c := make(Chain, r.Count(maxChain, linkSize+ed25519.SignatureSize))
+	for i := range c {
+		l := &c[i]
+		r.Fixed(l.Configuration[:])
+		l.Iteration = r.Uint32()
+		l.Opens = int64(r.Uint64())
+		r.Fixed(l.Weights[:])
+		r.Fixed(l.Previous[:])
+		r.Fixed(l.Signature[:])
+	}
+	if err := r.Close("secvm: a chain of announcements"); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Follower is a device's memory of a model's history. The zero head has seen
+// nothing.
+type Follower struct {
+	Key           ed25519.PublicKey
+	Configuration [sha256.Size]byte
+	Head          [sha256.Size]byte // hash of the last link that was accepted
+	Seen          int               // number of links accepted
+}
+
+// Errors of a follower.
+var (
+	ErrForked = errors.New("secvm: the gateway tells another history than before; do not take part, and compare with other devices")
+	ErrStale  = errors.New("secvm: the gateway's history has nothing new")
+)
+
+// Follow checks a whole history and the weights of its last link, and returns
+// that link. The follower moves on only if all is well. A device takes part in
+// a window once: a history that ends where the last one did is [ErrStale].
+func (f *Follower) Follow(c Chain, weights []float64) (Link, error) {
+	if err := f.verify(c); err != nil {
+		return Link{}, err
+	}
+	if len(c) == f.Seen {
+		return Link{}, ErrStale
+	}
+	last := c[len(c)-1].Link
+	if HashWeights(weights) != last.Weights {
+		return Link{}, errors.New("secvm: the weights are not those that the gateway announced")
+	}
+	f.Head, f.Seen = last.Hash(), len(c)
+	return last, nil
+}
+
+// verify checks that the chain is one, is the gateway's, and goes on from what
+// the follower has seen.
+func (f *Follower) verify(c Chain) error {
+	if len(c) < f.Seen || len(c) == 0 {
+		return ErrForked
+	}
+	var previous [sha256.Size]byte
+	for i, l := range c {
+		if l.Previous != previous || l.Configuration != f.Configuration || !follows(c, i) {
+			return fmt.Errorf("secvm: link %d of the gateway's history does not follow from the one before", i)
+		}
+		if previous = l.Hash(); i == f.Seen-1 && previous != f.Head {
+			return ErrForked
+		}
+		if i >= f.Seen && !ed25519.Verify(f.Key, l.message(), l.Signature[:]) {
+			return fmt.Errorf("secvm: link %d of the gateway's history is not signed by it", i)
+		}
+	}
+	return nil
+}
+
+// follows says whether link i's iteration and time come after the one before.
+func follows(c Chain, i int) bool {
+	if i == 0 {
+		return c[0].Iteration == 0
+	}
+	a, b := c[i-1], c[i]
+	again := b.Iteration == a.Iteration && b.Weights == a.Weights
+	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
+}
+
+// Challenge is what tokens for one iteration are asked for: the same for all
+// devices, and known one window early (security rule 22).
+func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
+	b := append([]byte("mercer/v1/secvm/challenge\x00"), configuration[:]...)
+	return sha256.Sum256(binary.LittleEndian.AppendUint32(b, iteration))
+}

@@ -1,0 +1,178 @@
+package secvm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Role is what a device's record is used for, in all windows of a model.
+type Role uint8
+
+// The roles.
+const (
+	Train Role = iota
+	Test
+)
+
+// Cast draws a role: Test with the given chance. A device draws once for each
+// model and never tells; the server learns it only from what it is sent.
+func Cast(chance float64, r Random) Role {
+	const sides = 1 << 30
+	if pick(r, sides) < int(chance*sides) {
+		return Test
+	}
+	return Train
+}
+
+// Record is what one device holds.
+type Record struct {
+	Vector Vector
+	Label  int8 // -1 or +1
+}
+
+// Limits are what a device demands of a model before it takes part.
+type Limits struct {
+	Bins      int     // at most
+	Hashes    int     // at most
+	MaxWeight float64 // at most
+	Cohort    int     // at least
+	Models    int     // at most at a time; for the caller, who knows the others
+}
+
+// DefaultLimits are for records of tens to hundreds of features. A bin of 2^16
+// is some feature's own unless there are many more features.
+func DefaultLimits() Limits {
+	return Limits{Bins: 1 << 16, Hashes: 1, MaxWeight: 1e3, Cohort: 100, Models: 4}
+}
+
+// Check refuses a greedy model.
+func (l Limits) Check(p Params) error {
+	s := p.spec
+	switch {
+	case s.Bins > l.Bins:
+		return fmt.Errorf("secvm: model %s has %d bins, and this device takes part in at most %d: so many tell people apart", s.Name, s.Bins, l.Bins)
+	case s.Hashes > l.Hashes:
+		return fmt.Errorf("secvm: model %s has %d hashes, and this device takes part in at most %d: bins can be intersected", s.Name, s.Hashes, l.Hashes)
+	case s.MaxWeight > l.MaxWeight:
+		return fmt.Errorf("secvm: model %s allows weights of %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
+	case s.Cohort < l.Cohort:
+		return fmt.Errorf("secvm: model %s takes a step with %d participants, and this device demands %d", s.Name, s.Cohort, l.Cohort)
+	}
+	return nil
+}
+
+// Device is a record's side of one model.
+type Device struct {
+	params Params
+	record Record
+	role   Role
+}
+
+// NewDevice checks a record. One of more units than [Params.Room] does not fit:
+// see [Vector.Sample].
+func NewDevice(p Params, r Record, role Role) (*Device, error) {
+	if r.Label != 1 && r.Label != -1 {
+		return nil, fmt.Errorf("secvm: label %d; use -1 or 1", r.Label)
+	}
+	for i, e := range r.Vector {
+		if e.Bin < 0 || e.Bin >= p.spec.Bins || e.Count < 1 || (i > 0 && e.Bin <= r.Vector[i-1].Bin) {
+			return nil, fmt.Errorf("secvm: bin %d, %d times, in a record of %d bins", e.Bin, e.Count, p.spec.Bins)
+		}
+	}
+	if n := r.Vector.Units(); n > p.Room() {
+		return nil, fmt.Errorf("secvm: a record of %d units, and %d packages have room for %d; sample it, once", n, p.spec.Packages, p.Room())
+	}
+	return &Device{p, r, role}, nil
+}
+
+// Answer returns the device's packages of one window: what it says
+// ([Device.AnswerAsPublished]) filled up with cover packages to always the same
+// number, in random order.
+func (d *Device) Answer(iteration uint32, weights []float64, r Random) ([]Package, error) {
+	said, err := d.AnswerAsPublished(iteration, weights)
+	if err != nil {
+		return nil, err
+	}
+	for len(said) < d.params.spec.Packages {
+		said = append(said, d.address(Package{Kind: Cover, Index: uint32(pick(r, d.params.Features()))}, iteration))
+	}
+	for i := range said {
+		j := pick(r, i+1)
+		said[i], said[j] = said[j], said[i]
+	}
+	return said, nil
+}
+
+// AnswerAsPublished returns what the device has to say and nothing else. A
+// training device that lies strictly inside the margin or beyond sends its
+// record, the bias included, and otherwise only that it takes part; a testing
+// device sends its guess. Weights are those that were published for the
+// iteration. Whoever counts a device's packages learns on which side it lies.
+func (d *Device) AnswerAsPublished(iteration uint32, weights []float64) ([]Package, error) {
+	if err := d.params.CheckWeights(weights); err != nil {
+		return nil, err
+	}
+	score := d.record.Vector.Score(weights)
+	var said []Package
+	switch {
+	case d.role == Test:
+		said = []Package{{Kind: Testing, Value: d.record.Label, Guess: Predict(score)}}
+	case float64(d.record.Label)*score < 1:
+		said = append(d.subgradient(), d.participation())
+	default:
+		said = []Package{d.participation()}
+	}
+	for i, p := range said {
+		said[i] = d.address(p, iteration)
+	}
+	return said, nil
+}
+
+func (d *Device) address(p Package, iteration uint32) Package {
+	p.Tag, p.Iteration = d.params.tag, iteration
+	return p
+}
+
+// Predict returns the label of a score: 0 is +1, as in the published client.
+func Predict(score float64) int8 {
+	if score < 0 {
+		return -1
+	}
+	return 1
+}
+
+func (d *Device) participation() Package {
+	p := Package{Kind: Participation}
+	if d.params.spec.Classes {
+		p.Value = d.record.Label
+	}
+	return p
+}
+
+// subgradient returns y x, unit by unit: eq. 8 of the paper.
+func (d *Device) subgradient() []Package {
+	list := []Package{{Kind: Training, Index: uint32(d.params.spec.Bins), Value: d.record.Label}}
+	for _, e := range d.record.Vector {
+		for range e.Count {
+			list = append(list, Package{Kind: Training, Index: uint32(e.Bin), Value: d.record.Label})
+		}
+	}
+	return list
+}
+
+// CheckWeights refuses weights that a device does not answer.
+func (p Params) CheckWeights(w []float64) error {
+	if len(w) != p.Features() {
+		return fmt.Errorf("secvm: %d weights, where the model has %d", len(w), p.Features())
+	}
+	for _, v := range w {
+		if math.IsNaN(v) {
+			return errors.New("secvm: a weight that is no number")
+		}
+		if math.Abs(v) > p.spec.MaxWeight {
+			return fmt.Errorf("secvm: a weight of %g, where the model promised at most %g", v, p.spec.MaxWeight)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package secvm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strconv"
+)
+
+// Bin returns the bin that a name falls into by hash number k, from 0: bytes 4
+// to 7 of SHA-256(name || decimal k), little-endian, modulo bins. So does the
+// published client.
+func Bin(name string, k, bins int) int {
+	sum := sha256.Sum256([]byte(name + strconv.Itoa(k)))
+	return int(binary.LittleEndian.Uint32(sum[4:]) % uint32(bins))
+}
+
+// Entry is a bin and how often a record has it.
+type Entry struct{ Bin, Count int }
+
+// Vector is hashed features: entries by rising bin, counts from 1.
+type Vector []Entry
+
+// Vector hashes names into bins. Names that fall into one bin add up.
+func (p Params) Vector(names []string) Vector {
+	bins := make([]int, 0, len(names)*p.spec.Hashes)
+	for _, name := range names {
+		for k := range p.spec.Hashes {
+			bins = append(bins, Bin(name, k, p.spec.Bins))
+		}
+	}
+	return count(bins)
+}
+
+// count turns bins, in any order, into entries.
+func count(bins []int) Vector {
+	slices.Sort(bins)
+	var v Vector
+	for _, b := range bins {
+		if n := len(v); n > 0 && v[n-1].Bin == b {
+			v[n-1].Count++
+			continue
+		}
+		v = append(v, Entry{b, 1})
+	}
+	return v
+}
+
+// Units returns the sum of all counts: the packages that the record takes.
+func (v Vector) Units() int {
+	n := 0
+	for _, e := range v {
+		n += e.Count
+	}
+	return n
+}
+
+// Sample returns a vector of at most units, drawn uniformly without replacement
+// from v's units. A device draws once and keeps to it: what is drawn anew in
+// every window is told in full after many.
+func (v Vector) Sample(units int, r Random) Vector {
+	if v.Units() <= units {
+		return slices.Clone(v)
+	}
+	var all []int
+	for _, e := range v {
+		for range e.Count {
+			all = append(all, e.Bin)
+		}
+	}
+	for i := range units {
+		j := i + pick(r, len(all)-i)
+		all[i], all[j] = all[j], all[i]
+	}
+	return count(all[:units])
+}
+
+// Random gives numbers that nobody can guess.
+type Random interface {
+	Uint64n(n uint64) uint64 // uniform in 0 to n-1
+}
+
+func pick(r Random, n int) int { return int(r.Uint64n(uint64(n))) }
+
+// Score returns w.x with the bias, w's last weight.
+func (v Vector) Score(w []float64) float64 {
+	s := w[len(w)-1]
+	for _, e := range v {
+		s += w[e.Bin] * float64(e.Count)
+	}
+	return s
+}

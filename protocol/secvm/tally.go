@@ -1,0 +1,87 @@
+package secvm
+
+import "fmt"
+
+// Outcome is how many test packages of one class came, and how many guessed it.
+type Outcome struct{ Total, Correct uint64 }
+
+// Tally is all that a gateway keeps of a window: counts. Adding tallies up gives
+// the tally of all their packages, so that shards can count apart.
+type Tally struct {
+	params       Params
+	Participants [2]uint64  // of label -1 and of +1; all in the first if labels are not told
+	Minus, Plus  []uint64   // for each feature, the units of each sign
+	Tests        [2]Outcome // of label -1 and of +1
+	Covers       uint64
+}
+
+// NewTally returns an empty one. It takes 16 bytes for each feature.
+func NewTally(p Params) *Tally {
+	return &Tally{params: p, Minus: make([]uint64, p.Features()), Plus: make([]uint64, p.Features())}
+}
+
+// Add counts a package. It looks at neither tag nor iteration: which window a
+// package belongs to is for the caller. Refused ones change nothing.
+func (t *Tally) Add(p Package) error {
+	if err := p.valid(t.params); err != nil {
+		return err
+	}
+	class := 0
+	if p.Value > 0 {
+		class = 1
+	}
+	switch p.Kind {
+	case Participation:
+		t.Participants[class]++
+	case Training:
+		[2][]uint64{t.Minus, t.Plus}[class][p.Index]++
+	case Testing:
+		t.Tests[class].Total++
+		if p.Guess == p.Value {
+			t.Tests[class].Correct++
+		}
+	case Cover:
+		t.Covers++
+	}
+	return nil
+}
+
+// Merge adds another tally of the same model.
+func (t *Tally) Merge(o *Tally) error {
+	if len(o.Plus) != len(t.Plus) {
+		return fmt.Errorf("secvm: a tally of %d features and one of %d", len(o.Plus), len(t.Plus))
+	}
+	for j := range t.Plus {
+		t.Minus[j] += o.Minus[j]
+		t.Plus[j] += o.Plus[j]
+	}
+	for c := range 2 {
+		t.Participants[c] += o.Participants[c]
+		t.Tests[c].Total += o.Tests[c].Total
+		t.Tests[c].Correct += o.Tests[c].Correct
+	}
+	t.Covers += o.Covers
+	return nil
+}
+
+// Count returns the number of participants.
+func (t *Tally) Count() int { return int(t.Participants[0] + t.Participants[1]) }
+
+// Enough says whether there are enough participants for a step. If not, the
+// same iteration stays open for another window.
+func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
+
+// Gradient returns the sum of the subgradients, and n, the sum of the
+// participants' weights: a participant of label +1 weighs weight, one of label
+// -1 weighs 1. A weight other than 1 needs [Spec.Classes]. The published server
+// uses (weight+1) N / (2 weight) for n, as if the classes were equally large.
+func (t *Tally) Gradient(weight float64) (sum []float64, n float64, err error) {
+	if weight != 1 && !t.params.spec.Classes {
+		return nil, 0, fmt.Errorf("secvm: classes are weighted by %g, and participants do not tell theirs", weight)
+	}
+	sum = make([]float64, len(t.Plus))
+	for j := range sum {
+		sum[j] = weight*float64(t.Plus[j]) - float64(t.Minus[j])
+	}
+	return sum, float64(t.Participants[0]) + weight*float64(t.Participants[1]), nil
+}
