@@ -140,14 +140,19 @@ func timed(ctx context.Context, r run) (span, error) {
 		return span{}, err
 	}
 	debug.FreeOSMemory()
+	var failed error
+	took, err := stopwatch(func() { failed = r(ctx) })
+	return took, errors.Join(failed, err)
+}
+
+// stopwatch is what something takes, if nothing else computes meanwhile.
+func stopwatch(do func()) (span, error) {
 	before, err := cpuSeconds()
 	if err != nil {
 		return span{}, err
 	}
 	begin := time.Now()
-	if err := r(ctx); err != nil {
-		return span{}, err
-	}
+	do()
 	wall := time.Since(begin)
 	after, err := cpuSeconds()
 	return span{max(wall, 1).Seconds(), after - before}, err

@@ -65,9 +65,9 @@ func cipherAlone(bytes int) (run, error) {
 
 func raceMasks(keystream int) (race, error) {
 	const masks = 32
-	keys, sum := make([][32]byte, masks), make([]uint64, keystream/8/masks)
-	for i := range keys {
-		keys[i][0] = byte(i)
+	list, sum := make([]secagg.Mask, masks), make([]uint64, keystream/8/masks)
+	for i := range list {
+		list[i] = secagg.Mask{Key: [32]byte{byte(i)}, Subtract: i%2 == 1}
 	}
 	alone, err := cipherAlone(keystream)
 	if err != nil {
@@ -75,7 +75,7 @@ func raceMasks(keystream int) (race, error) {
 	}
 	return race{
 		runs: []run{alone, func(context.Context) error {
-			onCores(1, func() { secagg.Expand(sum, keys) })
+			onCores(1, func() { secagg.AESCTR{}.Add(sum, 0, list) })
 			return nil
 		}},
 		rows: func(best []span) []Row {

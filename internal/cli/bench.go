@@ -30,13 +30,14 @@ func (a *app) bench() *cobra.Command {
 	cmd.Long = aboutBench
 	cmd.Example = "  mercer bench gemm\n  mercer bench kpca --json"
 	cmd.AddCommand(
-		a.benchmark("gemm", "Products of matrices, beside multiply-adds in registers", bench.Gemm),
-		a.benchmark("gram", "Kernel matrices, beside a copy of as much memory", bench.Gram),
+		a.benchmark("gemm", "Products of matrices, beside multiply-adds in registers", benchRuns, bench.Gemm),
+		a.benchmark("gram", "Kernel matrices, beside a copy of as much memory", benchRuns, bench.Gram),
 		a.benchSVM(),
-		a.benchmark("grid", "A grid of C-SVCs, beside each cell by itself", bench.Grid),
-		a.benchmark("kpca", "Kernel PCA, beside reading the matrix, and its eigenvalues", bench.KPCA),
-		a.benchmark("encode", "OKRA's encoders, beside passes over the rows and dgemm", bench.Encode),
-		a.benchmark("secagg", "Secure aggregation, beside the cipher and what counting predicts", bench.SecAgg),
+		a.benchmark("grid", "A grid of C-SVCs, beside each cell by itself", benchRuns, bench.Grid),
+		a.benchmark("kpca", "Kernel PCA, beside reading the matrix, and its eigenvalues", benchRuns, bench.KPCA),
+		a.benchmark("encode", "OKRA's encoders, beside passes over the rows and dgemm", benchRuns, bench.Encode),
+		a.benchmark("secagg", "Secure aggregation, beside the cipher and what counting predicts", benchRuns, bench.SecAgg),
+		a.benchmark("crowd", "A session of secure aggregation with 6,040 clients, run whole but for its segments", crowdRuns, bench.Crowd),
 	)
 	return cmd
 }
@@ -64,11 +65,15 @@ func thisMachine() benchMachine {
 	}
 }
 
-// benchRuns is of how many turns the best counts.
-const benchRuns = 5
+// benchRuns is of how many turns the best counts, and crowdRuns where one takes
+// minutes.
+const (
+	benchRuns = 5
+	crowdRuns = 1
+)
 
-// benchmark is a command that measures.
-func (a *app) benchmark(name, short string, make func() bench.Benchmark) *cobra.Command {
+// benchmark is a command that measures, in so many turns unless told otherwise.
+func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{
 		Use:     name,
@@ -79,7 +84,7 @@ func (a *app) benchmark(name, short string, make func() bench.Benchmark) *cobra.
 			return a.measure(ctx, name, make(), o)
 		}),
 	}
-	o.flags(cmd, benchRuns)
+	o.flags(cmd, runs)
 	return cmd
 }
 

@@ -27,9 +27,9 @@ type Client struct {
 	keys      map[int]keys
 	sharers   set // U2
 	held      []holding
-	masks     []stream
-	sent      int // chunks of the masked vector
-	survivors set // U3
+	masks     []Mask // until all of the vector is sent
+	sent      int    // chunks of the masked vector
+	survivors set    // U3
 }
 
 // holding is what a client keeps for another one, in the order of the clients.
@@ -151,7 +151,7 @@ func (c *Client) receive(m protocol.Message) (protocol.Effects, error) {
 }
 
 // sending says that the masked vector is on its way but not all of it sent.
-func (c *Client) sending() bool { return c.masks != nil && c.sent < c.params.layout.chunks() }
+func (c *Client) sending() bool { return c.masks != nil }
 
 func (c *Client) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerServer {

@@ -134,20 +134,20 @@ func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 
 func number(i int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
 
-// pairMask is the stream that two clients agree on. The client with the higher
+// pairMask is the mask that two clients agree on. The client with the higher
 // number adds it and the other takes it off.
-func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key [keyBytes]byte) (stream, error) {
+func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key [keyBytes]byte) (Mask, error) {
 	secret, err := agree(own, key)
 	if err != nil {
-		return stream{}, err
+		return Mask{}, err
 	}
 	lo, hi := min(self, other), max(self, other)
-	return newStream(prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other), nil
+	return Mask{prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other}, nil
 }
 
-// selfMask is the stream that only shares can bring back.
-func selfMask(id protocol.SessionID, seed [shamir.Size]byte) stream {
-	return newStream(prg.Derive(seed, "secagg/single", id[:]), false)
+// selfMask is the mask that only shares can bring back.
+func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
+	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }
 
 // sealer encrypts the one message that a client sends to one holder of its

@@ -40,6 +40,7 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
+	c.keys = nil // they have served
 	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
 }
 
@@ -70,7 +71,7 @@ func (c *Client) claim() string {
 // allMasks agrees on a mask with every neighbour that has shared, those that
 // this client holds shares of and those that hold its own, and adds the self
 // mask.
-func (c *Client) allMasks(sharers set, owners []member) ([]stream, error) {
+func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	neighbours := newSet(c.params.clients)
 	for _, h := range c.holders {
 		neighbours.add(h)
@@ -80,7 +81,7 @@ func (c *Client) allMasks(sharers set, owners []member) ([]stream, error) {
 	}
 	others := slices.DeleteFunc(neighbours.list(), func(i int) bool { return i == c.self || !sharers.has(i) })
 	id := c.setup.Session.ID()
-	masks := make([]stream, len(others)+1)
+	masks := make([]Mask, len(others)+1)
 	masks[len(others)] = selfMask(id, c.secrets.self)
 	return masks, each(len(others), func(i int) (err error) {
 		if masks[i], err = pairMask(id, c.secrets.mask, c.self, others[i], c.keys[others[i]].mask); err != nil {
@@ -107,9 +108,12 @@ func (c *Client) resume() (protocol.Effects, error) {
 		if err := layout.pack(c.vector, lo, words); err != nil {
 			return protocol.Finish(protocol.Effects{}, err) // the vector has changed since it was checked
 		}
-		apply(c.masks, lo, words)
+		c.params.masker.Add(words, lo, c.masks)
 		e.Send = append(e.Send, c.message(c.server(), roundMasked, bytesOf(words)).Piece(c.sent, layout.chunks()))
 		c.sent++
+	}
+	if c.sent == layout.chunks() {
+		c.masks = nil
 	}
 	e.Progress = protocol.Progress{Stage: "mask", Done: int64(c.sent), Total: int64(layout.chunks())}
 	e.Resume, e.Arm = c.sending(), []protocol.Timer{TimerServer}

@@ -41,6 +41,7 @@ type Params struct {
 	layout  *Layout
 	degree  Degree
 	cohort  int // the least that a session begins with
+	masker  Masker
 }
 
 // NewParams fills in the defaults of s and refuses what cannot be kept with
@@ -72,7 +73,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 		return Params{}, err
 	}
 	s.Groups = layout.Groups
-	return Params{s, clients, layout, degree, max(s.Minimum, crowd.leastCohort(degree))}, nil
+	return Params{s, clients, layout, degree, max(s.Minimum, crowd.leastCohort(degree)), AESCTR{}}, nil
 }
 
 // maxClients is what a session can name beside its server.

@@ -9,11 +9,11 @@ import (
 )
 
 // recovery takes the masks off the sum, a step's worth at a time: first the
-// secrets are put together, then their streams are expanded.
+// secrets are put together, then their masks are expanded.
 type recovery struct {
 	owners []int // whose secrets are needed
 	solved int
-	masks  []stream
+	masks  []Mask
 	off    int // masks taken off
 }
 
@@ -65,7 +65,7 @@ func (s *Server) unmask() (protocol.Effects, error) {
 		}
 	case r.off < len(r.masks):
 		n := min(max(1, stepKeystream/(8*len(s.sum))), len(r.masks)-r.off)
-		apply(r.masks[r.off:r.off+n], 0, s.sum)
+		s.params.masker.Add(s.sum, 0, r.masks[r.off:r.off+n])
 		r.off += n
 	default:
 		s.result = s.params.layout.Sums(s.sum, s.survivors.count())
@@ -77,7 +77,7 @@ func (s *Server) unmask() (protocol.Effects, error) {
 
 // solve puts the secrets of some owners together, on all cores.
 func (s *Server) solve(owners []int) error {
-	masks := make([][]stream, len(owners))
+	masks := make([][]Mask, len(owners))
 	err := each(len(owners), func(i int) (err error) {
 		masks[i], err = s.masksOf(owners[i])
 		return err
@@ -90,15 +90,15 @@ func (s *Server) solve(owners []int) error {
 	return nil
 }
 
-// masksOf returns the streams that bring a client's part of the sum right.
-func (s *Server) masksOf(owner int) ([]stream, error) {
+// masksOf returns the masks that bring a client's part of the sum right.
+func (s *Server) masksOf(owner int) ([]Mask, error) {
 	secret, err := s.combine(owner)
 	if err != nil {
 		return nil, fmt.Errorf("secagg: %s: %w", s.name(owner), err)
 	}
 	id := s.setup.Session.ID()
 	if s.survivors.has(owner) {
-		return []stream{selfMask(id, secret).negated()}, nil
+		return []Mask{selfMask(id, secret).negated()}, nil
 	}
 	key, err := privateKey(secret)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Server) masksOf(owner int) ([]stream, error) {
 	if [keyBytes]byte(key.PublicKey().Bytes()) != s.peers[owner].keys.mask {
 		return nil, fmt.Errorf("secagg: the shares of %s give another key than it has advertised: %w", s.name(owner), shamir.ErrInconsistent)
 	}
-	var masks []stream
+	var masks []Mask
 	for _, other := range s.partners(owner) { // what the client would have added
 		mask, err := pairMask(id, key, owner, other, s.peers[other].keys.mask)
 		if err != nil {

@@ -182,7 +182,7 @@ func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) 
 		if err := s.solve(owners); err != nil {
 			return err
 		}
-		apply(s.recovery.masks, 0, s.sum)
+		r.params.masker.Add(s.sum, 0, s.recovery.masks)
 		return nil
 	}, nil
 }

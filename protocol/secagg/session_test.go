@@ -20,6 +20,7 @@ type crowd struct {
 	names   []string
 	vectors []inMemory
 	keys    []ed25519.PrivateKey
+	masker  func(member int) Masker // of the clients and, as -1, of the server; nil: AESCTR
 }
 
 func newCrowd(t testing.TB, s Spec, n int) *crowd {
@@ -73,7 +74,24 @@ func (c *crowd) public() []ed25519.PublicKey {
 
 func (c *crowd) client(i int) (*Client, error) {
 	sign := func(m []byte) []byte { return ed25519.Sign(c.keys[i], m) }
-	return NewClient(c.setup(c.names[i]), c.params, c.vectors[i], Identity{sign, c.public()})
+	return NewClient(c.setup(c.names[i]), c.paramsOf(i), c.vectors[i], Identity{sign, c.public()})
+}
+
+// paramsOf are the parameters with a member's own machinery.
+func (c *crowd) paramsOf(member int) Params {
+	if c.masker == nil {
+		return c.params
+	}
+	return c.params.WithMasker(c.masker(member))
+}
+
+// everybody is a set of all n clients.
+func everybody(n int) set {
+	s := newSet(n)
+	for i := range n {
+		s.add(i)
+	}
+	return s
 }
 
 // begin starts a machine that a test then puts where it wants it.
@@ -104,7 +122,7 @@ func timers() map[protocol.Timer]int64 {
 func (c *crowd) nodes(t testing.TB) []sim.Node {
 	t.Helper()
 	nodes := []sim.Node{{Name: "server", Timers: timers(), New: func() (protocol.Machine, error) {
-		return NewServer(c.setup("server"), c.params, c.public(), Limits{Uploads: 3})
+		return NewServer(c.setup("server"), c.paramsOf(-1), c.public(), Limits{Uploads: 3})
 	}}}
 	for i, name := range c.names {
 		hash, err := Hash(c.params, c.vectors[i])

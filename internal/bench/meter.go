@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"sync"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// spending is what machines have spent: on segments of vectors, and on all else,
+// which does not depend on how long a vector is.
+type spending struct {
+	fixed, segments span
+	sent, received  int // bytes of bodies
+}
+
+func (s *span) add(more span) { s.wall, s.cpu = s.wall+more.wall, s.cpu+more.cpu }
+
+func (s span) less(part span) span       { return span{s.wall - part.wall, s.cpu - part.cpu} }
+func (s span) times(factor float64) span { return span{s.wall * factor, s.cpu * factor} }
+
+// meter is a machine whose steps are timed. Those that share turns compute one
+// at a time, so that the processor time of the process is that machine's.
+type meter struct {
+	protocol.Machine
+	turns *sync.Mutex
+	spent *spending
+	long  func(protocol.Event) bool // is the event about segments?
+}
+
+// sendsVector tells a client's steps that mask and send segments.
+func sendsVector(e protocol.Event) bool {
+	_, resumed := e.(protocol.Resumed)
+	return resumed
+}
+
+// takesVectors tells a server's steps that take segments.
+func takesVectors(e protocol.Event) bool {
+	r, received := e.(protocol.Received)
+	return received && r.Message.Kind == "MaskedInput"
+}
+
+// Step implements [protocol.Machine].
+func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
+	m.turns.Lock()
+	defer m.turns.Unlock()
+	took, failed := stopwatch(func() { effects, err = m.Machine.Step(e) })
+	if err == nil {
+		err = failed
+	}
+	if m.long(e) {
+		m.spent.segments.add(took)
+	} else {
+		m.spent.fixed.add(took)
+	}
+	if r, ok := e.(protocol.Received); ok {
+		m.spent.received += len(r.Message.Body)
+	}
+	for _, out := range effects.Send {
+		m.spent.sent += len(out.Body)
+	}
+	return effects, err
+}
+
+// timedMasks adds up the time that masks take.
+type timedMasks struct {
+	secagg.AESCTR
+	spent  span
+	failed error // the system did not tell the time
+}
+
+// Add implements [secagg.Masker].
+func (t *timedMasks) Add(dst []uint64, first int, masks []secagg.Mask) {
+	took, err := stopwatch(func() { t.AESCTR.Add(dst, first, masks) })
+	if err != nil {
+		t.failed = err
+	}
+	t.spent.add(took)
+}

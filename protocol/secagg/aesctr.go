@@ -1,0 +1,77 @@
+package secagg
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// AESCTR is the [Masker] that everybody has: AES-128 in counter mode under the
+// first 16 bytes of a mask's key, read as little-endian words. The counter starts
+// at 0, because a key serves one mask in one session. It works on all cores.
+type AESCTR struct{}
+
+// tileWords is how many words are worked on at a time: their keystream and sums
+// stay in the first-level cache.
+const tileWords = 1024
+
+// A strip is what one core does. For it each mask's counter is set up once, so
+// it has many tiles, unless the vector is too short to give every core some.
+const (
+	maxStripTiles = 16
+	leastStrips   = 16
+)
+
+func stripWords(words int) int {
+	tiles := words / (leastStrips * tileWords)
+	return tileWords * max(1, min(tiles, maxStripTiles))
+}
+
+// tile is room for a piece of keystream.
+type tile struct{ zeros, key [8 * tileWords]byte }
+
+// Add implements [Masker].
+func (AESCTR) Add(dst []uint64, first int, masks []Mask) {
+	blocks := make([]cipher.Block, len(masks))
+	for i, m := range masks {
+		blocks[i] = blockOf(m)
+	}
+	linalg.For(len(dst), stripWords(len(dst)), func(lo, hi int) { addStrip(dst[lo:hi], first+lo, masks, blocks) })
+}
+
+func blockOf(m Mask) cipher.Block {
+	block, err := aes.NewCipher(m.Key[:16])
+	if err != nil {
+		panic("secagg: " + err.Error()) // 16 bytes are a key
+	}
+	return block
+}
+
+func addStrip(dst []uint64, first int, masks []Mask, blocks []cipher.Block) {
+	var t tile
+	running := make([]cipher.Stream, len(blocks))
+	for i, b := range blocks {
+		running[i] = streamFrom(b, first)
+	}
+	for ; len(dst) > 0; dst = dst[min(tileWords, len(dst)):] {
+		part := dst[:min(tileWords, len(dst))]
+		key := t.key[:8*len(part)]
+		for i, m := range masks {
+			running[i].XORKeyStream(key, t.zeros[:len(key)])
+			if m.Subtract {
+				linalg.SubtractWords(part, key)
+			} else {
+				linalg.AddWords(part, key)
+			}
+		}
+	}
+}
+
+// streamFrom is the keystream from an even word on.
+func streamFrom(b cipher.Block, word int) cipher.Stream {
+	var counter [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(counter[8:], uint64(word)/2)
+	return cipher.NewCTR(b, counter[:])
+}

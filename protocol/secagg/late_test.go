@@ -1,0 +1,167 @@
+package secagg
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// What comes after its client was declared dropped is thrown away.
+func TestPitfall08LateVectorsAreNotAdded(t *testing.T) {
+	c := newCrowd(t, spec(Active), 30)
+	var server *Server
+	nodes := c.nodes(t)
+	nodes[0].New = func() (protocol.Machine, error) {
+		s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
+		server = s
+		return s, err
+	}
+	var late []protocol.Message
+	r, err := sim.Run(sim.Config{Session: c.session, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
+		if m.Round == roundMasked && m.Sender == c.names[4] {
+			late = append(late, m)
+			return nil
+		}
+		return []protocol.Message{m}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(late) == 0 || server.survivors.has(4) {
+		t.Fatal("nothing came late")
+	}
+	c.checkSum(t, r, 29)
+
+	// The same while the survivors are being signed.
+	twin, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, twin)
+	twin.round = roundConsistency
+	before := slices.Clone(twin.sum)
+	if _, err := twin.Step(protocol.Received{Message: late[0]}); err != nil {
+		t.Errorf("a late vector is an error: %v", err)
+	}
+	if !slices.Equal(before, twin.sum) || twin.survivors.has(4) {
+		t.Error("a late vector is added")
+	}
+}
+
+// tardy hears a message when it is already taking the masks off.
+type tardy struct {
+	*Server
+	late *protocol.Message
+	told int
+}
+
+func (s *tardy) Step(e protocol.Event) (protocol.Effects, error) {
+	if s.recovery != nil && s.late != nil {
+		if _, err := s.Server.Step(protocol.Received{Message: *s.late}); err != nil {
+			return protocol.Effects{}, err
+		}
+		s.told++
+	}
+	return s.Server.Step(e)
+}
+
+// The last share that comes when the masks are already being taken off does not
+// begin that anew: they would be taken off twice.
+func TestPitfall08LateSharesAreNotUsed(t *testing.T) {
+	c := newCrowd(t, spec(Active), 30)
+	nodes := c.nodes(t)
+	var server *tardy
+	nodes[0].New = func() (protocol.Machine, error) {
+		s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
+		server = &tardy{Server: s}
+		return server, err
+	}
+	r, err := sim.Run(sim.Config{Session: c.session, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
+		if m.Round == roundUnmask && m.Sender == c.names[4] {
+			server.late = &m
+			return nil
+		}
+		return []protocol.Message{m}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server.told < 2 {
+		t.Fatalf("the share came late %d times", server.told)
+	}
+	if o := r.Outcome("server"); o.End == nil || o.End.Err != nil {
+		t.Fatalf("the server ended with %+v", o.End)
+	}
+	if d := cmp.Diff(c.plain(server.Survivors()), server.Sums()); d != "" {
+		t.Errorf("the sum is not the sum: %s", d)
+	}
+}
+
+// Clients that begin to send a vector and stop keep the room for vectors, until
+// the server gives them up: those that wait still get in.
+func TestStalledVectorsMakeRoom(t *testing.T) {
+	s := Spec{Dropped: .3, Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}
+	c := newCrowd(t, s, 12)
+	stop := c.names[:3] // as many as there is room for
+	r := c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		if m.Round == roundMasked && m.Chunk == 1 && slices.Contains(stop, m.Sender) {
+			return nil
+		}
+		return []protocol.Message{m}
+	})
+	c.checkSum(t, r, 9)
+	if refused := len(r.Refusals); refused != 0 {
+		t.Errorf("%d refusals", refused)
+	}
+}
+
+// What a client that was given up sends after all is not used, and no offence.
+func TestStalledVectorsDoNotGoOn(t *testing.T) {
+	c := newCrowd(t, spec(Active), 5)
+	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, s)
+	s.round, s.sharers = roundMasked, s.all
+	s.peers[1].upload = s.newUpload()
+	s.giveUp()
+	m := protocol.Message{Header: c.session.Header(c.names[1], "server", roundMasked, kindMasked), Body: make([]byte, 8*c.params.Layout().Words())}
+	if _, err := s.Step(protocol.Received{Message: m}); err != nil || s.survivors.has(1) || s.uploads != 0 {
+		t.Errorf("%v, in the sum: %v, %d uploads", err, s.survivors.has(1), s.uploads)
+	}
+}
+
+// With room to spare nobody is waiting for it: those who stopped are dropped as
+// all who vanish.
+func TestFewStalledVectorsAreDropped(t *testing.T) {
+	s := Spec{Dropped: .3, Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}
+	c := newCrowd(t, s, 12)
+	r := c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		if m.Round == roundMasked && m.Chunk == 1 && m.Sender == c.names[5] {
+			return nil
+		}
+		return []protocol.Message{m}
+	})
+	c.checkSum(t, r, 11)
+}
+
+// A client whose vector nobody takes any more ends by timer, too.
+func TestStuckClientEnds(t *testing.T) {
+	c := newCrowd(t, spec(Active), 5)
+	client, err := c.client(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, client)
+	client.masks = []Mask{{}}
+	e, err := client.Step(protocol.Expired{Timer: TimerServer})
+	if err != nil || e.End == nil || !strings.Contains(e.End.Err.Error(), "server (silent)") {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

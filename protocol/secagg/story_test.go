@@ -1,0 +1,158 @@
+package secagg
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// A client answers once, with one kind of share for each other client.
+func TestPitfall01BothSharesOfOneClient(t *testing.T) {
+	c := newCrowd(t, spec(Active), 12)
+	r, l := c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message { return m })
+	c.checkHonest(t, l)
+	for name, list := range l.released {
+		owners := make(map[int]bool)
+		for _, u := range list {
+			if owners[u.owner] {
+				t.Errorf("%s gives two shares of %s", name, c.names[u.owner])
+			}
+			owners[u.owner] = true
+		}
+		again := c.setup("server").Session.Header("server", name, roundSurvivors, kindSurvivors)
+		other := newSet(12)
+		for i := range 11 {
+			other.add(i)
+		}
+		if _, err := r.Outcome(name).Machine.Step(protocol.Received{Message: protocol.Message{Header: again, Body: encodeSets(other)}}); err == nil {
+			t.Errorf("%s hears another story after it has answered", name)
+		}
+	}
+	if len(l.released) != 12 {
+		t.Errorf("%d clients have answered, want 12", len(l.released))
+	}
+}
+
+// A second, different list of survivors while the first is being signed is not
+// even read.
+func TestPitfall01TwoStoriesToOneClient(t *testing.T) {
+	c := newCrowd(t, spec(Active), 12)
+	client, err := c.client(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := everybody(12)
+	begin(t, client)
+	client.awaits = roundSurvivors
+	client.cohort, client.sharers, client.holders = all, all, c.params.holders(c.session.ID(), 0, all, [32]byte{})
+	tell := func(survivors set) error {
+		h := c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors)
+		_, err := client.Step(protocol.Received{Message: protocol.Message{Header: h, Body: encodeSets(survivors)}})
+		return err
+	}
+	if err := tell(all); err != nil {
+		t.Fatal(err)
+	}
+	other := newSet(12)
+	for i := range 11 {
+		other.add(i)
+	}
+	if tell(other) == nil || !client.survivors.has(11) {
+		t.Error("a client hears a second story")
+	}
+}
+
+// Half the clients are told that one of them has vanished, the others that it
+// has not: with enough answers of both kinds the server could unmask its vector.
+func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
+	const victim = 7
+	half := func(c *crowd) func(protocol.Message) protocol.Message {
+		return func(m protocol.Message) protocol.Message {
+			if m.Round == roundSurvivors && c.index(m.Receiver)%2 == 0 {
+				return c.rewrite(t, m, func(s set) { remove(s, victim) })
+			}
+			return m
+		}
+	}
+	c := newCrowd(t, spec(Active), 40)
+	r, l := c.lie(t, sim.Schedule{}, half(c))
+	nobodyReleases(t, l)
+	blames(t, r, c.names[victim], "has signed another story")
+	blames(t, r, c.names[0], "has signed another story")
+
+	// A cleverer server hands each client only the signatures that agree with
+	// it. Some clients answer; but no secret has a threshold of holders that
+	// were told one thing, and another that were told the other.
+	c = newCrowd(t, spec(Active), 40)
+	_, l = c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
+		if m.Round != roundSignatures {
+			return half(c)(m)
+		}
+		list, err := decodeSignatures(m.Body, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Body = encodeSignatures(slices.DeleteFunc(list, func(s signature) bool { return s.client%2 != c.index(m.Receiver)%2 }))
+		return m
+	})
+	if mask, self := c.sharesOf(l, victim); min(mask, self) >= c.params.Degree().Threshold {
+		t.Errorf("the server has %d shares of the victim's mask key and %d of its self mask: it reads the vector", mask, self)
+	}
+
+	// Against onlookers only there is no such round, and the lie works: 20
+	// answers of each kind give the server both secrets of the victim.
+	c = newCrowd(t, spec(SemiHonest), 40)
+	_, l = c.lie(t, sim.Schedule{}, half(c))
+	if mask, self := c.sharesOf(l, victim); min(mask, self) < c.params.Degree().Threshold {
+		t.Errorf("a semi-honest session gives up %d and %d shares of the victim; the attack should work with %d", mask, self, c.params.Degree().Threshold)
+	}
+}
+
+// sharesOf counts the shares of a client's two secrets that the server got.
+func (c *crowd) sharesOf(l *liar, victim int) (mask, self int) {
+	for name, list := range l.released {
+		for _, u := range list {
+			if u.owner != victim {
+				continue
+			}
+			if c.index(name)%2 == 0 { // was told that the victim has vanished
+				mask++
+			} else {
+				self++
+			}
+		}
+	}
+	return mask, self
+}
+
+// The threshold counts a client's holders that are in the sum, not all clients.
+func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
+	c := newCrowd(t, spec(Active), 100)
+	client, err := c.client(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := everybody(100)
+	holders := c.params.holders(c.session.ID(), 0, all, c.setup(c.names[0]).Seed)
+	begin(t, client)
+	client.awaits = roundSurvivors
+	client.cohort, client.sharers, client.holders = all, all, holders
+	client.params.spec.Minimum = 2 // which would be refused first
+	told := newSet(100)
+	copy(told.bits, all.bits)
+	for _, h := range holders[c.params.Degree().Threshold-1:] {
+		remove(told, h)
+	}
+	m := protocol.Message{Header: c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors), Body: encodeSets(told)}
+	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "holders are left, fewer than the threshold") {
+		t.Errorf("%d of 100 are left, but too few holders: %v", told.count(), err)
+	}
+	told.add(holders[len(holders)-1])
+	m.Body = encodeSets(told)
+	if _, err := client.Step(protocol.Received{Message: m}); err != nil {
+		t.Errorf("exactly the threshold: %v", err)
+	}
+}
