@@ -24,23 +24,15 @@ const (
 // Pitfall 18: dropouts between every two rounds, up to as many as were agreed.
 func TestPitfall18DropoutsBetweenAnyTwoRounds(t *testing.T) {
 	for _, a := range []Adversary{SemiHonest, Active} {
-		for _, tt := range []struct {
-			name string
-			gone int
-			in   int // of 30 clients, 3 of whom vanish
-		}{
-			{"never there", neverThere, 27},
-			{"after AdvertiseKeys", afterAdvertise, 27},
-			{"after Holders", afterCohort, 27},
-			{"after ShareKeys", afterHolderKeys, 27},
-			{"before MaskedInput", afterShares, 27},
-			{"after MaskedInput", afterMasked, 30},
-			{"before Unmask", afterSurvivors, 30},
-		} {
-			t.Run(fmt.Sprintf("%s/%s", a, tt.name), func(t *testing.T) {
+		for _, m := range moments {
+			t.Run(fmt.Sprintf("%s/%s", a, m.name), func(t *testing.T) {
 				c := newCrowd(t, spec(a), 30)
-				r := c.run(t, sim.Schedule{Gone: map[string]int{"c003": tt.gone, "c011": tt.gone, "c029": tt.gone}}, nil)
-				c.checkSum(t, r, tt.in)
+				r := c.run(t, sim.Schedule{Gone: map[string]int{"c003": m.gone, "c011": m.gone, "c029": m.gone}}, nil)
+				if m.in {
+					c.checkSum(t, r, 30)
+				} else {
+					c.checkSum(t, r, 27)
+				}
 			})
 		}
 	}
@@ -55,31 +47,78 @@ func TestDropoutsInEveryRound(t *testing.T) {
 	c.checkSum(t, c.run(t, sim.Schedule{Gone: gone, Reorder: .3, Duplicate: .1, MaxDelay: 9}, nil), 35)
 }
 
-// Pitfall 18: with exactly a threshold of clients left there is a sum, with one
-// fewer there is none, and the error says so.
+// moments are those between every two rounds.
+var moments = []struct {
+	name string
+	gone int
+	in   bool // is the vector of who vanishes then in the sum?
+}{
+	{"never there", neverThere, false},
+	{"after AdvertiseKeys", afterAdvertise, false},
+	{"after Holders", afterCohort, false},
+	{"after ShareKeys", afterHolderKeys, false},
+	{"before MaskedInput", afterShares, false},
+	{"after MaskedInput", afterMasked, true},
+	{"before Unmask", afterSurvivors, true},
+}
+
+// Pitfall 18: between any two rounds, with exactly a threshold of clients left
+// there is a sum, with one fewer there is none, and the error says so.
 func TestPitfall18ExactlyTheThreshold(t *testing.T) {
 	s := spec(Active)
 	s.Dropped, s.Corrupted = .4, 0
-	for _, left := range []int{3, 2} { // of 4; the complete graph's threshold is 3
-		c := newCrowd(t, s, 4)
-		if d := c.params.Degree(); d.Threshold != 3 || !d.Complete {
-			t.Fatalf("degree %+v", d)
-		}
-		gone := make(map[string]int)
-		for _, name := range c.names[left:] {
-			gone[name] = afterMasked
+	c := newCrowd(t, s, 4)
+	if d := c.params.Degree(); d.Threshold != 3 || !d.Complete {
+		t.Fatalf("degree %+v", d)
+	}
+	for _, m := range moments {
+		t.Run(m.name, func(t *testing.T) {
+			in := 3
+			if m.in {
+				in = 4
+			}
+			c.checkSum(t, c.run(t, sim.Schedule{Gone: map[string]int{"c003": m.gone}}, nil), in)
+			c.checkNoSum(t, c.run(t, sim.Schedule{Gone: map[string]int{"c003": m.gone, "c001": m.gone}}, nil))
+		})
+	}
+}
+
+// checkNoSum demands that the server gave up because somebody was silent.
+func (c *crowd) checkNoSum(t *testing.T, r *sim.Result) {
+	t.Helper()
+	o := r.Outcome("server")
+	if o.End == nil {
+		t.Fatal("the server has not ended")
+	}
+	if blame, ok := errors.AsType[*protocol.BlameError](o.End.Err); !ok || blame.Kind != protocol.KindSilent {
+		t.Errorf("the server ended with %v", o.End.Err)
+	}
+	if o.Machine.(*Server).Sums() != nil {
+		t.Error("there is a sum all the same")
+	}
+}
+
+// Pitfall 18: in a sparse graph the threshold is of the holders of one client.
+// That one vanishes with its shares dealt, and of its holders as many before they
+// release theirs that a threshold is left, or one fewer.
+func TestPitfall18ExactlyTheThresholdOfHolders(t *testing.T) {
+	const victim = 7
+	c := newCrowd(t, spec(Active), 60)
+	d := c.params.Degree()
+	if d.Complete {
+		t.Fatalf("degree %+v", d)
+	}
+	holders := c.params.holders(c.session.ID(), victim, everybody(60), c.setup(c.names[victim]).Seed)
+	for _, left := range []int{d.Threshold, d.Threshold - 1} {
+		gone := map[string]int{c.names[victim]: afterShares}
+		for _, h := range holders[left:] {
+			gone[c.names[h]] = afterSurvivors
 		}
 		r := c.run(t, sim.Schedule{Gone: gone}, nil)
-		if left == 3 {
-			c.checkSum(t, r, 4)
-			continue
-		}
-		var blame *protocol.BlameError
-		if o := r.Outcome("server"); o.End == nil || !errors.As(o.End.Err, &blame) || blame.Kind != protocol.KindSilent {
-			t.Errorf("with %d of 4 clients left the server ended with %+v", left, o.End)
-		}
-		if r.Outcome("server").Machine.(*Server).Sums() != nil {
-			t.Error("there is a sum all the same")
+		if left == d.Threshold {
+			c.checkSum(t, r, 59)
+		} else {
+			c.checkNoSum(t, r)
 		}
 	}
 }

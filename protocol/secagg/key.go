@@ -150,14 +150,22 @@ func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
 	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }
 
-// sealer encrypts the one message that a client sends to one holder of its
-// shares: the key belongs to the direction, so that a nonce is never used twice.
-func sealer(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) (cipher.AEAD, error) {
+// sealingKey encrypts the one message that a client sends to one holder of its
+// shares: it belongs to the direction, so that a nonce is never used twice.
+func sealingKey(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) ([32]byte, error) {
 	secret, err := agree(own, key)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return prg.Derive(secret, "secagg/share", id[:], number(from), number(to)), nil
+}
+
+// sealer is the cipher under that key.
+func sealer(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) (cipher.AEAD, error) {
+	derived, err := sealingKey(id, own, from, to, key)
 	if err != nil {
 		return nil, err
 	}
-	derived := prg.Derive(secret, "secagg/share", id[:], number(from), number(to))
 	block, err := aes.NewCipher(derived[:])
 	if err != nil {
 		return nil, fmt.Errorf("secagg: %w", err)

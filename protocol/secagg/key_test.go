@@ -1,6 +1,7 @@
 package secagg
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -89,29 +90,106 @@ func TestUnusableKeysAreRefused(t *testing.T) {
 	}
 }
 
-// The same seed in another session gives other keys and other masks; two
-// directions, two keys to encrypt under. No key is used for two messages.
-func TestPitfall06NothingIsUsedTwice(t *testing.T) {
+// One seed in two sessions gives two of every secret, and one secret in two
+// sessions gives two masks: either would do.
+func TestPitfall06SessionsShareNoSecret(t *testing.T) {
 	one, two := protocol.SessionID{1}, protocol.SessionID{2}
-	a, _ := newSecrets([32]byte{9}, one)
-	b, _ := newSecrets([32]byte{9}, two)
-	if a.self == b.self || a.maskSeed == b.maskSeed || a.encryption.Equal(b.encryption) || a.shares == b.shares {
+	a, b := must(newSecrets([32]byte{9}, one))(t), must(newSecrets([32]byte{9}, two))(t)
+	if a.self == b.self || a.maskSeed == b.maskSeed || a.encryption.Equal(b.encryption) || a.mask.Equal(b.mask) || a.shares == b.shares {
 		t.Error("two sessions share a secret")
 	}
-	other, _ := newSecrets([32]byte{8}, one)
-	seen := make(map[string]string)
-	for name, id := range map[string]protocol.SessionID{"one": one, "two": two} {
-		for _, pair := range [][2]int{{1, 2}, {2, 1}, {1, 3}} {
-			aead, err := sealer(id, a.encryption, pair[0], pair[1], [32]byte(other.encryption.PublicKey().Bytes()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := string(aead.Seal(nil, make([]byte, aead.NonceSize()), make([]byte, 64), nil))
-			if before, ok := seen[text]; ok {
-				t.Errorf("session %s encrypts %v under the key of %s", name, pair, before)
-			}
-			seen[text] = name
+	if selfMask(one, a.self) == selfMask(two, a.self) {
+		t.Error("two sessions share a self mask")
+	}
+	other := [keyBytes]byte(b.mask.PublicKey().Bytes())
+	if must(pairMask(one, a.mask, 0, 1, other))(t) == must(pairMask(two, a.mask, 0, 1, other))(t) {
+		t.Error("two sessions share the mask of a pair")
+	}
+}
+
+// usedMasks is a Masker that writes down which keys it was given.
+type usedMasks struct {
+	AESCTR
+	signs map[[32]byte][]bool
+}
+
+func (u usedMasks) Add(dst []uint64, first int, masks []Mask) {
+	for _, m := range masks {
+		u.signs[m.Key] = append(u.signs[m.Key], m.Subtract)
+	}
+	u.AESCTR.Add(dst, first, masks)
+}
+
+// Over two sessions among the same clients, who bring even the same seeds, every
+// key that masks is used once by a pair of clients, with both signs, or once by a
+// single one; no vector has more than one piece.
+func TestPitfall06NoKeyMasksTwice(t *testing.T) {
+	c := newCrowd(t, insecureSparse(Active), 9)
+	clients, server := usedMasks{signs: make(map[[32]byte][]bool)}, usedMasks{signs: make(map[[32]byte][]bool)}
+	c.masker = func(member int) Masker {
+		if member < 0 {
+			return server
 		}
+		return clients
+	}
+	for nonce := range byte(2) {
+		again := c.again(t, nonce)
+		again.checkSum(t, again.run(t, sim.Schedule{Gone: map[string]int{"c004": afterShares}}, nil), 8)
+	}
+	single, pairs, dropped := 0, 0, 0
+	for key, signs := range clients.signs {
+		undone := server.signs[key]
+		switch {
+		case len(signs) == 2 && signs[0] != signs[1] && undone == nil:
+			pairs++
+		case len(signs) == 1 && slices.Equal(undone, []bool{true}) && !signs[0]:
+			single++
+		case len(signs) == 1 && slices.Equal(undone, []bool{!signs[0]}): // as the one who vanished would have
+			dropped++
+		default:
+			t.Errorf("a key masks with signs %v, and the server with %v", signs, undone)
+		}
+	}
+	if len(server.signs) != single+dropped || single < 16 || pairs == 0 || single+dropped == 16 {
+		t.Errorf("%d keys of single clients, %d of pairs, %d of pairs with one who vanished; the server uses %d", single, pairs, dropped, len(server.signs))
+	}
+}
+
+// In the same two sessions every key that encrypts shares encrypts one message:
+// the keys are derived again, shown to be those that were used, and counted.
+func TestPitfall06NoKeySealsTwice(t *testing.T) {
+	seen := make(map[[32]byte]string)
+	sealings := 0
+	for nonce := range byte(2) {
+		c := newCrowd(t, insecureSparse(Active), 9).again(t, nonce)
+		id := c.session.ID()
+		secret := func(i int) *secrets { return must(newSecrets(c.setup(c.names[i]).Seed, id))(t) }
+		c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+			if m.Round != roundShare {
+				return []protocol.Message{m}
+			}
+			from := c.index(m.Sender)
+			holders := c.params.holders(id, from, everybody(9), c.setup(m.Sender).Seed)
+			for i, s := range must(decodeShares(m.Body, len(holders)))(t) {
+				to := holders[i]
+				own, other := secret(from).encryption, [keyBytes]byte(secret(to).encryption.PublicKey().Bytes())
+				aead := must(sealer(id, own, from, to, other))(t)
+				if _, err := aead.Open(nil, make([]byte, aead.NonceSize()), s[:], shareData(id, from, to)); err != nil {
+					t.Fatalf("shares of %d for %d are under another key: %v", from, to, err)
+				}
+				key := must(sealingKey(id, own, from, to, other))(t)
+				what := fmt.Sprintf("session %d, %d to %d", nonce, from, to)
+				if before, used := seen[key]; used {
+					t.Errorf("%s is under the key of %s", what, before)
+				}
+				seen[key] = what
+				sealings++
+			}
+			return []protocol.Message{m}
+		})
+	}
+	if want := 2 * 9 * newCrowd(t, insecureSparse(Active), 9).params.Degree().Holders; sealings != want || len(seen) != want {
+		t.Errorf("%d messages under %d keys, want %d", sealings, len(seen), want)
 	}
 }
 

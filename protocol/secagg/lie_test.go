@@ -1,6 +1,7 @@
 package secagg
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"maps"
 	"slices"
@@ -102,6 +103,16 @@ func lies() []lie {
 			l[0].value = l[1].value
 			return l
 		}), "has signed another story"},
+		{"signatures of another session", roundSignatures, func(t *testing.T, c *crowd, m protocol.Message) []byte {
+			all := everybody(len(c.names))
+			told := statement(c.again(t, 1).session.ID(), all, all, all)
+			return ofSignatures(func(l []signature) []signature {
+				for i := range l {
+					copy(l[i].value[:], ed25519.Sign(c.keys[l[i].client], told))
+				}
+				return l
+			})(t, c, m)
+		}, "has signed another story"},
 		{"a stranger's signature", roundSignatures, ofSignatures(func(l []signature) []signature {
 			l = append(l, signature{slices.Min(outside(l)), l[0].value})
 			slices.SortFunc(l, func(a, b signature) int { return a.client - b.client })

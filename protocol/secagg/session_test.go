@@ -45,6 +45,20 @@ func newCrowd(t testing.TB, s Spec, n int) *crowd {
 	return c
 }
 
+// again is another session among the same clients with the same vectors and,
+// which no driver would do, the same seeds.
+func (c *crowd) again(t testing.TB, nonce byte) *crowd {
+	t.Helper()
+	d := c.session.Descriptor
+	d.Nonce = [32]byte{nonce}
+	other := *c
+	var err error
+	if other.session, err = protocol.NewSession(d); err != nil {
+		t.Fatal(err)
+	}
+	return &other
+}
+
 func randomVector(seed uint64, groups []Group) inMemory {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	v := make(inMemory, len(groups))

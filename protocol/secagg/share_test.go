@@ -3,6 +3,7 @@ package secagg
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/shamir"
@@ -31,24 +32,72 @@ func TestPitfall14WrongSharesAreFoundOut(t *testing.T) {
 	}
 }
 
-// Shares that are meant for another holder, or come from another client, do not
-// open.
-func TestPitfall15SharesNameSenderAndReceiver(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
-	r, l := c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
-		if m.Round != roundShares || m.Receiver != c.names[2] {
-			return m
+// With no more shares than the threshold, a wrong share of a mask key gives
+// another key than was advertised, and the sum is not given out either.
+func TestPitfall14TheKeyMustBeTheOneAdvertised(t *testing.T) {
+	s := spec(Active)
+	s.Dropped, s.Corrupted = .4, 0
+	c := newCrowd(t, s, 4)
+	changed := 0
+	r := c.run(t, sim.Schedule{Gone: map[string]int{c.names[3]: afterShares}}, func(m protocol.Message) []protocol.Message {
+		if m.Round == roundUnmask && m.Sender == c.names[0] {
+			list := must(decodeReleases(m.Body, 4))(t)
+			list[3].share[9] ^= 1 // of the one who vanished; X25519 ignores some bits of the first byte
+			m.Body = encodeReleases(list)
+			changed++
 		}
-		d, err := decodeDeliveries(m.Body, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.list[0].sealed, d.list[1].sealed = d.list[1].sealed, d.list[0].sealed
-		m.Body = d.encode()
-		return m
+		return []protocol.Message{m}
 	})
-	if _, got := l.released[c.names[2]]; got {
-		t.Error("the client answers all the same")
+	if changed != 1 {
+		t.Fatal("nothing was changed")
 	}
-	blames(t, r, c.names[2], "shares that do not open")
+	o := r.Outcome("server")
+	if o.End == nil || !errors.Is(o.End.Err, shamir.ErrInconsistent) || !strings.Contains(o.End.Err.Error(), "another key than it has advertised") {
+		t.Errorf("the server ended with %+v", o.End)
+	}
+	if o.Machine.(*Server).Sums() != nil {
+		t.Error("there is a sum all the same")
+	}
+}
+
+// Shares that come from another client than the server says, are meant for
+// another holder, or were sealed in another session, do not open.
+func TestPitfall15SharesNameSenderReceiverAndSession(t *testing.T) {
+	c := newCrowd(t, spec(Active), 5)
+	earlier := deliveriesTo(t, c.again(t, 1))
+	here := deliveriesTo(t, c)
+	const victim = 2
+	for name, bend := range map[string]func(d *deliveries){
+		"another sender":   func(d *deliveries) { d.list[0].sealed, d.list[1].sealed = d.list[1].sealed, d.list[0].sealed },
+		"another receiver": func(d *deliveries) { d.list[0].sealed = here[victim+1].list[0].sealed },
+		"another session":  func(d *deliveries) { d.list[0].sealed = earlier[victim].list[0].sealed },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, l := c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
+				if m.Round == roundShares && m.Receiver == c.names[victim] {
+					d := must(decodeDeliveries(m.Body, 5))(t)
+					bend(&d)
+					m.Body = d.encode()
+				}
+				return m
+			})
+			if _, got := l.released[c.names[victim]]; got {
+				t.Error("the client answers all the same")
+			}
+			blames(t, r, c.names[victim], "shares that do not open")
+		})
+	}
+}
+
+// deliveriesTo runs a session and returns what each client was handed.
+func deliveriesTo(t *testing.T, c *crowd) map[int]deliveries {
+	t.Helper()
+	all := make(map[int]deliveries)
+	c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		if m.Round == roundShares {
+			all[c.index(m.Receiver)] = must(decodeDeliveries(m.Body, len(c.names)))(t)
+		}
+		return []protocol.Message{m}
+	})
+	return all
 }

@@ -128,6 +128,35 @@ func (c *crowd) sharesOf(l *liar, victim int) (mask, self int) {
 	return mask, self
 }
 
+// A client that is among its own holders counts itself once: with two others left
+// it reaches a threshold of three, with one it does not.
+func TestPitfall17TheOwnShareCountsOnce(t *testing.T) {
+	s := spec(Active)
+	s.Dropped, s.Corrupted = .4, 0
+	c := newCrowd(t, s, 4)
+	tell := func(left ...int) error {
+		client := must(c.client(0))(t)
+		begin(t, client)
+		client.awaits = roundSurvivors
+		client.params.spec.Minimum = 2 // which would be refused first
+		client.cohort, client.sharers = everybody(4), everybody(4)
+		client.holders = c.params.holders(c.session.ID(), 0, client.cohort, [32]byte{})
+		told := newSet(4)
+		for _, i := range left {
+			told.add(i)
+		}
+		h := c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors)
+		_, err := client.Step(protocol.Received{Message: protocol.Message{Header: h, Body: encodeSets(told)}})
+		return err
+	}
+	if err := tell(0, 1, 2); err != nil {
+		t.Errorf("exactly the threshold: %v", err)
+	}
+	if err := tell(0, 3); err == nil || !strings.Contains(err.Error(), "2 of this client's holders are left, fewer than the threshold of 3") {
+		t.Errorf("one fewer: %v", err)
+	}
+}
+
 // The threshold counts a client's holders that are in the sum, not all clients.
 func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 	c := newCrowd(t, spec(Active), 100)

@@ -1,45 +1,47 @@
 package secagg
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// A second session for the same epoch and purpose finds the contribution spent,
-// even if the first gave no sum.
+// A server whose first session dies after the vectors were sent runs it again
+// with another cohort: two sums of the same vectors would give the difference. But
+// every client finds its contribution for this epoch and purpose spent, and says so.
 func TestPitfall07OneContributionPerEpoch(t *testing.T) {
-	c := newCrowd(t, spec(Active), 5)
+	c := newCrowd(t, spec(Active), 12)
 	ledger := &sim.Ledger{}
 	run := func(nonce byte, gone map[string]int) *sim.Result {
-		d := c.session.Descriptor
-		d.Nonce = [32]byte{nonce}
-		again := *c
-		var err error
-		if again.session, err = protocol.NewSession(d); err != nil {
-			t.Fatal(err)
-		}
-		r, err := sim.Run(sim.Config{Session: again.session, Nodes: again.nodes(t), Ledger: ledger, Schedule: sim.Schedule{Gone: gone}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		again := c.again(t, nonce)
+		return must(sim.Run(sim.Config{Session: again.session, Nodes: again.nodes(t), Ledger: ledger, Schedule: sim.Schedule{Gone: gone}}))(t)
 	}
 	all := make(map[string]int)
 	for _, name := range c.names {
-		all[name] = afterMasked // the first session dies after the vectors are sent
+		all[name] = afterMasked
 	}
-	run(1, all)
-	second := run(2, nil)
+	if first := run(1, all); first.Outcome("server").Machine.(*Server).Sums() != nil {
+		t.Fatal("the first session was to die")
+	}
+	second := run(2, map[string]int{c.names[3]: neverThere})
 	if second.Outcome("server").Machine.(*Server).Sums() != nil {
-		t.Error("the same vectors are summed over another session")
+		t.Error("the same vectors are summed over another cohort")
 	}
 	for h := range second.Sent {
 		if h.Round == roundMasked {
 			t.Fatalf("%s sends a vector again", h.Sender)
 		}
 	}
+	for i, name := range c.names {
+		o := second.Outcome(name)
+		if i != 3 && (o.End == nil || o.End.Err == nil || !strings.Contains(o.End.Err.Error(), `secagg/masked-input/\"2026\"/\"test\"`)) {
+			t.Errorf("%s ended with %+v", name, o.End)
+		}
+	}
+	third := run(1, nil) // the first session itself may go on
+	c.checkSum(t, third, 12)
 }
 
 // A sum of fewer vectors than agreed is not unmasked.
@@ -61,4 +63,41 @@ func TestPitfall09TheMinimumIsTheClients(t *testing.T) {
 	})
 	nobodyReleases(t, l)
 	blames(t, r, c.names[20], "a sum of 34 vectors, fewer than the agreed minimum of 38")
+}
+
+// What secure aggregation cannot hide, as the package says: an entry to which one
+// client alone contributes is in the sum as it is, and two sums over crowds that
+// differ by one client differ by its vector. Against the first, callers leave out
+// entries of few (the recommender's threshold); against the second there is one
+// contribution for each epoch and purpose. A sum of one is never agreed to.
+func TestPitfall10SumsTellOfThoseWhoStandAlone(t *testing.T) {
+	s := spec(Active)
+	s.Groups = []Group{{Entries: 20, Bound: 7}}
+	c := newCrowd(t, s, 12)
+	const victim, alone = 5, 13
+	for i, v := range c.vectors {
+		if v[0][alone] = 0; i == victim {
+			v[0][alone] = 6
+		}
+	}
+	sums := func(r *sim.Result) []int64 { return r.Outcome("server").Machine.(*Server).Sums()[0] }
+	with := c.run(t, sim.Schedule{}, nil)
+	c.checkSum(t, with, 12)
+	if sums(with)[alone] != 6 {
+		t.Error("the entry of one is not that one's")
+	}
+	other := c.again(t, 2) // another epoch, for all that the clients know
+	without := other.run(t, sim.Schedule{Gone: map[string]int{c.names[victim]: neverThere}}, nil)
+	other.checkSum(t, without, 11)
+	for i, x := range c.vectors[victim][0] {
+		if d := sums(with)[i] - sums(without)[i]; d != x {
+			t.Errorf("entry %d: the sums differ by %d, the victim has %d", i, d, x)
+		}
+	}
+	for _, minimum := range []int{0, 1} {
+		s.Minimum = minimum
+		if _, err := NewParams(s, 12); err == nil {
+			t.Errorf("a sum of at least %d is agreed to", minimum)
+		}
+	}
 }
