@@ -144,7 +144,11 @@ func TestGoldenMovieLens(t *testing.T) {
 			}
 		}
 		c := komd.CountsOf(catalogue, users)
-		got := measure(t, c, train, test)
+		k, err := komd.Spec{Name: komd.Linear}.Kernel(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := measure(t, komd.New(k), train, test, seenIn(train))
 		got.KernelUsers = len(users)
 		for i := range catalogue {
 			got.Trace += c.C.Row(i)[i]
@@ -166,19 +170,20 @@ func total(profiles [][]int) (n int) {
 	return n
 }
 
-// measure ranks for every user what the user has not seen in training, and
-// takes the mean of the figures.
-func measure(t *testing.T, c komd.Counts, train, test [][]int) level {
-	k, err := komd.Spec{Name: komd.Linear}.Kernel(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, seen := komd.New(k), make([]bool, catalogue)
-	for _, profile := range train {
+// seenIn says which items anybody has.
+func seenIn(profiles [][]int) []bool {
+	seen := make([]bool, catalogue)
+	for _, profile := range profiles {
 		for _, i := range profile {
 			seen[i] = true
 		}
 	}
+	return seen
+}
+
+// measure ranks for every user what the user has not seen in training, and
+// takes the mean of the figures.
+func measure(t *testing.T, m *komd.Model, train, test [][]int, seen []bool) level {
 	var mu sync.Mutex
 	each := make([][3]float64, len(train))
 	counted := 0

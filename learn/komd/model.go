@@ -31,26 +31,44 @@ func New(k linalg.Matrix[float64]) *Model {
 	return m
 }
 
+// Mean returns the mean of each item's row, which the model keeps.
+func (m *Model) Mean() []float64 { return m.mean }
+
 // Items returns the size of the catalogue.
 func (m *Model) Items() int { return m.kernel.Rows }
 
 // Weights returns the weight of each liked item: at least 0, of sum 1.
 func (m *Model) Weights(liked []int, lambda float64) ([]float64, error) {
-	if err := m.check(liked); err != nil {
+	if err := checkLiked(liked, m.Items()); err != nil {
 		return nil, err
 	}
-	if err := positive("lambda", lambda); err != nil {
+	p, q, err := quadratic(liked, m.mean, lambda, m.row(liked))
+	if err != nil {
 		return nil, err
-	}
-	p, q := linalg.New[float64](len(liked), len(liked)), make([]float64, len(liked))
-	for r, i := range liked {
-		for c, j := range liked {
-			p.Row(r)[c] = m.kernel.Row(i)[j]
-		}
-		p.Row(r)[r] += lambda
-		q[r] = m.mean[i]
 	}
 	return Simplex(p, q)
+}
+
+// row returns the kernel's rows by their place among the liked items.
+func (m *Model) row(liked []int) func(int) []float64 {
+	return func(r int) []float64 { return m.kernel.Row(liked[r]) }
+}
+
+// quadratic is what the weights of the liked items, whose rows are given by
+// place, minimise.
+func quadratic(liked []int, mean []float64, lambda float64, row func(int) []float64) (p linalg.Matrix[float64], q []float64, err error) {
+	if err := positive("lambda", lambda); err != nil {
+		return p, nil, err
+	}
+	p, q = linalg.New[float64](len(liked), len(liked)), make([]float64, len(liked))
+	for r, i := range liked {
+		for c, j := range liked {
+			p.Row(r)[c] = row(r)[j]
+		}
+		p.Row(r)[r] += lambda
+		q[r] = mean[i]
+	}
+	return p, q, nil
 }
 
 // Scores returns the score of every item of the catalogue for a user who liked
@@ -60,19 +78,24 @@ func (m *Model) Scores(liked []int, lambda float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	scores := make([]float64, m.Items())
-	for i, q := range m.mean {
+	return combine(weights, m.mean, m.row(liked)), nil
+}
+
+// combine is the weighted sum of rows, less the mean of all.
+func combine(weights, mean []float64, row func(int) []float64) []float64 {
+	scores := make([]float64, len(mean))
+	for i, q := range mean {
 		scores[i] = -q
 	}
-	for r, i := range liked {
-		if weights[r] == 0 {
+	for r, weight := range weights {
+		if weight == 0 {
 			continue
 		}
-		for j, k := range m.kernel.Row(i) { // symmetric
-			scores[j] += weights[r] * k
+		for j, k := range row(r) { // symmetric
+			scores[j] += weight * k
 		}
 	}
-	return scores, nil
+	return scores
 }
 
 // Item is a recommended item.
@@ -102,14 +125,14 @@ func (m *Model) Rank(liked []int, lambda float64) ([]Item, error) {
 	return list, nil
 }
 
-func (m *Model) check(liked []int) error {
+func checkLiked(liked []int, items int) error {
 	if len(liked) == 0 {
 		return fmt.Errorf("komd: a user without a liked item cannot be served")
 	}
 	seen := make(map[int]bool, len(liked))
 	for _, i := range liked {
-		if i < 0 || i >= m.Items() {
-			return fmt.Errorf("komd: item %d is not in the catalogue of %d items", i, m.Items())
+		if i < 0 || i >= items {
+			return fmt.Errorf("komd: item %d is not in the catalogue of %d items", i, items)
 		}
 		if seen[i] {
 			return fmt.Errorf("komd: item %d is liked twice", i)

@@ -26,8 +26,8 @@ var ErrNotConvex = errors.New("komd: the kernel among the liked items is not pos
 // The method is block principal pivoting (Judice and Pires 1994): guess which
 // a_i are positive, solve for them, and exchange all that have the wrong sign.
 func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
-	if len(q) == 0 || p.Rows != len(q) || p.Cols != len(q) {
-		return nil, fmt.Errorf("komd: a quadratic form of %d x %d with %d linear terms", p.Rows, p.Cols, len(q))
+	if err := checkForm(p, q); err != nil {
+		return nil, err
 	}
 	s := newPivoting(p, q)
 	best, left := len(q)+1, patience
@@ -49,6 +49,13 @@ func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 		s.exchange(wrong)
 	}
 	return nil, fmt.Errorf("komd: no minimum after %d exchanges; are the values finite?", maxPivots)
+}
+
+func checkForm(p linalg.Matrix[float64], q []float64) error {
+	if len(q) == 0 || p.Rows != len(q) || p.Cols != len(q) {
+		return fmt.Errorf("komd: a quadratic form of %d x %d with %d linear terms", p.Rows, p.Cols, len(q))
+	}
+	return nil
 }
 
 // pivoting is the state of the search.

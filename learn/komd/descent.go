@@ -1,0 +1,138 @@
+package komd
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Bounds of a descent.
+const (
+	maxSteps = 20000
+	stillIs  = 1e-10 // no weight moves further
+)
+
+// Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0,
+// sum a = 1: no direction leads down from it at once. P (n x n) is symmetric and
+// need not be definite; then there may be several such points, and this is the one
+// that is met from equal weights. Where [Simplex] has an answer, it is that, as
+// near as 10^-10 a step can tell.
+//
+// The method is projected gradients with momentum (FISTA, Beck and Teboulle
+// 2009), which starts anew whenever momentum has raised the objective.
+func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
+	if err := checkForm(p, q); err != nil {
+		return nil, err
+	}
+	d := newDescent(p, q)
+	if math.IsNaN(d.value) || math.IsInf(d.curve, 1) {
+		return nil, fmt.Errorf("komd: a quadratic form with a value that is not finite")
+	}
+	for range maxSteps {
+		plain := d.momentum == 0
+		if moved := d.step(); plain && moved < stillIs {
+			return d.at, nil
+		} else if moved < stillIs {
+			d.restart()
+		}
+	}
+	return nil, fmt.Errorf("komd: the weights still move after %d steps", maxSteps)
+}
+
+// descent is where a descent has come to. Products with P are kept beside the
+// points: one product a step.
+type descent struct {
+	p              linalg.Matrix[float64]
+	q              []float64
+	curve          float64 // no direction is curved more
+	at, before     []float64
+	pAt, pBefore   []float64
+	value          float64 // of the objective
+	pace, momentum float64
+}
+
+func newDescent(p linalg.Matrix[float64], q []float64) *descent {
+	n := len(q)
+	d := &descent{p: p, q: q, at: make([]float64, n)}
+	for i := range n {
+		d.at[i] = 1 / float64(n)
+		length := 0.0
+		for _, v := range p.Row(i) {
+			length += math.Abs(v)
+		}
+		d.curve = max(d.curve, length)
+	}
+	d.pAt = d.times(d.at)
+	d.value = d.objective(d.at, d.pAt)
+	d.restart()
+	return d
+}
+
+func (d *descent) restart() { d.before, d.pBefore, d.pace, d.momentum = d.at, d.pAt, 1, 0 }
+
+// step goes on, and tells how far the weights have moved. A step that would go
+// uphill is not taken: without momentum none does.
+func (d *descent) step() float64 {
+	next := make([]float64, len(d.at))
+	for i := range next {
+		ahead := d.at[i] + d.momentum*(d.at[i]-d.before[i])
+		slope := d.pAt[i] + d.momentum*(d.pAt[i]-d.pBefore[i]) - d.q[i]
+		next[i] = ahead - slope/d.curve
+	}
+	ontoSimplex(next)
+	pNext := d.times(next)
+	value := d.objective(next, pNext)
+	if value > d.value && d.momentum > 0 {
+		d.restart()
+		return math.Inf(1)
+	}
+	moved := 0.0
+	for i, v := range next {
+		moved = max(moved, math.Abs(v-d.at[i]))
+	}
+	pace := (1 + math.Sqrt(1+4*d.pace*d.pace)) / 2
+	d.momentum, d.pace = (d.pace-1)/pace, pace
+	d.before, d.pBefore, d.at, d.pAt, d.value = d.at, d.pAt, next, pNext, value
+	return moved
+}
+
+func (d *descent) times(a []float64) []float64 {
+	out := make([]float64, len(a))
+	for j, weight := range a {
+		if weight == 0 {
+			continue
+		}
+		for i, v := range d.p.Row(j) { // symmetric
+			out[i] += weight * v
+		}
+	}
+	return out
+}
+
+func (d *descent) objective(a, pa []float64) float64 {
+	sum := 0.0
+	for i, weight := range a {
+		sum += weight * (pa[i]/2 - d.q[i])
+	}
+	return sum
+}
+
+// ontoSimplex moves v to the nearest point with v >= 0 and sum 1 (Held, Wolfe
+// and Crowder 1974): all entries less one shift, cut off at 0.
+func ontoSimplex(v []float64) {
+	sorted := slices.Clone(v)
+	slices.Sort(sorted)
+	sum, shift := 0.0, 0.0
+	for k := range sorted {
+		largest := sorted[len(sorted)-1-k]
+		sum += largest
+		if s := (sum - 1) / float64(k+1); largest > s {
+			shift = s
+		}
+	}
+	for i := range v {
+		v[i] = max(0, v[i]-shift)
+	}
+}
