@@ -19,6 +19,11 @@ import (
 
 // simulateCrowd runs a job among many devices, and leaves its results in out.
 func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ratings, out string, seed func(string) [32]byte) (r Result, err error) {
+	if j.Protocol.Mode == job.Paper {
+		for _, line := range stage.PaperWarnings() {
+			a.tell("warning: " + line)
+		}
+	}
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
 		return nil, err
@@ -52,26 +57,48 @@ func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ra
 func (o outcome) crowdText(w io.Writer, p *printer) {
 	c := o.Crowd
 	p.linef("\nRatings: %s", c.Source)
-	p.linef("%d people, %d items, %d of them with enough likes (%d); %s counted, %s held out by %d people",
-		c.People, c.Items, c.Kept, c.Cut, countOf(o.Training, "rating"), countOf(o.HeldOut, "rating"), c.Judged)
+	p.linef("%s; %s counted, %s held out by %d people", crowdScope(c), countOf(o.Training, "rating"), countOf(o.HeldOut, "rating"), c.Judged)
 	if o.Exact != nil {
-		p.linef("both sums are those of the plain lists, entry for entry: %s", yesNo(*o.Exact))
-	}
-	t := &tableOf{header: []string{"sum", "clients", "vanished", "added", "holders", "threshold", "entries", "vector", "sent by each", "to each"}}
-	for _, s := range c.Sums {
-		n := uint64(s.Clients)
-		t.add(s.Purpose, s.Clients, s.Vanished, s.Added, s.Holders, s.Threshold, s.Entries,
-			bytesText(int64(s.Vector)), bytesText(int64(s.ToServer/n)), bytesText(int64(s.FromServer/n)))
+		p.linef("all sums are those of the plain lists, entry for entry: %s", yesNo(*o.Exact))
 	}
 	p.linef("")
-	p.join(t.print(w))
-	p.linef("kernel between items, to every device: %s", bytesText(int64(c.Broadcast)))
+	p.join(sumsTable(c).print(w))
+	if c.Paper == nil {
+		p.linef("kernel between items, to every device: %s", bytesText(int64(c.Broadcast)))
+	} else {
+		p.linef("rows of the kernel asked for: %d by each device in each round", int(c.Paper.Requested)/(c.People*c.Paper.Rounds))
+	}
 	for i, r := range c.Recommended {
 		if i == 0 {
 			p.linef("\nWhat the first device recommends to its owner")
 		}
 		p.linef("  item %-8s  %.4f", r.Item, r.Score)
 	}
+	p.linef("what each device recommends, which real ones keep to themselves: %s", c.Recommendations)
+}
+
+// crowdScope is how much of the data there is to learn from.
+func crowdScope(c *stage.CrowdResult) string {
+	if c.Paper != nil {
+		return fmt.Sprintf("%d people, %d items; %d rounds", c.People, c.Items, c.Paper.Rounds)
+	}
+	return fmt.Sprintf("%d people, %d items, %d of them with enough likes (%d)", c.People, c.Items, c.Kept, c.Cut)
+}
+
+// sumsTable shows the sums; of many rounds the first and the last, the result has
+// all.
+func sumsTable(c *stage.CrowdResult) *tableOf {
+	sums := c.Sums
+	if len(sums) > 2 {
+		sums = []stage.CrowdSum{sums[0], sums[len(sums)-1]}
+	}
+	t := &tableOf{header: []string{"sum", "clients", "vanished", "added", "holders", "threshold", "entries", "vector", "sent by each", "to each"}}
+	for _, s := range sums {
+		n := uint64(s.Clients)
+		t.add(s.Purpose, s.Clients, s.Vanished, s.Added, s.Holders, s.Threshold, s.Entries,
+			bytesText(int64(s.Vector)), bytesText(int64(s.ToServer/n)), bytesText(int64(s.FromServer/n)))
+	}
+	return t
 }
 
 func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
@@ -83,16 +110,23 @@ func crowdSummary(j *job.Job, r *stage.Result) []report.Row {
 		{Label: "Data", Value: c.Source},
 		{Label: "People", Value: fmt.Sprintf("%d, each with a device; %d items", c.People, c.Items)},
 		{Label: "Protocol", Value: fmt.Sprintf("%s, %s adversary, corrupted %g, dropped %g, mode %s", p.Name, p.Adversary, p.Corrupted, p.Dropped, p.Mode)},
-		{Label: "Items", Value: fmt.Sprintf("%d with at least %d likes", c.Kept, c.Cut)},
-		{Label: "Kernel", Value: describeKernel(j.Kernel.Spec())},
+		{Label: "Counted", Value: crowdScope(c)},
+		{Label: "Kernel", Value: describeItemKernel(j.Kernel)},
 		{Label: "Learner", Value: describeLearner(j.Learner)},
 		{Label: "Ratings", Value: fmt.Sprintf("%d counted, %d held out by %d people", r.Training, r.HeldOut, c.Judged)},
 	}
-	for _, s := range c.Sums {
-		rows = append(rows, report.Row{Label: s.Purpose, Value: fmt.Sprintf("%d of %d clients added, %d vanished; %d holders, threshold %d", s.Added, s.Clients, s.Vanished, s.Holders, s.Threshold)})
+	if c.Paper == nil {
+		for _, s := range c.Sums {
+			rows = append(rows, report.Row{Label: s.Purpose, Value: fmt.Sprintf("%d of %d clients added, %d vanished; %d holders, threshold %d", s.Added, s.Clients, s.Vanished, s.Holders, s.Threshold)})
+		}
 	}
 	if r.Exact != nil {
 		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: yesNo(*r.Exact)})
 	}
 	return rows
+}
+
+// describeItemKernel names the sizes of formulas too.
+func describeItemKernel(k job.Kernel) string {
+	return describeKernel(k.Spec()) + settings([]parameter{{"clause", float64(k.Clause)}})
 }

@@ -204,7 +204,8 @@ func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
 	return outcome{r, page}, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
-// adopt copies the models out of the temporary folder of a run.
+// adopt copies the models, and what a crowd recommends to itself, out of the
+// temporary folder of a run.
 func adopt(r *stage.Result, out string) error {
 	for i := range r.Models {
 		m := &r.Models[i]
@@ -219,6 +220,14 @@ func adopt(r *stage.Result, out string) error {
 		if err := copyFile(m.Path, from); err != nil {
 			return fmt.Errorf("the model: %w", err)
 		}
+	}
+	if r.Crowd == nil {
+		return nil
+	}
+	from := r.Crowd.Recommendations
+	r.Crowd.Recommendations = filepath.Join(out, filepath.Base(from))
+	if err := copyFile(r.Crowd.Recommendations, from); err != nil {
+		return fmt.Errorf("the recommendations: %w", err)
 	}
 	return nil
 }

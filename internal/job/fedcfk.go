@@ -1,7 +1,5 @@
 package job
 
-import "slices"
-
 // Devices gives every person of the ratings a device of its own.
 const Devices Direction = "devices"
 
@@ -35,24 +33,23 @@ const (
 	defaultDropped   = 0.10
 	defaultThreshold = 10
 	defaultLambda    = 0.1
-	maxItemDegree    = 20 // of learn/komd
+	defaultRecommend = 10
 )
 
 // crowdKeys are the keys of a protocol among a crowd.
 func crowdKeys() []string {
-	return []string{"adversary", "corrupted", "dropped", "threshold", "margin"}
+	return append([]string{"adversary", "corrupted", "dropped"}, append(hardenedCrowdKeys(), paperCrowdKeys()...)...)
 }
 
+// hardenedCrowdKeys are those that mode paper has not.
+func hardenedCrowdKeys() []string { return []string{"threshold", "margin"} }
+
 func (p *Protocol) finishCrowd(in *place) error {
-	if p.Mode == Paper {
-		return in.refuse("mode", "mode paper of fedcfk is not in this version: it adds the same people's lists again and again and asks for rows, both of which give profiles away; use mode: hardened")
+	if p.Mode == "" {
+		p.Mode = Hardened
 	}
-	p.Mode = Hardened
 	if p.Adversary == "" {
 		p.Adversary = Active
-	}
-	if p.Margin == "" {
-		p.Margin = MarginCorrupted
 	}
 	in.fallback("corrupted", &p.Corrupted, defaultCorrupted)
 	in.fallback("dropped", &p.Dropped, defaultDropped)
@@ -63,6 +60,21 @@ func (p *Protocol) finishCrowd(in *place) error {
 		if share.value < 0 || share.value >= 1 {
 			return in.refuse(share.key, "%s is %g; write a share of the clients from 0 to below 1, such as 0.1", share.key, share.value)
 		}
+	}
+	if p.Mode == Paper {
+		return p.finishPaperCrowd(in)
+	}
+	return p.finishHardenedCrowd(in)
+}
+
+func (p *Protocol) finishHardenedCrowd(in *place) error {
+	for _, key := range paperCrowdKeys() {
+		if in.given(key) {
+			return in.refuse(key, "%s is of mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
+		}
+	}
+	if p.Margin == "" {
+		p.Margin = MarginCorrupted
 	}
 	return in.count("threshold", &p.Threshold, defaultThreshold)
 }
@@ -79,7 +91,7 @@ func (j *Job) finishRecommender(in *place) error {
 	case !crowd && (j.Data.Like != 0 || j.Data.Test.By != ""):
 		return in.refuse("data", "like and by are of ratings; protocol %s has none", j.Protocol.Name)
 	case !crowd:
-		return nil
+		return j.finishRowKernels(in)
 	case j.Data.Source == "" || j.Data.Label != "" && j.Data.Label != NoLabel || j.Data.ID != "" || j.Data.Folds > 0 || j.Data.Test.Source != "":
 		return in.refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case j.Data.Test.Fraction > 0 && j.Data.Test.By == "":
@@ -94,20 +106,4 @@ func (j *Job) finishRecommender(in *place) error {
 		j.Compare = []Comparison{Pooled}
 	}
 	return j.finishItemKernel(in)
-}
-
-// finishItemKernel refuses kernels between items that learn/komd does not have.
-func (j *Job) finishItemKernel(in *place) error {
-	known := []KernelName{Linear, Polynomial, Tanimoto, RBF}
-	switch k := j.Kernel; {
-	case !slices.Contains(known, k.Name):
-		return in.refuse("kernel", "learner cf-komd has no kernel %s; it has %s", k.Name, join(known))
-	case k.GammaUnit != "":
-		return in.refuse("kernel", "fedcfk has no gamma_unit; give gamma as a number")
-	case k.Name == Polynomial && k.Gamma != 1:
-		return in.refuse("kernel", "gamma of a kernel between items is %g; it is (C + coef0)^degree, so write gamma: 1", k.Gamma)
-	case k.Name == Polynomial && k.Degree > maxItemDegree:
-		return in.refuse("kernel", "degree of a kernel between items is %d; write 1 to %d", k.Degree, maxItemDegree)
-	}
-	return nil
 }

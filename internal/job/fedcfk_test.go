@@ -32,7 +32,7 @@ func TestRecommender(t *testing.T) {
 	if d := cmp.Diff(want, j.Protocol); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]Comparison{Pooled}, j.Compare); d != "" || j.Data.Scale != None || j.Learner.Lambda != komd.DefaultLambda {
+	if d := cmp.Diff([]Comparison{Pooled}, j.Compare); d != "" || j.Data.Scale != None || j.Learner.Lambda != komd.DefaultLambda || j.Learner.Recommend != 10 {
 		t.Errorf("%s %+v", d, j)
 	}
 	if string(Active) != string(secagg.Active) || string(SemiHonest) != string(secagg.SemiHonest) {
@@ -62,9 +62,67 @@ func TestRecommender(t *testing.T) {
 	checkRoundTrip(t, j)
 }
 
+// The paper's mode has keys of its own, and the Boolean kernels theirs.
+func TestPaperRecommender(t *testing.T) {
+	j, err := Parse("job.yaml", []byte(strings.NewReplacer("{name: fedcfk}", "{name: fedcfk, mode: paper}", "{name: linear}", "{name: dnf, degree: 3, clause: 2}").Replace(recommender)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Protocol{Name: FedCFK, Mode: Paper, Adversary: Active, Corrupted: .05, Dropped: .1, Rounds: 100, Participation: .1, Decoys: 3, Omitted: .2}
+	if d := cmp.Diff(want, j.Protocol) + cmp.Diff(Kernel{Name: DNF, Degree: 3, Clause: 2}, j.Kernel); d != "" {
+		t.Error(d)
+	}
+	checkRoundTrip(t, j)
+	given := "{name: fedcfk, mode: paper, rounds: 7, participation: 0.3, decoys: 1, omitted: 0.5}"
+	if j, err = Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
+		t.Fatal(err)
+	}
+	if p := j.Protocol; p.Rounds != 7 || p.Participation != .3 || p.Decoys != 1 || p.Omitted != .5 {
+		t.Errorf("%+v", p)
+	}
+	checkRoundTrip(t, j)
+}
+
+// Kernels between items are of no use between rows, and all of learn/komd's can
+// be written.
+func TestItemKernels(t *testing.T) {
+	rows := strings.NewReplacer("{name: fedcfk}", "{name: okra}", "{name: cf-komd}", "{name: kpca}", "{by: devices}", "{parties: [a, b]}", "{name: linear}", "{name: conjunctive, degree: 2}").Replace(recommender)
+	_, err := Parse("job.yaml", []byte(rows))
+	if want := "job.yaml:10: the conjunctive kernel is one between items, of protocol fedcfk; protocol okra has rows"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for _, text := range []string{
+		"{name: linear}", "{name: polynomial, gamma: 1, degree: 2}", "{name: tanimoto}", "{name: rbf, gamma: 0.01}",
+		"{name: conjunctive, degree: 2}", "{name: disjunctive, degree: 5}", "{name: dnf, degree: 2, clause: 3}", "{name: cnf, degree: 2, clause: 3}",
+	} {
+		j, err := Parse("job.yaml", []byte(strings.Replace(recommender, "{name: linear}", text, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := j.Kernel
+		s := komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma}
+		if err := s.Validate(); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestBadRecommenders(t *testing.T) {
 	for name, tt := range map[string]struct{ old, bad, want string }{
-		"paper":              {"{name: fedcfk}", "{name: fedcfk, mode: paper}", "job.yaml:9: mode paper of fedcfk is not in this version: it adds the same people's lists again and again and asks for rows, both of which give profiles away; use mode: hardened"},
+		"threshold in paper": {"{name: fedcfk}", "{name: fedcfk, mode: paper, threshold: 3}", "job.yaml:9: mode paper of fedcfk counts every item, however few like it; remove threshold, or use mode: hardened"},
+		"rounds":             {"{name: fedcfk}", "{name: fedcfk, rounds: 3}", "job.yaml:9: rounds is of mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper"},
+		"no rounds":          {"{name: fedcfk}", "{name: fedcfk, mode: paper, rounds: 0}", "job.yaml:9: rounds is 0; write a whole number from 1"},
+		"many rounds":        {"{name: fedcfk}", "{name: fedcfk, mode: paper, rounds: 10001}", "job.yaml:9: rounds is 10001; write 1 to 10000"},
+		"participation":      {"{name: fedcfk}", "{name: fedcfk, mode: paper, participation: 1.5}", "job.yaml:9: participation is 1.5; write the share of the people in each round, above 0 and up to 1, such as 0.1"},
+		"decoys":             {"{name: fedcfk}", "{name: fedcfk, mode: paper, decoys: 0}", "job.yaml:9: decoys is 0; write a whole number from 1"},
+		"omitted":            {"{name: fedcfk}", "{name: fedcfk, mode: paper, omitted: 1}", "job.yaml:9: omitted is 1; write the share of their own items that people leave out of a request, above 0 and below 1, such as 0.2"},
+		"rounds of okra":     {"{name: fedcfk}", "{name: okra, decoys: 3}", "job.yaml:9: protocol okra has no decoys; remove it"},
+		"grid":               {"{name: linear}", "{name: conjunctive, degree: [2, 3]}", "job.yaml:10: the lists make a grid of 2 cells, and fedcfk has nothing to choose one by: what is held out stays in the devices; give single numbers"},
+		"no degree":          {"{name: linear}", "{name: dnf, clause: 2}", "job.yaml:10: the dnf kernel needs degree; add one such as degree: 2"},
+		"no clause":          {"{name: linear}", "{name: cnf, degree: 2}", "job.yaml:10: the cnf kernel needs clause; add one such as clause: 2"},
+		"large clause":       {"{name: linear}", "{name: cnf, degree: 2, clause: 21}", "job.yaml:10: clause is 21; write 1 to 20"},
+		"no clauses":         {"{name: linear}", "{name: disjunctive, degree: 2, clause: 2}", "job.yaml:10: the disjunctive kernel has no clause; remove it"},
+		"recommend":          {"{name: cf-komd}", "{name: cf-komd, recommend: 0}", "job.yaml:11: recommend is 0; write a whole number from 1"},
 		"encoder":            {"{name: fedcfk}", "{name: fedcfk, wire: float32}", "job.yaml:9: protocol fedcfk has no wire; remove it"},
 		"a key of crowds":    {"{name: fedcfk}", "{name: okra, threshold: 3}", "job.yaml:9: protocol okra has no threshold; remove it"},
 		"pooled":             {"{name: fedcfk}", "{name: pooled, dropped: 0.3}", "job.yaml:9: protocol pooled has no dropped; remove it"},
@@ -85,7 +143,7 @@ func TestBadRecommenders(t *testing.T) {
 		"scale":              {"{every: 10}", "{every: 10}\n    scale: minmax", "job.yaml:9: ratings are not scaled; remove scale"},
 		"alone":              {"{name: cf-komd}", "{name: cf-komd}\n  compare: [alone]", "job.yaml:12: one person alone has nothing to recommend from; write compare: [pooled] or []"},
 		"prediction":         {"{name: cf-komd}", "{name: cf-komd}\n  prediction: open", "job.yaml:12: fedcfk has no prediction: open, since every device predicts for itself; remove it"},
-		"kernel":             {"{name: linear}", "{name: matern}", "job.yaml:10: learner cf-komd has no kernel matern; it has linear, polynomial, tanimoto, rbf"},
+		"kernel":             {"{name: linear}", "{name: matern}", "job.yaml:10: learner cf-komd has no kernel matern; it has linear, polynomial, tanimoto, rbf, conjunctive, disjunctive, dnf, cnf"},
 		"kernel in units":    {"{name: linear}", "{name: rbf, gamma_unit: median}", "job.yaml:10: fedcfk has no gamma_unit; give gamma as a number"},
 		"polynomial's gamma": {"{name: linear}", "{name: polynomial, gamma: 2}", "job.yaml:10: gamma of a kernel between items is 2; it is (C + coef0)^degree, so write gamma: 1"},
 		"degree":             {"{name: linear}", "{name: polynomial, gamma: 1, degree: 40}", "job.yaml:10: degree of a kernel between items is 40; write 1 to 20"},

@@ -59,6 +59,8 @@ func (j *Job) finishGrid(in *place, kernels []Kernel, learners []Learner) error 
 	switch {
 	case cells == 1:
 		return nil
+	case j.Protocol.Name == FedCFK:
+		return in.refuse(at, "the lists make a grid of %d cells, and fedcfk has nothing to choose one by: what is held out stays in the devices; give single numbers", cells)
 	case cells > MaxCells:
 		return in.refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
 	case j.Data.Folds == 0 && j.Protocol.Name != Moments:

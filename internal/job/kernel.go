@@ -14,7 +14,8 @@ type Kernel struct {
 	Gamma       float64 // rbf, laplacian, polynomial; in GammaUnit
 	GammaUnit   GammaUnit
 	Coef0       float64 // polynomial
-	Degree      int     // polynomial
+	Degree      int     // polynomial; conjunctive and the like
+	Clause      int     // dnf, cnf
 	Alpha       float64 // rational-quadratic
 	LengthScale float64 // rational-quadratic, matern
 	Nu          float64 // matern
@@ -66,7 +67,7 @@ const (
 )
 
 func kernelNames() []KernelName {
-	return []KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto}
+	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto}, booleanNames()...)
 }
 
 // parameters returns the keys that a kernel takes, beside its name.
@@ -80,6 +81,10 @@ func (k KernelName) parameters() []string {
 		return []string{"alpha", "length_scale"}
 	case Matern:
 		return []string{"length_scale", "nu"}
+	case Conjunctive, Disjunctive:
+		return []string{"degree"}
+	case DNF, CNF:
+		return []string{"degree", "clause"}
 	}
 	return nil
 }
@@ -96,6 +101,7 @@ func (k *Kernel) section() *section {
 		{key: "gamma_unit", value: choice[GammaUnit]{"gamma_unit", &k.GammaUnit, []GammaUnit{Median, Norm}, nil}},
 		{key: "coef0", value: number{&k.Coef0}},
 		{key: "degree", value: whole{&k.Degree}},
+		{key: "clause", value: whole{&k.Clause}},
 		{key: "alpha", value: number{&k.Alpha}},
 		{key: "length_scale", value: number{&k.LengthScale}},
 		{key: "nu", value: number{&k.Nu}},
@@ -105,7 +111,7 @@ func (k *Kernel) section() *section {
 // finish takes its defaults from scikit-learn: those of SVC for the polynomial
 // kernel, those of its Gaussian processes for the rational quadratic and Matérn.
 func (k *Kernel) finish(in *place) error {
-	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "alpha", "length_scale", "nu"} {
+	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu"} {
 		if in.given(key) && !slices.Contains(k.Name.parameters(), key) {
 			return in.refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
 		}
@@ -131,12 +137,9 @@ func (k *Kernel) finishParameter(in *place, key string) error {
 			return in.refuse(key, "coef0 is %g; below 0 this is no kernel, so write 0 or more", k.Coef0)
 		}
 	case "degree":
-		if !in.given(key) {
-			k.Degree = 3
-		}
-		if k.Degree < 1 || k.Degree > 64 {
-			return in.refuse(key, "degree is %d; write a whole number from 1 to 64", k.Degree)
-		}
+		return k.finishDegree(in)
+	case "clause":
+		return in.degree(key, k.Name, k.Clause)
 	case "alpha":
 		in.fallback(key, &k.Alpha, 1)
 		return in.positive(key, k.Alpha)
@@ -148,6 +151,19 @@ func (k *Kernel) finishParameter(in *place, key string) error {
 		if k.Nu != 0.5 && k.Nu != 1.5 && k.Nu != 2.5 {
 			return in.refuse(key, "nu is %g; write 0.5, 1.5 or 2.5", k.Nu)
 		}
+	}
+	return nil
+}
+
+func (k *Kernel) finishDegree(in *place) error {
+	if k.Name != Polynomial {
+		return in.degree("degree", k.Name, k.Degree)
+	}
+	if !in.given("degree") {
+		k.Degree = 3
+	}
+	if k.Degree < 1 || k.Degree > 64 {
+		return in.refuse("degree", "degree is %d; write a whole number from 1 to 64", k.Degree)
 	}
 	return nil
 }

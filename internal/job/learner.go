@@ -22,6 +22,7 @@ type Learner struct {
 	NComponents int                // kpca
 	NClusters   int                // kmeans
 	Lambda      float64            // cf-komd: price of uneven weights
+	Recommend   int                // cf-komd: items that each person is recommended
 }
 
 // LearnerName names a learner.
@@ -77,7 +78,7 @@ func (n LearnerName) parameters() []string {
 	case KMeans:
 		return []string{"n_clusters"}
 	case CFKOMD:
-		return []string{"lambda"}
+		return []string{"lambda", "recommend"}
 	}
 	return nil
 }
@@ -99,6 +100,7 @@ func (l *Learner) section() *section {
 		{key: "n_components", value: whole{&l.NComponents}},
 		{key: "n_clusters", value: whole{&l.NClusters}},
 		{key: "lambda", value: number{&l.Lambda}},
+		{key: "recommend", value: whole{&l.Recommend}},
 	}, finish: l.finish}
 }
 
@@ -145,6 +147,8 @@ func (l *Learner) finishParameter(in *place, key string) error {
 	case "lambda":
 		in.fallback(key, &l.Lambda, defaultLambda)
 		return in.positive(key, l.Lambda)
+	case "recommend":
+		return in.count(key, &l.Recommend, defaultRecommend)
 	}
 	return nil
 }

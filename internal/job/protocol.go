@@ -9,7 +9,7 @@ type Protocol struct {
 	Encoder Encoder
 	Wire    Wire
 	Mode    Mode
-	Rounds  int // of the hadamard encoder
+	Rounds  int // of the hadamard encoder; of FedCFK's mode paper
 	// Directions is the number of random features of moments: cosines and sines
 	// of half as many directions.
 	Directions int
@@ -21,6 +21,11 @@ type Protocol struct {
 	Dropped   float64 // share of the clients that may vanish
 	Threshold int     // least number of people who like an item that takes part
 	Margin    Margin
+
+	// Of FedCFK's mode paper.
+	Participation float64 // share of the people who take part in a round
+	Decoys        int     // other items that a device asks for beside each liked one
+	Omitted       float64 // share of the liked items that a request leaves out
 }
 
 // ProtocolName names a protocol.
@@ -86,6 +91,9 @@ func (p *Protocol) section() *section {
 		{key: "dropped", value: number{&p.Dropped}},
 		{key: "threshold", value: whole{&p.Threshold}},
 		{key: "margin", value: choice[Margin]{"margin", &p.Margin, []Margin{MarginCorrupted, MarginNone}, nil}},
+		{key: "participation", value: number{&p.Participation}},
+		{key: "decoys", value: whole{&p.Decoys}},
+		{key: "omitted", value: number{&p.Omitted}},
 		{key: "directions", value: whole{&p.Directions}},
 		{key: "classes", value: words{&p.Classes}},
 	}, finish: p.finish}
@@ -105,7 +113,7 @@ func (n ProtocolName) parameters() []string {
 }
 
 func (p *Protocol) finish(in *place) error {
-	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "rounds", "directions", "classes"}, crowdKeys()) {
+	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "classes"}, crowdKeys()) {
 		if in.given(key) && !slices.Contains(p.Name.parameters(), key) {
 			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/crowd"
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -48,11 +47,8 @@ func Crowd(ctx context.Context, c CrowdConfig) (*stage.Result, error) {
 	for _, profile := range p.train {
 		result.Crowd.Ratings += len(profile)
 	}
-	r := &recommending{people: p, result: result}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{{"popularity", r.popularity}, {"triangle", r.triangle}, {"learn", r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}} {
+	p.result = result
+	for _, step := range steps(p) {
 		began := time.Now()
 		if err := step.do(ctx); err != nil {
 			return nil, err
@@ -63,10 +59,26 @@ func Crowd(ctx context.Context, c CrowdConfig) (*stage.Result, error) {
 	return result, nil
 }
 
+// step is a stage of a job.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+func steps(p *people) []step {
+	if p.Job.Protocol.Mode == job.Paper {
+		m := newMerging(p)
+		return []step{{"rounds", m.rounds}, {"learn", m.learn}, {"evaluate", m.evaluate}, {"compare", m.compare}}
+	}
+	r := &recommending{people: p}
+	return []step{{"popularity", r.popularity}, {"triangle", r.triangle}, {"learn", r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}}
+}
+
 // people is everybody with what they own.
 type people struct {
 	CrowdConfig
 	crowd       stage.Crowd
+	result      *stage.Result
 	names       []string
 	place       map[string]int
 	keys        []ed25519.PrivateKey
@@ -197,7 +209,6 @@ func (p *people) leavers(purpose string, names []string) map[string]string {
 // recommending is a job under way.
 type recommending struct {
 	*people
-	result        *stage.Result
 	first, second *summed
 	kept          []int
 	kernel        *stage.ItemKernel
@@ -241,10 +252,10 @@ func (r *recommending) triangle(ctx context.Context) error {
 	return err
 }
 
-func (r *recommending) note(s *summed) {
+func (p *people) note(s *summed) {
 	degree, layout := s.Params.Degree(), s.Params.Layout()
 	clients := len(s.Session.Members) - 1
-	r.result.Crowd.Sums = append(r.result.Crowd.Sums, stage.CrowdSum{
+	p.result.Crowd.Sums = append(p.result.Crowd.Sums, stage.CrowdSum{
 		Purpose: s.Session.Purpose, Clients: clients, Holders: degree.Holders, Threshold: degree.Threshold,
 		Added: len(s.added), Vanished: clients - len(s.Stayed),
 		Entries: layout.Entries(), Vector: 8 * layout.Words(), ToServer: s.Traffic.ToServer, FromServer: s.Traffic.FromServer,
@@ -262,13 +273,9 @@ func (r *recommending) learn(context.Context) error {
 	if r.kernel, err = stage.DecodeItemKernel(broadcast); err != nil {
 		return err
 	}
-	path := filepath.Join(r.Dir, "items.kernel")
-	if err := disk.Replace(path, broadcast); err != nil {
+	if err := r.save(broadcast); err != nil {
 		return err
 	}
-	hash := sha256.Sum256(broadcast)
-	r.result.Models = []stage.Model{{Party: r.crowd.Server, Path: path, SHA256: hex.EncodeToString(hash[:])}}
-	r.result.ModelHash = stage.HashModels(r.result.Models)
 	for _, name := range added {
 		r.result.Training += len(r.train[r.place[name]])
 	}
@@ -281,16 +288,23 @@ func (r *recommending) learn(context.Context) error {
 	return nil
 }
 
+// save leaves the kernel between items in the job's folder.
+func (p *people) save(kernel []byte) error {
+	path := filepath.Join(p.Dir, "items.kernel")
+	if err := disk.Replace(path, kernel); err != nil {
+		return err
+	}
+	hash := sha256.Sum256(kernel)
+	p.result.Models = []stage.Model{{Party: p.crowd.Server, Path: path, SHA256: hex.EncodeToString(hash[:])}}
+	p.result.ModelHash = stage.HashModels(p.result.Models)
+	return nil
+}
+
 // evaluate lets every device recommend, also those that have vanished: they get
 // the broadcast when they are back.
-func (r *recommending) evaluate(context.Context) (err error) {
-	m, popularity, lambda := r.kernel.Model(), r.first.sums, r.Job.Learner.Lambda
-	recommend := func(user int) ([]float64, error) {
-		return r.devices[user].Recommend(m, r.kernel.Kept, popularity, lambda)
-	}
-	r.result.Metrics, r.result.Crowd.Judged, err = evaluate.Ranking(r.crowd.Items, r.train, r.test, recommend)
-	for _, profile := range r.test {
-		r.result.HeldOut += len(profile)
-	}
-	return err
+func (r *recommending) evaluate(context.Context) error {
+	m := r.kernel.Model()
+	return r.recommend(func(user int) ([]float64, error) {
+		return r.devices[user].Recommend(m, r.kernel.Kept, r.first.sums, r.Job.Learner.Lambda)
+	})
 }

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -110,9 +111,22 @@ func TestSplitRatings(t *testing.T) {
 // The same secrets give the same result, whatever the cores do.
 func TestCrowdIsReproducible(t *testing.T) {
 	one, two := runCrowd(t, recommender), runCrowd(t, recommender)
+	if lists := readLists(t, one); lists != readLists(t, two) || strings.Count(lists, "\n") != 1+60*10 || !strings.HasPrefix(lists, "user,rank,item,score\n1,1,") {
+		t.Errorf("the recommendations differ, or are not 10 to each of 60 people: %s", lists)
+	}
+	one.Crowd.Recommendations, two.Crowd.Recommendations = "", ""
 	if one.ModelHash != two.ModelHash || cmp.Diff(one.Crowd, two.Crowd) != "" || cmp.Diff(one.Metrics, two.Metrics) != "" {
 		t.Errorf("%+v\n%+v", one, two)
 	}
+}
+
+func readLists(t *testing.T, r *stage.Result) string {
+	t.Helper()
+	b, err := os.ReadFile(r.Crowd.Recommendations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // TestRule14_OneEpochOnly: two sums over crowds that differ by one person give

@@ -15,4 +15,5 @@
 // "mercer simulate" runs it:
 //
 //	fedcfk:  popularity -> triangle -> learn -> evaluate (each device by itself)
+//	in mode paper:  rounds (each with requests for rows) -> learn -> evaluate
 package stage

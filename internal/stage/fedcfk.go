@@ -83,10 +83,17 @@ func Share(part float64, clients int) int {
 
 // Popularity describes the first sum, over the listed clients.
 func (c Crowd) Popularity(clients []string) (Summation, error) {
-	if c.Items < 1 || c.Items > MaxCatalogue {
-		return Summation{}, session.BadInput(fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxCatalogue))
+	if err := c.checkCatalogue(); err != nil {
+		return Summation{}, err
 	}
 	return c.sum(0, PurposePopularity, clients, c.Items, protocol.SessionID{}, nil)
+}
+
+func (c Crowd) checkCatalogue() error {
+	if c.Items < 1 || c.Items > MaxCatalogue {
+		return session.BadInput(fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxCatalogue))
+	}
+	return nil
 }
 
 // Kept returns the items that enough of the first session's clients like,

@@ -213,8 +213,8 @@ func FuzzDecodeItemKernel(f *testing.F) {
 	})
 }
 
-// movieLens is who has seen what in ml-100k.
-func movieLens(t *testing.T) ([][]int, int) {
+// ratingsOf reads ml-100k, or skips the test unless it must be there.
+func ratingsOf(t *testing.T) *dataset.Ratings {
 	t.Helper()
 	dir := os.Getenv("MERCER_DATA")
 	if dir == "" {
@@ -231,6 +231,13 @@ func movieLens(t *testing.T) ([][]int, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// movieLens is who has seen what in ml-100k.
+func movieLens(t *testing.T) ([][]int, int) {
+	t.Helper()
+	r := ratingsOf(t)
 	all := make([]int, len(r.List))
 	for i := range all {
 		all[i] = i

@@ -23,7 +23,7 @@ const one = math.MaxUint16
 
 // itemSpec is the kernel of a job as learn/komd knows it.
 func itemSpec(k job.Kernel) komd.Spec {
-	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Coef0: k.Coef0, Gamma: k.Gamma}
+	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma}
 }
 
 // ItemKernel makes the kernel from the second sum, over the given number of
@@ -56,11 +56,18 @@ func (c Crowd) ItemKernel(second Summation, kept []int, pairs []int64, people in
 	}
 	k.Values = make([]uint16, 0, triangle(len(places)))
 	for r := range places {
-		for _, v := range values.Row(r)[r:] {
-			k.Values = append(k.Values, uint16(math.Round(min(max(v, 0), 1)*one)))
-		}
+		k.Values = append(k.Values, quantised(values.Row(r)[r:])...)
 	}
 	return k, nil
+}
+
+// quantised rounds kernel values to steps of 2^-16.
+func quantised(values []float64) []uint16 {
+	out := make([]uint16, len(values))
+	for i, v := range values {
+		out[i] = uint16(math.Round(min(max(v, 0), 1) * one))
+	}
+	return out
 }
 
 // PooledModel is what the same learner makes of all lists in one place, without

@@ -53,6 +53,30 @@ type CrowdResult struct {
 	Broadcast   int              `json:"kernel_bytes"`  // that every device gets
 	Sums        []CrowdSum       `json:"sums"`
 	Recommended []Recommendation `json:"recommended"` // to one person, as that device sees it
+	// Recommendations is the path of a table of what every device recommends; a
+	// process that plays all devices can write one, and no other.
+	Recommendations string       `json:"recommendations"`
+	Paper           *PaperResult `json:"paper,omitempty"` // of mode paper
+}
+
+// PaperResult is how a job in FedCFK's mode paper went, and what the server could
+// find out by the published attacks. The process that plays everybody has judged
+// these, since it has the lists.
+type PaperResult struct {
+	Rounds     int    `json:"rounds"`
+	Added      int    `json:"lists_added"` // over all rounds
+	Requested  uint64 `json:"rows_requested"`
+	Indefinite int    `json:"people_without_convex_weights"`
+	// Lists that could be read off the row of an item which one person alone liked
+	// in a round, and those of them that one person alone can have.
+	ListsRead  int `json:"lists_read"`
+	ListsNamed int `json:"lists_named"`
+	// Solved counts people whose lists follow from sums of several rounds.
+	Solved int `json:"lists_by_differences"`
+	// Of the items that the server guesses from requests, how many are liked; and
+	// of the liked ones, how many it guesses.
+	GuessPrecision float64 `json:"decoys_precision"`
+	GuessRecall    float64 `json:"decoys_recall"`
 }
 
 // CrowdSum is one secure sum of a crowd.

@@ -1,0 +1,39 @@
+package job
+
+// Defaults of FedCFK's mode paper. The paper tries rounds in which 1 % to 50 %
+// of all people take part; it gives no numbers for requests.
+const (
+	defaultCrowdRounds   = 100
+	defaultParticipation = 0.1
+	defaultDecoys        = 3
+	defaultOmitted       = 0.2
+	maxCrowdRounds       = 10000
+)
+
+// paperCrowdKeys are the keys of FedCFK's mode paper.
+func paperCrowdKeys() []string { return []string{"rounds", "participation", "decoys", "omitted"} }
+
+func (p *Protocol) finishPaperCrowd(in *place) error {
+	for _, key := range hardenedCrowdKeys() {
+		if in.given(key) {
+			return in.refuse(key, "mode paper of fedcfk counts every item, however few like it; remove %s, or use mode: hardened", key)
+		}
+	}
+	in.fallback("participation", &p.Participation, defaultParticipation)
+	in.fallback("omitted", &p.Omitted, defaultOmitted)
+	if err := in.count("decoys", &p.Decoys, defaultDecoys); err != nil {
+		return err
+	}
+	if err := in.count("rounds", &p.Rounds, defaultCrowdRounds); err != nil {
+		return err
+	}
+	switch {
+	case p.Rounds > maxCrowdRounds:
+		return in.refuse("rounds", "rounds is %d; write 1 to %d", p.Rounds, maxCrowdRounds)
+	case p.Participation <= 0 || p.Participation > 1:
+		return in.refuse("participation", "participation is %g; write the share of the people in each round, above 0 and up to 1, such as 0.1", p.Participation)
+	case p.Omitted <= 0 || p.Omitted >= 1:
+		return in.refuse("omitted", "omitted is %g; write the share of their own items that people leave out of a request, above 0 and below 1, such as 0.2", p.Omitted)
+	}
+	return nil
+}

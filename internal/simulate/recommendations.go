@@ -1,0 +1,76 @@
+package simulate
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// shown is how many recommendations a result shows.
+const shown = 5
+
+// recommend lets every device recommend, judges that, and leaves all lists in
+// one file. No server has them: this process does, because it plays all devices.
+func (p *people) recommend(score func(user int) ([]float64, error)) (err error) {
+	lists := make([][]stage.Recommendation, len(p.train))
+	keeping := func(user int) ([]float64, error) {
+		scores, err := score(user)
+		if err == nil {
+			lists[user] = p.best(user, scores)
+		}
+		return scores, err
+	}
+	p.result.Metrics, p.result.Crowd.Judged, err = evaluate.Ranking(p.crowd.Items, p.train, p.test, keeping)
+	if err != nil {
+		return err
+	}
+	for _, profile := range p.test {
+		p.result.HeldOut += len(profile)
+	}
+	errs := make([]error, len(lists))
+	linalg.For(len(lists), 4, func(lo, hi int) {
+		for user := lo; user < hi; user++ {
+			if lists[user] == nil { // nothing of this person is held out
+				_, errs[user] = keeping(user)
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	p.result.Crowd.Recommended = lists[0][:min(shown, len(lists[0]))]
+	p.result.Crowd.Recommendations = filepath.Join(p.Dir, "recommendations.csv")
+	return disk.ReplaceBy(p.result.Crowd.Recommendations, func(w io.Writer) error { return p.writeLists(w, lists) })
+}
+
+// best returns what the job asks for of the items that a person does not know.
+func (p *people) best(user int, scores []float64) []stage.Recommendation {
+	list := []stage.Recommendation{}
+	for i, s := range scores {
+		if _, known := slices.BinarySearch(p.train[user], i); !known {
+			list = append(list, stage.Recommendation{Item: p.Ratings.Items[i], Score: s})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b stage.Recommendation) int { return cmp.Compare(b.Score, a.Score) })
+	return slices.Clone(list[:min(p.Job.Learner.Recommend, len(list))])
+}
+
+func (p *people) writeLists(w io.Writer, lists [][]stage.Recommendation) error {
+	out := csv.NewWriter(w)
+	records := [][]string{{"user", "rank", "item", "score"}}
+	for user, list := range lists {
+		for rank, r := range list {
+			records = append(records, []string{p.Ratings.Users[user], strconv.Itoa(rank + 1), r.Item, strconv.FormatFloat(r.Score, 'f', 6, 64)})
+		}
+	}
+	return out.WriteAll(records)
+}
