@@ -1,0 +1,134 @@
+package psi
+
+import (
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Round 2, Blinded: an id x becomes the element k H(x), k being the party's
+// secret of this session, and goes to the next party, which multiplies by its
+// own. Only elements travel: who has not all keys cannot test a guess at an id.
+
+// share is how many elements one core takes at a time; they are encoded with
+// one inversion.
+const share = 64
+
+// suite of RFC 9380, which ends every domain.
+const suite = "/ristretto255_XMD:SHA-512_R255MAP_RO_"
+
+// domain separates what is hashed to the group by session and by purpose.
+func domain(s protocol.SessionID, purpose string) string {
+	return "mercer/v1/psi/" + purpose + "/" + string(s[:]) + suite
+}
+
+// newKey draws a party's secret scalar.
+func newKey(s protocol.Setup, label string, parts ...[]byte) *ristretto.Key {
+	id := s.Session.ID()
+	var uniform [64]byte
+	if _, err := prg.New(s.Seed, label, append([][]byte{id[:]}, parts...)...).Read(uniform[:]); err != nil {
+		panic("psi: " + err.Error()) // a stream has no end
+	}
+	return ristretto.NewKey(&uniform)
+}
+
+// blind writes the blinded elements of n ids to dst.
+func blind(k *ristretto.Key, domain string, dst []byte, n int, id func(int) []byte) {
+	linalg.For(n, share, func(lo, hi int) {
+		elements := make([]ristretto.Element, hi-lo)
+		for i := range elements {
+			elements[i] = ristretto.Hash(domain, id(lo+i))
+		}
+		k.Multiply(dst[lo*ristretto.Size:], elements)
+	})
+}
+
+// reblind multiplies the elements of a body once more. It refuses what is not
+// the encoding of an element, and the identity.
+func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
+	n := len(body) / ristretto.Size
+	dst, refused := make([]byte, len(body)), make([]error, chunks(n, share))
+	linalg.For(n, share, func(lo, hi int) {
+		elements := make([]ristretto.Element, hi-lo)
+		for i := range elements {
+			var err error
+			if elements[i], err = ristretto.Decode(body[(lo+i)*ristretto.Size : (lo+i+1)*ristretto.Size]); err != nil {
+				refused[lo/share] = err
+				return
+			}
+		}
+		k.Multiply(dst[lo*ristretto.Size:], elements)
+	})
+	for _, err := range refused {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return dst, nil
+}
+
+// tokenBytes is the length of a token, the beginning of an element that all
+// parties have blinded. Two of 2^25 differ, but for a chance of 2^-79.
+const tokenBytes = 16
+
+// tokens cuts fully blinded elements down.
+func tokens(elements []byte) []byte {
+	n := len(elements) / ristretto.Size
+	short := make([]byte, 0, n*tokenBytes)
+	for i := range n {
+		short = append(short, elements[i*ristretto.Size:i*ristretto.Size+tokenBytes]...)
+	}
+	return short
+}
+
+// own is a party's own set, blinded in a secret order.
+type own struct {
+	shuffle []uint32 // place in the blinded set -> row
+	sent    int      // chunks
+	total   int      // chunks
+}
+
+func newOwn(s protocol.Setup, rows, each int) own {
+	id := s.Session.ID()
+	return own{shuffle: prg.New(s.Seed, "psi/shuffle", id[:]).Perm32(rows), total: chunks(rows, each)}
+}
+
+// blindOwn sends the next chunk of the party's own set to the next party.
+func (p *Party) blindOwn() protocol.Effects {
+	lo := p.own.sent * p.sizing.elements
+	rows := p.own.shuffle[lo:min(lo+p.sizing.elements, len(p.ids))]
+	body := make([]byte, len(rows)*ristretto.Size)
+	blind(p.key, domain(p.setup.Session.ID(), "id"), body, len(rows), func(i int) []byte { return p.ids[rows[i]] })
+	m := p.message(p.parties[p.around(p.self, 1)], roundBlind, kindBlinded, p.self, p.own.sent, p.own.total, body)
+	p.own.sent++
+	p.done += len(rows)
+	return protocol.Effects{Send: []protocol.Message{m}, Progress: p.progress()}
+}
+
+// takeBlinded multiplies a chunk of another party's set, which comes from the
+// party before this one.
+func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
+	owner := int(m.Sequence)
+	if m.Sender != p.parties[p.around(p.self, -1)] || owner >= len(p.parties) || owner == p.self {
+		return protocol.Effects{}, stray(m)
+	}
+	if p.peers[owner].count == 0 {
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	set := p.course.set(owner)
+	if set == nil {
+		return protocol.Effects{}, stray(m)
+	}
+	if err := set.check(m, ristretto.Size); err != nil {
+		return protocol.Effects{}, err
+	}
+	elements, err := reblind(p.key, m.Body)
+	if err != nil {
+		return protocol.Effects{}, malformed(m, "%w", err)
+	}
+	eff := p.course.put(owner, int(m.Chunk), elements)
+	p.done += len(elements) / ristretto.Size
+	eff.Progress = p.progress()
+	return eff, nil
+}

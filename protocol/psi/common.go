@@ -1,0 +1,156 @@
+package psi
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Round 4, Common: places of common elements in a set, each as 4 bytes, behind
+// the number of all.
+
+// trace is how far the places in one set have come back.
+type trace struct {
+	have    []bool // chunks; nil before the first
+	missing int
+	total   int    // of places
+	seen    []bool // places, since none may come twice
+}
+
+func (t *trace) complete() bool { return t.have != nil && t.missing == 0 }
+
+// take notes a chunk of places in a set of that size.
+func (t *trace) take(m protocol.Message, total int, places []uint32, size int) error {
+	switch {
+	case t.have == nil:
+		*t = trace{have: make([]bool, m.Chunks), missing: int(m.Chunks), total: total, seen: make([]bool, size)}
+	case t.total != total:
+		return inconsistent(m, "%d common rows, %d before", total, t.total)
+	case t.have[m.Chunk]:
+		return stray(m)
+	}
+	for i, place := range places {
+		if t.seen[place] {
+			for _, undo := range places[:i] {
+				t.seen[undo] = false
+			}
+			return inconsistent(m, "a place is there twice")
+		}
+		t.seen[place] = true
+	}
+	t.have[m.Chunk] = true
+	t.missing--
+	return nil
+}
+
+// encodePlaces is the body with some of total places.
+func encodePlaces(total int, places []uint32) []byte {
+	var w wire.Writer
+	w.Grow(countBytes * (1 + len(places)))
+	w.Uint32(uint32(total))
+	for _, place := range places {
+		w.Uint32(place)
+	}
+	return w.Bytes()
+}
+
+// decodePlaces reads chunk i of n places in a set of that size.
+func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places []uint32, err error) {
+	r := wire.NewReader(b)
+	total = int(r.Uint32())
+	switch {
+	case r.Err() != nil:
+	case total < 1 || total > size:
+		r.Fail(fmt.Errorf("%d common rows of a set of %d", total, size))
+	case int(n) != chunks(total, each) || chunk >= n:
+		r.Fail(fmt.Errorf("chunk %d of %d for %d places", chunk, n, total))
+	}
+	if r.Err() == nil {
+		places = make([]uint32, min(each, total-int(chunk)*each))
+	}
+	for i := range places {
+		if places[i] = r.Uint32(); r.Err() == nil && int64(places[i]) >= int64(size) {
+			r.Fail(fmt.Errorf("place %d in a set of %d", places[i], size))
+		}
+	}
+	return total, places, r.Close("psi: common rows")
+}
+
+// tracer is from whom a set's common places come: the party after this one, or
+// the comparer where this one was the last to blind the set.
+func (c *ring) tracer(owner int) string {
+	p := c.party
+	if next := p.around(p.self, 1); next != owner {
+		return p.parties[next]
+	}
+	return p.comparer()
+}
+
+func (c *ring) receive(m protocol.Message) (protocol.Effects, error) {
+	switch {
+	case m.Round == roundCommon && m.Kind == kindCommon:
+		return c.takeCommon(m)
+	case m.Round == roundCommon && m.Kind == kindNone && m.Sender == c.party.comparer():
+		if err := single(m, 0); err != nil || !c.passed() {
+			return protocol.Effects{}, stray(m)
+		}
+		return end(&EmptyError{Parties: c.party.parties, Sizes: c.party.sizes()}), nil
+	}
+	return protocol.Effects{}, stray(m)
+}
+
+// passed reports whether the party has sent and passed on everything.
+func (c *ring) passed() bool {
+	for owner := range c.relays {
+		if r := &c.relays[owner]; owner != c.party.self && (r.order == nil || r.set != nil) {
+			return false
+		}
+	}
+	return c.party.own.sent == c.party.own.total
+}
+
+// takeCommon undoes the party's own order, and hands the places on to the party
+// before it, unless they are its own rows.
+func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
+	p, owner := c.party, int(m.Sequence)
+	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {
+		return protocol.Effects{}, stray(m)
+	}
+	r := &c.relays[owner]
+	total, places, err := decodePlaces(m.Body, m.Chunk, m.Chunks, len(r.order), p.sizing.positions)
+	if err != nil {
+		return protocol.Effects{}, malformed(m, "%w", err)
+	}
+	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
+		return protocol.Effects{}, err
+	}
+	for i, place := range places {
+		places[i] = r.order[place]
+	}
+	if owner == p.self {
+		c.keep(int(m.Chunk)*p.sizing.positions, total, places)
+		return protocol.Effects{}, nil
+	}
+	to := p.parties[p.around(p.self, -1)]
+	back := p.message(to, roundCommon, kindCommon, owner, int(m.Chunk), int(m.Chunks), encodePlaces(total, places))
+	return protocol.Effects{Sync: true, Send: []protocol.Message{back}}, nil
+}
+
+// keep stores the party's own common rows from the first-th on.
+func (c *ring) keep(first, total int, rows []uint32) {
+	if c.common == nil {
+		c.common = make([]int, total)
+	}
+	for i, row := range rows {
+		c.common[first+i] = int(row)
+	}
+}
+
+// rows returns the party's common rows in the order of the comparer's tokens.
+func (c *ring) rows() []int {
+	if !c.relays[c.party.self].trace.complete() {
+		return nil
+	}
+	return c.common
+}

@@ -1,0 +1,114 @@
+package psi
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+
+	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Rounds 5 and 6, Confirm and Proof: each pair of parties makes sure that both
+// have the same ids in the same order, by a key exchange whose password is the
+// alignment (SPEKE: Jablon, "Strong password-only authenticated key exchange",
+// 1996; names and messages enter the key, as Hao and Shahandashti demand). A
+// plain exchange of the alignment would do among the honest. But a peer that
+// lied, so that a single row came out as common, could then try ids of its
+// choice against the alignment; here it gets one try.
+
+// confirmation is what a party knows of another's order.
+type confirmation struct {
+	secret       *ristretto.Key
+	sent         []byte // own element
+	element      []byte // the other's, nil until it has come
+	done, agrees bool   // its proof has come; and is right
+}
+
+// confirm sends every other party an element, and proofs to those whose element
+// has come.
+func (p *Party) confirm() (protocol.Effects, error) {
+	eff := protocol.Effects{Sync: true}
+	base := ristretto.Hash(domain(p.setup.Session.ID(), "confirm"), p.result.alignment[:])
+	for i, name := range p.parties {
+		if i == p.self {
+			continue
+		}
+		c := &p.peers[i].confirm
+		c.secret, c.sent = newKey(p.setup, "psi/confirm", []byte(name)), make([]byte, ristretto.Size)
+		c.secret.Multiply(c.sent, []ristretto.Element{base})
+		eff.Send = append(eff.Send, p.whole(name, roundConfirm, kindConfirm, append([]byte(nil), c.sent...)))
+		if c.element != nil {
+			eff.Send = append(eff.Send, p.prove(i))
+		}
+	}
+	return eff, nil
+}
+
+func (p *Party) takeConfirm(m protocol.Message) (protocol.Effects, error) {
+	i := p.index(m.Sender)
+	if i < 0 || i == p.self || p.peers[i].confirm.element != nil {
+		return protocol.Effects{}, stray(m)
+	}
+	if err := single(m, ristretto.Size); err != nil {
+		return protocol.Effects{}, err
+	}
+	if _, err := ristretto.Decode(m.Body); err != nil {
+		return protocol.Effects{}, malformed(m, "%w", err)
+	}
+	p.peers[i].confirm.element = m.Body
+	if p.result.order == nil {
+		return protocol.Effects{}, nil
+	}
+	return protocol.Effects{Sync: true, Send: []protocol.Message{p.prove(i)}}, nil
+}
+
+// prove is the proof to party i of knowing the key that both have made.
+func (p *Party) prove(i int) protocol.Message {
+	proof := p.proof(i, p.self, i)
+	return p.whole(p.parties[i], roundProof, kindProof, proof[:])
+}
+
+func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
+	i := p.index(m.Sender)
+	if i < 0 || i == p.self || p.result.order == nil || p.peers[i].confirm.done {
+		return protocol.Effects{}, stray(m)
+	}
+	if err := single(m, sha256.Size); err != nil {
+		return protocol.Effects{}, err
+	}
+	c := &p.peers[i].confirm
+	if c.element == nil {
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	want := p.proof(i, i, p.self)
+	c.done, c.agrees = true, hmac.Equal(m.Body, want[:])
+	return p.verdict(), nil
+}
+
+// proof is what the party called from sends the one called to, under the key
+// that this party shares with party i.
+func (p *Party) proof(i, from, to int) [sha256.Size]byte {
+	c := &p.peers[i].confirm
+	element, err := ristretto.Decode(c.element)
+	if err != nil {
+		panic("psi: " + err.Error()) // it was decoded when it came
+	}
+	shared := make([]byte, ristretto.Size)
+	c.secret.Multiply(shared, []ristretto.Element{element})
+	first, second := c.sent, c.element
+	if i < p.self {
+		first, second = second, first
+	}
+	id := p.setup.Session.ID()
+	var w wire.Writer
+	w.String("mercer/v1/psi/proof")
+	w.Fixed(id[:])
+	w.String(p.parties[from])
+	w.String(p.parties[to])
+	w.Fixed(first)
+	w.Fixed(second)
+	h := hmac.New(sha256.New, shared)
+	h.Write(w.Bytes())
+	return [sha256.Size]byte(h.Sum(nil))
+}

@@ -1,0 +1,59 @@
+package psi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// IDError says which rows have ids that cannot be aligned: missing, too long or
+// there twice. It is found before anything is sent, and names the id, so it is
+// for the party's own log.
+type IDError struct {
+	ID   string
+	Rows []int // 0-based
+	why  string
+}
+
+func (e *IDError) Error() string {
+	return fmt.Sprintf("psi: %s; give each row an id of its own", e.why)
+}
+
+// Public is the error without ids and rows.
+func (e *IDError) Public() string {
+	return "psi: a party has rows whose ids are missing, too long or there twice, which its log tells; give each row an id of its own"
+}
+
+// Is says that a party's data cannot be used.
+func (e *IDError) Is(target error) bool { return target == protocol.ErrInput }
+
+// EmptyError says that no id is common to all parties.
+type EmptyError struct {
+	Parties []string
+	Sizes   []int // of their sets
+}
+
+func (e *EmptyError) Error() string {
+	var sets []string
+	for i, name := range e.Parties {
+		sets = append(sets, fmt.Sprintf("%s (%d ids)", name, e.Sizes[i]))
+	}
+	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and write them alike", strings.Join(sets, ", "))
+}
+
+// Public is the error without the sizes.
+func (e *EmptyError) Public() string {
+	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and write them alike", strings.Join(e.Parties, ", "))
+}
+
+// Is says that the parties' data do not go together.
+func (e *EmptyError) Is(target error) bool { return target == protocol.ErrInput }
+
+// OrderError says that a party's rows agree with nobody else's, although others
+// agree among each other or cannot be told apart from this party.
+type OrderError struct{ Party string }
+
+func (e *OrderError) Error() string {
+	return fmt.Sprintf("psi: the rows of %s are in another order than those of every other party; see that its table has not changed", e.Party)
+}

@@ -1,0 +1,126 @@
+package psi
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// list is a set in some stage of blinding: n entries of equal width, which come
+// in chunks and in any order.
+type list struct {
+	width   int
+	each    int // entries of a chunk
+	n       int
+	data    []byte
+	have    []bool // chunks
+	missing int
+	order   []uint32 // entries by their bytes, once sort has run
+}
+
+func newList(n, width, each int) *list {
+	m := chunks(n, each)
+	return &list{width: width, each: each, n: n, data: make([]byte, n*width), have: make([]bool, m), missing: m}
+}
+
+func (l *list) complete() bool { return l.missing == 0 }
+
+// span is which entries chunk i holds.
+func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l.n) }
+
+// check refuses a message that is no awaited chunk with entries of that width.
+func (l *list) check(m protocol.Message, width int) error {
+	if int(m.Chunks) != len(l.have) {
+		return inconsistent(m, "%d chunks for %d ids, which take %d", m.Chunks, l.n, len(l.have))
+	}
+	if m.Chunk >= m.Chunks || l.have[m.Chunk] {
+		return stray(m)
+	}
+	if lo, hi := l.span(int(m.Chunk)); len(m.Body) != (hi-lo)*width {
+		return malformed(m, "%d bytes in the place of %d", len(m.Body), (hi-lo)*width)
+	}
+	return nil
+}
+
+// put stores chunk i.
+func (l *list) put(i int, entries []byte) {
+	lo, _ := l.span(i)
+	copy(l.data[lo*l.width:], entries)
+	l.have[i] = true
+	l.missing--
+}
+
+// at returns the entry of that rank, once sort has run.
+func (l *list) at(rank int) []byte {
+	i := int(l.order[rank])
+	return l.data[i*l.width : (i+1)*l.width]
+}
+
+// sort orders the entries by their bytes and reports whether all differ. Blinded
+// entries look like random bytes, so that their order tells nothing about the
+// order in which they came: it is a shuffle that needs no random numbers.
+func (l *list) sort() (distinct bool) {
+	type key struct {
+		head uint64 // the first eight bytes
+		i    uint32
+	}
+	var first [257]int // of each first byte, where its keys begin
+	for i := range l.n {
+		first[int(l.data[i*l.width])+1]++
+	}
+	for b := range 256 {
+		first[b+1] += first[b]
+	}
+	keys, next := make([]key, l.n), first
+	for i := range l.n {
+		entry := l.data[i*l.width:]
+		keys[next[entry[0]]] = key{binary.BigEndian.Uint64(entry), uint32(i)}
+		next[entry[0]]++
+	}
+	entry := func(k key) []byte { return l.data[int(k.i)*l.width : int(k.i+1)*l.width] }
+	linalg.For(256, 1, func(lo, hi int) {
+		slices.SortFunc(keys[first[lo]:first[hi]], func(a, b key) int {
+			return cmp.Or(cmp.Compare(a.head, b.head), bytes.Compare(entry(a), entry(b)), cmp.Compare(a.i, b.i))
+		})
+	})
+	l.order = make([]uint32, l.n)
+	distinct = true
+	for rank, k := range keys {
+		l.order[rank] = k.i
+		distinct = distinct && (rank == 0 || !bytes.Equal(entry(keys[rank-1]), entry(k)))
+	}
+	return distinct
+}
+
+// intersect returns the ranks, in each list, of the entries that all have,
+// ascending. All are sorted, distinct and of one width.
+func intersect(lists []*list) [][]uint32 {
+	ranks := make([][]uint32, len(lists))
+	next := make([]int, len(lists))
+	for {
+		matched := 0
+		for i, l := range lists {
+			for next[i] < l.n && bytes.Compare(l.at(next[i]), lists[0].at(next[0])) < 0 {
+				next[i]++
+			}
+			if next[i] == l.n {
+				return ranks
+			}
+			if bytes.Equal(l.at(next[i]), lists[0].at(next[0])) {
+				matched++
+			}
+		}
+		if matched == len(lists) {
+			for i := range lists {
+				ranks[i] = append(ranks[i], uint32(next[i]))
+			}
+		}
+		if next[0]++; next[0] == lists[0].n {
+			return ranks
+		}
+	}
+}

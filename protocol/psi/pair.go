@@ -1,0 +1,84 @@
+package psi
+
+import (
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Two parties compare by themselves. Round 3, Tokens: each multiplies the
+// other's elements and returns them in the order in which they came, so that
+// the owner knows its rows again. Each then holds the tokens of both sets.
+
+// pair is the course of a set between two.
+type pair struct {
+	party  *Party
+	other  int   // index of the other party
+	mine   *list // tokens of the party's own set, which the other returns
+	theirs *list // tokens of the other's set; nil until it is announced
+	common []int
+}
+
+func newPair(p *Party) *pair {
+	return &pair{party: p, other: 1 - p.self, mine: newList(len(p.ids), tokenBytes, p.sizing.elements)}
+}
+
+func (c *pair) announced(_, n int) { c.theirs = newList(n, tokenBytes, c.party.sizing.elements) }
+
+func (c *pair) set(int) *list { return c.theirs }
+
+func (c *pair) put(owner, chunk int, elements []byte) protocol.Effects {
+	short := tokens(elements)
+	c.theirs.put(chunk, short)
+	m := c.party.message(c.party.parties[owner], roundTokens, kindTokens, owner, chunk, len(c.theirs.have), short)
+	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}
+}
+
+func (c *pair) receive(m protocol.Message) (protocol.Effects, error) {
+	p := c.party
+	if m.Round != roundTokens || m.Kind != kindTokens || m.Sender != p.parties[c.other] || int(m.Sequence) != p.self || int(m.Chunk) >= p.own.sent {
+		return protocol.Effects{}, stray(m)
+	}
+	if err := c.mine.check(m, tokenBytes); err != nil {
+		return protocol.Effects{}, err
+	}
+	c.mine.put(int(m.Chunk), m.Body)
+	return protocol.Effects{}, nil
+}
+
+func (c *pair) busy() bool {
+	return c.common == nil && c.mine.complete() && c.theirs != nil && c.theirs.complete()
+}
+
+// resume sorts one list, or compares both.
+func (c *pair) resume() protocol.Effects {
+	p := c.party
+	for _, l := range []*list{c.mine, c.theirs} {
+		if l.order != nil {
+			continue
+		}
+		if !l.sort() {
+			return end(repeated(p.parties[c.other], p.parties[c.other]))
+		}
+		return protocol.Effects{}
+	}
+	ranks := intersect([]*list{c.mine, c.theirs})[0]
+	if len(ranks) == 0 {
+		return end(&EmptyError{Parties: p.parties, Sizes: p.sizes()})
+	}
+	c.common = make([]int, len(ranks))
+	for i, rank := range ranks {
+		c.common[i] = int(p.own.shuffle[c.mine.order[rank]])
+	}
+	return protocol.Effects{}
+}
+
+func (c *pair) debtor() (name, what string) {
+	switch name = c.party.parties[c.other]; {
+	case !c.theirs.complete():
+		return name, "its blinded set"
+	case c.party.own.sent == c.party.own.total && !c.mine.complete():
+		return name, "the own set, blinded again,"
+	}
+	return "", ""
+}
+
+func (c *pair) rows() []int { return c.common }

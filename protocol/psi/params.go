@@ -1,0 +1,110 @@
+package psi
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Name and Version stand in the descriptor of every session.
+const (
+	Name           = "psi"
+	Version uint16 = 1
+)
+
+// Bounds on a session.
+const (
+	MaxIDs     = 1 << 22 // of one party, whatever the parameters say
+	MaxIDBytes = 1 << 10 // of one id
+	MaxParties = 64
+)
+
+const defaultMaxIDs = 1 << 20
+
+// Spec is what a job says about an intersection.
+type Spec struct {
+	// MaxIDs is how many ids a party may bring, and so how many ids of its own
+	// choice it can look for in the others' sets. 0 means 1,048,576.
+	MaxIDs int `yaml:"max_ids"`
+}
+
+// Params is a validated [Spec]; it never changes.
+type Params struct{ spec Spec }
+
+// NewParams fills in the default of s and validates it.
+func NewParams(s Spec) (Params, error) {
+	if s.MaxIDs == 0 {
+		s.MaxIDs = defaultMaxIDs
+	}
+	if s.MaxIDs < 1 || s.MaxIDs > MaxIDs {
+		return Params{}, fmt.Errorf("psi: max_ids is %d; choose 1 to %d", s.MaxIDs, MaxIDs)
+	}
+	return Params{s}, nil
+}
+
+// Spec returns the settings with every default filled in.
+func (p Params) Spec() Spec { return p.spec }
+
+// Encode returns the canonical encoding, which goes into Descriptor.Params.
+func (p Params) Encode() []byte {
+	var w wire.Writer
+	w.String("mercer/v1/psi")
+	w.Uint32(uint32(p.spec.MaxIDs))
+	return w.Bytes()
+}
+
+// DecodeParams decodes and validates what Encode wrote.
+func DecodeParams(b []byte) (Params, error) {
+	r := wire.NewReader(b)
+	if s := r.String(32); r.Err() == nil && s != "mercer/v1/psi" {
+		r.Fail(errors.New("not the parameters of psi"))
+	}
+	n := r.Uint32()
+	if r.Err() == nil && (n < 1 || n > MaxIDs) {
+		r.Fail(fmt.Errorf("%d ids of a party; 1 to %d are possible", n, MaxIDs))
+	}
+	if err := r.Close("psi: parameters"); err != nil {
+		return Params{}, err
+	}
+	return Params{Spec{MaxIDs: int(n)}}, nil
+}
+
+// sizing says how much is done at a time. Sessions use bulk; tests use less.
+type sizing struct {
+	elements  int // of a message, and of a step's work
+	positions int // of a message
+	messages  int // that a step sends from what is ready
+}
+
+// bulk makes a step of some 2,000 elements, which take one core about 100 ms,
+// and messages of 64 KiB at most, which journals keep beside their records.
+func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
+
+// chunks is how many messages n things take, at least one.
+func chunks(n, each int) int { return max(1, (n+each-1)/each) }
+
+// validate refuses a session that this protocol cannot run: two parties and
+// nobody else, or more with one server, the comparer.
+func validate(s *protocol.Session, p Params) error {
+	parties, servers := len(partiesOf(s)), len(s.With(protocol.RoleServer))
+	switch {
+	case s.Protocol != Name || s.Version != Version:
+		return fmt.Errorf("psi: the session is of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
+	case string(s.Params) != string(p.Encode()):
+		return errors.New("psi: the parameters are not those of the session's descriptor")
+	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):
+		return fmt.Errorf("psi: a session has 2 to %d parties, and beside them only a server; this one has %d parties among %d members", MaxParties, parties, len(s.Members))
+	case parties == 2 && servers != 0:
+		return errors.New("psi: two parties compare their sets themselves; leave the server out")
+	case parties > 2 && servers != 1:
+		return fmt.Errorf("psi: %d parties need one server to compare their sets, not %d", parties, servers)
+	}
+	return nil
+}
+
+// partiesOf returns who holds a set, in the descriptor's order.
+func partiesOf(s *protocol.Session) []string {
+	return s.With(protocol.RoleLeader, protocol.RoleParty)
+}

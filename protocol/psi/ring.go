@@ -1,0 +1,119 @@
+package psi
+
+import (
+	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Three parties or more stand in a ring. Each set passes all other parties,
+// each of whom multiplies by its key and puts the elements into a new order, and
+// goes from the last of them to the comparer (round 3, Tokens). The comparer
+// finds the common tokens and sends their places in each set back the same way
+// (round 4, Common): each party undoes its order until the owner has its rows.
+
+// ring is the course of sets around all parties.
+type ring struct {
+	party  *Party
+	relays []relay // by owner; the party's own is only traced
+	common []int   // the party's own common rows, as far as they have come
+}
+
+// relay is a set on its way through a party.
+type relay struct {
+	set   *list    // nil before it is announced and after it was passed on
+	order []uint32 // place as passed on -> place as it came
+	sent  int      // chunks
+	trace trace
+}
+
+func newRing(p *Party) *ring {
+	c := &ring{party: p, relays: make([]relay, len(p.parties))}
+	c.relays[p.self].order = p.own.shuffle
+	return c
+}
+
+func (c *ring) announced(owner, n int) {
+	c.relays[owner].set = newList(n, ristretto.Size, c.party.sizing.elements)
+}
+
+func (c *ring) set(owner int) *list { return c.relays[owner].set }
+
+func (c *ring) put(owner, chunk int, elements []byte) protocol.Effects {
+	c.relays[owner].set.put(chunk, elements)
+	return protocol.Effects{}
+}
+
+func (r *relay) ready() bool { return r.set != nil && r.set.complete() }
+
+func (c *ring) busy() bool { return c.next() >= 0 }
+
+// next is the owner of a set that is complete and not yet passed on, or -1.
+func (c *ring) next() int {
+	for owner := range c.relays {
+		if c.relays[owner].ready() {
+			return owner
+		}
+	}
+	return -1
+}
+
+// resume sorts a set or passes a part of it on.
+func (c *ring) resume() protocol.Effects {
+	owner := c.next()
+	r := &c.relays[owner]
+	if r.order == nil {
+		if !r.set.sort() {
+			p := c.party
+			return end(repeated(p.parties[p.around(p.self, -1)], p.parties[owner]))
+		}
+		r.order = r.set.order
+		return protocol.Effects{}
+	}
+	eff := protocol.Effects{Sync: true}
+	total := len(r.set.have)
+	for range min(c.party.sizing.messages, total-r.sent) {
+		eff.Send = append(eff.Send, c.pass(owner, r.sent))
+		r.sent++
+	}
+	if r.sent == total {
+		r.set = nil
+	}
+	return eff
+}
+
+// pass is chunk i of a set in its new order, for the next party or, once all
+// have blinded it, for the comparer.
+func (c *ring) pass(owner, i int) protocol.Message {
+	p, set := c.party, c.relays[owner].set
+	lo, hi := set.span(i)
+	var body []byte
+	for rank := lo; rank < hi; rank++ {
+		body = append(body, set.at(rank)...)
+	}
+	to := p.around(p.self, 1)
+	if to == owner {
+		return p.message(p.comparer(), roundTokens, kindTokens, owner, i, len(set.have), tokens(body))
+	}
+	return p.message(p.parties[to], roundBlind, kindBlinded, owner, i, len(set.have), body)
+}
+
+// comparer is the server's name.
+func (d *desk) comparer() string { return d.setup.Session.With(protocol.RoleServer)[0] }
+
+func (c *ring) debtor() (name, what string) {
+	p := c.party
+	for owner := range c.relays {
+		if r := &c.relays[owner]; r.set != nil && !r.set.complete() {
+			return p.parties[p.around(p.self, -1)], "the blinded set of " + p.parties[owner]
+		}
+	}
+	if c.next() >= 0 || p.own.sent < p.own.total {
+		return "", ""
+	}
+	for owner := range c.relays {
+		if !c.relays[owner].trace.complete() {
+			return c.tracer(owner), "the common rows of " + p.parties[owner]
+		}
+	}
+	return "", ""
+}

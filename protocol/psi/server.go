@@ -1,0 +1,181 @@
+package psi
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Server is the comparer of three parties or more. It has no key.
+type Server struct {
+	desk
+	sets   []set // by owner
+	sorted int   // sets
+	ranks  [][]uint32
+	sent   int // chunks of places, over all sets
+	common int
+}
+
+// set is what the comparer knows of a party's set.
+type set struct {
+	count  int   // 0: not yet told
+	tokens *list // in the order in which the last party passed them on
+}
+
+// NewServer returns the machine of the comparer.
+func NewServer(s protocol.Setup, p Params) (*Server, error) { return newServer(s, p, bulk()) }
+
+func newServer(s protocol.Setup, p Params, size sizing) (*Server, error) {
+	d, err := newDesk(s, p, size, protocol.RoleServer)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{desk: d, sets: make([]set, len(d.parties))}, nil
+}
+
+// Common returns how many ids all parties have, once the session has ended
+// well.
+func (s *Server) Common() int { return s.common }
+
+// Step implements [protocol.Machine].
+func (s *Server) Step(e protocol.Event) (protocol.Effects, error) { return s.step(s, e) }
+
+func (s *Server) start(e protocol.Start) (protocol.Effects, error) {
+	if e.InputHash != [32]byte{} {
+		return protocol.Effects{}, errors.New("psi: the comparer has no input")
+	}
+	return protocol.Effects{}, nil
+}
+
+func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
+	switch {
+	case m.Round == roundAnnounce && m.Kind == kindCount:
+		return s.takeCount(m)
+	case m.Round == roundTokens && m.Kind == kindTokens:
+		return s.takeTokens(m)
+	}
+	return protocol.Effects{}, stray(m)
+}
+
+func (s *Server) takeCount(m protocol.Message) (protocol.Effects, error) {
+	i := s.index(m.Sender)
+	if i < 0 || s.sets[i].count > 0 {
+		return protocol.Effects{}, stray(m)
+	}
+	n, err := s.count(m, countBytes)
+	if err != nil {
+		return protocol.Effects{}, err
+	}
+	s.sets[i] = set{n, newList(n, tokenBytes, s.sizing.elements)}
+	return protocol.Effects{}, nil
+}
+
+// last is who blinds a set last and passes it on to the comparer.
+func (s *Server) last(owner int) string { return s.parties[s.around(owner, -1)] }
+
+func (s *Server) takeTokens(m protocol.Message) (protocol.Effects, error) {
+	owner := int(m.Sequence)
+	if owner >= len(s.sets) || m.Sender != s.last(owner) {
+		return protocol.Effects{}, stray(m)
+	}
+	l := s.sets[owner].tokens
+	if l == nil {
+		return protocol.Effects{}, protocol.ErrLater
+	}
+	if err := l.check(m, tokenBytes); err != nil {
+		return protocol.Effects{}, err
+	}
+	l.put(int(m.Chunk), m.Body)
+	return protocol.Effects{Progress: s.progress()}, nil
+}
+
+func (s *Server) progress() protocol.Progress {
+	p := protocol.Progress{Stage: "receive"}
+	for _, set := range s.sets {
+		if set.tokens != nil {
+			p.Total += int64(len(set.tokens.have))
+			p.Done += int64(len(set.tokens.have) - set.tokens.missing)
+		}
+	}
+	return p
+}
+
+// busy reports whether all sets are there; the session ends with the work.
+func (s *Server) busy() bool {
+	name, _ := s.debtor()
+	return name == ""
+}
+
+func (s *Server) debtor() (name, what string) {
+	for i, set := range s.sets {
+		if set.count == 0 {
+			return s.parties[i], "the size of its set"
+		}
+	}
+	for i, set := range s.sets {
+		if !set.tokens.complete() {
+			return s.last(i), "the tokens of " + s.parties[i]
+		}
+	}
+	return "", ""
+}
+
+// resume sorts one set, compares all, or sends some places.
+func (s *Server) resume() (protocol.Effects, error) {
+	if owner := s.sorted; owner < len(s.sets) {
+		if !s.sets[owner].tokens.sort() {
+			return end(repeated(s.last(owner), s.parties[owner])), nil
+		}
+		s.sorted++
+		return protocol.Effects{}, nil
+	}
+	if s.ranks == nil {
+		return s.compare(), nil
+	}
+	return s.tell(), nil
+}
+
+func (s *Server) compare() protocol.Effects {
+	lists := make([]*list, len(s.sets))
+	for i := range s.sets {
+		lists[i] = s.sets[i].tokens
+	}
+	s.ranks = intersect(lists)
+	if s.common = len(s.ranks[0]); s.common > 0 {
+		return protocol.Effects{}
+	}
+	eff := s.empty()
+	for _, name := range s.parties {
+		eff.Send = append(eff.Send, s.whole(name, roundCommon, kindNone, nil))
+	}
+	return eff
+}
+
+func (s *Server) empty() protocol.Effects {
+	e := &EmptyError{Parties: s.parties}
+	for _, set := range s.sets {
+		e.Sizes = append(e.Sizes, set.count)
+	}
+	return end(e)
+}
+
+// tell sends the next chunks of places, each to the party that blinded the set
+// last.
+func (s *Server) tell() protocol.Effects {
+	each := s.sizing.positions
+	n := chunks(s.common, each)
+	eff := protocol.Effects{Sync: true}
+	for range min(s.sizing.messages, n*len(s.sets)-s.sent) {
+		owner, i := s.sent%len(s.sets), s.sent/len(s.sets)
+		places := make([]uint32, 0, each)
+		for _, rank := range s.ranks[owner][i*each : min((i+1)*each, s.common)] {
+			places = append(places, s.sets[owner].tokens.order[rank])
+		}
+		eff.Send = append(eff.Send, s.message(s.last(owner), roundCommon, kindCommon, owner, i, n, encodePlaces(s.common, places)))
+		s.sent++
+	}
+	if s.sent == n*len(s.sets) {
+		eff.End = &protocol.End{}
+	}
+	return eff
+}
