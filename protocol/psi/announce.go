@@ -3,6 +3,8 @@ package psi
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -37,11 +39,11 @@ func (p *Party) announce() []protocol.Message {
 	var sends []protocol.Message
 	for i, name := range p.parties {
 		if i != p.self {
-			sends = append(sends, p.whole(name, roundAnnounce, kindAnnounce, append([]byte(nil), w.Bytes()...)))
+			sends = append(sends, p.setup.Message(name, roundAnnounce, kindAnnounce, slices.Clone(w.Bytes())))
 		}
 	}
 	for _, comparer := range p.setup.Session.With(protocol.RoleServer) {
-		sends = append(sends, p.whole(comparer, roundAnnounce, kindCount, append([]byte(nil), w.Bytes()[:countBytes]...)))
+		sends = append(sends, p.setup.Message(comparer, roundAnnounce, kindCount, slices.Clone(w.Bytes()[:countBytes])))
 	}
 	return sends
 }
@@ -49,7 +51,7 @@ func (p *Party) announce() []protocol.Message {
 func (p *Party) takeAnnounce(m protocol.Message) (protocol.Effects, error) {
 	i := p.index(m.Sender)
 	if i < 0 || p.peers[i].count > 0 {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	n, err := p.count(m, announceBytes)
 	if err != nil {
@@ -68,7 +70,7 @@ func (d *desk) count(m protocol.Message, bytes int) (int, error) {
 	}
 	n := binary.LittleEndian.Uint32(m.Body)
 	if n < 1 || int64(n) > int64(d.params.spec.MaxIDs) {
-		return 0, malformed(m, "a set of %d ids; the session takes 1 to %d", n, d.params.spec.MaxIDs)
+		return 0, m.Malformed(fmt.Errorf("psi: a set of %d ids; the session takes 1 to %d", n, d.params.spec.MaxIDs))
 	}
 	return int(n), nil
 }

@@ -111,21 +111,21 @@ func (p *Party) blindOwn() protocol.Effects {
 func (p *Party) takeBlinded(m protocol.Message) (protocol.Effects, error) {
 	owner := int(m.Sequence)
 	if m.Sender != p.parties[p.around(p.self, -1)] || owner >= len(p.parties) || owner == p.self {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if p.peers[owner].count == 0 {
 		return protocol.Effects{}, protocol.ErrLater
 	}
 	set := p.course.set(owner)
 	if set == nil {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := set.check(m, ristretto.Size); err != nil {
 		return protocol.Effects{}, err
 	}
 	elements, err := reblind(p.key, m.Body)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, "%w", err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	eff := p.course.put(owner, int(m.Chunk), elements)
 	p.done += len(elements) / ristretto.Size

@@ -26,16 +26,16 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 	case t.have == nil:
 		*t = trace{have: make([]bool, m.Chunks), missing: int(m.Chunks), total: total, seen: make([]bool, size)}
 	case t.total != total:
-		return inconsistent(m, "%d common rows, %d before", total, t.total)
+		return m.Inconsistent("%d common rows, %d before", total, t.total)
 	case t.have[m.Chunk]:
-		return stray(m)
+		return m.Unexpected()
 	}
 	for i, place := range places {
 		if t.seen[place] {
 			for _, undo := range places[:i] {
 				t.seen[undo] = false
 			}
-			return inconsistent(m, "a place is there twice")
+			return m.Inconsistent("a place is there twice")
 		}
 		t.seen[place] = true
 	}
@@ -93,11 +93,11 @@ func (c *ring) receive(m protocol.Message) (protocol.Effects, error) {
 		return c.takeCommon(m)
 	case m.Round == roundCommon && m.Kind == kindNone && m.Sender == c.party.comparer():
 		if err := single(m, 0); err != nil || !c.passed() {
-			return protocol.Effects{}, stray(m)
+			return protocol.Effects{}, m.Unexpected()
 		}
-		return end(&EmptyError{Parties: c.party.parties, Sizes: c.party.sizes()}), nil
+		return end(&EmptyError{Parties: c.party.parties, Sizes: c.party.sizes()})
 	}
-	return protocol.Effects{}, stray(m)
+	return protocol.Effects{}, m.Unexpected()
 }
 
 // passed reports whether the party has sent and passed on everything.
@@ -115,12 +115,12 @@ func (c *ring) passed() bool {
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	r := &c.relays[owner]
 	total, places, err := decodePlaces(m.Body, m.Chunk, m.Chunks, len(r.order), p.sizing.positions)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, "%w", err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
 		return protocol.Effects{}, err

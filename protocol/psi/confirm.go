@@ -3,6 +3,7 @@ package psi
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/ristretto"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -37,7 +38,7 @@ func (p *Party) confirm() (protocol.Effects, error) {
 		c := &p.peers[i].confirm
 		c.secret, c.sent = newKey(p.setup, "psi/confirm", []byte(name)), make([]byte, ristretto.Size)
 		c.secret.Multiply(c.sent, []ristretto.Element{base})
-		eff.Send = append(eff.Send, p.whole(name, roundConfirm, kindConfirm, append([]byte(nil), c.sent...)))
+		eff.Send = append(eff.Send, p.setup.Message(name, roundConfirm, kindConfirm, slices.Clone(c.sent)))
 		if c.element != nil {
 			eff.Send = append(eff.Send, p.prove(i))
 		}
@@ -48,13 +49,13 @@ func (p *Party) confirm() (protocol.Effects, error) {
 func (p *Party) takeConfirm(m protocol.Message) (protocol.Effects, error) {
 	i := p.index(m.Sender)
 	if i < 0 || i == p.self || p.peers[i].confirm.element != nil {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := single(m, ristretto.Size); err != nil {
 		return protocol.Effects{}, err
 	}
 	if _, err := ristretto.Decode(m.Body); err != nil {
-		return protocol.Effects{}, malformed(m, "%w", err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	p.peers[i].confirm.element = m.Body
 	if p.result.order == nil {
@@ -66,13 +67,13 @@ func (p *Party) takeConfirm(m protocol.Message) (protocol.Effects, error) {
 // prove is the proof to party i of knowing the key that both have made.
 func (p *Party) prove(i int) protocol.Message {
 	proof := p.proof(i, p.self, i)
-	return p.whole(p.parties[i], roundProof, kindProof, proof[:])
+	return p.setup.Message(p.parties[i], roundProof, kindProof, proof[:])
 }
 
 func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	i := p.index(m.Sender)
 	if i < 0 || i == p.self || p.result.order == nil || p.peers[i].confirm.done {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := single(m, sha256.Size); err != nil {
 		return protocol.Effects{}, err
@@ -83,7 +84,7 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	}
 	want := p.proof(i, i, p.self)
 	c.done, c.agrees = true, hmac.Equal(m.Body, want[:])
-	return p.verdict(), nil
+	return p.verdict()
 }
 
 // proof is what the party called from sends the one called to, under the key

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/linalg"
@@ -35,13 +36,13 @@ func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l
 // check refuses a message that is no awaited chunk with entries of that width.
 func (l *list) check(m protocol.Message, width int) error {
 	if int(m.Chunks) != len(l.have) {
-		return inconsistent(m, "%d chunks for %d ids, which take %d", m.Chunks, l.n, len(l.have))
+		return m.Inconsistent("%d chunks for %d ids, which take %d", m.Chunks, l.n, len(l.have))
 	}
 	if m.Chunk >= m.Chunks || l.have[m.Chunk] {
-		return stray(m)
+		return m.Unexpected()
 	}
 	if lo, hi := l.span(int(m.Chunk)); len(m.Body) != (hi-lo)*width {
-		return malformed(m, "%d bytes in the place of %d", len(m.Body), (hi-lo)*width)
+		return m.Malformed(fmt.Errorf("psi: %d bytes in the place of %d", len(m.Body), (hi-lo)*width))
 	}
 	return nil
 }

@@ -73,20 +73,20 @@ func (p *Party) arrange() (protocol.Effects, error) {
 }
 
 // verdict ends the session once every other party has shown its proof.
-func (p *Party) verdict() protocol.Effects {
+func (p *Party) verdict() (protocol.Effects, error) {
 	var odd []string
 	for i := range p.peers {
 		switch c := &p.peers[i].confirm; {
 		case i == p.self:
 		case !c.done:
-			return protocol.Effects{}
+			return protocol.Effects{}, nil
 		case !c.agrees:
 			odd = append(odd, p.parties[i])
 		}
 	}
 	switch {
 	case odd == nil:
-		return protocol.Effects{End: &protocol.End{}}
+		return protocol.Finish(protocol.Effects{}, nil)
 	case len(odd) > 1 && len(odd) == len(p.parties)-1:
 		return end(&OrderError{p.setup.Self})
 	}

@@ -35,7 +35,7 @@ func (c *pair) put(owner, chunk int, elements []byte) protocol.Effects {
 func (c *pair) receive(m protocol.Message) (protocol.Effects, error) {
 	p := c.party
 	if m.Round != roundTokens || m.Kind != kindTokens || m.Sender != p.parties[c.other] || int(m.Sequence) != p.self || int(m.Chunk) >= p.own.sent {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := c.mine.check(m, tokenBytes); err != nil {
 		return protocol.Effects{}, err
@@ -49,7 +49,7 @@ func (c *pair) busy() bool {
 }
 
 // resume sorts one list, or compares both.
-func (c *pair) resume() protocol.Effects {
+func (c *pair) resume() (protocol.Effects, error) {
 	p := c.party
 	for _, l := range []*list{c.mine, c.theirs} {
 		if l.order != nil {
@@ -58,7 +58,7 @@ func (c *pair) resume() protocol.Effects {
 		if !l.sort() {
 			return end(repeated(p.parties[c.other], p.parties[c.other]))
 		}
-		return protocol.Effects{}
+		return protocol.Effects{}, nil
 	}
 	ranks := intersect([]*list{c.mine, c.theirs})[0]
 	if len(ranks) == 0 {
@@ -68,7 +68,7 @@ func (c *pair) resume() protocol.Effects {
 	for i, rank := range ranks {
 		c.common[i] = int(p.own.shuffle[c.mine.order[rank]])
 	}
-	return protocol.Effects{}
+	return protocol.Effects{}, nil
 }
 
 func (c *pair) debtor() (name, what string) {

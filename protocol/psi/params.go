@@ -90,8 +90,6 @@ func chunks(n, each int) int { return max(1, (n+each-1)/each) }
 func validate(s *protocol.Session, p Params) error {
 	parties, servers := len(partiesOf(s)), len(s.With(protocol.RoleServer))
 	switch {
-	case s.Protocol != Name || s.Version != Version:
-		return fmt.Errorf("psi: the session is of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
 	case string(s.Params) != string(p.Encode()):
 		return errors.New("psi: the parameters are not those of the session's descriptor")
 	case parties < 2 || parties > MaxParties || parties+servers != len(s.Members):

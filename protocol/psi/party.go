@@ -36,7 +36,7 @@ type course interface {
 	receive(protocol.Message) (protocol.Effects, error)
 	// busy reports whether there is work for resume, which does a piece of it.
 	busy() bool
-	resume() protocol.Effects
+	resume() (protocol.Effects, error)
 	// debtor is whose message is missing, and what; "" while nothing is.
 	debtor() (name, what string)
 	// rows returns the common rows in an order that all parties share, nil
@@ -82,7 +82,7 @@ func (p *Party) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != p.hash {
 		return protocol.Effects{}, errors.New("psi: the ids differ from those the session was started with; restore them or start a new job")
 	}
-	return protocol.Effects{Send: p.announce()}, nil
+	return protocol.Effects{Sync: true, Send: p.announce()}, nil
 }
 
 func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
@@ -109,9 +109,11 @@ func (p *Party) resume() (protocol.Effects, error) {
 	case p.own.sent < p.own.total:
 		return p.blindOwn(), nil
 	case p.course.busy():
-		return p.course.resume(), nil
+		return p.course.resume()
+	case p.busy():
+		return p.arrange()
 	}
-	return p.arrange()
+	return protocol.Effects{}, errIdle
 }
 
 // debtor goes by the rounds: whoever has not announced holds all up.

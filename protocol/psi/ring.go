@@ -58,7 +58,7 @@ func (c *ring) next() int {
 }
 
 // resume sorts a set or passes a part of it on.
-func (c *ring) resume() protocol.Effects {
+func (c *ring) resume() (protocol.Effects, error) {
 	owner := c.next()
 	r := &c.relays[owner]
 	if r.order == nil {
@@ -67,7 +67,7 @@ func (c *ring) resume() protocol.Effects {
 			return end(repeated(p.parties[p.around(p.self, -1)], p.parties[owner]))
 		}
 		r.order = r.set.order
-		return protocol.Effects{}
+		return protocol.Effects{}, nil
 	}
 	eff := protocol.Effects{Sync: true}
 	total := len(r.set.have)
@@ -78,7 +78,7 @@ func (c *ring) resume() protocol.Effects {
 	if r.sent == total {
 		r.set = nil
 	}
-	return eff
+	return eff, nil
 }
 
 // pass is chunk i of a set in its new order, for the next party or, once all

@@ -54,13 +54,13 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	case m.Round == roundTokens && m.Kind == kindTokens:
 		return s.takeTokens(m)
 	}
-	return protocol.Effects{}, stray(m)
+	return protocol.Effects{}, m.Unexpected()
 }
 
 func (s *Server) takeCount(m protocol.Message) (protocol.Effects, error) {
 	i := s.index(m.Sender)
 	if i < 0 || s.sets[i].count > 0 {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	n, err := s.count(m, countBytes)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Server) last(owner int) string { return s.parties[s.around(owner, -1)] 
 func (s *Server) takeTokens(m protocol.Message) (protocol.Effects, error) {
 	owner := int(m.Sequence)
 	if owner >= len(s.sets) || m.Sender != s.last(owner) {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	l := s.sets[owner].tokens
 	if l == nil {
@@ -122,46 +122,43 @@ func (s *Server) debtor() (name, what string) {
 
 // resume sorts one set, compares all, or sends some places.
 func (s *Server) resume() (protocol.Effects, error) {
+	if !s.busy() {
+		return protocol.Effects{}, errIdle
+	}
 	if owner := s.sorted; owner < len(s.sets) {
 		if !s.sets[owner].tokens.sort() {
-			return end(repeated(s.last(owner), s.parties[owner])), nil
+			return end(repeated(s.last(owner), s.parties[owner]))
 		}
 		s.sorted++
 		return protocol.Effects{}, nil
 	}
 	if s.ranks == nil {
-		return s.compare(), nil
+		return s.compare()
 	}
-	return s.tell(), nil
+	return s.tell()
 }
 
-func (s *Server) compare() protocol.Effects {
+func (s *Server) compare() (protocol.Effects, error) {
 	lists := make([]*list, len(s.sets))
 	for i := range s.sets {
 		lists[i] = s.sets[i].tokens
 	}
 	s.ranks = intersect(lists)
 	if s.common = len(s.ranks[0]); s.common > 0 {
-		return protocol.Effects{}
+		return protocol.Effects{}, nil
 	}
-	eff := s.empty()
-	for _, name := range s.parties {
-		eff.Send = append(eff.Send, s.whole(name, roundCommon, kindNone, nil))
-	}
-	return eff
-}
-
-func (s *Server) empty() protocol.Effects {
+	var eff protocol.Effects
 	e := &EmptyError{Parties: s.parties}
-	for _, set := range s.sets {
-		e.Sizes = append(e.Sizes, set.count)
+	for i, name := range s.parties {
+		e.Sizes = append(e.Sizes, s.sets[i].count)
+		eff.Send = append(eff.Send, s.setup.Message(name, roundCommon, kindNone, nil))
 	}
-	return end(e)
+	return protocol.Finish(eff, e)
 }
 
 // tell sends the next chunks of places, each to the party that blinded the set
 // last.
-func (s *Server) tell() protocol.Effects {
+func (s *Server) tell() (protocol.Effects, error) {
 	each := s.sizing.positions
 	n := chunks(s.common, each)
 	eff := protocol.Effects{Sync: true}
@@ -175,7 +172,7 @@ func (s *Server) tell() protocol.Effects {
 		s.sent++
 	}
 	if s.sent == n*len(s.sets) {
-		eff.End = &protocol.End{}
+		return protocol.Finish(eff, nil)
 	}
-	return eff
+	return eff, nil
 }
