@@ -38,6 +38,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchmark("encode", "OKRA's encoders, beside passes over the rows and dgemm", benchRuns, bench.Encode),
 		a.benchmark("secagg", "Secure aggregation, beside the cipher and what counting predicts", benchRuns, bench.SecAgg),
 		a.benchmark("crowd", "A session of secure aggregation with 6,040 clients, run whole but for its segments", crowdRuns, bench.Crowd),
+		a.benchPSI(),
 	)
 	return cmd
 }
@@ -119,6 +120,32 @@ and takes about half a minute a turn; of two cores we use both.`,
 	}
 	o.flags(cmd, svmRuns)
 	cmd.Flags().StringVar(&peerName, "peer", "", "another program to compare with: svm-train")
+	return cmd
+}
+
+// psiRuns are few: a session of the default size takes some seconds.
+const psiRuns = 2
+
+func (a *app) benchPSI() *cobra.Command {
+	var o benchOptions
+	var rows int
+	cmd := &cobra.Command{
+		Use:   "psi",
+		Short: "Alignment of tables by their ids, beside the multiplications that it takes",
+		Long: `Align two parties' tables, and three's with a comparer: each has that many ids, half
+of them in common. All parties run in this process. Time grows with the ids; from
+fewer than a million the figures with a target are extrapolated.`,
+		Example: "  mercer bench psi\n  mercer bench psi --rows 1000000 --runs 1 --json",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			if rows < 2 || rows > bench.MaxPSIRows {
+				return nil, usage("--rows %d; choose 2 to %d", rows, bench.MaxPSIRows)
+			}
+			return a.measure(ctx, "psi", bench.PSI(rows), o)
+		}),
+	}
+	o.flags(cmd, psiRuns)
+	cmd.Flags().IntVar(&rows, "rows", 20_000, "ids of each party")
 	return cmd
 }
 
