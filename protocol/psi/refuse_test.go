@@ -1,0 +1,176 @@
+package psi
+
+import (
+	"bytes"
+	"encoding/hex"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// begun is a party of two that has started and been told of a set of two ids.
+func begun(t testing.TB) (*Party, *protocol.Session) {
+	t.Helper()
+	p := params(t, Spec{MaxIDs: 100})
+	s := newSession(t, p, 2)
+	north, err := NewParty(setup(s, "north"), p, ids("a", "b", "c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := north.Step(protocol.Start{InputHash: north.InputHash()}); err != nil {
+		t.Fatal(err)
+	}
+	announce := setup(s, "south").Message("north", roundAnnounce, kindAnnounce, append([]byte{2, 0, 0, 0}, make([]byte, 32)...))
+	if _, err := north.Step(protocol.Received{Message: announce}); err != nil {
+		t.Fatal(err)
+	}
+	return north, s
+}
+
+func blinded(s *protocol.Session, body []byte) protocol.Message {
+	m := setup(s, "south").Message("north", roundBlind, kindBlinded, body)
+	m.Sequence = 1
+	return m
+}
+
+func elements(t testing.TB, codes ...string) []byte {
+	t.Helper()
+	var b []byte
+	for _, c := range codes {
+		e, err := hex.DecodeString(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = append(b, e...)
+	}
+	return b
+}
+
+// The generator and its double, and what is no element to multiply: RFC 9496,
+// appendix A.
+const (
+	generator    = "e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76"
+	twice        = "6a493210f7499cd17fecb510ae0cea23a110e8d5b901f8acadd3095c73a3b919"
+	identity     = "0000000000000000000000000000000000000000000000000000000000000000"
+	notCanonical = "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"
+	negative     = "0100000000000000000000000000000000000000000000000000000000000000"
+	notSquare    = "26948d35ca62e643e26a83177332e6b6afeb9d08e4268b650f1f5bbd8d81d371"
+)
+
+func TestBadElements(t *testing.T) {
+	good := elements(t, generator, twice)
+	for _, c := range []struct {
+		name string
+		body []byte
+		want string
+	}{
+		{"none", nil, "0 bytes in the place of 64"},
+		{"one too few", good[:ristretto.Size], "32 bytes in the place of 64"},
+		{"one byte more", append(bytes.Clone(good), 0), "65 bytes in the place of 64"},
+		{"the identity", elements(t, generator, identity), "the identity, which nobody has to send"},
+		{"not canonical", elements(t, notCanonical, twice), "not the encoding of an element"},
+		{"negative", elements(t, negative, twice), "not the encoding of an element"},
+		{"no square", elements(t, generator, notSquare), "not the encoding of an element"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			north, s := begun(t)
+			_, err := north.Step(protocol.Received{Message: blinded(s, c.body)})
+			blames(t, err, "south", protocol.KindMalformed, c.want)
+			eff, err := north.Step(protocol.Received{Message: blinded(s, good)})
+			if err != nil || len(eff.Send) != 1 || len(eff.Send[0].Body) != 2*tokenBytes || !eff.Sync {
+				t.Errorf("the genuine message after the bad one: %d messages, error %v", len(eff.Send), err)
+			}
+			_, err = north.Step(protocol.Received{Message: blinded(s, good)})
+			blames(t, err, "south", protocol.KindUnexpected, "not awaited")
+		})
+	}
+}
+
+func TestMessagesOutOfPlace(t *testing.T) {
+	good := elements(t, generator, twice)
+	for _, c := range []struct {
+		name string
+		bend func(*protocol.Message)
+		kind protocol.Kind
+		want string
+	}{
+		{"more chunks", func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindInconsistent, "2 chunks for 2 ids, which take 1"},
+		{"billions of chunks", func(m *protocol.Message) { m.Chunk, m.Chunks = 1<<32-2, 1<<32-1 }, protocol.KindInconsistent, "chunks for 2 ids"},
+		{"the party's own set", func(m *protocol.Message) { m.Sequence = 0 }, protocol.KindUnexpected, "not awaited"},
+		{"nobody's set", func(m *protocol.Message) { m.Sequence = 1<<32 - 1 }, protocol.KindUnexpected, "not awaited"},
+		{"tokens never asked for", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundTokens, kindTokens, 0 }, protocol.KindUnexpected, "not awaited"},
+		{"a proof too early", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundProof, kindProof, 0 }, protocol.KindUnexpected, "not awaited"},
+		{"places between two", func(m *protocol.Message) { m.Round, m.Kind = roundCommon, kindCommon }, protocol.KindUnexpected, "not awaited"},
+		{"a second announcement", func(m *protocol.Message) { m.Round, m.Kind, m.Sequence = roundAnnounce, kindAnnounce, 0 }, protocol.KindUnexpected, "not awaited"},
+	} {
+		north, s := begun(t)
+		m := blinded(s, good)
+		c.bend(&m)
+		_, err := north.Step(protocol.Received{Message: m})
+		t.Run(c.name, func(t *testing.T) { blames(t, err, "south", c.kind, c.want) })
+	}
+}
+
+func TestAnnouncementsThatAreRefused(t *testing.T) {
+	p := params(t, Spec{MaxIDs: 100})
+	s := newSession(t, p, 2)
+	for want, body := range map[string][]byte{
+		"a set of 0 ids; the session takes 1 to 100":          make([]byte, announceBytes),
+		"a set of 101 ids; the session takes 1 to 100":        append([]byte{101, 0, 0, 0}, make([]byte, 32)...),
+		"a set of 4294967295 ids; the session takes 1 to 100": append([]byte{255, 255, 255, 255}, make([]byte, 32)...),
+		"35 bytes in the place of 36":                         make([]byte, announceBytes-1),
+	} {
+		north, err := NewParty(setup(s, "north"), p, ids("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := north.Step(protocol.Start{InputHash: north.InputHash()}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = north.Step(protocol.Received{Message: setup(s, "south").Message("north", roundAnnounce, kindAnnounce, body)})
+		blames(t, err, "south", protocol.KindMalformed, want)
+		early := blinded(s, elements(t, generator))
+		if _, err := north.Step(protocol.Received{Message: early}); err != protocol.ErrLater {
+			t.Errorf("a set before its announcement: %v", err)
+		}
+	}
+}
+
+func TestSessionsThatAreRefused(t *testing.T) {
+	p := params(t, Spec{})
+	member := func(name string, r protocol.Role) protocol.Member { return protocol.Member{Name: name, Role: r} }
+	hub, north, south, east := member("hub", protocol.RoleServer), member("north", protocol.RoleLeader), member("south", protocol.RoleParty), member("east", protocol.RoleParty)
+	for _, c := range []struct {
+		want    string
+		members []protocol.Member
+		params  []byte
+	}{
+		{"", []protocol.Member{north, south}, p.Encode()},
+		{"", []protocol.Member{hub, north, south, east}, p.Encode()},
+		{"psi: two parties compare their sets themselves; leave the server out", []protocol.Member{hub, north, south}, p.Encode()},
+		{"psi: 3 parties need one server to compare their sets, not 0", []protocol.Member{north, south, east}, p.Encode()},
+		{"psi: a session has 2 to 64 parties, and beside them only a server; this one has 1 parties among 1 members", []protocol.Member{north}, p.Encode()},
+		{"psi: the parameters are not those of the session's descriptor", []protocol.Member{north, south}, params(t, Spec{MaxIDs: 7}).Encode()},
+	} {
+		s, err := protocol.NewSession(protocol.Descriptor{Protocol: Name, Version: Version, Params: c.params, Members: c.members})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewParty(setup(s, "north"), p, ids("a")); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	s := newSession(t, p, 3)
+	if _, err := NewServer(setup(s, "north"), p); err == nil {
+		t.Error("a party compares")
+	}
+	if _, err := NewParty(setup(s, "hub"), p, ids("a")); err == nil {
+		t.Error("the comparer has a set")
+	}
+	for _, n := range []int{-1, MaxIDs + 1} {
+		if _, err := NewParams(Spec{MaxIDs: n}); err == nil {
+			t.Errorf("max_ids may be %d", n)
+		}
+	}
+}
