@@ -167,5 +167,5 @@ func testProperties(t *testing.T, parties, runs int) {
 	}})
 }
 
-func TestPropertiesOfTwo(t *testing.T)   { testProperties(t, 2, 60) }
-func TestPropertiesOfThree(t *testing.T) { testProperties(t, 3, 30) }
+func TestPropertiesOfTwo(t *testing.T)   { testProperties(t, 2, 40) }
+func TestPropertiesOfThree(t *testing.T) { testProperties(t, 3, 20) }
