@@ -22,25 +22,27 @@ func (t *trace) complete() bool { return t.have != nil && t.missing == 0 }
 
 // take notes a chunk of places in a set of that size.
 func (t *trace) take(m protocol.Message, total int, places []uint32, size int) error {
+	next := *t
 	switch {
 	case t.have == nil:
-		*t = trace{have: make([]bool, m.Chunks), missing: int(m.Chunks), total: total, seen: make([]bool, size)}
+		next = trace{have: make([]bool, m.Chunks), missing: int(m.Chunks), total: total, seen: make([]bool, size)}
 	case t.total != total:
 		return m.Inconsistent("%d common rows, %d before", total, t.total)
 	case t.have[m.Chunk]:
 		return m.Unexpected()
 	}
 	for i, place := range places {
-		if t.seen[place] {
+		if next.seen[place] {
 			for _, undo := range places[:i] {
-				t.seen[undo] = false
+				next.seen[undo] = false
 			}
 			return m.Inconsistent("a place is there twice")
 		}
-		t.seen[place] = true
+		next.seen[place] = true
 	}
-	t.have[m.Chunk] = true
-	t.missing--
+	next.have[m.Chunk] = true
+	next.missing--
+	*t = next
 	return nil
 }
 

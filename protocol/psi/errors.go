@@ -50,8 +50,8 @@ func (e *EmptyError) Public() string {
 // Is says that the parties' data do not go together.
 func (e *EmptyError) Is(target error) bool { return target == protocol.ErrInput }
 
-// OrderError says that a party's rows agree with nobody else's, although others
-// agree among each other or cannot be told apart from this party.
+// OrderError says that a party's common rows are in another order than those of
+// every other party, of whom there are several: so the fault is its own.
 type OrderError struct{ Party string }
 
 func (e *OrderError) Error() string {

@@ -237,3 +237,40 @@ func TestNoneTooEarly(t *testing.T) {
 	_, err = north.Step(protocol.Received{Message: setup(s, "hub").Message("north", roundCommon, kindNone, nil)})
 	blames(t, err, "hub", protocol.KindUnexpected, "None of round 4 is not awaited from hub")
 }
+
+// A chunk of places that is refused leaves no trace: the genuine one is taken
+// after it.
+func TestPlacesThatAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		body []byte
+		kind protocol.Kind
+		want string
+	}{
+		{encodePlaces(2, []uint32{1, 1}), protocol.KindInconsistent, "a place is there twice"},
+		{encodePlaces(2, []uint32{1, 7}), protocol.KindMalformed, "place 7 in a set of 7"},
+		{encodePlaces(8, []uint32{0, 1, 2, 3, 4, 5, 6, 6}), protocol.KindMalformed, "8 common rows of a set of 7"},
+		{encodePlaces(0, nil), protocol.KindMalformed, "0 common rows of a set of 7"},
+		{encodePlaces(9000, []uint32{1}), protocol.KindMalformed, "9000 common rows"},
+		{encodePlaces(2, []uint32{1}), protocol.KindMalformed, "the bytes end too early"},
+		{encodePlaces(2, []uint32{1, 2, 3}), protocol.KindMalformed, "4 bytes too many"},
+		{nil, protocol.KindMalformed, "the bytes end too early"},
+	} {
+		p, sets := params(t, Spec{}), testSets(3)
+		s := newSession(t, p, 3)
+		refused := false
+		nodes := cast(s, p, bulk(), sets...)
+		r, err := sim.Run(sim.Config{Session: s, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
+			if m.Kind != kindCommon || m.Sender != "hub" || m.Sequence != 0 {
+				return []protocol.Message{m}
+			}
+			bad := m
+			bad.Body, refused = c.body, true
+			return []protocol.Message{bad, m}
+		}})
+		if err != nil || !refused || len(r.Refusals) != 1 {
+			t.Fatalf("%d refusals, error %v", len(r.Refusals), err)
+		}
+		blames(t, r.Refusals[0].Err, "hub", c.kind, c.want)
+		checkAligned(t, r, sets)
+	}
+}

@@ -51,14 +51,11 @@ func (c *pair) busy() bool {
 // resume sorts one list, or compares both.
 func (c *pair) resume() (protocol.Effects, error) {
 	p := c.party
-	for _, l := range []*list{c.mine, c.theirs} {
-		if l.order != nil {
-			continue
-		}
-		if !l.sort() {
-			return end(repeated(p.parties[c.other], p.parties[c.other]))
-		}
-		return protocol.Effects{}, nil
+	switch {
+	case c.mine.order == nil:
+		return c.sort(c.mine, p.self)
+	case c.theirs.order == nil:
+		return c.sort(c.theirs, c.other)
 	}
 	ranks := intersect([]*list{c.mine, c.theirs})[0]
 	if len(ranks) == 0 {
@@ -67,6 +64,13 @@ func (c *pair) resume() (protocol.Effects, error) {
 	c.common = make([]int, len(ranks))
 	for i, rank := range ranks {
 		c.common[i] = int(p.own.shuffle[c.mine.order[rank]])
+	}
+	return protocol.Effects{}, nil
+}
+
+func (c *pair) sort(l *list, owner int) (protocol.Effects, error) {
+	if !l.sort() {
+		return end(repeated(c.party.parties[c.other], c.party.parties[owner]))
 	}
 	return protocol.Effects{}, nil
 }

@@ -3,6 +3,7 @@ package psi
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/ristretto"
@@ -131,7 +132,7 @@ func TestAnnouncementsThatAreRefused(t *testing.T) {
 		_, err = north.Step(protocol.Received{Message: setup(s, "south").Message("north", roundAnnounce, kindAnnounce, body)})
 		blames(t, err, "south", protocol.KindMalformed, want)
 		early := blinded(s, elements(t, generator))
-		if _, err := north.Step(protocol.Received{Message: early}); err != protocol.ErrLater {
+		if _, err := north.Step(protocol.Received{Message: early}); !errors.Is(err, protocol.ErrLater) {
 			t.Errorf("a set before its announcement: %v", err)
 		}
 	}
