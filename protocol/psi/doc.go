@@ -59,7 +59,9 @@
 // party's set, as many as they may bring. The comparer with one party learns,
 // beside the partial intersections' sizes, nothing about an id outside the
 // intersection, as long as that party's set is not so small that its elements
-// can be told apart by where they match.
+// can be told apart by where they match. A comparer that lies can also send that
+// party the places of ids that it shares with only some others; the session then
+// fails, but the party has seen them.
 //
 // # What is not promised
 //

@@ -46,6 +46,6 @@ func (f Facts) coalition() []string {
 	}
 	return []string{
 		fmt.Sprintf("All parties but one can look for up to %d ids each in the remaining party's set.", f.MaxIDs),
-		"A party with the server learns how many of its ids each choice of parties shares, and which, if it brings so few that they can be told apart.",
+		"A party with the server learns how many of its ids each choice of parties shares, and which, if the server lies or the ids are so few that they can be told apart.",
 	}
 }

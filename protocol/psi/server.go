@@ -9,17 +9,11 @@ import (
 // Server is the comparer of three parties or more. It has no key.
 type Server struct {
 	desk
-	sets   []set // by owner
-	sorted int   // sets
-	ranks  [][]uint32
-	sent   int // chunks of places, over all sets
+	sets   []*list    // tokens, by owner; nil before their number is told
+	sorted int        // sets
+	ranks  [][]uint32 // of the common tokens, in each set
+	sent   int        // chunks of places, over all sets
 	common int
-}
-
-// set is what the comparer knows of a party's set.
-type set struct {
-	count  int   // 0: not yet told
-	tokens *list // in the order in which the last party passed them on
 }
 
 // NewServer returns the machine of the comparer.
@@ -30,7 +24,7 @@ func newServer(s protocol.Setup, p Params, size sizing) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{desk: d, sets: make([]set, len(d.parties))}, nil
+	return &Server{desk: d, sets: make([]*list, len(d.parties))}, nil
 }
 
 // Common returns how many ids all parties have, once the session has ended
@@ -59,14 +53,14 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 
 func (s *Server) takeCount(m protocol.Message) (protocol.Effects, error) {
 	i := s.index(m.Sender)
-	if i < 0 || s.sets[i].count > 0 {
+	if i < 0 || s.sets[i] != nil {
 		return protocol.Effects{}, m.Unexpected()
 	}
 	n, err := s.count(m, countBytes)
 	if err != nil {
 		return protocol.Effects{}, err
 	}
-	s.sets[i] = set{n, newList(n, tokenBytes, s.sizing.elements)}
+	s.sets[i] = newList(n, tokenBytes, s.sizing.elements)
 	return protocol.Effects{}, nil
 }
 
@@ -78,7 +72,7 @@ func (s *Server) takeTokens(m protocol.Message) (protocol.Effects, error) {
 	if owner >= len(s.sets) || m.Sender != s.last(owner) {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	l := s.sets[owner].tokens
+	l := s.sets[owner]
 	if l == nil {
 		return protocol.Effects{}, protocol.ErrLater
 	}
@@ -92,9 +86,9 @@ func (s *Server) takeTokens(m protocol.Message) (protocol.Effects, error) {
 func (s *Server) progress() protocol.Progress {
 	p := protocol.Progress{Stage: "receive"}
 	for _, set := range s.sets {
-		if set.tokens != nil {
-			p.Total += int64(len(set.tokens.have))
-			p.Done += int64(len(set.tokens.have) - set.tokens.missing)
+		if set != nil {
+			p.Total += int64(len(set.have))
+			p.Done += int64(len(set.have) - set.missing)
 		}
 	}
 	return p
@@ -108,12 +102,12 @@ func (s *Server) busy() bool {
 
 func (s *Server) debtor() (name, what string) {
 	for i, set := range s.sets {
-		if set.count == 0 {
+		if set == nil {
 			return s.parties[i], "the size of its set"
 		}
 	}
 	for i, set := range s.sets {
-		if !set.tokens.complete() {
+		if !set.complete() {
 			return s.last(i), "the tokens of " + s.parties[i]
 		}
 	}
@@ -126,7 +120,7 @@ func (s *Server) resume() (protocol.Effects, error) {
 		return protocol.Effects{}, errIdle
 	}
 	if owner := s.sorted; owner < len(s.sets) {
-		if !s.sets[owner].tokens.sort() {
+		if !s.sets[owner].sort() {
 			return end(repeated(s.last(owner), s.parties[owner]))
 		}
 		s.sorted++
@@ -139,18 +133,14 @@ func (s *Server) resume() (protocol.Effects, error) {
 }
 
 func (s *Server) compare() (protocol.Effects, error) {
-	lists := make([]*list, len(s.sets))
-	for i := range s.sets {
-		lists[i] = s.sets[i].tokens
-	}
-	s.ranks = intersect(lists)
+	s.ranks = intersect(s.sets)
 	if s.common = len(s.ranks[0]); s.common > 0 {
 		return protocol.Effects{}, nil
 	}
 	var eff protocol.Effects
 	e := &EmptyError{Parties: s.parties}
 	for i, name := range s.parties {
-		e.Sizes = append(e.Sizes, s.sets[i].count)
+		e.Sizes = append(e.Sizes, s.sets[i].n)
 		eff.Send = append(eff.Send, s.setup.Message(name, roundCommon, kindNone, nil))
 	}
 	return protocol.Finish(eff, e)
@@ -166,7 +156,7 @@ func (s *Server) tell() (protocol.Effects, error) {
 		owner, i := s.sent%len(s.sets), s.sent/len(s.sets)
 		places := make([]uint32, 0, each)
 		for _, rank := range s.ranks[owner][i*each : min((i+1)*each, s.common)] {
-			places = append(places, s.sets[owner].tokens.order[rank])
+			places = append(places, s.sets[owner].order[rank])
 		}
 		eff.Send = append(eff.Send, s.message(s.last(owner), roundCommon, kindCommon, owner, i, n, encodePlaces(s.common, places)))
 		s.sent++
