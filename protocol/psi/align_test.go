@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,41 @@ func TestShuffledAndIncomplete(t *testing.T) {
 		}
 		r := run(t, sizing{elements: 100, positions: 150, messages: 2}, sim.Schedule{}, sets...)
 		checkAligned(t, r, sets)
+	}
+}
+
+// The comparer chooses no order: it knows that of the tokens, which the parties'
+// key shuffles.
+func TestComparerDoesNotChooseTheOrder(t *testing.T) {
+	var sets [][][]byte
+	for range 3 {
+		var set [][]byte
+		for i := range 60 {
+			set = append(set, fmt.Appendf(nil, "%d", i))
+		}
+		sets = append(sets, set)
+	}
+	r := run(t, bulk(), sim.Schedule{}, sets...)
+	checkAligned(t, r, sets)
+	p := party(r, 0)
+	byToken, order := slices.Clone(p.course.rows()), p.Order()
+	kept := 0
+	for i := range order {
+		if order[i] == byToken[i] {
+			kept++
+		}
+	}
+	if kept > 10 {
+		t.Errorf("%d of %d rows stand where the comparer put them", kept, len(order))
+	}
+	slices.Sort(byToken)
+	for i, row := range byToken {
+		if i != row {
+			t.Fatalf("place %d of the sorted rows holds %d", i, row)
+		}
+	}
+	if slices.IsSorted(order) {
+		t.Error("the rows stand in the order of their ids")
 	}
 }
 
