@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/mercer-fl/mercer/internal/ristretto"
 	"github.com/mercer-fl/mercer/linalg"
@@ -85,8 +86,7 @@ func psiRows(parties, rows int, alone, whole span, m meeting) []Row {
 // idsOf are the ids of a party: the first half is everybody's, the order its own.
 func idsOf(party, rows int) [][]byte {
 	ids := make([][]byte, rows)
-	for i := range ids {
-		n := (i*7919 + party) % rows
+	for i, n := range rand.New(rand.NewPCG(1, uint64(party))).Perm(rows) {
 		if n >= rows/2 {
 			n += rows * (party + 1)
 		}
