@@ -21,9 +21,12 @@ type outcome struct {
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
-	if o.Crowd != nil {
+	switch {
+	case o.Crowd != nil:
 		o.crowdText(w, p)
-	} else {
+	case o.SecVM != nil:
+		o.devicesText(p)
+	default:
 		p.linef("\n%s in training, %s%s", countOf(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}
 	for _, a := range o.Alone {

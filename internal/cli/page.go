@@ -41,8 +41,11 @@ func page(j *job.Job, r *stage.Result) report.Run {
 		Scores:  scores(r),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
 	}
-	if r.Crowd != nil {
+	switch {
+	case r.Crowd != nil:
 		run.Summary = crowdSummary(j, r)
+	case r.SecVM != nil:
+		run.Summary = devicesSummary(j, r)
 	}
 	for _, name := range timingNames(r.Timings) {
 		if name != "total" {
@@ -116,6 +119,7 @@ func describeLearner(l job.Learner) string {
 	s := string(l.Name) + settings([]parameter{
 		{"C", l.C}, {"nu", l.Nu}, {"epsilon", l.Epsilon}, {"tol", l.Tol}, {"alpha", l.Alpha}, {"noise", l.Noise},
 		{"n_components", float64(l.NComponents)}, {"n_clusters", float64(l.NClusters)}, {"lambda", l.Lambda},
+		{"iterations", float64(l.Iterations)}, {"average", float64(l.Average)},
 	})
 	if l.Probability {
 		s += ", probability"

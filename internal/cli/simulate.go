@@ -112,6 +112,9 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 		}
 		return a.simulateCrowd(ctx, j, ratings, out, seed)
 	}
+	if j.Protocol.Name == job.SecVM {
+		return a.simulateDevices(ctx, j, out, seed)
+	}
 	shares, err := launch.Shares(j, a.loader())
 	if err != nil {
 		return nil, err

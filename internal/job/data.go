@@ -125,7 +125,7 @@ func (d *Data) finish(in *place) error {
 	}
 	if d.Partition.By == Devices {
 		if in.given("scale") && d.Scale != None {
-			return in.refuse("scale", "ratings are not scaled; remove scale")
+			return in.refuse("scale", "what devices hold is not scaled; remove scale")
 		}
 		d.Scale = None
 	}

@@ -86,8 +86,8 @@ func (j *Job) finishRecommender(in *place) error {
 	switch {
 	case crowd != (j.Learner.Name == CFKOMD):
 		return in.refuse("learner", "protocol %s and learner %s do not go together; fedcfk and cf-komd do", j.Protocol.Name, j.Learner.Name)
-	case crowd != (j.Data.Partition.By == Devices):
-		return in.refuse("data", "protocol %s and this partition do not go together; fedcfk takes partition: {by: devices}, and others do not", j.Protocol.Name)
+	case crowd && j.Data.Partition.By != Devices:
+		return in.refuse("data", "protocol %s and this partition do not go together; fedcfk takes partition: {by: devices}", j.Protocol.Name)
 	case !crowd && (j.Data.Like != 0 || j.Data.Test.By != ""):
 		return in.refuse("data", "like and by are of ratings; protocol %s has none", j.Protocol.Name)
 	case !crowd:

@@ -126,6 +126,8 @@ func (j *Job) Deployable() error {
 	switch {
 	case j.Protocol.Name == FedCFK:
 		return errors.New("job: protocol fedcfk among real devices is not in this version; try it with mercer simulate")
+	case j.Protocol.Name == SecVM:
+		return errors.New("job: protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it")
 	case j.Protocol.Name == PooledData:
 		return errors.New("job: protocol pooled has no privacy and runs in simulate only; use okra")
 	case j.Data.Test.Source != "":
@@ -165,6 +167,9 @@ func (j *Job) spec() *section {
 			return err
 		}
 		if err := j.finishMoments(in); err != nil {
+			return err
+		}
+		if err := j.finishSecVM(in); err != nil {
 			return err
 		}
 		return j.finishLabels(in)

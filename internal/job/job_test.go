@@ -472,8 +472,9 @@ func TestLearnersAreKindsOfModels(t *testing.T) {
 			t.Errorf("learner %s is kind %s", l, kind)
 		}
 	}
-	// A recommender's model is a kernel between items, a ridge-classifier's of weights.
-	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, []LearnerName{CFKOMD, RidgeClassifier}) {
+	// A recommender's model is a kernel between items, those of
+	// ridge-classifier and linear-svm are weights.
+	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, []LearnerName{CFKOMD, RidgeClassifier, LinearSVM}) {
 		t.Errorf("%v are no kinds of models", rest)
 	}
 }

@@ -21,8 +21,11 @@ type Learner struct {
 	Noise       float64            // gp: variance of a measurement where that of the labels is 1
 	NComponents int                // kpca
 	NClusters   int                // kmeans
-	Lambda      float64            // cf-komd: price of uneven weights
 	Recommend   int                // cf-komd: items that each person is recommended
+	Lambda      float64            // cf-komd: price of uneven weights; linear-svm: of the squared norm
+	Iterations  int                // linear-svm: steps
+	Average     int                // linear-svm: last weight vectors that are averaged
+	Schedule    Schedule           // linear-svm
 }
 
 // LearnerName names a learner.
@@ -44,16 +47,18 @@ const (
 )
 
 func learnerNames() []LearnerName {
-	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD, RidgeClassifier}
+	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD, RidgeClassifier, LinearSVM}
 }
 
 // laterLearners are planned.
 func laterLearners() []LearnerName {
-	return []LearnerName{"cca", "logistic", "squared", "smooth-hinge", "huber", "linear-svm"}
+	return []LearnerName{"cca", "logistic", "squared", "smooth-hinge", "huber"}
 }
 
 // Classifies says that labels are classes.
-func (n LearnerName) Classifies() bool { return n == SVC || n == NuSVC || n == RidgeClassifier }
+func (n LearnerName) Classifies() bool {
+	return n == SVC || n == NuSVC || n == RidgeClassifier || n == LinearSVM
+}
 
 // Regresses says that labels are numbers.
 func (n LearnerName) Regresses() bool { return n == SVR || n == Ridge || n == GP }
@@ -79,6 +84,8 @@ func (n LearnerName) parameters() []string {
 		return []string{"n_clusters"}
 	case CFKOMD:
 		return []string{"lambda", "recommend"}
+	case LinearSVM:
+		return []string{"lambda", "iterations", "average", "schedule", "class_weight"}
 	}
 	return nil
 }
@@ -101,6 +108,9 @@ func (l *Learner) section() *section {
 		{key: "n_clusters", value: whole{&l.NClusters}},
 		{key: "lambda", value: number{&l.Lambda}},
 		{key: "recommend", value: whole{&l.Recommend}},
+		{key: "iterations", value: whole{&l.Iterations}},
+		{key: "average", value: whole{&l.Average}},
+		{key: "schedule", value: choice[Schedule]{"schedule", &l.Schedule, []Schedule{Pegasos, Published}, nil}},
 	}, finish: l.finish}
 }
 
@@ -145,10 +155,18 @@ func (l *Learner) finishParameter(in *place, key string) error {
 	case "n_clusters":
 		return in.count(key, &l.NClusters, 8)
 	case "lambda":
-		in.fallback(key, &l.Lambda, defaultLambda)
+		in.fallback(key, &l.Lambda, l.Name.lambda())
 		return in.positive(key, l.Lambda)
 	case "recommend":
 		return in.count(key, &l.Recommend, defaultRecommend)
+	case "iterations":
+		return in.count(key, &l.Iterations, defaultIterations)
+	case "average":
+		return in.count(key, &l.Average, defaultAverage)
+	case "schedule":
+		if l.Schedule == "" {
+			l.Schedule = Pegasos
+		}
 	}
 	return nil
 }

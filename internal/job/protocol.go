@@ -26,6 +26,12 @@ type Protocol struct {
 	Participation float64 // share of the people who take part in a round
 	Decoys        int     // other items that a device asks for beside each liked one
 	Omitted       float64 // share of the liked items that a request leaves out
+
+	// Of secvm: see protocol/secvm.
+	Bins     int // of hashed features
+	Hashes   int // bins that one feature falls into
+	Packages int // that every device sends in each window
+	Cohort   int // fewest participants for a step
 }
 
 // ProtocolName names a protocol.
@@ -38,6 +44,7 @@ const (
 	Moments    ProtocolName = "moments"
 	PooledData ProtocolName = "pooled"
 	FedCFK     ProtocolName = "fedcfk"
+	SecVM      ProtocolName = "secvm"
 )
 
 // Encoder names the isometry that OKRA's parties share.
@@ -80,8 +87,8 @@ const (
 
 func (p *Protocol) section() *section {
 	return &section{name: "protocol", fields: []field{
-		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, FedCFK, PooledData},
-			[]ProtocolName{"gram", "fdskl", "secvm"}}, need: "add name: okra"},
+		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, FedCFK, SecVM, PooledData},
+			[]ProtocolName{"gram", "fdskl"}}, need: "add name: okra"},
 		{key: "mode", value: choice[Mode]{"mode", &p.Mode, []Mode{Hardened, Paper}, nil}},
 		{key: "encoder", value: choice[Encoder]{"encoder", &p.Encoder, []Encoder{Hadamard, Haar, Block}, []Encoder{"hbh", "flake"}}},
 		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
@@ -96,6 +103,10 @@ func (p *Protocol) section() *section {
 		{key: "omitted", value: number{&p.Omitted}},
 		{key: "directions", value: whole{&p.Directions}},
 		{key: "classes", value: words{&p.Classes}},
+		{key: "bins", value: whole{&p.Bins}},
+		{key: "hashes", value: whole{&p.Hashes}},
+		{key: "packages", value: whole{&p.Packages}},
+		{key: "cohort", value: whole{&p.Cohort}},
 	}, finish: p.finish}
 }
 
@@ -108,12 +119,14 @@ func (n ProtocolName) parameters() []string {
 		return []string{"mode", "directions", "classes"}
 	case FedCFK:
 		return append(crowdKeys(), "mode")
+	case SecVM:
+		return append(secvmKeys(), "mode", "classes")
 	}
 	return nil
 }
 
 func (p *Protocol) finish(in *place) error {
-	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "classes"}, crowdKeys()) {
+	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "classes"}, crowdKeys(), secvmKeys()) {
 		if in.given(key) && !slices.Contains(p.Name.parameters(), key) {
 			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
 		}
@@ -121,6 +134,8 @@ func (p *Protocol) finish(in *place) error {
 	switch p.Name {
 	case FedCFK:
 		return p.finishCrowd(in)
+	case SecVM:
+		return p.finishSecVM(in)
 	case Moments:
 		return p.finishMoments(in)
 	case PooledData:

@@ -37,6 +37,7 @@ type Result struct {
 	Support    int                 `json:"support_vectors"` // rows that the model holds
 	// Crowd is what there is to say of a job among many devices.
 	Crowd *CrowdResult `json:"crowd,omitempty"`
+	SecVM *SecVMResult `json:"secvm,omitempty"`
 	// Eigenvalues are those of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 )
@@ -73,6 +74,9 @@ func (l Link) message() []byte {
 	return h[:]
 }
 
+// Values returns a copy of the weights.
+func (w Weights) Values() []float64 { return slices.Clone(w.w) }
+
 // HashWeights returns the SHA-256 of weights as they are published.
 func HashWeights(w []float64) [sha256.Size]byte { return sha256.Sum256(EncodeWeights(w)) }
 
@@ -84,13 +88,13 @@ func EncodeWeights(w []float64) []byte {
 }
 
 // DecodeWeights reads weights of this model and checks them.
-func (p Params) DecodeWeights(b []byte) ([]float64, error) {
+func (p Params) DecodeWeights(b []byte) (Weights, error) {
 	if len(b) != 8*p.Features() {
-		return nil, fmt.Errorf("secvm: %d bytes of weights, where the model has %d", len(b), 8*p.Features())
+		return Weights{}, fmt.Errorf("secvm: %d bytes of weights, where the model has %d", len(b), 8*p.Features())
 	}
 	w := make([]float64, p.Features())
 	wire.NewReader(b).Float64s(w)
-	return w, p.CheckWeights(w)
+	return p.Weights(w)
 }
 
 // Encode returns the chain's bytes.

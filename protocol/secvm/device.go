@@ -89,7 +89,7 @@ func NewDevice(p Params, r Record, role Role) (*Device, error) {
 // Answer returns the device's packages of one window: what it says
 // ([Device.AnswerAsPublished]) filled up with cover packages to always the same
 // number, in random order.
-func (d *Device) Answer(iteration uint32, weights []float64, r Random) ([]Package, error) {
+func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package, error) {
 	said, err := d.AnswerAsPublished(iteration, weights)
 	if err != nil {
 		return nil, err
@@ -109,11 +109,11 @@ func (d *Device) Answer(iteration uint32, weights []float64, r Random) ([]Packag
 // record, the bias included, and otherwise only that it takes part; a testing
 // device sends its guess. Weights are those that were published for the
 // iteration. Whoever counts a device's packages learns on which side it lies.
-func (d *Device) AnswerAsPublished(iteration uint32, weights []float64) ([]Package, error) {
-	if err := d.params.CheckWeights(weights); err != nil {
-		return nil, err
+func (d *Device) AnswerAsPublished(iteration uint32, weights Weights) ([]Package, error) {
+	if len(weights.w) != d.params.Features() {
+		return nil, fmt.Errorf("secvm: weights of %d features for a device of %d", len(weights.w), d.params.Features())
 	}
-	score := d.record.Vector.Score(weights)
+	score := d.record.Vector.Score(weights.w)
 	var said []Package
 	switch {
 	case d.role == Test:
@@ -161,18 +161,21 @@ func (d *Device) subgradient() []Package {
 	return list
 }
 
-// CheckWeights refuses weights that a device does not answer.
-func (p Params) CheckWeights(w []float64) error {
+// Weights are weights that have been checked, and do not change.
+type Weights struct{ w []float64 }
+
+// Weights checks weights and takes them over. A device answers no others.
+func (p Params) Weights(w []float64) (Weights, error) {
 	if len(w) != p.Features() {
-		return fmt.Errorf("secvm: %d weights, where the model has %d", len(w), p.Features())
+		return Weights{}, fmt.Errorf("secvm: %d weights, where the model has %d", len(w), p.Features())
 	}
 	for _, v := range w {
 		if math.IsNaN(v) {
-			return errors.New("secvm: a weight that is no number")
+			return Weights{}, errors.New("secvm: a weight that is no number")
 		}
 		if math.Abs(v) > p.spec.MaxWeight {
-			return fmt.Errorf("secvm: a weight of %g, where the model promised at most %g", v, p.spec.MaxWeight)
+			return Weights{}, fmt.Errorf("secvm: a weight of %g, where the model promised at most %g", v, p.spec.MaxWeight)
 		}
 	}
-	return nil
+	return Weights{w}, nil
 }

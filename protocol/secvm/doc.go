@@ -15,7 +15,7 @@
 //
 //	tally := secvm.NewTally(p)
 //	err = tally.Add(pkg) // one by one, in any order
-//	sum, n := tally.Gradient()
+//	sum, n, err := tally.Gradient(1, 1)
 //
 // There is no session and no member here, hence no protocol.Machine: devices come
 // and go, and whoever holds a token may speak.

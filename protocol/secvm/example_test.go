@@ -13,7 +13,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	weights := make([]float64, p.Features())
+	weights, err := p.Weights(make([]float64, p.Features()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	tally := secvm.NewTally(p)
 	for i, words := range [][]string{{"sea", "salt"}, {"stone", "salt"}} {
 		d, err := secvm.NewDevice(p, secvm.Record{Vector: p.Vector(words), Label: int8(2*i - 1)}, secvm.Train)

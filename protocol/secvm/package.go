@@ -1,10 +1,8 @@
 package secvm
 
 import (
-	"errors"
+	"encoding/binary"
 	"fmt"
-
-	"github.com/mercer-fl/mercer/internal/wire"
 )
 
 // Kind says what a package is about.
@@ -34,29 +32,25 @@ type Package struct {
 }
 
 // Encode returns the package's bytes, always as many.
-func (p Package) Encode() []byte {
-	var w wire.Writer
-	w.Uint64(p.Tag)
-	w.Uint32(p.Iteration)
-	w.Uint32(p.Index)
-	w.Uint8(uint8(p.Kind))
-	w.Uint8(uint8(p.Value))
-	w.Uint8(uint8(p.Guess))
-	w.Fixed(make([]byte, PackageSize-19))
-	return w.Bytes()
+func (p Package) Encode() []byte { return p.Append(make([]byte, 0, PackageSize)) }
+
+// Append appends the package's bytes to b.
+func (p Package) Append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, p.Tag)
+	b = binary.LittleEndian.AppendUint32(b, p.Iteration)
+	b = binary.LittleEndian.AppendUint32(b, p.Index)
+	return append(b, byte(p.Kind), byte(p.Value), byte(p.Guess), 0, 0, 0, 0, 0)
 }
 
 // DecodePackage reads what Encode writes.
 func DecodePackage(b []byte) (Package, error) {
-	r := wire.NewReader(b)
-	p := Package{Tag: r.Uint64(), Iteration: r.Uint32(), Index: r.Uint32()}
-	p.Kind, p.Value, p.Guess = Kind(r.Uint8()), int8(r.Uint8()), int8(r.Uint8())
-	var padding [PackageSize - 19]byte
-	r.Fixed(padding[:])
-	if padding != [len(padding)]byte{} {
-		r.Fail(errors.New("padding that is not zero"))
+	if len(b) != PackageSize || b[19]|b[20]|b[21]|b[22]|b[23] != 0 {
+		return Package{}, fmt.Errorf("secvm: a package has %d bytes and ends in zeros", PackageSize)
 	}
-	return p, r.Close("secvm: a package")
+	return Package{
+		Tag: binary.LittleEndian.Uint64(b), Iteration: binary.LittleEndian.Uint32(b[8:]), Index: binary.LittleEndian.Uint32(b[12:]),
+		Kind: Kind(b[16]), Value: int8(b[17]), Guess: int8(b[18]),
+	}, nil
 }
 
 // valid refuses packages that no device sends.

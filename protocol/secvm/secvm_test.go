@@ -98,9 +98,9 @@ func TestGoldenTraining(t *testing.T) {
 			tally := secvm.NewTally(p)
 			for k, row := range rows {
 				d := device(t, p, row.Vector, row.Label, secvm.Train)
-				add(t, tally, answer(t, d, uint32(i), learner.Weights(), byte(k)))
+				add(t, tally, answer(t, p, d, uint32(i), learner.Weights(), byte(k)))
 			}
-			sum, n, err := tally.Gradient(1)
+			sum, n, err := tally.Gradient(1, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,9 +122,18 @@ func near(t *testing.T, got, want []float64) {
 	}
 }
 
-func answer(t testing.TB, d *secvm.Device, iteration uint32, w []float64, seed byte) []secvm.Package {
+func checked(t testing.TB, p secvm.Params, w []float64) secvm.Weights {
 	t.Helper()
-	list, err := d.Answer(iteration, w, random(seed))
+	ok, err := p.Weights(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ok
+}
+
+func answer(t testing.TB, p secvm.Params, d *secvm.Device, iteration uint32, w []float64, seed byte) []secvm.Package {
+	t.Helper()
+	list, err := d.Answer(iteration, checked(t, p, w), random(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +161,7 @@ func TestMerge(t *testing.T) {
 	var all []secvm.Package
 	for i := range 20 {
 		v := secvm.Vector{{i % 16, 1 + i%3}}
-		all = append(all, answer(t, device(t, p, v, int8(1-i%2*2), secvm.Role(i%5/4)), 0, w, byte(i))...)
+		all = append(all, answer(t, p, device(t, p, v, int8(1-i%2*2), secvm.Role(i%5/4)), 0, w, byte(i))...)
 	}
 	whole, shards := secvm.NewTally(p), []*secvm.Tally{secvm.NewTally(p), secvm.NewTally(p)}
 	add(t, whole, all)
@@ -171,7 +180,7 @@ func TestMerge(t *testing.T) {
 	if whole.Count() != 16 || whole.Tests[0].Total+whole.Tests[1].Total != 4 {
 		t.Errorf("%d participants, %v tests", whole.Count(), whole.Tests)
 	}
-	sum, n, err := whole.Gradient(3)
+	sum, n, err := whole.Gradient(1, 3)
 	if err != nil || n != float64(whole.Participants[0])+3*float64(whole.Participants[1]) {
 		t.Errorf("n %g, %v", n, err)
 	}
@@ -187,7 +196,7 @@ func TestStrictHinge(t *testing.T) {
 	d := device(t, p, secvm.Vector{{3, 2}}, -1, secvm.Train)
 	for score, want := range map[float64]int{-1: 1, -.999: 4, 0: 4, 5: 4, -2: 1} {
 		w[3] = score / 2
-		list, err := d.AnswerAsPublished(0, w)
+		list, err := d.AnswerAsPublished(0, checked(t, p, w))
 		if err != nil || len(list) != want {
 			t.Errorf("score %g: %d packages, want %d; %v", score, len(list), want, err)
 		}
@@ -250,7 +259,7 @@ func TestRefused(t *testing.T) {
 	if tally.Count() != 0 || tally.Covers != 0 {
 		t.Error("what was refused changed the tally")
 	}
-	if _, _, err := tally.Gradient(2); err == nil {
+	if _, _, err := tally.Gradient(1, 2); err == nil {
 		t.Error("weighted classes that nobody told")
 	}
 	if tally.Merge(secvm.NewTally(params(t, func(s *secvm.Spec) { s.Bins = 4 }))) == nil {
@@ -298,7 +307,7 @@ func FuzzDecode(f *testing.F) {
 		if q, err := secvm.DecodePackage(b); err == nil && !bytes.Equal(q.Encode(), b) {
 			t.Error("a package has two encodings")
 		}
-		if w, err := p.DecodeWeights(b); err == nil && !bytes.Equal(secvm.EncodeWeights(w), b) {
+		if w, err := p.DecodeWeights(b); err == nil && !bytes.Equal(secvm.EncodeWeights(w.Values()), b) {
 			t.Error("weights have two encodings")
 		}
 		if c, err := secvm.DecodeChain(b); err == nil && !bytes.Equal(c.Encode(), b) {

@@ -72,16 +72,17 @@ func (t *Tally) Count() int { return int(t.Participants[0] + t.Participants[1]) 
 func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
 
 // Gradient returns the sum of the subgradients, and n, the sum of the
-// participants' weights: a participant of label +1 weighs weight, one of label
-// -1 weighs 1. A weight other than 1 needs [Spec.Classes]. The published server
-// uses (weight+1) N / (2 weight) for n, as if the classes were equally large.
-func (t *Tally) Gradient(weight float64) (sum []float64, n float64, err error) {
-	if weight != 1 && !t.params.spec.Classes {
-		return nil, 0, fmt.Errorf("secvm: classes are weighted by %g, and participants do not tell theirs", weight)
+// participants' weights, where those of label -1 weigh minus and those of +1
+// weigh plus. Different weights need [Spec.Classes]. The published server, which
+// weighs plus, uses (plus+1) N / (2 plus) for n, as if the classes were equally
+// large.
+func (t *Tally) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
+	if minus != plus && !t.params.spec.Classes {
+		return nil, 0, fmt.Errorf("secvm: classes are weighted by %g and %g, and participants do not tell theirs", minus, plus)
 	}
 	sum = make([]float64, len(t.Plus))
 	for j := range sum {
-		sum[j] = weight*float64(t.Plus[j]) - float64(t.Minus[j])
+		sum[j] = plus*float64(t.Plus[j]) - minus*float64(t.Minus[j])
 	}
-	return sum, float64(t.Participants[0]) + weight*float64(t.Participants[1]), nil
+	return sum, minus*float64(t.Participants[0]) + plus*float64(t.Participants[1]), nil
 }

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// simulateDevices runs a job among anonymous devices, and leaves its results in
+// out.
+func (a *app) simulateDevices(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (r Result, err error) {
+	load := a.loader()
+	rows, err := load(j.Data.Source, j.Data)
+	if err != nil {
+		return nil, err
+	}
+	var heldOut *dataset.Set
+	if j.Data.Test.Source != "" {
+		if heldOut, err = load(j.Data.Test.Source, j.Data); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.MkdirTemp("", "mercer-simulate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	result, err := orAbandon(ctx, func() (*stage.Result, error) {
+		cpu, _ := daemon.Usage()
+		bars := a.progress()
+		defer bars.Close()
+		result, err := simulate.Devices(ctx, simulate.DevicesConfig{
+			Job: j, Rows: rows, HeldOut: heldOut, Dir: dir, Seed: seed,
+			Progress: func(p protocol.Progress) { bars.Step("", p) },
+		})
+		if err != nil {
+			return nil, err
+		}
+		used, peak := daemon.Usage()
+		result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
+		return result, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.finish(j, result, out)
+}
+
+// devicesText is what a job among anonymous devices tells beside its figures.
+func (o outcome) devicesText(p *printer) {
+	s := o.SecVM
+	p.linef("\nData: %s", s.Source)
+	p.linef("%d devices train and %d test; %d windows of %d packages of %d bytes from each; %d bins",
+		s.Trainers, s.Testers, s.Windows, s.Packages, s.PackageBytes, s.Bins)
+	if s.Sampled > 0 {
+		p.linef("%s had more to say than packages, and sampled it", countOf(s.Sampled, "device"))
+	}
+	for _, c := range s.Classes {
+		p.linef("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
+	}
+	if s.PooledC > 0 {
+		p.linef("pooled: the best of six values of C on the held-out records, %g", s.PooledC)
+	}
+}
+
+// devicesSummary is the head of the report.
+func devicesSummary(j *job.Job, r *stage.Result) []report.Row {
+	s := r.SecVM
+	return []report.Row{
+		{Label: "Data", Value: s.Source},
+		{Label: "Devices", Value: fmt.Sprintf("%d train, %d test", s.Trainers, s.Testers)},
+		{Label: "Protocol", Value: fmt.Sprintf("%s, %d bins, mode %s", j.Protocol.Name, s.Bins, j.Protocol.Mode)},
+		{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", s.Packages, s.PackageBytes, s.Windows)},
+		{Label: "Learner", Value: describeLearner(j.Learner)},
+	}
+}

@@ -1,0 +1,83 @@
+package job
+
+// LinearSVM is the support vector machine of learn/hinge.
+const LinearSVM LearnerName = "linear-svm"
+
+// Schedule says how long a step of linear-svm is; see learn/hinge.
+type Schedule string
+
+// The schedules.
+const (
+	Pegasos   Schedule = "pegasos"
+	Published Schedule = "published"
+)
+
+// Defaults of SecVM. Devices refuse
+// models with a smaller cohort.
+const (
+	defaultBins         = 1 << 14
+	defaultPackages     = 64
+	defaultCohort       = 100
+	defaultIterations   = 300
+	defaultAverage      = 2 // as published
+	defaultLinearLambda = 1e-3
+)
+
+// secvmKeys are the keys of a protocol of anonymous packages.
+func secvmKeys() []string { return []string{"bins", "hashes", "packages", "cohort"} }
+
+// lambda is a learner's default.
+func (n LearnerName) lambda() float64 {
+	if n == LinearSVM {
+		return defaultLinearLambda
+	}
+	return defaultLambda
+}
+
+func (p *Protocol) finishSecVM(in *place) error {
+	if p.Mode == "" {
+		p.Mode = Hardened
+	}
+	if len(p.Classes) != 0 && len(p.Classes) != 2 {
+		return in.refuse("classes", "secvm tells two classes apart; name two, the second is the positive one")
+	}
+	for _, f := range []struct {
+		key      string
+		dst      *int
+		fallback int
+	}{{"bins", &p.Bins, defaultBins}, {"hashes", &p.Hashes, 1}, {"packages", &p.Packages, defaultPackages}, {"cohort", &p.Cohort, defaultCohort}} {
+		if err := in.count(f.key, f.dst, f.fallback); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishSecVM checks that protocol, learner, kernel and data are all of a crowd
+// with one labelled record each, or none is.
+func (j *Job) finishSecVM(in *place) error {
+	crowd := j.Protocol.Name == SecVM
+	switch {
+	case crowd != (j.Learner.Name == LinearSVM):
+		return in.refuse("learner", "protocol %s and learner %s do not go together; secvm and linear-svm do", j.Protocol.Name, j.Learner.Name)
+	case !crowd && j.Protocol.Name != FedCFK && j.Data.Partition.By == Devices:
+		return in.refuse("data", "protocol %s has no devices; partition: {by: rows, parties: [north, south]}", j.Protocol.Name)
+	case !crowd:
+		return nil
+	case j.Data.Partition.By != Devices:
+		return in.refuse("data", "secvm has a device for each row; write partition: {by: devices}")
+	case j.Data.Partition.Dropout > 0:
+		return in.refuse("data", "dropout is of fedcfk's devices; remove it")
+	case j.Data.Source == "" || j.Data.ID != "" || j.Data.Folds > 0:
+		return in.refuse("data", "secvm reads one source; it has no sources, id or folds")
+	case j.Kernel.Name != Linear:
+		return in.refuse("kernel", "secvm has kernel linear only, not %s", j.Kernel.Name)
+	case j.Prediction == Open:
+		return in.refuse("prediction", "secvm has no prediction: open, since every device predicts for itself; remove it")
+	case in.given("compare") && j.Compares(Alone):
+		return in.refuse("compare", "one device alone has a single row; write compare: [pooled] or []")
+	case !in.given("compare"):
+		j.Compare = []Comparison{Pooled}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package job
+
+import (
+	"strings"
+	"testing"
+)
+
+const anonymous = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: anonymous}
+spec:
+  data:
+    source: words.svm
+    label: label
+    partition: {by: devices}
+    test: {fraction: 0.2}
+  protocol: {name: secvm}
+  kernel: {name: linear}
+  learner: {name: linear-svm}
+`
+
+func TestSecVMDefaults(t *testing.T) {
+	j, err := Parse("job.yaml", []byte(anonymous))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, l := j.Protocol, j.Learner
+	if p.Mode != Hardened || p.Bins != 1<<14 || p.Hashes != 1 || p.Packages != 64 || p.Cohort != 100 || j.Data.Scale != None {
+		t.Errorf("%+v", p)
+	}
+	if l.Lambda != 1e-3 || l.Iterations != 300 || l.Average != 2 || l.Schedule != Pegasos {
+		t.Errorf("%+v", l)
+	}
+	if err := j.Simulable(); err != nil {
+		t.Error(err)
+	}
+	if err := j.Deployable(); err == nil || !strings.Contains(err.Error(), "mercer gateway") {
+		t.Errorf("submitted to parties: %v", err)
+	}
+	checkRoundTrip(t, j)
+}
+
+func TestBadSecVM(t *testing.T) {
+	for name, tt := range map[string]struct{ old, bad, want string }{
+		"encoder":        {"{name: secvm}", "{name: secvm, wire: float32}", "job.yaml:10: protocol secvm has no wire; remove it"},
+		"bins elsewhere": {"{name: secvm}", "{name: okra, bins: 7}", "job.yaml:10: protocol okra has no bins; remove it"},
+		"bins":           {"{name: secvm}", "{name: secvm, bins: 0}", "job.yaml:10: bins is 0; write a whole number from 1"},
+		"classes":        {"{name: secvm}", "{name: secvm, classes: [a, b, c]}", "job.yaml:10: secvm tells two classes apart; name two, the second is the positive one"},
+		"learner":        {"{name: linear-svm}", "{name: svc}", "job.yaml:12: protocol secvm and learner svc do not go together; secvm and linear-svm do"},
+		"protocol":       {"{name: secvm}", "{name: okra}", "job.yaml:12: protocol okra and learner linear-svm do not go together; secvm and linear-svm do"},
+		"C":              {"{name: linear-svm}", "{name: linear-svm, C: 1}", "job.yaml:12: learner linear-svm has no C; remove it"},
+		"schedule":       {"{name: linear-svm}", "{name: linear-svm, schedule: fast}", `job.yaml:12: unknown schedule "fast"; this version has pegasos, published`},
+		"iterations":     {"{name: linear-svm}", "{name: linear-svm, iterations: -1}", "job.yaml:12: iterations is -1; write a whole number from 1"},
+		"kernel":         {"{name: linear}", "{name: rbf, gamma: 1}", "job.yaml:11: secvm has kernel linear only, not rbf"},
+		"rows":           {"{by: devices}", "{parties: [a, b]}", "job.yaml:5: secvm has a device for each row; write partition: {by: devices}"},
+		"dropout":        {"{by: devices}", "{by: devices, dropout: .1}", "job.yaml:5: dropout is of fedcfk's devices; remove it"},
+		"folds":          {"{fraction: 0.2}", "{fraction: 0.2}\n    folds: 3", "job.yaml:5: secvm reads one source; it has no sources, id or folds"},
+		"no label":       {"    label: label\n", "", "job.yaml:5: data has no label; add label: and the name of the column that holds the classes"},
+		"alone":          {"{name: linear-svm}", "{name: linear-svm}\n  compare: [alone]", "job.yaml:13: one device alone has a single row; write compare: [pooled] or []"},
+		"prediction":     {"{name: linear-svm}", "{name: linear-svm}\n  prediction: open", "job.yaml:13: secvm has no prediction: open, since every device predicts for itself; remove it"},
+	} {
+		if !strings.Contains(anonymous, tt.old) {
+			t.Fatalf("%s: nothing to replace", name)
+		}
+		_, err := Parse("job.yaml", []byte(strings.Replace(anonymous, tt.old, tt.bad, 1)))
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s\n got %v\nwant %s", name, err, tt.want)
+		}
+	}
+	okraOnDevices := strings.NewReplacer("{name: secvm}", "{name: okra}", "{name: linear-svm}", "{name: svc}").Replace(anonymous)
+	if _, err := Parse("job.yaml", []byte(okraOnDevices)); err == nil || !strings.Contains(err.Error(), "protocol okra has no devices") {
+		t.Errorf("okra on devices: %v", err)
+	}
+}

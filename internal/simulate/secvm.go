@@ -1,0 +1,303 @@
+package simulate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// DevicesConfig says how to simulate a job of protocol secvm.
+type DevicesConfig struct {
+	Job      *job.Job
+	Rows     *dataset.Set // a device for each
+	HeldOut  *dataset.Set // devices that only test; nil if roles are drawn
+	Dir      string       // for the model
+	Seed     func(label string) [32]byte
+	Progress func(protocol.Progress)
+}
+
+// records is a crowd with one labelled record each.
+type records struct {
+	DevicesConfig
+	server   *stage.SecVM
+	classes  [2]string
+	devices  []*secvm.Device
+	random   []*prg.Stream
+	profiles []secvm.Record // whole, as the comparisons see them
+	roles    []secvm.Role
+	sampled  int // records that had more units than packages
+	result   *stage.Result
+	tests    *secvm.Tally // of the last window
+	curve    *averages
+}
+
+// Devices runs the job: every row is a device that answers every window with as
+// many packages as all others, encoded and counted one by one. There are no
+// tokens and no relay; see the programs for these.
+func Devices(ctx context.Context, c DevicesConfig) (*stage.Result, error) {
+	first := time.Now()
+	r, err := enlist(c)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"protocol", r.train}, {"evaluate", r.evaluate}, {"compare", r.compare}} {
+		began := time.Now()
+		if err := step.do(ctx); err != nil {
+			return nil, err
+		}
+		r.result.Timings[step.name] = time.Since(began).Seconds()
+	}
+	r.result.Timings["total"] = time.Since(first).Seconds()
+	return r.result, nil
+}
+
+// Features names the features of a row: the numbers, from 1, of the columns
+// that are not zero. Devices hash the names.
+func Features(t dataset.Table, row int) []string {
+	var names []string
+	t.Each(row, func(col int, value float64) {
+		if value != 0 {
+			names = append(names, strconv.Itoa(col+1))
+		}
+	})
+	return names
+}
+
+// enlist gives every row a device.
+func enlist(c DevicesConfig) (*records, error) {
+	r := &records{DevicesConfig: c}
+	labels := c.Rows.Labels
+	if c.HeldOut != nil {
+		labels = append(labels[:len(labels):len(labels)], c.HeldOut.Labels...)
+	}
+	var err error
+	if r.classes, err = twoClasses(c.Job, labels); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Rows.Name, err)
+	}
+	if r.server, err = stage.NewSecVM(c.Job, r.classes); err != nil {
+		return nil, err
+	}
+	if r.roles, err = r.drawRoles(); err != nil {
+		return nil, err
+	}
+	r.curve = newAverages()
+	r.add(c.Rows)
+	if c.HeldOut != nil {
+		r.add(c.HeldOut)
+	}
+	cohort := c.Job.Protocol.Cohort
+	if n := len(r.with(secvm.Train)); n < cohort {
+		return nil, fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", c.Rows.Name, n, cohort)
+	}
+	if len(r.with(secvm.Test)) == 0 {
+		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.Rows.Name)
+	}
+	r.result = &stage.Result{
+		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []stage.Cell{},
+		Training: len(r.with(secvm.Train)), HeldOut: len(r.with(secvm.Test)),
+	}
+	return r, nil
+}
+
+// twoClasses returns the job's classes, or else those of the labels.
+func twoClasses(j *job.Job, labels []string) ([2]string, error) {
+	if labels == nil {
+		return [2]string{}, fmt.Errorf("there is no column %q to take the labels from", j.Data.Label)
+	}
+	found, _ := dataset.Classes(labels)
+	if len(found) != 2 {
+		return [2]string{}, fmt.Errorf("there are %d classes; secvm tells two apart", len(found))
+	}
+	if len(j.Protocol.Classes) == 0 {
+		return [2]string(found), nil
+	}
+	for _, class := range found {
+		if class != j.Protocol.Classes[0] && class != j.Protocol.Classes[1] {
+			return [2]string{}, fmt.Errorf("there is a class %q, which the job's classes do not name", class)
+		}
+	}
+	return [2]string(j.Protocol.Classes), nil
+}
+
+// drawRoles lets every device draw its role, unless the job says which rows are
+// held out.
+func (r *records) drawRoles() ([]secvm.Role, error) {
+	rows := r.Rows.X.Rows()
+	roles := make([]secvm.Role, rows)
+	switch t := r.Job.Data.Test; {
+	case r.HeldOut != nil:
+		for range r.HeldOut.X.Rows() {
+			roles = append(roles, secvm.Test)
+		}
+	case t.Every > 0:
+		_, test, err := dataset.Every(rows, t.Every)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range test {
+			roles[i] = secvm.Test
+		}
+	default:
+		for i := range roles {
+			roles[i] = secvm.Cast(t.Fraction, prg.New(r.Seed(fmt.Sprintf("role/%d", i)), "simulate/role"))
+		}
+	}
+	return roles, nil
+}
+
+// add makes devices of rows. Records of more units than packages are sampled,
+// once, as a device would.
+func (r *records) add(s *dataset.Set) {
+	p := r.server.Params()
+	for i := range s.X.Rows() {
+		n := len(r.profiles)
+		record := secvm.Record{Vector: p.Vector(Features(s.X, i)), Label: 1}
+		if s.Labels[i] == r.classes[0] {
+			record.Label = -1
+		}
+		r.profiles = append(r.profiles, record)
+		r.random = append(r.random, prg.New(r.Seed(fmt.Sprintf("device/%d", n)), "simulate/device"))
+		if record.Vector.Units() > p.Room() {
+			record.Vector = record.Vector.Sample(p.Room(), r.random[n])
+			r.sampled++
+		}
+		d, err := secvm.NewDevice(p, record, r.roles[n])
+		if err != nil {
+			panic(err) // a record of this function
+		}
+		r.devices = append(r.devices, d)
+	}
+}
+
+// train goes through all windows.
+func (r *records) train(ctx context.Context) error {
+	total := r.Job.Learner.Iterations + 1
+	for !r.server.Done() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		iteration, weights := r.server.Published()
+		checked, err := r.server.Params().Weights(weights)
+		if err != nil {
+			return err
+		}
+		tally, err := r.window(iteration, checked)
+		if err != nil {
+			return err
+		}
+		if iteration == 0 {
+			r.leak(tally)
+		}
+		r.follow(int(iteration), weights)
+		r.tests = tally
+		over, err := r.server.Close(tally)
+		if err != nil {
+			return err
+		}
+		if !over {
+			return errors.New("simulate: too few participants for a step") // enlist has counted them
+		}
+		if r.Progress != nil {
+			r.Progress(protocol.Progress{Stage: "windows", Done: int64(iteration) + 1, Total: int64(total)})
+		}
+	}
+	return r.save()
+}
+
+// window has all devices answer, and counts their packages in shards.
+func (r *records) window(iteration uint32, weights secvm.Weights) (*secvm.Tally, error) {
+	const shard = 256
+	shards := (len(r.devices) + shard - 1) / shard
+	tallies, errs := make([]*secvm.Tally, shards), make([]error, shards)
+	linalg.For(shards, 1, func(lo, hi int) {
+		for s := lo; s < hi; s++ {
+			tallies[s] = secvm.NewTally(r.server.Params())
+			for i := s * shard; i < min((s+1)*shard, len(r.devices)); i++ {
+				errs[s] = errors.Join(errs[s], r.deliver(tallies[s], i, iteration, weights))
+			}
+		}
+	})
+	total := secvm.NewTally(r.server.Params())
+	for s, t := range tallies {
+		if errs[s] != nil {
+			return nil, errs[s]
+		}
+		if err := total.Merge(t); err != nil {
+			return nil, err
+		}
+	}
+	return total, nil
+}
+
+// deliver carries one device's packages to the tally, as bytes.
+func (r *records) deliver(t *secvm.Tally, device int, iteration uint32, weights secvm.Weights) error {
+	packages, err := r.answer(device, iteration, weights)
+	if err != nil {
+		return err
+	}
+	var b [secvm.PackageSize]byte
+	for _, one := range packages {
+		arrived, err := secvm.DecodePackage(one.Append(b[:0]))
+		if err != nil {
+			return err
+		}
+		if err := t.Add(arrived); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([]secvm.Package, error) {
+	if r.Job.Protocol.Mode == job.Paper {
+		return r.devices[device].AnswerAsPublished(iteration, weights)
+	}
+	return r.devices[device].Answer(iteration, weights, r.random[device])
+}
+
+// leak notes what the first window, in which every device sends its record,
+// tells of single ones.
+func (r *records) leak(t *secvm.Tally) {
+	rare := 0
+	for _, side := range [][]uint64{t.Minus, t.Plus} {
+		for _, n := range side {
+			if n == 1 {
+				rare++
+			}
+		}
+	}
+	r.result.Leakage = stage.SecVMLeakage(stage.SecVMFacts{
+		Params: r.server.Params(), Published: r.Job.Protocol.Mode == job.Paper, Participants: t.Count(), Rare: rare,
+	})
+}
+
+// save leaves the model.
+func (r *records) save() error {
+	b := r.server.Model().Encode()
+	path := filepath.Join(r.Dir, "model")
+	if err := disk.Replace(path, b); err != nil {
+		return err
+	}
+	hash := sha256.Sum256(b)
+	r.result.Models = []stage.Model{{Party: "gateway", Path: path, SHA256: hex.EncodeToString(hash[:])}}
+	r.result.ModelHash = stage.HashModels(r.result.Models)
+	return nil
+}

@@ -1,0 +1,172 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+const anonymous = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: anonymous}
+spec:
+  data:
+    source: words.svm
+    label: label
+    partition: {by: devices}
+    test: {fraction: 0.25}
+  protocol: {name: secvm, bins: 64, packages: 24, cohort: 50}
+  kernel: {name: linear}
+  learner: {name: linear-svm, lambda: 0.01, iterations: 40}
+`
+
+// words makes records up whose label follows from two of forty words.
+func words(rows int) *dataset.Set {
+	r := rand.New(rand.NewPCG(1, 2))
+	start, cols, values, labels := []int{0}, []int32{}, []float64{}, []string{}
+	for range rows {
+		label := []string{"-1", "+1"}[r.IntN(2)]
+		for c := range int32(40) {
+			chance := .2
+			if c == 7 && label == "+1" || c == 11 && label == "-1" {
+				chance = .9
+			}
+			if r.Float64() < chance {
+				cols, values = append(cols, c), append(values, 1)
+			}
+		}
+		start, labels = append(start, len(cols)), append(labels, label)
+	}
+	x, err := dataset.NewCSR(40, start, cols, values)
+	if err != nil {
+		panic(err)
+	}
+	return &dataset.Set{Name: "words", X: x, Labels: labels}
+}
+
+func devicesConfig(t *testing.T, text string) DevicesConfig {
+	t.Helper()
+	j, err := job.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return DevicesConfig{Job: j, Rows: words(400), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
+}
+
+func runDevices(t *testing.T, c DevicesConfig) *stage.Result {
+	t.Helper()
+	r, err := Devices(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The crowd learns nearly what pooled data would, and leaves a model that
+// predicts as the testing devices did.
+func TestDevices(t *testing.T) {
+	c := devicesConfig(t, anonymous)
+	r := runDevices(t, c)
+	if got, pooled := r.Metrics["accuracy"], r.Pooled["accuracy"]; got < .85 || got < pooled-.02 {
+		t.Errorf("accuracy %.3f, pooled %.3f", got, pooled)
+	}
+	s := r.SecVM
+	if s.Trainers+s.Testers != 400 || s.Testers < 70 || s.Testers > 130 || s.Windows != 41 || s.Sampled != 0 {
+		t.Errorf("%+v", s)
+	}
+	b, err := os.ReadFile(r.Models[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := stage.DecodeLinearModel(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, label := range c.Rows.Labels {
+		if m.Predict(Features(c.Rows.X, i)) == label {
+			right++
+		}
+	}
+	if got := float64(right) / 400; got < .85 {
+		t.Errorf("the model predicts %.3f of all records", got)
+	}
+	if last := s.Curve[len(s.Curve)-1]; last.Iteration != 39 || last.Averaged != 10 {
+		t.Errorf("the curve ends with %+v", last)
+	}
+}
+
+// Covers, roles and the order of packages change nothing that is learnt.
+func TestDevicesAsPublished(t *testing.T) {
+	hardened := runDevices(t, devicesConfig(t, anonymous))
+	paper := runDevices(t, devicesConfig(t, strings.Replace(anonymous, "{name: secvm,", "{name: secvm, mode: paper,", 1)))
+	if hardened.ModelHash != paper.ModelHash {
+		t.Error("the two modes end in different models")
+	}
+	if !strings.Contains(fmt.Sprint(paper.Leakage["broker"]), "mode: paper") {
+		t.Errorf("%v", paper.Leakage["broker"])
+	}
+}
+
+// A source of its own for tests, weighted classes, records cut to the packages.
+func TestDevicesHeldOut(t *testing.T) {
+	text := strings.NewReplacer("{fraction: 0.25}", "{source: more.svm}", "packages: 24", "packages: 8",
+		"iterations: 40}", `iterations: 40, class_weight: {"+1": 4}}`).Replace(anonymous)
+	c := devicesConfig(t, text)
+	c.HeldOut = c.Rows.Subset(slices.Collect(func(yield func(int) bool) {
+		for i := 0; i < 100 && yield(i); i++ {
+		}
+	}))
+	r := runDevices(t, c)
+	if r.SecVM.Testers != 100 || r.SecVM.Trainers != 400 || r.SecVM.Sampled == 0 {
+		t.Errorf("%+v", r.SecVM)
+	}
+	plain := runDevices(t, devicesConfig(t, anonymous))
+	share := func(c stage.ClassTest) float64 { return float64(c.Correct) / float64(c.Tested) }
+	if share(r.SecVM.Classes[1]) < share(plain.SecVM.Classes[1]) {
+		t.Errorf("the class of weight 4 is predicted right in %.3f, without it in %.3f", share(r.SecVM.Classes[1]), share(plain.SecVM.Classes[1]))
+	}
+}
+
+func TestBadDevices(t *testing.T) {
+	for want, change := range map[string]func(*DevicesConfig){
+		"there are 1 classes":                   func(c *DevicesConfig) { c.Rows.Labels = slices.Repeat([]string{"a"}, 400) },
+		"no column":                             func(c *DevicesConfig) { c.Rows.Labels = nil },
+		"lower cohort":                          func(c *DevicesConfig) { c.Job.Protocol.Cohort = 390 },
+		`which the job's classes do not name`:   func(c *DevicesConfig) { c.Job.Protocol.Classes = []string{"a", "b"} },
+		`class_weight names class "malignant"`:  func(c *DevicesConfig) { c.Job.Learner.ClassWeight = map[string]float64{"malignant": 2} },
+		"use 3 (that it takes part, its bias, ": func(c *DevicesConfig) { c.Job.Protocol.Packages = 2 },
+	} {
+		c := devicesConfig(t, anonymous)
+		change(&c)
+		if _, err := Devices(context.Background(), c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func FuzzDecodeLinearModel(f *testing.F) {
+	j, err := job.Parse("job.yaml", []byte(anonymous))
+	if err != nil {
+		f.Fatal(err)
+	}
+	s, err := stage.NewSecVM(j, [2]string{"a", "b"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(s.Model().Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := stage.DecodeLinearModel(b); err == nil && string(m.Encode()) != string(b) {
+			t.Error("a model has two encodings")
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package simulate
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// averages follows means of the last weight vectors on the held-out records, as
+// figure 2 of the paper does. Only the launching process sees these whole.
+type averages struct {
+	counts []int
+	last   [][]float64 // as many as the greatest count
+	points []stage.AveragePoint
+}
+
+func newAverages() *averages { return &averages{counts: []int{1, 2, 5, 10, 50}} }
+
+// note takes the weights of an iteration, and measures if asked to.
+func (a *averages) note(iteration int, w []float64, measure func(w []float64) float64) {
+	if a.last = append(a.last, w); len(a.last) > slices.Max(a.counts) {
+		a.last = a.last[1:]
+	}
+	if measure == nil {
+		return
+	}
+	for _, n := range a.counts {
+		if n <= len(a.last) {
+			a.points = append(a.points, stage.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(a.last[len(a.last)-n:]))})
+		}
+	}
+}
+
+func mean(vectors [][]float64) []float64 {
+	m := make([]float64, len(vectors[0]))
+	for _, v := range vectors {
+		for j, x := range v {
+			m[j] += x / float64(len(vectors))
+		}
+	}
+	return m
+}
+
+// follow notes an iteration's weights. The first ten are measured, and some
+// thirty of the others.
+func (r *records) follow(iteration int, w []float64) {
+	if iteration == 0 || iteration == r.Job.Learner.Iterations { // nothing yet; a mean already
+		return
+	}
+	measure := r.accuracy
+	if iteration > 10 && iteration%max(1, r.Job.Learner.Iterations/30) != 0 {
+		measure = nil
+	}
+	r.curve.note(iteration, w, measure)
+}
+
+// accuracy is that of weights on the records of testing devices.
+func (r *records) accuracy(w []float64) float64 {
+	right := 0
+	tests := r.with(secvm.Test)
+	for _, i := range tests {
+		if p := r.profiles[i]; secvm.Predict(p.Vector.Score(w)) == p.Label {
+			right++
+		}
+	}
+	return float64(right) / float64(len(tests))
+}
+
+// with lists the devices of a role.
+func (r *records) with(role secvm.Role) []int {
+	var list []int
+	for i, have := range r.roles {
+		if have == role {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// evaluate takes the accuracy from what the testing devices sent, and the other
+// figures from their records.
+func (r *records) evaluate(context.Context) error {
+	minus, plus := r.tests.Tests[0], r.tests.Tests[1]
+	_, w := r.server.Published()
+	m, err := r.measure(func(i int) float64 { return r.profiles[i].Vector.Score(w) })
+	if err != nil {
+		return err
+	}
+	m["accuracy"] = float64(minus.Correct+plus.Correct) / float64(minus.Total+plus.Total)
+	r.result.Metrics = m
+	spec := r.server.Params().Spec()
+	r.result.SecVM = &stage.SecVMResult{
+		Source: r.Rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
+		Windows: r.Job.Learner.Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
+		Classes: []stage.ClassTest{{Class: r.classes[0], Tested: minus.Total, Correct: minus.Correct}, {Class: r.classes[1], Tested: plus.Total, Correct: plus.Correct}},
+		Curve:   r.curve.points,
+	}
+	return nil
+}
+
+// measure judges scores of the testing devices.
+func (r *records) measure(score func(device int) float64) (evaluate.Metrics, error) {
+	tests := r.with(secvm.Test)
+	truth, guess := make([]string, len(tests)), make([]string, len(tests))
+	positive, scores := make([]bool, len(tests)), make([]float64, len(tests))
+	name := func(label int8) string { return r.classes[(label+1)/2] }
+	for k, i := range tests {
+		scores[k] = score(i)
+		positive[k] = r.profiles[i].Label > 0
+		truth[k], guess[k] = name(r.profiles[i].Label), name(secvm.Predict(scores[k]))
+	}
+	confusion, err := metrics.NewConfusionMatrix(truth, guess)
+	if err != nil {
+		return nil, err
+	}
+	m := evaluate.Metrics{"accuracy": confusion.Accuracy(), "f1_micro": confusion.F1Micro(), "f1_macro": confusion.F1Macro()}
+	if auc, err := metrics.ROCAUC(positive, scores); err == nil { // one class only: none
+		m["auc"] = auc
+	}
+	return m, nil
+}
+
+// compare trains pooled linear machines on the same hashed features, over a
+// grid of C. The one that does best on the held-out records counts, which
+// favours it.
+func (r *records) compare(context.Context) error {
+	if !r.Job.Compares(job.Pooled) {
+		return nil
+	}
+	train := r.with(secvm.Train)
+	all, err := r.hashed()
+	if err != nil {
+		return err
+	}
+	k, err := kernel.New(kernel.Spec{Name: "linear"})
+	if err != nil {
+		return err
+	}
+	src := kernel.Subset(kernel.NewLazySparse(all, k), train)
+	codes := make([]int, len(train))
+	for n, i := range train {
+		codes[n] = int(r.profiles[i].Label+1) / 2
+	}
+	for power := -9; power <= 1; power += 2 {
+		machine, err := svm.TrainSVC(src, codes, r.classes[:], svm.Params{C: math.Ldexp(1, power), Weights: r.Job.Learner.ClassWeight}, nil)
+		if err != nil {
+			return err
+		}
+		m, err := r.measurePooled(machine, all, train)
+		if err != nil {
+			return err
+		}
+		if r.result.Pooled == nil || m["accuracy"] > r.result.Pooled["accuracy"] {
+			r.result.Pooled, r.result.SecVM.PooledC = m, math.Ldexp(1, power)
+		}
+	}
+	return nil
+}
+
+// hashed is the table of all devices' bins.
+func (r *records) hashed() (*dataset.CSR, error) {
+	start, bins, counts := []int{0}, []int32{}, []float64{}
+	for _, p := range r.profiles {
+		for _, e := range p.Vector {
+			bins, counts = append(bins, int32(e.Bin)), append(counts, float64(e.Count))
+		}
+		start = append(start, len(bins))
+	}
+	return dataset.NewCSR(r.server.Params().Spec().Bins, start, bins, counts)
+}
+
+// measurePooled folds a machine's support vectors into one weight vector, and
+// measures it.
+func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int) (evaluate.Metrics, error) {
+	pair, support := m.Pairs[0], m.Support()
+	w := make([]float64, all.Cols())
+	for k, at := range pair.Index {
+		all.Each(train[support[at]], func(bin int, count float64) { w[bin] -= pair.Coef[k] * count })
+	}
+	return r.measure(func(i int) float64 { // a positive decision is for the first class
+		d := pair.Rho
+		for _, e := range r.profiles[i].Vector {
+			d += w[e.Bin] * float64(e.Count)
+		}
+		return d
+	})
+}

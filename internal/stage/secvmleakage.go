@@ -1,0 +1,42 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// SecVMFacts are what a SecVM job's statement is computed from.
+type SecVMFacts struct {
+	Params       secvm.Params
+	Published    bool // as published: devices send only what they have to say
+	Network      bool // real packages through a relay, paid for with tokens
+	Participants int
+	Rare         int // bins and signs that a single package of the first window was for
+}
+
+// SecVMLeakage says in plain words what each role learns, computed for this job.
+func SecVMLeakage(f SecVMFacts) map[string][]string {
+	spec := f.Params.Spec()
+	lines := map[string][]string{
+		"server": {
+			fmt.Sprintf("In every window the gateway learns how often each of %d bins was sent with each sign, and how many took part, and not which packages come from one device.", spec.Bins),
+			fmt.Sprintf("%d bins were sent once only with a sign in the first window: somebody of %d has this feature, and the label that the sign says.", f.Rare, f.Participants),
+			"From two windows between which one person came or left it may learn what that person has. Nothing is noisy: there is no formal guarantee.",
+			"Cover packages are known to it as such once they are opened: how many devices lie beyond the margin is no secret from it.",
+		},
+		"party":     {"Every device learns the weights. Its role, for training or for tests, is its own secret."},
+		"coalition": {"Relay and gateway together know who sent what: they learn whole records with labels."},
+		"broker":    {fmt.Sprintf("The relay learns which devices take part and when; every device sends %d packages of one size whatever it has to say.", spec.Packages)},
+	}
+	if f.Published {
+		lines["broker"] = []string{"mode: paper sends only what there is to say: whoever counts a device's packages learns how many features it has, whether it lies beyond the margin, and whether it trains or tests."}
+	}
+	if !f.Network {
+		lines["server"] = append(lines["server"], "This was a simulation: packages went from device to tally in one process, without tokens and relay.")
+	}
+	if spec.Hashes > 1 {
+		lines["server"] = append(lines["server"], fmt.Sprintf("With %d hashes the bins of a rare feature can be intersected; devices refuse more than one unless told otherwise.", spec.Hashes))
+	}
+	return lines
+}
