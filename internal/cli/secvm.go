@@ -68,7 +68,7 @@ func (o outcome) devicesText(p *printer) {
 		p.linef("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
 	}
 	if s.PooledC > 0 {
-		p.linef("pooled: the best of six values of C on the held-out records, %g", s.PooledC)
+		p.linef("pooled: the best of eleven values of C on the held-out records, %g", s.PooledC)
 	}
 }
 

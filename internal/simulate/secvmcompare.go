@@ -150,7 +150,7 @@ func (r *records) compare(context.Context) error {
 	for n, i := range train {
 		codes[n] = int(r.profiles[i].Label+1) / 2
 	}
-	for power := -9; power <= 1; power += 2 {
+	for power := -9; power <= 1; power++ {
 		machine, err := svm.TrainSVC(src, codes, r.classes[:], svm.Params{C: math.Ldexp(1, power), Weights: r.Job.Learner.ClassWeight}, nil)
 		if err != nil {
 			return err
