@@ -30,3 +30,29 @@ func axpy(alpha float64, x, y []float64) {
 	var impl gonum.Implementation
 	impl.Daxpy(len(x), alpha, x, 1, y, 1)
 }
+
+// Dot returns the inner product of two vectors, on one core. It panics unless
+// they are equally long.
+func Dot[T Float](a, b []T) T {
+	if len(a) != len(b) {
+		panic(fmt.Sprintf("linalg: the inner product of %d and %d values", len(a), len(b)))
+	}
+	var impl gonum.Implementation
+	if a, ok := any(a).([]float32); ok {
+		return T(impl.Sdot(len(a), a, 1, any(b).([]float32), 1))
+	}
+	return T(dot(any(a).([]float64), any(b).([]float64)))
+}
+
+// Axpy adds alpha x to y, on one core. It panics unless they are equally long.
+func Axpy[T Float](alpha T, x, y []T) {
+	if len(x) != len(y) {
+		panic(fmt.Sprintf("linalg: %d values added to %d", len(x), len(y)))
+	}
+	if x, ok := any(x).([]float32); ok {
+		var impl gonum.Implementation
+		impl.Saxpy(len(x), float32(alpha), x, 1, any(y).([]float32), 1)
+		return
+	}
+	axpy(float64(alpha), any(x).([]float64), any(y).([]float64))
+}

@@ -12,8 +12,9 @@ import (
 // sines: by looking them up, or, with 32 bits, by computing them. It is read
 // only.
 type Wave[T linalg.Float] struct {
-	bits   int
-	cosine []T // of every phase; nil for 32 bits
+	bits      int
+	amplitude T
+	cosine    []T // of every phase; nil for 32 bits
 }
 
 // NewWave returns the wave for words of 8, 16 or 32 bits. It panics on others.
@@ -21,11 +22,18 @@ func NewWave[T linalg.Float](bits int) *Wave[T] {
 	if err := CheckBits(bits); err != nil {
 		panic(err.Error())
 	}
-	w := &Wave[T]{bits: bits}
+	return newWave[T](bits, 1)
+}
+
+// Times returns the wave with that amplitude: cosines and sines times it.
+func (w *Wave[T]) Times(amplitude T) *Wave[T] { return newWave(w.bits, amplitude) }
+
+func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {
+	w := &Wave[T]{bits: bits, amplitude: amplitude}
 	if bits <= 16 {
 		w.cosine = make([]T, 1<<bits)
 		for u := range w.cosine {
-			w.cosine[u] = T(math.Cos(2 * math.Pi * math.Ldexp(float64(u), -bits)))
+			w.cosine[u] = T(float64(amplitude) * math.Cos(2*math.Pi*math.Ldexp(float64(u), -bits)))
 		}
 	}
 	return w
@@ -48,6 +56,17 @@ func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {
 		turn16((*[1 << 16]T)(w.cosine), cosines, sines, words)
 	default:
 		turn32(cosines, sines, words)
+		w.amplify(cosines)
+		w.amplify(sines)
+	}
+}
+
+func (w *Wave[T]) amplify(values []T) {
+	if w.amplitude == 1 {
+		return
+	}
+	for i := range values {
+		values[i] *= w.amplitude
 	}
 }
 

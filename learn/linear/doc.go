@@ -1,0 +1,30 @@
+// Package linear trains linear models on features, which kernel machines become
+// on random ones (see package kernel/feature): f(x) = w.phi(x), by the losses of
+// classification and regression.
+//
+// [Fit] minimises mean loss + lambda/2 |w|^2 over all rows by cyclic block
+// Newton: a block of features at a time, with the matrix of second derivatives
+// replaced by its bound and factored once. It reads features from a [Table], so
+// that they need not be in memory: [Phases] holds words of 8, 16 or 32 bits from
+// which features are looked up.
+//
+//	table := linear.NewPhases[float32](len(rows), 2048, 16)
+//	table.Put(words, 0, len(rows), 0, 2048)
+//	f, err := linear.Fit(table, targets, linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6})
+//	u := linear.Decide(held, f.Coefficients)
+//
+// [DSG] is the algorithm of doubly stochastic gradients (Dai, Xie, He, Liang,
+// Raj, Balcan, Song, "Scalable kernel methods via doubly stochastic gradients",
+// NIPS 2014), step by step, for whoever brings features.
+//
+// Features of several parties' columns have no intercept: centre the targets of
+// a regression first.
+//
+// # What to begin with
+//
+// The logistic loss, lambda 1e-6 and directions of exp(-|x-z|^2 / (2 s^2)) with s
+// half the median distance between two rows do well on all of the data sets that
+// the tests know, with 2,048 directions; so does lambda 1e-5 on noisy ones. Five
+// to ten passes are enough for classification, long before the gradient has
+// vanished: what [ErrNotConverged] comes with is a model.
+package linear

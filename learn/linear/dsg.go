@@ -1,0 +1,176 @@
+package linear
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// DSG is training by doubly stochastic functional gradients (Dai et al. 2014,
+// algorithm 1; Gu et al. 2020, algorithm 1): each iteration draws rows and new
+// directions, and what it adds to the decision function are coefficients of the
+// new features alone. The features come from wherever the caller has them:
+//
+//	u := d.Decide(source, rows)                     // by what was learnt so far
+//	source.ReadAt(phi, d.Features(), rows)          // the new features
+//	d.Step(phi, u, targets)
+//
+// One row and one direction at a time is the algorithm of the papers. Its
+// features are sqrt(2) cos(w.x + b), or cosine and sine of w.x.
+type DSG struct {
+	params DSGParams
+	scale  float64     // times alpha is the coefficients
+	alpha  [][]float64 // for each output
+}
+
+// DSGParams are the parameters of [DSG].
+type DSGParams struct {
+	Loss Loss
+	// Rate is the constant step, > 0. Several that learn side by side, each from
+	// decisions that do not have the others' last step yet, take a fraction each.
+	Rate float64
+	// Lambda >= 0 makes all earlier coefficients smaller by the factor
+	// 1 - Rate Lambda in each step; the factor must be positive.
+	Lambda float64
+	// PerDirection is how many features a direction has, 1 or 2; 0 means 1.
+	PerDirection int
+}
+
+// NewDSG returns a training of that many outputs that has not begun.
+func NewDSG(outputs int, p DSGParams) (*DSG, error) {
+	if p.PerDirection == 0 {
+		p.PerDirection = 1
+	}
+	switch {
+	case p.Loss == nil:
+		return nil, errors.New("linear: choose a loss")
+	case outputs < 1:
+		return nil, fmt.Errorf("linear: %d outputs; there must be one at least", outputs)
+	case !(p.Rate > 0) || math.IsInf(p.Rate, 1) || !(p.Lambda >= 0):
+		return nil, fmt.Errorf("linear: rate %v and lambda %v; the rate must be positive, lambda at least 0", p.Rate, p.Lambda)
+	case !(p.Rate*p.Lambda < 1):
+		return nil, fmt.Errorf("linear: rate %v times lambda %v must be below 1: take a smaller rate", p.Rate, p.Lambda)
+	case p.PerDirection < 0 || p.PerDirection > 2:
+		return nil, fmt.Errorf("linear: %d features per direction; 1 or 2", p.PerDirection)
+	}
+	return &DSG{params: p, scale: 1, alpha: make([][]float64, outputs)}, nil
+}
+
+// Features returns how many features have coefficients.
+func (d *DSG) Features() int { return len(d.alpha[0]) }
+
+// Coefficients returns outputs x Features() coefficients.
+func (d *DSG) Coefficients() linalg.Matrix[float64] {
+	m := linalg.New[float64](len(d.alpha), d.Features())
+	for k, alpha := range d.alpha {
+		for j, a := range alpha {
+			m.Row(k)[j] = d.scale * a
+		}
+	}
+	return m
+}
+
+// Add adds to decisions, outputs x rows, what the features from feature first on
+// contribute: phi is features x rows.
+func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
+	for k, alpha := range d.alpha {
+		for j := range phi.Rows {
+			linalg.Axpy(d.scale*alpha[first+j], phi.Row(j), u.Row(k))
+		}
+	}
+}
+
+// Step adds coefficients of new features, phi, features x rows, from rows whose
+// decisions so far are u and whose targets are y, both outputs x rows:
+// -Rate/directions times the mean of slope times feature. Then what was there
+// before decays.
+func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
+	d.append(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
+}
+
+// StepNewton is Step with the mean multiplied by the inverse of
+// curvature/rows phi phi^T + rho I, rho > 0, as the released code of Dai et al.
+// has it, and by Rate only. It fails when rho is too small for a factorisation.
+func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
+	h := linalg.New[float64](phi.Rows, phi.Rows)
+	linalg.Syrk(h, phi)
+	for i := range h.Rows {
+		row := h.Row(i)
+		for j := range row {
+			row[j] *= d.params.Loss.Curvature() / float64(phi.Cols)
+		}
+		row[i] += rho
+	}
+	if err := linalg.Cholesky(h); err != nil {
+		return fmt.Errorf("linear: a step with rho %v: %w", rho, err)
+	}
+	g := d.correlations(phi, u, y)
+	linalg.SolveCholesky(h, g)
+	d.append(g, d.params.Rate)
+	return nil
+}
+
+// Decay makes all coefficients smaller, as a step does: for steps that others
+// make to the decision function, who hold its other coefficients. It costs the
+// same however many there are.
+func (d *DSG) Decay() {
+	d.scale *= 1 - d.params.Rate*d.params.Lambda
+	if d.scale < smallest {
+		for _, alpha := range d.alpha {
+			for j := range alpha {
+				alpha[j] *= d.scale
+			}
+		}
+		d.scale = 1
+	}
+}
+
+// smallest is the scale at which coefficients are multiplied out.
+const smallest = 1e-100
+
+// correlations returns the means of slope times feature: outputs x features.
+func (d *DSG) correlations(phi, u, y linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if u.Rows != len(d.alpha) || y.Rows != u.Rows || u.Cols != phi.Cols || y.Cols != phi.Cols || phi.Cols == 0 {
+		panic(fmt.Sprintf("linear: %d x %d features, %d x %d decisions, %d x %d targets for %d outputs",
+			phi.Rows, phi.Cols, u.Rows, u.Cols, y.Rows, y.Cols, len(d.alpha)))
+	}
+	g, slopes := linalg.New[float64](u.Rows, phi.Rows), make([]float64, phi.Cols)
+	for k := range g.Rows {
+		for i := range slopes {
+			slopes[i] = d.params.Loss.Slope(u.Row(k)[i], y.Row(k)[i])
+		}
+		for j := range g.Cols {
+			g.Row(k)[j] = linalg.Dot(slopes, phi.Row(j)) / float64(phi.Cols)
+		}
+	}
+	return g
+}
+
+// append decays the coefficients, then adds -rate g as new ones.
+func (d *DSG) append(g linalg.Matrix[float64], rate float64) {
+	d.Decay()
+	for k := range d.alpha {
+		for _, v := range g.Row(k) {
+			d.alpha[k] = append(d.alpha[k], -rate*v/d.scale)
+		}
+	}
+}
+
+// Sampler gives features of any rows.
+type Sampler interface {
+	// ReadAt sets row j of dst to feature feature+j of the given rows.
+	ReadAt(dst linalg.Matrix[float64], feature int, rows []int)
+}
+
+// Decide returns the decisions of rows by what was learnt so far: outputs x rows.
+func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
+	u := linalg.New[float64](len(d.alpha), len(rows))
+	for _, b := range spans(d.Features(), DefaultBlock) {
+		phi := linalg.New[float64](b.len(), len(rows))
+		s.ReadAt(phi, b.lo, rows)
+		d.Add(u, phi, b.lo)
+	}
+	return u
+}

@@ -1,0 +1,92 @@
+package linear
+
+import "math"
+
+// Loss is what a decision u costs when the target is y: +1 or -1 for classes, a
+// number in regression. It is convex and has a derivative in u that is nowhere
+// steeper than Curvature.
+type Loss interface {
+	Value(u, y float64) float64
+	Slope(u, y float64) float64 // d Value / du
+	Curvature() float64
+}
+
+// Square is the loss (u - y)^2 of classification and regression. Its slope has
+// no bound.
+type Square struct{}
+
+// Value returns (u - y)^2.
+func (Square) Value(u, y float64) float64 { return (u - y) * (u - y) }
+
+// Slope returns 2 (u - y).
+func (Square) Slope(u, y float64) float64 { return 2 * (u - y) }
+
+// Curvature returns 2.
+func (Square) Curvature() float64 { return 2 }
+
+// Logistic is the loss log(1 + exp(-yu)) of classification, the decisions of
+// which mean probabilities (see [Sigmoid]).
+type Logistic struct{}
+
+// Value returns log(1 + exp(-yu)), without overflow.
+func (Logistic) Value(u, y float64) float64 {
+	z := y * u
+	return max(0, -z) + math.Log1p(math.Exp(-math.Abs(z)))
+}
+
+// Slope returns -y / (1 + exp(yu)).
+func (Logistic) Slope(u, y float64) float64 { return -y / (1 + math.Exp(y*u)) }
+
+// Curvature returns 1/4.
+func (Logistic) Curvature() float64 { return 0.25 }
+
+// SmoothHinge is the hinge loss of classification with its corner rounded (Gu et
+// al. 2020, table 2): with z = yu, 1/2 - z up to 0, (1-z)^2 / 2 up to 1, then 0.
+type SmoothHinge struct{}
+
+// Value returns the loss.
+func (SmoothHinge) Value(u, y float64) float64 {
+	z := y * u
+	if z <= 0 {
+		return 0.5 - z
+	}
+	rest := max(0, 1-z)
+	return rest * rest / 2
+}
+
+// Slope returns -y, -y (1-z) or 0.
+func (SmoothHinge) Slope(u, y float64) float64 { return -y * max(0, min(1, 1-y*u)) }
+
+// Curvature returns 1.
+func (SmoothHinge) Curvature() float64 { return 1 }
+
+// Huber is the loss of regression that is (u-y)^2 / 2 up to an error of Delta and
+// straight beyond (Huber 1964), so that its slope is at most Delta > 0.
+type Huber struct{ Delta float64 }
+
+// Value returns the loss.
+func (h Huber) Value(u, y float64) float64 {
+	off := math.Abs(u - y)
+	if off <= h.Delta {
+		return off * off / 2
+	}
+	return h.Delta * (off - h.Delta/2)
+}
+
+// Slope returns u - y, cut off at Delta.
+func (h Huber) Slope(u, y float64) float64 { return max(-h.Delta, min(h.Delta, u-y)) }
+
+// Curvature returns 1.
+func (Huber) Curvature() float64 { return 1 }
+
+// Sign returns the class of a decision: +1 from 0 on, else -1.
+func Sign(u float64) float64 {
+	if u >= 0 {
+		return 1
+	}
+	return -1
+}
+
+// Sigmoid returns the probability of +1 that a decision by the logistic loss
+// means.
+func Sigmoid(u float64) float64 { return 1 / (1 + math.Exp(-u)) }

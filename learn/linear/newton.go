@@ -1,0 +1,300 @@
+package linear
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Defaults of [Params].
+const (
+	DefaultBlock     = 256
+	DefaultTol       = 1e-3
+	DefaultMaxPasses = 20
+)
+
+// panelRows is how many rows a core works on at a time: with a block of 256
+// features in float32 they fit the second-level cache.
+const panelRows = 1024
+
+// ErrNotConverged is wrapped by the error of a training that used up its passes
+// before it met Tol.
+var ErrNotConverged = errors.New("not converged")
+
+// Params says what is minimised, and how far:
+//
+//	mean of Loss(f(x), y) + Lambda/2 |w|^2 with f(x) = w.phi(x)
+//
+// by passes over all blocks of features. Zeros mean defaults, but for Loss and
+// Lambda.
+type Params struct {
+	Loss   Loss
+	Lambda float64 // > 0
+	// Block is how many features are moved at a time, by Newton's method: an even
+	// number.
+	Block int
+	// Tol ends the passes: when no entry of the gradient exceeds Tol times the
+	// largest one that it had at w = 0.
+	Tol       float64
+	MaxPasses int
+}
+
+func (p Params) filled() (Params, error) {
+	if p.Loss == nil {
+		return p, errors.New("linear: choose a loss")
+	}
+	if !(p.Lambda > 0) || math.IsInf(p.Lambda, 1) {
+		return p, fmt.Errorf("linear: lambda is %v, it must be positive and finite", p.Lambda)
+	}
+	if h, ok := p.Loss.(Huber); ok && !(h.Delta > 0) {
+		return p, fmt.Errorf("linear: Huber's delta is %v, it must be positive", h.Delta)
+	}
+	if p.Block == 0 {
+		p.Block = DefaultBlock
+	}
+	if p.Tol == 0 {
+		p.Tol = DefaultTol
+	}
+	if p.MaxPasses == 0 {
+		p.MaxPasses = DefaultMaxPasses
+	}
+	if p.Block < 0 || p.Block%2 != 0 || !(p.Tol > 0) || p.MaxPasses < 0 {
+		return p, fmt.Errorf("linear: block %d, tol %v, max passes %d: they must be positive, the block even", p.Block, p.Tol, p.MaxPasses)
+	}
+	return p, nil
+}
+
+// Fitted is what a training ends with.
+type Fitted struct {
+	Coefficients linalg.Matrix[float64] // outputs x features
+	Decisions    linalg.Matrix[float64] // of the training rows: outputs x rows
+	Objectives   []float64              // after each pass, the sum over all outputs
+	Gradient     float64                // the largest entry at the end, beside the largest one at w = 0
+}
+
+// Fit minimises by cyclic block Newton. Row k of targets holds the targets of
+// output k, each output a problem of its own on the same features: +1 and -1 for
+// a class against the rest, numbers in regression. The second derivative is
+// replaced by its bound, so that each block is factored only once and no step
+// makes the objective larger. A training that ends by its number of passes
+// returns what it has and an error that wraps [ErrNotConverged].
+func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (*Fitted, error) {
+	p, err := p.filled()
+	if err != nil {
+		return nil, err
+	}
+	if t.Rows() == 0 || targets.Rows == 0 || targets.Cols != t.Rows() {
+		return nil, fmt.Errorf("linear: %d x %d targets for %d rows", targets.Rows, targets.Cols, t.Rows())
+	}
+	n := newton[T]{
+		Params: p, table: t, targets: targets,
+		blocks: spans(t.Features(), p.Block), panels: spans(t.Rows(), panelRows),
+		w: linalg.New[float64](targets.Rows, t.Features()), u: linalg.New[float64](targets.Rows, t.Rows()),
+	}
+	if err := n.factor(); err != nil {
+		return nil, err
+	}
+	return n.run()
+}
+
+// newton is a training under way.
+type newton[T linalg.Float] struct {
+	Params
+	table          Table[T]
+	targets        linalg.Matrix[float64]
+	blocks, panels []span
+	factors        []linalg.Matrix[float64] // Cholesky factors of the blocks
+	w, u           linalg.Matrix[float64]   // coefficients and decisions
+	pending        step                     // made, but not yet part of u
+}
+
+// step is a change of the coefficients of a block: outputs x features.
+type step struct {
+	features span
+	change   linalg.Matrix[float64]
+}
+
+// run makes passes until the gradient is small.
+func (n *newton[T]) run() (*Fitted, error) {
+	f := &Fitted{Coefficients: n.w, Decisions: n.u}
+	start, end := n.steepest(), math.Inf(1)
+	for len(f.Objectives) < n.MaxPasses && end > n.Tol*start {
+		met := n.pass()
+		f.Objectives = append(f.Objectives, n.objective())
+		if met <= n.Tol*start || len(f.Objectives) == n.MaxPasses {
+			end = n.steepest()
+		}
+	}
+	if end == 0 {
+		return f, nil
+	}
+	if f.Gradient = end / start; f.Gradient > n.Tol {
+		return f, fmt.Errorf("linear: the gradient is at %.3g of what it was, not at %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
+	}
+	return f, nil
+}
+
+// pass moves every block once, and returns the largest entry of the gradient
+// that it met.
+func (n *newton[T]) pass() float64 {
+	largest := 0.0
+	for k := range n.blocks {
+		largest = max(largest, n.move(k))
+	}
+	n.settle()
+	return largest
+}
+
+// factorRows is how many rows are read at a time for a block's matrix.
+const factorRows = 8 * panelRows
+
+// factor makes and factors, for each block, the bound of its second derivative:
+// curvature/rows Z Z^T + lambda I.
+func (n *newton[T]) factor() error {
+	for _, b := range n.blocks {
+		h := linalg.New[float64](b.len(), b.len())
+		product := linalg.New[T](b.len(), b.len())
+		for _, rows := range spans(n.table.Rows(), factorRows) {
+			n.readWide(b, rows, func(z linalg.Matrix[T]) { linalg.Syrk(product, z) })
+			for i, v := range product.Data {
+				h.Data[i] += float64(v)
+			}
+		}
+		scale := n.Loss.Curvature() / float64(n.table.Rows())
+		for i := range h.Rows {
+			row := h.Row(i)
+			for j := range row {
+				row[j] *= scale
+			}
+			row[i] += n.Lambda
+		}
+		if err := linalg.Cholesky(h); err != nil {
+			return fmt.Errorf("linear: features %d to %d, perhaps with too small a lambda: %w", b.lo, b.hi-1, err)
+		}
+		n.factors = append(n.factors, h)
+	}
+	return nil
+}
+
+// readWide is read on all cores.
+func (n *newton[T]) readWide(features, rows span, use func(z linalg.Matrix[T])) {
+	linalg.Scratch(features.len()*rows.len(), func(room []T) {
+		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}
+		linalg.For(z.Rows, 16, func(lo, hi int) { n.table.Read(z.Panel(lo, hi), features.lo+lo, rows.lo) })
+		use(z)
+	})
+}
+
+// move makes Newton's step in a block, and returns the largest entry of the
+// gradient that led to it.
+func (n *newton[T]) move(k int) float64 {
+	b := n.blocks[k]
+	g := n.gradient(b)
+	largest := largestOf(g)
+	linalg.SolveCholesky(n.factors[k], g)
+	for c := range g.Rows {
+		for j, v := range g.Row(c) {
+			g.Row(c)[j] = -v
+			n.w.Row(c)[b.lo+j] -= v
+		}
+	}
+	n.pending = step{b, g}
+	return largest
+}
+
+// gradient returns that of a block: outputs x features. On the way the decisions
+// follow the step made before, so that each row's are read once.
+func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
+	sums := make([]linalg.Matrix[T], len(n.panels))
+	linalg.For(len(n.panels), 1, func(i, _ int) {
+		n.follow(n.panels[i])
+		slopes := n.slopes(n.panels[i])
+		sums[i] = linalg.New[T](n.u.Rows, b.len())
+		read(n.table, b, n.panels[i], func(z linalg.Matrix[T]) {
+			for c := range slopes.Rows {
+				for j := range z.Rows {
+					sums[i].Row(c)[j] = linalg.Dot(z.Row(j), slopes.Row(c))
+				}
+			}
+		})
+	})
+	n.pending = step{}
+	g := linalg.New[float64](n.u.Rows, b.len())
+	for _, s := range sums {
+		for i, v := range s.Data {
+			g.Data[i] += float64(v)
+		}
+	}
+	for c := range g.Rows {
+		for j, v := range g.Row(c) {
+			g.Row(c)[j] = v/float64(n.table.Rows()) + n.Lambda*n.w.Row(c)[b.lo+j]
+		}
+	}
+	return g
+}
+
+// follow adds the pending step to the decisions of some rows.
+func (n *newton[T]) follow(rows span) {
+	if b := n.pending.features; b.len() > 0 {
+		read(n.table, b, rows, func(z linalg.Matrix[T]) {
+			addTo(n.u, rows, z, n.pending.change, span{0, b.len()})
+		})
+	}
+}
+
+// settle adds the pending step to all decisions.
+func (n *newton[T]) settle() {
+	linalg.For(len(n.panels), 1, func(i, _ int) { n.follow(n.panels[i]) })
+	n.pending = step{}
+}
+
+// slopes returns the derivatives of the losses of some rows: outputs x rows.
+func (n *newton[T]) slopes(rows span) linalg.Matrix[T] {
+	s := linalg.New[T](n.u.Rows, rows.len())
+	for c := range s.Rows {
+		y := n.targets.Row(c)[rows.lo:rows.hi]
+		for i, u := range n.u.Row(c)[rows.lo:rows.hi] {
+			s.Row(c)[i] = T(n.Loss.Slope(u, y[i]))
+		}
+	}
+	return s
+}
+
+// steepest returns the largest entry of the gradient of all features.
+func (n *newton[T]) steepest() float64 {
+	largest := 0.0
+	for _, b := range n.blocks {
+		largest = max(largest, largestOf(n.gradient(b)))
+	}
+	return largest
+}
+
+func largestOf(m linalg.Matrix[float64]) float64 {
+	largest := 0.0
+	for _, v := range m.Data {
+		largest = max(largest, math.Abs(v))
+	}
+	return largest
+}
+
+// objective is what is minimised, summed over the outputs.
+func (n *newton[T]) objective() float64 {
+	losses := make([]float64, len(n.panels))
+	linalg.For(len(n.panels), 1, func(i, _ int) {
+		for c := range n.u.Rows {
+			for r := n.panels[i].lo; r < n.panels[i].hi; r++ {
+				losses[i] += n.Loss.Value(n.u.Row(c)[r], n.targets.Row(c)[r])
+			}
+		}
+	})
+	sum, squares := 0.0, 0.0
+	for _, v := range losses {
+		sum += v
+	}
+	for _, v := range n.w.Data {
+		squares += v * v
+	}
+	return sum/float64(n.table.Rows()) + n.Lambda/2*squares
+}

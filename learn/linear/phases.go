@@ -1,0 +1,96 @@
+package linear
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Phases is a table of random features that holds phases only, in words of a few
+// bits, and looks up cosines and sines when they are read: with M directions w,
+// features 2i and 2i+1 of a row x are the cosine and the sine of w_i.x over
+// sqrt(M), so that the inner product of two rows' features is their kernel, up
+// to 1/sqrt(M).
+type Phases[T linalg.Float] struct {
+	rows, directions int
+	wave             *feature.Wave[T]
+	words            []byte // direction after direction
+}
+
+// NewPhases returns a table of phases that are all 0, in words of 8, 16 or 32
+// bits; it takes rows x directions x bits/8 bytes. It panics on other bits.
+func NewPhases[T linalg.Float](rows, directions, bits int) *Phases[T] {
+	wave := feature.NewWave[T](bits).Times(T(1 / math.Sqrt(float64(directions))))
+	return &Phases[T]{rows, directions, wave, make([]byte, rows*directions*bits/8)}
+}
+
+// Rows returns the number of rows.
+func (p *Phases[T]) Rows() int { return p.rows }
+
+// Features returns the number of features: two for each direction.
+func (p *Phases[T]) Features() int { return 2 * p.directions }
+
+// Put sets phases of rows row to row+count-1 under some directions, first and
+// those that follow it, on all cores: little-endian words, row after row, as
+// [feature.Phases] makes them. It panics when words do not fill the rows or lie
+// outside of the table.
+func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
+	size := p.wave.Bits() / 8
+	if row < 0 || count < 0 || row+count > p.rows || first < 0 || directions < 0 || first+directions > p.directions || len(words) != count*directions*size {
+		panic(fmt.Sprintf("linear: %d bytes for rows %d to %d of %d, directions %d to %d of %d", len(words), row, row+count, p.rows, first, first+directions, p.directions))
+	}
+	linalg.For(directions, transposeDirections, func(lo, hi int) {
+		for at := 0; at < count; at += transposeRows {
+			for j := lo; j < hi; j++ {
+				to := p.words[((first+j)*p.rows+row)*size:]
+				for i := at; i < min(at+transposeRows, count); i++ {
+					copy(to[i*size:(i+1)*size], words[(i*directions+j)*size:])
+				}
+			}
+		}
+	})
+}
+
+// Words are transposed by tiles, whose cache lines stay in the first-level cache
+// until all of their words have been moved.
+const (
+	transposeDirections = 64
+	transposeRows       = 128
+)
+
+// Read looks up some features: feature and the number of rows of dst are even.
+func (p *Phases[T]) Read(dst linalg.Matrix[T], feature, row int) {
+	checkPairs(feature, dst.Rows)
+	size := p.wave.Bits() / 8
+	for j := 0; j < dst.Rows; j += 2 {
+		p.wave.Turn(dst.Row(j), dst.Row(j+1), p.direction((feature + j) / 2)[row*size:][:dst.Cols*size])
+	}
+}
+
+// direction returns the words of all rows under a direction.
+func (p *Phases[T]) direction(i int) []byte {
+	length := len(p.words) / p.directions
+	return p.words[i*length:][:length]
+}
+
+// ReadAt is Read for any rows.
+func (p *Phases[T]) ReadAt(dst linalg.Matrix[T], feature int, rows []int) {
+	checkPairs(feature, dst.Rows)
+	size := p.wave.Bits() / 8
+	words := make([]byte, len(rows)*size)
+	for j := 0; j < dst.Rows; j += 2 {
+		from := p.direction((feature + j) / 2)
+		for i, r := range rows {
+			copy(words[i*size:(i+1)*size], from[r*size:])
+		}
+		p.wave.Turn(dst.Row(j), dst.Row(j+1), words)
+	}
+}
+
+func checkPairs(first, count int) {
+	if first%2 != 0 || count%2 != 0 {
+		panic(fmt.Sprintf("linear: features %d to %d are not cosines with their sines", first, first+count))
+	}
+}

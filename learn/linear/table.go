@@ -1,0 +1,86 @@
+package linear
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Table is the features of rows. It is read a part at a time, by several
+// goroutines, so that it may make features when they are asked for.
+type Table[T linalg.Float] interface {
+	Rows() int
+	Features() int
+	// Read sets row j of dst to feature feature+j of as many rows as dst has
+	// columns, from row row on.
+	Read(dst linalg.Matrix[T], feature, row int)
+}
+
+// Dense is a table of features held as a matrix, features x rows.
+type Dense[T linalg.Float] struct{ M linalg.Matrix[T] }
+
+// Rows returns the number of rows.
+func (d Dense[T]) Rows() int { return d.M.Cols }
+
+// Features returns the number of features.
+func (d Dense[T]) Features() int { return d.M.Rows }
+
+// Read copies a part of the matrix.
+func (d Dense[T]) Read(dst linalg.Matrix[T], feature, row int) {
+	for j := range dst.Rows {
+		copy(dst.Row(j), d.M.Row(feature + j)[row:])
+	}
+}
+
+// span is a range of rows or of features.
+type span struct{ lo, hi int }
+
+func (s span) len() int { return s.hi - s.lo }
+
+// spans cuts n into ranges of a length, the last one shorter.
+func spans(n, length int) []span {
+	var out []span
+	for lo := 0; lo < n; lo += length {
+		out = append(out, span{lo, min(lo+length, n)})
+	}
+	return out
+}
+
+// read calls use with the features of some rows, feature after feature.
+func read[T linalg.Float](t Table[T], features, rows span, use func(z linalg.Matrix[T])) {
+	linalg.Scratch(features.len()*rows.len(), func(room []T) {
+		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}
+		t.Read(z, features.lo, rows.lo)
+		use(z)
+	})
+}
+
+// Decide returns the decisions of rows: outputs x rows, for coefficients of
+// outputs x features. It panics on other shapes.
+func Decide[T linalg.Float](t Table[T], coefficients linalg.Matrix[float64]) linalg.Matrix[float64] {
+	if coefficients.Cols != t.Features() {
+		panic(fmt.Sprintf("linear: %d coefficients for %d features", coefficients.Cols, t.Features()))
+	}
+	u := linalg.New[float64](coefficients.Rows, t.Rows())
+	panels, blocks := spans(t.Rows(), panelRows), spans(t.Features(), DefaultBlock)
+	linalg.For(len(panels), 1, func(i, _ int) {
+		for _, b := range blocks {
+			read(t, b, panels[i], func(z linalg.Matrix[T]) { addTo(u, panels[i], z, coefficients, b) })
+		}
+	})
+	return u
+}
+
+// addTo adds to the decisions of some rows what some features z contribute.
+func addTo[T linalg.Float](u linalg.Matrix[float64], rows span, z linalg.Matrix[T], coefficients linalg.Matrix[float64], features span) {
+	sum := make([]T, rows.len())
+	for k := range u.Rows {
+		clear(sum)
+		for j, w := range coefficients.Row(k)[features.lo:features.hi] {
+			linalg.Axpy(T(w), z.Row(j), sum)
+		}
+		for i, v := range sum {
+			u.Row(k)[rows.lo+i] += float64(v)
+		}
+	}
+}
