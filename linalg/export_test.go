@@ -61,3 +61,11 @@ func ReflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, bet
 func AddWordsOn(p Path, dst []uint64, src []byte) { addWordsOn(p, dst, src) }
 
 func SubtractWordsOn(p Path, dst []uint64, src []byte) { subtractWordsOn(p, dst, src) }
+
+// RoundTurnsOn is RoundTurns by a given path.
+func RoundTurnsOn(p Path, dst []byte, turns []float64, bits int) { roundTurnsOn(p, dst, turns, bits) }
+
+// WavesOn is Waves by a given path.
+func WavesOn(p Path, cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
+	return wavesOn(p, cosines, sines, words, bits, amplitude)
+}

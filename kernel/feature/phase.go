@@ -1,9 +1,7 @@
 package feature
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -96,27 +94,9 @@ func mostlyZero(rows linalg.SparseRows) bool {
 	return stored < rows.Rows()*(rows.Cols()/once)
 }
 
-// words rounds turns to words on all cores: floor(frac(t) 2^bits + 1/2), without
-// the bit beyond.
+// words rounds turns to words on all cores.
 func words(dst []byte, turns []float64, bits int) {
 	linalg.For(len(turns), 1<<14, func(lo, hi int) {
-		switch bits {
-		case 8:
-			for i, t := range turns[lo:hi] {
-				dst[lo+i] = byte(word(t, 1<<8))
-			}
-		case 16:
-			some := dst[2*lo : 2*hi]
-			for i, t := range turns[lo:hi] {
-				binary.LittleEndian.PutUint16(some[2*i:], uint16(word(t, 1<<16)))
-			}
-		default:
-			some := dst[4*lo : 4*hi]
-			for i, t := range turns[lo:hi] {
-				binary.LittleEndian.PutUint32(some[4*i:], uint32(word(t, 1<<32)))
-			}
-		}
+		linalg.RoundTurns(dst[lo*bits/8:hi*bits/8], turns[lo:hi], bits)
 	})
 }
-
-func word(turns, size float64) int64 { return int64((turns-math.Floor(turns))*size + 0.5) }

@@ -9,8 +9,8 @@ import (
 )
 
 // Wave turns phases in words of some bits (see [Phases]) into their cosines and
-// sines: by looking them up, or, with 32 bits, by computing them. It is read
-// only.
+// sines: by looking them up, or, with 32 bits and where the machine has vector
+// instructions for float32, by computing them. It is read only.
 type Wave[T linalg.Float] struct {
 	bits      int
 	amplitude T
@@ -48,6 +48,9 @@ func (w *Wave[T]) Bits() int { return w.bits }
 func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {
 	if len(sines) != len(cosines) || len(words) != len(cosines)*w.bits/8 {
 		panic(fmt.Sprintf("feature: %d cosines and %d sines of %d bytes", len(cosines), len(sines), len(words)))
+	}
+	if c, single := any(cosines).([]float32); single && linalg.Waves(c, any(sines).([]float32), words, w.bits, float32(w.amplitude)) {
+		return
 	}
 	switch w.bits {
 	case 8:

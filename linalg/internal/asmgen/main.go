@@ -19,6 +19,8 @@ func main() {
 		writeSMO()
 	case "words":
 		writeWords()
+	case "ring":
+		writeRing()
 	default:
 		writeMicro()
 	}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// writeRing writes what goes from turns to words of some bits, and from words to
+// cosines and sines.
+func writeRing() {
+	numbers := roundingOf(double())
+	for _, bits := range []int{8, 16, 32} {
+		numbers.size = double().constant(fmt.Sprint("ringSize", bits), math.Ldexp(1, bits))
+		for _, u := range units() {
+			if u.size == 8 {
+				u.roundTurns(numbers, bits)
+			}
+		}
+	}
+	for _, bits := range []int{8, 16, 32} {
+		numbers := wavesOf(single(), bits)
+		for _, u := range units() {
+			if u.size == 4 {
+				u.waves(numbers, bits)
+			}
+		}
+	}
+}
+
+// rounding is the numbers that rounding takes.
+type rounding struct {
+	size, half operand.Mem
+	whole      operand.Mem // added, it puts a whole number into the low bits
+}
+
+func roundingOf(p precision) rounding {
+	return rounding{half: p.constant("ringHalf", 0.5), whole: p.constant("ringWhole", math.Ldexp(1, p.digits))}
+}
+
+// down is the rounding of VROUNDPD to the next lower whole number.
+const down = 9
+
+// roundTurns writes floor(frac(t) 2^bits + 1/2), without the bit beyond.
+func (u unit) roundTurns(c rounding, bits int) {
+	TEXT(fmt.Sprintf("roundTurns%d%s", bits, u.suffix[2:]), NOSPLIT, "func(n int, dst []byte, turns []float64)")
+	Doc(fmt.Sprintf("rounds the first n turns to words of %d bits; n is a multiple of %d.", bits, u.width/8))
+	Pragma("noescape")
+	l := loop{u, Load(Param("n"), GP64()), GP64()}
+	dst, turns := Load(Param("dst").Base(), GP64()), Load(Param("turns").Base(), GP64())
+	l.start()
+	t, whole := u.register(), u.register()
+	u.load(l.at(turns), t)
+	u.floor(t, whole)
+	u.sub(whole, t, t)
+	half := u.register()
+	u.load(c.half, half)
+	u.fma(c.size, t, half)
+	u.floor(half, half)
+	u.add(c.whole, half, half)
+	u.narrowTo(bits, half, operand.Mem{Base: dst, Index: l.i, Scale: uint8(bits / 8)})
+	l.next()
+	l.finish()
+}
+
+func (u unit) floor(from, to reg.VecVirtual) {
+	if u.width == 64 {
+		VRNDSCALEPD(operand.U8(down), from, to)
+		return
+	}
+	VROUNDPD(operand.U8(down), from, to)
+}
+
+// narrowTo stores the low bits of each number of 64 bits.
+func (u unit) narrowTo(bits int, v reg.VecVirtual, to operand.Mem) {
+	if u.width == 64 {
+		switch bits {
+		case 8:
+			VPMOVQB(v, to)
+		case 16:
+			VPMOVQW(v, to)
+		default:
+			VPMOVQD(v, to)
+		}
+		return
+	}
+	high, four := XMM(), XMM()
+	VEXTRACTI128(operand.U8(1), v, high)
+	VSHUFPS(operand.U8(0x88), high, v.AsX(), four) // the low halves
+	switch bits {
+	case 8:
+		VPSHUFB(lowBytes("ringBytes", 1), four, four)
+		VMOVD(four, to)
+	case 16:
+		VPSHUFB(lowBytes("ringWords", 2), four, four)
+		VMOVQ(four, to)
+	default:
+		VMOVDQU(four, to)
+	}
+}
+
+// lowBytes picks the low bytes of four numbers of 32 bits.
+func lowBytes(name string, bytes int) operand.Mem {
+	at := GLOBL(name, RODATA|NOPTR)
+	for i := range 16 {
+		from := 0x80 // nothing
+		if i < 4*bytes {
+			from = i/bytes*4 + i%bytes
+		}
+		DATA(i, operand.U8(from))
+	}
+	return at
+}
+
+// wave is the numbers that cosines and sines of words take.
+type wave struct {
+	quarter operand.Mem // of a turn, among 32 bits
+	right   operand.Mem // the same where words of fewer bits are at the low end
+	angle   operand.Mem // of 1 there
+	taylor  []operand.Mem
+}
+
+// aside is how many low bits of 32 are no part of a word, or are left out of one
+// so that half a turn is a positive number.
+func aside(bits int) int { return max(1, 32-bits) }
+
+// wavesOf writes them. What Taylor's series leaves out of sin(x), |x| <= pi/2, is
+// 6e-8.
+func wavesOf(p precision, bits int) wave {
+	name := func(s string) string { return fmt.Sprint("wave", s, bits) }
+	return wave{
+		quarter: p.word(name("Quarter"), 1<<30),
+		right:   p.word(name("Right"), 1<<(30-aside(bits))),
+		angle:   p.constant(name("Angle"), 2*math.Pi/math.Ldexp(1, 32-aside(bits))),
+		taylor: p.series(name("Taylor"), 4, func(k int) float64 {
+			if k%2 == 0 {
+				return -1 / factorial(2*k+3)
+			}
+			return 1 / factorial(2*k+3)
+		}),
+	}
+}
+
+// waves writes cosines and sines of words. A sine is the cosine a quarter of a
+// turn before.
+func (u unit) waves(c wave, bits int) {
+	TEXT(fmt.Sprintf("waves%d%s", bits, u.suffix[2:]), NOSPLIT, "func(n int, cosines, sines []float32, words []byte, amplitude float32)")
+	Doc(fmt.Sprintf("sets the first n cosines and sines to those of words of %d bits, times the amplitude; n is a multiple of %d.", bits, u.width/4))
+	Pragma("noescape")
+	l := loop{u, Load(Param("n"), GP64()), GP64()}
+	cosines, sines := Load(Param("cosines").Base(), GP64()), Load(Param("sines").Base(), GP64())
+	words, amplitude := Load(Param("words").Base(), GP64()), l.number("amplitude")
+	l.start()
+	w, back := u.register(), u.register()
+	from := operand.Mem{Base: words, Index: l.i, Scale: uint8(bits / 8)}
+	switch bits {
+	case 8:
+		VPMOVZXBD(from, w)
+	case 16:
+		VPMOVZXWD(from, w)
+	default:
+		u.load(from, w)
+	}
+	if bits < 32 {
+		u.shiftLeft(operand.U8(32-bits), w, w)
+	}
+	u.subInt(c.quarter, w, back)
+	u.store(u.cosineOf(c, bits, w, amplitude), l.at(cosines))
+	u.store(u.cosineOf(c, bits, back, amplitude), l.at(sines))
+	l.next()
+	l.finish()
+}
+
+// cosineOf returns the cosines of words at the high end of 32 bits: the sines of
+// a quarter of a turn less their size.
+func (u unit) cosineOf(c wave, bits int, w, amplitude reg.VecVirtual) reg.VecVirtual {
+	right, square, series := u.register(), u.register(), u.register()
+	u.load(c.right, right)
+	VPABSD(w, w)
+	u.shiftRight(operand.U8(aside(bits)), w, w)
+	u.subInt(w, right, w)
+	VCVTDQ2PS(w, w)
+	u.mul(c.angle, w, w)
+	u.mul(w, w, square)
+	u.polynomial(c.taylor, square, series)
+	u.mul(w, square, square)
+	u.fma(square, series, w)
+	u.mul(amplitude, w, w)
+	return w
+}
