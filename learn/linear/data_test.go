@@ -89,15 +89,21 @@ func load(t testing.TB, name string) *dataset.Set {
 }
 
 // classes is a problem of which the rows with those labels are the positive ones.
-func classes(set *dataset.Set, positive ...string) problem {
+func classes(t testing.TB, set *dataset.Set, positive ...string) problem {
+	t.Helper()
 	p := problem{dataset.DenseOf(set.X).Matrix(), make([]float64, set.X.Rows())}
+	found := 0
 	for i, label := range set.Labels {
 		p.y[i] = -1
 		for _, l := range positive {
 			if l == label {
 				p.y[i] = 1
+				found++
 			}
 		}
+	}
+	if found == 0 {
+		t.Fatalf("no row has a label of %v", positive)
 	}
 	return p
 }
@@ -202,4 +208,15 @@ func wrong(u, y []float64) float64 {
 		}
 	}
 	return float64(n) / float64(len(y))
+}
+
+// cross is the kernel of the rows of a with those of b.
+func cross(k kernel.Kernel, a, b linalg.Matrix[float64]) linalg.Matrix[float64] {
+	m := linalg.New[float64](a.Rows, b.Rows)
+	linalg.MulTransB(m, a, b)
+	aa, bb := make([]float64, a.Rows), make([]float64, b.Rows)
+	linalg.SquaredNorms(aa, a)
+	linalg.SquaredNorms(bb, b)
+	kernel.Cross(k, m, aa, bb)
+	return m
 }

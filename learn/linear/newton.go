@@ -11,8 +11,8 @@ import (
 // Defaults of [Params].
 const (
 	DefaultBlock     = 256
-	DefaultTol       = 1e-3
-	DefaultMaxPasses = 20
+	DefaultTol       = 1e-2
+	DefaultMaxPasses = 100
 )
 
 // panelRows is how many rows a core works on at a time: with a block of 256
