@@ -57,28 +57,6 @@ func libsvm(t testing.TB, columns int, names ...string) *dataset.Set {
 	return set
 }
 
-// columns reads a table that two files hold by columns.
-func columns(t testing.TB, guest, host string) *dataset.Set {
-	t.Helper()
-	left, err := dataset.ReadCSV(file(t, guest), dataset.CSVOptions{Name: guest})
-	if err != nil {
-		t.Fatal(err)
-	}
-	right, err := dataset.ReadCSV(file(t, host), dataset.CSVOptions{Name: host, Label: "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := linalg.New[float64](left.X.Rows(), left.X.Cols()+right.X.Cols())
-	for i := range x.Rows {
-		if left.IDs[i] != right.IDs[i] {
-			t.Fatalf("row %d is %s in %s and %s in %s", i, left.IDs[i], guest, right.IDs[i], host)
-		}
-		left.X.Row(i, x.Row(i)[:left.X.Cols()])
-		right.X.Row(i, x.Row(i)[left.X.Cols():])
-	}
-	return &dataset.Set{X: dataset.NewDense(x), Labels: left.Labels}
-}
-
 func load(t testing.TB, name string) *dataset.Set {
 	t.Helper()
 	set, err := bundled.Load(name)

@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -26,6 +27,14 @@ func NewPhases[T linalg.Float](rows, directions, bits int) *Phases[T] {
 	return &Phases[T]{rows, directions, wave, make([]byte, rows*directions*bits/8)}
 }
 
+// Unscaled returns the same table, words shared, of cosines and sines as they are:
+// what [DSG] takes.
+func (p *Phases[T]) Unscaled() *Phases[T] {
+	plain := *p
+	plain.wave = p.wave.Times(1)
+	return &plain
+}
+
 // Rows returns the number of rows.
 func (p *Phases[T]) Rows() int { return p.rows }
 
@@ -41,24 +50,41 @@ func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	if row < 0 || count < 0 || row+count > p.rows || first < 0 || directions < 0 || first+directions > p.directions || len(words) != count*directions*size {
 		panic(fmt.Sprintf("linear: %d bytes for rows %d to %d of %d, directions %d to %d of %d", len(words), row, row+count, p.rows, first, first+directions, p.directions))
 	}
-	linalg.For(directions, transposeDirections, func(lo, hi int) {
-		for at := 0; at < count; at += transposeRows {
+	linalg.For(directions, tileDirections, func(lo, hi int) {
+		for top := 0; top < count; top += tileRows {
 			for j := lo; j < hi; j++ {
-				to := p.words[((first+j)*p.rows+row)*size:]
-				for i := at; i < min(at+transposeRows, count); i++ {
-					copy(to[i*size:(i+1)*size], words[(i*directions+j)*size:])
-				}
+				gather(p.direction(first + j)[(row+top)*size:], words[(top*directions+j)*size:], min(tileRows, count-top), directions, size)
 			}
 		}
 	})
 }
 
-// Words are transposed by tiles, whose cache lines stay in the first-level cache
-// until all of their words have been moved.
+// Words change from rows to directions by tiles, whose cache lines stay in the
+// first-level cache until all of their words have been moved: of rows whose
+// distance is a power of two it has place for few.
 const (
-	transposeDirections = 64
-	transposeRows       = 128
+	tileDirections = 64
+	tileRows       = 8
 )
+
+// gather sets the first count words of to to every step-th of from; a word has
+// that many bytes.
+func gather(to, from []byte, count, step, size int) {
+	switch size {
+	case 1:
+		for i := range count {
+			to[i] = from[i*step]
+		}
+	case 2:
+		for i := range count {
+			binary.LittleEndian.PutUint16(to[2*i:], binary.LittleEndian.Uint16(from[2*i*step:]))
+		}
+	default:
+		for i := range count {
+			binary.LittleEndian.PutUint32(to[4*i:], binary.LittleEndian.Uint32(from[4*i*step:]))
+		}
+	}
+}
 
 // Read looks up some features: feature and the number of rows of dst are even.
 func (p *Phases[T]) Read(dst linalg.Matrix[T], feature, row int) {

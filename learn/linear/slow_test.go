@@ -6,10 +6,33 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 )
+
+// columns reads a table that two files hold by columns.
+func columns(t testing.TB, guest, host string) *dataset.Set {
+	t.Helper()
+	left, err := dataset.ReadCSV(file(t, guest), dataset.CSVOptions{Name: guest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := dataset.ReadCSV(file(t, host), dataset.CSVOptions{Name: host, Label: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := linalg.New[float64](left.X.Rows(), left.X.Cols()+right.X.Cols())
+	for i := range x.Rows {
+		if left.IDs[i] != right.IDs[i] {
+			t.Fatalf("row %d is %s in %s and %s in %s", i, left.IDs[i], guest, right.IDs[i], host)
+		}
+		left.X.Row(i, x.Row(i)[:left.X.Cols()])
+		right.X.Row(i, x.Row(i)[left.X.Cols():])
+	}
+	return &dataset.Set{X: dataset.NewDense(x), Labels: left.Labels}
+}
 
 func TestLarge(t *testing.T) {
 	for _, tt := range []struct {
