@@ -85,8 +85,8 @@ func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 
 // Step adds coefficients of new features, phi, features x rows, from rows whose
 // decisions so far are u and whose targets are y, both outputs x rows:
-// -Rate/directions times the mean of slope times feature. Then what was there
-// before decays.
+// -Rate/directions times the mean of slope times feature. What was there before
+// decays. It panics on other shapes.
 func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
 	d.append(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
 }
@@ -95,6 +95,7 @@ func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
 // curvature/rows phi phi^T + rho I, rho > 0, as the released code of Dai et al.
 // has it, and by Rate only. It fails when rho is too small for a factorisation.
 func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
+	g := d.correlations(phi, u, y)
 	h := linalg.New[float64](phi.Rows, phi.Rows)
 	linalg.Syrk(h, phi)
 	for i := range h.Rows {
@@ -105,9 +106,8 @@ func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 		row[i] += rho
 	}
 	if err := linalg.Cholesky(h); err != nil {
-		return fmt.Errorf("linear: a step with rho %v: %w", rho, err)
+		return fmt.Errorf("linear: a step with rho %v, take a larger one: %w", rho, err)
 	}
-	g := d.correlations(phi, u, y)
 	linalg.SolveCholesky(h, g)
 	d.append(g, d.params.Rate)
 	return nil

@@ -1,6 +1,9 @@
 package linear
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Loss is what a decision u costs when the target is y: +1 or -1 for classes, a
 // number in regression. It is convex and has a derivative in u that is nowhere
@@ -9,6 +12,29 @@ type Loss interface {
 	Value(u, y float64) float64
 	Slope(u, y float64) float64 // d Value / du
 	Curvature() float64
+}
+
+// NewLoss returns the loss of that name: square, logistic, smooth-hinge, or huber,
+// which alone takes a delta > 0.
+func NewLoss(name string, delta float64) (Loss, error) {
+	if name == "huber" {
+		if !(delta > 0) || math.IsInf(delta, 1) {
+			return nil, fmt.Errorf("linear: the loss huber with delta %v; it must be positive and finite", delta)
+		}
+		return Huber{delta}, nil
+	}
+	if delta != 0 {
+		return nil, fmt.Errorf("linear: the loss %q takes no delta; only huber does", name)
+	}
+	switch name {
+	case "square":
+		return Square{}, nil
+	case "logistic":
+		return Logistic{}, nil
+	case "smooth-hinge":
+		return SmoothHinge{}, nil
+	}
+	return nil, fmt.Errorf("linear: no loss %q; there are square, logistic, smooth-hinge and huber", name)
 }
 
 // Square is the loss (u - y)^2 of classification and regression. Its slope has

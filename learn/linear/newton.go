@@ -88,6 +88,9 @@ func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (
 	if t.Rows() == 0 || targets.Rows == 0 || targets.Cols != t.Rows() {
 		return nil, fmt.Errorf("linear: %d x %d targets for %d rows", targets.Rows, targets.Cols, t.Rows())
 	}
+	if !finite(targets) {
+		return nil, errors.New("linear: a target is not finite")
+	}
 	n := newton[T]{
 		Params: p, table: t, targets: targets,
 		blocks: spans(t.Features(), p.Block), panels: spans(t.Rows(), panelRows),
@@ -97,6 +100,17 @@ func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (
 		return nil, err
 	}
 	return n.run()
+}
+
+func finite(m linalg.Matrix[float64]) bool {
+	for i := range m.Rows {
+		for _, v := range m.Row(i) {
+			if v-v != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // newton is a training under way.

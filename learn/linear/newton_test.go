@@ -170,6 +170,9 @@ func TestFitErrors(t *testing.T) {
 		"tol":      func() (*Fitted, error) { return Fit(z, y, Params{Loss: Square{}, Lambda: 1, Tol: math.NaN()}) },
 		"targets":  func() (*Fitted, error) { return Fit(z, row(y.Data[1:]), good) },
 		"no rows":  func() (*Fitted, error) { return Fit(Dense[float64]{linalg.New[float64](4, 0)}, row(nil), good) },
+		"infinite target": func() (*Fitted, error) {
+			return Fit(z, row(append(slices.Clone(y.Data[1:]), math.Inf(1))), good)
+		},
 		"no numbers": func() (*Fitted, error) {
 			bad := noise(4, 30, 1)
 			bad.Data[7] = math.NaN()

@@ -52,9 +52,7 @@ func TestBundled(t *testing.T) {
 		most    float64
 	}{
 		{wdbc, recommended(2048), .03},
-		{wdbc, recommended(512), .03},
 		{digits, recommended(2048), .010},
-		{digits, recommended(512), .02},
 		{digits, setting{512, 8, 1, 1e-6}, .02},
 	} {
 		if got := tt.setting.median(t, tt.p); got > tt.most {
@@ -98,12 +96,13 @@ func TestTenDigits(t *testing.T) {
 	}
 }
 
+// With 512 directions the reference implementation has .045.
 func TestPhishing(t *testing.T) {
 	p := classes(t, libsvm(t, 68, "phishing/phishing"), "1")
 	train, test := p.split(t, 1)
-	if got := wrong(recommended(2048).decide(t, train, test, Logistic{}, 1), test.y); got > .040 {
-		t.Errorf("test error %.4f, want at most .040", got)
-	} else {
-		t.Logf("test error %.4f", got)
+	got := wrong(recommended(512).decide(t, train, test, Logistic{}, 1), test.y)
+	t.Logf("test error %.4f", got)
+	if got > .045 {
+		t.Errorf("test error %.4f, want at most .045", got)
 	}
 }

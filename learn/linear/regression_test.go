@@ -79,7 +79,11 @@ func TestDiabetes(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := rmse(model.Predict(cross(k, test.x, train.x)), test.y)
-		for name, loss := range map[string]Loss{"square": Square{}, "huber": Huber{200}} {
+		losses := map[string]Loss{"square": Square{}}
+		if seed == 0 {
+			losses["huber"] = Huber{200} // hardly an error is as large
+		}
+		for name, loss := range losses {
 			// The mean of the losses and lambda/2 |w|^2, against their sum and alpha |w|^2.
 			lambda := 2 * alpha / float64(len(train.y)) * loss.Curvature() / 2
 			got := rmse(setting{2048, 16, 2, lambda}.decide(t, train, test, loss, seed), test.y)

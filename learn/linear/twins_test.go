@@ -56,9 +56,9 @@ func TestTwinsLearn(t *testing.T) {
 	}{
 		{"wdbc faithful", wdbc, 1, twin{1, 1, DSGParams{Loss: Logistic{}, Rate: 4, Lambda: 1e-5}, 0}, .10},
 		{"wdbc block", wdbc, 1, twin{256, 32, DSGParams{Loss: SmoothHinge{}, Rate: 4, Lambda: 1e-5}, 0}, .03},
-		{"wdbc Newton", wdbc, 1, twin{426, 64, DSGParams{Loss: Logistic{}, Rate: 1}, 1e-3}, .03},
+		{"wdbc Newton", wdbc, 1, twin{256, 64, DSGParams{Loss: Logistic{}, Rate: 1}, 1e-3}, .03},
 		{"digits block", digits, 0.5, twin{256, 32, DSGParams{Loss: SmoothHinge{}, Rate: 16, Lambda: 1e-5}, 0}, .03},
-		{"digits Newton", digits, 1, twin{1347, 64, DSGParams{Loss: SmoothHinge{}, Rate: 1}, 1e-3}, .03},
+		{"digits Newton", digits, 1, twin{512, 64, DSGParams{Loss: SmoothHinge{}, Rate: 1}, 1e-3}, .03},
 	} {
 		train, test := tt.p.split(t, 1)
 		d := gaussian(train.x.Cols, tt.scale*train.medianDistance(), 1)
