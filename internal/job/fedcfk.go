@@ -41,6 +41,10 @@ func crowdKeys() []string {
 	return append([]string{"adversary", "corrupted", "dropped"}, append(hardenedCrowdKeys(), paperCrowdKeys()...)...)
 }
 
+// isCrowd reports whether the keys of a crowd have their values: a program may
+// leave these to the defaults, as it leaves the mode.
+func (p *Protocol) isCrowd() bool { return p.Name == FedCFK && p.Mode != "" }
+
 // hardenedCrowdKeys are those that mode paper has not.
 func hardenedCrowdKeys() []string { return []string{"threshold", "margin"} }
 
@@ -53,18 +57,24 @@ func (p *Protocol) finishCrowd(in *place) error {
 	}
 	in.fallback("corrupted", &p.Corrupted, defaultCorrupted)
 	in.fallback("dropped", &p.Dropped, defaultDropped)
-	for _, share := range []struct {
-		key   string
-		value float64
-	}{{"corrupted", p.Corrupted}, {"dropped", p.Dropped}} {
-		if share.value < 0 || share.value >= 1 {
-			return in.refuse(share.key, "%s is %g; write a share of the clients from 0 to below 1, such as 0.1", share.key, share.value)
-		}
+	if err := in.share("corrupted", "the clients", p.Corrupted); err != nil {
+		return err
+	}
+	if err := in.share("dropped", "the clients", p.Dropped); err != nil {
+		return err
 	}
 	if p.Mode == Paper {
 		return p.finishPaperCrowd(in)
 	}
 	return p.finishHardenedCrowd(in)
+}
+
+// share refuses what is no share, with room for some that are not in it.
+func (p *place) share(key, of string, v float64) error {
+	if v < 0 || v >= 1 {
+		return p.refuse(key, "%s is %g; write a share of %s from 0 to below 1, such as 0.1", key, v, of)
+	}
+	return nil
 }
 
 func (p *Protocol) finishHardenedCrowd(in *place) error {

@@ -77,10 +77,16 @@ func TestPaperRecommender(t *testing.T) {
 	if j, err = Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
 		t.Fatal(err)
 	}
+	checkRoundTrip(t, j)
+	given = "{name: fedcfk, mode: paper, rounds: 7, participation: 0.3, decoys: 1, omitted: 0, corrupted: 0, dropped: 0}"
+	if none, err := Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
+		t.Error(err)
+	} else if checkRoundTrip(t, none); none.Protocol.Omitted != 0 || none.Protocol.Corrupted != 0 || none.Protocol.Dropped != 0 {
+		t.Errorf("shares of nobody: %+v", none.Protocol)
+	}
 	if p := j.Protocol; p.Rounds != 7 || p.Participation != .3 || p.Decoys != 1 || p.Omitted != .5 {
 		t.Errorf("%+v", p)
 	}
-	checkRoundTrip(t, j)
 }
 
 // Kernels between items are of no use between rows, and all of learn/komd's can
@@ -115,7 +121,7 @@ func TestBadRecommenders(t *testing.T) {
 		"many rounds":        {"{name: fedcfk}", "{name: fedcfk, mode: paper, rounds: 10001}", "job.yaml:9: rounds is 10001; write 1 to 10000"},
 		"participation":      {"{name: fedcfk}", "{name: fedcfk, mode: paper, participation: 1.5}", "job.yaml:9: participation is 1.5; write the share of the people in each round, above 0 and up to 1, such as 0.1"},
 		"decoys":             {"{name: fedcfk}", "{name: fedcfk, mode: paper, decoys: 0}", "job.yaml:9: decoys is 0; write a whole number from 1"},
-		"omitted":            {"{name: fedcfk}", "{name: fedcfk, mode: paper, omitted: 1}", "job.yaml:9: omitted is 1; write the share of their own items that people leave out of a request, above 0 and below 1, such as 0.2"},
+		"omitted":            {"{name: fedcfk}", "{name: fedcfk, mode: paper, omitted: 1}", "job.yaml:9: omitted is 1; write a share of the liked items from 0 to below 1, such as 0.1"},
 		"rounds of okra":     {"{name: fedcfk}", "{name: okra, decoys: 3}", "job.yaml:9: protocol okra has no decoys; remove it"},
 		"grid":               {"{name: linear}", "{name: conjunctive, degree: [2, 3]}", "job.yaml:10: the lists make a grid of 2 cells, and fedcfk has nothing to choose one by: what is held out stays in the devices; give single numbers"},
 		"no degree":          {"{name: linear}", "{name: dnf, clause: 2}", "job.yaml:10: the dnf kernel needs degree; add one such as degree: 2"},

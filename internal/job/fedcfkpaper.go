@@ -13,6 +13,8 @@ const (
 // paperCrowdKeys are the keys of FedCFK's mode paper.
 func paperCrowdKeys() []string { return []string{"rounds", "participation", "decoys", "omitted"} }
 
+func (p *Protocol) isPaperCrowd() bool { return p.Name == FedCFK && p.Mode == Paper }
+
 func (p *Protocol) finishPaperCrowd(in *place) error {
 	for _, key := range hardenedCrowdKeys() {
 		if in.given(key) {
@@ -32,8 +34,6 @@ func (p *Protocol) finishPaperCrowd(in *place) error {
 		return in.refuse("rounds", "rounds is %d; write 1 to %d", p.Rounds, maxCrowdRounds)
 	case p.Participation <= 0 || p.Participation > 1:
 		return in.refuse("participation", "participation is %g; write the share of the people in each round, above 0 and up to 1, such as 0.1", p.Participation)
-	case p.Omitted <= 0 || p.Omitted >= 1:
-		return in.refuse("omitted", "omitted is %g; write the share of their own items that people leave out of a request, above 0 and below 1, such as 0.2", p.Omitted)
 	}
-	return nil
+	return in.share("omitted", "the liked items", p.Omitted)
 }

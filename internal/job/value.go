@@ -106,6 +106,20 @@ func (v number) encode() *yaml.Node {
 	return bareNode(strconv.FormatFloat(*v.dst, 'g', -1, 64))
 }
 
+// alsoZero is a number whose default is not zero: where it counts, zero is
+// written too.
+type alsoZero struct {
+	number
+	counts func() bool
+}
+
+func (v alsoZero) encode() *yaml.Node {
+	if *v.dst == 0 && v.counts() {
+		return bareNode("0")
+	}
+	return v.number.encode()
+}
+
 // whole is a whole number that fits 32 bits; zero is left out.
 type whole struct{ dst *int }
 

@@ -27,9 +27,6 @@ func NewAsker(c Crowd, name string, liked []int, random *prg.Stream) *Asker {
 	return &Asker{NewDevice(c, name, liked), random, make([]heldRow, len(liked))}
 }
 
-// Contribution is the vector of every round.
-func (a *Asker) Contribution() Triangle { return Triangle{items: a.crowd.Items, liked: a.liked} }
-
 // Request draws the items whose rows the device asks for, ascending: most of
 // what the person likes, and others at random.
 func (a *Asker) Request() []int {
