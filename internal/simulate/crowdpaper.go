@@ -17,11 +17,11 @@ import (
 // beside.
 type merging struct {
 	*people
-	askers   []*stage.Asker
-	catalog  []int // all items
-	estimate *stage.Estimate
-	offer    *stage.Offer
-	exact    bool
+	askers    []*stage.Asker
+	catalogue []int // all items
+	estimate  *stage.Estimate
+	offer     *stage.Offer
+	exact     bool
 
 	readings     stage.Readings
 	differences  *stage.Differences
@@ -32,7 +32,7 @@ func newMerging(p *people) *merging {
 	m := &merging{people: p, exact: true, estimate: stage.NewEstimate(p.crowd.Items),
 		differences: stage.NewDifferences(len(p.names)), intersection: stage.NewIntersection(p.crowd, len(p.names))}
 	for i := range p.crowd.Items {
-		m.catalog = append(m.catalog, i)
+		m.catalogue = append(m.catalogue, i)
 	}
 	for i, name := range p.names {
 		m.askers = append(m.askers, stage.NewAsker(p.crowd, name, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
@@ -70,12 +70,12 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := m.sum(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalog) })
+	sum, err := m.sum(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
 	if err != nil {
 		return err
 	}
 	m.note(sum)
-	m.exact = m.exact && m.exactPairs(sum, m.catalog)
+	m.exact = m.exact && m.exactPairs(sum, m.catalogue)
 	m.attack(sum)
 	m.estimate.Merge(sum.sums, len(sum.added))
 	if m.offer, err = m.estimate.Offer(m.Job.Kernel); err != nil {

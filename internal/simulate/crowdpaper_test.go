@@ -65,7 +65,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := p.sum(t.Context(), s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalog) })
+		out, err := p.sum(t.Context(), s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,8 @@
 //
 //	a = argmin 1/2 a^T (K_PP + lambda I) a - q_P^T a,  a >= 0, sum a = 1
 //
-// give item i the score (K_iP a) - q_i. No other user's data take part.
+// give item i the score (K_iP a) - q_i. No other user's data take part: rows P of
+// the kernel and q are enough ([Stripe]).
 //
 //	k, err := komd.Spec{Name: komd.Linear}.Kernel(counts)
 //	if err != nil {
