@@ -3,6 +3,7 @@
 package stage
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -64,5 +65,41 @@ func TestMaxMergeFigures(t *testing.T) {
 		if d := saddles - tt.saddles; d < -.06 || d > .06 {
 			t.Errorf("%v of the people have a saddle after %d rounds of %v, want %v", saddles, tt.rounds, tt.share, tt.saddles)
 		}
+	}
+}
+
+// TestPaperAttackFigures: what the server finds out about MovieLens' people over
+// 100 rounds of the default settings.
+func TestPaperAttackFigures(t *testing.T) {
+	r := ratingsOf(t)
+	in, _, err := r.EveryPerUser(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, c := r.Profiles(in), paperCrowd(len(r.Items))
+	n, differences := NewIntersection(c, len(people)), NewDifferences(len(people))
+	var readings Readings
+	askers := make([]*Asker, len(people))
+	for u, list := range people {
+		askers[u] = NewAsker(c, "c", list, prg.New([32]byte{byte(u), byte(u >> 8)}, "test/requests"))
+	}
+	for round := range 100 {
+		chosen, lists := someOf(people, .1, round)
+		names := make([]string, len(chosen))
+		for i, u := range chosen {
+			names[i] = fmt.Sprint(u)
+		}
+		readings.Add(SoleLists(c.Items, pairsOf(c.Items, lists)), names)
+		differences.Add(chosen)
+		n.Begin()
+		for u, a := range askers {
+			n.Hear(u, a.Request())
+		}
+	}
+	read, named := readings.Count()
+	precision, recall := guesses(n, people)
+	t.Logf("%d lists read, %d named; decoys: precision %.3f, recall %.3f; %d people solved for", read, named, precision, recall, len(differences.Solved()))
+	if read < 750 || named < 550 || precision < .88 || recall < .95 {
+		t.Error("the attacks find less than they did")
 	}
 }
