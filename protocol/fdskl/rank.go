@@ -1,0 +1,136 @@
+package fdskl
+
+import (
+	"fmt"
+	"slices"
+)
+
+// SafeTrees says whether masked phases may climb t1 while their masks climb t2.
+// The phases o and the masks r of all workers are unknowns; whatever worker w
+// receives is a sum of some of them. Nobody may be able to combine what it has
+// so that masks cancel and phases remain, other than its own, and at the root
+// the sum of all.
+//
+// Definition 2 of the paper, that no subtree of more than one leaf belongs to
+// both trees, is not enough: with four workers it allows trees by which one
+// reads another's phase.
+//
+// Combinations are counted modulo 2^31-1, which stands for real numbers, and
+// modulo 2: words are numbers modulo a power of two, where half a combination
+// may tell something. With two workers nothing can keep the root from the
+// other's phase, which is the sum of all less its own.
+func SafeTrees(t1, t2 Tree) error {
+	q := len(t1)
+	for _, t := range []Tree{t1, t2} {
+		if err := t.validate(q); err != nil {
+			return err
+		}
+	}
+	for w := range q {
+		if n := leaked(t1, t2, w); n > 0 {
+			return fmt.Errorf("fdskl: worker %d learns %d combinations of others' phases from these two trees; choose others", w, n)
+		}
+	}
+	return nil
+}
+
+// leaked counts the independent combinations of phases that worker w learns
+// beyond those it may know.
+func leaked(t1, t2 Tree, w int) int {
+	view, allowed := viewOf(t1, t2, w), [][]int{indicator(len(t1), w)}
+	if w == 0 {
+		allowed = append(allowed, indicator(len(t1), t1.below(0)...))
+	}
+	return exposed(view, allowed)
+}
+
+// observation is what somebody has received: the coefficients of all phases and
+// of all masks in it.
+type observation struct{ phases, masks []int }
+
+// viewOf is all that worker w has: its own phase and mask, and what its children
+// in both trees send.
+func viewOf(t1, t2 Tree, w int) []observation {
+	q := len(t1)
+	none := make([]int, q)
+	view := []observation{{indicator(q, w), none}, {none, indicator(q, w)}}
+	for _, c := range t1.children(w) {
+		under := indicator(q, t1.below(c)...)
+		view = append(view, observation{under, under})
+	}
+	for _, c := range t2.children(w) {
+		view = append(view, observation{none, indicator(q, t2.below(c)...)})
+	}
+	return view
+}
+
+// indicator is 1 at the given places of n.
+func indicator(n int, places ...int) []int {
+	v := make([]int, n)
+	for _, p := range places {
+		v[p] = 1
+	}
+	return v
+}
+
+// exposed counts the independent combinations of phases, beyond the allowed
+// ones, that remain when combinations of a view cancel every mask.
+func exposed(view []observation, allowed [][]int) int {
+	return max(exposedModulo(view, allowed, 2), exposedModulo(view, allowed, largePrime))
+}
+
+const largePrime = 1<<31 - 1
+
+// exposedModulo computes it from ranks. With A the coefficients of phases and B
+// those of masks, what remains is a space of dimension rank [A B] - rank B; the
+// allowed combinations join the view as known.
+func exposedModulo(view []observation, allowed [][]int, p int64) int {
+	var masks, both [][]int
+	for _, o := range view {
+		masks = append(masks, o.masks)
+		both = append(both, slices.Concat(o.phases, o.masks))
+	}
+	for _, a := range allowed {
+		both = append(both, slices.Concat(a, make([]int, len(view[0].masks))))
+	}
+	return rank(both, p) - rank(masks, p) - rank(allowed, p)
+}
+
+// rank is the rank modulo a prime below 2^31, by elimination.
+func rank(rows [][]int, p int64) int {
+	m := make([][]int64, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			m[i] = append(m[i], (int64(v)%p+p)%p)
+		}
+	}
+	r := 0
+	for c := 0; len(m) > 0 && c < len(m[0]) && r < len(m); c++ {
+		if pivot(m[r:], c) {
+			eliminate(m[r:], c, p)
+			r++
+		}
+	}
+	return r
+}
+
+// pivot brings a row that is not zero in column c to the front.
+func pivot(m [][]int64, c int) bool {
+	for i := range m {
+		if m[i][c] != 0 {
+			m[0], m[i] = m[i], m[0]
+			return true
+		}
+	}
+	return false
+}
+
+// eliminate clears column c below the first row.
+func eliminate(m [][]int64, c int, p int64) {
+	for _, row := range m[1:] {
+		a, b := row[c], m[0][c]
+		for j := c; a != 0 && j < len(row); j++ {
+			row[j] = ((row[j]*b-m[0][j]*a)%p + p) % p
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package fdskl
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Topology is the shape of the tree that sums climb.
+type Topology string
+
+// The topologies.
+const (
+	Binary Topology = "binary" // each worker adds up those of two others; log2 q hops
+	Star   Topology = "star"   // the active worker adds up all
+	Chain  Topology = "chain"  // each worker adds its own to what one other sends
+)
+
+func (t Topology) validate() error {
+	switch t {
+	case Binary, Star, Chain:
+		return nil
+	}
+	return fmt.Errorf("fdskl: topology %q; choose binary, star or chain", string(t))
+}
+
+// Tree says where each worker's sum goes: Tree[w] is the parent of worker w,
+// [Root] at the root, [Absent] where w takes no part. The active worker is
+// number 0 and the root.
+type Tree []int
+
+// Parents that are no workers.
+const (
+	Root   = -1
+	Absent = -2
+)
+
+// Tree is the tree of q workers. Binary is a heap: w sends to (w-1)/2.
+func (t Topology) Tree(q int) Tree {
+	tree := make(Tree, q)
+	for w := range tree {
+		switch t {
+		case Star:
+			tree[w] = 0
+		case Chain:
+			tree[w] = w - 1
+		default:
+			tree[w] = (w - 1) / 2
+		}
+	}
+	tree[0] = Root
+	return tree
+}
+
+// maskTree is the tree T2 of mode paper, in which masks climb by themselves: a
+// path from worker 1, who is a child of the root in every topology, over all
+// others to the root. Whatever set of masks a worker gets here includes those of
+// worker 1, and no set of masked phases that it gets elsewhere does.
+func maskTree(q int) Tree {
+	tree := make(Tree, q)
+	for w := range tree {
+		tree[w] = (w + 1) % q
+	}
+	tree[0] = Root
+	return tree
+}
+
+// children returns who sends to worker w, in order.
+func (t Tree) children(w int) []int {
+	var list []int
+	for c, parent := range t {
+		if parent == w {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// below returns worker w and all whose sums reach it.
+func (t Tree) below(w int) []int {
+	list := []int{w}
+	for i := 0; i < len(list); i++ {
+		list = append(list, t.children(list[i])...)
+	}
+	return list
+}
+
+// validate refuses what is no tree over q workers with root 0.
+func (t Tree) validate(q int) error {
+	if len(t) != q || q == 0 || t[0] != Root {
+		return fmt.Errorf("fdskl: a tree over %d of %d workers, whose root must be worker 0", len(t), q)
+	}
+	reached := t.below0()
+	for w, parent := range t {
+		if parent != Absent && !slices.Contains(reached, w) {
+			return fmt.Errorf("fdskl: worker %d does not reach the root of the tree", w)
+		}
+	}
+	return nil
+}
+
+// below0 is below(0), which ends even where w is its own ancestor.
+func (t Tree) below0() []int {
+	if slices.Contains(t[1:], Root) {
+		return nil
+	}
+	return t.below(0)
+}
