@@ -1,0 +1,30 @@
+package fdskl
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Round 1, Keys (hardened): every worker sends its X25519 key of this session to
+// every other one, and not through the active worker, who could put its own in
+// their place.
+
+// met is whether all others' keys are here.
+func (w *worker) met() bool { return w.key == nil || !slices.Contains(w.agreed, false) }
+
+func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
+	from := w.index(m.Sender)
+	if w.key == nil || from == w.self || w.agreed[from] || m.Sequence != 0 {
+		return protocol.Effects{}, stray(m)
+	}
+	if len(m.Body) != keyBytes {
+		return protocol.Effects{}, malformed(m, "a key of %d bytes", len(m.Body))
+	}
+	secret, err := agree(w.key, m.Body)
+	if err != nil {
+		return protocol.Effects{}, malformed(m, "%w", err)
+	}
+	w.shared[from], w.agreed[from] = secret, true
+	return protocol.Effects{}, nil
+}

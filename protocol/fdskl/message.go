@@ -1,0 +1,75 @@
+package fdskl
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// The rounds. All but the first and the last come once for each request, whose
+// counter is the sequence number of their messages.
+const (
+	roundKeys uint16 = 1 + iota
+	roundRequest
+	roundWitness
+	roundPhases
+	roundMasks
+	roundFinish
+)
+
+// kindRoom is the other kind of messages in roundPhases and roundMasks, from
+// parent to child.
+const kindRoom = "Room"
+
+func kindOf(round uint16) string {
+	switch round {
+	case roundKeys:
+		return "Keys"
+	case roundRequest:
+		return "Request"
+	case roundWitness:
+		return "Witness"
+	case roundPhases:
+		return "Phases"
+	case roundMasks:
+		return "Masks"
+	case roundFinish:
+		return "Finish"
+	}
+	return ""
+}
+
+// climbs says whether a round's words climb a tree in this mode, and which.
+func (w *worker) climbs(round uint16) (tree int, some bool) {
+	tree = int(round) - int(roundPhases)
+	return tree, tree >= 0 && tree < len(w.trees)
+}
+
+// verify refuses messages of other sessions, kinds that do not belong to their
+// round, and pieces of what travels whole.
+func (w *worker) verify(m protocol.Message) error {
+	if err := w.setup.Session.Check(m.Header, w.setup.Self); err != nil {
+		return err
+	}
+	_, climbs := w.climbs(m.Round)
+	switch {
+	case climbs && (m.Kind == kindRoom || m.Kind == kindOf(m.Round)):
+		return nil
+	case climbs || m.Round == roundMasks || m.Kind == "" || m.Kind != kindOf(m.Round), m.Chunks != 1:
+		return stray(m)
+	}
+	return nil
+}
+
+// stray blames m's sender for a message that this worker never gets, or not now.
+func stray(m protocol.Message) error {
+	return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("fdskl: %v is not awaited", m.Header))
+}
+
+func malformed(m protocol.Message, format string, args ...any) error {
+	return protocol.Blame(m.Sender, protocol.KindMalformed, fmt.Errorf("fdskl: %v: %w", m.Header, fmt.Errorf(format, args...)))
+}
+
+func inconsistent(m protocol.Message, err error) error {
+	return protocol.Blame(m.Sender, protocol.KindInconsistent, fmt.Errorf("fdskl: %v: %w", m.Header, err))
+}

@@ -1,0 +1,144 @@
+package fdskl
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Name and Version stand in the descriptor of every session.
+const (
+	Name           = "fdskl"
+	Version uint16 = 1
+)
+
+// Mode says how phases are kept from those who add them up.
+type Mode string
+
+// The modes.
+const (
+	Hardened Mode = "hardened" // masks agreed on by each pair of workers, which cancel in the sum
+	Paper    Mode = "paper"    // own masks, taken off again through a second tree
+)
+
+// Bounds on a session.
+const (
+	MaxWorkers    = 64
+	MaxRows       = 1 << 28
+	MaxDirections = 1 << 24
+)
+
+// Spec is what is agreed about a session before it starts.
+type Spec struct {
+	Mode     Mode     // "" means Hardened
+	Topology Topology // "" means Binary
+	// Bits is the size of a phase's word, 8, 16 or 32: a turn has 2^Bits steps. 0
+	// means 16.
+	Bits int
+	// Rows is how many rows are aligned; they are called 0 to Rows-1. Directions
+	// is how many random directions may be asked for, for any of them.
+	Rows, Directions int
+	// Alignment commits to which row is which. All workers have the same.
+	Alignment [sha256.Size]byte
+}
+
+// Params is a validated [Spec]; it never changes. Values are comparable.
+type Params struct{ spec Spec }
+
+// NewParams fills in the defaults of s and refuses what no session can have.
+func NewParams(s Spec) (Params, error) {
+	if s.Mode == "" {
+		s.Mode = Hardened
+	}
+	if s.Topology == "" {
+		s.Topology = Binary
+	}
+	if s.Bits == 0 {
+		s.Bits = 16
+	}
+	return Params{s}, s.validate()
+}
+
+func (s Spec) validate() error {
+	switch {
+	case s.Mode != Hardened && s.Mode != Paper:
+		return fmt.Errorf("fdskl: mode %q; choose hardened or paper", string(s.Mode))
+	case s.Bits != 8 && s.Bits != 16 && s.Bits != 32:
+		return fmt.Errorf("fdskl: phases of %d bits; choose 8, 16 or 32", s.Bits)
+	case s.Rows < 1 || s.Rows > MaxRows:
+		return fmt.Errorf("fdskl: %d aligned rows; 1 to %d are possible", s.Rows, MaxRows)
+	case s.Directions < 1 || s.Directions > MaxDirections:
+		return fmt.Errorf("fdskl: %d directions; 1 to %d are possible", s.Directions, MaxDirections)
+	}
+	return s.Topology.validate()
+}
+
+// Spec returns the settings with every default filled in.
+func (p Params) Spec() Spec { return p.spec }
+
+func (p Params) ring() ring { return ring(p.spec.Bits) }
+
+// Encode returns the canonical encoding, which goes into Descriptor.Params.
+func (p Params) Encode() []byte {
+	var w wire.Writer
+	w.String("mercer/v1/fdskl")
+	w.String(string(p.spec.Mode))
+	w.String(string(p.spec.Topology))
+	w.Uint8(uint8(p.spec.Bits))
+	w.Uint32(uint32(p.spec.Rows))
+	w.Uint32(uint32(p.spec.Directions))
+	w.Fixed(p.spec.Alignment[:])
+	return w.Bytes()
+}
+
+// DecodeParams decodes and validates what Encode wrote.
+func DecodeParams(b []byte) (Params, error) {
+	const longest = 32
+	r := wire.NewReader(b)
+	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/fdskl" {
+		r.Fail(errors.New("not the parameters of fdskl"))
+	}
+	s := Spec{Mode: Mode(r.String(longest)), Topology: Topology(r.String(longest)), Bits: int(r.Uint8()), Rows: int(r.Uint32()), Directions: int(r.Uint32())}
+	r.Fixed(s.Alignment[:])
+	if err := r.Close("fdskl: parameters"); err != nil {
+		return Params{}, err
+	}
+	if err := s.validate(); err != nil {
+		return Params{}, err
+	}
+	return Params{s}, nil
+}
+
+// ValidateSession refuses a session that this protocol cannot run: it takes one
+// leader, who is the active worker, at least one party, and nobody else.
+func ValidateSession(s *protocol.Session) (Params, error) {
+	active, passive := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
+	switch {
+	case s.Protocol != Name || s.Version != Version:
+		return Params{}, fmt.Errorf("fdskl: session of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
+	case active != 1 || passive == 0 || active+passive != len(s.Members):
+		return Params{}, fmt.Errorf("fdskl: a session needs one leader, at least one party and nobody else; this one has %d, %d and %d", active, passive, len(s.Members)-active-passive)
+	case len(s.Members) > MaxWorkers:
+		return Params{}, fmt.Errorf("fdskl: %d workers, at most %d can take part", len(s.Members), MaxWorkers)
+	}
+	p, err := DecodeParams(s.Params)
+	if err != nil {
+		return Params{}, err
+	}
+	if p.spec.Mode == Paper {
+		return p, SafeTrees(p.spec.Topology.Tree(len(s.Members)), maskTree(len(s.Members)))
+	}
+	return p, nil
+}
+
+// trees are those that a request's words climb.
+func (p Params) trees(workers int) []Tree {
+	trees := []Tree{p.spec.Topology.Tree(workers)}
+	if p.spec.Mode == Paper {
+		trees = append(trees, maskTree(workers))
+	}
+	return trees
+}

@@ -1,0 +1,110 @@
+package fdskl
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// window is how many chunks a worker may be ahead of its parent, so that a
+// worker holds at most that many for each tree, however many send to it. Room
+// for more is granted by half a window at a time.
+//
+// A parent that only put off what comes too early would leave it in a queue
+// that all senders share; a fast child could fill that with chunks that must
+// wait for those of a slow one, which then finds no room.
+const (
+	window = 8
+	grant  = window / 2
+)
+
+// pass is what one worker does in one tree for one request: it adds up its
+// children's chunks, which come in any order, and lets go of them one by one.
+type pass struct {
+	round    uint16
+	parent   int // Root at the root
+	children []int
+	chunks   int
+	next     int // the chunk that goes up, or is used, next
+	room     int // chunks below may go up
+	slots    [window]slot
+}
+
+// slot is the sum of one chunk from some of the children.
+type slot struct {
+	from  uint64 // the children, by place in pass.children
+	words []byte
+}
+
+func newPass(t Tree, self int, round uint16, chunks int) pass {
+	p := pass{round: round, parent: t[self], children: t.children(self), chunks: chunks, room: window}
+	if p.parent == Root {
+		p.room = chunks
+	}
+	return p
+}
+
+func (p *pass) done() bool { return p.next == p.chunks }
+
+// missing is the first child whose part of the next chunk has not come.
+func (p *pass) missing() (child int, some bool) {
+	if p.done() {
+		return 0, false
+	}
+	if i := bits.TrailingZeros64(^p.slots[p.next%window].from); i < len(p.children) {
+		return p.children[i], true
+	}
+	return 0, false
+}
+
+// ready says whether the next chunk is there and may go up.
+func (p *pass) ready() bool {
+	_, some := p.missing()
+	return !some && p.next < min(p.chunks, p.room)
+}
+
+// take adds a child's words to their chunk. It keeps m's body.
+func (p *pass) take(m protocol.Message, child, size int, r ring) error {
+	i, chunk := slices.Index(p.children, child), int(m.Chunk)
+	if i < 0 || int(m.Chunks) != p.chunks || chunk < p.next || chunk >= p.next+window {
+		return stray(m)
+	}
+	s := &p.slots[chunk%window]
+	switch {
+	case s.from&(1<<i) != 0:
+		return stray(m)
+	case len(m.Body) != size:
+		return malformed(m, "%d bytes of words, %d belong there", len(m.Body), size)
+	case s.words == nil:
+		s.words = m.Body
+	default:
+		r.add(s.words, m.Body)
+	}
+	s.from |= 1 << i
+	return nil
+}
+
+// release gives up what the children have sent of the next chunk, nil for a
+// leaf.
+func (p *pass) release() []byte {
+	s := &p.slots[p.next%window]
+	words := s.words
+	*s = slot{}
+	p.next++
+	return words
+}
+
+// grants says whether the children are to be told now of room for more.
+func (p *pass) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
+
+// receiveRoom takes the parent's word that it has used all chunks below
+// m.Chunk.
+func (p *pass) receiveRoom(m protocol.Message) error {
+	used := int(m.Chunk)
+	if int(m.Chunks) != p.chunks || used%grant != 0 || used > p.next {
+		return stray(m)
+	}
+	p.room = max(p.room, used+window)
+	return nil
+}

@@ -1,0 +1,181 @@
+package fdskl
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Span is Count things that follow each other, beginning with First.
+type Span struct{ First, Count int }
+
+func (s Span) end() int { return s.First + s.Count }
+
+// Request asks for the phases of some rows in some directions: a phase block.
+// Rows ascend, and spans that meet are one. A row is asked for directions in
+// ascending order, never for one twice.
+type Request struct {
+	Rows       []Span
+	Directions Span
+}
+
+// Spans writes ascending numbers as spans.
+func Spans(rows ...int) []Span {
+	var list []Span
+	for _, r := range rows {
+		if n := len(list); n > 0 && list[n-1].end() == r {
+			list[n-1].Count++
+		} else {
+			list = append(list, Span{r, 1})
+		}
+	}
+	return list
+}
+
+// count is how many rows are asked for.
+func (q Request) count() int {
+	n := 0
+	for _, s := range q.Rows {
+		n += s.Count
+	}
+	return n
+}
+
+// rows lists the lo-th to hi-th row asked for, hi left out.
+func (q Request) rows(lo, hi int) []int {
+	list := make([]int, 0, hi-lo)
+	at := 0
+	for _, s := range q.Rows {
+		for i := max(lo-at, 0); i < min(hi-at, s.Count); i++ {
+			list = append(list, s.First+i)
+		}
+		if at += s.Count; at >= hi {
+			break
+		}
+	}
+	return list
+}
+
+// marks say for each row from which direction on it can be asked for.
+type marks []uint32
+
+// check refuses what may not be asked for.
+func (m marks) check(q Request, p Params, most int) error {
+	if q.Directions.First < 0 || q.Directions.Count < 1 || q.Directions.end() > p.spec.Directions {
+		return fmt.Errorf("fdskl: directions %d to %d of %d that were agreed", q.Directions.First, q.Directions.end()-1, p.spec.Directions)
+	}
+	if q.Directions.Count > most {
+		return fmt.Errorf("fdskl: %d directions at once, at most %d fit a message; ask for some after the others", q.Directions.Count, most)
+	}
+	if len(q.Rows) == 0 {
+		return fmt.Errorf("fdskl: a request without rows")
+	}
+	last := -1
+	for _, s := range q.Rows {
+		if s.Count < 1 || s.First <= last || s.end() > p.spec.Rows {
+			return fmt.Errorf("fdskl: rows %d to %d behind row %d, of %d that are aligned; rows ascend, and spans that meet are one", s.First, s.end()-1, last, p.spec.Rows)
+		}
+		last = s.end()
+		for r := s.First; r < last; r++ {
+			if int(m[r]) > q.Directions.First {
+				return fmt.Errorf("fdskl: row %d in direction %d, after directions up to %d have been answered; each is answered once, in order", r, q.Directions.First, m[r]-1)
+			}
+		}
+	}
+	return nil
+}
+
+// set notes that a request is answered.
+func (m marks) set(q Request) {
+	for _, s := range q.Rows {
+		for r := s.First; r < s.end(); r++ {
+			m[r] = uint32(q.Directions.end())
+		}
+	}
+}
+
+func (q Request) encodeTo(w *wire.Writer) {
+	w.Uint32(uint32(len(q.Rows)))
+	for _, s := range append(q.Rows[:len(q.Rows):len(q.Rows)], q.Directions) {
+		w.Uint32(uint32(s.First))
+		w.Uint32(uint32(s.Count))
+	}
+}
+
+func readSpan(r *wire.Reader) Span { return Span{int(r.Uint32()), int(r.Uint32())} }
+
+// maxSpans keeps one step's requests, one to each worker, within what a step may
+// send, and each within a message.
+func maxSpans(workers int) int {
+	each := min(protocol.MaxStepBytes/max(1, workers-1), protocol.MaxChunkBytes)
+	return (each - signedBytes) / spanBytes
+}
+
+const (
+	spanBytes   = 8
+	signedBytes = 4 + spanBytes + ed25519.SignatureSize // of a request beside its spans of rows
+)
+
+// signedRequest is a request as it travels.
+type signedRequest struct {
+	request   Request
+	signature [ed25519.SignatureSize]byte // of the hash
+}
+
+func (s signedRequest) encode() []byte {
+	var w wire.Writer
+	w.Grow(signedBytes + spanBytes*len(s.request.Rows))
+	s.request.encodeTo(&w)
+	w.Fixed(s.signature[:])
+	return w.Bytes()
+}
+
+func decodeRequest(b []byte, workers int) (signedRequest, error) {
+	r := wire.NewReader(b)
+	var s signedRequest
+	s.request.Rows = make([]Span, r.Count(maxSpans(workers), spanBytes))
+	for i := range s.request.Rows {
+		s.request.Rows[i] = readSpan(r)
+	}
+	s.request.Directions = readSpan(r)
+	r.Fixed(s.signature[:])
+	return s, r.Close("fdskl: request")
+}
+
+// hash names a request for ever: the session, the active worker's count of its
+// requests, the rows in order, the directions, and the trees. Masks are derived
+// from it, so that workers who were asked for different things mask for each
+// other what nobody can take off.
+func (q Request) hash(id protocol.SessionID, counter uint32, trees []Tree) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/fdskl/request")
+	w.Fixed(id[:])
+	w.Uint32(counter)
+	q.encodeTo(&w)
+	for _, t := range trees {
+		for _, parent := range t {
+			w.Uint32(uint32(parent))
+		}
+	}
+	return sha256.Sum256(w.Bytes())
+}
+
+// witness is what one passive worker shows the next: what it was asked for.
+type witness struct {
+	hash      [sha256.Size]byte
+	signature [ed25519.SignatureSize]byte
+}
+
+const witnessBytes = sha256.Size + ed25519.SignatureSize
+
+func (v witness) encode() []byte { return append(v.hash[:], v.signature[:]...) }
+
+func decodeWitness(b []byte) (v witness, err error) {
+	r := wire.NewReader(b)
+	r.Fixed(v.hash[:])
+	r.Fixed(v.signature[:])
+	return v, r.Close("fdskl: witness")
+}

@@ -1,0 +1,75 @@
+package fdskl
+
+import "encoding/binary"
+
+// ring is Z modulo 2^bits, bits being 8, 16 or 32. Words are packed
+// little-endian into bytes; eight bytes are worked on at a time, with the top
+// bit of each word kept apart so that no carry leaves it.
+type ring int
+
+func (r ring) bytes() int { return int(r) / 8 }
+
+// tops has the highest bit of every word set.
+func (r ring) tops() uint64 {
+	switch r {
+	case 8:
+		return 0x8080808080808080
+	case 16:
+		return 0x8000800080008000
+	default:
+		return 0x8000000080000000
+	}
+}
+
+// add adds the words of src to those of dst.
+func (r ring) add(dst, src []byte) {
+	h := r.tops()
+	combine(dst, src, func(a, b uint64) uint64 { return (a&^h + b&^h) ^ (a^b)&h })
+}
+
+// sub takes the words of src off those of dst.
+func (r ring) sub(dst, src []byte) {
+	h := r.tops()
+	combine(dst, src, func(a, b uint64) uint64 { return ((a | h) - b&^h) ^ (a^^b)&h })
+}
+
+// combine sets dst to f(dst, src), eight bytes at a time; a rest is filled up
+// with zeros.
+func combine(dst, src []byte, f func(a, b uint64) uint64) {
+	whole := len(dst) &^ 7
+	for i := 0; i < whole; i += 8 {
+		v := f(binary.LittleEndian.Uint64(dst[i:]), binary.LittleEndian.Uint64(src[i:]))
+		binary.LittleEndian.PutUint64(dst[i:], v)
+	}
+	if whole < len(dst) {
+		var a, b [8]byte
+		copy(a[:], dst[whole:])
+		copy(b[:], src[whole:])
+		binary.LittleEndian.PutUint64(a[:], f(binary.LittleEndian.Uint64(a[:]), binary.LittleEndian.Uint64(b[:])))
+		copy(dst[whole:], a[:])
+	}
+}
+
+// word returns word i.
+func (r ring) word(b []byte, i int) uint32 {
+	switch r {
+	case 8:
+		return uint32(b[i])
+	case 16:
+		return uint32(binary.LittleEndian.Uint16(b[2*i:]))
+	default:
+		return binary.LittleEndian.Uint32(b[4*i:])
+	}
+}
+
+// put sets word i to the lowest bits of v.
+func (r ring) put(b []byte, i int, v uint32) {
+	switch r {
+	case 8:
+		b[i] = byte(v)
+	case 16:
+		binary.LittleEndian.PutUint16(b[2*i:], uint16(v))
+	default:
+		binary.LittleEndian.PutUint32(b[4*i:], v)
+	}
+}

@@ -1,0 +1,243 @@
+package fdskl
+
+import (
+	"bytes"
+	"crypto/ecdh"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Source gives a worker's own part of phases: for direction w_j and row x_i, of
+// which it holds some columns, the word floor(w_j.x_i / 2 pi 2^Bits + 1/2)
+// modulo 2^Bits.
+type Source interface {
+	// Block fills dst with the words of count directions from first on for each
+	// of the rows: little-endian, row after row.
+	Block(dst []byte, rows []int, first, count int)
+}
+
+// Input is what a worker brings to a session.
+type Input struct {
+	Source Source
+	// Hash is the SHA-256 of what Source computes from: the columns in the agreed
+	// order of rows, and the key of the directions.
+	Hash [sha256.Size]byte
+	// Alignment is the worker's own commitment to the order of rows.
+	Alignment [sha256.Size]byte
+}
+
+// Identity is how passive workers know what the active one asked of others.
+type Identity struct {
+	Sign func(message []byte) []byte // Ed25519 under the active worker's key; nil at the others
+	Key  ed25519.PublicKey           // the active worker's, from the roster
+}
+
+// worker is what active and passive workers share.
+type worker struct {
+	setup    protocol.Setup
+	params   Params
+	input    Input
+	identity Identity
+	names    []string // of the workers, the active one first
+	self     int
+	trees    []Tree
+	chunk    int // bytes of a message
+
+	key     *ecdh.PrivateKey // nil in mode paper
+	shared  [][32]byte       // secrets agreed with the others
+	agreed  []bool
+	marks   marks
+	counter uint32 // of the last request, from 1
+	task    *task  // nil before the first
+
+	started, ended bool
+}
+
+// task is a request that is being answered, or was answered last.
+type task struct {
+	request Request
+	signed  witness
+	layout  layout
+	passes  []pass // one for each tree
+	masks   []mask
+	phases  []byte // mode paper: this worker's share of the directions' own
+}
+
+func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chunk int) (worker, error) {
+	if s.Session == nil {
+		return worker{}, errors.New("fdskl: no session")
+	}
+	p, err := ValidateSession(s.Session)
+	if err != nil {
+		return worker{}, err
+	}
+	switch {
+	case s.Session.RoleOf(s.Self) != role:
+		return worker{}, fmt.Errorf("fdskl: %q is not the %s of this session", s.Self, role)
+	case in.Source == nil || in.Hash == ([sha256.Size]byte{}):
+		return worker{}, errors.New("fdskl: a worker brings phases and the hash of what they are computed from")
+	case in.Alignment != p.spec.Alignment:
+		return worker{}, fmt.Errorf("fdskl: %s holds its rows in another order than was agreed; align them anew: %w", s.Self, protocol.ErrInput)
+	case len(id.Key) != ed25519.PublicKeySize:
+		return worker{}, fmt.Errorf("fdskl: the active worker's identity key has %d bytes; take it from the roster", len(id.Key))
+	}
+	names := append(s.Session.With(protocol.RoleLeader), s.Session.With(protocol.RoleParty)...)
+	w := worker{
+		setup: s, params: p, input: in, identity: id, names: names, trees: p.trees(len(names)), chunk: chunk,
+		agreed: make([]bool, len(names)), marks: make(marks, p.spec.Rows),
+	}
+	w.self = w.index(s.Self)
+	if p.spec.Mode == Hardened {
+		w.key, err = sessionKey(s)
+		w.shared = make([][32]byte, len(names))
+	}
+	return w, err
+}
+
+func (w *worker) index(name string) int {
+	for i, n := range w.names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// InputHash is what the start event must hold.
+func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
+
+// machine is what active and passive workers do differently.
+type machine interface {
+	receive(protocol.Message) (protocol.Effects, error)
+	resume() (protocol.Effects, error)
+	ready() bool // there is something to resume
+	awaits() await
+}
+
+// await says for whom a worker waits, and how long.
+type await struct {
+	timer protocol.Timer
+	from  int
+	what  string
+}
+
+// The timers of a session. Their durations are configuration.
+const (
+	// TimerPhases is how long a worker waits for the next key, chunk of words,
+	// witness or room for words.
+	TimerPhases protocol.Timer = "fdskl/phases"
+	// TimerRequest is how long a passive worker waits for the active one's next
+	// word. It must outlast the slowest other worker's part of the last request,
+	// and what the active worker computes before its next.
+	TimerRequest protocol.Timer = "fdskl/request"
+)
+
+// step hands an event that may come now to its role.
+func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
+	if err := w.admit(e); err != nil {
+		return protocol.Effects{}, err
+	}
+	effects, err := w.dispatch(m, e)
+	switch {
+	case err != nil:
+		return protocol.Effects{}, err
+	case effects.End != nil:
+		w.ended = true
+		w.setup.Seed, w.key, w.shared, w.task, w.marks = [32]byte{}, nil, nil, nil, nil
+		return effects, nil
+	}
+	if effects.Resume = m.ready(); !effects.Resume {
+		effects.Arm = []protocol.Timer{m.awaits().timer}
+	}
+	return effects, nil
+}
+
+// admit refuses events out of place.
+func (w *worker) admit(e protocol.Event) error {
+	start, isStart := e.(protocol.Start)
+	switch {
+	case w.ended:
+		return errors.New("fdskl: the session is over")
+	case isStart && w.started:
+		return errors.New("fdskl: the session has started already")
+	case !isStart && !w.started:
+		return errors.New("fdskl: the session has not started")
+	case isStart && start.InputHash != w.input.Hash:
+		return errors.New("fdskl: the rows or directions differ from those the session was started with; restore them or start a new job")
+	}
+	return nil
+}
+
+func (w *worker) dispatch(m machine, e protocol.Event) (protocol.Effects, error) {
+	switch e := e.(type) {
+	case protocol.Start:
+		return w.start(), nil
+	case protocol.Received:
+		if err := w.verify(e.Message); err != nil {
+			return protocol.Effects{}, err
+		}
+		return m.receive(e.Message)
+	case protocol.Resumed:
+		if !m.ready() {
+			return protocol.Effects{}, errors.New("fdskl: there is nothing to resume")
+		}
+		return m.resume()
+	case protocol.Expired:
+		return w.expire(m, e.Timer)
+	}
+	return protocol.Effects{}, fmt.Errorf("fdskl: unknown event %T", e)
+}
+
+// expire ends the session if the timer is that of what is awaited now.
+func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
+	if t != TimerPhases && t != TimerRequest {
+		return protocol.Effects{}, fmt.Errorf("fdskl: a worker has no timer %q", t)
+	}
+	a := m.awaits()
+	if m.ready() || a.timer != t {
+		return protocol.Effects{}, nil
+	}
+	return finish(protocol.Blame(w.names[a.from], protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, w.names[a.from]))), nil
+}
+
+// start advertises the worker's key. The phases of these rows in these
+// directions are computed in one training session only, whatever becomes of it.
+func (w *worker) start() protocol.Effects {
+	w.started, w.agreed[w.self] = true, true
+	e := protocol.Effects{Sync: true}
+	if w.setup.Session.Parent == (protocol.SessionID{}) {
+		e.Claim = []string{"fdskl/phases/" + hex.EncodeToString(w.input.Hash[:16])}
+	}
+	if w.key != nil {
+		e.Send = w.toOthers(roundKeys, w.key.PublicKey().Bytes())
+	}
+	return e
+}
+
+// finish ends the session.
+func finish(err error) protocol.Effects {
+	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
+}
+
+// message is to another worker, about the request with the given counter.
+func (w *worker) message(to int, round uint16, counter uint32, body []byte) protocol.Message {
+	h := w.setup.Session.Header(w.setup.Self, w.names[to], round, kindOf(round))
+	h.Sequence = counter
+	return protocol.Message{Header: h, Body: body}
+}
+
+// toOthers is the same body for each of the others.
+func (w *worker) toOthers(round uint16, body []byte) []protocol.Message {
+	var list []protocol.Message
+	for to := range w.names {
+		if to != w.self {
+			list = append(list, w.message(to, round, w.counter, bytes.Clone(body)))
+		}
+	}
+	return list
+}
