@@ -1,0 +1,60 @@
+package fdskl
+
+import (
+	"bytes"
+	"testing"
+)
+
+func FuzzDecodeParams(f *testing.F) {
+	for _, s := range []Spec{{Rows: 1, Directions: 1}, {Mode: Paper, Topology: Chain, Bits: 32, Rows: MaxRows, Directions: MaxDirections}} {
+		p, err := NewParams(s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(p.Encode())
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, err := DecodeParams(b); err == nil && !bytes.Equal(p.Encode(), b) {
+			t.Errorf("%x is a second encoding of %+v", b, p.Spec())
+		}
+	})
+}
+
+func FuzzDecodeRequest(f *testing.F) {
+	f.Add(signedRequest{request: Request{Spans(1, 2, 5), Span{3, 4}}}.encode(), 3)
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff}, 2)
+	p, err := NewParams(Spec{Rows: 100, Directions: 10})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, workers int) {
+		if workers < 2 || workers > MaxWorkers {
+			return
+		}
+		s, err := decodeRequest(b, workers)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(s.encode(), b) {
+			t.Errorf("%x is a second encoding of %+v", b, s.request)
+		}
+		m := make(marks, 100)
+		if m.check(s.request, p, 10) != nil {
+			return
+		}
+		if m.set(s.request); s.request.count() > 100 || m.check(s.request, p, 10) == nil {
+			t.Errorf("%+v can be asked for twice, or for more rows than there are", s.request)
+		}
+	})
+}
+
+func FuzzDecodeWitness(f *testing.F) {
+	f.Add(witness{hash: [32]byte{1}, signature: [64]byte{2}}.encode())
+	f.Add([]byte{1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if v, err := decodeWitness(b); err == nil && !bytes.Equal(v.encode(), b) {
+			t.Errorf("%x is a second encoding of %+v", b, v)
+		}
+	})
+}

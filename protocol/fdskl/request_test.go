@@ -1,0 +1,72 @@
+package fdskl
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestSpans(t *testing.T) {
+	if d := cmp.Diff([]Span{{1, 3}, {7, 1}, {9, 2}}, Spans(1, 2, 3, 7, 9, 10)); d != "" {
+		t.Error(d)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfDistinct(rapid.IntRange(0, 60), rapid.ID[int]).Draw(t, "rows")
+		slices.Sort(rows)
+		q := Request{Rows: Spans(rows...)}
+		if q.count() != len(rows) {
+			t.Fatalf("%d rows, want %d", q.count(), len(rows))
+		}
+		lo := rapid.IntRange(0, len(rows)).Draw(t, "lo")
+		hi := rapid.IntRange(lo, len(rows)).Draw(t, "hi")
+		if got := q.rows(lo, hi); !slices.Equal(got, rows[lo:hi]) {
+			t.Fatalf("rows %d to %d are %v, want %v", lo, hi, got, rows[lo:hi])
+		}
+	})
+}
+
+// A phase is answered once, and only within what was agreed.
+func TestMarks(t *testing.T) {
+	p, err := NewParams(Spec{Rows: 10, Directions: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := make(marks, 10)
+	m.set(Request{Spans(2, 3), Span{0, 4}})
+	for _, tt := range []struct {
+		name string
+		ask  Request
+		want string // "" for what is answered
+	}{
+		{"other rows", Request{Spans(0, 1, 9), Span{0, 5}}, ""},
+		{"later directions", Request{Spans(2, 3), Span{4, 4}}, ""},
+		{"some directions left out", Request{Spans(3), Span{6, 1}}, ""},
+		{"the same again", Request{Spans(2, 3), Span{0, 4}}, "row 2 in direction 0, after directions up to 3"},
+		{"one of them again", Request{Spans(0, 3), Span{3, 2}}, "row 3 in direction 3"},
+		{"no rows", Request{nil, Span{0, 1}}, "without rows"},
+		{"an empty span", Request{[]Span{{4, 0}}, Span{0, 1}}, "rows 4 to 3"},
+		{"beyond the alignment", Request{Spans(10), Span{0, 1}}, "rows 10 to 10 behind row -1, of 10"},
+		{"a span beyond the alignment", Request{[]Span{{4, 7}}, Span{0, 1}}, "rows 4 to 10"},
+		{"one row twice", Request{[]Span{{4, 2}, {5, 1}}, Span{0, 1}}, "rows 5 to 5 behind row 6"},
+		{"descending", Request{[]Span{{4, 1}, {0, 1}}, Span{0, 1}}, "rows 0 to 0"},
+		{"spans that meet", Request{[]Span{{4, 1}, {5, 1}}, Span{0, 1}}, "spans that meet are one"},
+		{"a negative row", Request{[]Span{{-1, 1}}, Span{0, 1}}, "rows -1"},
+		{"no directions", Request{Spans(4), Span{2, 0}}, "directions 2 to 1"},
+		{"too many directions", Request{Spans(4), Span{2, 7}}, "directions 2 to 8 of 8"},
+		{"more than a message holds", Request{Spans(4), Span{0, 6}}, "6 directions at once, at most 5"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			before := slices.Clone(m)
+			err := m.check(tt.ask, p, 5)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			if !slices.Equal(before, m) {
+				t.Error("looking at a request changes what has been answered")
+			}
+		})
+	}
+}
