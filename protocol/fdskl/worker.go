@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -99,14 +100,7 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 	return w, err
 }
 
-func (w *worker) index(name string) int {
-	for i, n := range w.names {
-		if n == name {
-			return i
-		}
-	}
-	return -1
-}
+func (w *worker) index(name string) int { return slices.Index(w.names, name) }
 
 // InputHash is what the start event must hold.
 func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }

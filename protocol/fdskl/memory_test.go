@@ -1,0 +1,78 @@
+package fdskl
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// weighed is a machine that notes how much it holds of others' words.
+type weighed struct {
+	protocol.Machine
+	task func() *task
+	most int
+}
+
+func (w *weighed) Step(e protocol.Event) (protocol.Effects, error) {
+	effects, err := w.Machine.Step(e)
+	held := 0
+	if t := w.task(); t != nil {
+		for i := range t.passes {
+			for _, s := range t.passes[i].slots {
+				held += len(s.words)
+			}
+		}
+	}
+	w.most = max(w.most, held)
+	return effects, err
+}
+
+func weigh(m protocol.Machine) *weighed {
+	switch m := m.(type) {
+	case *Active:
+		return &weighed{Machine: m, task: func() *task { return m.task }}
+	case *Passive:
+		return &weighed{Machine: m, task: func() *task { return m.task }}
+	}
+	panic("fdskl: another machine")
+}
+
+// Whoever is slow, nobody holds more than a window of chunks for each tree, and
+// no more than a window from each child is on its way.
+func TestMemoryIsBounded(t *testing.T) {
+	const chunk, chunks = 16, 120
+	for _, mode := range []Mode{Hardened, Paper} {
+		for _, topology := range []Topology{Binary, Star, Chain} {
+			f := newFederation(t, Spec{Mode: mode, Topology: topology, Bits: 16, Rows: chunks * 4, Directions: 2}, 5)
+			f.chunk = chunk
+			trees := len(f.params.trees(5))
+			for _, slow := range f.names {
+				nodes := f.nodes(f.table)
+				for i := range nodes {
+					build := nodes[i].New
+					nodes[i].New = func() (protocol.Machine, error) {
+						m, err := build()
+						return weigh(m), err
+					}
+				}
+				r, err := sim.Run(sim.Config{Session: f.session, Nodes: nodes, Schedule: sim.Schedule{Slow: map[string]int64{slow: 50}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := r.Err(); err != nil {
+					t.Fatal(err)
+				}
+				for _, o := range r.Nodes {
+					if held := o.Machine.(*weighed).most; held > trees*window*chunk {
+						t.Errorf("%s, %s, %s slow: %s holds %d bytes, at most %d are allowed", mode, topology, slow, o.Name, held, trees*window*chunk)
+					}
+					few := 4*keyBytes + signedBytes + spanBytes + witnessBytes
+					if limit := int64(trees*4*window*chunk + few); o.Peak.Bytes > limit {
+						t.Errorf("%s, %s, %s slow: %d bytes are on their way to %s, at most %d are allowed", mode, topology, slow, o.Peak.Bytes, o.Name, limit)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package fdskl
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Edge is what one worker sends another in a session, bodies only.
+type Edge struct {
+	From, To string
+	Messages int
+	Bytes    int64
+}
+
+// RequestBytes is what a request's words take on each edge of each tree: rows x
+// directions x Bits/8. Mode paper has two trees.
+func (p Params) RequestBytes(q Request) int64 {
+	return int64(q.count()) * int64(q.Directions.Count) * int64(p.ring().bytes())
+}
+
+// HeldBytes is the most that a worker holds of what it adds up for others: a
+// window of chunks for each tree, however many workers send to it. As much from
+// each child may wait in its queue.
+func (p Params) HeldBytes(workers int) int64 {
+	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes
+}
+
+// Plan says what a session with these requests sends, for each worker that sends
+// another something, in the order of the members.
+func Plan(s *protocol.Session, requests ...Request) ([]Edge, error) {
+	return plan(s, protocol.MaxChunkBytes, requests)
+}
+
+func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
+	p, err := ValidateSession(s)
+	if err != nil {
+		return nil, err
+	}
+	names := append(s.With(protocol.RoleLeader), s.With(protocol.RoleParty)...)
+	t := newTraffic(len(names))
+	if p.spec.Mode == Hardened {
+		t.keys()
+	}
+	for _, q := range requests {
+		t.request(len(q.Rows))
+		for _, tree := range p.trees(len(names)) {
+			t.climb(tree, newLayout(q, p.ring(), chunk), p.RequestBytes(q))
+		}
+	}
+	t.finish()
+	var list []Edge
+	for _, from := range s.Members {
+		for _, to := range s.Members {
+			if e := t.at(slices.Index(names, from.Name), slices.Index(names, to.Name)); e.Messages > 0 {
+				list = append(list, Edge{from.Name, to.Name, e.Messages, e.Bytes})
+			}
+		}
+	}
+	return list, nil
+}
+
+// traffic counts what each of q workers sends each.
+type traffic struct {
+	q     int
+	pairs []Edge
+}
+
+func newTraffic(q int) *traffic { return &traffic{q, make([]Edge, q*q)} }
+
+func (t *traffic) at(from, to int) *Edge { return &t.pairs[from*t.q+to] }
+
+func (t *traffic) add(from, to, messages int, bytes int64) {
+	e := t.at(from, to)
+	e.Messages += messages
+	e.Bytes += bytes
+}
+
+func (t *traffic) keys() {
+	for from := range t.q {
+		for to := range t.q {
+			if from != to {
+				t.add(from, to, 1, keyBytes)
+			}
+		}
+	}
+}
+
+func (t *traffic) request(spans int) {
+	for w := 1; w < t.q; w++ {
+		t.add(0, w, 1, int64(signedBytes+spanBytes*spans))
+		if w+1 < t.q {
+			t.add(w, w+1, 1, witnessBytes)
+		}
+	}
+}
+
+// climb counts the words that go up a tree, and the empty messages that grant
+// room for them.
+func (t *traffic) climb(tree Tree, l layout, bytes int64) {
+	for w := 1; w < t.q; w++ {
+		t.add(w, tree[w], l.chunks(), bytes)
+		t.add(tree[w], w, max(0, (l.chunks()-1)/grant-1), 0)
+	}
+}
+
+func (t *traffic) finish() {
+	for w := 1; w < t.q; w++ {
+		t.add(0, w, 1, 0)
+	}
+}
