@@ -1,0 +1,82 @@
+package fdskl
+
+import (
+	"bytes"
+	"math"
+)
+
+// Exposure is how well the phases that the active worker holds show the kernel
+// of the others' columns, which it was not to have: whatever is a function of
+// distances follows from it.
+type Exposure struct {
+	Pairs       int     // of rows that were looked at
+	Correlation float64 // of estimates and truth
+	Deviation   float64 // root of the mean squared error of a kernel value
+}
+
+// Expose measures the leak on pairs of rows, where the truth is at hand: kernel
+// gives the value for two rows over the columns of all workers but the active
+// one. own is the active worker's part.
+func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64) Exposure {
+	estimates, truth := make([]float64, len(pairs)), make([]float64, len(pairs))
+	rest := make(map[int][]byte)
+	for k, p := range pairs {
+		for _, row := range p {
+			if rest[row] == nil {
+				rest[row] = t.rest(own, row)
+			}
+		}
+		estimates[k], truth[k] = similarity(t.params.ring(), rest[p[0]], rest[p[1]]), kernel(p[0], p[1])
+	}
+	return Exposure{len(pairs), correlation(estimates, truth), deviation(estimates, truth)}
+}
+
+// rest is the sum of all others' words for a row.
+func (t *Table) rest(own Source, row int) []byte {
+	words := bytes.Clone(t.Row(row))
+	part := make([]byte, len(words))
+	own.Block(part, []int{row}, 0, t.params.spec.Directions)
+	t.params.ring().sub(words, part)
+	return words
+}
+
+// similarity is the mean over directions of cos(theta_i - theta_j), theta being
+// the phases of others: an unbiased estimate of their kernel's value with a
+// deviation of at most (2 M)^-1/2, whoever drew the directions. What mode paper
+// adds to a direction cancels.
+func similarity(r ring, a, b []byte) float64 {
+	difference := bytes.Clone(a)
+	r.sub(difference, b)
+	sum, n := 0.0, len(a)/r.bytes()
+	for k := range n {
+		sum += math.Cos(2 * math.Pi * math.Ldexp(float64(r.word(difference, k)), -int(r)))
+	}
+	return sum / float64(n)
+}
+
+func correlation(a, b []float64) float64 {
+	var ab, aa, bb float64
+	ma, mb := mean(a), mean(b)
+	for i := range a {
+		ab += (a[i] - ma) * (b[i] - mb)
+		aa += (a[i] - ma) * (a[i] - ma)
+		bb += (b[i] - mb) * (b[i] - mb)
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+func deviation(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return math.Sqrt(sum / float64(len(a)))
+}
+
+func mean(a []float64) float64 {
+	sum := 0.0
+	for _, v := range a {
+		sum += v
+	}
+	return sum / float64(len(a))
+}
