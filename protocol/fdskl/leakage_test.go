@@ -1,0 +1,34 @@
+package fdskl
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestLeakage(t *testing.T) {
+	usual := Facts{Mode: Hardened, Workers: 4, Rows: 500, Directions: 1024}
+	two, paper, measured := usual, usual, usual
+	two.Workers, paper.Mode, measured.Exposure = 2, Paper, Exposure{780, .9912, .0081}
+	for _, tt := range []struct {
+		name       string
+		facts      Facts
+		role, want string
+		without    string
+	}{
+		{"distances", usual, "active", "each value to about 0.022", "Measured"},
+		{"two workers", two, "active", "the passive worker's own phases", "Mode paper"},
+		{"more workers", usual, "active", "1024 directions", "passive worker's own phases"},
+		{"measured", measured, "active", "Measured on 780 pairs of this job's rows: a correlation of 0.991 with the true kernel values, and a deviation of 0.0081", "Mode paper"},
+		{"mode paper", paper, "active", "solves them for every column of every other worker", "two workers"},
+		{"mode paper, coalition", paper, "coalition", "single workers only", "nothing else of them"},
+		{"coalition", usual, "coalition", "all but one of the 4 workers", "single workers only"},
+		{"coalition of two", two, "coalition", "nothing else of them", "all but one"},
+		{"passive", usual, "passive", "(500)", "all directions"},
+		{"broker", usual, "broker", "It sees no content", "label"},
+	} {
+		text := strings.Join(Leakage(tt.facts)[tt.role], "\n")
+		if !strings.Contains(text, tt.want) || strings.Contains(text, tt.without) {
+			t.Errorf("%s: the %s is told\n%s\nwant %q and not %q", tt.name, tt.role, text, tt.want, tt.without)
+		}
+	}
+}
