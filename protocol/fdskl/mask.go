@@ -85,26 +85,30 @@ const (
 // apply puts masks onto the words of one chunk, on all cores.
 func (r ring) apply(masks []mask, chunk int, words []byte) {
 	linalg.For(len(words), stripBytes, func(lo, hi int) {
+		var t tile
 		for _, m := range masks {
-			m.strip(r, chunk, lo, words[lo:hi])
+			m.strip(r, &t, chunk, lo, words[lo:hi])
 		}
 	})
 }
 
+// tile is room for a piece of keystream.
+type tile struct{ zeros, key [tileBytes]byte }
+
 // strip masks the words that begin at byte first of the chunk.
-func (m mask) strip(r ring, chunk, first int, words []byte) {
-	var zeros, key [tileBytes]byte
+func (m mask) strip(r ring, t *tile, chunk, first int, words []byte) {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(chunk))
 	binary.BigEndian.PutUint64(counter[8:], uint64(first/aes.BlockSize))
 	stream := cipher.NewCTR(m.block, counter[:])
 	for ; len(words) > 0; words = words[min(tileBytes, len(words)):] {
-		n := min(tileBytes, len(words))
-		stream.XORKeyStream(key[:n], zeros[:n])
+		part := words[:min(tileBytes, len(words))]
+		key := t.key[:len(part)]
+		stream.XORKeyStream(key, t.zeros[:len(part)])
 		if m.subtract {
-			r.sub(words[:n], key[:n])
+			r.sub(part, key)
 		} else {
-			r.add(words[:n], key[:n])
+			r.add(part, key)
 		}
 	}
 }

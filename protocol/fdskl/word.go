@@ -21,32 +21,29 @@ func (r ring) tops() uint64 {
 	}
 }
 
-// add adds the words of src to those of dst.
+// add adds the words of src to those of dst. src is at least as long.
 func (r ring) add(dst, src []byte) {
-	h := r.tops()
-	combine(dst, src, func(a, b uint64) uint64 { return (a&^h + b&^h) ^ (a^b)&h })
+	h, order := r.tops(), binary.LittleEndian
+	for len(dst) >= 8 && len(src) >= 8 {
+		a, b := order.Uint64(dst), order.Uint64(src)
+		order.PutUint64(dst, (a&^h+b&^h)^(a^b)&h)
+		dst, src = dst[8:], src[8:]
+	}
+	for i := range len(dst) / r.bytes() {
+		r.put(dst, i, r.word(dst, i)+r.word(src, i))
+	}
 }
 
 // sub takes the words of src off those of dst.
 func (r ring) sub(dst, src []byte) {
-	h := r.tops()
-	combine(dst, src, func(a, b uint64) uint64 { return ((a | h) - b&^h) ^ (a^^b)&h })
-}
-
-// combine sets dst to f(dst, src), eight bytes at a time; a rest is filled up
-// with zeros.
-func combine(dst, src []byte, f func(a, b uint64) uint64) {
-	whole := len(dst) &^ 7
-	for i := 0; i < whole; i += 8 {
-		v := f(binary.LittleEndian.Uint64(dst[i:]), binary.LittleEndian.Uint64(src[i:]))
-		binary.LittleEndian.PutUint64(dst[i:], v)
+	h, order := r.tops(), binary.LittleEndian
+	for len(dst) >= 8 && len(src) >= 8 {
+		a, b := order.Uint64(dst), order.Uint64(src)
+		order.PutUint64(dst, ((a|h)-b&^h)^(a^^b)&h)
+		dst, src = dst[8:], src[8:]
 	}
-	if whole < len(dst) {
-		var a, b [8]byte
-		copy(a[:], dst[whole:])
-		copy(b[:], src[whole:])
-		binary.LittleEndian.PutUint64(a[:], f(binary.LittleEndian.Uint64(a[:]), binary.LittleEndian.Uint64(b[:])))
-		copy(dst[whole:], a[:])
+	for i := range len(dst) / r.bytes() {
+		r.put(dst, i, r.word(dst, i)-r.word(src, i))
 	}
 }
 

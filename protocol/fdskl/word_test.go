@@ -42,7 +42,7 @@ func TestMasks(t *testing.T) {
 			t.Errorf("%d bits: two chunks have the same mask", r)
 		}
 		twin := make([]byte, size)
-		m.strip(r, 5, 0, twin)
+		m.strip(r, new(tile), 5, 0, twin)
 		if !bytes.Equal(whole, twin) {
 			t.Errorf("%d bits: strips of a chunk are masked otherwise than the chunk", r)
 		}
