@@ -10,17 +10,19 @@ import (
 // a mask of its own in the first tree, and that mask by itself in the second.
 
 // newTask prepares to answer a request.
-func (w *worker) newTask(q Request, signed witness) *task {
-	t := &task{request: q, signed: signed, layout: newLayout(q, w.params.ring(), w.chunk)}
-	for i, tree := range w.trees {
-		t.passes = append(t.passes, newPass(tree, w.self, roundPhases+uint16(i), t.layout.chunks()))
+func (w *worker) newTask(l *lane, q Request, signed witness) *task {
+	r := w.params.ring()
+	t := &task{request: q, signed: signed, layout: newLayout(q, r, w.chunk)}
+	for i, tree := range l.trees {
+		t.passes = append(t.passes, newPass(tree, l.self, t.layout.chunks()))
+		t.passes[i].round = roundPhases + uint16(i)
 	}
 	if w.params.spec.Mode == Hardened {
 		t.masks = pairMasks(w.setup.Session.ID(), w.self, w.shared, signed.hash)
 		return t
 	}
 	t.masks = []mask{ownMask(w.setup, signed.hash)}
-	t.phases = directionPhases(w.setup, w.self, len(w.names), q.Directions, w.params.ring())
+	t.phases = directionPhases(w.setup, l.self, len(l.names), q.Directions, r)
 	return t
 }
 
@@ -34,9 +36,8 @@ func (t *task) answered() bool {
 	return true
 }
 
-// own is the worker's own part of a chunk's phases.
-func (w *worker) own(chunk int) []byte {
-	t := w.task
+// words is the worker's own part of a chunk's phases.
+func (w *worker) words(t *task, chunk int) []byte {
 	rows := t.request.rows(t.layout.span(chunk))
 	words := make([]byte, t.layout.size(chunk))
 	w.input.Source.Block(words, rows, t.request.Directions.First, t.request.Directions.Count)
@@ -46,58 +47,82 @@ func (w *worker) own(chunk int) []byte {
 	return words
 }
 
-// receiveWords takes a child's sum of one chunk.
-func (w *worker) receiveWords(m protocol.Message) (protocol.Effects, error) {
+// receiveWords takes a child's sum of one chunk. A child may have been asked
+// before this worker.
+func (w *worker) receiveWords(l *lane, counter uint32, m protocol.Message) error {
 	tree, _ := w.climbs(m.Round)
-	if w.task == nil || m.Sequence != w.counter || int(m.Chunk) >= w.task.layout.chunks() {
-		return protocol.Effects{}, stray(m)
+	child := l.place(m.Sender)
+	switch {
+	case l.trees[tree][child] == l.self && !l.own() && counter == l.counter+1:
+		return protocol.ErrLater
+	case l.task == nil || counter != l.counter || int(m.Chunk) >= l.task.layout.chunks():
+		return stray(m)
 	}
-	return protocol.Effects{}, w.task.passes[tree].take(m, w.index(m.Sender), w.task.layout.size(int(m.Chunk)), w.params.ring())
+	return l.task.passes[tree].take(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
 }
 
 // receiveRoom takes a parent's word that more may be sent. One for an earlier
 // request has been overtaken by others.
-func (w *worker) receiveRoom(m protocol.Message) (protocol.Effects, error) {
+func (w *worker) receiveRoom(l *lane, counter uint32, m protocol.Message) error {
 	tree, _ := w.climbs(m.Round)
 	switch {
-	case w.task == nil || m.Sequence > w.counter || w.index(m.Sender) != w.trees[tree][w.self]:
-		return protocol.Effects{}, stray(m)
+	case l.task == nil || counter > l.counter || l.place(m.Sender) != l.trees[tree][l.self]:
+		return stray(m)
 	case len(m.Body) > 0:
-		return protocol.Effects{}, malformed(m, "%d bytes where none belong", len(m.Body))
-	case m.Sequence < w.counter:
-		return protocol.Effects{}, nil
+		return malformed(m, "%d bytes where none belong", len(m.Body))
+	case counter < l.counter:
+		return nil
 	}
-	return protocol.Effects{}, w.task.passes[tree].receiveRoom(m)
+	return l.task.passes[tree].receiveRoom(m)
 }
 
-// send passes the next chunk of a tree on to the parent.
-func (w *worker) send(tree int) protocol.Message {
-	p := &w.task.passes[tree]
-	chunk, r := p.next, w.params.ring()
-	var words []byte
-	if tree == 0 {
-		words = w.own(chunk)
-	} else {
-		words = make([]byte, w.task.layout.size(chunk))
+// sends says whether a chunk can go up a tree of another worker's.
+func (w *worker) sends() bool {
+	l, _ := w.nextUp()
+	return l != nil
+}
+
+// nextUp is the first lane and tree in which a chunk can go up.
+func (w *worker) nextUp() (*lane, int) {
+	for i := range w.lanes {
+		l := &w.lanes[i]
+		for tree := 0; !l.own() && l.task != nil && tree < len(l.task.passes); tree++ {
+			if l.task.passes[tree].ready() {
+				return l, tree
+			}
+		}
 	}
-	r.apply(w.task.masks, chunk, words)
+	return nil, 0
+}
+
+// sendNext passes that chunk on to the parent, and room to the children.
+func (w *worker) sendNext() protocol.Effects {
+	l, tree := w.nextUp()
+	t, r := l.task, w.params.ring()
+	p := &t.passes[tree]
+	chunk := p.next
+	words := make([]byte, t.layout.size(chunk))
+	if tree == 0 {
+		words = w.words(t, chunk)
+	}
+	r.apply(t.masks, chunk, words)
 	if sum := p.release(); sum != nil {
 		r.add(words, sum)
 	}
-	m := w.message(p.parent, p.round, w.counter, words)
+	m := w.message(l, l.names[p.parent], p.round, words)
 	m.Chunk, m.Chunks = uint32(chunk), uint32(p.chunks)
-	return m
+	return protocol.Effects{Send: append([]protocol.Message{m}, w.grantRoom(l, tree)...), Progress: l.task.progress()}
 }
 
 // grantRoom tells the children of a tree that they may send more.
-func (w *worker) grantRoom(tree int) []protocol.Message {
-	p := &w.task.passes[tree]
+func (w *worker) grantRoom(l *lane, tree int) []protocol.Message {
+	p := &l.task.passes[tree]
 	if !p.grants() {
 		return nil
 	}
 	var list []protocol.Message
 	for _, c := range p.children {
-		m := w.message(c, p.round, w.counter, nil)
+		m := w.message(l, l.names[c], p.round, nil)
 		m.Kind, m.Chunk, m.Chunks = kindRoom, uint32(p.next), uint32(p.chunks)
 		list = append(list, m)
 	}
@@ -105,32 +130,53 @@ func (w *worker) grantRoom(tree int) []protocol.Message {
 }
 
 // progress counts chunks.
-func (w *worker) progress() protocol.Progress {
-	p := &w.task.passes[0]
-	return protocol.Progress{Stage: "phases", Done: int64(p.next), Total: int64(p.chunks)}
+func (t *task) progress() protocol.Progress {
+	return protocol.Progress{Stage: "phases", Done: int64(t.passes[0].next), Total: int64(t.passes[0].chunks)}
 }
 
-// awaitsPeer says for whom the worker waits before it can do its part: a key, a
-// child, or a parent that has no room.
+// awaitsOthers says for whom the worker waits: for what it needs to answer a
+// request, and if that is nothing, for the next request.
+func (w *worker) awaitsOthers() await {
+	if a, some := w.awaitsPeer(); some {
+		return a
+	}
+	for i := range w.lanes {
+		if l := &w.lanes[i]; !l.finished && !l.own() {
+			return await{TimerRequest, l.names[0], "the next request"}
+		}
+	}
+	return await{}
+}
+
+// awaitsPeer is a key, a child's words, a parent's room or a witness.
 func (w *worker) awaitsPeer() (await, bool) {
 	for i, here := range w.agreed {
 		if w.key != nil && !here {
-			return await{TimerPhases, i, "a key"}, true
+			return await{TimerPhases, w.names[i], "a key"}, true
 		}
 	}
-	if w.task == nil {
-		return await{}, false
+	for i := range w.lanes {
+		if a, some := w.lanes[i].awaitsPeer(); some {
+			return a, true
+		}
 	}
-	for i := range w.task.passes {
-		p := &w.task.passes[i]
+	return await{}, false
+}
+
+func (l *lane) awaitsPeer() (await, bool) {
+	for i := 0; l.task != nil && i < len(l.task.passes); i++ {
+		p := &l.task.passes[i]
 		if child, some := p.missing(); some {
-			return await{TimerPhases, child, kindOf(p.round)}, true
+			return await{TimerPhases, l.names[child], kindOf(p.round)}, true
 		}
 	}
-	for i := range w.task.passes {
-		if p := &w.task.passes[i]; !p.done() && !p.ready() {
-			return await{TimerPhases, p.parent, "room for " + kindOf(p.round)}, true
+	for i := 0; l.task != nil && i < len(l.task.passes); i++ {
+		if p := &l.task.passes[i]; !p.done() && !p.ready() {
+			return await{TimerPhases, l.names[p.parent], "room for " + kindOf(p.round)}, true
 		}
+	}
+	if !l.witnessed && !l.own() {
+		return await{TimerPhases, l.names[l.self-1], "a witness"}, true
 	}
 	return await{}, false
 }

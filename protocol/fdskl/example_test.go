@@ -35,7 +35,7 @@ func Example() {
 		return
 	}
 	key := ed25519.NewKeyFromSeed(make([]byte, 32))
-	identity := fdskl.Identity{Key: key.Public().(ed25519.PublicKey)}
+	identity := fdskl.Identity{Keys: []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}}
 	table := fdskl.NewTable(params)
 	var nodes []sim.Node
 	for i, m := range session.Members {
@@ -45,7 +45,7 @@ func Example() {
 			if m.Role == protocol.RoleParty {
 				return fdskl.NewPassive(setup, input, identity)
 			}
-			signer := fdskl.Identity{Key: identity.Key, Sign: func(b []byte) []byte { return ed25519.Sign(key, b) }}
+			signer := fdskl.Identity{Keys: identity.Keys, Sign: func(b []byte) []byte { return ed25519.Sign(key, b) }}
 			return fdskl.NewActive(setup, input, signer, table)
 		}})
 	}

@@ -13,6 +13,17 @@ import (
 // met is whether all others' keys are here.
 func (w *worker) met() bool { return w.key == nil || !slices.Contains(w.agreed, false) }
 
+func (w *worker) hello() []protocol.Message {
+	var list []protocol.Message
+	for _, to := range w.names {
+		if to != w.setup.Self {
+			h := w.setup.Session.Header(w.setup.Self, to, roundKeys, kindOf(roundKeys))
+			list = append(list, protocol.Message{Header: h, Body: w.key.PublicKey().Bytes()})
+		}
+	}
+	return list
+}
+
 func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	from := w.index(m.Sender)
 	if w.key == nil || from == w.self || w.agreed[from] || m.Sequence != 0 {

@@ -99,8 +99,8 @@ func (f *federation) checkUnmasked(t *testing.T, what string, words []byte, a *A
 		list := make([]mask, 0, others)
 		for w, c := 0, choice; w < others; w, c = w+1, c/3 {
 			if c%3 < len(asked) {
-				hash := asked[c%3].hash(f.session.ID(), 1, a.trees)
-				list = append(list, pairMasks(f.session.ID(), 0, a.shared, hash)[w])
+				hash := asked[c%3].hash(f.session.ID(), 1, a.mine.trees)
+				list = append(list, pairMasks(f.session.ID(), a.self, a.shared, hash)[w])
 			}
 		}
 		bare := bytes.Clone(words)
@@ -171,7 +171,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not awaited"},
 		{"rows that nobody aligned", f.signed(Request{Spans(10), Span{0, 1}}, 2, 1), protocol.KindInconsistent, "of 10 that are aligned"},
 		{"phases that were answered", f.signed(Request{Spans(0, 2), Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each is answered once"},
-		{"directions that nobody agreed to", f.signed(Request{Spans(0), Span{3, 2}}, 2, 1), protocol.KindInconsistent, "of 4 that were agreed"},
+		{"directions that nobody agreed to", f.signed(Request{Spans(0), Span{3, 2}}, 2, 1), protocol.KindInconsistent, "where 0 to 3 were agreed"},
 		{"unsigned", unsigned, protocol.KindInconsistent, "has not signed"},
 		{"cut", protocol.Message{Header: unsigned.Header, Body: unsigned.Body[:9]}, protocol.KindMalformed, "too early"},
 	} {

@@ -10,16 +10,16 @@ import (
 // weighed is a machine that notes how much it holds of others' words.
 type weighed struct {
 	protocol.Machine
-	task func() *task
-	most int
+	worker *worker
+	most   int
 }
 
 func (w *weighed) Step(e protocol.Event) (protocol.Effects, error) {
 	effects, err := w.Machine.Step(e)
 	held := 0
-	if t := w.task(); t != nil {
-		for i := range t.passes {
-			for _, s := range t.passes[i].slots {
+	for _, l := range w.worker.lanes {
+		for i := 0; l.task != nil && i < len(l.task.passes); i++ {
+			for _, s := range l.task.passes[i].slots {
 				held += len(s.words)
 			}
 		}
@@ -31,9 +31,9 @@ func (w *weighed) Step(e protocol.Event) (protocol.Effects, error) {
 func weigh(m protocol.Machine) *weighed {
 	switch m := m.(type) {
 	case *Active:
-		return &weighed{Machine: m, task: func() *task { return m.task }}
+		return &weighed{Machine: m, worker: &m.worker}
 	case *Passive:
-		return &weighed{Machine: m, task: func() *task { return m.task }}
+		return &weighed{Machine: m, worker: &m.worker}
 	}
 	panic("fdskl: another machine")
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The rounds. All but the first and the last come once for each request, whose
-// counter is the sequence number of their messages.
+// The rounds. All but the first and the last come once for each request. The
+// sequence number of their messages is the request's: (active worker, counter)
+// as counter x active workers + active worker.
 const (
 	roundKeys uint16 = 1 + iota
 	roundRequest
@@ -42,7 +43,7 @@ func kindOf(round uint16) string {
 // climbs says whether a round's words climb a tree in this mode, and which.
 func (w *worker) climbs(round uint16) (tree int, some bool) {
 	tree = int(round) - int(roundPhases)
-	return tree, tree >= 0 && tree < len(w.trees)
+	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper
 }
 
 // verify refuses messages of other sessions, kinds that do not belong to their

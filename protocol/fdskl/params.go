@@ -112,15 +112,16 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{s}, nil
 }
 
-// ValidateSession refuses a session that this protocol cannot run: it takes one
-// leader, who is the active worker, at least one party, and nobody else.
+// ValidateSession refuses a session that this protocol cannot run: it takes at
+// least one leader, who is an active worker, at least two workers, and nobody
+// else.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	active, passive := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
 	case s.Protocol != Name || s.Version != Version:
 		return Params{}, fmt.Errorf("fdskl: session of %s version %d, this is %s version %d", s.Protocol, s.Version, Name, Version)
-	case active != 1 || passive == 0 || active+passive != len(s.Members):
-		return Params{}, fmt.Errorf("fdskl: a session needs one leader, at least one party and nobody else; this one has %d, %d and %d", active, passive, len(s.Members)-active-passive)
+	case active == 0 || active+passive < 2 || active+passive != len(s.Members):
+		return Params{}, fmt.Errorf("fdskl: a session needs a leader, at least two workers and nobody else; this one has %d leaders, %d parties and %d others", active, passive, len(s.Members)-active-passive)
 	case len(s.Members) > MaxWorkers:
 		return Params{}, fmt.Errorf("fdskl: %d workers, at most %d can take part", len(s.Members), MaxWorkers)
 	}

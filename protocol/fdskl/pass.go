@@ -37,8 +37,8 @@ type slot struct {
 	words []byte
 }
 
-func newPass(t Tree, self int, round uint16, chunks int) pass {
-	p := pass{round: round, parent: t[self], children: t.children(self), chunks: chunks, room: window}
+func newPass(t Tree, self int, chunks int) pass {
+	p := pass{parent: t[self], children: t.children(self), chunks: chunks, room: window}
 	if p.parent == Root {
 		p.room = chunks
 	}

@@ -63,9 +63,9 @@ func (q Request) rows(lo, hi int) []int {
 type marks []uint32
 
 // check refuses what may not be asked for.
-func (m marks) check(q Request, p Params, most int) error {
-	if q.Directions.First < 0 || q.Directions.Count < 1 || q.Directions.end() > p.spec.Directions {
-		return fmt.Errorf("fdskl: directions %d to %d of %d that were agreed", q.Directions.First, q.Directions.end()-1, p.spec.Directions)
+func (m marks) check(q Request, owned Span, most int) error {
+	if q.Directions.First < owned.First || q.Directions.Count < 1 || q.Directions.end() > owned.end() {
+		return fmt.Errorf("fdskl: directions %d to %d, where %d to %d were agreed", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
 	}
 	if q.Directions.Count > most {
 		return fmt.Errorf("fdskl: %d directions at once, at most %d fit a message; ask for some after the others", q.Directions.Count, most)
@@ -75,8 +75,8 @@ func (m marks) check(q Request, p Params, most int) error {
 	}
 	last := -1
 	for _, s := range q.Rows {
-		if s.Count < 1 || s.First <= last || s.end() > p.spec.Rows {
-			return fmt.Errorf("fdskl: rows %d to %d behind row %d, of %d that are aligned; rows ascend, and spans that meet are one", s.First, s.end()-1, last, p.spec.Rows)
+		if s.Count < 1 || s.First <= last || s.end() > len(m) {
+			return fmt.Errorf("fdskl: rows %d to %d behind row %d, of %d that are aligned; rows ascend, and spans that meet are one", s.First, s.end()-1, last, len(m))
 		}
 		last = s.end()
 		for r := s.First; r < last; r++ {
@@ -145,15 +145,15 @@ func decodeRequest(b []byte, workers int) (signedRequest, error) {
 	return s, r.Close("fdskl: request")
 }
 
-// hash names a request for ever: the session, the active worker's count of its
+// hash names a request for ever: the session, the active worker and its count of
 // requests, the rows in order, the directions, and the trees. Masks are derived
 // from it, so that workers who were asked for different things mask for each
 // other what nobody can take off.
-func (q Request) hash(id protocol.SessionID, counter uint32, trees []Tree) [sha256.Size]byte {
+func (q Request) hash(id protocol.SessionID, sequence uint32, trees []Tree) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/request")
 	w.Fixed(id[:])
-	w.Uint32(counter)
+	w.Uint32(sequence)
 	q.encodeTo(&w)
 	for _, t := range trees {
 		for _, parent := range t {

@@ -108,7 +108,7 @@ func (f *federation) setup(w int) protocol.Setup {
 
 // identity is the active worker's; the others cannot sign.
 func (f *federation) identity(w int) Identity {
-	id := Identity{Key: f.key.Public().(ed25519.PublicKey)}
+	id := Identity{Keys: []ed25519.PublicKey{f.key.Public().(ed25519.PublicKey)}}
 	if w == 0 {
 		id.Sign = func(m []byte) []byte { return ed25519.Sign(f.key, m) }
 	}

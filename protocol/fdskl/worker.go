@@ -32,10 +32,10 @@ type Input struct {
 	Alignment [sha256.Size]byte
 }
 
-// Identity is how passive workers know what the active one asked of others.
+// Identity is how workers know what an active one asked of others.
 type Identity struct {
-	Sign func(message []byte) []byte // Ed25519 under the active worker's key; nil at the others
-	Key  ed25519.PublicKey           // the active worker's, from the roster
+	Sign func(message []byte) []byte // Ed25519 under an active worker's own key; nil at passive ones
+	Keys []ed25519.PublicKey         // of the active workers, from the roster, in the session's order
 }
 
 // worker is what active and passive workers share.
@@ -44,19 +44,30 @@ type worker struct {
 	params   Params
 	input    Input
 	identity Identity
-	names    []string // of the workers, the active one first
+	names    []string // of the workers, in the session's order
 	self     int
-	trees    []Tree
 	chunk    int // bytes of a message
+	lanes    []lane
 
-	key     *ecdh.PrivateKey // nil in mode paper
-	shared  [][32]byte       // secrets agreed with the others
-	agreed  []bool
-	marks   marks
-	counter uint32 // of the last request, from 1
-	task    *task  // nil before the first
+	key    *ecdh.PrivateKey // nil in mode paper
+	shared [][32]byte       // secrets agreed with the others
+	agreed []bool
 
 	started, ended bool
+}
+
+// lane is one active worker's requests, as this worker has them.
+type lane struct {
+	index     int
+	names     []string // of the workers, this active one first: the numbers in its trees
+	self      int
+	trees     []Tree
+	owned     Span // the directions that this active worker may ask for
+	marks     marks
+	counter   uint32 // of the last request, from 1
+	task      *task  // nil before the first
+	witnessed bool   // the last request was shown by the worker before this one
+	finished  bool
 }
 
 // task is a request that is being answered, or was answered last.
@@ -84,23 +95,77 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 		return worker{}, errors.New("fdskl: a worker brings phases and the hash of what they are computed from")
 	case in.Alignment != p.spec.Alignment:
 		return worker{}, fmt.Errorf("fdskl: %s holds its rows in another order than was agreed; align them anew: %w", s.Self, protocol.ErrInput)
-	case len(id.Key) != ed25519.PublicKeySize:
-		return worker{}, fmt.Errorf("fdskl: the active worker's identity key has %d bytes; take it from the roster", len(id.Key))
 	}
-	names := append(s.Session.With(protocol.RoleLeader), s.Session.With(protocol.RoleParty)...)
-	w := worker{
-		setup: s, params: p, input: in, identity: id, names: names, trees: p.trees(len(names)), chunk: chunk,
-		agreed: make([]bool, len(names)), marks: make(marks, p.spec.Rows),
+	if err := id.validate(len(s.Session.With(protocol.RoleLeader))); err != nil {
+		return worker{}, err
 	}
-	w.self = w.index(s.Self)
+	w := worker{setup: s, params: p, input: in, identity: id, names: s.Session.With(protocol.RoleLeader, protocol.RoleParty), chunk: chunk}
+	w.self, w.agreed = w.index(s.Self), make([]bool, len(w.names))
+	for i := range s.Session.With(protocol.RoleLeader) {
+		w.lanes = append(w.lanes, newLane(s, p, i))
+	}
 	if p.spec.Mode == Hardened {
 		w.key, err = sessionKey(s)
-		w.shared = make([][32]byte, len(names))
+		w.shared = make([][32]byte, len(w.names))
 	}
 	return w, err
 }
 
+func (id Identity) validate(active int) error {
+	if len(id.Keys) != active {
+		return fmt.Errorf("fdskl: %d identity keys of %d active workers", len(id.Keys), active)
+	}
+	for _, key := range id.Keys {
+		if len(key) != ed25519.PublicKeySize {
+			return fmt.Errorf("fdskl: an active worker's identity key has %d bytes; take it from the roster", len(key))
+		}
+	}
+	return nil
+}
+
+// newLane is that of the active worker with the given index. Directions are
+// divided among the active workers, so that each draws its own.
+func newLane(s protocol.Setup, p Params, index int) lane {
+	active := s.Session.With(protocol.RoleLeader)
+	l := lane{index: index, names: order(s.Session, index), marks: make(marks, p.spec.Rows), witnessed: true}
+	l.self, l.trees = slices.Index(l.names, s.Self), p.trees(len(l.names))
+	l.owned.First = index * p.spec.Directions / len(active)
+	l.owned.Count = (index+1)*p.spec.Directions/len(active) - l.owned.First
+	return l
+}
+
+// order lists the workers, the active one with the given index first.
+func order(s *protocol.Session, index int) []string {
+	first := s.With(protocol.RoleLeader)[index]
+	names := []string{first}
+	for _, name := range s.With(protocol.RoleLeader, protocol.RoleParty) {
+		if name != first {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (w *worker) index(name string) int { return slices.Index(w.names, name) }
+
+func (l *lane) place(name string) int { return slices.Index(l.names, name) }
+
+// own says whether the lane is this worker's.
+func (l *lane) own() bool { return l.self == 0 }
+
+// idle says whether nothing of the last request is left to do.
+func (l *lane) idle() bool { return l.task == nil || l.task.answered() }
+
+// laneOf finds the lane that a message belongs to, and which request of it.
+func (w *worker) laneOf(m protocol.Message) (*lane, uint32) {
+	n := uint32(len(w.lanes))
+	return &w.lanes[m.Sequence%n], m.Sequence / n
+}
+
+// sequence numbers a lane's requests among those of all.
+func (w *worker) sequence(l *lane, counter uint32) uint32 {
+	return counter*uint32(len(w.lanes)) + uint32(l.index)
+}
 
 // InputHash is what the start event must hold.
 func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
@@ -108,7 +173,7 @@ func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
 // machine is what active and passive workers do differently.
 type machine interface {
 	receive(protocol.Message) (protocol.Effects, error)
-	resume() (protocol.Effects, error)
+	resume() protocol.Effects
 	ready() bool // there is something to resume
 	awaits() await
 }
@@ -116,7 +181,7 @@ type machine interface {
 // await says for whom a worker waits, and how long.
 type await struct {
 	timer protocol.Timer
-	from  int
+	from  string
 	what  string
 }
 
@@ -142,7 +207,7 @@ func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 		return protocol.Effects{}, err
 	case effects.End != nil:
 		w.ended = true
-		w.setup.Seed, w.key, w.shared, w.task, w.marks = [32]byte{}, nil, nil, nil, nil
+		w.setup.Seed, w.key, w.shared, w.lanes = [32]byte{}, nil, nil, nil
 		return effects, nil
 	}
 	if effects.Resume = m.ready(); !effects.Resume {
@@ -180,7 +245,7 @@ func (w *worker) dispatch(m machine, e protocol.Event) (protocol.Effects, error)
 		if !m.ready() {
 			return protocol.Effects{}, errors.New("fdskl: there is nothing to resume")
 		}
-		return m.resume()
+		return m.resume(), nil
 	case protocol.Expired:
 		return w.expire(m, e.Timer)
 	}
@@ -196,7 +261,7 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if m.ready() || a.timer != t {
 		return protocol.Effects{}, nil
 	}
-	return finish(protocol.Blame(w.names[a.from], protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, w.names[a.from]))), nil
+	return finish(protocol.Blame(a.from, protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, a.from))), nil
 }
 
 // start advertises the worker's key. The phases of these rows in these
@@ -208,7 +273,7 @@ func (w *worker) start() protocol.Effects {
 		e.Claim = []string{"fdskl/phases/" + hex.EncodeToString(w.input.Hash[:16])}
 	}
 	if w.key != nil {
-		e.Send = w.toOthers(roundKeys, w.key.PublicKey().Bytes())
+		e.Send = w.hello()
 	}
 	return e
 }
@@ -218,19 +283,19 @@ func finish(err error) protocol.Effects {
 	return protocol.Effects{Sync: true, End: &protocol.End{Err: err}}
 }
 
-// message is to another worker, about the request with the given counter.
-func (w *worker) message(to int, round uint16, counter uint32, body []byte) protocol.Message {
-	h := w.setup.Session.Header(w.setup.Self, w.names[to], round, kindOf(round))
-	h.Sequence = counter
+// message is to another worker, about one of a lane's requests.
+func (w *worker) message(l *lane, to string, round uint16, body []byte) protocol.Message {
+	h := w.setup.Session.Header(w.setup.Self, to, round, kindOf(round))
+	h.Sequence = w.sequence(l, l.counter)
 	return protocol.Message{Header: h, Body: body}
 }
 
 // toOthers is the same body for each of the others.
-func (w *worker) toOthers(round uint16, body []byte) []protocol.Message {
+func (w *worker) toOthers(l *lane, round uint16, body []byte) []protocol.Message {
 	var list []protocol.Message
-	for to := range w.names {
-		if to != w.self {
-			list = append(list, w.message(to, round, w.counter, bytes.Clone(body)))
+	for _, to := range l.names {
+		if to != w.setup.Self {
+			list = append(list, w.message(l, to, round, bytes.Clone(body)))
 		}
 	}
 	return list
