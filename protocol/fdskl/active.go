@@ -26,10 +26,11 @@ type Active struct {
 	worker
 	schedule Schedule
 	mine     *lane // of lanes
+	turns    turns
 }
 
 // NewActive returns the machine of an active worker. A schedule serves one
-// machine.
+// machine; where there are several active workers it is a [Partner].
 func NewActive(s protocol.Setup, in Input, id Identity, schedule Schedule) (*Active, error) {
 	return newActive(s, in, id, schedule, protocol.MaxChunkBytes)
 }
@@ -42,24 +43,59 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 	if id.Sign == nil || schedule == nil {
 		return nil, errors.New("fdskl: an active worker has something to sign with and a schedule of requests")
 	}
-	mine := slices.Index(s.Session.With(protocol.RoleLeader), s.Self)
-	return &Active{worker: w, schedule: schedule, mine: &w.lanes[mine]}, nil
+	if _, ok := schedule.(Partner); len(w.lanes) > 1 && !ok {
+		return nil, errors.New("fdskl: several active workers exchange parts of the model; give a schedule that is a Partner")
+	}
+	a := &Active{worker: w, schedule: schedule}
+	a.mine = &a.lanes[slices.Index(a.leaders(), s.Self)]
+	a.turns.done = make([]bool, len(a.lanes))
+	a.turns.mine = a.mine.index == 0 || w.params.spec.Asynchronous
+	return a, nil
 }
 
 // Step implements [protocol.Machine].
 func (a *Active) Step(e protocol.Event) (protocol.Effects, error) { return a.step(a, e) }
 
-func (a *Active) receive(m protocol.Message) (protocol.Effects, error) { return a.answer(m) }
-
-// ready says whether there is a chunk to pass on, a chunk to use, or a request to
-// make.
-func (a *Active) ready() bool {
-	return a.sends() || a.asks() || a.complete()
+func (a *Active) receive(m protocol.Message) (protocol.Effects, error) {
+	switch m.Round {
+	case roundShares:
+		return protocol.Effects{}, a.receiveShares(m)
+	case roundTurn:
+		return a.receiveTurn(m)
+	}
+	e, err := a.answer(m)
+	if l, _ := a.laneOf(m); err == nil && m.Round == roundRequest {
+		a.owe(l, m.Sequence)
+	}
+	return e, err
 }
 
-// asks says whether the next request can be made.
-func (a *Active) asks() bool {
-	return a.started && a.met() && !a.mine.finished && a.mine.idle()
+// ready says whether there is a chunk to pass on, a chunk to use, or something to
+// decide.
+func (a *Active) ready() bool {
+	return a.sends() || a.complete() || a.decides() != nil
+}
+
+// decides is what comes next once the last request is answered, nil for nothing.
+func (a *Active) decides() func() protocol.Effects {
+	t := &a.turns
+	switch {
+	case !a.started || !a.met() || a.mine.finished || !a.mine.idle():
+		return nil
+	case t.iterating > 0 && a.gathered():
+		return a.conclude
+	case len(t.owed) > 0:
+		return a.pay
+	case t.iterating > 0:
+		return nil
+	case a.allDone():
+		return a.close
+	case t.mine && t.done[a.mine.index] && !a.params.spec.Asynchronous:
+		return a.passTurn
+	case t.mine && !t.done[a.mine.index]:
+		return a.iterate
+	}
+	return nil
 }
 
 // complete says whether the next chunk is there, in every tree.
@@ -83,17 +119,37 @@ func (a *Active) resume() protocol.Effects {
 	case a.complete():
 		return a.use()
 	}
-	return a.ask()
+	return a.decides()()
 }
 
-// ask makes the next request to all others, or says that there is none.
-func (a *Active) ask() protocol.Effects {
-	l := a.mine
+// iterate makes the request that the schedule wants next.
+func (a *Active) iterate() protocol.Effects {
 	q, more := a.schedule.Next()
-	if !more {
-		l.finished = true
-		return a.endIfFinished(protocol.Effects{Sync: true, Send: a.toOthers(l, roundFinish, nil)})
+	switch {
+	case !more && a.alone():
+		a.turns.done[0] = true
+		return a.close()
+	case !more:
+		return a.retire()
 	}
+	q.shares = !a.alone()
+	e := a.request(q)
+	if q.shares {
+		a.turns.iterating, a.turns.parts = a.mine.counter, make([][]float64, len(a.lanes))
+		a.turns.parts[a.mine.index] = make([]float64, q.count())
+	}
+	return e
+}
+
+// close says that this worker asks for nothing more.
+func (a *Active) close() protocol.Effects {
+	a.mine.finished = true
+	return a.endIfFinished(protocol.Effects{Sync: true, Send: a.toOthers(a.mine, roundFinish, nil)})
+}
+
+// request asks all others for phases.
+func (a *Active) request(q Request) protocol.Effects {
+	l := a.mine
 	if err := a.check(q); err != nil {
 		return finish(fmt.Errorf("fdskl: the schedule asks for what cannot be: %w", err))
 	}
@@ -135,4 +191,19 @@ func (a *Active) use() protocol.Effects {
 	return e
 }
 
-func (a *Active) awaits() await { return a.awaitsOthers() }
+// awaits is, beside what all workers wait for, a part of f or a turn.
+func (a *Active) awaits() await {
+	if w, some := a.awaitsPeer(); some {
+		return w
+	}
+	names, n := a.leaders(), len(a.lanes)
+	for i := range names {
+		if a.turns.iterating > 0 && i != a.mine.index && a.turns.parts[i] == nil {
+			return await{TimerRequest, names[i], "a part of f"}
+		}
+	}
+	if !a.allDone() && !a.params.spec.Asynchronous {
+		return await{TimerRequest, names[(a.mine.index+n-1)%n], "the turn"}
+	}
+	return a.awaitsOthers()
+}

@@ -1,6 +1,7 @@
 // Package fdskl lets workers who hold different columns of the same rows train a
 // kernel machine by random features. One of them, the active worker, has the
-// labels; the others are passive.
+// labels; the others are passive. There may be several active workers, each with
+// labels of some rows.
 //
 // Source: Gu, Dang, Li, Huang, "Federated Doubly Stochastic Kernel Learning for
 // Vertically Partitioned Data", KDD 2020, arXiv 2008.06197: Algorithms 1 to 3.
@@ -23,7 +24,10 @@
 //	3 Witness  passive -> passive  the request's hash and signature, to the next
 //	4 Phases   child -> parent     sums of masked words, in chunks; Room the other way
 //	5 Masks    child -> parent     sums of masks, up another tree (paper)
-//	6 Finish   active -> passive   all end
+//	6 Finish   active -> passive   no more requests; all end
+//	and among several active workers:
+//	7 Shares   active -> active    parts of f at the rows of a request
+//	8 Turn     active -> active    who makes the next iteration
 //
 // A passive and an active worker, training mode cached:
 //
@@ -68,6 +72,19 @@
 // different workers for different rows under one counter, hoping to single one
 // out, is named by its two signatures; what it gets is noise in any case.
 //
+// # Several active workers
+//
+// Each has directions of its own and the coefficients that belong to them, and is
+// the root of its own trees. A request that begins an iteration asks the other
+// active workers for their parts of f at its rows, for which they may have to
+// make requests of their own: a [Partner]. In turns, one iteration after the
+// other, the result is that of one learner; asynchronously, parts of f may be
+// some iterations old, and steps should be shorter, gamma over the number of
+// active workers. The paper adds parts of f up in a tree; here they go straight
+// to the worker who asks, which sees each of them.
+//
+// # Predictions
+//
 // A prediction is a session with a parent, over new aligned rows: workers use the
 // same directions again. Training claims its phases for ever in each worker's
 // ledger, so that one input with one key answers one session.
@@ -87,6 +104,9 @@
 //     workers, that is the one passive worker's phases.
 //   - In mode paper that is enough for the data themselves: unwrapped phases are
 //     linear equations with known coefficients.
+//   - Where several are active, each learns that of its own directions, and the
+//     others' parts of f. With one iteration made, such a part is a coefficient
+//     times a feature.
 //   - A passive worker learns which rows are used when. Words that it adds up are
 //     uniformly random to it.
 //   - A coalition with the active worker learns the sum over the rest, even of one;

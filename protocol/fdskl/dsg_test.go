@@ -64,7 +64,7 @@ func (s *stochastic) Next() (Request, bool) {
 	row := s.Rows[s.asked]
 	known := len(s.phases[row])
 	s.asked++
-	return Request{Spans(row), Span{known, s.asked - known}}, true
+	return Request{Rows: Spans(row), Directions: Span{known, s.asked - known}}, true
 }
 
 func (s *stochastic) Answer(rows []int, words []byte) {

@@ -22,7 +22,7 @@ func FuzzDecodeParams(f *testing.F) {
 }
 
 func FuzzDecodeRequest(f *testing.F) {
-	f.Add(signedRequest{request: Request{Spans(1, 2, 5), Span{3, 4}}}.encode(), 3)
+	f.Add(signedRequest{request: Request{Rows: Spans(1, 2, 5), Directions: Span{3, 4}}}.encode(), 3)
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff}, 2)
 	f.Fuzz(func(t *testing.T, b []byte, workers int) {
 		if workers < 2 || workers > MaxWorkers {

@@ -9,6 +9,7 @@ import (
 type Facts struct {
 	Mode       Mode
 	Workers    int
+	Active     int // of them
 	Rows       int
 	Directions int
 	Exposure   Exposure // zero where nobody has all columns to measure it
@@ -42,6 +43,9 @@ func activeLeakage(f Facts) []string {
 	lines = append(lines, fmt.Sprintf("Known rows turn distances into data: of 34 one-hot columns of the phishing data, in 2,048 directions, 20, 40 and 80 of 400 rows known by other means gave %s %% of the others' entries.", knownRows))
 	if f.Workers == 2 {
 		lines = append(lines, "With two workers the others are one: the active worker learns the passive worker's own phases, and all of the above about that worker alone. No protocol with this output can prevent it.")
+	}
+	if f.Active > 1 {
+		lines = append(lines, fmt.Sprintf("Each of the %d active workers learns this for its own directions, and the others' parts of the model's value at every row that it asks for.", f.Active))
 	}
 	if f.Mode == Paper {
 		lines = append(lines, "Mode paper shares the directions, so that phases are equations in known coefficients: the active worker solves them for every column of every other worker, exactly. For reproduction only.")

@@ -42,7 +42,7 @@ func TestDifferentRowsUnderOneCounter(t *testing.T) {
 			const rows, q = 1 << 14, 4
 			sources := []Source{equal{8}, equal{8}, equal{8}, equal{8}}
 			f := joined(t, Spec{Bits: 8, Topology: topology, Rows: 2 * rows, Directions: 1}, sources)
-			usual, other := Request{[]Span{{0, rows}}, Span{0, 1}}, Request{[]Span{{rows, rows}}, Span{0, 1}}
+			usual, other := Request{Rows: []Span{{0, rows}}, Directions: Span{0, 1}}, Request{Rows: []Span{{rows, rows}}, Directions: Span{0, 1}}
 			twoFaced := func(m protocol.Message) []protocol.Message {
 				if m.Kind == "Request" && m.Receiver == "shop3" {
 					m = f.signed(other, 1, 3)
@@ -157,7 +157,7 @@ func (s *once) Answer(_ []int, words []byte) { s.words = append(s.words, words..
 // no trace: the genuine one is answered as if nothing had been.
 func TestRequestsThatAreRefused(t *testing.T) {
 	f := newFederation(t, Spec{Bits: 16, Topology: Star, Rows: 10, Directions: 4}, 3)
-	first, second := Request{Spans(1, 2, 3), Span{0, 2}}, Request{Spans(1, 2), Span{2, 2}}
+	first, second := Request{Rows: Spans(1, 2, 3), Directions: Span{0, 2}}, Request{Rows: Spans(1, 2), Directions: Span{2, 2}}
 	unsigned := f.signed(second, 2, 1)
 	unsigned.Body = bytes.Clone(unsigned.Body)
 	unsigned.Body[len(unsigned.Body)-1] ^= 1
@@ -167,11 +167,11 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		kind protocol.Kind
 		want string
 	}{
-		{"the counter again, other rows", f.signed(Request{Spans(7), Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not awaited"},
+		{"the counter again, other rows", f.signed(Request{Rows: Spans(7), Directions: Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not awaited"},
 		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not awaited"},
-		{"rows that nobody aligned", f.signed(Request{Spans(10), Span{0, 1}}, 2, 1), protocol.KindInconsistent, "of 10 that are aligned"},
-		{"phases that were answered", f.signed(Request{Spans(0, 2), Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each is answered once"},
-		{"directions that nobody agreed to", f.signed(Request{Spans(0), Span{3, 2}}, 2, 1), protocol.KindInconsistent, "where 0 to 3 were agreed"},
+		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "of 10 that are aligned"},
+		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each is answered once"},
+		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "where 0 to 3 were agreed"},
 		{"unsigned", unsigned, protocol.KindInconsistent, "has not signed"},
 		{"cut", protocol.Message{Header: unsigned.Header, Body: unsigned.Body[:9]}, protocol.KindMalformed, "too early"},
 	} {
@@ -209,11 +209,11 @@ func TestOneRequestAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.meet(t, p)
-	if _, err := p.Step(protocol.Received{Message: f.signed(Request{Spans(1), Span{0, 1}}, 1, 1)}); err != nil {
+	if _, err := p.Step(protocol.Received{Message: f.signed(Request{Rows: Spans(1), Directions: Span{0, 1}}, 1, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []protocol.Message{
-		f.signed(Request{Spans(2), Span{0, 1}}, 2, 1),
+		f.signed(Request{Rows: Spans(2), Directions: Span{0, 1}}, 2, 1),
 		{Header: withSequence(f.session.Header("bank", "shop1", roundFinish, "Finish"), 1)},
 	} {
 		_, err = p.Step(protocol.Received{Message: m})

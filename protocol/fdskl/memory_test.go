@@ -41,7 +41,7 @@ func weigh(m protocol.Machine) *weighed {
 // Whoever is slow, nobody holds more than a window of chunks for each tree, and
 // no more than a window from each child is on its way.
 func TestMemoryIsBounded(t *testing.T) {
-	const chunk, chunks = 16, 120
+	const chunk, chunks = 16, 60
 	for _, mode := range []Mode{Hardened, Paper} {
 		for _, topology := range []Topology{Binary, Star, Chain} {
 			f := newFederation(t, Spec{Mode: mode, Topology: topology, Bits: 16, Rows: chunks * 4, Directions: 2}, 5)

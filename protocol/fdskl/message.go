@@ -16,6 +16,8 @@ const (
 	roundPhases
 	roundMasks
 	roundFinish
+	roundShares
+	roundTurn
 )
 
 // kindRoom is the other kind of messages in roundPhases and roundMasks, from
@@ -36,6 +38,10 @@ func kindOf(round uint16) string {
 		return "Masks"
 	case roundFinish:
 		return "Finish"
+	case roundShares:
+		return "Shares"
+	case roundTurn:
+		return "Turn"
 	}
 	return ""
 }

@@ -43,6 +43,8 @@ type Spec struct {
 	Rows, Directions int
 	// Alignment commits to which row is which. All workers have the same.
 	Alignment [sha256.Size]byte
+	// Asynchronous lets several active workers go on at once instead of in turns.
+	Asynchronous bool
 }
 
 // Params is a validated [Spec]; it never changes. Values are comparable.
@@ -91,6 +93,7 @@ func (p Params) Encode() []byte {
 	w.Uint32(uint32(p.spec.Rows))
 	w.Uint32(uint32(p.spec.Directions))
 	w.Fixed(p.spec.Alignment[:])
+	w.Bool(p.spec.Asynchronous)
 	return w.Bytes()
 }
 
@@ -103,6 +106,7 @@ func DecodeParams(b []byte) (Params, error) {
 	}
 	s := Spec{Mode: Mode(r.String(longest)), Topology: Topology(r.String(longest)), Bits: int(r.Uint8()), Rows: int(r.Uint32()), Directions: int(r.Uint32())}
 	r.Fixed(s.Alignment[:])
+	s.Asynchronous = r.Bool()
 	if err := r.Close("fdskl: parameters"); err != nil {
 		return Params{}, err
 	}

@@ -1,6 +1,7 @@
 package fdskl
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/protocol"
@@ -26,8 +27,8 @@ func (p Params) HeldBytes(workers int) int64 {
 	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes
 }
 
-// Plan says what a session with these requests sends, for each worker that sends
-// another something, in the order of the members.
+// Plan says what a session with these requests of one active worker sends, for
+// each worker that sends another something, in the order of the members.
 func Plan(s *protocol.Session, requests ...Request) ([]Edge, error) {
 	return plan(s, protocol.MaxChunkBytes, requests)
 }
@@ -37,7 +38,10 @@ func plan(s *protocol.Session, chunk int, requests []Request) ([]Edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := append(s.With(protocol.RoleLeader), s.With(protocol.RoleParty)...)
+	if n := len(s.With(protocol.RoleLeader)); n > 1 {
+		return nil, fmt.Errorf("fdskl: a plan of %d active workers; what each asks for depends on the others", n)
+	}
+	names := order(s, 0)
 	t := newTraffic(len(names))
 	if p.spec.Mode == Hardened {
 		t.keys()

@@ -22,7 +22,7 @@ func TestPlan(t *testing.T) {
 				for _, e := range r.Edges {
 					got = append(got, Edge{e.From, e.To, e.Messages, e.Bytes})
 				}
-				want, err := plan(f.session, f.chunk, []Request{{[]Span{{0, rows}}, Span{0, 3}}})
+				want, err := plan(f.session, f.chunk, []Request{{Rows: []Span{{0, rows}}, Directions: Span{0, 3}}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -40,7 +40,7 @@ func TestRequestBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Request{[]Span{{0, 1_000_000}}, Span{0, 1024}}
+	all := Request{Rows: []Span{{0, 1_000_000}}, Directions: Span{0, 1024}}
 	if got, want := fmt.Sprint(p.RequestBytes(all), p.HeldBytes(4)), fmt.Sprint(1_000_000*1024*2, 4<<20); got != want {
 		t.Errorf("%s bytes, want %s", got, want)
 	}

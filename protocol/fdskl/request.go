@@ -20,6 +20,9 @@ func (s Span) end() int { return s.First + s.Count }
 type Request struct {
 	Rows       []Span
 	Directions Span
+	// shares says that the other active workers' parts of f are wanted at these
+	// rows, too: the request begins an iteration, and there are several.
+	shares bool
 }
 
 // Spans writes ascending numbers as spans.
@@ -70,6 +73,9 @@ func (m marks) check(q Request, owned Span, most int) error {
 	if q.Directions.Count > most {
 		return fmt.Errorf("fdskl: %d directions at once, at most %d fit a message; ask for some after the others", q.Directions.Count, most)
 	}
+	if q.shares && q.count() > maxShared {
+		return fmt.Errorf("fdskl: parts of f at %d rows at once, at most %d fit a message; ask for fewer rows", q.count(), maxShared)
+	}
 	if len(q.Rows) == 0 {
 		return fmt.Errorf("fdskl: a request without rows")
 	}
@@ -103,6 +109,7 @@ func (q Request) encodeTo(w *wire.Writer) {
 		w.Uint32(uint32(s.First))
 		w.Uint32(uint32(s.Count))
 	}
+	w.Bool(q.shares)
 }
 
 func readSpan(r *wire.Reader) Span { return Span{int(r.Uint32()), int(r.Uint32())} }
@@ -116,7 +123,7 @@ func maxSpans(workers int) int {
 
 const (
 	spanBytes   = 8
-	signedBytes = 4 + spanBytes + ed25519.SignatureSize // of a request beside its spans of rows
+	signedBytes = 4 + spanBytes + 1 + ed25519.SignatureSize // of a request beside its spans of rows
 )
 
 // signedRequest is a request as it travels.
@@ -141,6 +148,7 @@ func decodeRequest(b []byte, workers int) (signedRequest, error) {
 		s.request.Rows[i] = readSpan(r)
 	}
 	s.request.Directions = readSpan(r)
+	s.request.shares = r.Bool()
 	r.Fixed(s.signature[:])
 	return s, r.Close("fdskl: request")
 }

@@ -31,28 +31,28 @@ func TestSpans(t *testing.T) {
 // A phase is answered once, and only within what was agreed.
 func TestMarks(t *testing.T) {
 	m := make(marks, 10)
-	m.set(Request{Spans(2, 3), Span{0, 4}})
+	m.set(Request{Rows: Spans(2, 3), Directions: Span{0, 4}})
 	for _, tt := range []struct {
 		name string
 		ask  Request
 		want string // "" for what is answered
 	}{
-		{"other rows", Request{Spans(0, 1, 9), Span{0, 5}}, ""},
-		{"later directions", Request{Spans(2, 3), Span{4, 4}}, ""},
-		{"some directions left out", Request{Spans(3), Span{6, 1}}, ""},
-		{"the same again", Request{Spans(2, 3), Span{0, 4}}, "row 2 in direction 0, after directions up to 3"},
-		{"one of them again", Request{Spans(0, 3), Span{3, 2}}, "row 3 in direction 3"},
-		{"no rows", Request{nil, Span{0, 1}}, "without rows"},
-		{"an empty span", Request{[]Span{{4, 0}}, Span{0, 1}}, "rows 4 to 3"},
-		{"beyond the alignment", Request{Spans(10), Span{0, 1}}, "rows 10 to 10 behind row -1, of 10"},
-		{"a span beyond the alignment", Request{[]Span{{4, 7}}, Span{0, 1}}, "rows 4 to 10"},
-		{"one row twice", Request{[]Span{{4, 2}, {5, 1}}, Span{0, 1}}, "rows 5 to 5 behind row 6"},
-		{"descending", Request{[]Span{{4, 1}, {0, 1}}, Span{0, 1}}, "rows 0 to 0"},
-		{"spans that meet", Request{[]Span{{4, 1}, {5, 1}}, Span{0, 1}}, "spans that meet are one"},
-		{"a negative row", Request{[]Span{{-1, 1}}, Span{0, 1}}, "rows -1"},
-		{"no directions", Request{Spans(4), Span{2, 0}}, "directions 2 to 1"},
-		{"too many directions", Request{Spans(4), Span{2, 7}}, "directions 2 to 8, where 0 to 7 were agreed"},
-		{"more than a message holds", Request{Spans(4), Span{0, 6}}, "6 directions at once, at most 5"},
+		{"other rows", Request{Rows: Spans(0, 1, 9), Directions: Span{0, 5}}, ""},
+		{"later directions", Request{Rows: Spans(2, 3), Directions: Span{4, 4}}, ""},
+		{"some directions left out", Request{Rows: Spans(3), Directions: Span{6, 1}}, ""},
+		{"the same again", Request{Rows: Spans(2, 3), Directions: Span{0, 4}}, "row 2 in direction 0, after directions up to 3"},
+		{"one of them again", Request{Rows: Spans(0, 3), Directions: Span{3, 2}}, "row 3 in direction 3"},
+		{"no rows", Request{Rows: nil, Directions: Span{0, 1}}, "without rows"},
+		{"an empty span", Request{Rows: []Span{{4, 0}}, Directions: Span{0, 1}}, "rows 4 to 3"},
+		{"beyond the alignment", Request{Rows: Spans(10), Directions: Span{0, 1}}, "rows 10 to 10 behind row -1, of 10"},
+		{"a span beyond the alignment", Request{Rows: []Span{{4, 7}}, Directions: Span{0, 1}}, "rows 4 to 10"},
+		{"one row twice", Request{Rows: []Span{{4, 2}, {5, 1}}, Directions: Span{0, 1}}, "rows 5 to 5 behind row 6"},
+		{"descending", Request{Rows: []Span{{4, 1}, {0, 1}}, Directions: Span{0, 1}}, "rows 0 to 0"},
+		{"spans that meet", Request{Rows: []Span{{4, 1}, {5, 1}}, Directions: Span{0, 1}}, "spans that meet are one"},
+		{"a negative row", Request{Rows: []Span{{-1, 1}}, Directions: Span{0, 1}}, "rows -1"},
+		{"no directions", Request{Rows: Spans(4), Directions: Span{2, 0}}, "directions 2 to 1"},
+		{"too many directions", Request{Rows: Spans(4), Directions: Span{2, 7}}, "directions 2 to 8, where 0 to 7 were agreed"},
+		{"more than a message holds", Request{Rows: Spans(4), Directions: Span{0, 6}}, "6 directions at once, at most 5"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before := slices.Clone(m)

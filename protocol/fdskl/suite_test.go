@@ -26,7 +26,7 @@ func (s *rounds) Next() (Request, bool) {
 		d.Count = 2
 	}
 	s.next = d.end()
-	return Request{Spans(0, 2, 3, 6), d}, true
+	return Request{Rows: Spans(0, 2, 3, 6), Directions: d}, true
 }
 
 func (s *rounds) Answer(rows []int, words []byte) {
@@ -68,7 +68,7 @@ func suiteCase(f *federation, schedule func() Schedule, result func(Schedule) []
 		Trusts: func(h protocol.Header) bool {
 			return h.Round == roundKeys || h.Round == roundPhases || h.Round == roundMasks
 		},
-		Runs: 40,
+		Runs: 25,
 	}
 }
 

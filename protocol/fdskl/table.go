@@ -2,8 +2,8 @@ package fdskl
 
 import "github.com/mercer-fl/mercer/protocol"
 
-// Table is the schedule of training mode cached: all rows in all directions,
-// once. It holds the words in the one copy that there is.
+// Table is the schedule of training mode cached, for one active worker: all rows
+// in all directions, once. It holds the words in the one copy that there is.
 type Table struct {
 	params Params
 	words  []byte
@@ -22,7 +22,7 @@ func (t *Table) Next() (Request, bool) {
 	}
 	first := t.asked
 	t.asked = min(first+protocol.MaxChunkBytes/t.params.ring().bytes(), s.Directions)
-	return Request{[]Span{{0, s.Rows}}, Span{first, t.asked - first}}, first < s.Directions
+	return Request{Rows: []Span{{0, s.Rows}}, Directions: Span{first, t.asked - first}}, first < s.Directions
 }
 
 // Answer keeps the words.

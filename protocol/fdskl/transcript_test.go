@@ -41,3 +41,13 @@ func TestTranscripts(t *testing.T) {
 		})
 	}
 }
+
+// Two active workers take turns.
+func TestTranscriptOfTurns(t *testing.T) {
+	c := newCouncil(t, Spec{Mode: Paper, Bits: 8, Rows: 4, Directions: 4}, 3, 2, 1)
+	r, err := sim.Run(sim.Config{Session: c.session, Nodes: c.nodes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	protocoltest.Golden(t, "turns.txt", r.Transcript())
+}
