@@ -54,3 +54,29 @@ func FuzzDecodeWitness(f *testing.F) {
 		}
 	})
 }
+
+func FuzzDecodeShares(f *testing.F) {
+	f.Add(encodeShares([]float64{1, -0.5}), 2)
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, 1)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 1 || n > maxShared {
+			return
+		}
+		if v, err := decodeShares(b, n); err == nil && !bytes.Equal(encodeShares(v), b) {
+			t.Errorf("%x is a second encoding of %v", b, v)
+		}
+	})
+}
+
+func FuzzDecodeDone(f *testing.F) {
+	f.Add(encodeDone([]bool{true, false}), 2)
+	f.Add([]byte{2}, 1)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 1 || n > MaxWorkers {
+			return
+		}
+		if v, err := decodeDone(b, n); err == nil && !bytes.Equal(encodeDone(v), b) {
+			t.Errorf("%x is a second encoding of %v", b, v)
+		}
+	})
+}

@@ -328,3 +328,14 @@ func TestConstructorsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// Several active workers need partners, and have no plan.
+func TestSeveralActiveWorkersNeedPartners(t *testing.T) {
+	c := newCouncil(t, Spec{Bits: 8, Rows: 2, Directions: 4}, 3, 1, 1)
+	if _, err := NewActive(c.setup(0), c.inputs[0], c.identity(0), NewTable(c.params)); err == nil || !strings.Contains(err.Error(), "Partner") {
+		t.Errorf("a table for one of two active workers: %v", err)
+	}
+	if _, err := Plan(c.session); err == nil {
+		t.Error("a plan for two active workers")
+	}
+}

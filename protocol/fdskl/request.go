@@ -170,20 +170,3 @@ func (q Request) hash(id protocol.SessionID, sequence uint32, trees []Tree) [sha
 	}
 	return sha256.Sum256(w.Bytes())
 }
-
-// witness is what one passive worker shows the next: what it was asked for.
-type witness struct {
-	hash      [sha256.Size]byte
-	signature [ed25519.SignatureSize]byte
-}
-
-const witnessBytes = sha256.Size + ed25519.SignatureSize
-
-func (v witness) encode() []byte { return append(v.hash[:], v.signature[:]...) }
-
-func decodeWitness(b []byte) (v witness, err error) {
-	r := wire.NewReader(b)
-	r.Fixed(v.hash[:])
-	r.Fixed(v.signature[:])
-	return v, r.Close("fdskl: witness")
-}

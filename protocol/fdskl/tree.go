@@ -89,19 +89,11 @@ func (t Tree) validate(q int) error {
 	if len(t) != q || q == 0 || t[0] != Root {
 		return fmt.Errorf("fdskl: a tree over %d of %d workers, whose root must be worker 0", len(t), q)
 	}
-	reached := t.below0()
+	reached := t.below(0)
 	for w, parent := range t {
 		if parent != Absent && !slices.Contains(reached, w) {
 			return fmt.Errorf("fdskl: worker %d does not reach the root of the tree", w)
 		}
 	}
 	return nil
-}
-
-// below0 is below(0), which ends even where w is its own ancestor.
-func (t Tree) below0() []int {
-	if slices.Contains(t[1:], Root) {
-		return nil
-	}
-	return t.below(0)
 }

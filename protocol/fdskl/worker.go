@@ -67,6 +67,7 @@ type lane struct {
 	counter   uint32 // of the last request, from 1
 	task      *task  // nil before the first
 	witnessed bool   // the last request was shown by the worker before this one
+	owed      bool   // this worker, who is active too, owes it a part of f
 	finished  bool
 }
 
