@@ -1,8 +1,6 @@
 package fdskl
 
-import (
-	"github.com/mercer-fl/mercer/protocol"
-)
+import "github.com/mercer-fl/mercer/protocol"
 
 // Rounds 4 and 5, Phases and Masks (lines 2 to 7 of Algorithm 3): sums of words
 // climb a tree, chunk by chunk. In mode hardened a worker adds its phases under

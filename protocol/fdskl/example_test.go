@@ -53,7 +53,7 @@ func Example() {
 	if err == nil {
 		err = result.Err()
 	}
-	fmt.Println(table.Words(), err)
+	fmt.Printf("%d %v\n", table.Words(), err)
 	// Output: [44 44 44 44 44 44] <nil>
 }
 

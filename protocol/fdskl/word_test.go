@@ -52,3 +52,18 @@ func TestMasks(t *testing.T) {
 		}
 	}
 }
+
+// In mode paper two rows are masked differently in the same direction: with one
+// mask for both, whoever receives both sees the difference of their phases.
+func TestOwnMasksAreFresh(t *testing.T) {
+	f := newFederation(t, Spec{Mode: Paper, Bits: 16, Rows: 2, Directions: 1}, 3)
+	masked := make([][]byte, 2)
+	for row := range masked {
+		q := Request{Rows: Spans(row), Directions: Span{0, 1}}
+		masked[row] = make([]byte, 16)
+		f.params.ring().apply([]mask{ownMask(f.setup(1), q.hash(f.session.ID(), 1, f.params.trees(3)))}, 0, masked[row])
+	}
+	if bytes.Equal(masked[0], masked[1]) {
+		t.Error("two rows have the same mask")
+	}
+}
