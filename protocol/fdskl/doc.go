@@ -32,7 +32,7 @@
 // A passive and an active worker, training mode cached:
 //
 //	params, err := fdskl.NewParams(fdskl.Spec{Rows: n, Directions: 1024, Alignment: commitment})
-//	passive, err := fdskl.NewPassive(setup, fdskl.Input{Source: phases, Hash: hash, Alignment: commitment}, fdskl.Identity{Keys: keys})
+//	passive, err := fdskl.NewPassive(setup, fdskl.Input{Source: phases, Hash: hash, Rows: n, Alignment: commitment}, fdskl.Identity{Keys: keys})
 //	// elsewhere
 //	table := fdskl.NewTable(params)
 //	active, err := fdskl.NewActive(setup, input, fdskl.Identity{Sign: sign, Keys: keys}, table)

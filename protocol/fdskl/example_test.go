@@ -40,7 +40,7 @@ func Example() {
 	var nodes []sim.Node
 	for i, m := range session.Members {
 		setup := protocol.Setup{Session: session, Self: m.Name, Seed: [32]byte{byte(i)}} // drawn at random in earnest
-		input := fdskl.Input{Source: constant(100), Hash: sha256.Sum256([]byte(m.Name))}
+		input := fdskl.Input{Source: constant(100), Hash: sha256.Sum256([]byte(m.Name)), Rows: 2}
 		nodes = append(nodes, sim.Node{Name: m.Name, InputHash: input.Hash, New: func() (protocol.Machine, error) {
 			if m.Role == protocol.RoleParty {
 				return fdskl.NewPassive(setup, input, identity)

@@ -10,7 +10,7 @@ import (
 // distances follows from it.
 type Exposure struct {
 	Pairs       int     // of rows that were looked at
-	Correlation float64 // of estimates and truth
+	Correlation float64 // of estimates and truth; NaN if all values are equal
 	Deviation   float64 // root of the mean squared error of a kernel value
 }
 

@@ -308,12 +308,18 @@ func TestConstructorsRefuse(t *testing.T) {
 			}
 			return err
 		},
+		"another number of rows": func() error {
+			in := good
+			in.Rows++
+			_, err := NewPassive(f.setup(1), in, f.identity(1))
+			return err
+		},
 		"no phases": func() error {
-			_, err := NewPassive(f.setup(1), Input{Hash: good.Hash, Alignment: good.Alignment}, f.identity(1))
+			_, err := NewPassive(f.setup(1), Input{Hash: good.Hash, Rows: 4, Alignment: good.Alignment}, f.identity(1))
 			return err
 		},
 		"no hash": func() error {
-			_, err := NewPassive(f.setup(1), Input{Source: good.Source, Alignment: good.Alignment}, f.identity(1))
+			_, err := NewPassive(f.setup(1), Input{Source: good.Source, Rows: 4, Alignment: good.Alignment}, f.identity(1))
 			return err
 		},
 		"no key":                func() error { _, err := NewPassive(f.setup(1), good, Identity{}); return err },

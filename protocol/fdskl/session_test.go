@@ -88,7 +88,7 @@ func joined(t testing.TB, s Spec, sources []Source) *federation {
 		if w > 0 {
 			f.names = append(f.names, fmt.Sprintf("shop%d", w))
 		}
-		f.inputs = append(f.inputs, Input{sources[w], sha256.Sum256(fmt.Append(nil, "rows of ", w)), s.Alignment})
+		f.inputs = append(f.inputs, Input{sources[w], sha256.Sum256(fmt.Append(nil, "rows of ", w)), s.Rows, s.Alignment})
 	}
 	var members []protocol.Member
 	for _, name := range f.names[1:] {

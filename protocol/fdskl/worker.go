@@ -28,7 +28,9 @@ type Input struct {
 	// Hash is the SHA-256 of what Source computes from: the columns in the agreed
 	// order of rows, and the key of the directions.
 	Hash [sha256.Size]byte
-	// Alignment is the worker's own commitment to the order of rows.
+	// Rows is how many rows Source has, Alignment the worker's own commitment to
+	// their order.
+	Rows      int
 	Alignment [sha256.Size]byte
 }
 
@@ -69,6 +71,8 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 		return worker{}, fmt.Errorf("fdskl: %q is not the %s of this session", s.Self, role)
 	case in.Source == nil || in.Hash == ([sha256.Size]byte{}):
 		return worker{}, errors.New("fdskl: a worker brings phases and the hash of what they are computed from")
+	case in.Rows != p.spec.Rows:
+		return worker{}, fmt.Errorf("fdskl: %s holds %d rows where %d were agreed; align them anew: %w", s.Self, in.Rows, p.spec.Rows, protocol.ErrInput)
 	case in.Alignment != p.spec.Alignment:
 		return worker{}, fmt.Errorf("fdskl: %s holds its rows in another order than was agreed; align them anew: %w", s.Self, protocol.ErrInput)
 	}
