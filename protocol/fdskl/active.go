@@ -80,7 +80,7 @@ func (a *Active) ready() bool {
 func (a *Active) decides() func() protocol.Effects {
 	t := &a.turns
 	switch {
-	case !a.started || !a.met() || a.mine.finished || !a.mine.idle():
+	case !a.met() || a.mine.finished || !a.mine.idle():
 		return nil
 	case t.iterating > 0 && a.gathered():
 		return a.conclude

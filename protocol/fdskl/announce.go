@@ -7,23 +7,23 @@ import "github.com/mercer-fl/mercer/protocol"
 func (w *worker) receiveRequest(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter+1 || !l.idle():
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	case !w.met() || !l.witnessed:
 		return protocol.Effects{}, protocol.ErrLater
 	}
 	s, err := decodeRequest(m.Body, len(w.names))
 	if err != nil {
-		return protocol.Effects{}, malformed(m, "%w", err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if s.request.shares && l.owed {
-		return protocol.Effects{}, stray(m) // it has not finished its last iteration
+		return protocol.Effects{}, m.Unexpected() // it has not finished its last iteration
 	}
 	if err := l.marks.check(s.request, l.owned, w.most()); err != nil {
-		return protocol.Effects{}, inconsistent(m, err)
+		return protocol.Effects{}, m.Inconsistent("%w", err)
 	}
 	signed := witness{s.request.hash(w.setup.Session.ID(), m.Sequence, l.trees), s.signature}
 	if !w.verifies(l, signed) {
-		return protocol.Effects{}, inconsistent(m, errUnsigned)
+		return protocol.Effects{}, m.Inconsistent("%w", errUnsigned)
 	}
 	l.marks.set(s.request)
 	l.counter, l.witnessed, l.task = counter, l.self == 1, w.newTask(l, s.request, signed)

@@ -1,6 +1,10 @@
 package fdskl
 
-import "github.com/mercer-fl/mercer/protocol"
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
 
 // answer takes what a worker gets as one who answers others.
 func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
@@ -17,7 +21,7 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	case climbs:
 		return protocol.Effects{}, w.receiveWords(l, counter, m)
 	case l.own():
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	case m.Round == roundRequest:
 		return w.receiveRequest(l, counter, m)
 	case m.Round == roundWitness:
@@ -25,7 +29,7 @@ func (w *worker) answer(m protocol.Message) (protocol.Effects, error) {
 	case m.Round == roundFinish:
 		return w.receiveFinish(l, counter, m)
 	}
-	return protocol.Effects{}, stray(m)
+	return protocol.Effects{}, m.Unexpected()
 }
 
 // late is nil for a parent's word on room that comes behind the lane's end.
@@ -33,18 +37,18 @@ func (l *lane) late(m protocol.Message) error {
 	if tree := int(m.Round) - int(roundPhases); m.Kind == kindRoom && len(m.Body) == 0 && l.trees[tree][l.self] == l.place(m.Sender) {
 		return nil
 	}
-	return stray(m)
+	return m.Unexpected()
 }
 
 // Round 6, Finish: the active worker needs nothing more.
 func (w *worker) receiveFinish(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Sender != l.names[0] || counter != l.counter || !l.idle():
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	case !w.met() || !l.witnessed:
 		return protocol.Effects{}, protocol.ErrLater
 	case len(m.Body) > 0:
-		return protocol.Effects{}, malformed(m, "%d bytes where none belong", len(m.Body))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("%d bytes where none belong", len(m.Body)))
 	}
 	l.finished = true
 	return w.endIfFinished(protocol.Effects{}), nil

@@ -1,6 +1,10 @@
 package fdskl
 
-import "github.com/mercer-fl/mercer/protocol"
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
 
 // Rounds 4 and 5, Phases and Masks (lines 2 to 7 of Algorithm 3): sums of words
 // climb a tree, chunk by chunk. In mode hardened a worker adds its phases under
@@ -54,7 +58,7 @@ func (w *worker) receiveWords(l *lane, counter uint32, m protocol.Message) error
 	case l.trees[tree][child] == l.self && !l.own() && counter == l.counter+1:
 		return protocol.ErrLater
 	case l.task == nil || counter != l.counter || int(m.Chunk) >= l.task.layout.chunks():
-		return stray(m)
+		return m.Unexpected()
 	}
 	return l.task.passes[tree].take(m, child, l.task.layout.size(int(m.Chunk)), w.params.ring())
 }
@@ -65,9 +69,9 @@ func (w *worker) receiveRoom(l *lane, counter uint32, m protocol.Message) error 
 	tree, _ := w.climbs(m.Round)
 	switch {
 	case l.task == nil || counter > l.counter || l.place(m.Sender) != l.trees[tree][l.self]:
-		return stray(m)
+		return m.Unexpected()
 	case len(m.Body) > 0:
-		return malformed(m, "%d bytes where none belong", len(m.Body))
+		return m.Malformed(fmt.Errorf("%d bytes where none belong", len(m.Body)))
 	case counter < l.counter:
 		return nil
 	}
@@ -107,8 +111,7 @@ func (w *worker) sendNext() protocol.Effects {
 	if sum := p.release(); sum != nil {
 		r.add(words, sum)
 	}
-	m := w.message(l, l.names[p.parent], p.round, words)
-	m.Chunk, m.Chunks = uint32(chunk), uint32(p.chunks)
+	m := w.message(l, l.names[p.parent], p.round, words).Piece(chunk, p.chunks)
 	return protocol.Effects{Send: append([]protocol.Message{m}, w.grantRoom(l, tree)...), Progress: l.task.progress()}
 }
 
@@ -120,8 +123,8 @@ func (w *worker) grantRoom(l *lane, tree int) []protocol.Message {
 	}
 	var list []protocol.Message
 	for _, c := range p.children {
-		m := w.message(l, l.names[c], p.round, nil)
-		m.Kind, m.Chunk, m.Chunks = kindRoom, uint32(p.next), uint32(p.chunks)
+		m := w.message(l, l.names[c], p.round, nil).Piece(p.next, p.chunks)
+		m.Kind = kindRoom
 		list = append(list, m)
 	}
 	return list

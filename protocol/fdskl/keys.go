@@ -1,6 +1,7 @@
 package fdskl
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/protocol"
@@ -10,15 +11,16 @@ import (
 // every other one, and not through the active worker, who could put its own in
 // their place.
 
-// met is whether all others' keys are here.
-func (w *worker) met() bool { return w.key == nil || !slices.Contains(w.agreed, false) }
+// met says whether the worker has started and all others' keys are here.
+func (w *worker) met() bool {
+	return w.agreed[w.self] && (w.key == nil || !slices.Contains(w.agreed, false))
+}
 
 func (w *worker) hello() []protocol.Message {
 	var list []protocol.Message
 	for _, to := range w.names {
 		if to != w.setup.Self {
-			h := w.setup.Session.Header(w.setup.Self, to, roundKeys, kindOf(roundKeys))
-			list = append(list, protocol.Message{Header: h, Body: w.key.PublicKey().Bytes()})
+			list = append(list, w.setup.Message(to, roundKeys, kindOf(roundKeys), w.key.PublicKey().Bytes()))
 		}
 	}
 	return list
@@ -27,14 +29,14 @@ func (w *worker) hello() []protocol.Message {
 func (w *worker) receiveKey(m protocol.Message) (protocol.Effects, error) {
 	from := w.index(m.Sender)
 	if w.key == nil || from == w.self || w.agreed[from] || m.Sequence != 0 {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if len(m.Body) != keyBytes {
-		return protocol.Effects{}, malformed(m, "a key of %d bytes", len(m.Body))
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("a key of %d bytes", len(m.Body)))
 	}
 	secret, err := agree(w.key, m.Body)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, "%w", err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	w.shared[from], w.agreed[from] = secret, true
 	return protocol.Effects{}, nil

@@ -1,10 +1,6 @@
 package fdskl
 
-import (
-	"fmt"
-
-	"github.com/mercer-fl/mercer/protocol"
-)
+import "github.com/mercer-fl/mercer/protocol"
 
 // The rounds. All but the first and the last come once for each request. The
 // sequence number of their messages is the request's: (active worker, counter)
@@ -52,31 +48,15 @@ func (w *worker) climbs(round uint16) (tree int, some bool) {
 	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper
 }
 
-// verify refuses messages of other sessions, kinds that do not belong to their
-// round, and pieces of what travels whole.
+// verify refuses kinds that do not belong to their round, and pieces of what
+// travels whole.
 func (w *worker) verify(m protocol.Message) error {
-	if err := w.setup.Session.Check(m.Header, w.setup.Self); err != nil {
-		return err
-	}
 	_, climbs := w.climbs(m.Round)
 	switch {
 	case climbs && (m.Kind == kindRoom || m.Kind == kindOf(m.Round)):
 		return nil
 	case climbs || m.Round == roundMasks || m.Kind == "" || m.Kind != kindOf(m.Round), m.Chunks != 1:
-		return stray(m)
+		return m.Unexpected()
 	}
 	return nil
-}
-
-// stray blames m's sender for a message that this worker never gets, or not now.
-func stray(m protocol.Message) error {
-	return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("fdskl: %v is not awaited", m.Header))
-}
-
-func malformed(m protocol.Message, format string, args ...any) error {
-	return protocol.Blame(m.Sender, protocol.KindMalformed, fmt.Errorf("fdskl: %v: %w", m.Header, fmt.Errorf(format, args...)))
-}
-
-func inconsistent(m protocol.Message, err error) error {
-	return protocol.Blame(m.Sender, protocol.KindInconsistent, fmt.Errorf("fdskl: %v: %w", m.Header, err))
 }

@@ -1,6 +1,7 @@
 package fdskl
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -68,14 +69,14 @@ func (p *pass) ready() bool {
 func (p *pass) take(m protocol.Message, child, size int, r ring) error {
 	i, chunk := slices.Index(p.children, child), int(m.Chunk)
 	if i < 0 || int(m.Chunks) != p.chunks || chunk < p.next || chunk >= p.next+window {
-		return stray(m)
+		return m.Unexpected()
 	}
 	s := &p.slots[chunk%window]
 	switch {
 	case s.from&(1<<i) != 0:
-		return stray(m)
+		return m.Unexpected()
 	case len(m.Body) != size:
-		return malformed(m, "%d bytes of words, %d belong there", len(m.Body), size)
+		return m.Malformed(fmt.Errorf("%d bytes of words, %d belong there", len(m.Body), size))
 	case s.words == nil:
 		s.words = m.Body
 	default:
@@ -103,7 +104,7 @@ func (p *pass) grants() bool { return p.next%grant == 0 && p.next+grant < p.chun
 func (p *pass) receiveRoom(m protocol.Message) error {
 	used := int(m.Chunk)
 	if int(m.Chunks) != p.chunks || used%grant != 0 || used > p.next {
-		return stray(m)
+		return m.Unexpected()
 	}
 	p.room = max(p.room, used+window)
 	return nil

@@ -51,11 +51,11 @@ func (a *Active) receiveShares(m protocol.Message) error {
 	l, counter := a.laneOf(m)
 	from := slices.Index(a.leaders(), m.Sender)
 	if !l.own() || from < 0 || from == l.index || a.turns.iterating == 0 || counter != a.turns.iterating || a.turns.parts[from] != nil {
-		return stray(m)
+		return m.Unexpected()
 	}
 	part, err := decodeShares(m.Body, len(a.turns.parts[l.index]))
 	if err != nil {
-		return malformed(m, "%w", err)
+		return m.Malformed(err)
 	}
 	a.turns.parts[from] = part
 	return nil

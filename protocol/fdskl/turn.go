@@ -40,9 +40,9 @@ func (a *Active) passTurn() protocol.Effects {
 
 // turn is the message to another active worker.
 func (a *Active) turn(to int) protocol.Message {
-	h := a.setup.Session.Header(a.setup.Self, a.leaders()[to], roundTurn, kindOf(roundTurn))
-	h.Sequence = a.turns.made
-	return protocol.Message{Header: h, Body: encodeDone(a.turns.done)}
+	m := a.setup.Message(a.leaders()[to], roundTurn, kindOf(roundTurn), encodeDone(a.turns.done))
+	m.Sequence = a.turns.made
+	return m
 }
 
 // encodeDone lists which active workers need no more iterations.
@@ -82,15 +82,15 @@ func (a *Active) retire() protocol.Effects {
 func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	from := slices.Index(a.leaders(), m.Sender)
 	if from < 0 || from == a.mine.index || a.turns.done[from] && a.params.spec.Asynchronous {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	done, err := decodeDone(m.Body, len(a.lanes))
 	if err != nil {
-		return protocol.Effects{}, malformed(m, "%w", err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if a.params.spec.Asynchronous {
 		if m.Sequence != 0 || !done[from] {
-			return protocol.Effects{}, stray(m)
+			return protocol.Effects{}, m.Unexpected()
 		}
 		a.turns.done[from] = true
 		return protocol.Effects{}, nil
@@ -103,11 +103,11 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 func (a *Active) takeTurn(m protocol.Message, from int, done []bool) (protocol.Effects, error) {
 	n := len(a.lanes)
 	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	for i, d := range a.turns.done {
 		if d && !done[i] {
-			return protocol.Effects{}, stray(m)
+			return protocol.Effects{}, m.Unexpected()
 		}
 	}
 	a.turns.done, a.turns.made = done, m.Sequence

@@ -41,18 +41,18 @@ func (w *worker) verifies(l *lane, v witness) bool {
 func (w *worker) receiveWitness(l *lane, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	case counter == l.counter+1:
 		return protocol.Effects{}, protocol.ErrLater
 	case counter != l.counter || l.witnessed:
-		return protocol.Effects{}, stray(m)
+		return protocol.Effects{}, m.Unexpected()
 	}
 	v, err := decodeWitness(m.Body)
 	if err != nil {
-		return protocol.Effects{}, malformed(m, "%w", err)
+		return protocol.Effects{}, m.Malformed(err)
 	}
 	if !w.verifies(l, v) {
-		return protocol.Effects{}, inconsistent(m, errUnsigned)
+		return protocol.Effects{}, m.Inconsistent("%w", errUnsigned)
 	}
 	l.witnessed = true
 	if v.hash != l.task.signed.hash {

@@ -43,6 +43,7 @@ type Identity struct {
 // worker is what active and passive workers share.
 type worker struct {
 	setup    protocol.Setup
+	life     protocol.Life
 	params   Params
 	input    Input
 	identity Identity
@@ -53,22 +54,18 @@ type worker struct {
 
 	key    *ecdh.PrivateKey // nil in mode paper
 	shared [][32]byte       // secrets agreed with the others
-	agreed []bool
-
-	started, ended bool
+	agreed []bool           // with whom; with itself once started
 }
 
 func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chunk int) (worker, error) {
-	if s.Session == nil {
-		return worker{}, errors.New("fdskl: no session")
+	if err := s.Check(Name, Version, role); err != nil {
+		return worker{}, err
 	}
 	p, err := ValidateSession(s.Session)
 	if err != nil {
 		return worker{}, err
 	}
 	switch {
-	case s.Session.RoleOf(s.Self) != role:
-		return worker{}, fmt.Errorf("fdskl: %q is not the %s of this session", s.Self, role)
 	case in.Source == nil || in.Hash == ([sha256.Size]byte{}):
 		return worker{}, errors.New("fdskl: a worker brings phases and the hash of what they are computed from")
 	case in.Rows != p.spec.Rows:
@@ -134,17 +131,28 @@ const (
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
-// step hands an event that may come now to its role.
+// step hands an event to its role.
 func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
-	if err := w.admit(e); err != nil {
-		return protocol.Effects{}, err
-	}
-	effects, err := w.dispatch(m, e)
+	effects, err := w.life.Step(w.setup, e, protocol.Handlers{
+		Start: w.start,
+		Receive: func(message protocol.Message) (protocol.Effects, error) {
+			if err := w.verify(message); err != nil {
+				return protocol.Effects{}, err
+			}
+			return m.receive(message)
+		},
+		Resume: func() (protocol.Effects, error) {
+			if !m.ready() {
+				return protocol.Effects{}, errors.New("fdskl: there is nothing to resume")
+			}
+			return m.resume(), nil
+		},
+		Expire: func(t protocol.Timer) (protocol.Effects, error) { return w.expire(m, t) },
+	})
 	switch {
 	case err != nil:
 		return protocol.Effects{}, err
 	case effects.End != nil:
-		w.ended = true
 		w.setup.Seed, w.key, w.shared, w.lanes = [32]byte{}, nil, nil, nil
 		return effects, nil
 	}
@@ -152,42 +160,6 @@ func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 		effects.Arm = []protocol.Timer{m.awaits().timer}
 	}
 	return effects, nil
-}
-
-// admit refuses events out of place.
-func (w *worker) admit(e protocol.Event) error {
-	start, isStart := e.(protocol.Start)
-	switch {
-	case w.ended:
-		return errors.New("fdskl: the session is over")
-	case isStart && w.started:
-		return errors.New("fdskl: the session has started already")
-	case !isStart && !w.started:
-		return errors.New("fdskl: the session has not started")
-	case isStart && start.InputHash != w.input.Hash:
-		return errors.New("fdskl: the rows or directions differ from those the session was started with; restore them or start a new job")
-	}
-	return nil
-}
-
-func (w *worker) dispatch(m machine, e protocol.Event) (protocol.Effects, error) {
-	switch e := e.(type) {
-	case protocol.Start:
-		return w.start(), nil
-	case protocol.Received:
-		if err := w.verify(e.Message); err != nil {
-			return protocol.Effects{}, err
-		}
-		return m.receive(e.Message)
-	case protocol.Resumed:
-		if !m.ready() {
-			return protocol.Effects{}, errors.New("fdskl: there is nothing to resume")
-		}
-		return m.resume(), nil
-	case protocol.Expired:
-		return w.expire(m, e.Timer)
-	}
-	return protocol.Effects{}, fmt.Errorf("fdskl: unknown event %T", e)
 }
 
 // expire ends the session if the timer is that of what is awaited now.
@@ -204,8 +176,11 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 
 // start advertises the worker's key. The phases of these rows in these
 // directions are computed in one training session only, whatever becomes of it.
-func (w *worker) start() protocol.Effects {
-	w.started, w.agreed[w.self] = true, true
+func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
+	if start.InputHash != w.input.Hash {
+		return protocol.Effects{}, errors.New("fdskl: the rows or directions differ from those the session was started with; restore them or start a new job")
+	}
+	w.agreed[w.self] = true
 	e := protocol.Effects{Sync: true}
 	if w.setup.Session.Parent == (protocol.SessionID{}) {
 		e.Claim = []string{"fdskl/phases/" + hex.EncodeToString(w.input.Hash[:16])}
@@ -213,7 +188,7 @@ func (w *worker) start() protocol.Effects {
 	if w.key != nil {
 		e.Send = w.hello()
 	}
-	return e
+	return e, nil
 }
 
 // finish ends the session.
@@ -223,9 +198,9 @@ func finish(err error) protocol.Effects {
 
 // message is to another worker, about one of a lane's requests.
 func (w *worker) message(l *lane, to string, round uint16, body []byte) protocol.Message {
-	h := w.setup.Session.Header(w.setup.Self, to, round, kindOf(round))
-	h.Sequence = w.sequence(l, l.counter)
-	return protocol.Message{Header: h, Body: body}
+	m := w.setup.Message(to, round, kindOf(round), body)
+	m.Sequence = w.sequence(l, l.counter)
+	return m
 }
 
 // toOthers is the same body for each of the others.
