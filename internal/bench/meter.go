@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/mercer-fl/mercer/protocol"
@@ -45,13 +46,13 @@ func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	m.turns.Lock()
 	defer m.turns.Unlock()
 	took, failed := stopwatch(func() { effects, err = m.Machine.Step(e) })
-	if err == nil {
-		err = failed
-	}
 	if m.long(e) {
 		m.spent.segments.add(took)
 	} else {
 		m.spent.fixed.add(took)
+	}
+	if err := errors.Join(err, failed); err != nil {
+		return protocol.Effects{}, err
 	}
 	if r, ok := e.(protocol.Received); ok {
 		m.spent.received += len(r.Message.Body)
@@ -59,7 +60,7 @@ func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	for _, out := range effects.Send {
 		m.spent.sent += len(out.Body)
 	}
-	return effects, err
+	return effects, nil
 }
 
 // timedMasks adds up the time that masks take.
