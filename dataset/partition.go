@@ -159,6 +159,17 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	return shares, nil
 }
 
+// Cover returns a random share of n rows, at least one, in random order: what party
+// number p has of the rows of a partition by columns, when parties do not cover
+// all of them.
+func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
+	if n < 1 || p < 0 || !(share > 0 && share <= 1) {
+		return nil, fmt.Errorf("dataset: a share of %v of %d rows for party %d; choose a share above 0 and up to 1", share, n, p)
+	}
+	rows := newStream(seed, streamCover+uint64(p)).permutation(n)
+	return rows[:max(int(math.Round(share*float64(n))), 1)], nil
+}
+
 // ByDevice gives each of as many devices as there are rows one row.
 func ByDevice(rows int) [][]int {
 	all := indices(rows)

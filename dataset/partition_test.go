@@ -265,3 +265,33 @@ func TestDirichletOfTinyAlpha(t *testing.T) {
 		}
 	}
 }
+
+func TestCover(t *testing.T) {
+	one, err := Cover(100, 0.9, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Cover(100, 0.9, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Cover(100, 0.9, 0, 1)
+	if err != nil || !slices.Equal(one, again) || slices.Equal(one, two) || slices.IsSorted(one) {
+		t.Errorf("parties have %v and %v, the first again %v: %v", one, two, again, err)
+	}
+	sorted := slices.Sorted(slices.Values(one))
+	if len(slices.Compact(sorted)) != 90 || sorted[0] < 0 || sorted[89] > 99 {
+		t.Errorf("%v: want 90 different rows of 100", one)
+	}
+	if all, err := Cover(7, 1, 2, 3); err != nil || len(all) != 7 {
+		t.Errorf("all rows: %v, %v", all, err)
+	}
+	if few, err := Cover(3, 0.01, 0, 1); err != nil || len(few) != 1 {
+		t.Errorf("a small share: %v, %v; want one row", few, err)
+	}
+	for _, share := range []float64{0, -1, 1.01, math.NaN()} {
+		if _, err := Cover(10, share, 0, 1); err == nil {
+			t.Errorf("share %v: accepted", share)
+		}
+	}
+}

@@ -17,6 +17,7 @@ const (
 	streamSplit uint64 = iota + 1
 	streamFolds
 	streamRows
+	streamCover // and those above, for each party one
 )
 
 func newStream(seed, use uint64) *stream { return &stream{source: rand.NewPCG(seed, use)} }

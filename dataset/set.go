@@ -118,6 +118,39 @@ func stackCSR(tables []*CSR, rows int) *CSR {
 	return out
 }
 
+// Beside puts the columns of the sets side by side, in float64. They must have the
+// same number of rows; labels and ids are those of the first set that has them,
+// and columns have no names.
+func Beside(sets ...*Set) (*Set, error) {
+	if len(sets) == 0 {
+		return nil, errors.New("dataset: nothing to put side by side; give at least one set")
+	}
+	rows, cols := sets[0].X.Rows(), 0
+	out := &Set{Name: joinNames(sets)}
+	for _, s := range sets {
+		if s.X.Rows() != rows {
+			return nil, fmt.Errorf("dataset: %s has %d rows and %s has %d; only sets of the same rows go side by side", title(sets[0]), rows, title(s), s.X.Rows())
+		}
+		cols += s.X.Cols()
+		if out.Labels == nil {
+			out.Labels = s.Labels
+		}
+		if out.IDs == nil {
+			out.IDs = s.IDs
+		}
+	}
+	m, from := linalg.New[float64](rows, cols), 0
+	for _, s := range sets {
+		all, to := RowsOf(s.X), from+s.X.Cols()
+		for i := range rows {
+			all.ReadRow(i, m.Row(i)[from:to])
+		}
+		from = to
+	}
+	out.X = NewDense(m)
+	return out, nil
+}
+
 // Subset returns the given rows (from 0) in the given order.
 func (s *Set) Subset(rows []int) *Set {
 	return &Set{Name: s.Name, X: s.X.Subset(rows), Labels: pick(s.Labels, rows), IDs: pick(s.IDs, rows), Columns: s.Columns}

@@ -3,6 +3,8 @@ package dataset
 import (
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -203,5 +205,29 @@ func TestLabellerForgetsTargets(t *testing.T) {
 	}
 	if len(l.known) > mostKnown {
 		t.Errorf("%d labels kept, want at most %d", len(l.known), mostKnown)
+	}
+}
+
+func TestBeside(t *testing.T) {
+	left := &Set{Name: "left", X: NewDense(linalg.Matrix[float64]{Data: []float64{1, 2, 3, 4}, Rows: 2, Cols: 2, Stride: 2}), Columns: []string{"a", "b"}, IDs: []string{"p", "q"}}
+	right := &Set{Name: "right", X: NewDense(linalg.Matrix[float64]{Data: []float64{5, 6}, Rows: 2, Cols: 1, Stride: 1}), Labels: []string{"no", "yes"}}
+	got, err := Beside(left, right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]float64{{1, 2, 5}, {3, 4, 6}}
+	for i, row := range want {
+		if d := cmp.Diff(row, got.X.Row(i, make([]float64, 3))); d != "" {
+			t.Error(d)
+		}
+	}
+	if !slices.Equal(got.IDs, left.IDs) || !slices.Equal(got.Labels, right.Labels) || got.Columns != nil || got.Name != "left + right" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := Beside(left, right.Subset([]int{0})); err == nil || !strings.Contains(err.Error(), "left has 2 rows and right has 1") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := Beside(); err == nil {
+		t.Error("nothing is put side by side")
 	}
 }
