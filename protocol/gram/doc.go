@@ -1,0 +1,54 @@
+// Package gram is the arithmetic of exact linear Gram matrices between holders
+// of other columns of the same rows (Polato, Gallinaro and Aiolli,
+// "Privacy-preserving kernel computation for vertically partitioned data",
+// section 2; fixed point, offsets and the proof that nothing wraps are ours):
+//
+//	X X^T = sum_l X_l X_l^T
+//
+// Every holder computes its own term in whole numbers and secure aggregation adds
+// them (protocol/secagg); this package has no session of its own.
+//
+//	p, err := gram.NewParams([]gram.Holder{{Columns: 2, Exponent: 0}, {Columns: 3, Exponent: 1}}, 300, 100)
+//	part, err := p.Part(rows, holder) // of one holder: a vector for secagg
+//	... // add all parts; then
+//	dot := p.Matrix(sums)
+//
+// # Fixed point
+//
+// A value x is written as the whole number nearest to 2^s x, halves to even, with
+// one scale s for all holders ([Params.Scale]): 0 where every value is a whole
+// number, which is then exact, or else as fine as sums below 2^53 allow, up to
+// 2^-24. Holder l's values have |x| <= v_l = 2^e_l, so that its entries are at
+// most
+//
+//	B_l = d_l (2^s v_l)^2
+//
+// with d_l columns; a value beyond is refused by its holder. NewParams demands
+// sum B_l <= 2^53: float64 then holds every sum, and computes every part, without
+// rounding. Entries are signed, so secagg adds an offset B = max B_l to each; with
+// q <= 1024 holders q (B + B) + 1 <= 2^64, and no lane wraps.
+//
+// # What is summed
+//
+// Of n training and m held-out rows: the upper triangle of the training rows in
+// tiles of 64 x 64, the cross-Gram of held-out with training rows in such tiles,
+// and each held-out row's product with itself. What held-out rows have with each
+// other nobody needs, and is not summed.
+//
+// # Who learns what
+//
+//   - The server learns the sums: X X^T over all columns, but for pairs of held-out
+//     rows. It can compute all distances between rows. Whole numbers, counts and
+//     one-hot codes that outnumber the columns can be read back from the matrix, up
+//     to order and sign of the columns.
+//   - A holder learns nothing of another's columns but what all declare: their
+//     number, the bound 2^e, and whether they are whole numbers.
+//   - The server and all holders but one learn that one's X_l X_l^T. With two
+//     holders the server and one of them suffice.
+//
+// # What is not promised
+//
+// That the parts are right: a holder can add anything. That two jobs which differ
+// by one column keep that column: the difference of their sums is x x^T, the column
+// up to sign. Parties keep a ledger of what they have released for that.
+package gram

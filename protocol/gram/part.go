@@ -1,0 +1,115 @@
+package gram
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Part is one holder's term of the sum, computed tile by tile when it is read.
+type Part struct {
+	params Params
+	rows   linalg.Matrix[float64] // 2^s x in whole numbers: training rows, then held-out rows
+	groups [][]tile
+	starts [][]int // of each tile, and the end
+}
+
+// Part writes the rows of holder l, counted from 0, in fixed point: the training
+// rows and then the held-out ones. A value beyond what the holder has declared is
+// an error.
+func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
+	n, width := rows.Shape()
+	if n != p.training+p.heldOut || width != p.holders[l].Columns {
+		return nil, fmt.Errorf("gram: %d x %d rows where %d x %d were declared", n, width, p.training+p.heldOut, p.holders[l].Columns)
+	}
+	part := &Part{params: p, rows: linalg.New[float64](n, width)}
+	linalg.Gather(part.rows, rows, 0)
+	if err := p.quantise(part.rows, p.holders[l]); err != nil {
+		return nil, err
+	}
+	for group := range p.Groups()[:min(2, len(p.Groups()))] {
+		list, starts := p.tilesOf(group), []int{0}
+		for _, t := range list {
+			starts = append(starts, starts[len(starts)-1]+t.entries())
+		}
+		part.groups, part.starts = append(part.groups, list), append(part.starts, starts)
+	}
+	return part, nil
+}
+
+// quantise replaces x by the whole number nearest to 2^s x.
+func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
+	limit, unit := math.Ldexp(1, h.Exponent), math.Ldexp(1, p.scale)
+	for i := range m.Rows {
+		row := m.Row(i)
+		for j, x := range row {
+			if !(math.Abs(x) <= limit) {
+				return fmt.Errorf("gram: row %d, column %d (from 0) is %g, beyond the declared %g", i, j, x, limit)
+			}
+			row[j] = math.RoundToEven(x * unit)
+		}
+	}
+	return nil
+}
+
+// Hash is the SHA-256 of the rows as they are summed.
+func (t *Part) Hash() [sha256.Size]byte {
+	h := sha256.New()
+	buffer := binary.LittleEndian.AppendUint64(nil, uint64(t.rows.Cols))
+	for i := range t.rows.Rows {
+		for _, x := range t.rows.Row(i) {
+			buffer = binary.LittleEndian.AppendUint64(buffer, uint64(int64(x)))
+		}
+		h.Write(buffer)
+		buffer = buffer[:0]
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// Read sets dst to the entries of a group from first on, in multiples of 2^-2s.
+// It may be called by several goroutines at once.
+func (t *Part) Read(group, first int, dst []int64) {
+	if group == groupDiagonal {
+		for i := range dst {
+			row := t.rows.Row(t.params.training + first + i)
+			dst[i] = int64(square(row))
+		}
+		return
+	}
+	starts := t.starts[group]
+	k := sort.Search(len(starts), func(k int) bool { return starts[k] > first }) - 1
+	for len(dst) > 0 {
+		values := t.product(group, t.groups[group][k])
+		from := values.Data[first-starts[k]:]
+		n := min(len(from), len(dst))
+		for i, v := range from[:n] {
+			dst[i] = int64(v)
+		}
+		dst, first, k = dst[n:], first+n, k+1
+	}
+}
+
+// product is one tile's entries.
+func (t *Part) product(group int, at tile) linalg.Matrix[float64] {
+	row := at.row
+	if group == groupCross {
+		row += t.params.training
+	}
+	out := linalg.New[float64](at.height, at.width)
+	linalg.MulTransB(out, t.rows.Panel(row, row+at.height), t.rows.Panel(at.column, at.column+at.width))
+	return out
+}
+
+// square is the row's product with itself; a sum of whole numbers below 2^53 has
+// no rounding in any order.
+func square(row []float64) float64 {
+	sum := 0.0
+	for _, x := range row {
+		sum += x * x
+	}
+	return sum
+}
