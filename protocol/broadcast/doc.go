@@ -1,5 +1,6 @@
 // Package broadcast carries something public from the server to every party: a
-// body whose length was agreed before, in pieces.
+// body whose length was agreed before, in pieces. Server here means whoever tells:
+// in a session of two it may be a data holder that tells the coordinator.
 //
 // # Who learns what
 //
