@@ -29,6 +29,7 @@ import (
 //	port VAR               a port on loopback that nobody uses now
 //	occupy PORT            somebody listens on it until the script ends
 //	rows SET K/N FILE      every N-th row of a bundled set from row K, with ids
+//	columns SET K/N FILE   the K-th of N shares of its columns, with ids; the first has the labels
 //	append FILE TO         puts a file's text at another's end
 //	found PARTY...         homes c and PARTY..., joined; the catalogue is PARTY/*.csv,
 //	                       the policy PARTY/policy.yaml
@@ -38,7 +39,7 @@ import (
 //	empty DIR              there is nothing in the folder
 func federationCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "append": plain(2, appendText),
+		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "columns": plain(3, columns), "append": plain(2, appendText),
 		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "until": plain(1, until), "empty": plain(1, empty),
 	}
 }
@@ -69,13 +70,32 @@ func occupy(ts *testscript.TestScript, args []string) {
 	ts.Defer(func() { ts.Check(l.Close()) })
 }
 
-func rows(ts *testscript.TestScript, args []string) {
+// partOf reads the arguments SET K/N.
+func partOf(ts *testscript.TestScript, args []string) (set *dataset.Set, k, n int) {
 	set, err := bundled.Load(args[0])
 	ts.Check(err)
-	var k, n int
 	if _, err := fmt.Sscanf(args[1], "%d/%d", &k, &n); err != nil {
 		ts.Fatalf("%s is no K/N: %v", args[1], err)
 	}
+	return set, k, n
+}
+
+func columns(ts *testscript.TestScript, args []string) {
+	set, k, n := partOf(ts, args)
+	shares, err := dataset.ByColumns(set.X.Cols(), n)
+	ts.Check(err)
+	part := set.SelectColumns(shares[k])
+	if k > 0 {
+		part.Labels = nil
+	}
+	for i := range set.X.Rows() {
+		part.IDs = append(part.IDs, fmt.Sprintf("p%d", i))
+	}
+	save(ts, args[2], part)
+}
+
+func rows(ts *testscript.TestScript, args []string) {
+	set, k, n := partOf(ts, args)
 	var chosen []int
 	var ids []string
 	for i := k; i < set.X.Rows(); i += n {
@@ -83,9 +103,13 @@ func rows(ts *testscript.TestScript, args []string) {
 	}
 	part := set.Subset(chosen)
 	part.IDs = ids
-	f, err := os.Create(ts.MkAbs(args[2]))
+	save(ts, args[2], part)
+}
+
+func save(ts *testscript.TestScript, file string, set *dataset.Set) {
+	f, err := os.Create(ts.MkAbs(file))
 	ts.Check(err)
-	ts.Check(errors.Join(dataset.WriteCSV(f, part), f.Close()))
+	ts.Check(errors.Join(dataset.WriteCSV(f, set), f.Close()))
 }
 
 func appendText(ts *testscript.TestScript, args []string) {
@@ -121,7 +145,11 @@ func partyConfig(ts *testscript.TestScript, name, address string) *daemon.Config
 	ts.Check(err)
 	for _, path := range tables {
 		base := filepath.Base(path)
-		c.Data[strings.TrimSuffix(base, ".csv")] = daemon.Source{Path: base, Label: "label", ID: "id"}
+		own := daemon.Source{Path: base, Label: "label", ID: "id"}
+		if head, _, _ := strings.Cut(ts.ReadFile(path), "\n"); !strings.HasSuffix(head, ",label") {
+			own.Label = "" // its owner holds other columns than the labels
+		}
+		c.Data[strings.TrimSuffix(base, ".csv")] = own
 	}
 	policy, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -9,6 +9,7 @@
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
 //	HOME/keepsakes     what jobs with open predictions left here, sealed
+//	HOME/alignments    for each finished job by columns, the ids of its rows in their order
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands

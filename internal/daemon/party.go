@@ -58,7 +58,8 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	p := party.New(party.Config{
 		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: keepsake,
 		Policy: c.Policy, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
-		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d) },
+		Aligned: h.keepAlignment,
+		Load:    func(d job.Data) (stage.Table, error) { return h.load(c, d) },
 	})
 	return serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run)
 }

@@ -179,12 +179,10 @@ func (f *Federation) answering(ctx context.Context) error {
 
 // Submit submits the job as parties see it: each has a table of its own.
 func (f *Federation) Submit(ctx context.Context) (string, error) {
-	d := *f.Job
-	d.Data.Source, d.Data.Sources = catalogueName, nil
+	d := f.Job.Owned(catalogueName)
 	if d.Data.Label != job.NoLabel {
 		d.Data.Label = "label"
 	}
-	d.Data.Partition = job.Partition{By: job.Rows, Parties: f.Job.Parties()}
 	d.Compare = nil
 	j, err := f.client.Submit(ctx, "job.yaml", d.Encode())
 	return j.ID, err

@@ -89,13 +89,12 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"party called coordinator", "label: label", "label: label\n    partition: {parties: [north, coordinator]}", "job.yaml:8: party name \"coordinator\" is reserved; choose another"},
 	{"party with capitals", "label: label", "label: label\n    partition: {parties: [North, south]}", "job.yaml:8: party name \"North\" is not allowed; use at most 63 lower-case letters, digits and inner dashes"},
 	{"negative skew", "label: label", "label: label\n    partition: {parties: [a, b], skew: -0.3}", "job.yaml:8: skew is -0.3; write 0 for equal shares or a number above it"},
-	{"by columns", "label: label", "label: label\n    partition: {by: columns, parties: [a, b]}", "job.yaml:8: partition \"columns\" is not in this version; it runs rows, devices"},
 	{"too many parties", "label: label", "label: label\n    partition: {parties: [" + manyNames(MaxParties+1) + "]}", "job.yaml:8: more than 1024 parties; that is the most a job may have"},
 
 	// protocol
-	{"planned protocol", "okra", "gram", "job.yaml:8: protocol \"gram\" is not in this version; it runs okra, moments, fedcfk, secvm, pooled"},
-	{"unknown protocol, near", "okra", "orka", "job.yaml:8: unknown protocol \"orka\"; did you mean \"okra\"? This version has okra, moments, fedcfk, secvm, pooled"},
-	{"unknown protocol", "okra", "sgd", "job.yaml:8: unknown protocol \"sgd\"; this version has okra, moments, fedcfk, secvm, pooled"},
+	{"planned protocol", "okra", "fdskl", "job.yaml:8: protocol \"fdskl\" is not in this version; it runs okra, moments, gram, fedcfk, secvm, pooled"},
+	{"unknown protocol, near", "okra", "orka", "job.yaml:8: unknown protocol \"orka\"; did you mean \"okra\"? This version has okra, moments, gram, fedcfk, secvm, pooled"},
+	{"unknown protocol", "okra", "sgd", "job.yaml:8: unknown protocol \"sgd\"; this version has okra, moments, gram, fedcfk, secvm, pooled"},
 	{"list of protocols", "name: okra", "name: [okra, pooled]", "job.yaml:8: name is a list; this version takes one protocol"},
 	{"planned encoder", "okra", "okra, encoder: hbh", "job.yaml:8: encoder \"hbh\" is not in this version; it runs hadamard, haar, block"},
 	{"unknown encoder", "okra", "okra, encoder: hadammard", "job.yaml:8: unknown encoder \"hadammard\"; did you mean \"hadamard\"? This version has hadamard, haar, block"},

@@ -38,6 +38,10 @@ type Partition struct {
 	// concentration of a Dirichlet label skew: the smaller, the more uneven. See
 	// dataset.ByRows.
 	Skew float64
+	// Coverage is the share of the rows that each party has of one table that is
+	// shared out by columns, in an order of its own; 0 for all, in the table's
+	// order.
+	Coverage float64
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
 	Dropout float64
@@ -48,6 +52,10 @@ type Direction string
 
 // Rows gives each party other rows with all columns.
 const Rows Direction = "rows"
+
+// Columns gives each party other columns of the same people. The first party
+// holds the labels.
+const Columns Direction = "columns"
 
 // Test says which rows are held out: one field is set, or none beside folds, and
 // By beside the fraction of ratings.
@@ -116,8 +124,14 @@ func (d *Data) finish(in *place) error {
 		return in.refuse("sources", "data has both source and sources; keep source to share one table out, or sources to give each party its own")
 	case !in.given("source") && !in.given("sources"):
 		return in.refuse("source", "data has no source; add source: bundled:digits or a file")
-	case in.given("sources") && in.given("partition"):
+	case in.given("sources") && d.Partition.By == Columns && (d.Partition.Parties != nil || d.Partition.Coverage != 0):
+		return in.refuse("partition", "sources already names the parties and their rows; write partition: {by: columns} and nothing else in it")
+	case in.given("sources") && in.given("partition") && d.Partition.By != Columns:
 		return in.refuse("partition", "partition shares out one source, and sources already names each party's; remove one")
+	case d.Partition.By == Columns && !in.given("sources") && d.Partition.Parties == nil:
+		return in.refuse("partition", "partition has no parties; add parties: [guest, host], the first of which holds the labels")
+	case d.Partition.By == Columns && in.given("sources") && d.ID == "":
+		return in.refuse("sources", "rows of several sources belong together by their ids; add id: and the name of their column")
 	case in.given("sources") && d.Test.Source != "":
 		return in.refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25} or {every: 10}")
 	case d.ID != "" && d.ID == d.Label:
@@ -140,9 +154,10 @@ func (d *Data) finish(in *place) error {
 
 func (p *Partition) section() *section {
 	return &section{name: "partition", fields: []field{
-		{key: "by", value: choice[Direction]{"partition", &p.By, []Direction{Rows, Devices}, []Direction{"columns"}}},
+		{key: "by", value: choice[Direction]{"partition", &p.By, []Direction{Rows, Columns, Devices}, nil}},
 		{key: "parties", value: partyList{&p.Parties}},
 		{key: "skew", value: number{&p.Skew}},
+		{key: "coverage", value: number{&p.Coverage}},
 		{key: "dropout", value: number{&p.Dropout}},
 	}, finish: p.finish}
 }
@@ -156,10 +171,18 @@ func (p *Partition) finish(in *place) error {
 		return in.refuse("by", "every device is a party of its own; remove parties and skew")
 	case p.By == Devices && (p.Dropout < 0 || p.Dropout >= 1):
 		return in.refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
-	case p.By == Rows && in.given("dropout"):
+	case p.By != Devices && in.given("dropout"):
 		return in.refuse("dropout", "dropout is of devices; remove it")
 	case p.By == Rows && !in.given("parties"):
 		return in.refuse("parties", "partition has no parties; add parties: [north, south]")
+	}
+	switch {
+	case p.By != Columns && in.given("coverage"):
+		return in.refuse("coverage", "coverage is of a partition by columns; remove it")
+	case in.given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
+		return in.refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
+	case p.By == Columns && in.given("skew"):
+		return in.refuse("skew", "skew is of a partition by rows; remove it")
 	}
 	if p.Skew < 0 {
 		return in.refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)

@@ -50,6 +50,18 @@ const (
 	Open   Prediction = "open"
 )
 
+// Owned returns the job as its parties see it: each has a table of its own, which
+// all call by one name.
+func (j *Job) Owned(name string) *Job {
+	d := *j
+	d.Data.Source, d.Data.Sources = name, nil
+	d.Data.Partition = Partition{By: Rows, Parties: j.Parties()}
+	if j.Data.Partition.By == Columns {
+		d.Data.Partition.By = Columns
+	}
+	return &d
+}
+
 // Compares reports whether the job asks for c.
 func (j *Job) Compares(c Comparison) bool {
 	for _, have := range j.Compare {
@@ -170,6 +182,9 @@ func (j *Job) spec() *section {
 			return err
 		}
 		if err := j.finishSecVM(in); err != nil {
+			return err
+		}
+		if err := j.finishVertical(in); err != nil {
 			return err
 		}
 		return j.finishLabels(in)

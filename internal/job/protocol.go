@@ -42,6 +42,7 @@ type ProtocolName string
 const (
 	OKRA       ProtocolName = "okra"
 	Moments    ProtocolName = "moments"
+	Gram       ProtocolName = "gram"
 	PooledData ProtocolName = "pooled"
 	FedCFK     ProtocolName = "fedcfk"
 	SecVM      ProtocolName = "secvm"
@@ -87,8 +88,8 @@ const (
 
 func (p *Protocol) section() *section {
 	return &section{name: "protocol", fields: []field{
-		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, FedCFK, SecVM, PooledData},
-			[]ProtocolName{"gram", "fdskl"}}, need: "add name: okra"},
+		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, Gram, FedCFK, SecVM, PooledData},
+			[]ProtocolName{"fdskl"}}, need: "add name: okra"},
 		{key: "mode", value: choice[Mode]{"mode", &p.Mode, []Mode{Hardened, Paper}, nil}},
 		{key: "encoder", value: choice[Encoder]{"encoder", &p.Encoder, []Encoder{Hadamard, Haar, Block}, []Encoder{"hbh", "flake"}}},
 		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
@@ -117,6 +118,8 @@ func (n ProtocolName) parameters() []string {
 		return []string{"mode", "encoder", "wire", "rounds"}
 	case Moments:
 		return []string{"mode", "directions", "classes"}
+	case Gram:
+		return []string{"mode"}
 	case FedCFK:
 		return append(crowdKeys(), "mode")
 	case SecVM:
@@ -138,6 +141,8 @@ func (p *Protocol) finish(in *place) error {
 		return p.finishSecVM(in)
 	case Moments:
 		return p.finishMoments(in)
+	case Gram:
+		return p.finishGram(in)
 	case PooledData:
 		return nil
 	}

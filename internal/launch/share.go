@@ -31,14 +31,27 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	}
 	for _, s := range shares {
 		// A party's daemon would tell its own log only.
-		if _, err := stage.SplitTable(j, s.Table); err != nil {
+		if err := usable(j, s); err != nil {
 			return nil, session.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
 	}
 	return shares, nil
 }
 
+// usable says what a party would find wrong with its share.
+func usable(j *job.Job, s Share) error {
+	if j.Data.Partition.By == job.Columns {
+		_, err := stage.NewParty(j, s.Party, s.Table)
+		return err
+	}
+	_, err := stage.SplitTable(j, s.Table)
+	return err
+}
+
 func shareOut(j *job.Job, load Loader) ([]Share, error) {
+	if j.Data.Partition.By == job.Columns {
+		return shareColumns(j, load)
+	}
 	if j.Data.Sources != nil {
 		return eachItsOwn(j, load)
 	}

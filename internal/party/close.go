@@ -66,6 +66,11 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 			p.Logger.Error("could not keep what predictions need", "job", w.id.String(), "error", err)
 		}
 	}
+	if ids := w.state.Aligned(); c.Done && ids != nil {
+		if err := p.Aligned(w.id, ids); err != nil {
+			p.Logger.Error("could not keep the order of a job's rows", "job", w.id.String(), "error", err)
+		}
+	}
 	if err := p.destroy(w, c.Outcome); err != nil {
 		return notNow(fmt.Errorf("party: %w", err))
 	}

@@ -29,6 +29,9 @@ type Config struct {
 	Vault    vault.Vault
 	Keepsake Keepsake
 	Policy   Policy
+	// Aligned takes the ids of a finished job between holders of columns, in the
+	// order of the job.
+	Aligned func(id session.JobID, ids []string) error
 	// Load reads the table that a job names, from the operator's catalogue.
 	Load func(d job.Data) (stage.Table, error)
 	// Seed draws a session's seed. The label tells sessions apart, for

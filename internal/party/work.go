@@ -70,7 +70,11 @@ func (p *Party) prepare(w *work) error {
 	if w.state != nil {
 		return nil
 	}
-	table, err := p.Load(w.job.Data)
+	data := w.job.Data
+	if !w.job.Labels(p.Name) {
+		data.Label = job.NoLabel // the table need not have any
+	}
+	table, err := p.Load(data)
 	if err == nil {
 		w.state, err = stage.NewParty(w.job, p.Name, table)
 	}

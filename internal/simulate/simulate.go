@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/identity"
@@ -59,6 +60,26 @@ func Run(ctx context.Context, c Config) (*stage.Result, *stage.Outcome, error) {
 type federation struct {
 	boss    *coordinator.Coordinator
 	parties []*party.Party
+	aligned alignments
+}
+
+// alignments are the orders of jobs' rows, as the parties keep them.
+type alignments struct {
+	mu  sync.Mutex
+	ids map[session.JobID][]string
+}
+
+func (a *alignments) put(id session.JobID, ids []string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ids[id] = ids
+	return nil
+}
+
+func (a *alignments) of(id session.JobID) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ids[id]
 }
 
 func (f *federation) daemons() int { return 1 + len(f.parties) }
@@ -92,7 +113,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	if err != nil {
 		return nil, err
 	}
-	f := &federation{}
+	f := &federation{aligned: alignments{ids: make(map[session.JobID][]string)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 		Jobs: filepath.Join(c.Dir, "jobs"), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
@@ -109,8 +130,9 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 		f.parties = append(f.parties, party.New(party.Config{
 			Name: share.Party, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: vault.NewMemoryKeepsake(), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
-			Policy: party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
-			Load:   func(job.Data) (stage.Table, error) { return share.Table, nil },
+			Policy:  party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
+			Aligned: f.aligned.put,
+			Load:    func(job.Data) (stage.Table, error) { return share.Table, nil },
 		}))
 	}
 	return f, nil
@@ -145,15 +167,16 @@ func (f *federation) submit(ctx context.Context, j *job.Job) (*stage.Result, *st
 		return nil, nil, &session.Error{Code: done.Failure.Code, Blamed: done.Failure.Blamed, Err: errors.New(done.Failure.Message)}
 	}
 	outcome, err := f.boss.Outcome(id)
+	if err == nil {
+		outcome.Rows = f.aligned.of(id)
+	}
 	return done.Result, outcome, err
 }
 
 // deployed is the job as parties see it: each has a table of its own.
 func deployed(j *job.Job) *job.Job {
-	d := *j
-	if d.Data.Sources != nil {
-		d.Data.Partition = job.Partition{By: job.Rows, Parties: j.Parties()}
-		d.Data.Source, d.Data.Sources = "own", nil
+	if j.Data.Sources != nil {
+		return j.Owned("own")
 	}
-	return &d
+	return j
 }

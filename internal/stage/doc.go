@@ -8,8 +8,10 @@
 //
 //	okra:     scale (parties only) -> protocol -> tune (with folds) -> learn -> evaluate
 //	moments:  scale (parties only) -> sums -> learn -> tell -> errors -> evaluate
+//	gram:     declare -> protocol -> labels -> tune (with folds) -> learn -> evaluate
 //
-// sums and errors are sessions of secure aggregation, tell is a broadcast.
+// sums, errors and gram's protocol are sessions of secure aggregation, tell is a
+// broadcast, and so is labels, from a party to the coordinator.
 //
 // A job of fedcfk is described by [Crowd] and [Device]; so far only
 // "mercer simulate" runs it:

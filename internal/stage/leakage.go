@@ -14,6 +14,9 @@ func Roles() []string { return []string{"server", "leader", "party", "coalition"
 
 // leakage says in plain words what each role learns, computed for this job.
 func (s *Server) leakage(f session.Facts) map[string][]string {
+	if s.Job.Protocol.Name == job.Gram {
+		return s.gramLeakage(f)
+	}
 	lines := okra.Leakage(okra.Facts{
 		Parties: len(s.Cast.Parties), TotalRows: len(s.upload.Test()), Features: int(f.Features),
 		Grid: f.Grid == session.AllGrid, Mixed: f.Grid == session.SomeGrid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,

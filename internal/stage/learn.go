@@ -30,6 +30,9 @@ func (s *Server) learn(progress Reporter) error {
 	if err != nil {
 		return err
 	}
+	if s.Job.Protocol.Name.Vertical() {
+		return nil // its model holds no rows
+	}
 	m, err := model.New(s.choice.Job.Kernel.Spec(), nil, s.upload.Rows(s.fitted.Support), s.fitted.Head)
 	if err != nil {
 		return err
@@ -46,6 +49,9 @@ func (s *Server) tune(progress Reporter) error {
 }
 
 func (s *Server) task() evaluate.Task {
+	if s.Job.Protocol.Name.Vertical() {
+		return s.vertical.task
+	}
 	return evaluate.Task{Gram: s.upload.Gram(), Labels: s.upload.Labels(), Test: s.upload.Test()}
 }
 

@@ -28,19 +28,18 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 		}
 		plan = append(plan, st)
 	}
-	first, err := sumStage("sums", c, sumGroups(j), summing{
-		epoch: func(Known) string { return "sums" },
+	first := sumStage("sums", c, summing{
+		epoch: func(Known) string { return "sums" }, groups: alwaysGroups(sumGroups(j)),
 		party: (*Party).summand, server: (*Server).sums,
 	})
-	if err != nil {
-		return nil, err
-	}
-	second, err := sumStage("errors", c, errorGroups(j), summing{
-		epoch: func(k Known) string { return hex.EncodeToString(k.Solution[:]) },
+	second := sumStage("errors", c, summing{
+		epoch: func(k Known) string { return hex.EncodeToString(k.Solution[:]) }, groups: alwaysGroups(errorGroups(j)),
 		party: (*Party).errors, server: (*Server).errors,
 	})
-	if err != nil {
-		return nil, err
+	for _, groups := range [][]secagg.Group{sumGroups(j), errorGroups(j)} {
+		if _, err := summable(c, "any", groups); err != nil { // what is wrong is wrong for every epoch
+			return nil, err
+		}
 	}
 	return append(plan, first,
 		Stage{Name: "learn", Compute: (*Server).solve},
@@ -52,28 +51,24 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 // summing is what a stage of secure aggregation adds, and what becomes of it.
 type summing struct {
 	epoch  func(Known) string // names what all must have been told alike
+	groups func(Known) ([]secagg.Group, error)
 	party  func(*Party, Setup, secagg.Params) (*Run, error)
 	server func(*Server, Setup, secagg.Params) (*Run, error)
 }
 
 // sumStage adds up a vector of every party by secure aggregation, once for each
 // submission of a job.
-func sumStage(name string, c Cast, groups []secagg.Group, what summing) (Stage, error) {
-	spec := aggregation(len(c.Parties), groups)
-	params := func(epoch string) (secagg.Params, error) {
-		settled := spec
-		settled.Epoch = epoch
-		return secagg.NewParams(settled, len(c.Parties))
-	}
-	if _, err := params("any"); err != nil { // what is wrong is wrong for every epoch
-		return Stage{}, err
-	}
+func sumStage(name string, c Cast, what summing) Stage {
 	return Stage{Name: name, Session: &Session{
 		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name,
 		settle: func(id session.JobID, k Known) []byte {
-			p, err := params(hex.EncodeToString(id[:]) + "/" + what.epoch(k))
+			groups, err := what.groups(k)
 			if err != nil {
-				return nil // never: see above; and no session has such parameters
+				return nil // no session has such parameters
+			}
+			p, err := summable(c, hex.EncodeToString(id[:])+"/"+what.epoch(k), groups)
+			if err != nil {
+				return nil
 			}
 			return p.Encode()
 		},
@@ -91,7 +86,20 @@ func sumStage(name string, c Cast, groups []secagg.Group, what summing) (Stage, 
 			}
 			return what.server(s, setup, params)
 		},
-	}}, nil
+	}}
+}
+
+// alwaysGroups are those of a sum that depends on the job only.
+func alwaysGroups(groups []secagg.Group) func(Known) ([]secagg.Group, error) {
+	return func(Known) ([]secagg.Group, error) { return groups, nil }
+}
+
+// summable says how groups are added up among the parties of a job, or why they
+// cannot be.
+func summable(c Cast, epoch string, groups []secagg.Group) (secagg.Params, error) {
+	spec := aggregation(len(c.Parties), groups)
+	spec.Epoch = epoch
+	return secagg.NewParams(spec, len(c.Parties))
 }
 
 // aggregation: nobody may be missing from the sums, and all parties but two may

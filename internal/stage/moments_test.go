@@ -100,7 +100,7 @@ func (f *federated) session(t *testing.T, st Stage, index int) {
 	runs := make(map[string]*Run)
 	for _, m := range s.Members {
 		build := func() (*Run, error) {
-			if m.Role == protocol.RoleServer {
+			if m.Name == "hub" {
 				return settled.Server(f.server, setup(s, m.Name))
 			}
 			own := st.Session.Settle(session.JobID{1}, f.parties[m.Name].Known())

@@ -30,7 +30,7 @@ func (p *Party) Known() Known {
 	if p == nil {
 		return Known{}
 	}
-	return Known{Solution: p.moments.digest}
+	return Known{Solution: p.moments.digest, Declared: p.vertical.declared}
 }
 
 // rowsThat returns the rows that are held out, or that are not, with their

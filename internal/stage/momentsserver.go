@@ -29,15 +29,19 @@ type momentsServer struct {
 
 // Known is what the stages so far have made public.
 func (s *Server) Known() Known {
-	if s == nil || s.moments.body == nil {
+	if s == nil {
 		return Known{}
 	}
-	return Known{Solution: sha256.Sum256(s.moments.body)}
+	k := Known{Declared: s.vertical.declared}
+	if s.moments.body != nil {
+		k.Solution = sha256.Sum256(s.moments.body)
+	}
+	return k
 }
 
 // adder is the machine that adds up vectors. A sum that lacks a party is none.
-func (s *Server) adder(setup Setup, params secagg.Params, take func(sums [][]int64) error) (*Run, error) {
-	m, err := secagg.NewServer(setup.Setup, params, setup.keys(setup.Session.With(protocol.RoleParty)), secagg.Limits{})
+func (s *Server) adder(setup Setup, params secagg.Params, room secagg.Limits, take func(sums [][]int64) error) (*Run, error) {
+	m, err := secagg.NewServer(setup.Setup, params, setup.keys(setup.Session.With(protocol.RoleParty)), room)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +54,7 @@ func (s *Server) adder(setup Setup, params secagg.Params, take func(sums [][]int
 }
 
 func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
-	return s.adder(setup, params, func(sums [][]int64) error {
+	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
 		var err error
 		s.moments.session = setup.Session.ID()
 		s.moments.sums, err = moments.FromEntries(s.Job.Protocol.Directions, len(s.Job.Protocol.Classes), sums[0], sums[1], int(sums[2][0]))
@@ -69,7 +73,7 @@ func (s *Server) solve(Reporter) error {
 }
 
 func (s *Server) errors(setup Setup, params secagg.Params) (*Run, error) {
-	return s.adder(setup, params, func(sums [][]int64) error {
+	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
 		s.moments.errors = &moments.Errors{Rows: sums[0][0], Correct: sums[1], Squared: sums[2]}
 		if s.moments.measured = int(sums[3][1]); s.moments.measured > 0 {
 			s.moments.membership = float64(sums[3][0]) / membershipOne / float64(s.moments.measured)

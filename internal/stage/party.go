@@ -26,6 +26,8 @@ type Party struct {
 	epoch   okra.Seed
 	parent  protocol.SessionID // of the upload
 	moments momentsParty
+
+	vertical verticalParty
 }
 
 // Table is what a party brings to a job.
@@ -45,6 +47,9 @@ func (t Table) Rows() int {
 // NewParty prepares a party's table for a job. Errors are the data's fault
 // and say what to do. They may quote it, and are for the party's own log.
 func NewParty(j *job.Job, self string, t Table) (*Party, error) {
+	if j.Data.Partition.By == job.Columns {
+		return newVerticalParty(j, self, t)
+	}
 	split, err := SplitTable(j, t)
 	if err != nil {
 		return nil, err
@@ -156,7 +161,7 @@ func (p *Party) Facts() session.Facts {
 		return session.Facts{}
 	}
 	facts := session.Facts{Known: true, Grid: p.grid}
-	if p.total >= p.width() {
+	if p.total >= p.width() && p.Job.Data.Partition.By != job.Columns { // those are declared
 		facts.Features = uint32(p.width())
 	}
 	return facts

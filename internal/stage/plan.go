@@ -60,6 +60,7 @@ func (s Setup) keys(names []string) []ed25519.PublicKey {
 // Known is what a job's stages so far have made public to all its members.
 type Known struct {
 	Solution [sha256.Size]byte // of what was broadcast; zero before
+	Declared declared          // by the holders of columns
 }
 
 // Settle returns the session with the parameters that follow from the job's id
@@ -131,6 +132,8 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 		return planOKRA(j, c)
 	case "moments":
 		return planMoments(j, c)
+	case "gram":
+		return planGram(j, c), nil
 	}
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
 }

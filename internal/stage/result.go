@@ -158,7 +158,7 @@ func (s *Server) Result(facts session.Facts) *Result {
 		return s.momentsResult()
 	}
 	train, test := 0, 0
-	for _, held := range s.upload.Test() {
+	for _, held := range s.task().Test {
 		if held {
 			test++
 		} else {
@@ -167,6 +167,6 @@ func (s *Server) Result(facts session.Facts) *Result {
 	}
 	return &Result{
 		Job: s.Job.Name, Metrics: s.metrics, Grid: append([]Cell{}, s.choice.Grid...), HeldOut: test, Training: train,
-		Support: s.model.Support(), Eigenvalues: s.fitted.Eigenvalues, Leakage: s.leakage(facts),
+		Support: len(s.fitted.Support), Eigenvalues: s.fitted.Eigenvalues, Leakage: s.leakage(facts),
 	}
 }

@@ -22,6 +22,8 @@ type Server struct {
 	model   *model.Private
 	metrics evaluate.Metrics
 	moments momentsServer
+
+	vertical verticalServer
 }
 
 // NewServer returns a coordinator's empty hands.
@@ -29,8 +31,11 @@ func NewServer(j *job.Job, c Cast) *Server { return &Server{Job: j, Cast: c} }
 
 // EncodeModel writes the model file, once all stages are done.
 func (s *Server) EncodeModel(w io.Writer) error {
-	if s.Job.Protocol.Name == job.Moments {
+	switch s.Job.Protocol.Name {
+	case job.Moments:
 		return s.encodeMoments(w)
+	case job.Gram:
+		return s.encodeGram(w)
 	}
 	return model.EncodePrivate(w, s.model)
 }

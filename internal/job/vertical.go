@@ -1,0 +1,38 @@
+package job
+
+// Vertical reports whether the protocol is one between holders of other columns
+// of the same people.
+func (n ProtocolName) Vertical() bool { return n == Gram }
+
+// Labels reports whether a party's labels are asked for: where columns are split,
+// only those of the first party are.
+func (j *Job) Labels(party string) bool {
+	return j.Data.Label != NoLabel && (j.Data.Partition.By != Columns || party == j.Parties()[0])
+}
+
+// finishGram checks the parameters of protocol gram. It has no paper mode: the
+// paper's sum is the same one.
+func (p *Protocol) finishGram(in *place) error {
+	if p.Mode == Paper {
+		return in.refuse("mode", "protocol gram has no mode paper; remove it")
+	}
+	p.Mode = Hardened
+	return nil
+}
+
+// finishVertical checks that the protocol and the partition cut the same way,
+// and what goes with columns in this version.
+func (j *Job) finishVertical(in *place) error {
+	vertical, columns := j.Protocol.Name.Vertical(), j.Data.Partition.By == Columns
+	switch {
+	case vertical != columns:
+		return in.refuse("data", "protocol %s and this partition do not go together; gram takes partition: {by: columns}, and others do not", j.Protocol.Name)
+	case !vertical:
+		return nil
+	case j.Data.Test.Source != "":
+		return in.refuse("data", "held-out rows of a source of their own are not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", j.Protocol.Name)
+	case j.Prediction == Open:
+		return in.refuse("prediction", "protocol %s keeps predictions closed in this version; hold rows out to have them predicted, and remove prediction", j.Protocol.Name)
+	}
+	return nil
+}

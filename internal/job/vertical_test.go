@@ -1,0 +1,95 @@
+package job
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// vertical is a job between holders of columns of one table, sourced one
+// between tables of their own.
+const vertical = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: vertical}
+spec:
+  data: {source: bundled:wdbc, label: label, partition: {by: columns, parties: [guest, host]}}
+  protocol: {name: gram}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: svc}
+`
+
+var sourced = strings.Replace(vertical, "source: bundled:wdbc, label: label, partition: {by: columns, parties: [guest, host]}",
+	"sources: {guest: a.csv, host: b.csv}, id: id, label: y, partition: {by: columns}", 1)
+
+func TestVertical(t *testing.T) {
+	j, err := Parse("job.yaml", []byte(vertical))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !j.Protocol.Name.Vertical() || j.Protocol.Mode != Hardened || j.Data.Partition.By != Columns || j.Simulable() != nil || j.Deployable() != nil {
+		t.Errorf("%+v", j)
+	}
+	if j, err = Parse("job.yaml", []byte(sourced)); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"guest", "host"}, j.Parties()); d != "" || j.Data.Partition.By != Columns {
+		t.Errorf("%+v: %s", j.Data, d)
+	}
+}
+
+func TestBadVerticalJobs(t *testing.T) {
+	for _, c := range []struct{ name, text, old, bad, want string }{
+		{"gram by rows", vertical, "by: columns", "by: rows", "job.yaml:5: protocol gram and this partition do not go together; gram takes partition: {by: columns}, and others do not"},
+		{"okra by columns", vertical, "gram", "okra", "job.yaml:5: protocol okra and this partition do not go together; gram takes partition: {by: columns}, and others do not"},
+		{"gram without a partition", sourced, ", partition: {by: columns}", "", "job.yaml:5: protocol gram and this partition do not go together; gram takes partition: {by: columns}, and others do not"},
+		{"columns of nobody", vertical, ", parties: [guest, host]", "", "job.yaml:5: partition has no parties; add parties: [guest, host], the first of which holds the labels"},
+		{"coverage of rows", vertical, "by: columns", "by: rows, coverage: 0.9", "job.yaml:5: coverage is of a partition by columns; remove it"},
+		{"too much coverage", vertical, "by: columns", "by: columns, coverage: 1.5", "job.yaml:5: coverage is 1.5; write a share of the rows above 0 and up to 1, such as 0.9"},
+		{"no coverage", vertical, "by: columns", "by: columns, coverage: 0", "job.yaml:5: coverage is 0; write a share of the rows above 0 and up to 1, such as 0.9"},
+		{"skewed columns", vertical, "by: columns", "by: columns, skew: 1", "job.yaml:5: skew is of a partition by rows; remove it"},
+		{"dropout of columns", vertical, "by: columns", "by: columns, dropout: 0.1", "job.yaml:5: dropout is of devices; remove it"},
+		{"sources without ids", sourced, "id: id, ", "", "job.yaml:5: rows of several sources belong together by their ids; add id: and the name of their column"},
+		{"sources with parties", sourced, "{by: columns}", "{by: columns, parties: [guest, host]}", "job.yaml:5: sources already names the parties and their rows; write partition: {by: columns} and nothing else in it"},
+		{"paper", vertical, "gram", "gram, mode: paper", "job.yaml:6: protocol gram has no mode paper; remove it"},
+		{"encoder", vertical, "gram", "gram, encoder: haar", "job.yaml:6: protocol gram has no encoder; remove it"},
+		{"test source", vertical, "label: label", "label: label, test: {source: other}", "job.yaml:5: held-out rows of a source of their own are not in this version of protocol gram; use test: {fraction: 0.25} or {every: 10}"},
+		{"prediction", vertical, "  protocol:", "  prediction: open\n  protocol:", "job.yaml:6: protocol gram keeps predictions closed in this version; hold rows out to have them predicted, and remove prediction"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(c.text, c.old, c.bad, 1)
+			if text == c.text {
+				t.Fatal("nothing is wrong with this job")
+			}
+			if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
+				t.Errorf("\n got %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+// Parties see a table of their own each, and only the first one's labels are
+// asked for.
+func TestOwned(t *testing.T) {
+	j, err := Parse("job.yaml", []byte(sourced))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := j.Owned("people")
+	if err := own.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if own.Data.Source != "people" || own.Data.Sources != nil || own.Data.Partition.By != Columns {
+		t.Errorf("%+v", own.Data)
+	}
+	if d := cmp.Diff(j.Parties(), own.Parties()); d != "" || !own.Labels("guest") || own.Labels("host") {
+		t.Errorf("guest %v, host %v have labels, %s", own.Labels("guest"), own.Labels("host"), d)
+	}
+	j, err = Parse("job.yaml", []byte(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own = j.Owned("people"); own.Data.Partition.By != Rows || !own.Labels("north") || !own.Labels("south") {
+		t.Errorf("%+v", own.Data)
+	}
+}

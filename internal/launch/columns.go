@@ -1,0 +1,157 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// shareColumns gives each party other columns: of its own source, or neighbouring
+// ones of one table. Rows that have no ids are numbered, from 1.
+func shareColumns(j *job.Job, load Loader) ([]Share, error) {
+	if j.Data.Sources != nil {
+		return columnSources(j, load)
+	}
+	set, err := load(j.Data.Source, j.Data)
+	if err != nil {
+		return nil, err
+	}
+	if set.Labels == nil && j.Data.Label != job.NoLabel {
+		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	}
+	numbered := *set
+	if set.IDs == nil {
+		numbered.IDs = make([]string, set.X.Rows())
+		for i := range numbered.IDs {
+			numbered.IDs[i] = strconv.Itoa(i + 1)
+		}
+	}
+	columns, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))
+	if err != nil {
+		return nil, err
+	}
+	shares := make([]Share, len(columns))
+	for i, cols := range columns {
+		own := numbered.SelectColumns(cols)
+		if !j.Labels(j.Parties()[i]) {
+			own.Labels = nil
+		}
+		if share := j.Data.Partition.Coverage; share > 0 {
+			rows, err := dataset.Cover(set.X.Rows(), share, i, j.Seed)
+			if err != nil {
+				return nil, err
+			}
+			own = own.Subset(rows)
+		}
+		shares[i] = Share{j.Parties()[i], stage.Table{Set: own}}
+	}
+	return shares, nil
+}
+
+// columnSources reads one source for each party; only the first has labels.
+func columnSources(j *job.Job, load Loader) ([]Share, error) {
+	var shares []Share
+	for _, s := range j.Data.Sources {
+		d := j.Data
+		if !j.Labels(s.Party) {
+			d.Label = job.NoLabel
+		}
+		set, err := load(s.File, d)
+		if err != nil {
+			return nil, err
+		}
+		shares = append(shares, Share{s.Party, stage.Table{Set: set}})
+	}
+	return shares, nil
+}
+
+// compareColumns compares with all columns in one place, and with the columns of
+// each party that has labels, over the same rows in the order of the job.
+func compareColumns(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
+	own, err := inOrder(shares, o.Rows, r.Training)
+	if err != nil {
+		return err
+	}
+	if j.Compares(job.Pooled) {
+		all, err := beside(own)
+		if err != nil {
+			return err
+		}
+		if err := comparePooled(j, []stage.Split{all}, o, r); err != nil {
+			return err
+		}
+	}
+	if j.Compares(job.Alone) {
+		r.Alone = columnsAlone(j, shares, own, r)
+	}
+	return nil
+}
+
+// inOrder returns each party's columns of the job's rows.
+func inOrder(shares []Share, ids []string, training int) ([]stage.Split, error) {
+	test := make([]bool, len(ids))
+	for i := training; i < len(test); i++ {
+		test[i] = true
+	}
+	splits := make([]stage.Split, len(shares))
+	for k, s := range shares {
+		at := make(map[string]int, len(ids))
+		for i, id := range s.Table.Set.IDs {
+			at[id] = i
+		}
+		rows := make([]int, len(ids))
+		for i, id := range ids {
+			row, known := at[id]
+			if !known {
+				return nil, fmt.Errorf("launch: %s has no row of id %q, which is in the job", s.Party, id)
+			}
+			rows[i] = row
+		}
+		splits[k] = stage.Split{Set: s.Table.Set.Subset(rows), Test: test}
+	}
+	return splits, nil
+}
+
+// beside puts all parties' columns into one table.
+func beside(splits []stage.Split) (stage.Split, error) {
+	sets := make([]*dataset.Set, len(splits))
+	for i, s := range splits {
+		sets[i] = s.Set
+	}
+	set, err := dataset.Beside(sets...)
+	return stage.Split{Set: set, Test: splits[0].Test}, err
+}
+
+// columnsAlone is what each party reaches with its own columns.
+func columnsAlone(j *job.Job, shares []Share, own []stage.Split, r *stage.Result) []stage.Alone {
+	cell := j.At(best(r))
+	cell.Data.Folds = 0
+	var list []stage.Alone
+	for i, s := range shares {
+		one := stage.Alone{Party: s.Party, Rows: countRows(own[i:i+1], false)}
+		var err error
+		if one.Metrics, err = columnsInTurn(j, cell, own[i]); err != nil {
+			one.Failure = err.Error()
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// columnsInTurn is what one party's columns reach, on each fold where the job
+// holds rows out in turn.
+func columnsInTurn(j, cell *job.Job, own stage.Split) (evaluate.Metrics, error) {
+	if own.Set.Labels == nil && j.Data.Label != job.NoLabel {
+		return nil, session.BadInput(fmt.Errorf("it has no labels to learn from"))
+	}
+	divided, err := heldOutInTurn(j, []stage.Split{own})
+	if err != nil {
+		return nil, err
+	}
+	return aloneInTurn(cell, 0, divided)
+}

@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+const columnsFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: columns}
+spec:
+  data: {source: bundled:wdbc, label: label, partition: {by: columns, parties: [guest, host, third], coverage: 0.9}}
+  protocol: {name: gram}
+  kernel: {name: linear}
+  learner: {name: svc}
+`
+
+func parseColumns(t *testing.T, old, replacement string) *job.Job {
+	t.Helper()
+	j, err := job.Parse("job.yaml", []byte(strings.Replace(columnsFile, old, replacement, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// Every party gets other columns of nine tenths of the rows, in an order of its
+// own; ids say which row is which.
+func TestShareColumns(t *testing.T) {
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares, err := Shares(parseColumns(t, "", ""), func(string, job.Data) (*dataset.Set, error) { return set, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var columns []string
+	for i, s := range shares {
+		own := s.Table.Set
+		columns = append(columns, own.Columns...)
+		if (own.Labels != nil) != (i == 0) || own.X.Rows() != 512 || own.X.Cols() != 10 {
+			t.Errorf("%s has %d x %d values and %d labels", s.Party, own.X.Rows(), own.X.Cols(), len(own.Labels))
+		}
+		if i > 0 && slices.Equal(own.IDs, shares[0].Table.Set.IDs) {
+			t.Errorf("%s has the rows of the first in the same order", s.Party)
+		}
+		if got, want := own.X.Row(7, make([]float64, 10)), set.X.Row(indexOf(own.IDs[7]), make([]float64, 30))[10*i:][:10]; !slices.Equal(got, want) {
+			t.Errorf("%s: row %s is %v, want %v", s.Party, own.IDs[7], got, want)
+		}
+	}
+	if !slices.Equal(columns, set.Columns) {
+		t.Errorf("columns %v", columns)
+	}
+}
+
+// indexOf is the row of an id, which counts from 1.
+func indexOf(id string) int {
+	n := 0
+	for _, c := range id {
+		n = 10*n + int(c-'0')
+	}
+	return n - 1
+}
+
+// With a source each, only the first party's has labels to read.
+func TestColumnSources(t *testing.T) {
+	j := parseColumns(t, "source: bundled:wdbc, label: label, partition: {by: columns, parties: [guest, host, third], coverage: 0.9}",
+		"sources: {guest: a.csv, host: b.csv}, id: id, label: y, partition: {by: columns}")
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbered := *set
+	for i := range set.X.Rows() {
+		numbered.IDs = append(numbered.IDs, string(rune('A'+i)))
+	}
+	asked := make(map[string]string)
+	shares, err := Shares(j, func(name string, d job.Data) (*dataset.Set, error) {
+		asked[name] = d.Label
+		return &numbered, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(shares) != 2 || asked["a.csv"] != "y" || asked["b.csv"] != job.NoLabel {
+		t.Errorf("%d shares, labels asked for: %v", len(shares), asked)
+	}
+	if _, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil }); err == nil || !strings.Contains(err.Error(), "guest: ") || !strings.Contains(err.Error(), "no ids") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A comparison needs the very rows of the job.
+func TestCompareColumnsOfOtherRows(t *testing.T) {
+	j := parseColumns(t, "", "")
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Compare(j, shares, &stage.Outcome{Rows: []string{"1", "570"}}, &stage.Result{Training: 1})
+	if err == nil || !strings.Contains(err.Error(), "launch: ") || !strings.Contains(err.Error(), " has no row of id ") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const columns = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: columns}
+spec:
+  data: {source: bundled:wdbc, label: label, partition: {by: columns, parties: [%s]}, scale: standard}
+  protocol: {name: gram}
+  kernel: {name: rbf, gamma: 0.02}
+  learner: {%s}
+`
+
+// runColumns runs the job and compares it with all columns in one place.
+func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
+	t.Helper()
+	j, err := job.Parse("job.yaml", fmt.Appendf(nil, columns, strings.Join(parties, ", "), learner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	result, outcome, err := Run(ctx, Config{
+		Job: j, Shares: shares, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1), Usage: func() (float64, uint64) { return 0, 0 },
+		Progress: func(protocol.Progress) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := launch.Compare(j, shares, outcome, result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// Every learner ends where it would with all columns in one place, but for the
+// rounding of values to 2^-20 or finer.
+func TestGramEqualsPooled(t *testing.T) {
+	names := []string{"clinic", "laboratory", "imaging", "genetics", "pharmacy"}
+	for _, c := range []struct {
+		learner    string
+		parties    int
+		difference float64 // to the pooled decisions
+		metric     string
+	}{
+		{"name: svc, C: 10, tol: 1e-8", 2, 1e-5, "accuracy"},
+		{"name: svc, C: 10, tol: 1e-8", 3, 1e-5, "accuracy"},
+		{"name: svc, C: 10, tol: 1e-8", 5, 1e-5, "accuracy"},
+		{"name: nu-svc, nu: 0.1, tol: 1e-8", 3, 1e-4, "accuracy"},
+		{"name: ridge, alpha: 0.1", 3, 1e-5, "r2"},
+		{"name: gp, noise: 0.1", 2, 1e-5, "r2"},
+		{"name: kpca, n_components: 4", 5, 1e-4, "explained_variance"},
+		{"name: kmeans, n_clusters: 2", 3, 1e-5, "adjusted_rand"},
+	} {
+		t.Run(fmt.Sprintf("%s/%d", c.learner, c.parties), func(t *testing.T) {
+			r := runColumns(t, names[:c.parties], c.learner)
+			t.Logf("%v, pooled %v, difference %v, alone %v", r.Metrics, r.Pooled, *r.Difference, r.Alone)
+			if *r.Difference > c.difference {
+				t.Errorf("decisions differ by %v from the pooled ones", *r.Difference)
+			}
+			if r.Exact != nil && !*r.Exact {
+				t.Error("a prediction differs from the pooled one")
+			}
+			if v, want := r.Metrics[c.metric], r.Pooled[c.metric]; v < want-1e-4 || v > want+1e-4 || v == 0 {
+				t.Errorf("%s is %v, pooled %v", c.metric, v, want)
+			}
+			if r.Training != 427 || r.HeldOut != 142 || len(r.Alone) != c.parties || r.Alone[0].Failure != "" {
+				t.Errorf("result %+v", r)
+			}
+			if got := strings.Join(r.Leakage["coalition"], " "); strings.Contains(got, "With two parties") != (c.parties == 2) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// Only the first party has labels; of the others, what joining gained cannot be
+// said of a classifier.
+func TestGramAlone(t *testing.T) {
+	r := runColumns(t, []string{"clinic", "laboratory"}, "name: svc, C: 10")
+	if i := slices.IndexFunc(r.Alone, func(a stage.Alone) bool { return a.Failure != "" }); i != 1 || r.Alone[0].Metrics["accuracy"] < 0.8 {
+		t.Errorf("alone %+v", r.Alone)
+	}
+}

@@ -1,0 +1,186 @@
+package stage
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// planGram: align, add up the parties' Gram matrices, let the label holder send
+// the labels, choose by folds if the job has any, learn, evaluate.
+func planGram(j *job.Job, c Cast) []Stage {
+	plan := alignStages(c, func(d declared) error {
+		groups, err := gramGroups(j, d)
+		if err == nil {
+			_, err = summable(c, "any", groups)
+		}
+		return err
+	})
+	plan = append(plan, sumStage("protocol", c, summing{
+		epoch:  func(k Known) string { return hex.EncodeToString(k.Declared.digest[:]) },
+		groups: func(k Known) ([]secagg.Group, error) { return gramGroups(j, k.Declared) },
+		party:  (*Party).gramPart, server: (*Server).gramSums,
+	}))
+	if j.Data.Label != job.NoLabel {
+		plan = append(plan, labelStage(c))
+	}
+	if j.Data.Folds > 0 {
+		plan = append(plan, Stage{Name: "tune", Compute: (*Server).tune})
+	}
+	return append(plan,
+		Stage{Name: "learn", Compute: (*Server).learn},
+		Stage{Name: "evaluate", Compute: (*Server).evaluate})
+}
+
+// gramParams is the arithmetic that follows from what all have declared.
+func gramParams(j *job.Job, d declared) (gram.Params, error) {
+	if len(d.list) == 0 {
+		return gram.Params{}, errors.New("stage: nobody has declared any columns")
+	}
+	train, test, err := heldOutAligned(j, d.list[0].rows)
+	if err != nil {
+		return gram.Params{}, session.BadInput(err)
+	}
+	var holders []gram.Holder
+	for _, one := range d.list {
+		holders = append(holders, one.columns)
+	}
+	p, err := gram.NewParams(holders, len(train), len(test))
+	if err != nil {
+		return gram.Params{}, session.BadInput(err)
+	}
+	return p, nil
+}
+
+// gramGroups are what is added up. Every entry has the common bound as its
+// offset.
+func gramGroups(j *job.Job, d declared) ([]secagg.Group, error) {
+	p, err := gramParams(j, d)
+	if err != nil {
+		return nil, err
+	}
+	var groups []secagg.Group
+	for _, entries := range p.Groups() {
+		groups = append(groups, secagg.Group{Entries: entries, Bound: p.Bound(), Signed: true})
+	}
+	return groups, nil
+}
+
+// gramPart is a party's term of the sum.
+func (p *Party) gramPart(setup Setup, params secagg.Params) (*Run, error) {
+	layout, err := gramParams(p.Job, p.vertical.declared)
+	if err != nil {
+		return nil, err
+	}
+	part, err := layout.Part(p.rows, slices.Index(p.Job.Parties(), p.Self))
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	return client(setup, params, part, func() { p.total = layout.Training() + layout.HeldOut() })
+}
+
+// gramRoom is what the coordinator holds of a sum: the largest, and one vector
+// that is under way.
+func gramRoom() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
+
+func (s *Server) gramSums(setup Setup, params secagg.Params) (*Run, error) {
+	layout, err := gramParams(s.Job, s.vertical.declared)
+	if err != nil {
+		return nil, err
+	}
+	return s.adder(setup, params, gramRoom(), func(sums [][]int64) error {
+		dot, err := layout.Matrix(sums)
+		s.vertical.layout = layout
+		s.vertical.task.Gram, s.vertical.task.Test = dot, heldOutLast(layout.Training(), layout.HeldOut())
+		return err
+	})
+}
+
+// labelStage sends the labels from the first party to the coordinator, and to
+// nobody else: of the session's two members it is the one that tells.
+func labelStage(c Cast) Stage {
+	return Stage{Name: "labels", Session: &Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
+		Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
+		settle: func(_ session.JobID, k Known) []byte {
+			if len(k.Declared.list) == 0 {
+				return nil // no session has such parameters
+			}
+			return broadcast.Encode(k.Declared.list[0].labels)
+		},
+		party: func(p *Party, setup Setup) (*Run, error) {
+			m, err := broadcast.NewServer(setup.Setup, encodeLabels(p.split.Set.Labels))
+			if err != nil {
+				return nil, err
+			}
+			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
+		},
+		server: func(s *Server, setup Setup) (*Run, error) {
+			m, err := broadcast.NewParty(setup.Setup)
+			if err != nil {
+				return nil, err
+			}
+			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return s.labels(m.Body()) }}, nil
+		},
+	}}
+}
+
+// maxLabelsBytes bounds the labels of a job.
+const maxLabelsBytes = 1 << 28
+
+// encodeLabels writes labels as the distinct ones and a number for each row, so
+// that the length says how many rows and classes there are and not how many rows
+// each class has. Nothing is written for no labels.
+func encodeLabels(labels []string) []byte {
+	if labels == nil {
+		return nil
+	}
+	var w wire.Writer
+	classes, codes := dataset.Classes(labels)
+	writeStrings(&w, classes)
+	for _, c := range codes {
+		w.Uint32(uint32(c))
+	}
+	return w.Bytes()
+}
+
+// decodeLabels reads the labels of n rows.
+func decodeLabels(b []byte, n int) ([]string, error) {
+	r := wire.NewReader(b)
+	classes := readStrings(r, n)
+	if r.Err() == nil && r.Len() != 4*n {
+		r.Fail(fmt.Errorf("%d bytes for %d rows", r.Len(), n))
+	}
+	labels := make([]string, 0, n)
+	for range n {
+		c := r.Uint32()
+		if r.Err() == nil && int(c) >= len(classes) {
+			r.Fail(fmt.Errorf("class %d of %d", c, len(classes)))
+		}
+		if r.Err() != nil {
+			break
+		}
+		labels = append(labels, classes[c])
+	}
+	return labels, r.Close("stage: labels")
+}
+
+// labels takes the label holder's word over.
+func (s *Server) labels(body []byte) error {
+	labels, err := decodeLabels(body, len(s.vertical.task.Test))
+	if err != nil {
+		return protocol.Blame(s.Cast.Parties[0], protocol.KindMalformed, err)
+	}
+	s.vertical.task.Labels = labels
+	return nil
+}

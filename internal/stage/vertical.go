@@ -1,0 +1,160 @@
+package stage
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/gram"
+)
+
+// alignStages begin every job between holders of columns: all end with the same
+// rows in the same order, and have told each other and the coordinator what
+// they bring. usable, if not nil, says what the protocol that follows cannot do
+// with it.
+func alignStages(c Cast, usable func(declared) error) []Stage {
+	return []Stage{{Name: "declare", Session: &Session{
+		Protocol: declare.Name, Version: declare.Version, Members: c.withServer(), Purpose: "train",
+		party:  func(p *Party, setup Setup) (*Run, error) { return p.declarer(setup, usable) },
+		server: func(s *Server, setup Setup) (*Run, error) { return s.listener(setup, usable) },
+	}}}
+}
+
+// declaration is what a holder of columns tells all other members.
+type declaration struct {
+	rows      int
+	alignment [sha256.Size]byte // commitment to the rows and their order
+	columns   gram.Holder
+	labels    int // bytes of the labels as they are sent to the coordinator; 0 without any
+}
+
+func (d declaration) encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(d.rows))
+	w.Fixed(d.alignment[:])
+	w.Uint32(uint32(d.columns.Columns))
+	w.Uint8(uint8(d.columns.Exponent))
+	w.Bool(d.columns.Whole)
+	w.Uint32(uint32(d.labels))
+	return w.Bytes()
+}
+
+func decodeDeclaration(b []byte) (declaration, error) {
+	r := wire.NewReader(b)
+	d := declaration{rows: int(r.Uint32())}
+	r.Fixed(d.alignment[:])
+	d.columns = gram.Holder{Columns: int(r.Uint32()), Exponent: int(r.Uint8()), Whole: r.Bool()}
+	d.labels = int(r.Uint32())
+	if r.Err() == nil && (d.columns.Columns < 1 || d.columns.Columns > gram.MaxColumns || d.columns.Exponent > gram.MaxExponent || d.labels > maxLabelsBytes) {
+		r.Fail(fmt.Errorf("%d columns of values up to 2^%d, %d bytes of labels", d.columns.Columns, d.columns.Exponent, d.labels))
+	}
+	return d, r.Close("stage: declaration")
+}
+
+// declared is what all holders of columns have told each other.
+type declared struct {
+	list   []declaration // in the order of the cast; nil before
+	digest [sha256.Size]byte
+}
+
+// hear reads the statements of a session, and finds out whose rows are not those
+// of the others.
+func hear(parties []string, statements [][]byte, usable func(declared) error) (declared, error) {
+	var d declared
+	hash := sha256.New()
+	for i, b := range statements {
+		one, err := decodeDeclaration(b)
+		if err != nil {
+			return declared{}, protocol.Blame(parties[i], protocol.KindMalformed, err)
+		}
+		d.list = append(d.list, one)
+		hash.Write(wireBytes(b))
+	}
+	d.digest = [sha256.Size]byte(hash.Sum(nil))
+	if err := d.aligned(parties); err != nil || usable == nil {
+		return d, err
+	}
+	return d, usable(d)
+}
+
+// wireBytes is b after its length, so that lists of statements have one reading.
+func wireBytes(b []byte) []byte {
+	var w wire.Writer
+	w.Bytes32(b)
+	return w.Bytes()
+}
+
+// errOrder says that parties do not hold the same rows in the same order.
+var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
+
+// aligned demands that all hold the same rows in one order. A party that differs
+// from what more than half of all have is to blame.
+func (d declared) aligned(parties []string) error {
+	count := make(map[[sha256.Size]byte]int)
+	for _, one := range d.list {
+		count[one.order()]++
+	}
+	if len(count) == 1 {
+		return nil
+	}
+	for i, one := range d.list {
+		for _, other := range d.list {
+			if n := count[other.order()]; 2*n > len(d.list) && other.order() != one.order() {
+				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("stage: its rows, or their order, are not those of %d of %d parties; nothing has been computed from them", n, len(d.list)))
+			}
+		}
+	}
+	return session.BadInput(fmt.Errorf("stage: %w", errOrder))
+}
+
+// order names the rows and their order.
+func (d declaration) order() [sha256.Size]byte {
+	var w wire.Writer
+	w.Uint32(uint32(d.rows))
+	w.Fixed(d.alignment[:])
+	return sha256.Sum256(w.Bytes())
+}
+
+// heldOutAligned holds out rows by their place in the common order: only one of
+// the parties could go by classes.
+func heldOutAligned(j *job.Job, n int) (train, test []int, err error) {
+	switch {
+	case j.Data.Test == job.Test{}: // folds only
+		return dataset.Complement(n, nil), nil, nil
+	case j.Data.Test.Every > 0:
+		return dataset.Every(n, j.Data.Test.Every)
+	}
+	return dataset.SplitPlain(n, j.Data.Test.Fraction, j.Seed)
+}
+
+// listener is the coordinator's machine of the declaring.
+func (s *Server) listener(setup Setup, usable func(declared) error) (*Run, error) {
+	m, err := declare.NewServer(setup.Setup)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+		var err error
+		s.vertical.declared, err = hear(s.Cast.Parties, m.Statements(), usable)
+		return err
+	}}, nil
+}
+
+// declarer is a party's machine of the declaring.
+func (p *Party) declarer(setup Setup, usable func(declared) error) (*Run, error) {
+	m, err := declare.NewParty(setup.Setup, p.vertical.own.encode())
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+		var err error
+		p.vertical.declared, err = hear(p.Job.Parties(), m.Statements(), usable)
+		return err
+	}}, nil
+}

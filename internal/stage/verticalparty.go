@@ -1,0 +1,118 @@
+package stage
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/gram"
+)
+
+// verticalParty is what a holder of columns has of a job. Once the rows are
+// aligned, the split has them in the common order, training rows first.
+type verticalParty struct {
+	own      declaration
+	declared declared
+}
+
+// newVerticalParty prepares the table of a holder of columns.
+func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
+	set, err := ownColumns(j, self, t.Set)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.Validate(); err != nil {
+		return nil, err
+	}
+	p := &Party{Job: j, Self: self, split: Split{Set: set}, grid: gridOf(set.X)}
+	return p, p.align(dataset.Complement(set.X.Rows(), nil), commitment(set.IDs))
+}
+
+// ownColumns checks labels and ids. Only the first party's labels are asked for;
+// what others have stays behind.
+func ownColumns(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
+	if set.IDs == nil {
+		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; add id: and the name of their column", set.Name)
+	}
+	if !j.Labels(self) {
+		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
+	}
+	return labelled(j, set)
+}
+
+// commitment names rows in an order.
+func commitment(ids []string) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/order")
+	writeStrings(&w, ids)
+	return sha256.Sum256(w.Bytes())
+}
+
+// align takes the rows that all parties have, in the common order. It holds rows
+// out and scales: every column belongs to one party, so nobody else is asked.
+func (p *Party) align(order []int, alignment [sha256.Size]byte) error {
+	train, test, err := heldOutAligned(p.Job, len(order))
+	if err != nil {
+		return session.BadInput(err)
+	}
+	rows := make([]int, 0, len(order))
+	for _, i := range append(train, test...) {
+		rows = append(rows, order[i])
+	}
+	p.split.Set = p.split.Set.Subset(rows)
+	p.split.Test = heldOutLast(len(train), len(test))
+	p.rows = dataset.RowsOf(p.split.Set.X)
+	if p.Job.Data.Scale != job.None {
+		if p.scaling, err = ScaleOf(p.Job, p.training()); err != nil {
+			return session.BadInput(err)
+		}
+		p.rows = p.scaling.Rows(p.rows)
+	}
+	columns, err := holderOf(p.rows)
+	if err != nil {
+		return session.BadInput(err)
+	}
+	p.vertical.own = declaration{len(order), alignment, columns, len(encodeLabels(p.split.Set.Labels))}
+	return nil
+}
+
+// Aligned returns the ids of a job between holders of columns in the order of the
+// job, held-out rows last; nil of other jobs. Who reads the job's decisions needs
+// it.
+func (p *Party) Aligned() []string {
+	if p == nil || p.Job.Data.Partition.By != job.Columns {
+		return nil
+	}
+	return p.split.Set.IDs
+}
+
+// heldOutLast says which rows are held out where training rows come first.
+func heldOutLast(train, test int) []bool {
+	held := make([]bool, train+test)
+	for i := train; i < len(held); i++ {
+		held[i] = true
+	}
+	return held
+}
+
+// holderOf is what a holder says about its columns, of all its rows.
+func holderOf(rows linalg.Rows) (gram.Holder, error) {
+	n, width := rows.Shape()
+	h := gram.Holder{Columns: width, Whole: true}
+	row, most := make([]float64, width), 0.0
+	for i := range n {
+		rows.ReadRow(i, row)
+		for _, x := range row {
+			most = math.Max(most, math.Abs(x))
+			h.Whole = h.Whole && x == math.Trunc(x)
+		}
+	}
+	var err error
+	h.Exponent, err = gram.Exponent(most)
+	return h, err
+}
