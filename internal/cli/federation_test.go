@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 )
 
@@ -29,7 +30,8 @@ import (
 //	port VAR               a port on loopback that nobody uses now
 //	occupy PORT            somebody listens on it until the script ends
 //	rows SET K/N FILE      every N-th row of a bundled set from row K, with ids
-//	columns SET K/N FILE   the K-th of N shares of its columns, with ids; the first has the labels
+//	columns SET K/N FILE [D]  the K-th of N shares of its columns but the last D, with ids; the first has the labels
+//	held VAR HOME          the release that is held in a party's ledger
 //	append FILE TO         puts a file's text at another's end
 //	found PARTY...         homes c and PARTY..., joined; the catalogue is PARTY/*.csv,
 //	                       the policy PARTY/policy.yaml
@@ -39,7 +41,7 @@ import (
 //	empty DIR              there is nothing in the folder
 func federationCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "columns": plain(3, columns), "append": plain(2, appendText),
+		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "columns": plain(3, columns), "held": plain(2, held), "append": plain(2, appendText),
 		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "until": plain(1, until), "empty": plain(1, empty),
 	}
 }
@@ -84,7 +86,12 @@ func columns(ts *testscript.TestScript, args []string) {
 	set, k, n := partOf(ts, args)
 	shares, err := dataset.ByColumns(set.X.Cols(), n)
 	ts.Check(err)
-	part := set.SelectColumns(shares[k])
+	less := 0
+	if len(args) > 3 {
+		less, err = strconv.Atoi(args[3])
+		ts.Check(err)
+	}
+	part := set.SelectColumns(shares[k][:len(shares[k])-less])
 	if k > 0 {
 		part.Labels = nil
 	}
@@ -92,6 +99,18 @@ func columns(ts *testscript.TestScript, args []string) {
 		part.IDs = append(part.IDs, fmt.Sprintf("p%d", i))
 	}
 	save(ts, args[2], part)
+}
+
+func held(ts *testscript.TestScript, args []string) {
+	list, err := daemon.Home(ts.MkAbs(args[1])).Releases().List()
+	ts.Check(err)
+	for _, e := range list {
+		if e.State == release.Held {
+			ts.Setenv(args[0], e.ID)
+			return
+		}
+	}
+	ts.Fatalf("nothing is held in %s", args[1])
 }
 
 func rows(ts *testscript.TestScript, args []string) {

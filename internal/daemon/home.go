@@ -9,6 +9,7 @@
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
 //	HOME/keepsakes     what jobs with open predictions left here, sealed
+//	HOME/releases      what jobs by columns have let out, for the operator to compare
 //	HOME/alignments    for each finished job by columns, the ids of its rows in their order
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
@@ -25,6 +26,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 )
@@ -48,6 +50,9 @@ func (h Home) RosterPath() string { return h.path("roster.yaml") }
 
 // Socket is where the operator's commands arrive.
 func (h Home) Socket() string { return h.path("control.sock") }
+
+// Releases is a party's ledger of what it has let out of columns.
+func (h Home) Releases() release.Ledger { return release.Ledger(h.path("releases")) }
 
 // Jobs is the coordinator's folder of jobs.
 func (h Home) Jobs() string { return h.path("jobs") }

@@ -57,7 +57,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
 		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: keepsake,
-		Policy: c.Policy, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Policy: c.Policy, Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Aligned: h.keepAlignment,
 		Load:    func(d job.Data) (stage.Table, error) { return h.load(c, d) },
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -29,6 +30,7 @@ type Config struct {
 	Vault    vault.Vault
 	Keepsake Keepsake
 	Policy   Policy
+	Releases release.Ledger
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.
 	Aligned func(id session.JobID, ids []string) error

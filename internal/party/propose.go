@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -90,7 +91,23 @@ func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error)
 	if err := p.Policy.Check(w.job, len(w.cast.Parties)); err != nil {
 		return nil, err
 	}
-	return st, p.prepare(w)
+	if err := p.prepare(w); err != nil || st.Release == nil {
+		return st, err
+	}
+	return st, p.admit(st.Release(w.state))
+}
+
+// admit asks the ledger before anything is let out.
+func (p *Party) admit(r release.Release) error {
+	err := p.Releases.Admit(r)
+	var held *release.HeldError
+	switch {
+	case errors.As(err, &held):
+		return session.Forbidden(err)
+	case err != nil:
+		return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot keep its ledger of releases; its own log says why"}
+	}
+	return nil
 }
 
 // considerPrediction accepts a session that this party has asked for.

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -131,8 +132,8 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: vault.NewMemoryKeepsake(), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
-			Aligned: f.aligned.put,
-			Load:    func(job.Data) (stage.Table, error) { return share.Table, nil },
+			Aligned: f.aligned.put, Releases: release.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
+			Load: func(job.Data) (stage.Table, error) { return share.Table, nil },
 		}))
 	}
 	return f, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -26,11 +27,13 @@ func planGram(j *job.Job, c Cast) []Stage {
 		}
 		return err
 	})
-	plan = append(plan, sumStage("protocol", c, summing{
+	sum := sumStage("protocol", c, summing{
 		epoch:  func(k Known) string { return hex.EncodeToString(k.Declared.digest[:]) },
 		groups: func(k Known) ([]secagg.Group, error) { return gramGroups(j, k.Declared) },
 		party:  (*Party).gramPart, server: (*Server).gramSums,
-	}))
+	})
+	sum.Session.Release = func(p *Party) release.Release { return p.release(release.Products, c) }
+	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
 		plan = append(plan, labelStage(c))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -31,6 +32,10 @@ type Session struct {
 	Purpose  string
 	Parent   protocol.SessionID
 	Salt     []byte // tells apart sessions of one stage: questions about new rows
+
+	// Release says what the session lets out of a party's data; nil where no ledger
+	// is kept of it.
+	Release func(*Party) release.Release
 
 	// settle returns the parameters where they depend on more than the job, or
 	// is nil.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
@@ -79,6 +80,17 @@ func (p *Party) align(order []int, alignment [sha256.Size]byte) error {
 	}
 	p.vertical.own = declaration{len(order), alignment, columns, len(encodeLabels(p.split.Set.Labels))}
 	return nil
+}
+
+// release is what the party lets out of its rows as they are now.
+func (p *Party) release(kind release.Kind, c Cast) release.Release {
+	peers := []string{c.Coordinator}
+	for _, name := range c.Parties {
+		if name != p.Self {
+			peers = append(peers, name)
+		}
+	}
+	return release.New(kind, p.Job.Name, peers, string(p.Job.Data.Scale), p.split.Set)
 }
 
 // Aligned returns the ids of a job between holders of columns in the order of the

@@ -1,0 +1,145 @@
+package release
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Kind says what of the data a session lets out.
+type Kind string
+
+// The kinds. Releases of two kinds are not compared.
+const (
+	Products Kind = "products" // of rows over the columns: Gram matrices
+	IDs      Kind = "ids"      // which are common to all parties
+)
+
+// Release is what a party lets out in one session.
+type Release struct {
+	Kind    Kind
+	Job     string // its name, for the operator to know it by; the ID does not depend on it
+	Peers   []string
+	Scale   string
+	Columns []Column
+	Rows    []Row // ascending
+}
+
+// Column is one of the party's columns: Content is the SHA-256 of its values in
+// the order of Rows.
+type Column struct {
+	Name    string
+	Content [sha256.Size]byte
+}
+
+// Row stands for an id.
+type Row [16]byte
+
+// New describes the release of a table that has ids to the named peers; of kind
+// IDs nothing but the ids.
+func New(kind Kind, job string, peers []string, scale string, set *dataset.Set) Release {
+	r := Release{Kind: kind, Job: job, Peers: slices.Sorted(slices.Values(peers)), Scale: scale}
+	order := make([]int, len(set.IDs))
+	rows := make([]Row, len(set.IDs))
+	for i, id := range set.IDs {
+		sum := sha256.Sum256([]byte("mercer/v1/row/" + id))
+		order[i], rows[i] = i, Row(sum[:])
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(rows[a][:], rows[b][:]) })
+	for _, i := range order {
+		r.Rows = append(r.Rows, rows[i])
+	}
+	if kind == Products {
+		r.Columns = columnsOf(set, order)
+	}
+	return r
+}
+
+// columnsOf digests each column's values over the rows in an order.
+func columnsOf(set *dataset.Set, order []int) []Column {
+	hashes := make([][]byte, set.X.Cols()) // of each column so far
+	row := make([]float64, set.X.Cols())
+	for _, i := range order {
+		for c, v := range set.X.Row(i, row) {
+			sum := sha256.Sum256(binary.LittleEndian.AppendUint64(hashes[c], math.Float64bits(v)))
+			hashes[c] = sum[:]
+		}
+	}
+	columns := make([]Column, len(hashes))
+	for c, sum := range hashes {
+		columns[c] = Column{Name: fmt.Sprintf("%d (from 0)", c), Content: [sha256.Size]byte(sum)}
+		if set.Columns != nil {
+			columns[c].Name = set.Columns[c]
+		}
+	}
+	slices.SortFunc(columns, func(a, b Column) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	return columns
+}
+
+// ID names what is let out, in 16 hexadecimal digits.
+func (r Release) ID() string {
+	r.Job = ""
+	sum := sha256.Sum256(r.Encode())
+	return hex.EncodeToString(sum[:8])
+}
+
+// Bounds on what is read back.
+const (
+	maxText    = 4 << 10
+	maxPeers   = 1 << 11
+	maxColumns = 1 << 24
+	maxRows    = 1 << 28
+)
+
+// Encode returns the canonical encoding.
+func (r Release) Encode() []byte {
+	var w wire.Writer
+	w.String("mercer/v1/release")
+	w.String(string(r.Kind))
+	w.String(r.Job)
+	w.Uint32(uint32(len(r.Peers)))
+	for _, name := range r.Peers {
+		w.String(name)
+	}
+	w.String(r.Scale)
+	w.Uint32(uint32(len(r.Columns)))
+	for _, c := range r.Columns {
+		w.Bytes32([]byte(c.Name))
+		w.Fixed(c.Content[:])
+	}
+	w.Uint32(uint32(len(r.Rows)))
+	for i := range r.Rows {
+		w.Fixed(r.Rows[i][:])
+	}
+	return w.Bytes()
+}
+
+// Decode reads what Encode wrote.
+func Decode(b []byte) (Release, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/release" {
+		r.Fail(fmt.Errorf("not a release but %q", magic))
+	}
+	out := Release{Kind: Kind(r.String(32)), Job: r.String(maxText)}
+	for range r.Count(maxPeers, 2) {
+		out.Peers = append(out.Peers, r.String(maxText))
+	}
+	out.Scale = r.String(32)
+	for range r.Count(maxColumns, 4+sha256.Size) {
+		c := Column{Name: string(r.Bytes32(maxText))}
+		r.Fixed(c.Content[:])
+		out.Columns = append(out.Columns, c)
+	}
+	out.Rows = make([]Row, r.Count(maxRows, len(Row{})))
+	for i := range out.Rows {
+		r.Fixed(out.Rows[i][:])
+	}
+	return out, r.Close("release")
+}

@@ -1,0 +1,205 @@
+package release
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// table has rows p0, p1, ... and the named columns; value (i, c) is 10 i and the
+// length of c's name.
+func table(rows int, names ...string) *dataset.Set {
+	m := linalg.New[float64](rows, len(names))
+	set := &dataset.Set{Name: "people.csv", X: dataset.NewDense(m), Columns: names}
+	for i := range rows {
+		set.IDs = append(set.IDs, fmt.Sprint("p", i))
+		for c, name := range names {
+			m.Row(i)[c] = float64(10*i + len(name))
+		}
+	}
+	return set
+}
+
+func products(set *dataset.Set, peers ...string) Release {
+	return New(Products, "job", peers, "standard", set)
+}
+
+// What a release is called depends on what is let out, and on nothing else.
+func TestID(t *testing.T) {
+	set := table(4, "age", "income")
+	base := products(set, "hub", "shop")
+	same := map[string]Release{
+		"rows in another order":    products(set.Subset([]int{2, 0, 3, 1}), "hub", "shop"),
+		"columns in another order": products(set.SelectColumns([]int{1, 0}), "hub", "shop"),
+		"peers in another order":   products(set, "shop", "hub"),
+		"another job's name":       New(Products, "other", []string{"hub", "shop"}, "standard", set),
+	}
+	for name, r := range same {
+		if r.ID() != base.ID() {
+			t.Errorf("%s: another ID", name)
+		}
+	}
+	changed := table(4, "age", "income")
+	edited := linalg.New[float64](4, 2)
+	linalg.Gather(edited, dataset.RowsOf(changed.X), 0)
+	edited.Row(2)[1]++
+	changed.X = dataset.NewDense(edited)
+	for name, r := range map[string]Release{
+		"a row less": products(table(3, "age", "income"), "hub", "shop"), "a column less": products(table(4, "age"), "hub", "shop"),
+		"a peer less": products(set, "hub"), "another scale": New(Products, "job", []string{"hub", "shop"}, "none", set),
+		"another kind": New(IDs, "job", []string{"hub", "shop"}, "standard", set), "another value": products(changed, "hub", "shop"),
+	} {
+		if r.ID() == base.ID() {
+			t.Errorf("%s: the same ID", name)
+		}
+	}
+}
+
+func TestReveals(t *testing.T) {
+	set := table(6, "age", "income", "score")
+	base := products(set, "hub", "shop")
+	edited := linalg.New[float64](6, 3)
+	linalg.Gather(edited, dataset.RowsOf(set.X), 0)
+	edited.Row(2)[1]++
+	changed := *set
+	changed.X = dataset.NewDense(edited)
+	elsewhere := table(4, "age", "income", "score")
+	elsewhere.IDs = []string{"q0", "q1", "q2", "q3"}
+	for name, c := range map[string]struct {
+		now  Release
+		want []string
+	}{
+		"the same":            {base, nil},
+		"other people":        {products(elsewhere, "hub"), nil},
+		"another kind":        {New(IDs, "job", []string{"hub"}, "standard", set), nil},
+		"a column less":       {products(table(6, "age", "income"), "hub", "shop"), []string{`column "score", in the earlier job and not in this one: the difference of the two matrices gives that column up to its sign`}},
+		"a column more":       {products(table(6, "age", "income", "score", "wealth"), "hub", "shop"), []string{`column "wealth", in this job and not in the earlier one: the difference of the two matrices gives that column up to its sign`}},
+		"two columns less":    {products(table(6, "age"), "hub", "shop"), []string{`columns "income", "score", in the earlier job and not in this one: the difference of the two matrices is the Gram matrix of these columns alone`}},
+		"other values":        {products(&changed, "hub", "shop"), []string{`column "income", with other values than in the earlier job: the difference of the two matrices tells what has changed`}},
+		"a peer more":         {products(set, "hub", "shop", "bank"), []string{"peers that did not take part then: bank; the difference of the two matrices is the Gram matrix of their columns alone"}},
+		"another peer":        {products(set, "hub", "bank"), []string{"peers that did not take part then: bank; the difference of the two matrices is the Gram matrix of their columns alone", "peers that took part then and do not now: shop; the difference of the two matrices is the Gram matrix of their columns alone"}},
+		"rows less":           {products(set.Subset([]int{0, 1, 2, 4}), "hub", "shop"), []string{"0 rows are in this job and were not, 2 were and are not: who compares both matrices learns which rows are the same people's, and who came or went"}},
+		"scaled otherwise":    {New(Products, "job", []string{"hub", "shop"}, "none", set), []string{"columns are scaled by none and were by standard: both matrices together can tell ranges that one does not"}},
+		"rows come, one goes": {products(table(8, "age", "income", "score").Subset([]int{1, 2, 3, 4, 5, 6, 7}), "hub", "shop"), []string{"2 rows are in this job and were not, 1 were and are not: who compares both matrices learns which rows are the same people's, and who came or went"}},
+	} {
+		if d := cmp.Diff(c.want, c.now.Reveals(base)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	ids := New(IDs, "job", []string{"shop"}, "", set)
+	later := New(IDs, "job", []string{"bank"}, "", table(7, "age"))
+	want := []string{
+		"peers that did not take part then: bank; both intersections together tell whom they have and others have not",
+		"peers that took part then and do not now: shop; both intersections together tell whom they have and others have not",
+		"1 ids are in this set and were not, 0 were and are not: who compares both intersections learns which of its people came or went",
+	}
+	if d := cmp.Diff(want, later.Reveals(ids)); d != "" {
+		t.Error(d)
+	}
+	if said := products(table(6, strings.Split("a b c d e f g h i j", " ")...), "hub", "shop").Reveals(products(set, "hub", "shop")); !strings.Contains(said[0], `"h", and 2 more, in`) {
+		t.Errorf("many columns: %q", said)
+	}
+}
+
+func state(t *testing.T, l Ledger) map[string]State {
+	t.Helper()
+	list, err := l.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := make(map[string]State)
+	for _, e := range list {
+		states[e.ID] = e.State
+	}
+	return states
+}
+
+func TestLedger(t *testing.T) {
+	l := Ledger(filepath.Join(t.TempDir(), "releases"))
+	first, other := products(table(6, "age", "income"), "hub"), products(table(6, "age"), "hub")
+	if len(state(t, l)) != 0 {
+		t.Error("an empty ledger holds something")
+	}
+	for range 2 { // the same again passes
+		if err := l.Admit(first); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var held *HeldError
+	for range 2 {
+		if err := l.Admit(other); !errors.As(err, &held) || held.ID != other.ID() || held.Earlier != "job" || !strings.Contains(err.Error(), `column "income"`) || strings.Contains(held.Public(), "income") {
+			t.Fatalf("error %v", err)
+		}
+	}
+	if d := cmp.Diff(map[string]State{first.ID(): Released, other.ID(): Held}, state(t, l)); d != "" {
+		t.Error(d)
+	}
+	if err := l.Approve("0123456789abcdef"); !errors.Is(err, ErrNotHeld) {
+		t.Errorf("approving nothing: %v", err)
+	}
+	if err := l.Approve(other.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]State{first.ID(): Released, other.ID(): Approved}, state(t, l)); d != "" {
+		t.Error(d)
+	}
+	if err := l.Admit(other); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]State{first.ID(): Released, other.ID(): Released}, state(t, l)); d != "" {
+		t.Error(d)
+	}
+	// An approval is of one release: a third is held again.
+	if err := l.Admit(products(table(6, "income"), "hub")); !errors.As(err, &held) {
+		t.Errorf("error %v", err)
+	}
+	list, err := l.Read()
+	if i := slices.IndexFunc(list, func(e Entry) bool { return e.State == Held }); err != nil || i < 0 || len(list[i].Reveals) == 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// A damaged ledger lets nothing out.
+func TestDamagedLedger(t *testing.T) {
+	l := Ledger(t.TempDir())
+	r := products(table(4, "age"), "hub")
+	if err := l.Admit(r); err != nil {
+		t.Fatal(err)
+	}
+	path := l.path(r.ID(), Released)
+	if err := os.WriteFile(path, r.Encode()[1:], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := l.Admit(products(table(4, "age", "income"), "hub"))
+	var held *HeldError
+	if err == nil || errors.As(err, &held) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v", err)
+	}
+	other := products(table(4, "wealth"), "hub")
+	if err := os.WriteFile(path, other.Encode(), 0o600); err != nil { // another one under this name
+		t.Fatal(err)
+	}
+	if _, err := l.Read(); err == nil {
+		t.Error("a file that holds another release is read")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(products(table(3, "age", "income"), "hub", "shop").Encode())
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if r, err := Decode(b); err == nil && !bytes.Equal(r.Encode(), b) {
+			t.Errorf("%x is read as what is written %x", b, r.Encode())
+		}
+	})
+}
