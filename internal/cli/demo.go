@@ -29,12 +29,18 @@ func (a *app) demo() *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo [NAME]",
-		Short: "Three hospitals train one classifier, or a crowd recommends films",
+		Short: "Three hospitals or three banks train one classifier, or a crowd recommends films",
 		Long: `hospitals: start one coordinator and three hospitals as processes on this machine, each
 with a fresh identity and its own share of bundled real data, and let them train
 one classifier by OKRA over sockets on loopback. Then compare: each hospital
 alone, all together by Mercer, and all rows pooled without privacy. The homes
 are removed afterwards; report, result and model stay in the folder --out.
+
+banks: a bank, a shop and an insurer, as processes too, know ten numbers each about
+nearly the same people, in lists of different order. They find out whom all know
+without showing each other the rest, and train one classifier by protocol gram on
+the columns of all three. (The people are the patients of the bundled
+Wisconsin tumour data, which may be passed on.)
 
 recommender: 250 devices in one process, each with keys and masks of its own, find
 out by secure aggregation which films go together, without anybody seeing a list
@@ -43,20 +49,24 @@ MovieLens if ml-100k is in the data folder (mercer data get ml-100k), or else
 ratings that are made up, and says which.
 
 NAME is hospitals unless given.`,
-		Example: "  mercer demo\n  mercer demo recommender\n  mercer demo --json --wire float64",
+		Example: "  mercer demo\n  mercer demo banks\n  mercer demo recommender\n  mercer demo --json --wire float64",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("NAME")(cmd, append(given, "hospitals")[:max(1, len(given))])
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			switch {
-			case len(args) == 0 || args[0] == "hospitals":
-				return a.hospitals(ctx, f)
-			case args[0] != "recommender":
-				return nil, usage("no demonstration is called %q; this version has hospitals and recommender", args[0])
-			case f.seed.cmd.Flags().Changed("wire"):
+			name := append(args, "hospitals")[0]
+			if name != "hospitals" && f.seed.cmd.Flags().Changed("wire") {
 				return nil, usage("--wire is of the hospitals; leave it out")
 			}
-			return a.recommender(ctx, f)
+			switch name {
+			case "hospitals":
+				return a.hospitals(ctx, f)
+			case "banks":
+				return a.banks(ctx, f)
+			case "recommender":
+				return a.recommender(ctx, f)
+			}
+			return nil, usage("no demonstration is called %q; this version has hospitals, banks and recommender", name)
 		}),
 	}
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")
@@ -65,7 +75,48 @@ NAME is hospitals unless given.`,
 	return cmd
 }
 
-func (a *app) hospitals(ctx context.Context, f demoFlags) (r Result, err error) {
+func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
+	j, err := exampleJob("digits-hospitals")
+	if err != nil {
+		return nil, err
+	}
+	j.Protocol.Wire = job.Wire(f.wire)
+	if err := j.Validate(); err != nil {
+		return nil, usage("--wire %s: use float32 or float64", f.wire)
+	}
+	return a.inProcesses(ctx, f, j)
+}
+
+// banks lets three companies that know different things about the same people
+// train together. The people are patients, since their data may be passed on.
+func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
+	j, err := exampleJob("breast-cancer-vertical")
+	if err != nil {
+		return nil, err
+	}
+	j.Name = "demo-banks"
+	j.Data.Partition.Parties = []string{"bank", "shop", "insurer"}
+	j.Data.Partition.Coverage = banksCoverage
+	if err := j.Validate(); err != nil {
+		return nil, err
+	}
+	return a.inProcesses(ctx, f, j)
+}
+
+// banksCoverage is the share of all people whom each company knows.
+const banksCoverage = 0.95
+
+// exampleJob is one of the job files in the program.
+func exampleJob(name string) (*job.Job, error) {
+	file, err := examples.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return job.Parse(name+".yaml", file)
+}
+
+// inProcesses runs a job as processes on this machine and compares.
+func (a *app) inProcesses(ctx context.Context, f demoFlags, j *job.Job) (r Result, err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal must not leave processes behind
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -73,18 +124,6 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (r Result, err error) 
 	}
 	if err := folder(f.out); err != nil {
 		return nil, err
-	}
-	file, err := examples.Read("digits-hospitals")
-	if err != nil {
-		return nil, err
-	}
-	j, err := job.Parse("digits-hospitals.yaml", file)
-	if err != nil {
-		return nil, err
-	}
-	j.Protocol.Wire = job.Wire(f.wire)
-	if err := j.Validate(); err != nil {
-		return nil, usage("--wire %s: use float32 or float64", f.wire)
 	}
 	shares, err := launch.Shares(j, a.loader())
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/examples"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/simulate"
 )
@@ -23,11 +22,7 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	if err := folder(f.out); err != nil {
 		return nil, err
 	}
-	file, err := examples.Read("fedcfk-ml100k")
-	if err != nil {
-		return nil, err
-	}
-	j, err := job.Parse("fedcfk-ml100k.yaml", file)
+	j, err := exampleJob("fedcfk-ml100k")
 	if err != nil {
 		return nil, err
 	}

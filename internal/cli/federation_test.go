@@ -30,7 +30,8 @@ import (
 //	port VAR               a port on loopback that nobody uses now
 //	occupy PORT            somebody listens on it until the script ends
 //	rows SET K/N FILE      every N-th row of a bundled set from row K, with ids
-//	columns SET K/N FILE [D]  the K-th of N shares of its columns but the last D, with ids; the first has the labels
+//	columns SET K/N FILE [D]  the K-th of N shares of its columns but the last D, of most rows in an order of its own,
+//	                       with ids; the first has the labels
 //	held VAR HOME          the release that is held in a party's ledger
 //	append FILE TO         puts a file's text at another's end
 //	found PARTY...         homes c and PARTY..., joined; the catalogue is PARTY/*.csv,
@@ -98,7 +99,9 @@ func columns(ts *testscript.TestScript, args []string) {
 	for i := range set.X.Rows() {
 		part.IDs = append(part.IDs, fmt.Sprintf("p%d", i))
 	}
-	save(ts, args[2], part)
+	most, err := dataset.Cover(len(part.IDs), 0.95, k, 1)
+	ts.Check(err)
+	save(ts, args[2], part.Subset(most))
 }
 
 func held(ts *testscript.TestScript, args []string) {

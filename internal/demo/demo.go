@@ -118,13 +118,25 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 	h := f.Home(s.Party)
 	m, err := h.Create(&daemon.Config{
 		Name: s.Party, Coordinator: "nats://" + address,
-		Data:   map[string]daemon.Source{catalogueName: {Path: "own.csv", Label: "label"}},
+		Data:   map[string]daemon.Source{catalogueName: catalogue(s.Table.Set)},
 		Policy: party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
 	}, roster.Party, f.seed(s.Party))
 	if err != nil {
 		return m, err
 	}
 	return m, writeTable(filepath.Join(string(h), "own.csv"), s.Table.Set)
+}
+
+// catalogue describes a share as it is written.
+func catalogue(set *dataset.Set) daemon.Source {
+	c := daemon.Source{Path: "own.csv"}
+	if set.Labels != nil {
+		c.Label = "label"
+	}
+	if set.IDs != nil {
+		c.ID = "id"
+	}
+	return c
 }
 
 func writeTable(path string, set *dataset.Set) (err error) {
@@ -200,7 +212,7 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 		case err == nil && j.Failure != nil:
 			return nil, nil, &session.Error{Code: j.Failure.Code, Blamed: j.Failure.Blamed, Err: errors.New(j.Failure.Message)}
 		case err == nil && j.Result != nil && j.State == "done":
-			o, err := f.client.Outcome(ctx, id)
+			o, err := f.outcome(ctx, id)
 			return j.Result, o, err
 		case err == nil && watch != nil:
 			watch(j.Stage)
@@ -211,4 +223,14 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// outcome returns what a job decided and, of a job by columns, about whom: what
+// the parties know and this process may, since it owns their data.
+func (f *Federation) outcome(ctx context.Context, id string) (*stage.Outcome, error) {
+	o, err := f.client.Outcome(ctx, id)
+	if err == nil && f.Job.Data.Partition.By == job.Columns {
+		o.Rows, err = f.Home(f.Shares[0].Party).Alignment(id)
+	}
+	return o, err
 }

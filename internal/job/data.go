@@ -38,9 +38,9 @@ type Partition struct {
 	// concentration of a Dirichlet label skew: the smaller, the more uneven. See
 	// dataset.ByRows.
 	Skew float64
-	// Coverage is the share of the rows that each party has of one table that is
-	// shared out by columns, in an order of its own; 0 for all, in the table's
-	// order.
+	// Coverage is the share of its rows that each party of a partition by columns
+	// has in a simulation, drawn from the seed, in an order of its own; 0 for all,
+	// in the source's order.
 	Coverage float64
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
@@ -124,8 +124,8 @@ func (d *Data) finish(in *place) error {
 		return in.refuse("sources", "data has both source and sources; keep source to share one table out, or sources to give each party its own")
 	case !in.given("source") && !in.given("sources"):
 		return in.refuse("source", "data has no source; add source: bundled:digits or a file")
-	case in.given("sources") && d.Partition.By == Columns && (d.Partition.Parties != nil || d.Partition.Coverage != 0):
-		return in.refuse("partition", "sources already names the parties and their rows; write partition: {by: columns} and nothing else in it")
+	case in.given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
+		return in.refuse("partition", "sources already names the parties; write partition: {by: columns}")
 	case in.given("sources") && in.given("partition") && d.Partition.By != Columns:
 		return in.refuse("partition", "partition shares out one source, and sources already names each party's; remove one")
 	case d.Partition.By == Columns && !in.given("sources") && d.Partition.Parties == nil:

@@ -50,7 +50,7 @@ func TestBadVerticalJobs(t *testing.T) {
 		{"skewed columns", vertical, "by: columns", "by: columns, skew: 1", "job.yaml:5: skew is of a partition by rows; remove it"},
 		{"dropout of columns", vertical, "by: columns", "by: columns, dropout: 0.1", "job.yaml:5: dropout is of devices; remove it"},
 		{"sources without ids", sourced, "id: id, ", "", "job.yaml:5: rows of several sources belong together by their ids; add id: and the name of their column"},
-		{"sources with parties", sourced, "{by: columns}", "{by: columns, parties: [guest, host]}", "job.yaml:5: sources already names the parties and their rows; write partition: {by: columns} and nothing else in it"},
+		{"sources with parties", sourced, "{by: columns}", "{by: columns, parties: [guest, host]}", "job.yaml:5: sources already names the parties; write partition: {by: columns}"},
 		{"paper", vertical, "gram", "gram, mode: paper", "job.yaml:6: protocol gram has no mode paper; remove it"},
 		{"encoder", vertical, "gram", "gram, encoder: haar", "job.yaml:6: protocol gram has no encoder; remove it"},
 		{"test source", vertical, "label: label", "label: label, test: {source: other}", "job.yaml:5: held-out rows of a source of their own are not in this version of protocol gram; use test: {fraction: 0.25} or {every: 10}"},

@@ -12,11 +12,49 @@ import (
 )
 
 // shareColumns gives each party other columns: of its own source, or neighbouring
-// ones of one table. Rows that have no ids are numbered, from 1.
+// ones of one table, and of its rows the share that the job says.
 func shareColumns(j *job.Job, load Loader) ([]Share, error) {
-	if j.Data.Sources != nil {
-		return columnSources(j, load)
+	sets, err := columnSets(j, load)
+	if err != nil {
+		return nil, err
 	}
+	shares := make([]Share, len(sets))
+	for i, own := range sets {
+		if share := j.Data.Partition.Coverage; share > 0 {
+			rows, err := dataset.Cover(own.X.Rows(), share, i, j.Seed)
+			if err != nil {
+				return nil, err
+			}
+			own = own.Subset(rows)
+		}
+		shares[i] = Share{j.Parties()[i], stage.Table{Set: own}}
+	}
+	return shares, nil
+}
+
+// columnSets are the parties' columns of all rows.
+func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
+	if j.Data.Sources == nil {
+		return neighbours(j, load)
+	}
+	var sets []*dataset.Set
+	for _, s := range j.Data.Sources {
+		d := j.Data
+		if !j.Labels(s.Party) {
+			d.Label = job.NoLabel
+		}
+		set, err := load(s.File, d)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, set)
+	}
+	return sets, nil
+}
+
+// neighbours cuts one table into runs of columns. Rows that have no ids are
+// numbered, from 1.
+func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	set, err := load(j.Data.Source, j.Data)
 	if err != nil {
 		return nil, err
@@ -35,39 +73,13 @@ func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 	if err != nil {
 		return nil, err
 	}
-	shares := make([]Share, len(columns))
+	sets := make([]*dataset.Set, len(columns))
 	for i, cols := range columns {
-		own := numbered.SelectColumns(cols)
-		if !j.Labels(j.Parties()[i]) {
-			own.Labels = nil
+		if sets[i] = numbered.SelectColumns(cols); !j.Labels(j.Parties()[i]) {
+			sets[i].Labels = nil
 		}
-		if share := j.Data.Partition.Coverage; share > 0 {
-			rows, err := dataset.Cover(set.X.Rows(), share, i, j.Seed)
-			if err != nil {
-				return nil, err
-			}
-			own = own.Subset(rows)
-		}
-		shares[i] = Share{j.Parties()[i], stage.Table{Set: own}}
 	}
-	return shares, nil
-}
-
-// columnSources reads one source for each party; only the first has labels.
-func columnSources(j *job.Job, load Loader) ([]Share, error) {
-	var shares []Share
-	for _, s := range j.Data.Sources {
-		d := j.Data
-		if !j.Labels(s.Party) {
-			d.Label = job.NoLabel
-		}
-		set, err := load(s.File, d)
-		if err != nil {
-			return nil, err
-		}
-		shares = append(shares, Share{s.Party, stage.Table{Set: set}})
-	}
-	return shares, nil
+	return sets, nil
 }
 
 // compareColumns compares with all columns in one place, and with the columns of

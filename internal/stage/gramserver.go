@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
 // verticalServer is what the coordinator has of a job between holders of
@@ -70,6 +71,10 @@ func (s *Server) gramLeakage(f session.Facts) map[string][]string {
 	if s.Job.Data.Label != job.NoLabel {
 		lines["server"] = append(lines["server"], fmt.Sprintf("The server learns the label of every row, from %s; the other parties do not.", parties[0]))
 		lines["party"] = append(lines["party"], "The others learn how long the list of labels is: how many classes it has, with the length of their names.")
+	}
+	aligning := psi.Leakage(psi.Facts{Parties: len(parties), Common: p.Training() + p.HeldOut(), MaxIDs: maxIDs})
+	for role, more := range aligning {
+		lines[role] = append(lines[role], more...)
 	}
 	return lines
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -65,6 +66,20 @@ type federated struct {
 // runStages runs all stages of a job between parties with these tables.
 func runStages(t *testing.T, j *job.Job, tables map[string]Table) *federated {
 	t.Helper()
+	f, plan := federate(t, j, tables)
+	for i, st := range plan {
+		if st.Session != nil {
+			f.session(t, st, i)
+		} else if err := st.Compute(f.server, nil); err != nil {
+			t.Fatalf("%s: %v", st.Name, err)
+		}
+	}
+	return f
+}
+
+// federate makes everybody ready for the stages of a job.
+func federate(t *testing.T, j *job.Job, tables map[string]Table) (*federated, []Stage) {
+	t.Helper()
 	cast := Cast{"hub", j.Parties()}
 	f := &federated{NewServer(j, cast), make(map[string]*Party), make(map[string][]protocol.Message)}
 	for name, table := range tables {
@@ -78,23 +93,24 @@ func runStages(t *testing.T, j *job.Job, tables map[string]Table) *federated {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, st := range plan {
-		if st.Session != nil {
-			f.session(t, st, i)
-		} else if err := st.Compute(f.server, nil); err != nil {
-			t.Fatalf("%s: %v", st.Name, err)
-		}
-	}
-	return f
+	return f, plan
 }
 
-// session runs one stage; everybody settles for it alone.
+// session runs one stage.
 func (f *federated) session(t *testing.T, st Stage, index int) {
 	t.Helper()
+	if err := f.try(st, index, func() {}); err != nil {
+		t.Fatalf("%s: %v", st.Name, err)
+	}
+}
+
+// try runs one stage; everybody settles for it alone. Between the session's end and
+// what members make of its result it calls ended.
+func (f *federated) try(st Stage, index int, ended func()) error {
 	settled := st.Session.Settle(session.JobID{1}, f.server.Known())
 	s, err := protocol.NewSession(settled.Descriptor(session.JobID{1}, index, [32]byte{}, 0))
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	var nodes []sim.Node
 	runs := make(map[string]*Run)
@@ -110,7 +126,7 @@ func (f *federated) session(t *testing.T, st Stage, index int) {
 			return own.Party(f.parties[m.Name], setup(s, m.Name))
 		}
 		if runs[m.Name], err = build(); err != nil {
-			t.Fatalf("%s of %s: %v", st.Name, m.Name, err)
+			return fmt.Errorf("%s: %w", m.Name, err)
 		}
 		nodes = append(nodes, sim.Node{Name: m.Name, InputHash: runs[m.Name].InputHash, New: func() (protocol.Machine, error) { return runs[m.Name].Machine, nil }})
 	}
@@ -124,13 +140,14 @@ func (f *federated) session(t *testing.T, st Stage, index int) {
 		err = r.Err()
 	}
 	if err != nil {
-		t.Fatalf("%s: %v", st.Name, err)
+		return err
 	}
-	for name, run := range runs {
-		if err := run.Finish(); err != nil {
-			t.Fatalf("%s of %s: %v", st.Name, name, err)
-		}
+	ended()
+	var errs error
+	for _, m := range s.Members {
+		errs = errors.Join(errs, runs[m.Name].Finish())
 	}
+	return errs
 }
 
 // deal deals digits to the job's parties in an order.

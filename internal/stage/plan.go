@@ -138,7 +138,7 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 	case "moments":
 		return planMoments(j, c)
 	case "gram":
-		return planGram(j, c), nil
+		return planGram(j, c)
 	}
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
 }

@@ -7,29 +7,53 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// alignStages begin every job between holders of columns: all end with the same
-// rows in the same order, and have told each other and the coordinator what
-// they bring. usable, if not nil, says what the protocol that follows cannot do
-// with it.
-func alignStages(c Cast, usable func(declared) error) []Stage {
-	return []Stage{{Name: "declare", Session: &Session{
+// maxIDs is how many rows a party may bring.
+const maxIDs = 1 << 20
+
+// alignStages begin every job between holders of columns: the parties end with
+// the same rows in the same order, which the coordinator does not know, and tell
+// each other and the coordinator what they bring. usable, if not nil, says what
+// the protocol that follows cannot do with it.
+func alignStages(c Cast, usable func(declared) error) ([]Stage, error) {
+	params, err := psi.NewParams(psi.Spec{MaxIDs: maxIDs})
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Parties) > psi.MaxParties {
+		return nil, fmt.Errorf("stage: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
+	}
+	members := c.withServer()
+	if len(c.Parties) == 2 { // they need nobody to compare for them
+		members = c.parties()
+	}
+	return []Stage{{Name: "align", Session: &Session{
+		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: "train",
+		Release: func(p *Party) release.Release { return p.release(release.IDs, c, p.vertical.table) },
+		party:   func(p *Party, setup Setup) (*Run, error) { return p.aligner(setup, params) },
+		server: func(_ *Server, setup Setup) (*Run, error) {
+			m, err := psi.NewServer(setup.Setup, params)
+			return &Run{Machine: m, Finish: func() error { return nil }}, err
+		},
+	}}, {Name: "declare", Session: &Session{
 		Protocol: declare.Name, Version: declare.Version, Members: c.withServer(), Purpose: "train",
 		party:  func(p *Party, setup Setup) (*Run, error) { return p.declarer(setup, usable) },
 		server: func(s *Server, setup Setup) (*Run, error) { return s.listener(setup, usable) },
-	}}}
+	}}}, nil
 }
 
 // declaration is what a holder of columns tells all other members.
 type declaration struct {
 	rows      int
-	alignment [sha256.Size]byte // commitment to the rows and their order
+	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
 	columns   gram.Holder
 	labels    int // bytes of the labels as they are sent to the coordinator; 0 without any
 }

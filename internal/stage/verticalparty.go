@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math"
 
@@ -9,14 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
 // verticalParty is what a holder of columns has of a job. Once the rows are
 // aligned, the split has them in the common order, training rows first.
 type verticalParty struct {
+	table    *dataset.Set // as it was brought
 	own      declaration
 	declared declared
 }
@@ -30,8 +30,7 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Party{Job: j, Self: self, split: Split{Set: set}, grid: gridOf(set.X)}
-	return p, p.align(dataset.Complement(set.X.Rows(), nil), commitment(set.IDs))
+	return &Party{Job: j, Self: self, grid: gridOf(set.X), vertical: verticalParty{table: set}}, nil
 }
 
 // ownColumns checks labels and ids. Only the first party's labels are asked for;
@@ -46,17 +45,27 @@ func ownColumns(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error)
 	return labelled(j, set)
 }
 
-// commitment names rows in an order.
-func commitment(ids []string) [sha256.Size]byte {
-	var w wire.Writer
-	w.String("mercer/v1/order")
-	writeStrings(&w, ids)
-	return sha256.Sum256(w.Bytes())
+// aligner finds out which rows all parties have.
+func (p *Party) aligner(setup Setup, params psi.Params) (*Run, error) {
+	m, err := psi.NewParty(setup.Setup, params, idBytes(p.vertical.table.IDs))
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.align(m.Order(), m.Key()) }}, nil
 }
 
-// align takes the rows that all parties have, in the common order. It holds rows
-// out and scales: every column belongs to one party, so nobody else is asked.
-func (p *Party) align(order []int, alignment [sha256.Size]byte) error {
+func idBytes(ids []string) [][]byte {
+	list := make([][]byte, len(ids))
+	for i, id := range ids {
+		list[i] = []byte(id)
+	}
+	return list
+}
+
+// align takes the rows that all parties have, in the common order, and commits to
+// them under the parties' key. It holds rows out and scales: every column belongs to
+// one party, so nobody else is asked.
+func (p *Party) align(order []int, key [32]byte) error {
 	train, test, err := heldOutAligned(p.Job, len(order))
 	if err != nil {
 		return session.BadInput(err)
@@ -65,7 +74,7 @@ func (p *Party) align(order []int, alignment [sha256.Size]byte) error {
 	for _, i := range append(train, test...) {
 		rows = append(rows, order[i])
 	}
-	p.split.Set = p.split.Set.Subset(rows)
+	p.split.Set = p.vertical.table.Subset(rows)
 	p.split.Test = heldOutLast(len(train), len(test))
 	p.rows = dataset.RowsOf(p.split.Set.X)
 	if p.Job.Data.Scale != job.None {
@@ -78,26 +87,27 @@ func (p *Party) align(order []int, alignment [sha256.Size]byte) error {
 	if err != nil {
 		return session.BadInput(err)
 	}
+	alignment := psi.Align(key, idBytes(p.split.Set.IDs), dataset.Complement(len(rows), nil))
 	p.vertical.own = declaration{len(order), alignment, columns, len(encodeLabels(p.split.Set.Labels))}
 	return nil
 }
 
-// release is what the party lets out of its rows as they are now.
-func (p *Party) release(kind release.Kind, c Cast) release.Release {
+// release is what the party lets out of rows.
+func (p *Party) release(kind release.Kind, c Cast, rows *dataset.Set) release.Release {
 	peers := []string{c.Coordinator}
 	for _, name := range c.Parties {
 		if name != p.Self {
 			peers = append(peers, name)
 		}
 	}
-	return release.New(kind, p.Job.Name, peers, string(p.Job.Data.Scale), p.split.Set)
+	return release.New(kind, p.Job.Name, peers, string(p.Job.Data.Scale), rows)
 }
 
 // Aligned returns the ids of a job between holders of columns in the order of the
 // job, held-out rows last; nil of other jobs. Who reads the job's decisions needs
 // it.
 func (p *Party) Aligned() []string {
-	if p == nil || p.Job.Data.Partition.By != job.Columns {
+	if p == nil || p.Job.Data.Partition.By != job.Columns || p.split.Set == nil {
 		return nil
 	}
 	return p.split.Set.IDs
