@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 )
@@ -31,19 +32,29 @@ func TestCrashOfMoments(t *testing.T) {
 	if b, err := w.members[hub].boss.Download(done.ID); session.CodeOf(err) != session.CodeBadInput || b != nil {
 		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
-	for _, tt := range []struct {
-		name string
-		nth  int
-		op   string
-	}{
+	w.diesAndEndsTheSame(j, done, []death{
 		{hub, 3, "put report"}, {hub, 4, "put report"}, {hub, 1, "send secagg/Survivors"}, {hub, 2, "send broadcast/Tell"}, {hub, 1, "send control/Closing"},
 		{"north", 1, "send secagg/MaskedInput"}, {"north", 2, "send secagg/MaskedInput"}, {"south", 2, "send secagg/Unmask"}, {"south", 3, "send control/Report"},
-	} {
-		t.Run(fmt.Sprintf("%s/%s/%d", tt.name, tt.op, tt.nth), func(t *testing.T) {
+	})
+}
+
+// death is the nth time that a member does something.
+type death struct {
+	name string
+	nth  int
+	op   string
+}
+
+// diesAndEndsTheSame runs a job anew for each death, in other worlds with the same
+// seeds, and expects the model that the undisturbed one has.
+func (w *world) diesAndEndsTheSame(j *job.Job, done coordinator.Job, deaths []death) {
+	w.t.Helper()
+	for _, d := range deaths {
+		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
 			w := newWorld(t, tumours(t, j))
 			var died atomic.Bool
-			at := onThe(int32(tt.nth), tt.op)
-			w.start(tt.name, func(op string) bool {
+			at := onThe(int32(d.nth), d.op)
+			w.start(d.name, func(op string) bool {
 				if !at(op) {
 					return false
 				}

@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -98,6 +99,7 @@ type world struct {
 	mu      sync.Mutex
 	tables  map[string]stage.Table
 	policy  party.Policy
+	orders  map[string][]string   // of the last job by columns, by party
 	drawn   map[string][][32]byte // seeds by label
 	random  bool                  // seeds differ from call to call
 	heard   func(session.JobID, protocol.Progress)
@@ -120,7 +122,7 @@ func newWorld(t *testing.T, shares []launch.Share) *world {
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
 		tables: make(map[string]stage.Table), policy: party.Policy{OpenPrediction: true},
-		drawn: make(map[string][][32]byte), members: make(map[string]*member),
+		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string),
 	}
 	w.enrol(hub, roster.Coordinator)
 	for _, s := range shares {
@@ -231,9 +233,28 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	m.party = party.New(party.Config{
 		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: keepsake, Policy: w.policy,
 		Load: func(job.Data) (stage.Table, error) { return w.table(name), nil },
-		Seed: w.seed, Usage: usage, Logger: logger,
+		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
+		Aligned: func(_ session.JobID, ids []string) error { w.align(name, ids); return nil },
 	})
 	return m.party.Run, nil
+}
+
+// releases is a party's ledger.
+func (w *world) releases(name string) release.Ledger {
+	return release.Ledger(filepath.Join(w.home(name), "releases"))
+}
+
+func (w *world) align(name string, ids []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.orders[name] = ids
+}
+
+// aligned is the order of the last job's rows as a party has kept it.
+func (w *world) aligned(name string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.orders[name]
 }
 
 // halt ends a life in good order; the next finds what it left.

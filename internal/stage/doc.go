@@ -8,9 +8,9 @@
 //
 //	okra:     scale (parties only) -> protocol -> tune (with folds) -> learn -> evaluate
 //	moments:  scale (parties only) -> sums -> learn -> tell -> errors -> evaluate
-//	gram:     declare -> protocol -> labels -> tune (with folds) -> learn -> evaluate
+//	gram:     align -> declare -> protocol -> labels -> tune (with folds) -> learn -> evaluate
 //
-// sums, errors and gram's protocol are sessions of secure aggregation, tell is a
+// align is private set intersection, sums, errors and gram's protocol are sessions of secure aggregation, tell is a
 // broadcast, and so is labels, from a party to the coordinator.
 //
 // A job of fedcfk is described by [Crowd] and [Device]; so far only

@@ -1,0 +1,54 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
+)
+
+// columns is the small job by columns.
+func columns(t testing.TB) *job.Job {
+	t.Helper()
+	text := strings.NewReplacer("{name: okra}", "{name: gram}", "partition: {parties", "partition: {by: columns, coverage: 0.9, parties").Replace(fmt.Sprintf(jobFile, ""))
+	j, err := job.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// A job by columns dies in the middle of each of its sessions and ends in the same
+// model; what a party has let out stands in its ledger once.
+func TestCrashOfGram(t *testing.T) {
+	j := columns(t)
+	w := newWorld(t, tumours(t, j))
+	done := w.mustRun(j)
+	if done.Result.Training < 20 || done.Result.HeldOut < 5 {
+		t.Errorf("result %+v", done.Result)
+	}
+	list, err := w.releases("south").Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []release.Kind
+	for _, e := range list {
+		if kinds = append(kinds, e.Kind); e.State != release.Released {
+			t.Errorf("release %s is %s", e.ID, e.State)
+		}
+	}
+	if slices.Sort(kinds); !slices.Equal(kinds, []release.Kind{release.IDs, release.Products}) {
+		t.Errorf("releases of %v", kinds)
+	}
+	if ids := w.aligned("north"); len(ids) != done.Result.Training+done.Result.HeldOut || !slices.Equal(ids, w.aligned("east")) {
+		t.Errorf("north keeps the order %v, east %v", ids, w.aligned("east"))
+	}
+	w.diesAndEndsTheSame(j, done, []death{
+		{hub, 1, "send psi/Common"}, {hub, 2, "put report"}, {hub, 1, "send secagg/Survivors"}, {hub, 3, "put report"}, {hub, 1, "send control/Closing"},
+		{"north", 1, "send psi/Confirm"}, {"north", 2, "send declare/Declare"}, {"north", 1, "send broadcast/Tell"}, {"south", 1, "send secagg/MaskedInput"},
+		{"east", 1, "send secagg/Unmask"}, {"south", 2, "send control/Report"},
+	})
+}
