@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -37,13 +40,18 @@ func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+	return runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err
 		}
 		return set.Subset(dataset.Complement(240, nil)), nil
 	})
+}
+
+func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *stage.Result {
+	t.Helper()
+	shares, err := launch.Shares(j, load)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +67,7 @@ func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
 	if err := launch.Compare(j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
-	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == 240 {
+	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == shares[0].Table.Rows() {
 		t.Errorf("%d rows are aligned, %d in training and %d held out; %d are common to all", len(outcome.Rows), result.Training, result.HeldOut, n)
 	}
 	return result
@@ -118,6 +126,46 @@ func TestGramEqualsPooled(t *testing.T) {
 				t.Error(got)
 			}
 		})
+	}
+}
+
+const files = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: files}
+spec:
+  data:
+    sources: {guest: breast-cancer/guest.csv, host: breast-cancer/host.csv}
+    id: id
+    label: y
+    partition: {by: columns, coverage: 0.9}
+    scale: none
+  protocol: {name: gram}
+  kernel: {name: rbf, gamma: 0.03}
+  learner: {name: svc, C: 10}
+`
+
+// Two files whose rows are in other orders, each without a tenth of them: exactly
+// the rows that are in both are aligned, and everything is as with one file.
+func TestGramOfFiles(t *testing.T) {
+	folder := os.Getenv(source.Variable)
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "breast-cancer")); err != nil {
+		if os.Getenv("MERCER_REQUIRE_DATA") == "1" {
+			t.Fatalf("MERCER_REQUIRE_DATA=1: %v", err)
+		}
+		t.Skipf("%v; set %s to the data folder", err, source.Variable)
+	}
+	j, err := job.Parse("job.yaml", []byte(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runAndCompare(t, j, func(name string, d job.Data) (*dataset.Set, error) {
+		return source.New(folder).Load(name, source.Columns{Label: d.Label, ID: d.ID})
+	})
+	if r.Exact == nil || !*r.Exact || r.Metrics["accuracy"] < 0.95 {
+		t.Errorf("%v, exact %v", r.Metrics, r.Exact)
 	}
 }
 

@@ -49,8 +49,11 @@ func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 	if len(holders) < 2 || len(holders) > MaxHolders {
 		return Params{}, fmt.Errorf("gram: %d holders of columns; there must be 2 to %d", len(holders), MaxHolders)
 	}
-	if training < 1 || heldOut < 0 || training+heldOut > MaxRows {
-		return Params{}, fmt.Errorf("gram: %d training and %d held-out rows; there must be a training row, and at most %d in all", training, heldOut, MaxRows)
+	if training < 1 || heldOut < 0 {
+		return Params{}, fmt.Errorf("gram: %d training and %d held-out rows; there must be a training row", training, heldOut)
+	}
+	if training+heldOut > MaxRows {
+		return Params{}, fmt.Errorf("gram: %d rows, of which an exact matrix can have %d; bring fewer", training+heldOut, MaxRows)
 	}
 	whole := true
 	for i, h := range holders {
