@@ -88,8 +88,11 @@ func pooledRows(r *stage.Result) int {
 }
 
 func describeProtocol(p job.Protocol) string {
-	if p.Name == job.Moments {
+	switch p.Name {
+	case job.Moments:
 		return fmt.Sprintf("%s, %d directions, mode %s", p.Name, p.Directions, p.Mode)
+	case job.Gram:
+		return fmt.Sprintf("%s, mode %s", p.Name, p.Mode)
 	}
 	return fmt.Sprintf("%s, encoder %s, wire %s, mode %s", p.Name, p.Encoder, p.Wire, p.Mode)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // columns is the small job by columns.
@@ -45,6 +46,9 @@ func TestCrashOfGram(t *testing.T) {
 	}
 	if ids := w.aligned("north"); len(ids) != done.Result.Training+done.Result.HeldOut || !slices.Equal(ids, w.aligned("east")) {
 		t.Errorf("north keeps the order %v, east %v", ids, w.aligned("east"))
+	}
+	if b, err := w.members[hub].boss.Download(done.ID); session.CodeOf(err) != session.CodeBadInput || b != nil {
+		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
 	w.diesAndEndsTheSame(j, done, []death{
 		{hub, 1, "send psi/Common"}, {hub, 2, "put report"}, {hub, 1, "send secagg/Survivors"}, {hub, 3, "put report"}, {hub, 1, "send control/Closing"},

@@ -13,7 +13,10 @@ type Protocol struct {
 	// Directions is the number of random features of moments: cosines and sines
 	// of half as many directions.
 	Directions int
-	Classes    []string // moments: all classes, in the order of the decisions
+	// MaxIDs is how many ids each holder of columns may bring to the alignment: so
+	// many it can look for in the others' tables.
+	MaxIDs  int
+	Classes []string // moments: all classes, in the order of the decisions
 
 	// Of a crowd: see protocol/secagg, and stage.Crowd for the last two.
 	Adversary Adversary
@@ -103,6 +106,7 @@ func (p *Protocol) section() *section {
 		{key: "decoys", value: whole{&p.Decoys}},
 		{key: "omitted", value: alsoZero{number{&p.Omitted}, p.isPaperCrowd}},
 		{key: "directions", value: whole{&p.Directions}},
+		{key: "max_ids", value: whole{&p.MaxIDs}},
 		{key: "classes", value: words{&p.Classes}},
 		{key: "bins", value: whole{&p.Bins}},
 		{key: "hashes", value: whole{&p.Hashes}},
@@ -119,7 +123,7 @@ func (n ProtocolName) parameters() []string {
 	case Moments:
 		return []string{"mode", "directions", "classes"}
 	case Gram:
-		return []string{"mode"}
+		return []string{"mode", "max_ids"}
 	case FedCFK:
 		return append(crowdKeys(), "mode")
 	case SecVM:
@@ -129,7 +133,7 @@ func (n ProtocolName) parameters() []string {
 }
 
 func (p *Protocol) finish(in *place) error {
-	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "classes"}, crowdKeys(), secvmKeys()) {
+	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "max_ids", "classes"}, crowdKeys(), secvmKeys()) {
 		if in.given(key) && !slices.Contains(p.Name.parameters(), key) {
 			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
 		}

@@ -17,8 +17,20 @@ func (p *Protocol) finishGram(in *place) error {
 		return in.refuse("mode", "protocol gram has no mode paper; remove it")
 	}
 	p.Mode = Hardened
+	if in.given("max_ids") && (p.MaxIDs < 1 || p.MaxIDs > mostIDs) {
+		return in.refuse("max_ids", "max_ids is %d; write how many rows a party may bring, from 1 to %d", p.MaxIDs, mostIDs)
+	}
+	if !in.given("max_ids") {
+		p.MaxIDs = defaultMaxIDs
+	}
 	return nil
 }
+
+// Bounds on what a party may bring to the alignment; see protocol/psi.
+const (
+	defaultMaxIDs = 1 << 20
+	mostIDs       = 1 << 22
+)
 
 // finishVertical checks that the protocol and the partition cut the same way,
 // and what goes with columns in this version.

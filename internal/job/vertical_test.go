@@ -27,7 +27,7 @@ func TestVertical(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !j.Protocol.Name.Vertical() || j.Protocol.Mode != Hardened || j.Data.Partition.By != Columns || j.Simulable() != nil || j.Deployable() != nil {
+	if !j.Protocol.Name.Vertical() || j.Protocol.Mode != Hardened || j.Protocol.MaxIDs != 1<<20 || j.Data.Partition.By != Columns || j.Simulable() != nil || j.Deployable() != nil {
 		t.Errorf("%+v", j)
 	}
 	if j, err = Parse("job.yaml", []byte(sourced)); err != nil {
@@ -52,6 +52,9 @@ func TestBadVerticalJobs(t *testing.T) {
 		{"sources without ids", sourced, "id: id, ", "", "job.yaml:5: rows of several sources belong together by their ids; add id: and the name of their column"},
 		{"sources with parties", sourced, "{by: columns}", "{by: columns, parties: [guest, host]}", "job.yaml:5: sources already names the parties; write partition: {by: columns}"},
 		{"paper", vertical, "gram", "gram, mode: paper", "job.yaml:6: protocol gram has no mode paper; remove it"},
+		{"no ids", vertical, "gram", "gram, max_ids: 0", "job.yaml:6: max_ids is 0; write how many rows a party may bring, from 1 to 4194304"},
+		{"many ids", vertical, "gram", "gram, max_ids: 4194305", "job.yaml:6: max_ids is 4194305; write how many rows a party may bring, from 1 to 4194304"},
+		{"ids of rows", strings.Replace(vertical, "by: columns", "by: rows", 1), "gram", "okra, max_ids: 5", "job.yaml:6: protocol okra has no max_ids; remove it"},
 		{"encoder", vertical, "gram", "gram, encoder: haar", "job.yaml:6: protocol gram has no encoder; remove it"},
 		{"test source", vertical, "label: label", "label: label, test: {source: other}", "job.yaml:5: held-out rows of a source of their own are not in this version of protocol gram; use test: {fraction: 0.25} or {every: 10}"},
 		{"prediction", vertical, "  protocol:", "  prediction: open\n  protocol:", "job.yaml:6: protocol gram keeps predictions closed in this version; hold rows out to have them predicted, and remove prediction"},

@@ -16,6 +16,9 @@ type Policy struct {
 	Kernels    []string `yaml:"kernels,omitempty"`
 	Learners   []string `yaml:"learners,omitempty"`
 	MinParties int      `yaml:"min_parties,omitempty"` // 0 means 2
+	// MaxIDs bounds the ids that a job by columns lets each party look for in the
+	// others' tables; 0 leaves it to the job.
+	MaxIDs int `yaml:"max_ids,omitempty"`
 	// OpenPrediction allows jobs that keep the encoder's secret here after
 	// their result, so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
@@ -43,6 +46,9 @@ func (p Policy) Check(j *job.Job, parties int) error {
 		if len(p.Kernels) > 0 && !slices.Contains(p.Kernels, string(k.Name)) {
 			return refuse("kernel %q is not among those this party allows", k.Name)
 		}
+	}
+	if j.Protocol.Name.Vertical() && p.MaxIDs > 0 && j.Protocol.MaxIDs > p.MaxIDs {
+		return refuse("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", j.Protocol.MaxIDs, p.MaxIDs)
 	}
 	if least := max(p.MinParties, 2); parties < least {
 		return refuse("the job has %d parties, this party asks for %d or more", parties, least)

@@ -39,6 +39,11 @@ func TestPolicy(t *testing.T) {
 	open := parse(t, "minmax", "{name: okra}", "open")
 	grid := parse(t, "minmax", "{name: okra}", "closed")
 	grid.Grid = job.Grid{Kernels: []job.Kernel{grid.Kernel, {Name: job.Linear}}, Learners: []job.Learner{grid.Learner}}
+	vertical := parse(t, "minmax", "{name: okra}", "closed")
+	vertical.Data.Partition.By, vertical.Protocol = job.Columns, job.Protocol{Name: job.Gram}
+	if err := vertical.Validate(); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name    string
 		policy  Policy
@@ -47,6 +52,10 @@ func TestPolicy(t *testing.T) {
 		want    string // "" allows
 	}{
 		{"nothing said", Policy{}, hardened, 3, ""},
+		{"as many ids as the job says", Policy{}, vertical, 3, ""},
+		{"enough ids", Policy{MaxIDs: 1 << 20}, vertical, 3, ""},
+		{"fewer ids", Policy{MaxIDs: 1000}, vertical, 3, "the job lets each party look for 1048576 ids, this party allows 1000; lower the protocol's max_ids"},
+		{"ids of rows", Policy{MaxIDs: 1000}, hardened, 3, ""},
 		{"protocol in the list", Policy{Protocols: []string{"moments", "okra"}}, hardened, 3, ""},
 		{"protocol", Policy{Protocols: []string{"moments"}}, hardened, 3, `protocol "okra" is not among those this party allows`},
 		{"mode, nothing said", Policy{}, paper, 3, `mode "paper" is not among those this party allows`},

@@ -130,7 +130,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 	}{{"wdbc", "minmax", 2}, {"wdbc", "standard", 3}, {"wdbc", "none", 5}, {"digits", "none", 3}} {
 		t.Run(fmt.Sprintf("%s/%s/%d", c.set, c.scale, c.parties), func(t *testing.T) {
 			j := gramJob(t, names[:c.parties], c.scale, "svc")
-			set := numbered(t, c.set).Subset(every(0, 300))
+			set := numbered(t, c.set).Subset(every(0, 200))
 			f := runStages(t, j, shareColumns(t, j, set))
 			want := fixedPoint(t, j, f, set)
 			task := f.server.task()
@@ -163,7 +163,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 					common++
 				}
 			}
-			if len(ids) != common || common == 300 {
+			if len(ids) != common || common == 200 {
 				t.Errorf("%d rows are aligned, %d are common to all", len(ids), common)
 			}
 			for name, p := range f.parties {

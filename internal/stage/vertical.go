@@ -16,15 +16,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// maxIDs is how many rows a party may bring.
-const maxIDs = 1 << 20
-
 // alignStages begin every job between holders of columns: the parties end with
 // the same rows in the same order, which the coordinator does not know, and tell
 // each other and the coordinator what they bring. usable, if not nil, says what
 // the protocol that follows cannot do with it.
-func alignStages(c Cast, usable func(declared) error) ([]Stage, error) {
-	params, err := psi.NewParams(psi.Spec{MaxIDs: maxIDs})
+func alignStages(j *job.Job, c Cast, usable func(declared) error) ([]Stage, error) {
+	params, err := psi.NewParams(psi.Spec{MaxIDs: j.Protocol.MaxIDs})
 	if err != nil {
 		return nil, err
 	}
