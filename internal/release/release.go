@@ -45,7 +45,7 @@ type Row [16]byte
 // New describes the release of a table that has ids to the named peers; of kind
 // IDs nothing but the ids.
 func New(kind Kind, job string, peers []string, scale string, set *dataset.Set) Release {
-	r := Release{Kind: kind, Job: job, Peers: slices.Sorted(slices.Values(peers)), Scale: scale}
+	r := Release{Kind: kind, Job: job, Peers: slices.Sorted(slices.Values(peers))}
 	order := make([]int, len(set.IDs))
 	rows := make([]Row, len(set.IDs))
 	for i, id := range set.IDs {
@@ -57,7 +57,7 @@ func New(kind Kind, job string, peers []string, scale string, set *dataset.Set) 
 		r.Rows = append(r.Rows, rows[i])
 	}
 	if kind == Products {
-		r.Columns = columnsOf(set, order)
+		r.Scale, r.Columns = scale, columnsOf(set, order)
 	}
 	return r
 }

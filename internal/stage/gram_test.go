@@ -291,12 +291,16 @@ func TestVerticalTablesThatAreRefused(t *testing.T) {
 	unnumbered.IDs, unlabelled.Labels = nil, nil
 	twice.IDs = slices.Clone(set.IDs)
 	twice.IDs[7] = twice.IDs[3]
+	long := *set
+	long.Labels = slices.Clone(set.Labels)
+	long.Labels[2] = strings.Repeat("x", 1025)
 	for want, c := range map[string]struct {
 		self string
 		set  *dataset.Set
 	}{
 		"has no ids by which its rows belong": {"host", &unnumbered},
 		"rows 4 and 8 have the same id":       {"host", &twice},
+		"the label of row 3 has 1025 bytes":   {"guest", &long},
 		`no column "label"`:                   {"guest", &unlabelled},
 	} {
 		if _, err := NewParty(j, c.self, Table{Set: c.set}); err == nil || !strings.Contains(err.Error(), want) {

@@ -3,6 +3,7 @@ package stage
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -42,6 +43,11 @@ func ownColumns(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error)
 	if !j.Labels(self) {
 		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
 	}
+	for i, label := range set.Labels {
+		if len(label) > maxLabelBytes {
+			return nil, fmt.Errorf("%s: the label of row %d has %d bytes; at most %d are allowed", set.Name, i+1, len(label), maxLabelBytes)
+		}
+	}
 	return labelled(j, set)
 }
 
@@ -71,7 +77,7 @@ func (p *Party) align(order []int, key [32]byte) error {
 		return session.BadInput(err)
 	}
 	rows := make([]int, 0, len(order))
-	for _, i := range append(train, test...) {
+	for _, i := range slices.Concat(train, test) {
 		rows = append(rows, order[i])
 	}
 	p.split.Set = p.vertical.table.Subset(rows)

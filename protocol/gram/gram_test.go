@@ -115,6 +115,42 @@ func TestMatrixIsThePooledOne(t *testing.T) {
 	}
 }
 
+// The attack that parties keep a ledger for: two sums over the same rows, with and
+// without one column, give that column up to its sign.
+func TestAttackOneColumnLess(t *testing.T) {
+	host := Holder{3, 2, false}
+	guest := Holder{2, 2, false}
+	less := Holder{2, 2, false}
+	all := table(1, 40, host)
+	without := linalg.New[float64](40, 2)
+	for i := range 40 {
+		copy(without.Row(i), all.Row(i)[:2])
+	}
+	sum := func(h Holder, rows linalg.Matrix[float64]) (Params, linalg.Matrix[float64]) {
+		p, err := NewParams([]Holder{guest, h}, 40, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dot, err := p.Matrix(add([]*Part{first(p.Part(table(0, 40, guest), 0)), first(p.Part(rows, 1))}, p.Groups()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, dot
+	}
+	p, with := sum(host, all)
+	_, rest := sum(less, without)
+	pivot := math.Sqrt(with.Row(5)[5] - rest.Row(5)[5])
+	for i := range 40 {
+		got := (with.Row(5)[i] - rest.Row(5)[i]) / pivot
+		if all.Row(5)[2] < 0 {
+			got = -got
+		}
+		if math.Abs(got-all.Row(i)[2]) > 40*math.Ldexp(1, -p.Scale()) {
+			t.Errorf("row %d is taken for %v, it is %v", i, got, all.Row(i)[2])
+		}
+	}
+}
+
 // The proof: no entry of a part is beyond its holder's bound, the bounds add up
 // to what float64 holds, and q parts with offsets fit a word.
 func TestNothingWraps(t *testing.T) {
