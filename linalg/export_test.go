@@ -69,3 +69,17 @@ func RoundTurnsOn(p Path, dst []byte, turns []float64, bits int) { roundTurnsOn(
 func WavesOn(p Path, cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	return wavesOn(p, cosines, sines, words, bits, amplitude)
 }
+
+func PickRowsOn(p Path, to, from []float64, places []uint16) { pickRowsOn(p, to, from, places) }
+
+func PlaceRowsOn(p Path, to, from []float64, places []uint16, signs []int8, scale float64) {
+	placeRowsOn(p, to, from, places, signs, scale)
+}
+
+func TurnRowsOn(p Path, x []float64, signs []int8, scale float64) { turnRowsOn(p, x, signs, scale) }
+
+func CopyStripsOn(p Path, n int, to []float64, toDistance int, from []float64, fromDistance int) {
+	copyStripsOn(p, n, to, toDistance, from, fromDistance)
+}
+
+func FWHTColumnsOn(p Path, to, from []float64, q int) { fwhtColumnsOn(p, to, from, q) }

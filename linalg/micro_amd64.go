@@ -78,6 +78,31 @@ func rational64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float
 //go:noescape
 func reflect64AVX512(k int, x []float64, v []float64, beta0 float64, beta1 float64, across float64)
 
+// pickRowsAVX512 sets n rows of 8 values to the rows of from at the places; n is positive.
+//
+//go:noescape
+func pickRowsAVX512(n int, to []float64, from []float64, places []uint16)
+
+// placeRowsAVX512 sets the rows of to at the places to scale times the n rows of from, or -scale where the place's sign is below 0; n is positive.
+//
+//go:noescape
+func placeRowsAVX512(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
+
+// turnRowsAVX512 multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0; n is positive.
+//
+//go:noescape
+func turnRowsAVX512(n int, x []float64, signs []int8, scale float64)
+
+// copyStripsAVX512 copies n strips of 64 values whose beginnings lie apart; n is positive.
+//
+//go:noescape
+func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
+
+// neighboursAVX512 does three levels of the columns of each of n times 8 rows of 8 values; n is positive.
+//
+//go:noescape
+func neighboursAVX512(n int, x []float64)
+
 // polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
 //
 //go:noescape
@@ -229,6 +254,31 @@ func rational64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64
 //
 //go:noescape
 func reflect64AVX2(k int, x []float64, v []float64, beta0 float64, beta1 float64, across float64)
+
+// pickRowsAVX2 sets n rows of 8 values to the rows of from at the places; n is positive.
+//
+//go:noescape
+func pickRowsAVX2(n int, to []float64, from []float64, places []uint16)
+
+// placeRowsAVX2 sets the rows of to at the places to scale times the n rows of from, or -scale where the place's sign is below 0; n is positive.
+//
+//go:noescape
+func placeRowsAVX2(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
+
+// turnRowsAVX2 multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0; n is positive.
+//
+//go:noescape
+func turnRowsAVX2(n int, x []float64, signs []int8, scale float64)
+
+// copyStripsAVX2 copies n strips of 64 values whose beginnings lie apart; n is positive.
+//
+//go:noescape
+func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
+
+// neighboursAVX2 does three levels of the columns of each of n times 8 rows of 8 values; n is positive.
+//
+//go:noescape
+func neighboursAVX2(n int, x []float64)
 
 // polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 4.
 //

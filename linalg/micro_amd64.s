@@ -3065,6 +3065,176 @@ changedone:
 	VZEROUPPER
 	RET
 
+// func pickRowsAVX512(n int, to []float64, from []float64, places []uint16)
+// Requires: AVX, AVX512F
+TEXT ·pickRowsAVX512(SB), NOSPLIT, $0-80
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ from_base+32(FP), DX
+	MOVQ places_base+56(FP), BX
+
+turn:
+	MOVWQZX (BX), SI
+	ANDQ    $0x00000fff, SI
+	SHLQ    $0x06, SI
+	VMOVUPD (DX)(SI*1), Z0
+	VMOVUPD Z0, (CX)
+	ADDQ    $0x02, BX
+	ADDQ    $0x40, CX
+	DECQ    AX
+	JNZ     turn
+	VZEROUPPER
+	RET
+
+// func placeRowsAVX512(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
+// Requires: AVX, AVX512F
+TEXT ·placeRowsAVX512(SB), NOSPLIT, $0-112
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+56(FP), BX
+	MOVQ         signs_base+80(FP), SI
+	VBROADCASTSD scale+104(FP), Z0
+	VMOVUPD      sign64<>+0(SB), Z1
+
+turn:
+	MOVWQZX      (BX), DI
+	ANDQ         $0x00000fff, DI
+	MOVBQSX      (SI)(DI*1), R8
+	VMOVQ        R8, X2
+	VPBROADCASTQ X2, Z2
+	VPANDQ       Z1, Z2, Z2
+	SHLQ         $0x06, DI
+	VPXORQ       (DX), Z2, Z2
+	VMULPD       Z0, Z2, Z2
+	VMOVUPD      Z2, (CX)(DI*1)
+	ADDQ         $0x02, BX
+	ADDQ         $0x40, DX
+	DECQ         AX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func turnRowsAVX512(n int, x []float64, signs []int8, scale float64)
+// Requires: AVX, AVX512F
+TEXT ·turnRowsAVX512(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         x_base+8(FP), CX
+	MOVQ         signs_base+32(FP), DX
+	VBROADCASTSD scale+56(FP), Z0
+	VMOVUPD      sign64<>+0(SB), Z1
+
+turn:
+	MOVBQSX      (DX), BX
+	VMOVQ        BX, X2
+	VPBROADCASTQ X2, Z2
+	VPANDQ       Z1, Z2, Z2
+	VPXORQ       (CX), Z2, Z2
+	VMULPD       Z0, Z2, Z2
+	VMOVUPD      Z2, (CX)
+	ADDQ         $0x01, DX
+	ADDQ         $0x40, CX
+	DECQ         AX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·copyStripsAVX512(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
+	SHLQ $0x03, DX
+	SHLQ $0x03, SI
+
+turn:
+	PREFETCHT1 512(BX)
+	PREFETCHT1 576(BX)
+	PREFETCHT1 640(BX)
+	PREFETCHT1 704(BX)
+	PREFETCHT1 768(BX)
+	PREFETCHT1 832(BX)
+	PREFETCHT1 896(BX)
+	PREFETCHT1 960(BX)
+	VMOVUPD    (BX), Z0
+	VMOVUPD    Z0, (CX)
+	VMOVUPD    64(BX), Z0
+	VMOVUPD    Z0, 64(CX)
+	VMOVUPD    128(BX), Z0
+	VMOVUPD    Z0, 128(CX)
+	VMOVUPD    192(BX), Z0
+	VMOVUPD    Z0, 192(CX)
+	VMOVUPD    256(BX), Z0
+	VMOVUPD    Z0, 256(CX)
+	VMOVUPD    320(BX), Z0
+	VMOVUPD    Z0, 320(CX)
+	VMOVUPD    384(BX), Z0
+	VMOVUPD    Z0, 384(CX)
+	VMOVUPD    448(BX), Z0
+	VMOVUPD    Z0, 448(CX)
+	ADDQ       DX, CX
+	ADDQ       SI, BX
+	DECQ       AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func neighboursAVX512(n int, x []float64)
+// Requires: AVX, AVX512F
+TEXT ·neighboursAVX512(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), CX
+
+turn:
+	VMOVUPD (CX), Z0
+	VMOVUPD 64(CX), Z1
+	VMOVUPD 128(CX), Z2
+	VMOVUPD 192(CX), Z3
+	VMOVUPD 256(CX), Z4
+	VMOVUPD 320(CX), Z5
+	VMOVUPD 384(CX), Z6
+	VMOVUPD 448(CX), Z7
+	VADDPD  Z4, Z0, Z8
+	VSUBPD  Z4, Z0, Z4
+	VADDPD  Z5, Z1, Z0
+	VSUBPD  Z5, Z1, Z5
+	VADDPD  Z6, Z2, Z1
+	VSUBPD  Z6, Z2, Z6
+	VADDPD  Z7, Z3, Z2
+	VSUBPD  Z7, Z3, Z7
+	VADDPD  Z1, Z8, Z3
+	VSUBPD  Z1, Z8, Z1
+	VADDPD  Z2, Z0, Z8
+	VSUBPD  Z2, Z0, Z2
+	VADDPD  Z6, Z4, Z0
+	VSUBPD  Z6, Z4, Z6
+	VADDPD  Z7, Z5, Z4
+	VSUBPD  Z7, Z5, Z7
+	VADDPD  Z8, Z3, Z5
+	VSUBPD  Z8, Z3, Z8
+	VADDPD  Z2, Z1, Z3
+	VSUBPD  Z2, Z1, Z2
+	VADDPD  Z4, Z0, Z1
+	VSUBPD  Z4, Z0, Z4
+	VADDPD  Z7, Z6, Z0
+	VSUBPD  Z7, Z6, Z7
+	VMOVUPD Z5, (CX)
+	VMOVUPD Z8, 64(CX)
+	VMOVUPD Z3, 128(CX)
+	VMOVUPD Z2, 192(CX)
+	VMOVUPD Z1, 256(CX)
+	VMOVUPD Z4, 320(CX)
+	VMOVUPD Z0, 384(CX)
+	VMOVUPD Z7, 448(CX)
+	ADDQ    $0x00000200, CX
+	DECQ    AX
+	JNZ     turn
+	VZEROUPPER
+	RET
+
 // func polynomial64AVX512(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
 // Requires: AVX, AVX512F
 TEXT ·polynomial64AVX512(SB), NOSPLIT, $0-80
@@ -5775,6 +5945,240 @@ changerest:
 	VMOVUPD      Y0, 96(AX)
 
 changedone:
+	VZEROUPPER
+	RET
+
+// func pickRowsAVX2(n int, to []float64, from []float64, places []uint16)
+// Requires: AVX
+TEXT ·pickRowsAVX2(SB), NOSPLIT, $0-80
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ from_base+32(FP), DX
+	MOVQ places_base+56(FP), BX
+
+turn:
+	MOVWQZX (BX), SI
+	ANDQ    $0x00000fff, SI
+	SHLQ    $0x06, SI
+	VMOVUPD (DX)(SI*1), Y0
+	VMOVUPD Y0, (CX)
+	VMOVUPD 32(DX)(SI*1), Y0
+	VMOVUPD Y0, 32(CX)
+	ADDQ    $0x02, BX
+	ADDQ    $0x40, CX
+	DECQ    AX
+	JNZ     turn
+	VZEROUPPER
+	RET
+
+// func placeRowsAVX2(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
+// Requires: AVX, AVX2
+TEXT ·placeRowsAVX2(SB), NOSPLIT, $0-112
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+56(FP), BX
+	MOVQ         signs_base+80(FP), SI
+	VBROADCASTSD scale+104(FP), Y0
+	VMOVUPD      sign64<>+0(SB), Y1
+
+turn:
+	MOVWQZX      (BX), DI
+	ANDQ         $0x00000fff, DI
+	MOVBQSX      (SI)(DI*1), R8
+	VMOVQ        R8, X2
+	VPBROADCASTQ X2, Y2
+	VPAND        Y1, Y2, Y2
+	SHLQ         $0x06, DI
+	VPXOR        (DX), Y2, Y3
+	VMULPD       Y0, Y3, Y3
+	VMOVUPD      Y3, (CX)(DI*1)
+	VPXOR        32(DX), Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      Y2, 32(CX)(DI*1)
+	ADDQ         $0x02, BX
+	ADDQ         $0x40, DX
+	DECQ         AX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func turnRowsAVX2(n int, x []float64, signs []int8, scale float64)
+// Requires: AVX, AVX2
+TEXT ·turnRowsAVX2(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         x_base+8(FP), CX
+	MOVQ         signs_base+32(FP), DX
+	VBROADCASTSD scale+56(FP), Y0
+	VMOVUPD      sign64<>+0(SB), Y1
+
+turn:
+	MOVBQSX      (DX), BX
+	VMOVQ        BX, X2
+	VPBROADCASTQ X2, Y2
+	VPAND        Y1, Y2, Y2
+	VPXOR        (CX), Y2, Y3
+	VMULPD       Y0, Y3, Y3
+	VMOVUPD      Y3, (CX)
+	VPXOR        32(CX), Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	VMOVUPD      Y2, 32(CX)
+	ADDQ         $0x01, DX
+	ADDQ         $0x40, CX
+	DECQ         AX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
+// Requires: AVX, MMX+
+TEXT ·copyStripsAVX2(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	MOVQ from_base+40(FP), BX
+	MOVQ fromDistance+64(FP), SI
+	SHLQ $0x03, DX
+	SHLQ $0x03, SI
+
+turn:
+	PREFETCHT1 512(BX)
+	PREFETCHT1 576(BX)
+	PREFETCHT1 640(BX)
+	PREFETCHT1 704(BX)
+	PREFETCHT1 768(BX)
+	PREFETCHT1 832(BX)
+	PREFETCHT1 896(BX)
+	PREFETCHT1 960(BX)
+	VMOVUPD    (BX), Y0
+	VMOVUPD    Y0, (CX)
+	VMOVUPD    32(BX), Y0
+	VMOVUPD    Y0, 32(CX)
+	VMOVUPD    64(BX), Y0
+	VMOVUPD    Y0, 64(CX)
+	VMOVUPD    96(BX), Y0
+	VMOVUPD    Y0, 96(CX)
+	VMOVUPD    128(BX), Y0
+	VMOVUPD    Y0, 128(CX)
+	VMOVUPD    160(BX), Y0
+	VMOVUPD    Y0, 160(CX)
+	VMOVUPD    192(BX), Y0
+	VMOVUPD    Y0, 192(CX)
+	VMOVUPD    224(BX), Y0
+	VMOVUPD    Y0, 224(CX)
+	VMOVUPD    256(BX), Y0
+	VMOVUPD    Y0, 256(CX)
+	VMOVUPD    288(BX), Y0
+	VMOVUPD    Y0, 288(CX)
+	VMOVUPD    320(BX), Y0
+	VMOVUPD    Y0, 320(CX)
+	VMOVUPD    352(BX), Y0
+	VMOVUPD    Y0, 352(CX)
+	VMOVUPD    384(BX), Y0
+	VMOVUPD    Y0, 384(CX)
+	VMOVUPD    416(BX), Y0
+	VMOVUPD    Y0, 416(CX)
+	VMOVUPD    448(BX), Y0
+	VMOVUPD    Y0, 448(CX)
+	VMOVUPD    480(BX), Y0
+	VMOVUPD    Y0, 480(CX)
+	ADDQ       DX, CX
+	ADDQ       SI, BX
+	DECQ       AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func neighboursAVX2(n int, x []float64)
+// Requires: AVX
+TEXT ·neighboursAVX2(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), CX
+
+turn:
+	VMOVUPD (CX), Y0
+	VMOVUPD 64(CX), Y1
+	VMOVUPD 128(CX), Y2
+	VMOVUPD 192(CX), Y3
+	VMOVUPD 256(CX), Y4
+	VMOVUPD 320(CX), Y5
+	VMOVUPD 384(CX), Y6
+	VMOVUPD 448(CX), Y7
+	VADDPD  Y4, Y0, Y8
+	VSUBPD  Y4, Y0, Y4
+	VADDPD  Y5, Y1, Y0
+	VSUBPD  Y5, Y1, Y5
+	VADDPD  Y6, Y2, Y1
+	VSUBPD  Y6, Y2, Y6
+	VADDPD  Y7, Y3, Y2
+	VSUBPD  Y7, Y3, Y7
+	VADDPD  Y1, Y8, Y3
+	VSUBPD  Y1, Y8, Y1
+	VADDPD  Y2, Y0, Y8
+	VSUBPD  Y2, Y0, Y2
+	VADDPD  Y6, Y4, Y0
+	VSUBPD  Y6, Y4, Y6
+	VADDPD  Y7, Y5, Y4
+	VSUBPD  Y7, Y5, Y7
+	VADDPD  Y8, Y3, Y5
+	VSUBPD  Y8, Y3, Y8
+	VADDPD  Y2, Y1, Y3
+	VSUBPD  Y2, Y1, Y2
+	VADDPD  Y4, Y0, Y1
+	VSUBPD  Y4, Y0, Y4
+	VADDPD  Y7, Y6, Y0
+	VSUBPD  Y7, Y6, Y7
+	VMOVUPD Y5, (CX)
+	VMOVUPD Y8, 64(CX)
+	VMOVUPD Y3, 128(CX)
+	VMOVUPD Y2, 192(CX)
+	VMOVUPD Y1, 256(CX)
+	VMOVUPD Y4, 320(CX)
+	VMOVUPD Y0, 384(CX)
+	VMOVUPD Y7, 448(CX)
+	VMOVUPD 32(CX), Y0
+	VMOVUPD 96(CX), Y1
+	VMOVUPD 160(CX), Y2
+	VMOVUPD 224(CX), Y3
+	VMOVUPD 288(CX), Y4
+	VMOVUPD 352(CX), Y5
+	VMOVUPD 416(CX), Y6
+	VMOVUPD 480(CX), Y7
+	VADDPD  Y4, Y0, Y8
+	VSUBPD  Y4, Y0, Y4
+	VADDPD  Y5, Y1, Y0
+	VSUBPD  Y5, Y1, Y5
+	VADDPD  Y6, Y2, Y1
+	VSUBPD  Y6, Y2, Y6
+	VADDPD  Y7, Y3, Y2
+	VSUBPD  Y7, Y3, Y7
+	VADDPD  Y1, Y8, Y3
+	VSUBPD  Y1, Y8, Y1
+	VADDPD  Y2, Y0, Y8
+	VSUBPD  Y2, Y0, Y2
+	VADDPD  Y6, Y4, Y0
+	VSUBPD  Y6, Y4, Y6
+	VADDPD  Y7, Y5, Y4
+	VSUBPD  Y7, Y5, Y7
+	VADDPD  Y8, Y3, Y5
+	VSUBPD  Y8, Y3, Y8
+	VADDPD  Y2, Y1, Y3
+	VSUBPD  Y2, Y1, Y2
+	VADDPD  Y4, Y0, Y1
+	VSUBPD  Y4, Y0, Y4
+	VADDPD  Y7, Y6, Y0
+	VSUBPD  Y7, Y6, Y7
+	VMOVUPD Y5, 32(CX)
+	VMOVUPD Y8, 96(CX)
+	VMOVUPD Y3, 160(CX)
+	VMOVUPD Y2, 224(CX)
+	VMOVUPD Y1, 288(CX)
+	VMOVUPD Y4, 352(CX)
+	VMOVUPD Y0, 416(CX)
+	VMOVUPD Y7, 480(CX)
+	ADDQ    $0x00000200, CX
+	DECQ    AX
+	JNZ     turn
 	VZEROUPPER
 	RET
 

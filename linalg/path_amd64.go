@@ -87,6 +87,16 @@ func butterflies32(p Path) butterflies[float32] {
 	return portableButterflies[float32]()
 }
 
+func abreastOf(p Path) abreast {
+	switch p {
+	case AVX512:
+		return abreast{pickRowsAVX512, placeRowsAVX512, turnRowsAVX512, copyStripsAVX512, neighboursAVX512}
+	case AVX2:
+		return abreast{pickRowsAVX2, placeRowsAVX2, turnRowsAVX2, copyStripsAVX2, neighboursAVX2}
+	}
+	return portableAbreast
+}
+
 func reflector(p Path) func(k int, x, v []float64, beta0, beta1, across float64) {
 	switch p {
 	case AVX512:

@@ -14,6 +14,8 @@ func elementwise32(Path) elementwise[float32] { return portableElementwise[float
 func butterflies64(Path) butterflies[float64] { return portableButterflies[float64]() }
 func butterflies32(Path) butterflies[float32] { return portableButterflies[float32]() }
 
+func abreastOf(Path) abreast { return portableAbreast }
+
 func reflector(Path) func(k int, x, v []float64, beta0, beta1, across float64) {
 	return reflectPortable
 }

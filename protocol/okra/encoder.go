@@ -69,8 +69,9 @@ func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 // NewEncoder returns the encoder that the parameters name. It refuses widths
 // beyond [MaxFeatures], and beyond [MaxHaarWidth] for encoder haar.
 //
-// Memory of an Encoder: hadamard at most 6 (rounds+1) (f+k) bytes (while it is
-// made, 10 (f+k) more) and one row per core; haar 1 KiB (f+k) and a second copy
+// Memory of an Encoder: hadamard at most 7 (rounds+1) (f+k) bytes (while it is
+// made, 10 (f+k) more) and per core one row, or 17 of those that are encoded
+// abreast, with f+k between 2^15 and 5 2^17; haar 1 KiB (f+k) and a second copy
 // of dst during Encode; block 8 (f+k) bytes and, per core, one row and one frame
 // (about 500 KiB) during Encode.
 func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
@@ -82,6 +83,9 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 		return newHaar(p.stream(epoch, f, k), f, k), nil
 	case Block:
 		return newBlock(p.stream(epoch, f, k), p.spec.BlockWidth, f, k), nil
+	}
+	if window := windowOf(f + k); isWide(f+k, window) {
+		return newWide(p.stream(epoch, f, k)(), p.spec.Rounds, f+k, window), nil
 	}
 	return newHadamard(p.stream(epoch, f, k)(), p.spec.Rounds, f, k), nil
 }

@@ -25,8 +25,11 @@ type hadamard struct {
 	between       [][]int8 // for each round: signs of the last window
 }
 
+// windowOf returns the largest power of two in the width.
+func windowOf(width int) int { return 1 << (bits.Len(uint(width)) - 1) }
+
 func newHadamard(s *prg.Stream, rounds, f, k int) *hadamard {
-	h := &hadamard{width: f + k, window: 1 << (bits.Len(uint(f+k)) - 1)}
+	h := &hadamard{width: f + k, window: windowOf(f + k)}
 	for range rounds + 1 {
 		h.layers = append(h.layers, newLayer(s, h.width))
 	}

@@ -43,6 +43,11 @@ func writeMicro() {
 		u.ofDistances(numbers[u.size])
 		if u.size == 8 {
 			u.reflect()
+			u.pickRows()
+			u.placeRows(numbers[u.size].sign)
+			u.turnRows(numbers[u.size].sign)
+			u.copyStrips()
+			u.neighbours()
 		}
 		u.polynomialKernel(numbers[u.size])
 	}
