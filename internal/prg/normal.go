@@ -1,6 +1,9 @@
 package prg
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // The ziggurat of Marsaglia and Tsang (J. Stat. Software 5(8), 2000) for the
 // density exp(-x^2/2), x >= 0: 256 strips of equal area, the lowest of which
@@ -60,6 +63,42 @@ func (s *Stream) NormFloat64() float64 {
 		}
 		return math.Float64frombits(math.Float64bits(x) | (u>>8&1)<<63)
 	}
+}
+
+// Normals fills dst with what as many calls of NormFloat64 would return, faster:
+// it takes no more of the keystream at a time than they need with some to spare.
+func (s *Stream) Normals(dst []float64) {
+	for len(dst) > 0 {
+		if s.pos == s.end {
+			s.fillAtMost(8 * (len(dst) + len(dst)/32 + 2))
+		}
+		dst = dst[s.certain(dst):]
+		if len(dst) > 0 && s.pos < s.end {
+			dst[0] = s.NormFloat64()
+			dst = dst[1:]
+		}
+	}
+}
+
+// certain draws numbers as long as the buffer has words that lie under the
+// density for certain, and returns how many.
+func (s *Stream) certain(dst []float64) int {
+	words := s.buf[s.pos:s.end]
+	for i := range dst {
+		if len(words) < 8 {
+			return i
+		}
+		u := binary.LittleEndian.Uint64(words)
+		layer, magnitude := u&(layers-1), u>>11
+		if magnitude >= normal.inside[layer] {
+			return i
+		}
+		x := float64(magnitude) * normal.scale[layer]
+		dst[i] = math.Float64frombits(math.Float64bits(x) | (u>>8&1)<<63)
+		words = words[8:]
+		s.pos += 8
+	}
+	return len(dst)
 }
 
 // edge decides about a point that is not for certain under the density.

@@ -110,3 +110,29 @@ func chiSquare(count []int, expected float64) float64 {
 	}
 	return sum
 }
+
+// However many at a time, and whatever was read in between, the numbers are
+// those of NormFloat64.
+func TestNormalsAreNormFloat64(t *testing.T) {
+	one, many := New([32]byte{7}, "test/normal"), New([32]byte{7}, "test/normal")
+	for round, n := range []int{1, 0, 2, 127, 128, 129, 3, 5000, 60, 100000} {
+		got := make([]float64, n)
+		many.Normals(got)
+		for i, v := range got {
+			if want := one.NormFloat64(); v != want {
+				t.Fatalf("number %d of %d is %v, want %v", i, n, v, want)
+			}
+		}
+		odd, want := make([]byte, round), make([]byte, round) // words straddle the buffer's end from here on
+		if _, err := many.Read(odd); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := one.Read(want); err != nil || !slices.Equal(odd, want) {
+			t.Fatalf("after %d numbers the streams differ (%v)", n, err)
+		}
+		if round == 6 {
+			one.Seek(1 << 20)
+			many.Seek(1 << 20)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type Stream struct {
 	block cipher.Block
 	ctr   cipher.Stream
 	pos   int // first unread byte of buf
+	end   int // of what buf holds
 	buf   [bufferBytes]byte
 }
 
@@ -68,23 +69,29 @@ func (s *Stream) Seek(block uint64) {
 	var iv [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(iv[8:], block)
 	s.ctr = cipher.NewCTR(s.block, iv[:])
-	s.pos = bufferBytes
+	s.pos, s.end = 0, 0
 }
 
-func (s *Stream) fill() {
-	clear(s.buf[:])
-	s.ctr.XORKeyStream(s.buf[:], s.buf[:])
-	s.pos = 0
+func (s *Stream) fill() { s.fillAtMost(bufferBytes) }
+
+// fillAtMost fills the buffer with n bytes, rounded up to what the cipher does
+// at a time, or with as many as it holds.
+func (s *Stream) fillAtMost(n int) {
+	const atOnce = 8 * BlockBytes
+	s.pos, s.end = 0, min((n+atOnce-1)/atOnce*atOnce, bufferBytes)
+	held := s.buf[:s.end]
+	clear(held)
+	s.ctr.XORKeyStream(held, held)
 }
 
 // Read fills p. It never fails, and returns len(p) and nil.
 func (s *Stream) Read(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
-		if s.pos == bufferBytes {
+		if s.pos == s.end {
 			s.fill()
 		}
-		c := copy(p, s.buf[s.pos:])
+		c := copy(p, s.buf[s.pos:s.end])
 		s.pos += c
 		p = p[c:]
 	}
@@ -93,7 +100,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 
 // Uint64 returns the next eight bytes.
 func (s *Stream) Uint64() uint64 {
-	if s.pos > bufferBytes-8 {
+	if s.pos+8 > s.end {
 		return s.straddle()
 	}
 	v := binary.LittleEndian.Uint64(s.buf[s.pos:])
@@ -104,7 +111,7 @@ func (s *Stream) Uint64() uint64 {
 // straddle reads eight bytes that the buffer holds in part or not at all.
 func (s *Stream) straddle() uint64 {
 	var b [8]byte
-	rest := copy(b[:], s.buf[s.pos:])
+	rest := copy(b[:], s.buf[s.pos:s.end])
 	s.fill()
 	s.pos = copy(b[rest:], s.buf[:])
 	return binary.LittleEndian.Uint64(b[:])

@@ -33,9 +33,9 @@ func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<
 func drawReflection(s *prg.Stream, frame, j int, v []float64) reflection {
 	s.Seek(vectorPlace(frame, j))
 	squares := 0.0
-	for i := range v {
-		v[i] = s.NormFloat64()
-		squares += v[i] * v[i]
+	s.Normals(v)
+	for _, x := range v {
+		squares += x * x
 	}
 	r := reflection{v: v, sign: -1}
 	if math.Signbit(v[0]) {
