@@ -83,3 +83,7 @@ func CopyStripsOn(p Path, n int, to []float64, toDistance int, from []float64, f
 }
 
 func FWHTColumnsOn(p Path, to, from []float64, q int) { fwhtColumnsOn(p, to, from, q) }
+
+func TransposeSquares(p Path, n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
+	transposeSquares(p, n, to, toDistance, toStep, from, fromDistance, fromStep)
+}

@@ -103,6 +103,11 @@ func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromD
 //go:noescape
 func neighboursAVX512(n int, x []float64)
 
+// transposeAVX512 sets n squares of 8 x 8 values to the transposes of others; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+
 // polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
 //
 //go:noescape
@@ -279,6 +284,11 @@ func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDis
 //
 //go:noescape
 func neighboursAVX2(n int, x []float64)
+
+// transposeAVX2 sets n squares of 8 x 8 values to the transposes of others; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transposeAVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
 // polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 4.
 //

@@ -3235,6 +3235,87 @@ turn:
 	VZEROUPPER
 	RET
 
+// func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// Requires: AVX, AVX512F
+TEXT ·transposeAVX512(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	SHLQ $0x03, DX
+	MOVQ toStep+40(FP), BX
+	SHLQ $0x03, BX
+	MOVQ from_base+48(FP), SI
+	MOVQ fromDistance+72(FP), DI
+	SHLQ $0x03, DI
+	MOVQ fromStep+80(FP), R8
+	SHLQ $0x03, R8
+
+turn:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPD    (R10), Z0
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z1
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z2
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z3
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z4
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z5
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z6
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z7
+	ADDQ       DI, R10
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z0
+	VUNPCKLPD  Z3, Z2, Z1
+	VUNPCKHPD  Z3, Z2, Z2
+	VUNPCKLPD  Z5, Z4, Z3
+	VUNPCKHPD  Z5, Z4, Z4
+	VUNPCKLPD  Z7, Z6, Z5
+	VUNPCKHPD  Z7, Z6, Z6
+	VSHUFF64X2 $0x88, Z1, Z8, Z7
+	VSHUFF64X2 $0x88, Z5, Z3, Z9
+	VSHUFF64X2 $0xdd, Z1, Z8, Z1
+	VSHUFF64X2 $0xdd, Z5, Z3, Z3
+	VSHUFF64X2 $0x88, Z9, Z7, Z5
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z3, Z1, Z8
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z2, Z0, Z3
+	VSHUFF64X2 $0x88, Z6, Z4, Z9
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VSHUFF64X2 $0xdd, Z6, Z4, Z2
+	VSHUFF64X2 $0x88, Z9, Z3, Z4
+	VSHUFF64X2 $0xdd, Z9, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z0, Z6
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VMOVUPD    Z5, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z4, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z8, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z6, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z7, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z3, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z1, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z0, (R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
 // func polynomial64AVX512(n int, dst []float64, xz []float64, scale float64, shift float64, degree int)
 // Requires: AVX, AVX512F
 TEXT ·polynomial64AVX512(SB), NOSPLIT, $0-80
@@ -6179,6 +6260,149 @@ turn:
 	ADDQ    $0x00000200, CX
 	DECQ    AX
 	JNZ     turn
+	VZEROUPPER
+	RET
+
+// func transposeAVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// Requires: AVX
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	SHLQ $0x03, DX
+	MOVQ toStep+40(FP), BX
+	SHLQ $0x03, BX
+	MOVQ from_base+48(FP), SI
+	MOVQ fromDistance+72(FP), DI
+	SHLQ $0x03, DI
+	MOVQ fromStep+80(FP), R8
+	SHLQ $0x03, R8
+
+turn:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPD    (R10), Y0
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Y1
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Y2
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Y3
+	ADDQ       DI, R10
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y4, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y0, (R9)
+	ADDQ       DX, R9
+	MOVQ       CX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	MOVQ       SI, R10
+	VMOVUPD    32(R10), Y0
+	ADDQ       DI, R10
+	VMOVUPD    32(R10), Y1
+	ADDQ       DI, R10
+	VMOVUPD    32(R10), Y2
+	ADDQ       DI, R10
+	VMOVUPD    32(R10), Y3
+	ADDQ       DI, R10
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y4, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y0, (R9)
+	ADDQ       DX, R9
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Y0
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Y1
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Y2
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Y3
+	ADDQ       DI, R10
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    Y3, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y4, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y1, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y0, 32(R9)
+	ADDQ       DX, R9
+	MOVQ       CX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	MOVQ       SI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	VMOVUPD    32(R10), Y0
+	ADDQ       DI, R10
+	VMOVUPD    32(R10), Y1
+	ADDQ       DI, R10
+	VMOVUPD    32(R10), Y2
+	ADDQ       DI, R10
+	VMOVUPD    32(R10), Y3
+	ADDQ       DI, R10
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VUNPCKLPD  Y3, Y2, Y1
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y1, Y4, Y3
+	VPERM2F128 $0x31, Y1, Y4, Y1
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VMOVUPD    Y3, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y4, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y1, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPD    Y0, 32(R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        turn
 	VZEROUPPER
 	RET
 

@@ -30,11 +30,16 @@ func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
 // packGrain is how many values one core packs at a time.
 const packGrain = 1 << 15
 
-// packPanel packs the rows of m, width of them or fewer. It goes by four rows:
-// with eight whose distance is a power of two the first-level cache would have
-// no place left for what is written.
+// packPanel packs the rows of m, width of them or fewer. It goes by squares, or
+// by four rows: with eight whose distance is a power of two the first-level
+// cache would have no place left for what is written value by value.
 func packPanel[S, T Float](to []T, m Matrix[S], width, k, kEnd int) {
 	r := 0
+	if doubles, ok := any(m).(Matrix[float64]); ok {
+		if to, ok := any(to).([]float64); ok {
+			r = packSquares(to, doubles, width, k, kEnd)
+		}
+	}
 	for ; r+4 <= m.Rows; r += 4 {
 		packFour(to[r:], width, m.Row(r)[k:kEnd], m.Row(r + 1)[k:kEnd], m.Row(r + 2)[k:kEnd], m.Row(r + 3)[k:kEnd])
 	}
@@ -63,9 +68,26 @@ func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 	}
 }
 
+// packSquares packs as many rows as make eights, and returns how many.
+func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
+	rows, n := m.Rows/square*square, (kEnd-k)/square
+	for r := 0; r < rows; r += square {
+		transposeSquares(Paths()[0], n, to[r:], width, square*width, m.Data[r*m.Stride+k:], m.Stride, square)
+		for c := k + square*n; c < kEnd; c++ {
+			for i := range square {
+				to[(c-k)*width+r+i] = m.Data[(r+i)*m.Stride+c]
+			}
+		}
+	}
+	return rows
+}
+
 // unpackPanel is the way back.
 func unpackPanel[T Float](m Matrix[T], from []T, width int) {
 	r := 0
+	if m, ok := any(m).(Matrix[float64]); ok {
+		r = unpackSquares(m, any(from).([]float64), width)
+	}
 	for ; r+4 <= m.Rows; r += 4 {
 		unpackFour(from[r:], width, m.Row(r), m.Row(r+1), m.Row(r+2), m.Row(r+3))
 	}
@@ -74,6 +96,47 @@ func unpackPanel[T Float](m Matrix[T], from []T, width int) {
 		for c := range row {
 			row[c] = from[at]
 			at += width
+		}
+	}
+}
+
+// unpackSquares unpacks as many rows as make eights, and returns how many.
+func unpackSquares(m Matrix[float64], from []float64, width int) int {
+	rows, n := m.Rows/square*square, m.Cols/square
+	for r := 0; r < rows; r += square {
+		transposeSquares(Paths()[0], n, m.Data[r*m.Stride:], m.Stride, square, from[r:], width, square*width)
+		for c := square * n; c < m.Cols; c++ {
+			for i := range square {
+				m.Data[(r+i)*m.Stride+c] = from[c*width+r+i]
+			}
+		}
+	}
+	return rows
+}
+
+// square is how many rows and columns are transposed in registers.
+const square = 8
+
+// transposeSquares sets n squares to the transposes of others: rows of a square
+// lie a distance apart, squares a step.
+func transposeSquares(p Path, n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
+	if n == 0 {
+		return
+	}
+	to = to[: (n-1)*toStep+(square-1)*toDistance+square : len(to)]
+	from = from[: (n-1)*fromStep+(square-1)*fromDistance+square : len(from)]
+	transposer(p)(n, to, toDistance, toStep, from, fromDistance, fromStep)
+}
+
+func transpose(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
+	for ; n > 0; n-- {
+		for i := range square {
+			for j, v := range from[i*fromDistance:][:square] {
+				to[j*toDistance+i] = v
+			}
+		}
+		if n > 1 {
+			to, from = to[toStep:], from[fromStep:]
 		}
 	}
 }

@@ -97,6 +97,16 @@ func abreastOf(p Path) abreast {
 	return portableAbreast
 }
 
+func transposer(p Path) func(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
+	switch p {
+	case AVX512:
+		return transposeAVX512
+	case AVX2:
+		return transposeAVX2
+	}
+	return transpose
+}
+
 func reflector(p Path) func(k int, x, v []float64, beta0, beta1, across float64) {
 	switch p {
 	case AVX512:

@@ -16,6 +16,10 @@ func butterflies32(Path) butterflies[float32] { return portableButterflies[float
 
 func abreastOf(Path) abreast { return portableAbreast }
 
+func transposer(Path) func(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
+	return transpose
+}
+
 func reflector(Path) func(k int, x, v []float64, beta0, beta1, across float64) {
 	return reflectPortable
 }

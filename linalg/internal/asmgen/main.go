@@ -48,6 +48,7 @@ func writeMicro() {
 			u.turnRows(numbers[u.size].sign)
 			u.copyStrips()
 			u.neighbours()
+			u.transpose()
 		}
 		u.polynomialKernel(numbers[u.size])
 	}
