@@ -1,8 +1,8 @@
 // Command asmgen writes the assembly of package linalg: the micro-kernels of
-// the matrix product, butterflies, functions of single values, sums of words,
-// phases as words, and the loops that measure what a core can do at best. It is
-// a module of its own so that the generator is no dependency of the program. "go
-// generate ./linalg" runs it.
+// the matrix product, butterflies, moves of rows and squares, functions of single
+// values, sums of words, phases as words, and the loops that measure what a core
+// can do at best. It is a module of its own so that the generator is no
+// dependency of the program. "go generate ./linalg" runs it.
 package main
 
 import (
