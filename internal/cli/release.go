@@ -14,6 +14,7 @@ import (
 
 func (a *app) release() *cobra.Command {
 	cmd := group("release", "See and approve what jobs by columns let out of a party's data")
+	cmd.Example = "  mercer release list --home ./shop\n  mercer release approve 0123456789abcdef --home ./shop"
 	cmd.AddCommand(a.releaseList(), a.releaseApprove())
 	return cmd
 }
