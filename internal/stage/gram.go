@@ -90,7 +90,7 @@ func (p *Party) gramPart(setup Setup, params secagg.Params) (*Run, error) {
 	}
 	part, err := layout.Part(p.rows, slices.Index(p.Job.Parties(), p.Self))
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, tooLarge(err)
 	}
 	return client(setup, params, part, func() { p.total = layout.Training() + layout.HeldOut() })
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
 const gramFile = `apiVersion: mercer/v1
@@ -103,10 +105,10 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 			whole[i] = append(whole[i], int64(math.RoundToEven(v*unit)))
 		}
 	}
-	gram := make([][]float64, len(rows))
-	for i := range gram {
-		gram[i] = make([]float64, len(rows))
-		for k := range gram {
+	matrix := make([][]float64, len(rows))
+	for i := range matrix {
+		matrix[i] = make([]float64, len(rows))
+		for k := range matrix {
 			if i != k && i >= training && k >= training {
 				continue // held-out rows with each other: nobody needs it
 			}
@@ -114,10 +116,10 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 			for c, v := range whole[i] {
 				sum += v * whole[k][c]
 			}
-			gram[i][k] = float64(sum) / unit / unit
+			matrix[i][k] = float64(sum) / unit / unit
 		}
 	}
-	return gram
+	return matrix
 }
 
 // The server ends with the Gram matrix of all columns, bit for bit, whoever holds
@@ -229,6 +231,21 @@ func TestMisalignedPartyIsNamed(t *testing.T) {
 		case c.blamed != "" && c.blamed != "nobody" && (!errors.As(err, &blame) || blame.Party != c.blamed):
 			t.Errorf("%s: %v, want %s named", name, err, c.blamed)
 		}
+	}
+}
+
+// A value that no sum can hold is quoted in its owner's log and nowhere else.
+func TestTooLargeValues(t *testing.T) {
+	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
+	set := numbered(t, "wdbc").Subset(every(0, 40))
+	big := linalg.New[float64](40, 30)
+	linalg.Gather(big, dataset.RowsOf(set.X), 0)
+	big.Row(3)[2] = 123456789
+	set.X = dataset.NewDense(big)
+	f, plan := federate(t, j, shareColumns(t, j, set))
+	err := f.try(plan[0], 0, func() {})
+	if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "1.23456789e+08") || session.Reason(err) != gram.ErrTooLarge.Error() {
+		t.Errorf("error %v, others hear %q", err, session.Reason(err))
 	}
 }
 

@@ -85,13 +85,13 @@ func (p *Party) align(order []int, key [32]byte) error {
 	p.rows = dataset.RowsOf(p.split.Set.X)
 	if p.Job.Data.Scale != job.None {
 		if p.scaling, err = ScaleOf(p.Job, p.training()); err != nil {
-			return session.BadInput(err)
+			return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its columns cannot be scaled; its own log says why"}
 		}
 		p.rows = p.scaling.Rows(p.rows)
 	}
 	columns, err := holderOf(p.rows)
 	if err != nil {
-		return session.BadInput(err)
+		return tooLarge(err)
 	}
 	alignment := psi.Align(key, idBytes(p.split.Set.IDs), dataset.Complement(len(rows), nil))
 	p.vertical.own = declaration{len(order), alignment, columns, len(encodeLabels(p.split.Set.Labels))}
@@ -117,6 +117,11 @@ func (p *Party) Aligned() []string {
 		return nil
 	}
 	return p.split.Set.IDs
+}
+
+// tooLarge is what is wrong with values, which only their owner's log quotes.
+func tooLarge(err error) error {
+	return &session.Error{Code: session.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
 }
 
 // heldOutLast says which rows are held out where training rows come first.
