@@ -219,6 +219,7 @@ func TestMisalignedPartyIsNamed(t *testing.T) {
 		"all differ":        {[][]byte{declarationOf(9, 1), declarationOf(9, 2), declarationOf(9, 3)}, "nobody"},
 		"one of two":        {[][]byte{declarationOf(9, 1), declarationOf(9, 2)}, "nobody"},
 		"no statement":      {[][]byte{declarationOf(9, 1), {1, 2, 3}, declarationOf(9, 1)}, "host"},
+		"rows of too many":  {[][]byte{declarationOf(1<<22+1, 1), declarationOf(1<<22+1, 1), declarationOf(1<<22+1, 1)}, "guest"},
 		"columns of nobody": {[][]byte{declarationOf(9, 1), declarationOf(9, 1), (declaration{rows: 9}).encode()}, "third"},
 	} {
 		_, err := hear(parties, c.statements, nil)

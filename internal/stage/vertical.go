@@ -72,8 +72,8 @@ func decodeDeclaration(b []byte) (declaration, error) {
 	r.Fixed(d.alignment[:])
 	d.columns = gram.Holder{Columns: int(r.Uint32()), Exponent: int(r.Uint8()), Whole: r.Bool()}
 	d.labels = int(r.Uint32())
-	if r.Err() == nil && (d.columns.Columns < 1 || d.columns.Columns > gram.MaxColumns || d.columns.Exponent > gram.MaxExponent || d.labels > maxLabelsBytes) {
-		r.Fail(fmt.Errorf("%d columns of values up to 2^%d, %d bytes of labels", d.columns.Columns, d.columns.Exponent, d.labels))
+	if r.Err() == nil && (d.rows > psi.MaxIDs || d.columns.Columns < 1 || d.columns.Columns > gram.MaxColumns || d.columns.Exponent > gram.MaxExponent || d.labels > maxLabelsBytes) {
+		r.Fail(fmt.Errorf("%d rows, %d columns of values up to 2^%d, %d bytes of labels", d.rows, d.columns.Columns, d.columns.Exponent, d.labels))
 	}
 	return d, r.Close("stage: declaration")
 }
