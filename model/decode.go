@@ -47,6 +47,15 @@ func formatError(format string, args ...any) error {
 }
 
 func (l Limits) read(r io.Reader, magic string) (*Model, error) {
+	content, err := l.content(r, magic)
+	if err != nil {
+		return nil, err
+	}
+	return decode(content, magic)
+}
+
+// content returns what stands between the prefix and the checksum of a file.
+func (l Limits) content(r io.Reader, magic string) ([]byte, error) {
 	var head [prefixSize]byte
 	n, err := io.ReadFull(r, head[:])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -67,7 +76,7 @@ func (l Limits) read(r io.Reader, magic string) (*Model, error) {
 	if !checksum(head[:], content, rest[len(content):]) {
 		return nil, formatError("the checksum does not match, so the file is damaged: copy it again")
 	}
-	return decode(content, magic)
+	return content, nil
 }
 
 func checksum(head, content, want []byte) bool {
@@ -86,7 +95,12 @@ func checkMagic(head []byte, want string) error {
 	case privateMagic:
 		return ErrPrivate
 	case publicMagic:
+		if want == randomMagic {
+			return formatError("a model of rows where one of random features is expected")
+		}
 		return formatError("a public model where a private one is expected")
+	case randomMagic:
+		return formatError("a model of random features, which holds no rows; mercer predict reads it")
 	}
 	return formatError("it is not a model of Mercer, it begins with %q", got)
 }

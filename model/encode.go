@@ -12,6 +12,7 @@ import (
 const (
 	publicMagic  = "MERCER\x00M"
 	privateMagic = "MERCER\x00P"
+	randomMagic  = "MERCER\x00R"
 	version      = 1
 	prefixSize   = 8 + 2 + 8 // magic, version, length
 	functionSize = 8 + 4     // rho, count
@@ -67,6 +68,22 @@ func write(w io.Writer, magic string, m *Model) error {
 		e.function(f)
 	}
 	e.write(m.head.tail())
+	e.write(e.sum.Sum(nil))
+	if e.err != nil {
+		return fmt.Errorf("model: writing: %w", e.err)
+	}
+	return nil
+}
+
+// frame writes a file whose content is in memory.
+func frame(w io.Writer, magic string, content []byte) error {
+	e := &encoder{w: w, sum: sha256.New()}
+	var prefix wire.Writer
+	prefix.Fixed([]byte(magic))
+	prefix.Uint16(version)
+	prefix.Uint64(uint64(prefixSize + len(content) + sha256.Size))
+	e.write(prefix.Bytes())
+	e.write(content)
 	e.write(e.sum.Sum(nil))
 	if e.err != nil {
 		return fmt.Errorf("model: writing: %w", e.err)

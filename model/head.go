@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -101,6 +102,8 @@ func (h *Head) check(rows int) error {
 		outputs++
 	}
 	switch {
+	case h.Kind == RidgeClassifier:
+		return errors.New("a ridge-classifier model is of random features and holds no rows")
 	case h.Kind == GP && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
 		return fmt.Errorf("noise %v in units of %v, which must be finite, at least 0 and above 0", h.Noise, h.Unit)
 	case h.Kind != GP && (h.Noise != 0 || h.Unit != 0):

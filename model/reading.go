@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -22,13 +23,18 @@ const (
 	GP       Kind = "gp"
 	KPCA     Kind = "kpca"
 	KMeans   Kind = "kmeans"
+	// RidgeClassifier is of random features only.
+	RidgeClassifier Kind = "ridge-classifier"
 )
 
-// Kinds returns all kinds.
+// Kinds returns the kinds of models that hold rows.
 func Kinds() []Kind { return []Kind{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans} }
 
 // Classifies says whether a model tells classes apart.
-func (k Kind) Classifies() bool { return k == SVC || k == NuSVC }
+func (k Kind) Classifies() bool { return k.votes() || k == RidgeClassifier }
+
+// votes says whether a model decides between pairs of classes.
+func (k Kind) votes() bool { return k == SVC || k == NuSVC }
 
 // Regresses says whether a model predicts numbers.
 func (k Kind) Regresses() bool { return k == SVR || k == Ridge || k == GP }
@@ -48,9 +54,10 @@ const (
 //	gp           the prediction, and the standard deviation of a measurement
 //	kpca         the scores along the components
 //	kmeans       the squared distance to each mean, up to a constant of the row
+//	ridge-classifier  a number for each class, the largest decides
 type Reading struct {
 	Kind    Kind
-	Classes []string // of svc and nu-svc, by code; else nil
+	Classes []string // of classifiers, by code; else nil
 }
 
 // Check refuses a number of outputs that the model cannot have.
@@ -59,10 +66,12 @@ func (r Reading) Check(outputs int) error {
 	pairs := classes * (classes - 1) / 2
 	fits := false
 	switch {
-	case !slices.Contains(Kinds(), r.Kind):
+	case !slices.Contains(append(Kinds(), RidgeClassifier), r.Kind):
 		return fmt.Errorf("model: there is no kind of model called %q", string(r.Kind))
 	case r.Kind.Classifies() != (classes > 0):
 		return fmt.Errorf("model: %d classes of a %s model", classes, r.Kind)
+	case r.Kind == RidgeClassifier:
+		fits = classes > 1 && outputs == classes
 	case r.Kind.Classifies():
 		fits = classes > 1 && (outputs == pairs || outputs == pairs+classes)
 	case r.Kind == KPCA || r.Kind == KMeans:
@@ -86,6 +95,12 @@ func (r Reading) Predict(outputs linalg.Matrix[float64]) []string {
 		return nil
 	}
 	out := make([]string, outputs.Rows)
+	if r.Kind == RidgeClassifier {
+		for i := range out {
+			out[i] = r.Classes[moments.Predict(outputs.Row(i))]
+		}
+		return out
+	}
 	if r.Kind.Classifies() {
 		for i, code := range r.vote(outputs) {
 			out[i] = r.Classes[code]
@@ -124,7 +139,7 @@ func (r Reading) vote(outputs linalg.Matrix[float64]) []int {
 // probabilities, rows x classes; rows x 0 where the model is not calibrated.
 func (r Reading) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	pairs := outputs.Cols
-	if r.Kind.Classifies() {
+	if r.Kind.votes() {
 		pairs = len(r.Classes) * (len(r.Classes) - 1) / 2
 	}
 	return columns(outputs, pairs, outputs.Cols)

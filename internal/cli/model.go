@@ -13,30 +13,55 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
-// openModel reads a model file of Mercer or, for rows of a number of features,
-// one of LIBSVM.
-func openModel(path string, features int) (m *model.Model, err error) {
+// predictor is a model that predicts rows here.
+type predictor interface {
+	Width() int // of a row; 0 if not known
+	Reading() model.Reading
+	Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error)
+}
+
+// openPredictor reads a model file of Mercer or, for rows of a number of
+// features, one of LIBSVM.
+func openPredictor(path string, features int) (predictor, error) {
+	return open(path, func(b *bufio.Reader) (predictor, error) {
+		if head, _ := b.Peek(len("MERCER\x00R")); model.IsRandom(head) { // a file too short for it is for readModel to judge
+			return model.OpenRandom(b)
+		}
+		return readModel(b, features)
+	})
+}
+
+// openModel reads a model file that holds rows.
+func openModel(path string, features int) (*model.Model, error) {
+	return open(path, func(b *bufio.Reader) (*model.Model, error) { return readModel(b, features) })
+}
+
+func readModel(b *bufio.Reader, features int) (*model.Model, error) {
+	if head, _ := b.Peek(len("svm_type ")); model.IsLIBSVM(head) { // a file too short for it is for Open to judge
+		return model.ReadLIBSVM(b, features)
+	}
+	return model.Open(b)
+}
+
+// open reads a file, and says what is wrong with it.
+func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, usage("the model cannot be read: %w", err)
+		return m, usage("the model cannot be read: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	b := bufio.NewReader(f)
-	if head, _ := b.Peek(len("svm_type ")); model.IsLIBSVM(head) { // a file too short for it is for Open to judge
-		m, err = model.ReadLIBSVM(b, features)
-	} else {
-		m, err = model.Open(b)
-	}
+	m, err = read(bufio.NewReader(f))
 	switch {
 	case errors.Is(err, model.ErrPrivate):
-		return nil, refused(fmt.Errorf("%s: %w", path, err), "use mercer predict --job ID")
+		return m, refused(fmt.Errorf("%s: %w", path, err), "use mercer predict --job ID")
 	case errors.Is(err, model.ErrFormat):
-		return nil, usage("%s: %w", path, err)
+		return m, usage("%s: %w", path, err)
 	case errors.As(err, new(*fs.PathError)):
-		return nil, usage("the model cannot be read: %w", err)
+		return m, usage("the model cannot be read: %w", err)
 	}
 	return m, err
 }

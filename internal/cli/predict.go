@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -103,9 +104,9 @@ func (a *app) predict() *cobra.Command {
 		Short: "Predict new rows",
 		Long: `Predict the classes, numbers, scores or clusters of new rows: with a model file
 (of Mercer, or of LIBSVM's svm-train), here; or with the model of
-a job, by a session of this home's party with the coordinator. The rows stay
-with the party, only their encodings leave. The job must have been submitted
-with prediction: open.
+a job, through this home's party. The rows stay with the party: with protocol
+moments it has the model itself, with okra a session with the coordinator answers
+and only encodings leave. The job must have been submitted with prediction: open.
 
 DATA is whatever a job's source can be: a file, a folder of images, a name in
 the data folder, or a part of them as mercer data info explains.`,
@@ -151,14 +152,17 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 	if err != nil {
 		return nil, err
 	}
-	m, err := openModel(path, set.X.Cols())
+	m, err := openPredictor(path, set.X.Cols())
 	if err != nil {
 		return nil, err
 	}
-	if set.X.Cols() != m.Width() {
-		return nil, usage("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), m.Width())
+	if width := m.Width(); width > 0 && set.X.Cols() != width {
+		return nil, usage("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), width)
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
+	if errors.Is(err, model.ErrUnscaled) {
+		return nil, usage("%s: %w", path, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	err = disk.Replace(c.path(j.ID, decisionsFile), srv.Outcome().Encode())
-	if j.Spec.Prediction == job.Open {
+	if j.Spec.Prediction == job.Open && srv.Private() {
 		err = errors.Join(err, disk.Replace(c.path(j.ID, answersFile), srv.Answers().Encode()))
 	}
 	if err == nil {
@@ -98,12 +98,15 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := j.Spec.Protocol.Name; name == job.Moments || name == job.Gram {
-		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v is of protocol %s, which this version cannot download", id, name))
+	if j.Spec.Protocol.Name == job.Gram {
+		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v is of protocol gram, which this version cannot download", id))
 	}
 	b, err := os.ReadFile(c.path(id, modelFile))
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
+	}
+	if model.IsRandom(b) {
+		return b, nil
 	}
 	if _, err := model.Open(bytes.NewReader(b)); err != nil {
 		if errors.Is(err, model.ErrPrivate) {

@@ -1,21 +1,26 @@
 package coordinator_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/model"
 )
 
 // moments is the small job by protocol moments.
-func moments(t testing.TB) *job.Job {
+func moments(t testing.TB, protocol, more string) *job.Job {
 	t.Helper()
-	text := strings.NewReplacer("{name: okra}", `{name: moments, directions: 4, classes: ["0", "1"]}`,
-		"{name: svc, C: 10, tol: 1.0e-8}", "{name: ridge-classifier, alpha: [0.1, 1]}").Replace(fmt.Sprintf(jobFile, ""))
+	text := strings.NewReplacer("{name: okra}", fmt.Sprintf(`{name: moments%s, classes: ["0", "1"]}`, protocol),
+		"{name: svc, C: 10, tol: 1.0e-8}", "{name: ridge-classifier, alpha: [0.1, 1]}").Replace(fmt.Sprintf(jobFile, more))
 	j, err := job.Parse("job.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -26,16 +31,32 @@ func moments(t testing.TB) *job.Job {
 // A job of several sessions, whose later ones depend on what earlier ones made
 // public, dies in the middle of each and ends in the same model.
 func TestCrashOfMoments(t *testing.T) {
-	j := moments(t)
-	w := newWorld(t, tumours(t, j))
-	done := w.mustRun(j)
-	if b, err := w.members[hub].boss.Download(done.ID); session.CodeOf(err) != session.CodeBadInput || b != nil {
-		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
-	}
-	w.diesAndEndsTheSame(j, done, []death{
+	endsTheSame(t, moments(t, ", directions: 4", ""), []death{
 		{hub, 3, "put report"}, {hub, 4, "put report"}, {hub, 1, "send secagg/Survivors"}, {hub, 2, "send broadcast/Tell"}, {hub, 1, "send control/Closing"},
 		{"north", 1, "send secagg/MaskedInput"}, {"north", 2, "send secagg/MaskedInput"}, {"south", 2, "send secagg/Unmask"}, {"south", 3, "send control/Report"},
 	})
+}
+
+// So does one that counts rows first.
+func TestCrashOfCountedMoments(t *testing.T) {
+	endsTheSame(t, moments(t, "", ""), []death{
+		{hub, 1, "send broadcast/Tell"}, {"north", 2, "send control/Report"}, {"south", 2, "send secagg/MaskedInput"},
+	})
+}
+
+// endsTheSame runs a job, looks at its model, and lets it die.
+func endsTheSame(t *testing.T, j *job.Job, deaths []death) {
+	t.Helper()
+	w := newWorld(t, tumours(t, j))
+	done := w.mustRun(j)
+	b, err := w.members[hub].boss.Download(done.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.OpenRandom(bytes.NewReader(b)); err != nil {
+		t.Error(err)
+	}
+	w.diesAndEndsTheSame(j, done, deaths)
 }
 
 // death is the nth time that a member does something.
@@ -70,5 +91,50 @@ func (w *world) diesAndEndsTheSame(j *job.Job, done coordinator.Job, deaths []de
 				t.Error("it never came to that")
 			}
 		})
+	}
+}
+
+// A party answers questions about new rows by itself: with its own scaling, and
+// with nobody there.
+func TestPredictionsOfMoments(t *testing.T) {
+	j := moments(t, ", directions: 4", "  prediction: open\n")
+	w := newWorld(t, tumours(t, j))
+	done := w.mustRun(j)
+	w.halt(hub)
+	var answers []*stage.Prediction
+	for _, name := range j.Parties() {
+		if name != "north" {
+			w.halt("north")
+		}
+		a, err := ask(w, name, done.ID, newRows(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+	}
+	if d := cmp.Diff(answers[0], answers[1]); d != "" || len(answers[0].Predicted) != newRows(t).X.Rows() {
+		t.Errorf("%d predictions; two parties differ: %s", len(answers[0].Predicted), d)
+	}
+	if _, err := ask(w, "south", done.ID, newRows(t).SelectColumns(span(0, 29))); session.CodeOf(err) != session.CodeBadInput {
+		t.Errorf("fewer columns: %v", err)
+	}
+	if err := w.members["south"].party.Forget(done.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(w, "south", done.ID, newRows(t)); session.CodeOf(err) != session.CodeBadInput {
+		t.Errorf("after it forgot: %v", err)
+	}
+	w.start(hub, never)
+	w.nothingOpen()
+}
+
+// An operator's bound holds where the rows are counted, too.
+func TestCountedRowsBeyondThePolicy(t *testing.T) {
+	j := moments(t, "", "")
+	w := newWorld(t, tumours(t, j))
+	w.policy.MaxDirections = 1
+	done := w.run(j)
+	if done.Failure == nil || done.Failure.Code != session.CodePolicy || !strings.Contains(done.Failure.Message, "max_directions") {
+		t.Errorf("failure %+v", done.Failure)
 	}
 }

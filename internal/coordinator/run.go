@@ -150,7 +150,7 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	if err != nil {
 		return err
 	}
-	closing := &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes}
+	closing := &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes, Choice: choice(j)}
 	if err := c.part(ctx, j, closing); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the next process closes the job
@@ -181,6 +181,14 @@ func (c *Coordinator) classes(j *Job) ([]string, error) {
 		return nil, err
 	}
 	return o.Classes, nil
+}
+
+// choice is which of the solutions that the parties were told is the model's.
+func choice(j *Job) uint32 {
+	if j.Result == nil {
+		return 0
+	}
+	return uint32(max(0, slices.IndexFunc(j.Result.Grid, func(c stage.Cell) bool { return c.Best })))
 }
 
 // partingTime bounds the wait for absent parties at a job's end.

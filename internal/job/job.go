@@ -35,10 +35,11 @@ type Comparison string
 const (
 	Pooled Comparison = "pooled" // the same learner on all data: what privacy cost
 	Alone  Comparison = "alone"  // each party by itself: what joining gained
+	Curve  Comparison = "curve"  // moments: other numbers of directions, what they gain and what they show
 )
 
 // Comparisons returns all comparisons in canonical order.
-func Comparisons() []Comparison { return []Comparison{Pooled, Alone} }
+func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve} }
 
 // Prediction says what becomes of the encoder's secret after the result.
 type Prediction string
@@ -77,7 +78,7 @@ func initial() *Job {
 	return &Job{
 		Seed:       1,
 		Data:       Data{Scale: MinMax},
-		Compare:    Comparisons(),
+		Compare:    []Comparison{Pooled, Alone},
 		Prediction: Closed,
 		Timeout:    defaultTimeout(),
 	}

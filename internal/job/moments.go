@@ -1,21 +1,22 @@
 package job
 
 import (
+	"math"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDirections bounds what a party holds for its sums: twice the square of it
+// MaxDirections bounds what a party holds for its sums: twice the square of it
 // in numbers.
-const maxDirections = 4096
+const MaxDirections = 4096
 
-// maxWeights bounds what every party is told: 64 MiB of float64.
-const maxWeights = 1 << 23
+// maxTold bounds what every party is told: 64 MiB of float64.
+const maxTold = 1 << 23
 
-// finishMoments checks the parameters of protocol moments. The number of
-// features is no default: it should go by the rows of all parties, which nobody
-// can check before they are added up.
+// finishMoments checks the parameters of protocol moments. Without directions
+// their number follows from the rows of all parties once these are counted.
 func (p *Protocol) finishMoments(in *place) error {
 	if p.Mode == "" {
 		p.Mode = Hardened
@@ -23,13 +24,9 @@ func (p *Protocol) finishMoments(in *place) error {
 	switch {
 	case p.Mode != Hardened:
 		return in.refuse("mode", "protocol moments has no mode %s; remove it", p.Mode)
-	case !in.given("directions"):
-		return in.refuse("directions", "protocol moments needs directions, the number of random features; add an even one of at most a twentieth of all training rows, since more show who is among them")
-	case p.Directions < 2 || p.Directions > maxDirections || p.Directions%2 != 0:
-		return in.refuse("directions", "directions is %d; write an even number from 2 to %d", p.Directions, maxDirections)
-	case !in.given("classes"):
-		return in.refuse("classes", "protocol moments needs all classes, which no party knows alone; add classes: [ill, well]")
-	case len(p.Classes) < 2:
+	case in.given("directions") && (p.Directions < 2 || p.Directions > MaxDirections || p.Directions%2 != 0):
+		return in.refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for a twentieth of all training rows", p.Directions, MaxDirections)
+	case in.given("classes") && len(p.Classes) < 2:
 		return in.refuse("classes", "classes has %d; give two or more", len(p.Classes))
 	}
 	return nil
@@ -38,29 +35,93 @@ func (p *Protocol) finishMoments(in *place) error {
 // finishMoments checks what goes with protocol moments in this version.
 func (j *Job) finishMoments(in *place) error {
 	if j.Protocol.Name != Moments {
-		if j.Learner.Name == RidgeClassifier {
+		switch {
+		case j.Learner.Name == RidgeClassifier:
 			return in.refuse("learner", "learner ridge-classifier runs with protocol moments only; use svc")
+		case j.Compares(Curve):
+			return in.refuse("compare", "curve is of protocol moments; remove it")
 		}
 		return nil
 	}
 	if !in.given("compare") {
 		j.Compare = []Comparison{}
 	}
+	if err := j.finishTargets(in); err != nil {
+		return err
+	}
 	switch {
-	case j.Learner.Name != RidgeClassifier:
-		return in.refuse("learner", "protocol moments runs learner ridge-classifier in this version, not %s", j.Learner.Name)
 	case len(j.Kernels()) > 1 || j.Kernel.Name != RBF && j.Kernel.Name != Laplacian || j.Kernel.GammaUnit != "":
 		return in.refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
-	case len(j.Learners())*len(j.Protocol.Classes)*j.Protocol.Directions > maxWeights:
-		return in.refuse("learner", "%d values of alpha for %d classes and %d directions are more than %d weights; give fewer", len(j.Learners()), len(j.Protocol.Classes), j.Protocol.Directions, maxWeights)
+	case j.Protocol.Directions > 0 && j.Learner.NComponents > j.Protocol.Directions:
+		return in.refuse("learner", "%d components of %d directions; ask for at most as many", j.Learner.NComponents, j.Protocol.Directions)
+	case len(j.Learners())*max(1, len(j.Protocol.Classes), j.Learner.NComponents)*j.mostDirections() > maxTold:
+		return in.refuse("learner", "%d values of alpha for %d classes and %d directions are more than %d weights; give fewer", len(j.Learners()), len(j.Protocol.Classes), j.mostDirections(), maxTold)
 	case j.Data.Folds > 0:
 		return in.refuse("data", "protocol moments chooses by held-out rows, not by folds; use test: {fraction: 0.25}")
-	case len(j.Compare) > 0:
-		return in.refuse("compare", "protocol moments is not compared with others in this version; remove compare")
-	case j.Prediction == Open:
-		return in.refuse("prediction", "protocol moments keeps predictions closed in this version; remove prediction")
+	case j.Compares(Pooled) || j.Compares(Alone):
+		return in.refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
+	case j.Compares(Curve) && j.Learner.Name != RidgeClassifier:
+		return in.refuse("compare", "the curve is one of accuracy, and learner %s has none; remove compare", j.Learner.Name)
 	}
 	return nil
+}
+
+// mostDirections is the number of random features, or the most that there may
+// be.
+func (j *Job) mostDirections() int {
+	if j.Protocol.Directions > 0 {
+		return j.Protocol.Directions
+	}
+	return MaxDirections
+}
+
+// finishTargets checks what the learner has to know of all parties' labels.
+func (j *Job) finishTargets(in *place) error {
+	p, l := &j.Protocol, j.Learner.Name
+	regresses, classifies := l == Ridge || l == GP, l == RidgeClassifier
+	switch {
+	case !regresses && !classifies && l != KPCA:
+		return in.refuse("learner", "protocol moments runs learner ridge-classifier, ridge, gp or kpca, not %s", l)
+	case classifies && p.Classes == nil:
+		return in.refuse("protocol", "learner %s needs all classes, which no party knows alone; add classes: [ill, well] to protocol", l)
+	case !classifies && p.Classes != nil:
+		return in.refuse("protocol", "learner %s has no classes; remove them from protocol", l)
+	case regresses && p.Targets == [2]float64{}:
+		return in.refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
+	case !regresses && p.Targets != [2]float64{}:
+		return in.refuse("protocol", "learner %s has no targets; remove them from protocol", l)
+	case regresses && !(p.Targets[0] < p.Targets[1]):
+		return in.refuse("protocol", "targets is [%g, %g]; write the smaller number first", p.Targets[0], p.Targets[1])
+	case regresses && math.IsInf(p.Targets[1]-p.Targets[0], 0):
+		return in.refuse("protocol", "targets is [%g, %g], which is too wide; change the unit", p.Targets[0], p.Targets[1])
+	}
+	return nil
+}
+
+// interval is two numbers; both zero are left out.
+type interval struct{ dst *[2]float64 }
+
+func (v interval) decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
+		return at(n, "%s is %s; write two numbers such as [0, 100]", key, describe(n))
+	}
+	for i, c := range n.Content {
+		if err := (number{&v.dst[i]}).decode("one of "+key, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v interval) encode() *yaml.Node {
+	if *v.dst == [2]float64{} {
+		return nil
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, x := range v.dst {
+		list.Content = append(list.Content, bareNode(strconv.FormatFloat(x, 'g', -1, 64)))
+	}
+	return list
 }
 
 // words is a list of words, none of them twice.

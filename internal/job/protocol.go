@@ -10,13 +10,14 @@ type Protocol struct {
 	Wire    Wire
 	Mode    Mode
 	Rounds  int // of the hadamard encoder; of FedCFK's mode paper
-	// Directions is the number of random features of moments: cosines and sines
-	// of half as many directions.
+	// Of moments. Directions is the number of random features, cosines and sines
+	// of half as many directions; 0: a twentieth of all training rows.
 	Directions int
 	// MaxIDs is how many ids each holder of columns may bring to the alignment: so
 	// many it can look for in the others' tables.
 	MaxIDs  int
-	Classes []string // moments: all classes, in the order of the decisions
+	Classes []string   // ridge-classifier: all classes, in the order of the decisions
+	Targets [2]float64 // ridge and gp: the least and the greatest that a label may be
 
 	// Of a crowd: see protocol/secagg, and stage.Crowd for the last two.
 	Adversary Adversary
@@ -108,6 +109,7 @@ func (p *Protocol) section() *section {
 		{key: "directions", value: whole{&p.Directions}},
 		{key: "max_ids", value: whole{&p.MaxIDs}},
 		{key: "classes", value: words{&p.Classes}},
+		{key: "targets", value: interval{&p.Targets}},
 		{key: "bins", value: whole{&p.Bins}},
 		{key: "hashes", value: whole{&p.Hashes}},
 		{key: "packages", value: whole{&p.Packages}},
@@ -121,7 +123,7 @@ func (n ProtocolName) parameters() []string {
 	case OKRA:
 		return []string{"mode", "encoder", "wire", "rounds"}
 	case Moments:
-		return []string{"mode", "directions", "classes"}
+		return []string{"mode", "directions", "classes", "targets"}
 	case Gram:
 		return []string{"mode", "max_ids"}
 	case FedCFK:
@@ -133,7 +135,7 @@ func (n ProtocolName) parameters() []string {
 }
 
 func (p *Protocol) finish(in *place) error {
-	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "max_ids", "classes"}, crowdKeys(), secvmKeys()) {
+	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "max_ids", "classes", "targets"}, crowdKeys(), secvmKeys()) {
 		if in.given(key) && !slices.Contains(p.Name.parameters(), key) {
 			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
 		}

@@ -62,7 +62,7 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	if c.Done && w.job.Prediction == job.Open {
 		// Nothing may stand in the way of the destruction. A job that did not
 		// get as far, or that a crash has half destroyed, has nothing to keep.
-		if err := p.keep(w, c.Classes); err != nil {
+		if err := p.keep(w, c); err != nil {
 			p.Logger.Error("could not keep what predictions need", "job", w.id.String(), "error", err)
 		}
 	}

@@ -19,6 +19,9 @@ type Policy struct {
 	// MaxIDs bounds the ids that a job by columns lets each party look for in the
 	// others' tables; 0 leaves it to the job.
 	MaxIDs int `yaml:"max_ids,omitempty"`
+	// MaxDirections is the most random features of which sums may be made: more
+	// say more about single rows. 0 means any number.
+	MaxDirections int `yaml:"max_directions,omitempty"`
 	// OpenPrediction allows jobs that keep the encoder's secret here after
 	// their result, so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
@@ -52,6 +55,9 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	}
 	if least := max(p.MinParties, 2); parties < least {
 		return refuse("the job has %d parties, this party asks for %d or more", parties, least)
+	}
+	if p.MaxDirections > 0 && j.Protocol.Directions > p.MaxDirections {
+		return refuse("the job has %d directions, this party allows %d (max_directions in its policy)", j.Protocol.Directions, p.MaxDirections)
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		return refuse("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")

@@ -44,6 +44,8 @@ func TestPolicy(t *testing.T) {
 	if err := vertical.Validate(); err != nil {
 		t.Fatal(err)
 	}
+	wide := parse(t, "minmax", "{name: okra}", "closed")
+	wide.Protocol = job.Protocol{Name: job.Moments, Mode: job.Hardened, Directions: 64}
 	tests := []struct {
 		name    string
 		policy  Policy
@@ -71,6 +73,8 @@ func TestPolicy(t *testing.T) {
 		{"one party", Policy{}, hardened, 1, "the job has 1 parties, this party asks for 2 or more"},
 		{"parties", Policy{MinParties: 4}, hardened, 3, "the job has 3 parties, this party asks for 4 or more"},
 		{"parties are enough", Policy{MinParties: 3}, hardened, 3, ""},
+		{"directions", Policy{MaxDirections: 62}, wide, 3, "the job has 64 directions, this party allows 62 (max_directions in its policy)"},
+		{"few directions", Policy{MaxDirections: 64}, wide, 3, ""},
 		{"open predictions", Policy{}, open, 3, "the job keeps predictions open, which this party does not allow (open_prediction in its policy)"},
 		{"open predictions allowed", Policy{OpenPrediction: true}, open, 3, ""},
 	}

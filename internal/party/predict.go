@@ -15,7 +15,7 @@ import (
 )
 
 // Keepsake is what survives a job that keeps predictions open: the encoder's
-// secret, sealed by whoever implements this.
+// secret or a model, sealed by whoever implements this.
 type Keepsake interface {
 	Put(id session.JobID, secret []byte) error
 	Get(id session.JobID) ([]byte, error)
@@ -46,8 +46,9 @@ type reply struct {
 	err        error
 }
 
-// Predict asks the coordinator for the classes of new rows, which stay here:
-// only their encodings leave. The job must have kept predictions open.
+// Predict returns what a job's model says of new rows, which stay here. Where the
+// model is the coordinator's, their encodings leave. The job must have kept
+// predictions open.
 func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set) (*stage.Prediction, error) {
 	q := &question{job: id, set: set, reply: make(chan reply, 1)}
 	select {
@@ -86,20 +87,24 @@ func (p *Party) withdraw(ctx context.Context, q *question) error {
 // Forget erases what a job left here for predictions.
 func (p *Party) Forget(id session.JobID) error { return p.Keepsake.Erase(id) }
 
-// keep puts the encoder's secret away for later predictions.
-func (p *Party) keep(w *work, classes []string) error {
-	e, err := w.state.Encoder(classes)
+// keep puts away what later predictions need: the encoder's secret, or a model.
+func (p *Party) keep(w *work, c *session.Closing) error {
+	secret, err := w.state.Keepsake(c.Classes, int(c.Choice))
 	if err != nil {
 		return err
 	}
-	return p.Keepsake.Put(w.id, e.Encode())
+	return p.Keepsake.Put(w.id, secret)
 }
 
-// ask prepares a question and sends it to the coordinator, who answers with a
-// proposal or a refusal.
+// ask answers a question from what the job left here, or prepares it and sends
+// it to the coordinator, who answers with a proposal or a refusal.
 func (p *Party) ask(ctx context.Context, q *question) {
 	p.pending = append(p.pending, q)
 	err := p.prepareQuestion(q)
+	if err == nil && q.session == nil {
+		p.reply(q, q.prediction, nil)
+		return
+	}
 	if err == nil {
 		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag}).Encode()
 		err = p.tell(ctx, q.job.Topic(), session.KindQuestion, body)
@@ -121,6 +126,12 @@ func (p *Party) prepareQuestion(q *question) error {
 		return err
 	}
 	defer clear(secret)
+	if stage.Local(secret) {
+		if q.prediction, err = stage.PredictLocally(secret, q.set); err != nil {
+			return session.BadInput(err)
+		}
+		return nil
+	}
 	encoder, err := stage.DecodeEncoder(secret)
 	if err != nil {
 		return err

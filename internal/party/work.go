@@ -81,6 +81,7 @@ func (p *Party) prepare(w *work) error {
 	if err != nil {
 		return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
 	}
+	w.state.MaxFeatures = p.Policy.MaxDirections
 	return nil
 }
 

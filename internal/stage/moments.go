@@ -1,24 +1,22 @@
 package stage
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// planMoments: scale among the parties, add up the moments of all training
-// rows, solve, tell the solutions to all, add up their errors on held-out rows,
-// choose.
+// planMoments: scale among the parties, count the training rows where the job
+// leaves the number of features open, add up the moments of all training rows,
+// solve, tell the solutions to all, add up their errors on held-out rows, choose.
 func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 	var plan []Stage
 	if j.Data.Scale != job.None {
@@ -28,24 +26,37 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 		}
 		plan = append(plan, st)
 	}
+	if j.Protocol.Directions == 0 {
+		counting, err := countStages(c)
+		if err != nil {
+			return nil, err
+		}
+		plan = append(plan, counting...)
+	}
+	sums := func(k Known) ([]secagg.Group, error) { return sumGroups(j, k.features(j)), nil }
 	first := sumStage("sums", c, summing{
-		epoch: func(Known) string { return "sums" }, groups: alwaysGroups(sumGroups(j)),
+		epoch: func(Known) string { return "sums" }, groups: sums,
 		party: (*Party).summand, server: (*Server).sums,
 	})
 	second := sumStage("errors", c, summing{
 		epoch: func(k Known) string { return hex.EncodeToString(k.Solution[:]) }, groups: alwaysGroups(errorGroups(j)),
 		party: (*Party).errors, server: (*Server).errors,
 	})
-	for _, groups := range [][]secagg.Group{sumGroups(j), errorGroups(j)} {
+	most := Known{Rows: math.MaxInt64}.features(j)
+	for _, groups := range [][]secagg.Group{sumGroups(j, most), errorGroups(j)} {
 		if _, err := summable(c, "any", groups); err != nil { // what is wrong is wrong for every epoch
 			return nil, err
 		}
 	}
 	return append(plan, first,
 		Stage{Name: "learn", Compute: (*Server).solve},
-		tellStage(j, c),
+		tellStage("tell", c, telling{
+			length: func(k Known) int { return taughtBytes(j, k.features(j)) },
+			body:   func(s *Server) []byte { return s.moments.body },
+			party:  (*Party).told,
+		}),
 		second,
-		Stage{Name: "evaluate", Compute: (*Server).chooseAlpha}), nil
+		Stage{Name: "evaluate", Compute: (*Server).chooseSolution}), nil
 }
 
 // summing is what a stage of secure aggregation adds, and what becomes of it.
@@ -111,25 +122,28 @@ func aggregation(parties int, groups []secagg.Group) secagg.Spec {
 }
 
 // sumGroups is what a party adds to the sums: the upper triangle of its A, its
-// B, and its number of training rows.
-func sumGroups(j *job.Job) []secagg.Group {
-	m, c := j.Protocol.Directions, len(j.Protocol.Classes)
-	return []secagg.Group{
-		{Entries: moments.Triangle(m), Bound: moments.OuterBound, Signed: true},
-		{Entries: c * m, Bound: moments.CrossBound, Signed: true},
+// B, its number of training rows, and for a regression the sums of the numbers
+// and of their squares.
+func sumGroups(j *job.Job, features int) []secagg.Group {
+	l := lessonOf(j)
+	groups := []secagg.Group{
+		{Entries: moments.Triangle(features), Bound: moments.Bound, Signed: true},
+		{Entries: l.width() * features, Bound: moments.Bound, Signed: true},
 		{Entries: 1, Bound: moments.MaxRows},
 	}
+	if n := l.totals(); n > 0 {
+		groups = append(groups, secagg.Group{Entries: n, Bound: moments.Bound, Signed: true})
+	}
+	return groups
 }
 
 // errorGroups is what a party adds to the errors: its number of held-out rows,
-// how many of them each solution gets right, the squared errors of each class,
-// and its membership figure with a 1 if it has one.
+// the figures by which solutions are judged, and its membership figure with a 1
+// if it has one.
 func errorGroups(j *job.Job) []secagg.Group {
-	l, c := len(j.Learners()), len(j.Protocol.Classes)
 	return []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},
-		{Entries: l, Bound: moments.MaxRows},
-		{Entries: l * c, Bound: moments.SquaredBound},
+		{Entries: lessonOf(j).figures(), Bound: moments.SquaredBound, Signed: true},
 		{Entries: 2, Bound: membershipOne},
 	}
 }
@@ -151,60 +165,46 @@ func (v sumVector) Read(group, first int, dst []int64) {
 		v.ReadOuter(first, dst)
 	case 1:
 		v.ReadCross(first, dst)
-	default:
+	case 2:
 		dst[0] = int64(v.Rows)
+	default:
+		copy(dst, []int64{int64(v.Total), int64(v.Power)}[first:])
 	}
 }
 
 // directions are public: they follow from the name of the session that adds up
 // the sums, which nobody knows before job and roster are fixed.
-func directions(j *job.Job, sums protocol.SessionID, columns int) feature.Map {
-	w := linalg.New[float64](j.Protocol.Directions/2, columns)
-	source := func(direction int) feature.Normals {
-		return prg.New(sums, "moments/direction", binary.LittleEndian.AppendUint64(nil, uint64(direction)))
-	}
-	if j.Kernel.Name == job.Laplacian {
-		feature.Laplace(w, 0, j.Kernel.Gamma, source)
-	} else {
-		feature.Gaussian(w, 0, j.Kernel.Gamma, source)
-	}
-	return feature.Map{Directions: w}
+func directions(j *job.Job, sums protocol.SessionID, features, columns int) (feature.Map, error) {
+	return moments.Features(j.Kernel.Spec(), sums, features, columns)
 }
 
-// tellStage tells the solutions to all parties.
-func tellStage(j *job.Job, c Cast) Stage {
-	return Stage{Name: "tell", Session: &Session{
+// telling is what the server tells all parties, and what a party does with it.
+type telling struct {
+	length func(Known) int
+	body   func(*Server) []byte
+	party  func(p *Party, body []byte, s *protocol.Session) error
+}
+
+// tellStage tells something public to all parties.
+func tellStage(name string, c Cast, what telling) Stage {
+	return Stage{Name: name, Session: &Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.crowd(), Purpose: "train",
-		Params: broadcast.Encode(solutionBytes(j)),
+		settle: func(_ session.JobID, k Known) []byte { return broadcast.Encode(what.length(k)) },
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewParty(setup.Setup)
 			if err != nil {
 				return nil, err
 			}
-			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.told(m.Body(), setup.Session) }}, nil
+			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return what.party(p, m.Body(), setup.Session) }}, nil
 		},
 		server: func(s *Server, setup Setup) (*Run, error) {
-			m, err := broadcast.NewServer(setup.Setup, s.moments.body)
+			m, err := broadcast.NewServer(setup.Setup, what.body(s))
 			if err != nil {
 				return nil, err
 			}
 			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
 		},
 	}}
-}
-
-// solutionBytes is the length of what is told.
-func solutionBytes(j *job.Job) int {
-	return 8 * len(j.Learners()) * len(j.Protocol.Classes) * j.Protocol.Directions
-}
-
-// alphas are the regularisers of a job, in the order of its grid.
-func alphas(j *job.Job) []float64 {
-	var list []float64
-	for _, l := range j.Learners() {
-		list = append(list, l.Alpha)
-	}
-	return list
 }
 
 // toldWrong blames the server for what it must not tell a party.

@@ -14,21 +14,25 @@ const rowsPerFeature = 20
 // momentsLeakage says in plain words what each role learns, computed for this
 // job.
 func (s *Server) momentsLeakage() map[string][]string {
-	m, n, c := s.Job.Protocol.Directions, s.moments.sums.Rows, len(s.Job.Protocol.Classes)
+	m, n := s.features(), s.moments.sums.Rows
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %d sums of features by class, the number of rows (%d). No value that belongs to two rows is ever formed.",
-				len(s.Cast.Parties), m*(m+1)/2, m*c, n),
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). No value that belongs to two rows is ever formed.",
+				len(s.Cast.Parties), m*(m+1)/2, s.crossSums(), n),
 			s.ratio(),
-			fmt.Sprintf("Of the held-out rows it learns their number and, for each of %d values of alpha, how many are decided rightly and the squared error of each class, over all parties; and the mean of the parties' membership figures.", len(s.moments.path)),
+			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features; nothing here keeps count of such jobs yet.",
 		},
-		"party": {"Every party learns the solutions for all values of alpha and the public directions: all that is needed to predict. It does not learn the sums."},
+		"party": {s.partyLearns()},
 		"coalition": {
 			"The server and all parties but one learn that one's sums by taking off their own. With two parties, the other one and the server suffice.",
 			s.measuredMembership(),
 		},
-		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features, of classes and of values of alpha."},
+		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features, of outputs and of values that were tried."},
+	}
+	if s.Job.Protocol.Directions == 0 {
+		lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns the number of all training rows (%d), from which that of features follows.", n))
+		lines["coalition"] = append(lines["coalition"], "No party can check the number of rows that the server announces: a server that lies about it gets sums of more features, which say more about single rows. max_directions in a party's policy is what bounds it.")
 	}
 	if s.Job.Data.Scale == job.None {
 		return lines
@@ -40,9 +44,46 @@ func (s *Server) momentsLeakage() map[string][]string {
 	return lines
 }
 
+// crossSums is what the server learns of features and labels together.
+func (s *Server) crossSums() string {
+	m := s.features()
+	switch l := lessonOf(s.Job).(type) {
+	case classLesson:
+		return fmt.Sprintf("%d sums of features by class", m*len(l.classes))
+	case componentLesson:
+		return fmt.Sprintf("%d sums of features", m)
+	}
+	return fmt.Sprintf("%d sums of features and as many of features times labels, the sum of the labels and that of their squares", m)
+}
+
+// errorSums is what the server learns of held-out rows.
+func (s *Server) errorSums() string {
+	l := len(s.Job.Learners())
+	switch lessonOf(s.Job).(type) {
+	case classLesson:
+		return fmt.Sprintf("for each of %d values of alpha, how many are decided rightly and the squared error of each class", l)
+	case componentLesson:
+		return "how much of their distances to the mean the scores account for"
+	case processLesson:
+		return fmt.Sprintf("the sum of the labels and that of their squares, and for each of %d values of noise, the squared error, the sum of the deviations and how many labels lie within 1.96 of them", l)
+	}
+	return fmt.Sprintf("the sum of the labels and that of their squares and, for each of %d values of alpha, the squared error", l)
+}
+
+// partyLearns is what every party is told.
+func (s *Server) partyLearns() string {
+	switch lessonOf(s.Job).(type) {
+	case componentLesson:
+		return "Every party learns the components, the mean of the features and the public directions: all that is needed for scores. It does not learn the other sums."
+	case processLesson:
+		return "Every party learns the solutions for all values of noise and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows. Learner ridge tells no sums."
+	}
+	return "Every party learns the solutions for all values of alpha and the public directions: all that is needed to predict. It does not learn the sums."
+}
+
 // ratio says how far the sums are from single rows.
 func (s *Server) ratio() string {
-	m, n := s.Job.Protocol.Directions, s.moments.sums.Rows
+	m, n := s.features(), s.moments.sums.Rows
 	per := float64(n) / float64(m)
 	if per >= rowsPerFeature {
 		return fmt.Sprintf("There are %.2f training rows for each feature (n/M = %d/%d).", per, n, m)

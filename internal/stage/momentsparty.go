@@ -9,7 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -19,9 +18,11 @@ import (
 
 // momentsParty is what a party has of a job of moments.
 type momentsParty struct {
+	rows     int64 // training rows of all parties, as the server counted them
+	session  protocol.SessionID
 	features feature.Map
 	own      *moments.Sums
-	path     []moments.Solution
+	taught   *taught
 	digest   [sha256.Size]byte // of the solutions as they were told
 }
 
@@ -30,25 +31,43 @@ func (p *Party) Known() Known {
 	if p == nil {
 		return Known{}
 	}
-	return Known{Solution: p.moments.digest, Declared: p.vertical.declared}
+	return Known{Rows: p.moments.rows, Solution: p.moments.digest, Declared: p.vertical.declared}
 }
 
 // rowsThat returns the rows that are held out, or that are not, with their
-// classes as numbers.
-func (p *Party) rowsThat(held bool) (linalg.Rows, []int) {
-	var index, codes []int
+// labels, nil where the job has none.
+func (p *Party) rowsThat(held bool) (linalg.Rows, []string) {
+	var index []int
+	var labels []string
 	for i, test := range p.split.Test {
-		if test == held {
-			index, codes = append(index, i), append(codes, slices.Index(p.Job.Protocol.Classes, p.split.Set.Labels[i]))
+		if test != held {
+			continue
+		}
+		index = append(index, i)
+		if p.split.Set.Labels != nil {
+			labels = append(labels, p.split.Set.Labels[i])
 		}
 	}
-	return linalg.Pick(p.rows, index), codes
+	return linalg.Pick(p.rows, index), labels
+}
+
+// checkTargets refuses labels that a job of moments does not foresee.
+func checkTargets(j *job.Job, set *dataset.Set) error {
+	switch l := lessonOf(j).(type) {
+	case classLesson:
+		return checkListed(l.classes, set)
+	case processLesson:
+		return l.checkNumbers(set)
+	case numberLesson:
+		return l.checkNumbers(set)
+	}
+	return nil
 }
 
 // checkListed refuses rows of classes that the job does not list.
-func checkListed(j *job.Job, set *dataset.Set) error {
+func checkListed(classes []string, set *dataset.Set) error {
 	for _, label := range set.Labels {
-		if !slices.Contains(j.Protocol.Classes, label) {
+		if !slices.Contains(classes, label) {
 			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; give classes: all there are", set.Name, label)
 		}
 	}
@@ -57,13 +76,23 @@ func checkListed(j *job.Job, set *dataset.Set) error {
 
 // summand adds up the moments of the party's training rows.
 func (p *Party) summand(setup Setup, params secagg.Params) (*Run, error) {
-	rows, codes := p.rowsThat(false)
-	features := directions(p.Job, setup.Session.ID(), p.width())
-	own, err := moments.Summarize(features, rows, codes, len(p.Job.Protocol.Classes))
+	rows, labels := p.rowsThat(false)
+	features, err := directions(p.Job, setup.Session.ID(), p.Known().features(p.Job), p.width())
+	if err != nil {
+		return nil, err
+	}
+	n, _ := rows.Shape()
+	targets, err := lessonOf(p.Job).targets(labels, n)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	return client(setup, params, sumVector{own}, func() { p.moments.features, p.moments.own = features, own })
+	own, err := moments.Summarize(features, rows, targets)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	return client(setup, params, sumVector{own}, func() {
+		p.moments.session, p.moments.features, p.moments.own = setup.Session.ID(), features, own
+	})
 }
 
 // client is the machine that adds a vector.
@@ -78,44 +107,18 @@ func client(setup Setup, params secagg.Params, v secagg.Vector, finish func()) (
 
 // told takes the solutions over.
 func (p *Party) told(body []byte, s *protocol.Session) error {
-	path, err := decodeSolutions(p.Job, body)
+	t, err := decodeTaught(p.Job, p.Known().features(p.Job), body)
 	if err != nil {
 		return toldWrong(s.With(protocol.RoleServer)[0], "%w", err)
 	}
-	p.moments.path, p.moments.digest = path, sha256.Sum256(body)
+	p.moments.taught, p.moments.digest = t, sha256.Sum256(body)
 	return nil
-}
-
-// encodeSolutions writes the weights of a path.
-func encodeSolutions(path []moments.Solution) []byte {
-	var w wire.Writer
-	for _, s := range path {
-		w.Float64s(s.Weights.Data)
-	}
-	return w.Bytes()
-}
-
-// decodeSolutions reads what encodeSolutions wrote.
-func decodeSolutions(j *job.Job, b []byte) ([]moments.Solution, error) {
-	r := wire.NewReader(b)
-	var path []moments.Solution
-	for _, alpha := range alphas(j) {
-		w := linalg.New[float64](len(j.Protocol.Classes), j.Protocol.Directions)
-		r.Float64s(w.Data)
-		for _, v := range w.Data {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				r.Fail(fmt.Errorf("a weight is %v", v))
-			}
-		}
-		path = append(path, moments.Solution{Alpha: alpha, Weights: w})
-	}
-	return path, r.Close("solutions")
 }
 
 // errors adds up the errors of the solutions on the party's held-out rows.
 func (p *Party) errors(setup Setup, params secagg.Params) (*Run, error) {
-	rows, codes := p.rowsThat(true)
-	e, err := moments.Measure(p.moments.features, p.moments.path, rows, codes)
+	rows, labels := p.rowsThat(true)
+	figures, err := lessonOf(p.Job).measure(p.moments.features, p.moments.taught, rows, labels)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -123,7 +126,8 @@ func (p *Party) errors(setup Setup, params secagg.Params) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client(setup, params, vector{{e.Rows}, e.Correct, e.Squared, membership}, func() { p.moments.own = nil })
+	n, _ := rows.Shape()
+	return client(setup, params, vector{{int64(n)}, figures, membership}, func() { p.moments.own = nil })
 }
 
 // membershipSample is how many training rows, and how many held-out rows, a

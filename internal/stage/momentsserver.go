@@ -4,11 +4,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -17,14 +14,16 @@ import (
 // momentsServer is what the coordinator has of a job of moments: sums, and what
 // follows from them.
 type momentsServer struct {
+	rows       int64              // of training, where they were counted beforehand
 	session    protocol.SessionID // of the sums; the directions follow from it
 	sums       *moments.Sums
-	path       []moments.Solution
-	body       []byte // the path as it is told
-	errors     *moments.Errors
+	taught     *taught
+	body       []byte // what is taught, as it is told
+	heldOut    int64
+	figures    []int64 // by which solutions are judged
 	membership float64 // mean of the parties' figures
 	measured   int     // parties that had one
-	best       int
+	verdict    *verdict
 }
 
 // Known is what the stages so far have made public.
@@ -32,7 +31,7 @@ func (s *Server) Known() Known {
 	if s == nil {
 		return Known{}
 	}
-	k := Known{Declared: s.vertical.declared}
+	k := Known{Rows: s.moments.rows, Declared: s.vertical.declared}
 	if s.moments.body != nil {
 		k.Solution = sha256.Sum256(s.moments.body)
 	}
@@ -57,80 +56,83 @@ func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
 	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
 		var err error
 		s.moments.session = setup.Session.ID()
-		s.moments.sums, err = moments.FromEntries(s.Job.Protocol.Directions, len(s.Job.Protocol.Classes), sums[0], sums[1], int(sums[2][0]))
+		s.moments.sums, err = moments.FromEntries(s.features(), lessonOf(s.Job).width(), sums[0], sums[1], int(sums[2][0]))
+		if err == nil && len(sums) > 3 {
+			s.moments.sums.Total, s.moments.sums.Power = float64(sums[3][0]), float64(sums[3][1])
+		}
 		return err
 	})
 }
 
-// solve makes a regression for each alpha.
+// features is the number of random features.
+func (s *Server) features() int { return s.Known().features(s.Job) }
+
+// solve makes a solution for each value in the job's list.
 func (s *Server) solve(Reporter) error {
-	path, err := moments.Solve(s.moments.sums, alphas(s.Job))
+	t, err := lessonOf(s.Job).solve(s.moments.sums)
 	if err != nil {
 		return session.BadInput(err)
 	}
-	s.moments.path, s.moments.body = path, encodeSolutions(path)
+	s.moments.taught, s.moments.body = t, t.encode()
 	return nil
 }
 
 func (s *Server) errors(setup Setup, params secagg.Params) (*Run, error) {
 	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
-		s.moments.errors = &moments.Errors{Rows: sums[0][0], Correct: sums[1], Squared: sums[2]}
-		if s.moments.measured = int(sums[3][1]); s.moments.measured > 0 {
-			s.moments.membership = float64(sums[3][0]) / membershipOne / float64(s.moments.measured)
+		s.moments.heldOut, s.moments.figures = sums[0][0], sums[1]
+		if s.moments.measured = int(sums[2][1]); s.moments.measured > 0 {
+			s.moments.membership = float64(sums[2][0]) / membershipOne / float64(s.moments.measured)
 		}
 		return nil
 	})
 }
 
-// chooseAlpha takes the solution with the least errors.
-func (s *Server) chooseAlpha(Reporter) error {
-	e := s.moments.errors
-	if e.Rows == 0 {
+// chooseSolution takes the solution with the least errors.
+func (s *Server) chooseSolution(Reporter) error {
+	if s.moments.heldOut == 0 {
 		return session.BadInput(errors.New("stage: no party holds a row out to choose by; give a larger test: {fraction: ...}"))
 	}
-	s.moments.best = e.Best()
-	s.metrics = evaluate.Metrics{"accuracy": s.accuracy(s.moments.best)}
+	v, err := lessonOf(s.Job).judge(s.moments.sums, s.moments.taught, s.moments.heldOut, s.moments.figures)
+	if err != nil {
+		return session.BadInput(err)
+	}
+	s.moments.verdict, s.metrics = v, v.metrics
 	return nil
-}
-
-// accuracy of a solution on the held-out rows of all.
-func (s *Server) accuracy(k int) float64 {
-	return float64(s.moments.errors.Correct[k]) / float64(s.moments.errors.Rows)
 }
 
 // momentsCells is what the solution was chosen from.
 func (s *Server) momentsCells() []Cell {
 	cells := []Cell{}
-	for k, one := range s.moments.path {
-		accuracy := s.accuracy(k)
-		cells = append(cells, Cell{
-			Kernel: s.Job.Kernel.Spec(), Alpha: one.Alpha, Score: "accuracy", Folds: []float64{}, Mean: accuracy,
-			Correct: int(s.moments.errors.Correct[k]), Rows: int(s.moments.errors.Rows), Best: k == s.moments.best,
-		})
+	for k, c := range s.moments.verdict.cells {
+		l := s.Job.Learners()[k]
+		c.Kernel, c.Alpha, c.Noise = s.Job.Kernel.Spec(), l.Alpha, l.Noise
+		c.Folds, c.Rows, c.Best = []float64{}, int(s.moments.heldOut), k == s.moments.verdict.best
+		cells = append(cells, c)
 	}
 	return cells
 }
 
 func (s *Server) momentsResult() *Result {
 	return &Result{
-		Job: s.Job.Name, Metrics: s.metrics, Grid: s.momentsCells(), HeldOut: int(s.moments.errors.Rows), Training: s.moments.sums.Rows,
-		Leakage: s.momentsLeakage(),
+		Job: s.Job.Name, Metrics: s.metrics, Grid: s.momentsCells(), HeldOut: int(s.moments.heldOut), Training: s.moments.sums.Rows,
+		Eigenvalues: s.moments.verdict.values, Leakage: s.momentsLeakage(), Sums: s.sumsResult(),
 	}
 }
 
-// encodeMoments writes what predictions need beside the scaling, which only the
-// parties know: kernel, directions, classes, weights.
-func (s *Server) encodeMoments(out io.Writer) error {
-	var w wire.Writer
-	w.String("mercer/v1/moments")
-	w.String(string(s.Job.Kernel.Name))
-	w.Float64(s.Job.Kernel.Gamma)
-	w.Fixed(s.moments.session[:])
-	writeStrings(&w, s.Job.Protocol.Classes)
-	best := s.moments.path[s.moments.best]
-	w.Uint32(uint32(best.Weights.Cols))
-	w.Float64(best.Alpha)
-	w.Float64s(best.Weights.Data)
-	_, err := out.Write(w.Bytes())
-	return err
+// sumsResult says how far the sums are from single rows.
+func (s *Server) sumsResult() *SumsResult {
+	r := &SumsResult{Features: s.features(), RowsPerFeature: float64(s.moments.sums.Rows) / float64(s.features())}
+	if s.moments.measured > 0 {
+		r.Membership = &s.moments.membership
+	}
+	return r
+}
+
+// Choice is which of the solutions that were told is the model's, 0 where there
+// is one.
+func (s *Server) Choice() int {
+	if s.moments.verdict == nil {
+		return 0
+	}
+	return s.moments.verdict.best
 }

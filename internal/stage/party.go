@@ -17,6 +17,9 @@ import (
 type Party struct {
 	Job  *job.Job
 	Self string
+	// MaxFeatures is the most random features of which the party's operator lets
+	// sums be made where the job leaves their number open; 0 for any.
+	MaxFeatures int
 
 	split   Split
 	rows    linalg.Rows // all rows of the split; scaled once scaling is known
@@ -104,7 +107,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
 	if j.Protocol.Name == job.Moments {
-		return set, checkListed(j, set)
+		return set, checkTargets(j, set)
 	}
 	if !j.Learner.Name.Regresses() {
 		return set, nil

@@ -64,6 +64,7 @@ func (s Setup) keys(names []string) []ed25519.PublicKey {
 
 // Known is what a job's stages so far have made public to all its members.
 type Known struct {
+	Rows     int64             // of training, of all parties; 0 before they are counted, or where nobody counts
 	Solution [sha256.Size]byte // of what was broadcast; zero before
 	Declared declared          // by the holders of columns
 }

@@ -38,8 +38,19 @@ type Result struct {
 	// Crowd is what there is to say of a job among many devices.
 	Crowd *CrowdResult `json:"crowd,omitempty"`
 	SecVM *SecVMResult `json:"secvm,omitempty"`
+	// Sums is how far the sums of protocol moments are from single rows.
+	Sums *SumsResult `json:"sums,omitempty"`
 	// Eigenvalues are those of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
+}
+
+// SumsResult says how far sums are from single rows.
+type SumsResult struct {
+	Features       int     `json:"features"`
+	RowsPerFeature float64 `json:"rows_per_feature"` // of training
+	// Membership is the area under the curve of the leverage attack, the mean of
+	// what the parties measured on their own sums; null where none holds rows out.
+	Membership *float64 `json:"membership_auc"`
 }
 
 // CrowdResult is how a FedCFK job went.

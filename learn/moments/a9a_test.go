@@ -37,7 +37,7 @@ func adults(t *testing.T, name string) (linalg.Rows, []int) {
 func TestA9a(t *testing.T) {
 	rows, codes := adults(t, "a9a")
 	held, truth := adults(t, "a9a.t")
-	m := features(1, 2048, 123, 0.01)
+	m := featuresOf(1, 2048, 123, 0.01)
 	s := summarize(t, m, rows, codes, 2)
 	path, err := Solve(s, []float64{0.01, 0.1, 1})
 	if err != nil {

@@ -24,7 +24,7 @@ func Example() {
 	feature.Gaussian(w, 0, 0.5, func(i int) feature.Normals { return rand.New(rand.NewPCG(uint64(i), 3)) })
 	m := feature.Map{Directions: w}
 
-	sums, err := moments.Summarize(m, points.Panel(0, 1500), codes[:1500], 2)
+	sums, err := moments.Summarize(m, points.Panel(0, 1500), moments.Classes{Codes: codes[:1500], Count: 2})
 	if err != nil {
 		panic(err)
 	}

@@ -23,7 +23,7 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 		}
 		shift *= tiny / float64(s.Outer.Rows)
 	}
-	l, err := factor(s, shift)
+	l, err := factor(s.Outer, shift)
 	if err != nil {
 		return nil, fmt.Errorf("moments: leverages: %w", err)
 	}

@@ -34,8 +34,8 @@ func random(seed uint64, n, width, classes int) (linalg.Matrix[float64], []int) 
 	return x, codes
 }
 
-// features are those of the rbf kernel.
-func features(seed byte, m, width int, gamma float64) feature.Map {
+// featuresOf are those of the rbf kernel.
+func featuresOf(seed byte, m, width int, gamma float64) feature.Map {
 	w := linalg.New[float64](m/2, width)
 	feature.Gaussian(w, 0, gamma, func(i int) feature.Normals {
 		return prg.New([32]byte{seed}, "moments", binary.LittleEndian.AppendUint64(nil, uint64(i)))
@@ -45,7 +45,7 @@ func features(seed byte, m, width int, gamma float64) feature.Map {
 
 func summarize(t testing.TB, m feature.Map, rows linalg.Rows, codes []int, classes int) *Sums {
 	t.Helper()
-	s, err := Summarize(m, rows, codes, classes)
+	s, err := Summarize(m, rows, Classes{codes, classes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func summarize(t testing.TB, m feature.Map, rows linalg.Rows, codes []int, class
 func TestSumsAreExact(t *testing.T) {
 	const n, width, classes = 5000, 3, 3 // more than two panels
 	x, codes := random(1, n, width, classes)
-	m := features(1, 14, width, 0.7)
+	m := featuresOf(1, 14, width, 0.7)
 	all := summarize(t, m, x, codes, classes)
 	phi := linalg.New[float64](n, m.Len())
 	m.Rows(phi, x)
@@ -78,7 +78,7 @@ func TestSumsAreExact(t *testing.T) {
 				if codes[i] == c {
 					y = 1
 				}
-				cross[c*len(q)+a] += q[a] * y
+				cross[c*len(q)+a] += q[a] * y * One
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func TestReadOuter(t *testing.T) {
 func TestSolveIsKernelRidge(t *testing.T) {
 	const n, classes, alpha = 150, 3, 0.3
 	x, codes := random(3, n+20, 4, classes)
-	m := features(1, 60, 4, 0.2)
+	m := featuresOf(1, 60, 4, 0.2)
 	s := summarize(t, m, x.Panel(0, n), codes[:n], classes)
 	path, err := Solve(s, []float64{alpha})
 	if err != nil {
@@ -168,8 +168,10 @@ func TestSolveIsKernelRidge(t *testing.T) {
 	for i := range 20 {
 		copy(cross.Row(i), gram.Row(n + i)[:n])
 	}
+	targets := linalg.New[float64](classes, n)
+	Classes{codes[:n], classes}.Columns(targets, 0)
 	for c := range classes {
-		y := targets(codes[:n], classes).Row(c)
+		y := targets.Row(c)
 		model, err := ridge.Fit(kernel.Subset(kernel.Of(gram, linear), training), y, alpha)
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +186,7 @@ func TestSolveIsKernelRidge(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	x, codes := random(5, 300, 4, 3)
-	m := features(1, 20, 4, 0.2)
+	m := featuresOf(1, 20, 4, 0.2)
 	path, err := Solve(summarize(t, m, x, codes, 3), []float64{0.1, 1, 1e9})
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +206,7 @@ func TestMeasure(t *testing.T) {
 			for c, v := range f.Row(i) {
 				y := map[bool]float64{true: 1, false: -1}[c == codes[i]]
 				v = max(-2, min(2, v))
-				want.Squared[3*k+c] += int64(math.RoundToEven((v - y) * (v - y) * 65536))
+				want.Squared[3*k+c] += int64(math.RoundToEven((v - y) * (v - y) * (1 << 24)))
 			}
 		}
 	}
@@ -236,14 +238,14 @@ func TestBest(t *testing.T) {
 // Gaussian process.
 func TestLeverages(t *testing.T) {
 	x, codes := random(7, 100, 3, 2)
-	m := features(2, 10, 3, 0.3)
+	m := featuresOf(2, 10, 3, 0.3)
 	s := summarize(t, m, x, codes, 2)
 	for _, shift := range []float64{0, 2.5} {
 		got, err := Leverages(s, shift, m, x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := factor(s, shift)
+		l, err := factor(s.Outer, shift)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,13 +274,13 @@ func TestLeverages(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	x, codes := random(9, 10, 3, 2)
-	m := features(1, 4, 3, 1)
+	m := featuresOf(1, 4, 3, 1)
 	s := summarize(t, m, x, codes, 2)
 	var pivot *linalg.PivotError
 	for name, f := range map[string]func() error{
-		"codes":       func() error { _, err := Summarize(m, x, codes[1:], 2); return err },
-		"width":       func() error { _, err := Summarize(features(1, 4, 2, 1), x, codes, 2); return err },
-		"many rows":   func() error { _, err := Summarize(m, many{}, nil, 2); return err },
+		"codes":       func() error { _, err := Summarize(m, x, Classes{codes[1:], 2}); return err },
+		"width":       func() error { _, err := Summarize(featuresOf(1, 4, 2, 1), x, Classes{codes, 2}); return err },
+		"many rows":   func() error { _, err := Summarize(m, many{}, Classes{nil, 2}); return err },
 		"alpha 0":     func() error { _, err := Solve(s, []float64{1, 0}); return err },
 		"alpha NaN":   func() error { _, err := Solve(s, []float64{math.NaN()}); return err },
 		"no solution": func() error { _, err := Measure(m, nil, x, codes); return err },
@@ -287,7 +289,7 @@ func TestErrors(t *testing.T) {
 		"infinite": func() error {
 			huge := linalg.New[float64](1, 3)
 			huge.Data[0] = math.MaxFloat64
-			_, err := Summarize(features(1, 4, 3, 1e9), huge, []int{0}, 2)
+			_, err := Summarize(featuresOf(1, 4, 3, 1e9), huge, Classes{[]int{0}, 2})
 			return err
 		},
 		"no outsiders": func() error { _, err := Membership(s, m, x, x.Panel(0, 0)); return err },
@@ -315,8 +317,9 @@ func (many) ReadRow(i int, dst []float64) {}
 
 // The table for digits: what sums tell about membership, against the number of
 // rows for each feature. The figures compared with are of one draw of the
-// directions each; here they are means over draws, whose accuracies at 88
-// features have a standard deviation of .03 and a mean .03 above the one draw.
+// directions each; here they are means over draws. At 88 features the accuracies
+// of draws have a standard deviation of .027, and the one draw is .023 below
+// their mean; all others are within .02.
 func TestMembershipOnDigits(t *testing.T) {
 	set, err := bundled.Load("digits")
 	if err != nil {
@@ -344,14 +347,14 @@ func TestMembershipOnDigits(t *testing.T) {
 		perFeature, draws        int
 		accuracy, auc, tolerance float64 // of the accuracy
 	}{
-		{20, 48, .675, .62, .02}, {10, 32, .778, .70, .035}, {4, 4, .915, .84, .02}, {2, 1, .957, .98, .02}, {1, 1, .970, 1, .02},
+		{20, 48, .675, .62, .02}, {10, 48, .778, .70, .025}, {4, 4, .915, .84, .02}, {2, 1, .957, .98, .02}, {1, 1, .970, 1, .02},
 	} {
 		f := len(train) / tt.perFeature / 2 * 2
 		var accuracy, auc float64
 		for draw := range tt.draws {
-			m := features(byte(draw), f, x.Cols, 0.5)
+			m := featuresOf(byte(draw), f, x.Cols, 0.5)
 			s := summarize(t, m, members, y, len(classes))
-			path, err := Solve(s, []float64{0.1, 1, 3})
+			path, err := Solve(s, []float64{0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -376,7 +379,7 @@ func TestMembershipOnDigits(t *testing.T) {
 // Membership is the area under the curve of the leverages.
 func TestMembership(t *testing.T) {
 	x, codes := random(11, 80, 3, 2)
-	m := features(2, 30, 3, 0.3)
+	m := featuresOf(2, 30, 3, 0.3)
 	s := summarize(t, m, x.Panel(0, 40), codes[:40], 2)
 	got, err := Membership(s, m, x.Panel(0, 40), x.Panel(40, 80))
 	if err != nil {

@@ -1,7 +1,6 @@
 package moments
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -9,140 +8,87 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Solution is the ridge regressions for one alpha.
+// Solution is what was learnt with one alpha: outputs that are linear in the
+// features.
 type Solution struct {
 	Alpha   float64
-	Weights linalg.Matrix[float64] // classes x features
+	Weights linalg.Matrix[float64] // outputs x features
+	Offset  []float64              // added to the outputs
 }
 
-// Solve returns (A + alpha M/2 I)^-1 B for each alpha, M features: kernel ridge
-// regression with the kernel 2/M phi.phi and that alpha.
+// Solve returns the regressions of the classes for each alpha: (A + alpha M/2
+// I)^-1 B, M features. That is kernel ridge regression with the kernel 2/M
+// phi.phi and that alpha.
 func Solve(s *Sums, alphas []float64) ([]Solution, error) {
+	b := linalg.New[float64](s.Cross.Rows, s.Cross.Cols)
+	for k, v := range s.Cross.Data {
+		b.Data[k] = v / (One * One)
+	}
+	return solve(s, b, make([]float64, b.Rows), alphas)
+}
+
+// Regress returns the regressions of the number to predict, in its unit, for
+// each alpha: kernel ridge regression with the kernel 2/M phi.phi on what is
+// left when the mean is taken off, to which the mean is added. With the noise of
+// measurements for alpha, its unit the variance of the numbers, it is the mean
+// of a Gaussian process. The targets are [Numbers].
+func Regress(s *Sums, r Range, alphas []float64) ([]Solution, error) {
+	mean := s.mean()
+	b := linalg.New[float64](1, s.Cross.Cols)
+	for k, v := range s.Cross.Row(1) {
+		b.Data[k] = r.half() * (v - mean*s.Cross.Row(0)[k]) / (One * One)
+	}
+	return solve(s, b, []float64{r.middle() + r.half()*mean}, alphas)
+}
+
+// solve returns (A + alpha M/2 I)^-1 B for each alpha.
+func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alphas []float64) ([]Solution, error) {
 	path := make([]Solution, len(alphas))
 	for i, alpha := range alphas {
 		if !(alpha > 0) || math.IsInf(alpha, 1) {
 			return nil, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
 		}
-		l, err := factor(s, alpha*float64(s.Outer.Rows)/2)
+		l, err := factor(s.Outer, alpha*float64(s.Outer.Rows)/2)
 		if err != nil {
 			return nil, fmt.Errorf("moments: alpha %v is too small for these sums: %w", alpha, err)
 		}
-		w := linalg.New[float64](s.Cross.Rows, s.Cross.Cols)
-		for k, v := range s.Cross.Data {
-			w.Data[k] = v / One
-		}
+		w := linalg.New[float64](b.Rows, b.Cols)
+		copy(w.Data, b.Data)
 		linalg.SolveCholesky(l, w)
-		path[i] = Solution{alpha, w}
+		path[i] = Solution{alpha, w, offset}
 	}
 	return path, nil
 }
 
-// factor is the Cholesky factor of A + shift I.
-func factor(s *Sums, shift float64) (linalg.Matrix[float64], error) {
-	l := linalg.New[float64](s.Outer.Rows, s.Outer.Cols)
-	for k, v := range s.Outer.Data {
-		l.Data[k] = v / (One * One)
-	}
+// factor is the Cholesky factor of A + shift I; outer is A One^2.
+func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64], error) {
+	l := linalg.New[float64](outer.Rows, outer.Cols)
 	for i := range l.Rows {
+		for j, v := range outer.Row(i) {
+			l.Row(i)[j] = v / (One * One)
+		}
 		l.Row(i)[i] += shift
 	}
 	return l, linalg.Cholesky(l)
 }
 
-// Decisions are the values of the regressions at rows: rows x classes.
+// Decisions are the outputs at rows: rows x outputs.
 func (s Solution) Decisions(m feature.Map, x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	phi := linalg.New[float64](x.Rows, m.Len())
 	m.Rows(phi, x)
-	return s.at(phi)
+	return s.At(phi)
 }
 
-// at is Decisions for rows whose features are made.
-func (s Solution) at(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
+// At is Decisions for rows whose features are made, rows x features.
+func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	f := linalg.New[float64](phi.Rows, s.Weights.Rows)
 	linalg.MulTransB(f, phi, s.Weights)
+	for i := range f.Rows {
+		for k, v := range s.Offset {
+			f.Row(i)[k] += v
+		}
+	}
 	return f
-}
-
-// Clip is where decisions are cut off before their errors are squared, so that
-// one row's error is bounded. SquaredOne is how a squared error of 1 is written.
-const (
-	Clip         = 2
-	SquaredOne   = 1 << 16
-	SquaredBound = MaxRows * (Clip + 1) * (Clip + 1) * SquaredOne
-)
-
-// Errors are sums over held-out rows in whole numbers.
-type Errors struct {
-	Rows    int64
-	Correct []int64 // rows that get their class, for each solution
-	Squared []int64 // squared errors in 1/SquaredOne, for each solution and class
-}
-
-// Measure sums the errors of a path of solutions over rows.
-func Measure(m feature.Map, path []Solution, rows linalg.Rows, codes []int) (*Errors, error) {
-	n, width := rows.Shape()
-	if len(path) == 0 {
-		return nil, errors.New("moments: no solution to measure")
-	}
-	if n > MaxRows || len(codes) != n || width != m.Width() {
-		return nil, fmt.Errorf("moments: %d x %d rows to measure, %d classes of rows, features of %d columns", n, width, len(codes), m.Width())
-	}
-	classes := path[0].Weights.Rows
-	e := &Errors{Rows: int64(n), Correct: make([]int64, len(path)), Squared: make([]int64, len(path)*classes)}
-	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
-		for k, s := range path {
-			f := s.at(phi)
-			for i := range f.Rows {
-				e.add(k, f.Row(i), codes[lo+i])
-			}
-		}
-	})
-	return e, nil
-}
-
-// add adds one row's errors to those of solution k.
-func (e *Errors) add(k int, decisions []float64, code int) {
-	if Predict(decisions) == code {
-		e.Correct[k]++
-	}
-	for c, f := range decisions {
-		y := -1.0
-		if c == code {
-			y = 1
-		}
-		d := min(max(f, -Clip), Clip) - y
-		e.Squared[k*len(decisions)+c] += int64(math.RoundToEven(d * d * SquaredOne))
-	}
-}
-
-// Predict returns the class with the largest decision, the first of several.
-func Predict(decisions []float64) int {
-	best := 0
-	for c, f := range decisions {
-		if f > decisions[best] {
-			best = c
-		}
-	}
-	return best
-}
-
-// Best returns the solution with the most correct rows and, among several such,
-// the least squared error, or the first.
-func (e *Errors) Best() int {
-	classes := len(e.Squared) / len(e.Correct)
-	squared := func(k int) (sum int64) {
-		for _, v := range e.Squared[k*classes : (k+1)*classes] {
-			sum += v
-		}
-		return sum
-	}
-	best := 0
-	for k := range e.Correct {
-		if e.Correct[k] > e.Correct[best] || e.Correct[k] == e.Correct[best] && squared(k) < squared(best) {
-			best = k
-		}
-	}
-	return best
 }
 
 // eachPanel makes the features of rows, some at a time.

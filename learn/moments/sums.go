@@ -10,54 +10,61 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// One is how a feature of 1 is written. Products of two are below 2^53 in sums
-// over MaxRows rows, so that float64 adds them without rounding.
+// One is how a feature, or a target, of 1 is written. Products of two are below
+// 2^53 in sums over MaxRows rows, so that float64 adds them without rounding.
 const One = 1 << 16
 
-// MaxRows is the most rows that are summed up at one place; OuterBound and
-// CrossBound are the largest entries that such sums can have.
+// MaxRows is the most rows that are summed up at one place; Bound is the largest
+// entry that such sums can have.
 const (
-	MaxRows    = 1 << 20
-	OuterBound = MaxRows * One * One
-	CrossBound = MaxRows * One
+	MaxRows = 1 << 20
+	Bound   = MaxRows * One * One
 )
 
 // Sums are moments over some rows in whole numbers.
 type Sums struct {
 	Outer linalg.Matrix[float64] // A One^2: features x features, symmetric
-	Cross linalg.Matrix[float64] // B One, transposed: classes x features
+	Cross linalg.Matrix[float64] // B One^2, transposed: targets x features
 	Rows  int
+	// Of the number y to predict, where there is one: the sums of y One^2 and of
+	// y^2 One^2.
+	Total, Power float64
 }
 
 // NewSums returns the sums over no rows.
-func NewSums(features, classes int) *Sums {
-	return &Sums{Outer: linalg.New[float64](features, features), Cross: linalg.New[float64](classes, features)}
+func NewSums(features, targets int) *Sums {
+	return &Sums{Outer: linalg.New[float64](features, features), Cross: linalg.New[float64](targets, features)}
 }
 
 // panelRows is how many rows' features are held at a time.
 const panelRows = 2048
 
-// Summarize sums the moments of rows, whose classes are given as numbers from 0
-// to classes-1.
-func Summarize(m feature.Map, rows linalg.Rows, codes []int, classes int) (*Sums, error) {
+// Summarize sums the moments of rows and their targets.
+func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	n, width := rows.Shape()
+	labelled, targets := y.Shape()
 	switch {
 	case n > MaxRows:
 		return nil, fmt.Errorf("moments: %d rows; at most %d can be summed up at one place", n, MaxRows)
-	case len(codes) != n || width != m.Width():
-		return nil, fmt.Errorf("moments: %d x %d rows, %d classes of rows, features of %d columns", n, width, len(codes), m.Width())
+	case labelled != n || width != m.Width():
+		return nil, fmt.Errorf("moments: %d x %d rows, targets of %d rows, features of %d columns", n, width, labelled, m.Width())
 	}
-	s := NewSums(m.Len(), classes)
-	outer, cross := linalg.New[float64](m.Len(), m.Len()), linalg.New[float64](classes, m.Len())
+	s := NewSums(m.Len(), targets)
+	outer, cross := linalg.New[float64](m.Len(), m.Len()), linalg.New[float64](targets, m.Len())
 	for lo := 0; lo < n; lo += panelRows {
 		hi := min(lo+panelRows, n)
-		phi := rounded(m, rows, lo, hi)
+		phi, t := roundedFeatures(m, rows, lo, hi), linalg.New[float64](targets, hi-lo)
+		y.Columns(t, lo)
+		round(t)
 		linalg.Syrk(outer, phi)
-		linalg.MulTransB(cross, targets(codes[lo:hi], classes), phi)
+		linalg.MulTransB(cross, t, phi)
 		addTo(s.Outer, outer)
 		addTo(s.Cross, cross)
 	}
 	s.Rows = n
+	if y, ok := y.(Numbers); ok {
+		s.Total, s.Power = y.sums()
+	}
 	return s, s.finite()
 }
 
@@ -72,33 +79,26 @@ func (s *Sums) finite() error {
 	return nil
 }
 
-// rounded is the features of some rows in multiples of 1/One, features x rows.
-func rounded(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[float64] {
+// roundedFeatures is the features of some rows, rounded, features x rows.
+func roundedFeatures(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[float64] {
 	x := linalg.New[float64](hi-lo, m.Width())
 	linalg.Gather(x, rows, lo)
 	phi := linalg.New[float64](m.Len(), hi-lo)
 	m.Columns(phi, x)
-	linalg.For(phi.Rows, 16, func(lo, hi int) {
+	round(phi)
+	return phi
+}
+
+// round brings numbers to whole ones of 1/One.
+func round(m linalg.Matrix[float64]) {
+	linalg.For(m.Rows, 16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row := phi.Row(i)
+			row := m.Row(i)
 			for j, v := range row {
 				row[j] = math.RoundToEven(v * One)
 			}
 		}
 	})
-	return phi
-}
-
-// targets are +1 for a row's class and -1 for the others: classes x rows.
-func targets(codes []int, classes int) linalg.Matrix[float64] {
-	y := linalg.New[float64](classes, len(codes))
-	for i, code := range codes {
-		for c := range classes {
-			y.Row(c)[i] = -1
-		}
-		y.Row(code)[i] = 1
-	}
-	return y
 }
 
 func addTo(sum, m linalg.Matrix[float64]) {
@@ -112,11 +112,31 @@ func addTo(sum, m linalg.Matrix[float64]) {
 	})
 }
 
+// mean of the number to predict, in its range from -1 to 1.
+func (s *Sums) mean() float64 { return s.Total / (One * One) / float64(s.Rows) }
+
+// variance of the number to predict, in its range from -1 to 1.
+func (s *Sums) variance() float64 {
+	return max(0, s.Power/(One*One)/float64(s.Rows)-s.mean()*s.mean())
+}
+
 // Triangle is the number of entries of A that tell all of it.
 func Triangle(features int) int { return features * (features + 1) / 2 }
 
 // rowStart is where row i of the upper triangle begins.
 func rowStart(features, i int) int { return i*features - i*(i-1)/2 }
+
+// Symmetric returns the matrix with an upper triangle, row after row.
+func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[float64] {
+	m := linalg.New[float64](features, features)
+	for i := range features {
+		for j := i; j < features; j++ {
+			v := float64(triangle[rowStart(features, i)+j-i])
+			m.Row(i)[j], m.Row(j)[i] = v, v
+		}
+	}
+	return m
+}
 
 // ReadOuter sets dst to entries of the upper triangle of A, row after row, from
 // first on.
@@ -133,7 +153,7 @@ func (s *Sums) ReadOuter(first int, dst []int64) {
 	}
 }
 
-// ReadCross sets dst to entries of B, class after class, from first on.
+// ReadCross sets dst to entries of B, target after target, from first on.
 func (s *Sums) ReadCross(first int, dst []int64) {
 	for k, v := range s.Cross.Data[first : first+len(dst)] {
 		dst[k] = int64(v)
@@ -142,17 +162,11 @@ func (s *Sums) ReadCross(first int, dst []int64) {
 
 // FromEntries returns the sums whose entries are what ReadOuter and ReadCross
 // read. Sums of more than 2^20 rows are rounded to float64.
-func FromEntries(features, classes int, outer, cross []int64, rows int) (*Sums, error) {
-	if len(outer) != Triangle(features) || len(cross) != classes*features || rows < 1 {
-		return nil, fmt.Errorf("moments: %d and %d sums of %d rows for %d features and %d classes", len(outer), len(cross), rows, features, classes)
+func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, error) {
+	if len(outer) != Triangle(features) || len(cross) != targets*features || rows < 1 {
+		return nil, fmt.Errorf("moments: %d and %d sums of %d rows for %d features and %d targets", len(outer), len(cross), rows, features, targets)
 	}
-	s := NewSums(features, classes)
-	for i := range features {
-		for j := i; j < features; j++ {
-			v := float64(outer[rowStart(features, i)+j-i])
-			s.Outer.Row(i)[j], s.Outer.Row(j)[i] = v, v
-		}
-	}
+	s := &Sums{Outer: Symmetric(features, outer), Cross: linalg.New[float64](targets, features)}
 	for k, v := range cross {
 		s.Cross.Data[k] = float64(v)
 	}

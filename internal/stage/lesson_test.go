@@ -1,0 +1,297 @@
+package stage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const lessonFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: lesson}
+spec:
+  data: {source: waves, label: %s, partition: {parties: [north, south, east]}, test: {source: other}, scale: standard}
+  protocol: {name: moments%s}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {%s}
+  prediction: open
+`
+
+// lessonJob is a job with a learner.
+func lessonJob(t *testing.T, label, protocol, learner string) *job.Job {
+	t.Helper()
+	j, err := job.Parse("job.yaml", fmt.Appendf(nil, lessonFile, label, protocol, learner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// waves are rows with a smooth function of them as label.
+func waves(seed uint64, n int) *dataset.Set {
+	r := rand.New(rand.NewPCG(seed, 9))
+	x, labels := linalg.New[float64](n, 2), make([]string, n)
+	for i := range n {
+		a, b := 4*r.Float64()-2, 40*r.Float64()-20
+		copy(x.Row(i), []float64{a, b})
+		labels[i] = strconv.FormatFloat(20+15*math.Sin(2*a)*math.Cos(b/10)+0.3*r.NormFloat64(), 'g', -1, 64)
+	}
+	return &dataset.Set{Name: "waves", X: dataset.NewDense(x), Labels: labels}
+}
+
+// dealWaves gives each party 200 rows, 40 of them held out.
+func dealWaves() map[string]Table {
+	tables := make(map[string]Table)
+	for i, name := range []string{"north", "south", "east"} {
+		tables[name] = Table{Set: waves(uint64(i), 160), HeldOut: waves(uint64(10+i), 40)}
+	}
+	return tables
+}
+
+// together is the parties' held-out rows.
+func together(t *testing.T, j *job.Job, tables map[string]Table) *dataset.Set {
+	t.Helper()
+	var sets []*dataset.Set
+	for _, name := range j.Parties() {
+		sets = append(sets, tables[name].HeldOut)
+	}
+	all, err := dataset.Append(sets...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Ridge regression and Gaussian processes end in the same predictions; every
+// party makes them by itself, and gets the figures that the server got as sums.
+func TestNumbersFromSums(t *testing.T) {
+	tables := dealWaves()
+	for _, tt := range []struct{ learner, list string }{{"ridge", "alpha"}, {"gp", "noise"}} {
+		j := lessonJob(t, "label", ", directions: 60, targets: [-20, 60]", "name: "+tt.learner+", "+tt.list+": [0.005, 50]")
+		f := runStages(t, j, tables)
+		result := f.server.Result(session.Facts{})
+		held := together(t, j, tables)
+		keepsake, err := f.parties["south"].Keepsake(nil, f.server.Choice())
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := PredictLocally(keepsake, &dataset.Set{Name: "new", X: held.X})
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth, err := dataset.Targets(held.Labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		predicted, within, deviation := make([]float64, len(truth)), 0.0, 0.0
+		for i := range predicted {
+			predicted[i] = answer.Decisions.Row(i)[0]
+			if tt.learner == "gp" {
+				d := answer.Decisions.Row(i)[1]
+				deviation += d / float64(len(truth))
+				if math.Abs(predicted[i]-truth[i]) <= 1.96*d {
+					within += 1 / float64(len(truth))
+				}
+			}
+		}
+		rmse, err := metrics.RMSE(truth, predicted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r2, err := metrics.R2(truth, predicted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %v", tt.learner, result.Metrics)
+		want := map[string]float64{"rmse": rmse, "r2": r2}
+		if tt.learner == "gp" {
+			want["mean_deviation"], want["coverage_95"], want["log_marginal_likelihood"] = deviation, within, result.Metrics["log_marginal_likelihood"]
+		}
+		for name, v := range want {
+			if math.Abs(result.Metrics[name]-v) > 1e-4*max(1, math.Abs(v)) {
+				t.Errorf("%s: %s is %v, the parties' predictions have %v", tt.learner, name, result.Metrics[name], v)
+			}
+		}
+		if len(result.Metrics) != len(want) || r2 < 0.9 || !result.Grid[0].Best || result.Grid[1].Best || result.Sums.RowsPerFeature != 8 || result.HeldOut != 120 {
+			t.Errorf("%s: %+v", tt.learner, result)
+		}
+		if got := strings.Join(result.Leakage["party"], " "); strings.Contains(got, "sums of products") != (tt.learner == "gp") {
+			t.Errorf("%s: a party learns: %s", tt.learner, got)
+		}
+	}
+}
+
+func TestComponentsFromSums(t *testing.T) {
+	j := lessonJob(t, "none", ", directions: 60", "name: kpca, n_components: 3")
+	tables := dealWaves()
+	for name, table := range tables {
+		table.Set.Labels, table.HeldOut.Labels = nil, nil
+		tables[name] = table
+	}
+	f := runStages(t, j, tables)
+	result := f.server.Result(session.Facts{})
+	if v := result.Metrics["explained_variance"]; len(result.Eigenvalues) != 3 || math.Abs(v-result.Metrics["explained_variance_training"]) > 0.05 || v < 0.3 || v > 1 || len(result.Grid) != 0 {
+		t.Errorf("result %+v", result)
+	}
+	keepsake, err := f.parties["east"].Keepsake(nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := PredictLocally(keepsake, together(t, j, tables))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := 0.0
+	for _, v := range answer.Decisions.Data {
+		kept += v * v
+	}
+	if got := float64(f.server.moments.figures[0]) / (1 << 24); answer.Predicted != nil || answer.Decisions.Cols != 3 || math.Abs(kept-got) > 1e-3 {
+		t.Errorf("squared scores %v, by the parties' sums %v", kept, got)
+	}
+}
+
+// Without directions the rows are counted first, and there are as many features
+// as leave twenty of all rows for each.
+func TestDirectionsByDefault(t *testing.T) {
+	j := momentsJob(t, "none")
+	j.Protocol.Directions = 0
+	tables, _ := deal(t, j, 1)
+	f := runStages(t, j, tables)
+	result := f.server.Result(session.Facts{})
+	if result.Sums.Features != 30 || result.Sums.RowsPerFeature != 20 || f.parties["north"].moments.features.Len() != 30 {
+		t.Errorf("%+v, at a party %d", result.Sums, f.parties["north"].moments.features.Len())
+	}
+	if got := strings.Join(result.Leakage["coalition"], " "); !strings.Contains(got, "No party can check the number of rows") {
+		t.Error(got)
+	}
+	if got := f.sent["announce"]; len(got) > 0 {
+		t.Errorf("the parties answer the announcement: %v", got)
+	}
+	f.looksLikeNoise(t, "count")
+	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: job.MaxDirections} {
+		if got := DefaultFeatures(rows); got != want {
+			t.Errorf("%d features of %d rows, want %d", got, rows, want)
+		}
+	}
+}
+
+// What a server may say of the number of rows is what the party's own rows and
+// its operator's bound leave.
+func TestAnnouncementsThatAreRefused(t *testing.T) {
+	j := momentsJob(t, "none")
+	j.Protocol.Directions = 0
+	tables, _ := deal(t, j, 1)
+	plan, err := Plan(j, Cast{"hub", j.Parties()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "announce" })
+	s, err := protocol.NewSession(plan[i].Session.Settle(session.JobID{}, Known{}).Descriptor(session.JobID{}, i, [32]byte{}, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	announce := func(rows uint64, most int) error {
+		p, err := NewParty(j, "north", tables["north"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.MaxFeatures = most
+		var w wire.Writer
+		w.Uint64(rows)
+		return p.announced(w.Bytes(), s)
+	}
+	if err := announce(600, 30); err != nil {
+		t.Error(err)
+	}
+	for name, tt := range map[string]struct {
+		rows uint64
+		most int
+		code session.Code
+	}{
+		"fewer than its own":     {199, 0, session.CodeMisbehaved},
+		"more than there may be": {3<<20 + 1, 0, session.CodeMisbehaved},
+		"far too many":           {1 << 63, 0, session.CodeMisbehaved},
+		"beyond the policy":      {600, 28, session.CodePolicy},
+	} {
+		if err := announce(tt.rows, tt.most); session.CodeOf(err) != tt.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The coordinator's file lacks the scaling, and says so; a party's has it.
+func TestModelsOfMoments(t *testing.T) {
+	j := momentsJob(t, "minmax")
+	j.Kernel.Gamma = 0.1
+	tables, set := deal(t, j, 3)
+	f := runStages(t, j, tables)
+	var b bytes.Buffer
+	if err := f.server.EncodeModel(&b); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.OpenRandom(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Decisions(dataset.DenseOf(set.X).Matrix()); !errors.Is(err, model.ErrUnscaled) {
+		t.Errorf("error %v", err)
+	}
+	var answers []*Prediction
+	for _, name := range j.Parties() {
+		keepsake, err := f.parties[name].Keepsake(nil, f.server.Choice())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := PredictLocally(keepsake, set.Subset(every(600, 690)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, a)
+		if _, err := PredictLocally(keepsake, set.SelectColumns([]int{0, 1})); err == nil || !strings.Contains(err.Error(), "2 features, the model was trained on 64") {
+			t.Errorf("narrow rows: %v", err)
+		}
+	}
+	accuracy, err := metrics.Accuracy(set.Labels[600:690], answers[0].Predicted)
+	if err != nil || accuracy != f.server.Metrics()["accuracy"] {
+		t.Errorf("accuracy %v (%v), by the sums %v", accuracy, err, f.server.Metrics())
+	}
+	if cmp.Diff(answers[0], answers[1]) != "" || cmp.Diff(answers[0], answers[2]) != "" {
+		t.Error("the parties' models differ")
+	}
+	if _, err := f.parties["north"].Keepsake(nil, 3); err == nil {
+		t.Error("a choice that there is not")
+	}
+	var early *Party
+	if _, err := early.Keepsake(nil, 0); err == nil {
+		t.Error("a keepsake before the job has begun")
+	}
+}
+
+func TestNumbersThatAreRefused(t *testing.T) {
+	j := lessonJob(t, "label", ", directions: 4, targets: [0, 30]", "name: gp")
+	tables := dealWaves()
+	if _, err := NewParty(j, "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "beyond the job's targets: [0, 30]") {
+		t.Errorf("error %v", err)
+	}
+	tables["north"].Set.Labels[0] = "many"
+	if _, err := NewParty(j, "north", tables["north"]); err == nil || !strings.Contains(err.Error(), "many") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,158 @@
+package moments
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// denseFeatures is the number of features from which on Lanczos is faster than
+// a full decomposition.
+const denseFeatures = 500
+
+// Components returns the first components of the rows behind sums whose first
+// target is 1 ([Unlabelled]), and their eigenvalues, largest first: those of the
+// centred matrix of the kernel 2/M phi.phi, which those of 2/M (A - n mean
+// mean^T) are. The outputs are the scores. Of each component the entry of largest
+// size is positive.
+func Components(s *Sums, components int) (Solution, []float64, error) {
+	m := s.Outer.Rows
+	if components < 1 || components > m {
+		return Solution{}, nil, fmt.Errorf("moments: %d components of %d features, there are 1 to %d", components, m, m)
+	}
+	c, mean := s.covariance()
+	values, vectors, err := eigen(c, components)
+	if err != nil {
+		return Solution{}, nil, fmt.Errorf("moments: components: %w", err)
+	}
+	floor := 1e-14 * float64(s.Rows) * max(values[0], 1)
+	for i, v := range values {
+		if !(v > floor) {
+			return Solution{}, nil, fmt.Errorf("moments: these sums have %d components with a positive eigenvalue, %d were asked for: ask for fewer", i, components)
+		}
+	}
+	w, offset := linalg.New[float64](components, m), make([]float64, components)
+	root := math.Sqrt(2 / float64(m))
+	for i := range components {
+		row := w.Row(i)
+		sign := signOf(vectors.Row(i))
+		for j, v := range vectors.Row(i) {
+			row[j] = sign * root * v
+			offset[i] -= row[j] * mean[j]
+		}
+	}
+	return Solution{Weights: w, Offset: offset}, values, nil
+}
+
+// covariance returns 2/M (A - n mean mean^T) and the mean of the features.
+func (s *Sums) covariance() (c linalg.Matrix[float64], mean []float64) {
+	m, n := s.Outer.Rows, float64(s.Rows)
+	mean = make([]float64, m)
+	for j, v := range s.Cross.Row(0) {
+		mean[j] = v / (One * One) / n
+	}
+	c = linalg.New[float64](m, m)
+	for i := range m {
+		for j, v := range s.Outer.Row(i) {
+			c.Row(i)[j] = 2 / float64(m) * (v/(One*One) - n*mean[i]*mean[j])
+		}
+	}
+	return c, mean
+}
+
+// Spread is the sum of all eigenvalues: the squared distances of the rows
+// behind sums to their mean, together.
+func Spread(s *Sums) float64 {
+	c, _ := s.covariance()
+	sum := 0.0
+	for i := range c.Rows {
+		sum += c.Row(i)[i]
+	}
+	return sum
+}
+
+// eigen returns the largest eigenvalues of a symmetric matrix with their
+// vectors in rows.
+func eigen(c linalg.Matrix[float64], count int) ([]float64, linalg.Matrix[float64], error) {
+	n := c.Rows
+	if n >= denseFeatures && count < n/4 {
+		return linalg.Lanczos(n, count, 1e-12, func(dst, x []float64) { linalg.MulVec(dst, c, x) })
+	}
+	var e mat.EigenSym
+	if !e.Factorize(mat.NewSymDense(n, c.Data), true) {
+		return nil, linalg.Matrix[float64]{}, errors.New("no eigenvalues to working precision")
+	}
+	all := e.Values(nil)
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	values, rows := make([]float64, count), linalg.New[float64](count, n)
+	for i := range count {
+		values[i] = all[n-1-i]
+		mat.Col(rows.Row(i), n-1-i, &vectors)
+	}
+	return values, rows, nil
+}
+
+// signOf is the sign of the entry of largest size, the first of several.
+func signOf(v []float64) float64 {
+	largest := 0
+	for i, x := range v {
+		if math.Abs(x) > math.Abs(v[largest]) {
+			largest = i
+		}
+	}
+	return math.Copysign(1, v[largest])
+}
+
+// ComponentSums are sums over held-out rows in 1/SquaredOne.
+type ComponentSums struct {
+	Rows int64
+	Kept int64 // squared scores
+	All  int64 // squared distances to the training rows' mean
+}
+
+// maxDistance is the largest squared distance of features that the kernel makes
+// 1 long to a mean of such.
+const maxDistance = 4
+
+// MeasureComponents sums up how much of rows their scores account for; mean is
+// that of the training rows' features.
+func MeasureComponents(m feature.Map, s Solution, mean []float64, rows linalg.Rows) (*ComponentSums, error) {
+	n, _ := rows.Shape()
+	if err := measurable(m, []Solution{s}, rows, n); err != nil {
+		return nil, err
+	}
+	e := &ComponentSums{Rows: int64(n)}
+	eachPanel(m, rows, func(_ int, phi linalg.Matrix[float64]) {
+		scores := s.At(phi)
+		for i := range phi.Rows {
+			kept, all := 0.0, 0.0
+			for _, v := range scores.Row(i) {
+				kept += v * v
+			}
+			for j, v := range phi.Row(i) {
+				all += 2 / float64(m.Len()) * (v - mean[j]) * (v - mean[j])
+			}
+			e.Kept += int64(math.RoundToEven(min(kept, maxDistance) * SquaredOne))
+			e.All += int64(math.RoundToEven(min(all, maxDistance) * SquaredOne))
+		}
+	})
+	return e, nil
+}
+
+// Explained is the share of the squared distances that the scores account for,
+// false where rows are where the mean is.
+func (e *ComponentSums) Explained() (float64, bool) {
+	return float64(e.Kept) / float64(e.All), e.All > 0
+}
+
+// Mean is the mean of the features behind sums whose first target is 1.
+func Mean(s *Sums) []float64 {
+	_, mean := s.covariance()
+	return mean
+}

@@ -1,0 +1,33 @@
+package moments
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Features returns random features of an rbf or a laplacian kernel for rows of
+// width columns: cosines and sines of features/2 directions that follow from a
+// public seed.
+func Features(k kernel.Spec, seed [32]byte, features, width int) (feature.Map, error) {
+	if features < 2 || features%2 != 0 || width < 1 {
+		return feature.Map{}, fmt.Errorf("moments: %d features of %d columns; features come in pairs", features, width)
+	}
+	w := linalg.New[float64](features/2, width)
+	source := func(direction int) feature.Normals {
+		return prg.New(seed, "moments/direction", binary.LittleEndian.AppendUint64(nil, uint64(direction)))
+	}
+	switch k.Name {
+	case "rbf":
+		feature.Gaussian(w, 0, k.Gamma, source)
+	case "laplacian":
+		feature.Laplace(w, 0, k.Gamma, source)
+	default:
+		return feature.Map{}, fmt.Errorf("moments: there are no random features of kernel %s here; use rbf or laplacian", k.Name)
+	}
+	return feature.Map{Directions: w}, nil
+}

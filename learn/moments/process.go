@@ -1,0 +1,93 @@
+package moments
+
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Process is what the deviations of a Gaussian process need beside its mean (see
+// [Regress]): with kernel 2/M phi.phi, given measurements of variance Noise Unit^2.
+type Process struct {
+	Noise float64 // where the variance of the numbers is 1
+	Unit  float64 // standard deviation of the numbers
+
+	factor linalg.Matrix[float64] // of A + Noise M/2 I
+}
+
+// NewProcess factors A + noise M/2 I; outer is A One^2, unit is that of [Unit].
+func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, error) {
+	l, err := factor(outer, noise*float64(outer.Rows)/2)
+	return &Process{noise, unit, l}, err
+}
+
+// Unit is the standard deviation of the numbers behind sums, 1 if they are all
+// the same.
+func Unit(s *Sums, r Range) float64 {
+	if v := s.variance(); v > 0 {
+		return r.half() * math.Sqrt(v)
+	}
+	return 1
+}
+
+// Deviations returns the standard deviation of a measurement at each row of
+// features: with s^2 the noise, phi^T (A/s^2 + M/2 I)^-1 phi + s^2 is its square
+// (Rasmussen and Williams 2006, equation 2.11), in units of the process.
+func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
+	solved := linalg.New[float64](phi.Rows, phi.Cols)
+	for i := range phi.Rows {
+		copy(solved.Row(i), phi.Row(i))
+	}
+	linalg.SolveLower(p.factor, solved)
+	out := make([]float64, phi.Rows)
+	linalg.SquaredNorms(out, solved)
+	for i, v := range out {
+		out[i] = p.Unit * math.Sqrt(p.Noise*v+p.Noise)
+	}
+	return out
+}
+
+// Measure sums up, over rows, the deviations in the form of [NumberErrors], and
+// the rows whose numbers are within 1.96 deviations of the mean that s predicts.
+func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (deviation, within int64, err error) {
+	if err := measurable(m, []Solution{s}, rows, len(y.Values)); err != nil {
+		return 0, 0, err
+	}
+	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
+		means := s.At(phi)
+		for i, d := range p.Deviations(phi) {
+			deviation += int64(math.RoundToEven(min(d/y.Range.half(), Clip) * SquaredOne))
+			if math.Abs(means.Row(i)[0]-y.Values[lo+i]) <= 1.96*d {
+				within++
+			}
+		}
+	})
+	return deviation, within, nil
+}
+
+// LogMarginalLikelihood is log p(numbers | rows) of a process in nats, the
+// numbers brought to mean 0 and variance 1 (Rasmussen and Williams 2006,
+// equation 2.30, by the determinant lemma): all that it needs are sums.
+func LogMarginalLikelihood(s *Sums, noise float64) (float64, error) {
+	n, m := float64(s.Rows), float64(s.Outer.Rows)
+	l, err := factor(s.Outer, noise*m/2)
+	if err != nil {
+		return 0, err
+	}
+	mean, variance := s.mean(), s.variance()
+	if variance == 0 {
+		variance = 1
+	}
+	b := linalg.New[float64](1, s.Cross.Cols)
+	for k, v := range s.Cross.Row(1) {
+		b.Data[k] = (v - mean*s.Cross.Row(0)[k]) / (One * One)
+	}
+	linalg.SolveLower(l, b)
+	explained := make([]float64, 1)
+	linalg.SquaredNorms(explained, b)
+	fit := (n*s.variance() - explained[0]) / variance / noise
+	// log det(2/M Phi Phi^T + noise I) of n x n.
+	determinant := linalg.LogDet(l) - m*math.Log(m/2) + (n-m)*math.Log(noise)
+	return -(fit + determinant + n*math.Log(2*math.Pi)) / 2, nil
+}

@@ -1,0 +1,254 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ErrUnscaled is what a [Random] model gives whose rows must be scaled as only
+// the parties of its job know.
+var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
+
+// Limits of a [Random] model.
+const (
+	maxFeatures = 1 << 14
+	maxOutputs  = 1 << 16
+)
+
+// RandomSpec is what a [Random] model is made of.
+type RandomSpec struct {
+	Reading
+	Kernel   kernel.Spec // rbf or laplacian
+	Seed     [32]byte    // of the features; public
+	Solution moments.Solution
+	Noise    float64                // of a Gaussian process: see moments.Process
+	Unit     float64                // of a Gaussian process
+	Outer    linalg.Matrix[float64] // of a Gaussian process: A One^2
+	Width    int                    // columns of a row; 0: not known
+	Scaled   bool                   // the training rows were scaled
+	Scale    *Scale                 // how, if that is known
+}
+
+// Random is a model that is linear in random features of a row ([moments]): it
+// holds no row and no direction, only the seed of these. It is read only and safe
+// for concurrent use.
+type Random struct {
+	spec    RandomSpec
+	process func() (*moments.Process, error) // of kind gp: what gives deviations, computed once
+}
+
+// NewRandom checks the parts of a model and keeps them.
+func NewRandom(s RandomSpec) (*Random, error) {
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	m := &Random{spec: s}
+	if s.Kind == GP {
+		m.process = sync.OnceValues(func() (*moments.Process, error) { return moments.NewProcess(s.Outer, s.Noise, s.Unit) })
+	}
+	return m, nil
+}
+
+func (s *RandomSpec) check() error {
+	w := s.Solution.Weights
+	outputs := w.Rows
+	if s.Kind == GP {
+		outputs++
+	}
+	if err := s.Check(outputs); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(randomKinds(), s.Kind):
+		return fmt.Errorf("a %s model of random features; there are %v", s.Kind, randomKinds())
+	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
+		return fmt.Errorf("%d x %d weights and %d offsets, there may be 2 to %d features in pairs", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
+	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
+		return errors.New("a weight is not finite")
+	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
+		return fmt.Errorf("a row of %d columns, with or without its scale", s.Width)
+	case s.Kind == GP && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
+		return fmt.Errorf("noise %v in units of %v, with sums of %d features", s.Noise, s.Unit, s.Outer.Rows)
+	case s.Kind != GP && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
+		return fmt.Errorf("noise %v in units of %v in a %s model", s.Noise, s.Unit, s.Kind)
+	}
+	if _, err := moments.Features(s.Kernel, s.Seed, 2, 1); err != nil {
+		return err
+	}
+	return s.Scale.check(s.Width)
+}
+
+// randomKinds are the learners that protocol moments has.
+func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
+
+// Reading says what the outputs mean. The caller must not change it.
+func (m *Random) Reading() Reading { return m.spec.Reading }
+
+// Width returns how many columns a row has, 0 if that is not known.
+func (m *Random) Width() int { return m.spec.Width }
+
+// Decisions returns the numbers that [Reading] describes for rows as the training
+// data came, rows x outputs. It refuses rows of another width, numbers that are
+// not finite, and with [ErrUnscaled] rows that it cannot scale.
+func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+	none := linalg.Matrix[float64]{}
+	if m.spec.Scaled && m.spec.Scale == nil {
+		return none, ErrUnscaled
+	}
+	if m.spec.Width > 0 && rows.Cols != m.spec.Width {
+		return none, fmt.Errorf("model: rows of %d columns, the model was trained on %d", rows.Cols, m.spec.Width)
+	}
+	w := m.spec.Solution.Weights
+	features, err := moments.Features(m.spec.Kernel, m.spec.Seed, w.Cols, rows.Cols)
+	if err != nil {
+		return none, fmt.Errorf("model: %w", err)
+	}
+	outputs := w.Rows
+	if m.process != nil {
+		outputs++
+	}
+	out := linalg.New[float64](rows.Rows, outputs)
+	phi := linalg.New[float64](min(panelRows, rows.Rows), w.Cols)
+	for lo := 0; lo < rows.Rows; lo += panelRows {
+		hi := min(lo+panelRows, rows.Rows)
+		x := m.spec.Scale.apply(rows.Panel(lo, hi))
+		features.Rows(phi.Panel(0, hi-lo), x)
+		if err := m.decide(phi.Panel(0, hi-lo), out.Panel(lo, hi), lo); err != nil {
+			return none, err
+		}
+	}
+	return out, nil
+}
+
+// decide fills out for the features of a panel whose first row is number start.
+func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
+	f := m.spec.Solution.At(phi)
+	for i := range f.Rows {
+		copy(out.Row(i), f.Row(i))
+	}
+	if m.process != nil {
+		p, err := m.process()
+		if err != nil {
+			return fmt.Errorf("model: the deviations of this process: %w", err)
+		}
+		for i, d := range p.Deviations(phi) {
+			out.Row(i)[out.Cols-1] = d
+		}
+	}
+	for i := range out.Rows {
+		if firstNotFinite(out.Row(i)) >= 0 {
+			return fmt.Errorf("model: row %d holds a number that is not finite, or one too large for features", start+i)
+		}
+	}
+	return nil
+}
+
+// IsRandom says whether a file that begins so is one of EncodeRandom.
+func IsRandom(head []byte) bool {
+	return len(head) >= len(randomMagic) && string(head[:len(randomMagic)]) == randomMagic
+}
+
+// EncodeRandom writes m as a file.
+func EncodeRandom(w io.Writer, m *Random) error {
+	var body wire.Writer
+	s := &m.spec
+	body.String(string(s.Kind))
+	body.String(s.Kernel.Name)
+	body.Float64(s.Kernel.Gamma)
+	body.Fixed(s.Seed[:])
+	body.Uint32(uint32(len(s.Classes)))
+	for _, class := range s.Classes {
+		body.String(class)
+	}
+	body.Uint32(uint32(s.Width))
+	body.Bool(s.Scaled)
+	body.Bool(s.Scale != nil)
+	if s.Scale != nil {
+		body.Float64s(s.Scale.Offset)
+		body.Float64s(s.Scale.Factor)
+	}
+	body.Uint32(uint32(s.Solution.Weights.Rows))
+	body.Uint32(uint32(s.Solution.Weights.Cols))
+	body.Float64(s.Solution.Alpha)
+	body.Float64s(s.Solution.Weights.Data)
+	body.Float64s(s.Solution.Offset)
+	if s.Kind == GP {
+		body.Float64(s.Noise)
+		body.Float64(s.Unit)
+		for i := range s.Outer.Rows {
+			body.Float64s(s.Outer.Row(i)[i:])
+		}
+	}
+	return frame(w, randomMagic, body.Bytes())
+}
+
+// OpenRandom reads a model of random features under the default limits.
+func OpenRandom(r io.Reader) (*Random, error) { return Limits{}.OpenRandom(r) }
+
+// OpenRandom reads a model of random features.
+func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
+	content, err := l.content(r, randomMagic)
+	if err != nil {
+		return nil, err
+	}
+	b := wire.NewReader(content)
+	s := readRandom(b)
+	if err := b.Close("its content"); err != nil {
+		return nil, formatError("%w", err)
+	}
+	m, err := NewRandom(s)
+	if err != nil {
+		return nil, formatError("%w", err)
+	}
+	return m, nil
+}
+
+func readRandom(r *wire.Reader) RandomSpec {
+	s := RandomSpec{Reading: Reading{Kind: Kind(r.String(32))}}
+	s.Kernel.Name = r.String(32)
+	s.Kernel.Gamma = r.Float64()
+	if r.Err() == nil && (!(s.Kernel.Gamma > 0) || math.IsInf(s.Kernel.Gamma, 1)) {
+		r.Fail(fmt.Errorf("gamma is %v, it must be finite and above 0", s.Kernel.Gamma))
+	}
+	r.Fixed(s.Seed[:])
+	for range r.Count(maxOutputs, 2) {
+		s.Classes = append(s.Classes, r.String(maxClassName))
+	}
+	s.Width = int(r.Uint32())
+	s.Scaled = r.Bool()
+	if r.Bool() && room(r, 2*s.Width, 8) {
+		s.Scale = &Scale{Offset: make([]float64, s.Width), Factor: make([]float64, s.Width)}
+		r.Float64s(s.Scale.Offset)
+		r.Float64s(s.Scale.Factor)
+	}
+	outputs, features := int(r.Uint32()), int(r.Uint32())
+	s.Solution.Alpha = r.Float64()
+	if outputs > maxOutputs || features > maxFeatures {
+		r.Fail(fmt.Errorf("%d x %d weights, there may be %d x %d", outputs, features, maxOutputs, maxFeatures))
+	}
+	if !room(r, outputs*(features+1), 8) {
+		return s
+	}
+	s.Solution.Weights, s.Solution.Offset = linalg.New[float64](outputs, features), make([]float64, outputs)
+	r.Float64s(s.Solution.Weights.Data)
+	r.Float64s(s.Solution.Offset)
+	if s.Kind != GP {
+		return s
+	}
+	s.Noise, s.Unit = r.Float64(), r.Float64()
+	if room(r, moments.Triangle(features), 8) {
+		triangle := make([]float64, moments.Triangle(features))
+		r.Float64s(triangle)
+		s.Outer = moments.Symmetric(features, triangle)
+	}
+	return s
+}
