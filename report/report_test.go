@@ -45,6 +45,11 @@ func hospitals() Run {
 				{[]string{"rbf, gamma = 0.5", "10", "0.9822", "1324"}, true},
 			},
 		},
+		Curve: Curve{
+			Title: "What sums give and what they show", X: "rows for each feature", Steps: []string{"20", "4", "1"},
+			Lines: []Line{{"accuracy", []float64{0.67, 0.91, 0.97}}, {"membership AUC", []float64{0.61, 0.84, 1}}},
+			Notes: []Note{{"features", []string{"44", "224", "898"}}},
+		},
 		Timings: []Timing{{"scale", 0.034, 0}, {"protocol", 1.52, 2.25}, {"learn", 0.61, 1.1}, {"evaluate", 0.0004, 0}},
 		Traffic: []Traffic{{"north", 310_000, 5_200}, {"south", 270_000, 5_100}, {"a-hospital-with-a-very-long-name", 900, 1_500_000}},
 		Leakage: []Leak{
@@ -110,6 +115,7 @@ func TestMarkupIsShown(t *testing.T) {
 		Title: evil, Summary: []Row{{evil, evil}}, Facts: []Row{{evil, evil}},
 		Metrics: []string{evil}, Scores: []Score{{evil, Alone, 7, map[string]float64{evil: 1}}},
 		Grid:    Grid{[]string{evil}, []Cell{{[]string{evil}, true}}},
+		Curve:   Curve{evil, evil, []string{evil}, []Line{{evil, []float64{1}}}, []Note{{evil, []string{evil}}}},
 		Timings: []Timing{{evil, 1, 0}}, Traffic: []Traffic{{evil, 1, 1}}, Leakage: []Leak{{evil, []string{evil}}},
 	})
 	if strings.Contains(got, "<script") || strings.Contains(got, "<img") {
@@ -162,6 +168,27 @@ func TestCharts(t *testing.T) {
 	}
 }
 
+func TestCurve(t *testing.T) {
+	r := hospitals()
+	p := r.Curve.plot()
+	if at := p.Lines[0].Points; at[0].X != curveLeft || at[2].X != curveRight || at[0].Y <= at[1].Y {
+		t.Errorf("points at %+v: steps go right, shares up", at)
+	}
+	if one := p.Lines[1].Points[2].Y; one != curveTop || p.Grid[4].At != one || p.Grid[0].At != curveBottom {
+		t.Errorf("a share of 1 is drawn at %v, of 0 at %v", one, p.Grid[0].At)
+	}
+	if gap := math.Abs(p.Lines[0].EndY - p.Lines[1].EndY); gap < baseLine {
+		t.Errorf("names are %v apart and cover each other", gap)
+	}
+	if d := cmp.Diff([]string{"4", "0.9100", "0.8400", "224"}, p.Rows[1]); d != "" {
+		t.Error(d)
+	}
+	single := Curve{Steps: []string{"20"}, Lines: []Line{{"accuracy", []float64{0.5}}}}
+	if got := single.plot().Lines[0].Points[0].X; got != curveLeft {
+		t.Errorf("a single step is drawn at %v", got)
+	}
+}
+
 func TestHeadline(t *testing.T) {
 	r := hospitals()
 	want := []Row{
@@ -188,6 +215,10 @@ func TestValidate(t *testing.T) {
 		"no metric":         {Title: "t", Scores: []Score{{Name: "a", Kind: Alone}}},
 		"unknown kind":      {Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: "both"}}},
 		"ragged grid":       {Title: "t", Grid: Grid{[]string{"kernel", "C"}, []Cell{{[]string{"rbf"}, false}}}},
+		"ragged line":       {Title: "t", Curve: Curve{Steps: []string{"1"}, Lines: []Line{{"a", nil}}}},
+		"ragged notes":      {Title: "t", Curve: Curve{Steps: []string{"1"}, Notes: []Note{{"a", nil}}}},
+		"line beyond 1":     {Title: "t", Curve: Curve{Steps: []string{"1"}, Lines: []Line{{"a", []float64{1.01}}}}},
+		"line of no number": {Title: "t", Curve: Curve{Steps: []string{"1"}, Lines: []Line{{"a", []float64{math.NaN()}}}}},
 		"negative time":     {Title: "t", Timings: []Timing{{"s", -1, 0}}},
 		"infinite time":     {Title: "t", Timings: []Timing{{"s", 1, math.Inf(1)}}},
 		"time is no number": {Title: "t", Timings: []Timing{{"s", math.NaN(), 0}}},

@@ -14,6 +14,7 @@ type Run struct {
 	Metrics []string // columns of the table; the first is drawn as bars
 	Scores  []Score  // rows of the table, in order
 	Grid    Grid     // what the parameters were chosen from
+	Curve   Curve
 	Timings []Timing // in the order in which the stages ran
 	Traffic []Traffic
 	Leakage []Leak // in order
@@ -39,6 +40,7 @@ type Kind string
 const (
 	Alone    Kind = "alone"    // one party from its own rows
 	Together Kind = "together" // all parties by a protocol
+	Sums     Kind = "sums"     // all parties, from sums over their rows
 	Pooled   Kind = "pooled"   // all rows in one place, without privacy
 )
 
@@ -82,14 +84,17 @@ func (r *Run) Validate() error {
 		return errors.New("report: scores without a metric; name at least one")
 	}
 	for _, s := range r.Scores {
-		if s.Kind != Alone && s.Kind != Together && s.Kind != Pooled {
-			return fmt.Errorf("report: score %q is of kind %q; use alone, together or pooled", s.Name, s.Kind)
+		if s.Kind != Alone && s.Kind != Together && s.Kind != Sums && s.Kind != Pooled {
+			return fmt.Errorf("report: score %q is of kind %q; use alone, together, sums or pooled", s.Name, s.Kind)
 		}
 	}
 	for i, c := range r.Grid.Rows {
 		if len(c.Texts) != len(r.Grid.Columns) {
 			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns", i+1, len(c.Texts), len(r.Grid.Columns))
 		}
+	}
+	if err := r.Curve.validate(); err != nil {
+		return err
 	}
 	for _, t := range r.Timings {
 		if !(t.Seconds >= 0) || !(t.CPU >= 0) || math.IsInf(t.Seconds+t.CPU, 0) {

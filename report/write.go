@@ -18,6 +18,7 @@ type page struct {
 	ScoreChart   *chart
 	TimingChart  *chart
 	TrafficChart *chart
+	CurvePlot    *plot
 	Table        []line
 }
 
@@ -42,6 +43,9 @@ func (r *Run) page() page {
 	if len(r.Scores) > 0 {
 		c := r.scoreChart()
 		p.ScoreChart, p.Headline = &c, r.headline()
+	}
+	if len(r.Curve.Steps) > 0 {
+		p.CurvePlot = r.Curve.plot()
 	}
 	if len(r.Timings) > 0 {
 		c := r.timingChart()

@@ -32,9 +32,10 @@ func (a *app) demo() *cobra.Command {
 		Short: "Three hospitals or three banks train one classifier, or a crowd recommends films",
 		Long: `hospitals: start one coordinator and three hospitals as processes on this machine, each
 with a fresh identity and its own share of bundled real data, and let them train
-one classifier by OKRA over sockets on loopback. Then compare: each hospital
-alone, all together by Mercer, and all rows pooled without privacy. The homes
-are removed afterwards; report, result and model stay in the folder --out.
+one classifier by OKRA over sockets on loopback, and one from sums of random
+features. Then compare: each hospital alone, all together by Mercer, and all rows
+pooled without privacy. The homes are removed afterwards; report, result and the
+model by OKRA stay in the folder --out.
 
 banks: a bank, a shop and an insurer, as processes too, know ten numbers each about
 nearly the same people, in lists of different order. They find out whom all know
@@ -84,7 +85,11 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 	if err := j.Validate(); err != nil {
 		return nil, usage("--wire %s: use float32 or float64", f.wire)
 	}
-	return a.inProcesses(ctx, f, j)
+	sums, err := exampleJob("digits-sums")
+	if err != nil {
+		return nil, err
+	}
+	return a.inProcesses(ctx, f, j, sums)
 }
 
 // banks lets three companies that know different things about the same people
@@ -100,7 +105,7 @@ func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
 	if err := j.Validate(); err != nil {
 		return nil, err
 	}
-	return a.inProcesses(ctx, f, j)
+	return a.inProcesses(ctx, f, j, nil)
 }
 
 // banksCoverage is the share of all people whom each company knows.
@@ -115,8 +120,9 @@ func exampleJob(name string) (*job.Job, error) {
 	return job.Parse(name+".yaml", file)
 }
 
-// inProcesses runs a job as processes on this machine and compares.
-func (a *app) inProcesses(ctx context.Context, f demoFlags, j *job.Job) (r Result, err error) {
+// inProcesses runs a job as processes on this machine, beside it one by sums on
+// the same rows if there is one, and compares.
+func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r Result, err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // a closed terminal must not leave processes behind
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -134,7 +140,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j *job.Job) (r Resul
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	result, decided, err := a.runDemo(ctx, j, shares, f.seed, dir)
+	result, decided, err := a.runDemo(ctx, j, sums, shares, f.seed, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +154,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j *job.Job) (r Resul
 }
 
 // runDemo runs the federation in a folder; its processes are gone afterwards.
-func (a *app) runDemo(ctx context.Context, j *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r *stage.Result, o *stage.Outcome, err error) {
+func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r *stage.Result, o *stage.Outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -167,17 +173,31 @@ func (a *app) runDemo(ctx context.Context, j *job.Job, shares []launch.Share, se
 	}
 	ctx, stop := fed.Watch(ctx)
 	defer stop()
-	if r, o, err = a.demonstrate(ctx, fed); err != nil && ctx.Err() != nil {
+	if r, o, err = a.demonstrate(ctx, fed, sums); err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return r, o, err
 }
 
-// demonstrate submits the job and shows its stages.
-func (a *app) demonstrate(ctx context.Context, fed *demo.Federation) (*stage.Result, *stage.Outcome, error) {
+// demonstrate runs the federation's job and, if there is one, that by sums.
+func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.Job) (*stage.Result, *stage.Outcome, error) {
+	r, o, err := a.watched(ctx, fed, fed.Job)
+	if err != nil || sums == nil {
+		return r, o, err
+	}
+	beside, _, err := a.watched(ctx, fed, sums)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.BySums = beside.Beside()
+	return r, o, nil
+}
+
+// watched submits a job and shows its stages.
+func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*stage.Result, *stage.Outcome, error) {
 	bars := a.progress()
 	defer bars.Close()
-	id, err := fed.Submit(ctx)
+	id, err := fed.Submit(ctx, j)
 	if err != nil {
 		return nil, nil, err
 	}

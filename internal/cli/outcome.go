@@ -29,6 +29,9 @@ func (o outcome) Print(w io.Writer) error {
 	default:
 		p.linef("\n%s in training, %s%s", countOf(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}
+	if o.BySums != nil {
+		p.linef("by sums: %s", paragraph(describeSums(o.BySums.SumsResult)))
+	}
 	for _, a := range o.Alone {
 		if a.Failure != "" {
 			p.linef("%s alone cannot learn this: %s", a.Party, a.Failure)
@@ -43,6 +46,10 @@ func (o outcome) Print(w io.Writer) error {
 	if len(o.Grid) > 0 {
 		p.linef("\nWhat was chosen from, by %s", o.judge())
 		p.join(gridTable(o.Grid).print(w))
+	}
+	if len(o.Curve) > 0 {
+		p.linef("\nWhat sums of more features give, and how well they tell who is in them (0.5 is blind, 1 certain)")
+		p.join(curveTable(o.Curve).print(w))
 	}
 	if len(o.Parties) > 0 {
 		p.linef("")
@@ -68,6 +75,15 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("report: %s", o.Report)
 	}
 	return p.err
+}
+
+// describeSums says how far sums are from single rows.
+func describeSums(s stage.SumsResult) string {
+	text := fmt.Sprintf("%d random features, %.1f rows for each (n/M)", s.Features, s.RowsPerFeature)
+	if s.Membership != nil {
+		text += fmt.Sprintf("; whether a known row is in a party's own sums can be told with an area under the curve of %.3f (0.5 is blind, 1 certain)", *s.Membership)
+	}
+	return text
 }
 
 // support says how many rows the model holds, if it holds rows.
@@ -111,6 +127,9 @@ func (o outcome) scores() *tableOf {
 		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
 	}
 	t.add(append([]any{"together, by Mercer", o.Training}, figures(o.Metrics, names)...)...)
+	if o.BySums != nil {
+		t.add(append([]any{"together, by sums", o.Training}, figures(o.BySums.Metrics, names)...)...)
+	}
 	if o.Pooled != nil {
 		t.add(append([]any{"pooled, no privacy", pooledRows(o.Result)}, figures(o.Pooled, names)...)...)
 	}
@@ -159,6 +178,6 @@ func (o outcome) times() string {
 // timingNames lists stages in the order in which jobs run them, the total
 // last.
 func timingNames(t map[string]float64) []string {
-	order := []string{"scale", "align", "protocol", "sums", "popularity", "triangle", "rounds", "tune", "learn", "tell", "errors", "evaluate", "compare", "total"}
+	order := []string{"scale", "align", "protocol", "count", "announce", "sums", "popularity", "triangle", "rounds", "tune", "learn", "tell", "errors", "evaluate", "compare", "total"}
 	return slices.DeleteFunc(order, func(name string) bool { _, ok := t[name]; return !ok })
 }

@@ -37,6 +37,7 @@ func page(j *job.Job, r *stage.Result) report.Run {
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),
+		Curve:   reportCurve(r.Curve),
 		Metrics: slices.Sorted(maps.Keys(r.Metrics)),
 		Scores:  scores(r),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
@@ -60,6 +61,12 @@ func page(j *job.Job, r *stage.Result) report.Run {
 			run.Leakage = append(run.Leakage, report.Leak{Role: role, Lines: lines})
 		}
 	}
+	switch {
+	case r.Sums != nil:
+		run.Summary = append(run.Summary, report.Row{Label: "Sums", Value: describeSums(*r.Sums)})
+	case r.BySums != nil:
+		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: describeSums(r.BySums.SumsResult)})
+	}
 	for _, m := range r.Models {
 		run.Facts = append(run.Facts, report.Row{Label: "model of " + m.Party, Value: m.Path})
 	}
@@ -72,6 +79,9 @@ func scores(r *stage.Result) []report.Score {
 		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
 	}
 	list = append(list, report.Score{Name: "together", Kind: report.Together, Rows: r.Training, Values: r.Metrics})
+	if r.BySums != nil {
+		list = append(list, report.Score{Name: "together, by sums", Kind: report.Sums, Rows: r.Training, Values: r.BySums.Metrics})
+	}
 	if r.Pooled != nil {
 		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: pooledRows(r), Values: r.Pooled})
 	}
@@ -90,11 +100,18 @@ func pooledRows(r *stage.Result) int {
 func describeProtocol(p job.Protocol) string {
 	switch p.Name {
 	case job.Moments:
-		return fmt.Sprintf("%s, %d directions, mode %s", p.Name, p.Directions, p.Mode)
+		return fmt.Sprintf("%s, %s, mode %s", p.Name, describeDirections(p.Directions), p.Mode)
 	case job.Gram:
 		return fmt.Sprintf("%s, mode %s", p.Name, p.Mode)
 	}
 	return fmt.Sprintf("%s, encoder %s, wire %s, mode %s", p.Name, p.Encoder, p.Wire, p.Mode)
+}
+
+func describeDirections(n int) string {
+	if n == 0 {
+		return "a direction for twenty training rows"
+	}
+	return fmt.Sprintf("%d directions", n)
 }
 
 func describeData(j *job.Job) string {

@@ -189,15 +189,16 @@ func (f *Federation) answering(ctx context.Context) error {
 	}
 }
 
-// Submit submits the job as parties see it: each has a table of its own.
-func (f *Federation) Submit(ctx context.Context) (string, error) {
-	d := f.Job.Owned(catalogueName)
+// Submit submits a job on the shares as parties see it: each has a table of its
+// own.
+func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
+	d := j.Owned(catalogueName)
 	if d.Data.Label != job.NoLabel {
 		d.Data.Label = "label"
 	}
 	d.Compare = nil
-	j, err := f.client.Submit(ctx, "job.yaml", d.Encode())
-	return j.ID, err
+	submitted, err := f.client.Submit(ctx, "job.yaml", d.Encode())
+	return submitted.ID, err
 }
 
 // Wait returns the job's result and what it decided. It outlives restarts of

@@ -76,7 +76,7 @@ func finish(t *testing.T, f *demo.Federation, disturb func(ctx context.Context))
 	if err := f.Start(ctx); err != nil {
 		t.Fatal(err)
 	}
-	id, err := f.Submit(ctx)
+	id, err := f.Submit(ctx, f.Job)
 	if err != nil {
 		t.Fatal(err)
 	}

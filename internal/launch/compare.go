@@ -31,6 +31,12 @@ func Compare(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) erro
 			return err
 		}
 	}
+	if j.Compares(job.Curve) {
+		var err error
+		if r.Curve, err = curve(j, splits); err != nil {
+			return err
+		}
+	}
 	if j.Compares(job.Alone) {
 		return compareAlone(j, shares, splits, r)
 	}

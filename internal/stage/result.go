@@ -40,6 +40,11 @@ type Result struct {
 	SecVM *SecVMResult `json:"secvm,omitempty"`
 	// Sums is how far the sums of protocol moments are from single rows.
 	Sums *SumsResult `json:"sums,omitempty"`
+	// BySums is what the same rows give by protocol moments, where both have run.
+	BySums *BySums `json:"by_sums,omitempty"`
+	// Curve is what other numbers of random features give and show, computed by a
+	// launching process that owns the data.
+	Curve []evaluate.Point `json:"curve,omitempty"`
 	// Eigenvalues are those of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
 }
@@ -51,6 +56,18 @@ type SumsResult struct {
 	// Membership is the area under the curve of the leverage attack, the mean of
 	// what the parties measured on their own sums; null where none holds rows out.
 	Membership *float64 `json:"membership_auc"`
+}
+
+// BySums is how a job by protocol moments went that stands beside another.
+type BySums struct {
+	Metrics evaluate.Metrics `json:"metrics"`
+	SumsResult
+	Seconds float64 `json:"total_s"`
+}
+
+// Beside returns what a job by protocol moments shows beside another.
+func (r *Result) Beside() *BySums {
+	return &BySums{r.Metrics, *r.Sums, r.Timings["total"]}
 }
 
 // CrowdResult is how a FedCFK job went.

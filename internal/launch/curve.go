@@ -1,0 +1,40 @@
+package launch
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// curve is what other numbers of random features give and show. The sums of all
+// parties are those of all rows, number for number, so that no protocol has to
+// run.
+func curve(j *job.Job, splits []stage.Split) ([]evaluate.Point, error) {
+	p, err := prepare(j, splits, splits)
+	if err != nil {
+		return nil, err
+	}
+	s := evaluate.Sums{Classes: len(j.Protocol.Classes), Kernel: j.Kernel.Spec(), Seed: j.Seed}
+	for _, l := range j.Learners() {
+		s.Alphas = append(s.Alphas, l.Alpha)
+	}
+	var train, held []int
+	for i, test := range p.test {
+		code := slices.Index(j.Protocol.Classes, p.labels[i])
+		if test {
+			held, s.HeldCodes = append(held, i), append(s.HeldCodes, code)
+		} else {
+			train, s.Codes = append(train, i), append(s.Codes, code)
+		}
+	}
+	if len(held) == 0 {
+		return nil, session.BadInput(errors.New("launch: a curve needs rows that are held out; give test: {fraction: 0.25}"))
+	}
+	s.Train, s.Held = linalg.Pick(p.rows, train), linalg.Pick(p.rows, held)
+	return s.Curve()
+}
