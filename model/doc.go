@@ -46,6 +46,11 @@
 // are a session in which their owner encodes them. Its bytes are not encrypted:
 // guard the file as the encoded rows themselves.
 //
+// A model of random features ([Random], read by [OpenRandom]) holds no row: weights, a public
+// seed, class names, and the scale if its writer knows it. One of kind gp also holds
+// sums of products of features over the training rows, from which can be guessed
+// who is among these where they are few (package moments).
+//
 // # File format, version 1
 //
 // All integers and floats are little-endian; floats are IEEE 754. A string is a
@@ -85,6 +90,13 @@
 // p is 4 exactly if every number of the support vectors is a float32, as it is
 // after OKRA's float32 wire: half the size, nothing lost, and still one
 // encoding.
+//
+// A model of random features begins with "MERCER", 0, "R", the version and the length, and
+// ends in the checksum likewise. Between them: strings kind and kernel, 8 bytes
+// gamma, 32 bytes seed; classes as above; 4 bytes width, 0 if not known; 1 byte, 1 if
+// rows are scaled, and 1 byte, 1 if offsets and factors follow; 4 bytes outputs, 4 bytes
+// features, 8 bytes alpha, the weights output by output, the offsets; and for gp noise, unit
+// and the upper triangle of the sums.
 //
 // A reader takes no file above its limit ([Limits]), allocates for counts only
 // what the bytes present can fill, and verifies the checksum before it looks at

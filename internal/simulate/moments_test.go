@@ -63,6 +63,9 @@ func TestMoments(t *testing.T) {
 	if len(result.Grid) != 3 || result.Training+result.HeldOut != 569 || len(result.Models) != 1 || result.Models[0].Private {
 		t.Errorf("result %+v", result)
 	}
+	if s := result.Sums; s.Features != 20 || s.RowsPerFeature < 20 || s.Membership == nil || *s.Membership < 0.4 {
+		t.Errorf("sums %+v", s)
+	}
 	for _, name := range []string{"scale", "sums", "learn", "tell", "errors", "evaluate"} {
 		if _, ok := result.Timings[name]; !ok {
 			t.Errorf("no stage %s took place", name)

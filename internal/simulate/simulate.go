@@ -5,6 +5,8 @@ package simulate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
@@ -49,7 +52,7 @@ func Run(ctx context.Context, c Config) (*stage.Result, *stage.Outcome, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := f.start(ctx, stop)
-	result, outcome, err := f.submit(ctx, c.Job)
+	result, outcome, err := f.submit(ctx, c)
 	stop()
 	for range f.daemons() {
 		err = errors.Join(err, <-ended)
@@ -62,6 +65,8 @@ type federation struct {
 	boss    *coordinator.Coordinator
 	parties []*party.Party
 	aligned alignments
+	// keepsake is the first party's.
+	keepsake party.Keepsake
 }
 
 // alignments are the orders of jobs' rows, as the parties keep them.
@@ -123,14 +128,18 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	if err != nil {
 		return nil, err
 	}
-	for _, share := range c.Shares {
+	for i, share := range c.Shares {
+		keepsake := vault.NewMemoryKeepsake()
+		if i == 0 {
+			f.keepsake = keepsake
+		}
 		conn, err := network.Join(share.Party)
 		if err != nil {
 			return nil, err
 		}
 		f.parties = append(f.parties, party.New(party.Config{
 			Name: share.Party, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
-			Keepsake: vault.NewMemoryKeepsake(), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
+			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
 			Aligned: f.aligned.put, Releases: release.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load: func(job.Data) (stage.Table, error) { return share.Table, nil },
@@ -155,8 +164,8 @@ func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 }
 
 // submit runs one job to its end.
-func (f *federation) submit(ctx context.Context, j *job.Job) (*stage.Result, *stage.Outcome, error) {
-	id, err := f.boss.Submit(deployed(j))
+func (f *federation) submit(ctx context.Context, c Config) (*stage.Result, *stage.Outcome, error) {
+	id, err := f.boss.Submit(deployed(c.Job))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,11 +176,31 @@ func (f *federation) submit(ctx context.Context, j *job.Job) (*stage.Result, *st
 	if done.Failure != nil {
 		return nil, nil, &session.Error{Code: done.Failure.Code, Blamed: done.Failure.Blamed, Err: errors.New(done.Failure.Message)}
 	}
+	if err := f.addOwnModel(done.Result, id, c); err != nil {
+		return nil, nil, err
+	}
 	outcome, err := f.boss.Outcome(id)
 	if err == nil {
 		outcome.Rows = f.aligned.of(id)
 	}
 	return done.Result, outcome, err
+}
+
+// addOwnModel puts the first party's model beside the coordinator's, where
+// parties keep one: it has the scaling. The other parties' are the same.
+func (f *federation) addOwnModel(r *stage.Result, id session.JobID, c Config) error {
+	if c.Job.Protocol.Name != job.Moments || c.Job.Prediction != job.Open {
+		return nil
+	}
+	keepsake, err := f.keepsake.Get(id)
+	if err != nil {
+		return fmt.Errorf("simulate: %w", err)
+	}
+	name := c.Shares[0].Party
+	path, sum := filepath.Join(c.Dir, "model-"+name), sha256.Sum256(keepsake)
+	r.Models = append(r.Models, stage.Model{Party: name, Path: path, SHA256: hex.EncodeToString(sum[:])})
+	r.ModelHash = stage.HashModels(r.Models)
+	return disk.Replace(path, keepsake)
 }
 
 // deployed is the job as parties see it: each has a table of its own.

@@ -8,13 +8,17 @@
 // several parties add up exactly, in any order, and equal the sums over all
 // their rows in one place, number for number.
 //
-//	s, err := moments.Summarize(m, rows, codes, classes) // at each party
+//	s, err := moments.Summarize(m, rows, moments.Classes{Codes: codes, Count: k}) // at each party
 //	path, err := moments.Solve(s, []float64{0.1, 1, 10}) // of the sums of all
 //	e := moments.Measure(m, path, heldOut, codes)        // at each party
 //
 // Classes are told apart by one regression each on the targets +1 (of the
 // class) and -1: that is kernel ridge regression with the features' kernel
-// 2/M phi(x).phi(z), and its alpha is that of package ridge.
+// 2/M phi(x).phi(z), and its alpha is that of package ridge. The same sums give
+// regressions of numbers ([Regress]), the deviations of Gaussian processes
+// ([Process]) and the components of kernel PCA ([Components]): exactly those of
+// packages ridge and kpca with the features' kernel, but for the rounding of the
+// features.
 //
 // A sum is no anonymity. Whoever holds A sees for any row how well the rows
 // behind it explain it (the leverage), and so whether it is likely one of them:

@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/kernel/feature"
@@ -314,67 +312,6 @@ type many struct{}
 
 func (many) Shape() (rows, cols int)      { return MaxRows + 1, 3 }
 func (many) ReadRow(i int, dst []float64) {}
-
-// The table for digits: what sums tell about membership, against the number of
-// rows for each feature. The figures compared with are of one draw of the
-// directions each; here they are means over draws. At 88 features the accuracies
-// of draws have a standard deviation of .027, and the one draw is .023 below
-// their mean; all others are within .02.
-func TestMembershipOnDigits(t *testing.T) {
-	set, err := bundled.Load("digits")
-	if err != nil {
-		t.Fatal(err)
-	}
-	classes, codes := dataset.Classes(set.Labels)
-	train, test, err := dataset.Split(set.Labels, 0.5, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := dataset.DenseOf(set.X).Matrix()
-	for i := range x.Data {
-		x.Data[i] /= 16
-	}
-	of := func(index []int) (linalg.Rows, []int) {
-		var c []int
-		for _, i := range index {
-			c = append(c, codes[i])
-		}
-		return linalg.Pick(x, index), c
-	}
-	members, y := of(train)
-	outsiders, truth := of(test)
-	for _, tt := range []struct {
-		perFeature, draws        int
-		accuracy, auc, tolerance float64 // of the accuracy
-	}{
-		{20, 48, .675, .62, .02}, {10, 48, .778, .70, .025}, {4, 4, .915, .84, .02}, {2, 1, .957, .98, .02}, {1, 1, .970, 1, .02},
-	} {
-		f := len(train) / tt.perFeature / 2 * 2
-		var accuracy, auc float64
-		for draw := range tt.draws {
-			m := featuresOf(byte(draw), f, x.Cols, 0.5)
-			s := summarize(t, m, members, y, len(classes))
-			path, err := Solve(s, []float64{0.1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			e, err := Measure(m, path, outsiders, truth)
-			if err != nil {
-				t.Fatal(err)
-			}
-			a, err := Membership(s, m, members, outsiders)
-			if err != nil {
-				t.Fatal(err)
-			}
-			accuracy += float64(e.Correct[e.Best()]) / float64(e.Rows) / float64(tt.draws)
-			auc += a / float64(tt.draws)
-		}
-		t.Logf("n/M %d, M %d: accuracy %.3f, membership AUC %.3f", tt.perFeature, f, accuracy, auc)
-		if math.Abs(auc-tt.auc) > .02 || math.Abs(accuracy-tt.accuracy) > tt.tolerance {
-			t.Errorf("n/M %d: accuracy %.3f and AUC %.3f, want %.3f and %.2f", tt.perFeature, accuracy, auc, tt.accuracy, tt.auc)
-		}
-	}
-}
 
 // Membership is the area under the curve of the leverages.
 func TestMembership(t *testing.T) {
