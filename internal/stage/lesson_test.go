@@ -185,6 +185,14 @@ func TestDirectionsByDefault(t *testing.T) {
 		t.Errorf("the parties answer the announcement: %v", got)
 	}
 	f.looksLikeNoise(t, "count")
+	plan, err := Plan(j, Cast{"hub", j.Parties()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := plan[slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "sums" })].Session
+	if slices.Equal(sums.Settle(session.JobID{1}, Known{Rows: 600}).Params, sums.Settle(session.JobID{1}, Known{Rows: 640}).Params) {
+		t.Error("a server that tells parties two numbers of rows meets one session")
+	}
 	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: job.MaxDirections} {
 		if got := DefaultFeatures(rows); got != want {
 			t.Errorf("%d features of %d rows, want %d", got, rows, want)
