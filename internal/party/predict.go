@@ -50,6 +50,9 @@ type reply struct {
 // model is the coordinator's, their encodings leave. The job must have kept
 // predictions open.
 func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set) (*stage.Prediction, error) {
+	if a, err := p.predictHere(id, set); a != nil || err != nil {
+		return a, err
+	}
 	q := &question{job: id, set: set, reply: make(chan reply, 1)}
 	select {
 	case p.questions <- q:
@@ -70,6 +73,27 @@ func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set)
 	case <-p.over:
 	}
 	return nil, ctx.Err()
+}
+
+// predictHere answers from the model that a job left here, or returns nil where
+// it left none: an encoder's secret, or nothing, is for the question to find.
+func (p *Party) predictHere(id session.JobID, set *dataset.Set) (*stage.Prediction, error) {
+	keepsake, err := p.Keepsake.Get(id)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer clear(keepsake)
+	if !stage.Local(keepsake) {
+		return nil, nil
+	}
+	a, err := stage.PredictLocally(keepsake, set)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	return a, nil
 }
 
 // withdraw forgets a question that nobody waits for, and stops its session.
@@ -96,15 +120,11 @@ func (p *Party) keep(w *work, c *session.Closing) error {
 	return p.Keepsake.Put(w.id, secret)
 }
 
-// ask answers a question from what the job left here, or prepares it and sends
-// it to the coordinator, who answers with a proposal or a refusal.
+// ask prepares a question and sends it to the coordinator, who answers with a
+// proposal or a refusal.
 func (p *Party) ask(ctx context.Context, q *question) {
 	p.pending = append(p.pending, q)
 	err := p.prepareQuestion(q)
-	if err == nil && q.session == nil {
-		p.reply(q, q.prediction, nil)
-		return
-	}
 	if err == nil {
 		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag}).Encode()
 		err = p.tell(ctx, q.job.Topic(), session.KindQuestion, body)
@@ -126,12 +146,6 @@ func (p *Party) prepareQuestion(q *question) error {
 		return err
 	}
 	defer clear(secret)
-	if stage.Local(secret) {
-		if q.prediction, err = stage.PredictLocally(secret, q.set); err != nil {
-			return session.BadInput(err)
-		}
-		return nil
-	}
 	encoder, err := stage.DecodeEncoder(secret)
 	if err != nil {
 		return err

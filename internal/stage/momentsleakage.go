@@ -58,16 +58,21 @@ func (s *Server) crossSums() string {
 
 // errorSums is what the server learns of held-out rows.
 func (s *Server) errorSums() string {
-	l := len(s.Job.Learners())
+	each := func(name string) string {
+		if l := len(s.Job.Learners()); l > 1 {
+			return fmt.Sprintf("for each of %d values of %s", l, name)
+		}
+		return "for the one " + name
+	}
 	switch lessonOf(s.Job).(type) {
 	case classLesson:
-		return fmt.Sprintf("for each of %d values of alpha, how many are decided rightly and the squared error of each class", l)
+		return each("alpha") + ", how many are decided rightly and the squared error of each class"
 	case componentLesson:
 		return "how much of their distances to the mean the scores account for"
 	case processLesson:
-		return fmt.Sprintf("the sum of the labels and that of their squares, and for each of %d values of noise, the squared error, the sum of the deviations and how many labels lie within 1.96 of them", l)
+		return "the sum of the labels and that of their squares and, " + each("noise") + ", the squared error, the sum of the deviations and how many labels lie within 1.96 of them"
 	}
-	return fmt.Sprintf("the sum of the labels and that of their squares and, for each of %d values of alpha, the squared error", l)
+	return "the sum of the labels and that of their squares and, " + each("alpha") + ", the squared error"
 }
 
 // partyLearns is what every party is told.

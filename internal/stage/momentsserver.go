@@ -65,7 +65,7 @@ func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
 }
 
 // features is the number of random features.
-func (s *Server) features() int { return s.Known().features(s.Job) }
+func (s *Server) features() int { return Known{Rows: s.moments.rows}.features(s.Job) }
 
 // solve makes a solution for each value in the job's list.
 func (s *Server) solve(Reporter) error {
