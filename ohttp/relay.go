@@ -101,11 +101,15 @@ func (r *Relay) board(p *passage) {
 		if wait == 0 {
 			wait = time.Second
 		}
-		r.timer = time.AfterFunc(wait, func() {
+		var timer *time.Timer
+		timer = time.AfterFunc(wait, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.depart()
+			if r.timer == timer { // or else its batch was full in the meantime, and others wait
+				r.depart()
+			}
 		})
+		r.timer = timer
 	}
 }
 

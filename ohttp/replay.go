@@ -32,6 +32,9 @@ var (
 // must not expect that a request is refused after two windows; the gateway's
 // service must then refuse it for another reason, such as its date.
 func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
+	if window <= 0 || capacity < 1 {
+		return nil, fmt.Errorf("ohttp: a replay cache of %d requests in %v; use one or more, and more than 0", capacity, window)
+	}
 	c := &ReplayCache{window: window, capacity: capacity, now: map[uint64]struct{}{}}
 	if _, err := rand.Read(c.key[:]); err != nil {
 		return nil, fmt.Errorf("ohttp: replay cache: %w", err)
