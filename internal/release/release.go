@@ -93,6 +93,7 @@ func (r Release) ID() string {
 // Bounds on what is read back.
 const (
 	maxText    = 4 << 10
+	maxName    = 1 << 30 // of a column: a table's header may hold anything
 	maxPeers   = 1 << 11
 	maxColumns = 1 << 24
 	maxRows    = 1 << 28
@@ -133,7 +134,7 @@ func Decode(b []byte) (Release, error) {
 	}
 	out.Scale = r.String(32)
 	for range r.Count(maxColumns, 4+sha256.Size) {
-		c := Column{Name: string(r.Bytes32(maxText))}
+		c := Column{Name: string(r.Bytes32(maxName))}
 		r.Fixed(c.Content[:])
 		out.Columns = append(out.Columns, c)
 	}

@@ -169,6 +169,19 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// Whatever a column is called, the ledger can be read afterwards.
+func TestLongNames(t *testing.T) {
+	l := Ledger(t.TempDir())
+	long := strings.Repeat("é", 40_000)
+	if err := l.Admit(products(table(3, "age", long), "hub")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := l.Read()
+	if err != nil || len(list) != 1 || len(list[0].Columns) != 2 || list[0].Columns[1].Name != long {
+		t.Errorf("%d releases, %v", len(list), err)
+	}
+}
+
 // A damaged ledger lets nothing out.
 func TestDamagedLedger(t *testing.T) {
 	l := Ledger(t.TempDir())
