@@ -3,6 +3,7 @@ package fdskl
 import (
 	"bytes"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -293,4 +294,30 @@ func TestSeveralProperties(t *testing.T) {
 			Trusts: func(h protocol.Header) bool { return h.Round >= roundPhases && h.Round != roundFinish },
 		}
 	}})
+}
+
+// That a worker needs no more iterations is for itself to say: another one's word
+// would end its training early.
+func TestTurnThatRetiresAnother(t *testing.T) {
+	c := newCouncil(t, Spec{Mode: Paper, Bits: 32, Rows: 4, Directions: 9}, 3, 2, 2)
+	a, err := newActive(c.setup(1), c.inputs[1], c.identity(1), c.partner(1), c.chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Step(protocol.Start{InputHash: a.InputHash()}); err != nil {
+		t.Fatal(err)
+	}
+	turn := func(done ...bool) error {
+		m := c.setup(0).Message(c.names[1], roundTurn, kindOf(roundTurn), encodeDone(done))
+		m.Sequence = 1
+		_, err := a.Step(protocol.Received{Message: m})
+		return err
+	}
+	var blame *protocol.BlameError
+	if err := turn(true, true); !errors.As(err, &blame) || blame.Party != c.names[0] {
+		t.Errorf("error %v", err)
+	}
+	if err := turn(true, false); err != nil {
+		t.Error(err)
+	}
 }

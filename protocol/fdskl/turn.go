@@ -105,8 +105,8 @@ func (a *Active) takeTurn(m protocol.Message, from int, done []bool) (protocol.E
 	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	for i, d := range a.turns.done {
-		if d && !done[i] {
+	for i, d := range a.turns.done { // nobody begins again, and others do not say when this one is done
+		if d && !done[i] || !d && done[i] && i == a.mine.index {
 			return protocol.Effects{}, m.Unexpected()
 		}
 	}
