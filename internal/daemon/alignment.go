@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -42,7 +43,10 @@ func (h Home) Alignment(job string) (ids []string, err error) {
 	r := csv.NewReader(f)
 	r.FieldsPerRecord = 1
 	records, err := r.ReadAll()
-	if err != nil || len(records) == 0 {
+	if err == nil && len(records) == 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return nil, fmt.Errorf("daemon: %s: no list of ids: %w", f.Name(), err)
 	}
 	for _, one := range records[1:] {
