@@ -123,7 +123,10 @@ func joins(user int, share float64) bool {
 	return float64(uint32(uint64(user+1)*2654435761))/(1<<32) < share
 }
 
-func TestGoldenMovieLens(t *testing.T) {
+// The fewest and the most users; all levels are in the slow tier.
+func TestGoldenMovieLens(t *testing.T) { testLevels(t, "0.3", "1.0") }
+
+func testLevels(t *testing.T, shares ...string) {
 	train, test := movieLens(t)
 	g := readGolden(t)
 	if a, b := total(train), total(test); a != g.Split.Train || b != g.Split.Test {
@@ -132,7 +135,8 @@ func TestGoldenMovieLens(t *testing.T) {
 	if len(g.ML100K) != 5 {
 		t.Fatalf("%d levels, want 5", len(g.ML100K))
 	}
-	for share, want := range g.ML100K {
+	for _, share := range shares {
+		want := g.ML100K[share]
 		p, err := strconv.ParseFloat(share, 64)
 		if err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func projected(p linalg.Matrix[float64], q []float64) []float64 {
 func ontoSimplex(v []float64) []float64 {
 	out := make([]float64, len(v))
 	lo, hi := slices.Min(v)-1, slices.Max(v)
-	for range 200 {
+	for range 64 { // below what float64 tells apart
 		shift, sum := (lo+hi)/2, 0.0
 		for i, x := range v {
 			out[i] = max(0, x-shift)

@@ -66,6 +66,6 @@ func best(relevant []bool, scores []float64, k int) (top []int, total int, err e
 	if total == 0 {
 		return nil, 0, fmt.Errorf("metrics: none of %d items is relevant; a ranking cannot be judged", len(scores))
 	}
-	slices.SortStableFunc(top, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	slices.SortFunc(top, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
 	return top[:min(k, len(top))], total, nil
 }
