@@ -12,8 +12,7 @@ const (
 	Published Schedule = "published"
 )
 
-// Defaults of SecVM. Devices refuse
-// models with a smaller cohort.
+// Defaults of SecVM. Devices refuse models with a smaller cohort.
 const (
 	defaultBins         = 1 << 14
 	defaultPackages     = 64
