@@ -154,7 +154,7 @@ func TestAttackOneColumnLess(t *testing.T) {
 // The proof: no entry of a part is beyond its holder's bound, the bounds add up
 // to what float64 holds, and q parts with offsets fit a word.
 func TestNothingWraps(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng, possible := rand.New(rand.NewPCG(1, 1)), 0
 	for range 2000 {
 		holders := make([]Holder, 2+rng.IntN(8))
 		for l := range holders {
@@ -164,6 +164,7 @@ func TestNothingWraps(t *testing.T) {
 		if err != nil {
 			continue
 		}
+		possible++
 		sum := 0.0
 		for _, h := range holders {
 			bound := float64(h.Columns) * math.Pow(math.Ldexp(1, p.Scale()+h.Exponent), 2)
@@ -174,6 +175,9 @@ func TestNothingWraps(t *testing.T) {
 		if q := float64(len(holders)); sum > MaxSum || 2*q*float64(p.Bound())+1 > math.Ldexp(1, 64) {
 			t.Fatalf("%v: bounds of %v", holders, sum)
 		}
+	}
+	if possible < 100 {
+		t.Errorf("only %d of 2000 are possible", possible)
 	}
 	p, err := NewParams([]Holder{{4, 3, true}, {1, 0, true}}, 1, 0)
 	if err != nil {
@@ -225,6 +229,13 @@ func TestPartsThatAreRefused(t *testing.T) {
 		if _, err := p.Part(m, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+	whole := Holder{1, 1, true}
+	if p, err = NewParams([]Holder{whole, whole}, 1, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Part(linalg.Matrix[float64]{Data: []float64{1.5}, Rows: 1, Cols: 1, Stride: 1}, 1); err == nil || !strings.Contains(err.Error(), "is 1.5, and whole numbers were declared") {
+		t.Errorf("error %v", err)
 	}
 }
 

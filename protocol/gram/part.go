@@ -19,8 +19,8 @@ type Part struct {
 }
 
 // Part writes the rows of holder l, counted from 0, in fixed point: the training
-// rows and then the held-out ones. A value beyond what the holder has declared is
-// an error.
+// rows and then the held-out ones. A value that is not as the holder has declared
+// is an error.
 func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	n, width := rows.Shape()
 	if n != p.training+p.heldOut || width != p.holders[l].Columns {
@@ -47,8 +47,11 @@ func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
 	for i := range m.Rows {
 		row := m.Row(i)
 		for j, x := range row {
-			if !(math.Abs(x) <= limit) {
+			switch {
+			case !(math.Abs(x) <= limit):
 				return fmt.Errorf("gram: row %d, column %d (from 0) is %g, beyond the declared %g", i, j, x, limit)
+			case h.Whole && x != math.Trunc(x):
+				return fmt.Errorf("gram: row %d, column %d (from 0) is %g, and whole numbers were declared", i, j, x)
 			}
 			row[j] = math.RoundToEven(x * unit)
 		}
