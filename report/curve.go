@@ -29,6 +29,9 @@ type Note struct {
 
 // validate says what cannot be drawn.
 func (c *Curve) validate() error {
+	if len(c.Steps) == 0 {
+		return fmt.Errorf("report: curve %q has no steps", c.Title)
+	}
 	for _, l := range c.Lines {
 		if len(l.Values) != len(c.Steps) {
 			return fmt.Errorf("report: line %q has %d values for %d steps", l.Name, len(l.Values), len(c.Steps))

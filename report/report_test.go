@@ -45,11 +45,11 @@ func hospitals() Run {
 				{[]string{"rbf, gamma = 0.5", "10", "0.9822", "1324"}, true},
 			},
 		},
-		Curve: Curve{
+		Curves: []Curve{{
 			Title: "What sums give and what they show", X: "rows for each feature", Steps: []string{"20", "4", "1"},
 			Lines: []Line{{"accuracy", []float64{0.67, 0.91, 0.97}}, {"membership AUC", []float64{0.61, 0.84, 1}}},
 			Notes: []Note{{"features", []string{"44", "224", "898"}}},
-		},
+		}},
 		Timings: []Timing{{"scale", 0.034, 0}, {"protocol", 1.52, 2.25}, {"learn", 0.61, 1.1}, {"evaluate", 0.0004, 0}},
 		Traffic: []Traffic{{"north", 310_000, 5_200}, {"south", 270_000, 5_100}, {"a-hospital-with-a-very-long-name", 900, 1_500_000}},
 		Leakage: []Leak{
@@ -115,7 +115,7 @@ func TestMarkupIsShown(t *testing.T) {
 		Title: evil, Summary: []Row{{evil, evil}}, Facts: []Row{{evil, evil}},
 		Metrics: []string{evil}, Scores: []Score{{evil, Alone, 7, map[string]float64{evil: 1}}},
 		Grid:    Grid{[]string{evil}, []Cell{{[]string{evil}, true}}},
-		Curve:   Curve{evil, evil, []string{evil}, []Line{{evil, []float64{1}}}, []Note{{evil, []string{evil}}}},
+		Curves:  []Curve{{evil, evil, []string{evil}, []Line{{evil, []float64{1}}}, []Note{{evil, []string{evil}}}}},
 		Timings: []Timing{{evil, 1, 0}}, Traffic: []Traffic{{evil, 1, 1}}, Leakage: []Leak{{evil, []string{evil}}},
 	})
 	if strings.Contains(got, "<script") || strings.Contains(got, "<img") {
@@ -170,7 +170,7 @@ func TestCharts(t *testing.T) {
 
 func TestCurve(t *testing.T) {
 	r := hospitals()
-	p := r.Curve.plot()
+	p := r.Curves[0].plot()
 	if at := p.Lines[0].Points; at[0].X != curveLeft || at[2].X != curveRight || at[0].Y <= at[1].Y {
 		t.Errorf("points at %+v: steps go right, shares up", at)
 	}
@@ -215,10 +215,11 @@ func TestValidate(t *testing.T) {
 		"no metric":         {Title: "t", Scores: []Score{{Name: "a", Kind: Alone}}},
 		"unknown kind":      {Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: "both"}}},
 		"ragged grid":       {Title: "t", Grid: Grid{[]string{"kernel", "C"}, []Cell{{[]string{"rbf"}, false}}}},
-		"ragged line":       {Title: "t", Curve: Curve{Steps: []string{"1"}, Lines: []Line{{"a", nil}}}},
-		"ragged notes":      {Title: "t", Curve: Curve{Steps: []string{"1"}, Notes: []Note{{"a", nil}}}},
-		"line beyond 1":     {Title: "t", Curve: Curve{Steps: []string{"1"}, Lines: []Line{{"a", []float64{1.01}}}}},
-		"line of no number": {Title: "t", Curve: Curve{Steps: []string{"1"}, Lines: []Line{{"a", []float64{math.NaN()}}}}},
+		"ragged line":       {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", nil}}}}},
+		"no steps":          {Title: "t", Curves: []Curve{{Title: "c"}}},
+		"ragged notes":      {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Notes: []Note{{"a", nil}}}}},
+		"line beyond 1":     {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", []float64{1.01}}}}}},
+		"line of no number": {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", []float64{math.NaN()}}}}}},
 		"negative time":     {Title: "t", Timings: []Timing{{"s", -1, 0}}},
 		"infinite time":     {Title: "t", Timings: []Timing{{"s", 1, math.Inf(1)}}},
 		"time is no number": {Title: "t", Timings: []Timing{{"s", math.NaN(), 0}}},

@@ -14,7 +14,7 @@ type Run struct {
 	Metrics []string // columns of the table; the first is drawn as bars
 	Scores  []Score  // rows of the table, in order
 	Grid    Grid     // what the parameters were chosen from
-	Curve   Curve
+	Curves  []Curve
 	Timings []Timing // in the order in which the stages ran
 	Traffic []Traffic
 	Leakage []Leak // in order
@@ -93,8 +93,10 @@ func (r *Run) Validate() error {
 			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns", i+1, len(c.Texts), len(r.Grid.Columns))
 		}
 	}
-	if err := r.Curve.validate(); err != nil {
-		return err
+	for _, c := range r.Curves {
+		if err := c.validate(); err != nil {
+			return err
+		}
 	}
 	for _, t := range r.Timings {
 		if !(t.Seconds >= 0) || !(t.CPU >= 0) || math.IsInf(t.Seconds+t.CPU, 0) {

@@ -18,7 +18,7 @@ type page struct {
 	ScoreChart   *chart
 	TimingChart  *chart
 	TrafficChart *chart
-	CurvePlot    *plot
+	CurvePlots   []*plot
 	Table        []line
 }
 
@@ -44,8 +44,8 @@ func (r *Run) page() page {
 		c := r.scoreChart()
 		p.ScoreChart, p.Headline = &c, r.headline()
 	}
-	if len(r.Curve.Steps) > 0 {
-		p.CurvePlot = r.Curve.plot()
+	for _, c := range r.Curves {
+		p.CurvePlots = append(p.CurvePlots, c.plot())
 	}
 	if len(r.Timings) > 0 {
 		c := r.timingChart()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -17,11 +18,19 @@ func curveTable(curve []evaluate.Point) *tableOf {
 	return t
 }
 
-// reportCurve is the same as lines on the page of the report.
-func reportCurve(curve []evaluate.Point) report.Curve {
-	if len(curve) == 0 {
-		return report.Curve{}
+// reportCurves are a result's curves as lines on the page of the report.
+func reportCurves(r *stage.Result) []report.Curve {
+	var list []report.Curve
+	if len(r.Curve) > 0 {
+		list = append(list, featureCurve(r.Curve))
 	}
+	if r.SecVM != nil {
+		list = append(list, deviceCurves(r.SecVM)...)
+	}
+	return list
+}
+
+func featureCurve(curve []evaluate.Point) report.Curve {
 	c := report.Curve{
 		Title: "What sums of more features give, and what they show", X: "rows for each feature",
 		Lines: []report.Line{{Name: "accuracy"}, {Name: "membership AUC"}}, Notes: []report.Note{{Name: "features"}, {Name: "draws"}},

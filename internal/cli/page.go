@@ -37,7 +37,7 @@ func page(j *job.Job, r *stage.Result) report.Run {
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),
-		Curve:   reportCurve(r.Curve),
+		Curves:  reportCurves(r),
 		Metrics: slices.Sorted(maps.Keys(r.Metrics)),
 		Scores:  scores(r),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},

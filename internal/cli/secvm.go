@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
@@ -67,9 +68,48 @@ func (o outcome) devicesText(p *printer) {
 	for _, c := range s.Classes {
 		p.linef("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
 	}
+	for _, b := range s.BinCurve {
+		p.linef("with %6d bins: accuracy %.4f", b.Bins, b.Accuracy)
+	}
 	if s.PooledC > 0 {
 		p.linef("pooled: the best of eleven values of C on the held-out records, %g", s.PooledC)
 	}
+}
+
+// deviceCurves are figures 2 and 3 of the paper: means of the last weight
+// vectors along the way, and other numbers of bins.
+func deviceCurves(s *stage.SecVMResult) []report.Curve {
+	var list []report.Curve
+	if len(s.Averages) > 0 {
+		list = append(list, averagesCurve(s.Averages))
+	}
+	if len(s.BinCurve) > 0 {
+		bins := report.Curve{Title: "Accuracy with other numbers of bins", X: "bins", Lines: []report.Line{{Name: "accuracy"}}}
+		for _, p := range s.BinCurve {
+			bins.Steps = append(bins.Steps, strconv.Itoa(p.Bins))
+			bins.Lines[0].Values = append(bins.Lines[0].Values, p.Accuracy)
+		}
+		list = append(list, bins)
+	}
+	return list
+}
+
+// averagesCurve has a line for each number of vectors.
+func averagesCurve(points []stage.AveragePoint) report.Curve {
+	c := report.Curve{Title: "Accuracy of the mean of the last weight vectors", X: "iteration"}
+	at := make(map[int]int) // line of a number of vectors
+	for _, p := range points {
+		if _, ok := at[p.Averaged]; !ok {
+			at[p.Averaged] = len(c.Lines)
+			c.Lines = append(c.Lines, report.Line{Name: fmt.Sprintf("%d averaged", p.Averaged)})
+		}
+		if at[p.Averaged] == 0 {
+			c.Steps = append(c.Steps, strconv.Itoa(p.Iteration))
+		}
+		line := &c.Lines[at[p.Averaged]]
+		line.Values = append(line.Values, p.Accuracy)
+	}
+	return c
 }
 
 // devicesSummary is the head of the report.

@@ -35,7 +35,7 @@ type Comparison string
 const (
 	Pooled Comparison = "pooled" // the same learner on all data: what privacy cost
 	Alone  Comparison = "alone"  // each party by itself: what joining gained
-	Curve  Comparison = "curve"  // moments: other numbers of directions, what they gain and what they show
+	Curve  Comparison = "curve"  // other numbers of directions (moments) or bins (secvm), what they gain and what they show
 )
 
 // Comparisons returns all comparisons in canonical order.

@@ -38,8 +38,8 @@ func (j *Job) finishMoments(in *place) error {
 		switch {
 		case j.Learner.Name == RidgeClassifier:
 			return in.refuse("learner", "learner ridge-classifier runs with protocol moments only; use svc")
-		case j.Compares(Curve):
-			return in.refuse("compare", "curve is of protocol moments; remove it")
+		case j.Compares(Curve) && j.Protocol.Name != SecVM:
+			return in.refuse("compare", "curve is of protocols moments and secvm; remove it")
 		}
 		return nil
 	}

@@ -42,7 +42,7 @@ type records struct {
 	roles    []secvm.Role
 	sampled  int // records that had more units than packages
 	result   *stage.Result
-	tests    *secvm.Tally // of the last window
+	tests    *secvm.Tally // the last window's counts
 	curve    *averages
 }
 
@@ -51,7 +51,11 @@ type records struct {
 // tokens and no relay; see the programs for these.
 func Devices(ctx context.Context, c DevicesConfig) (*stage.Result, error) {
 	first := time.Now()
-	r, err := enlist(c)
+	roles, err := drawRoles(c)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	r, err := enlist(c, roles)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -82,8 +86,8 @@ func Features(t dataset.Table, row int) []string {
 }
 
 // enlist gives every row a device.
-func enlist(c DevicesConfig) (*records, error) {
-	r := &records{DevicesConfig: c}
+func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
+	r := &records{DevicesConfig: c, roles: roles}
 	labels := c.Rows.Labels
 	if c.HeldOut != nil {
 		labels = append(labels[:len(labels):len(labels)], c.HeldOut.Labels...)
@@ -93,9 +97,6 @@ func enlist(c DevicesConfig) (*records, error) {
 		return nil, fmt.Errorf("%s: %w", c.Rows.Name, err)
 	}
 	if r.server, err = stage.NewSecVM(c.Job, r.classes); err != nil {
-		return nil, err
-	}
-	if r.roles, err = r.drawRoles(); err != nil {
 		return nil, err
 	}
 	r.curve = newAverages()
@@ -139,12 +140,12 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 
 // drawRoles lets every device draw its role, unless the job says which rows are
 // held out.
-func (r *records) drawRoles() ([]secvm.Role, error) {
-	rows := r.Rows.X.Rows()
+func drawRoles(c DevicesConfig) ([]secvm.Role, error) {
+	rows := c.Rows.X.Rows()
 	roles := make([]secvm.Role, rows)
-	switch t := r.Job.Data.Test; {
-	case r.HeldOut != nil:
-		for range r.HeldOut.X.Rows() {
+	switch t := c.Job.Data.Test; {
+	case c.HeldOut != nil:
+		for range c.HeldOut.X.Rows() {
 			roles = append(roles, secvm.Test)
 		}
 	case t.Every > 0:
@@ -157,7 +158,7 @@ func (r *records) drawRoles() ([]secvm.Role, error) {
 		}
 	default:
 		for i := range roles {
-			roles[i] = secvm.Cast(t.Fraction, prg.New(r.Seed(fmt.Sprintf("role/%d", i)), "simulate/role"))
+			roles[i] = secvm.Cast(t.Fraction, prg.New(c.Seed(fmt.Sprintf("role/%d", i)), "simulate/role"))
 		}
 	}
 	return roles, nil
@@ -195,31 +196,35 @@ func (r *records) train(ctx context.Context) error {
 			return err
 		}
 		iteration, weights := r.server.Published()
-		checked, err := r.server.Params().Weights(weights)
-		if err != nil {
-			return err
-		}
-		tally, err := r.window(iteration, checked)
-		if err != nil {
+		r.follow(int(iteration), weights)
+		if err := r.step(); err != nil {
 			return err
 		}
 		if iteration == 0 {
-			r.leak(tally)
-		}
-		r.follow(int(iteration), weights)
-		r.tests = tally
-		over, err := r.server.Close(tally)
-		if err != nil {
-			return err
-		}
-		if !over {
-			return errors.New("simulate: too few participants for a step") // enlist has counted them
+			r.leak(r.tests)
 		}
 		if r.Progress != nil {
 			r.Progress(protocol.Progress{Stage: "windows", Done: int64(iteration) + 1, Total: int64(total)})
 		}
 	}
 	return r.save()
+}
+
+// step is one window and what the server makes of it.
+func (r *records) step() error {
+	iteration, weights := r.server.Published()
+	checked, err := r.server.Params().Weights(weights)
+	if err != nil {
+		return err
+	}
+	if r.tests, err = r.window(iteration, checked); err != nil {
+		return err
+	}
+	over, err := r.server.Close(r.tests)
+	if err == nil && !over {
+		err = errors.New("simulate: too few participants for a step") // enlist has counted them
+	}
+	return err
 }
 
 // window has all devices answer, and counts their packages in shards.

@@ -100,8 +100,11 @@ func TestDevices(t *testing.T) {
 	if got := float64(right) / 400; got < .85 {
 		t.Errorf("the model predicts %.3f of all records", got)
 	}
-	if last := s.Curve[len(s.Curve)-1]; last.Iteration != 39 || last.Averaged != 10 {
+	if last := s.Averages[len(s.Averages)-1]; last.Iteration != 39 || last.Averaged != 50 {
 		t.Errorf("the curve ends with %+v", last)
+	}
+	if s.BinCurve != nil {
+		t.Error("other numbers of bins, which nobody asked for")
 	}
 }
 
@@ -114,6 +117,19 @@ func TestDevicesAsPublished(t *testing.T) {
 	}
 	if !strings.Contains(fmt.Sprint(paper.Leakage["broker"]), "mode: paper") {
 		t.Errorf("%v", paper.Leakage["broker"])
+	}
+}
+
+// More bins, fewer collisions; with the job's number of bins the curve has the
+// job's accuracy.
+func TestDevicesBins(t *testing.T) {
+	r := runDevices(t, devicesConfig(t, anonymous+"  compare: [curve]\n"))
+	c := r.SecVM.BinCurve
+	if len(c) != 11 || c[0].Bins != 64 || c[10].Bins != 1<<16 {
+		t.Fatalf("%v", c)
+	}
+	if c[0].Accuracy != r.Metrics["accuracy"] || c[10].Accuracy < c[0].Accuracy-.02 || r.Pooled != nil {
+		t.Errorf("%v; the job's accuracy is %v", c, r.Metrics["accuracy"])
 	}
 }
 

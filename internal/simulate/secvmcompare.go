@@ -33,10 +33,9 @@ func (a *averages) note(iteration int, w []float64, measure func(w []float64) fl
 	if measure == nil {
 		return
 	}
-	for _, n := range a.counts {
-		if n <= len(a.last) {
-			a.points = append(a.points, stage.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(a.last[len(a.last)-n:]))})
-		}
+	for _, n := range a.counts { // early on, the mean of all there are
+		last := a.last[max(0, len(a.last)-n):]
+		a.points = append(a.points, stage.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
 	}
 }
 
@@ -95,14 +94,14 @@ func (r *records) evaluate(context.Context) error {
 	if err != nil {
 		return err
 	}
-	m["accuracy"] = float64(minus.Correct+plus.Correct) / float64(minus.Total+plus.Total)
+	m["accuracy"] = rightOf(r.tests.Tests)
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
 	r.result.SecVM = &stage.SecVMResult{
 		Source: r.Rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
 		Windows: r.Job.Learner.Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
-		Classes: []stage.ClassTest{{Class: r.classes[0], Tested: minus.Total, Correct: minus.Correct}, {Class: r.classes[1], Tested: plus.Total, Correct: plus.Correct}},
-		Curve:   r.curve.points,
+		Classes:  []stage.ClassTest{{Class: r.classes[0], Tested: minus.Total, Correct: minus.Correct}, {Class: r.classes[1], Tested: plus.Total, Correct: plus.Correct}},
+		Averages: r.curve.points,
 	}
 	return nil
 }
@@ -132,7 +131,12 @@ func (r *records) measure(score func(device int) float64) (evaluate.Metrics, err
 // compare trains pooled linear machines on the same hashed features, over a
 // grid of C. The one that does best on the held-out records counts, which
 // favours it.
-func (r *records) compare(context.Context) error {
+func (r *records) compare(ctx context.Context) error {
+	if r.Job.Compares(job.Curve) {
+		if err := r.compareBins(ctx); err != nil {
+			return err
+		}
+	}
 	if !r.Job.Compares(job.Pooled) {
 		return nil
 	}
@@ -164,6 +168,46 @@ func (r *records) compare(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// compareBins trains with other numbers of bins, on sums that are added up in
+// one place.
+func (r *records) compareBins(ctx context.Context) error {
+	for power := 6; power <= 16; power++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		j := *r.Job
+		j.Protocol.Bins = 1 << power
+		accuracy, err := r.accuracyOf(&j)
+		if err != nil {
+			return err
+		}
+		r.result.SecVM.BinCurve = append(r.result.SecVM.BinCurve, stage.BinPoint{Bins: 1 << power, Accuracy: accuracy})
+	}
+	return nil
+}
+
+// accuracyOf runs another job among the same devices with the same roles, as
+// published, since cover changes nothing that is learnt.
+func (r *records) accuracyOf(j *job.Job) (float64, error) {
+	c := r.DevicesConfig
+	j.Protocol.Mode, c.Job = job.Paper, j
+	other, err := enlist(c, r.roles)
+	if err != nil {
+		return 0, err
+	}
+	for !other.server.Done() {
+		if err := other.step(); err != nil {
+			return 0, err
+		}
+	}
+	return rightOf(other.tests.Tests), nil
+}
+
+// rightOf is the share of the tests of both classes that were right.
+func rightOf(tests [2]secvm.Outcome) float64 {
+	return float64(tests[0].Correct+tests[1].Correct) / float64(tests[0].Total+tests[1].Total)
 }
 
 // hashed is the table of all devices' bins.

@@ -162,7 +162,14 @@ type SecVMResult struct {
 	Sampled      int            `json:"sampled"` // devices that had more to say than packages
 	Classes      []ClassTest    `json:"classes"`
 	PooledC      float64        `json:"pooled_c,omitempty"` // of the best pooled machine
-	Curve        []AveragePoint `json:"averages"`
+	Averages     []AveragePoint `json:"averages"`
+	BinCurve     []BinPoint     `json:"bin_curve,omitempty"`
+}
+
+// BinPoint is the accuracy with another number of bins: figure 3 of the paper.
+type BinPoint struct {
+	Bins     int     `json:"bins"`
+	Accuracy float64 `json:"accuracy"`
 }
 
 // ClassTest is how the testing devices of a class were predicted.
