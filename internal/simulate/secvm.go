@@ -229,8 +229,8 @@ func (r *records) step() error {
 
 // window has all devices answer, and counts their packages in shards.
 func (r *records) window(iteration uint32, weights secvm.Weights) (*secvm.Tally, error) {
-	const shard = 256
-	shards := (len(r.devices) + shard - 1) / shard
+	const shards = 8 // tallies take memory by bins
+	shard := (len(r.devices) + shards - 1) / shards
 	tallies, errs := make([]*secvm.Tally, shards), make([]error, shards)
 	linalg.For(shards, 1, func(lo, hi int) {
 		for s := lo; s < hi; s++ {
