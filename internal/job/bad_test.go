@@ -23,7 +23,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"anchor", "name: small", "name: &x small", "job.yaml:3: anchors such as &x are not allowed; write the value where it is used"},
 	{"alias", "{name: svc}", "{name: svc, C: &c 1, tol: *c}", "job.yaml:10: anchors such as &c are not allowed; write the value where it is used"},
 	{"tag", "gamma: 0.5", "gamma: !!float 0.5", "job.yaml:9: tags such as !!float are not allowed; write the plain value"},
-	{"merge key", "{name: okra}", "{<<: {name: okra}}", "job.yaml:8: unknown key \"<<\" in protocol; it may have name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, participation, decoys, omitted, directions, max_ids, classes, targets, bins, hashes, packages, cohort"},
+	{"merge key", "{name: okra}", "{<<: {name: okra}}", "job.yaml:8: unknown key \"<<\" in protocol; it may have name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, participation, decoys, omitted, directions, max_ids, classes, targets, bins, hashes, packages, cohort, training, bits, tree"},
 	{"deep", "{name: small}", strings.Repeat("{a: ", 20) + "1" + strings.Repeat("}", 20), "job.yaml:3: maps and lists are nested more than 16 deep; no job needs that"},
 	{"too large", minimal, minimal + strings.Repeat("#", MaxBytes), "job.yaml:1: the file has 1048772 bytes; a job file has at most 1048576"},
 	{"invalid UTF-8", "label: label", "label: \xff", "job.yaml:7: this line is not UTF-8 text; save the file as UTF-8"},
@@ -39,8 +39,8 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"key twice", "gamma: 0.5", "gamma: 0.5, gamma: 0.6", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
 	{"missing section", "  kernel: {name: rbf, gamma: 0.5}\n", "", "job.yaml:4: spec has no kernel; add kernel: {name: rbf, gamma: 0.5}"},
 	{"missing name", "{name: small}", "{}", "job.yaml:3: metadata has no name; add name: and a short name of lower-case letters, digits and dashes"},
-	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, participation, decoys, omitted, directions, max_ids, classes, targets, bins, hashes, packages, cohort"},
-	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, participation, decoys, omitted, directions, max_ids, classes, targets, bins, hashes, packages, cohort"},
+	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, participation, decoys, omitted, directions, max_ids, classes, targets, bins, hashes, packages, cohort, training, bits, tree"},
+	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, participation, decoys, omitted, directions, max_ids, classes, targets, bins, hashes, packages, cohort, training, bits, tree"},
 
 	{"job is a list", minimal, "- apiVersion: mercer/v1\n", "job.yaml:1: the job file is a list; this version takes one map with apiVersion, kind, metadata, spec"},
 
@@ -92,9 +92,8 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"too many parties", "label: label", "label: label\n    partition: {parties: [" + manyNames(MaxParties+1) + "]}", "job.yaml:8: more than 1024 parties; that is the most a job may have"},
 
 	// protocol
-	{"planned protocol", "okra", "fdskl", "job.yaml:8: protocol \"fdskl\" is not in this version; it runs okra, moments, gram, fedcfk, secvm, pooled"},
-	{"unknown protocol, near", "okra", "orka", "job.yaml:8: unknown protocol \"orka\"; did you mean \"okra\"? This version has okra, moments, gram, fedcfk, secvm, pooled"},
-	{"unknown protocol", "okra", "sgd", "job.yaml:8: unknown protocol \"sgd\"; this version has okra, moments, gram, fedcfk, secvm, pooled"},
+	{"unknown protocol, near", "okra", "orka", "job.yaml:8: unknown protocol \"orka\"; did you mean \"okra\"? This version has okra, moments, gram, fdskl, fedcfk, secvm, pooled"},
+	{"unknown protocol", "okra", "sgd", "job.yaml:8: unknown protocol \"sgd\"; this version has okra, moments, gram, fdskl, fedcfk, secvm, pooled"},
 	{"list of protocols", "name: okra", "name: [okra, pooled]", "job.yaml:8: name is a list; this version takes one protocol"},
 	{"planned encoder", "okra", "okra, encoder: hbh", "job.yaml:8: encoder \"hbh\" is not in this version; it runs hadamard, haar, block"},
 	{"unknown encoder", "okra", "okra, encoder: hadammard", "job.yaml:8: unknown encoder \"hadammard\"; did you mean \"hadamard\"? This version has hadamard, haar, block"},
@@ -106,7 +105,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"pooled with an encoder", "okra", "pooled, encoder: haar", "job.yaml:8: protocol pooled has no encoder; remove it"},
 
 	// kernel and learner
-	{"unknown kernel", "rbf", "rfb", "job.yaml:9: unknown kernel \"rfb\"; did you mean \"rbf\"? This version has linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto, conjunctive, disjunctive, dnf, cnf"},
+	{"unknown kernel", "rbf", "rfb", "job.yaml:9: unknown kernel \"rfb\"; did you mean \"rbf\"? This version has linear, rbf, polynomial, rational-quadratic, laplacian, matern, cosine, tanimoto, laplacian-product, conjunctive, disjunctive, dnf, cnf"},
 	{"rbf without gamma", ", gamma: 0.5", "", "job.yaml:9: the rbf kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it by the data"},
 	{"gamma zero", "gamma: 0.5", "gamma: 0", "job.yaml:9: gamma is 0; write a number above 0"},
 	{"gamma of linear", "rbf", "linear", "job.yaml:9: the linear kernel has no gamma; remove it"},
@@ -119,8 +118,8 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"unit of gamma", "gamma: 0.5", "gamma_unit: mean", "job.yaml:9: unknown gamma_unit \"mean\"; did you mean \"median\"? This version has median, norm"},
 	{"unit of linear", "rbf, gamma: 0.5", "linear, gamma_unit: norm", "job.yaml:9: the linear kernel has no gamma_unit; remove it"},
 	{"unit is a list", "gamma: 0.5", "gamma_unit: [median, norm]", "job.yaml:9: gamma_unit is a list; this version takes one gamma_unit"},
-	{"planned learner", "svc", "cca", "job.yaml:10: learner \"cca\" is not in this version; it runs svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd, ridge-classifier, linear-svm"},
-	{"unknown learner", "svc", "svm", "job.yaml:10: unknown learner \"svm\"; did you mean \"svc\"? This version has svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd, ridge-classifier, linear-svm"},
+	{"planned learner", "svc", "cca", "job.yaml:10: learner \"cca\" is not in this version; it runs svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd, ridge-classifier, linear-svm, logistic, smooth-hinge, squared, huber"},
+	{"unknown learner", "svc", "svm", "job.yaml:10: unknown learner \"svm\"; did you mean \"svc\"? This version has svc, nu-svc, one-class, svr, ridge, gp, kpca, kmeans, cf-komd, ridge-classifier, linear-svm, logistic, smooth-hinge, squared, huber"},
 	{"parameter of another learner", "{name: svc}", "{name: ridge, C: 1}", "job.yaml:10: learner ridge has no C; remove it"},
 	{"nu of a machine", "{name: svc}", "{name: nu-svc, nu: 1.5}", "job.yaml:10: nu is 1.5; write a number above 0 and up to 1, such as 0.5"},
 	{"epsilon", "{name: svc}", "{name: svr, epsilon: 0}", "job.yaml:10: epsilon is 0; write a number above 0"},
@@ -153,7 +152,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"list of tol", "{name: svc}", "{name: svc, tol: [0.1, 0.01]}", "job.yaml:10: tol is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
 	{"list of seeds", "spec:", "spec:\n  seed: [1, 2]", "job.yaml:5: seed is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
 	{"list of names", "name: rbf", "name: [rbf, laplacian]", "job.yaml:9: name is a list; this version takes one kernel"},
-	{"list of learners", "{name: svc}", "[{name: svc}]", "job.yaml:10: learner is a list; this version takes one map with name, C, nu, epsilon, tol, class_weight, probability, alpha, noise, n_components, n_clusters, lambda, recommend, iterations, average, schedule"},
+	{"list of learners", "{name: svc}", "[{name: svc}]", "job.yaml:10: learner is a list; this version takes one map with name, C, nu, epsilon, tol, class_weight, probability, alpha, noise, n_components, n_clusters, lambda, recommend, iterations, average, schedule, delta, rate, batch"},
 	{"empty list", "gamma: 0.5", "gamma: []", "job.yaml:9: gamma is an empty list; give one number or several"},
 	{"empty list of kernels", "{name: rbf, gamma: 0.5}", "[]", "job.yaml:9: kernel is an empty list; give one map or several"},
 	{"list in a list", "gamma: 0.5", "gamma: [[0.5]]", "job.yaml:9: gamma is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},

@@ -188,6 +188,9 @@ func (j *Job) spec() *section {
 		if err := j.finishVertical(in); err != nil {
 			return err
 		}
+		if err := j.finishFDSKL(in); err != nil {
+			return err
+		}
 		return j.finishLabels(in)
 	}}
 }

@@ -482,8 +482,8 @@ func TestLearnersAreKindsOfModels(t *testing.T) {
 		}
 	}
 	// A recommender's model is a kernel between items, those of
-	// ridge-classifier and linear-svm are weights.
-	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, []LearnerName{CFKOMD, RidgeClassifier, LinearSVM}) {
+	// ridge-classifier, linear-svm and random features are weights.
+	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, append([]LearnerName{CFKOMD, RidgeClassifier, LinearSVM}, randomLearners()...)) {
 		t.Errorf("%v are no kinds of models", rest)
 	}
 }

@@ -67,7 +67,7 @@ const (
 )
 
 func kernelNames() []KernelName {
-	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto}, booleanNames()...)
+	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto, LaplacianProduct}, booleanNames()...)
 }
 
 // parameters returns the keys that a kernel takes, beside its name.
@@ -75,6 +75,8 @@ func (k KernelName) parameters() []string {
 	switch k {
 	case RBF, Laplacian:
 		return []string{"gamma", "gamma_unit"}
+	case LaplacianProduct:
+		return []string{"gamma"}
 	case Polynomial:
 		return []string{"gamma", "gamma_unit", "coef0", "degree"}
 	case RationalQuadratic:

@@ -22,10 +22,13 @@ type Learner struct {
 	NComponents int                // kpca
 	NClusters   int                // kmeans
 	Recommend   int                // cf-komd: items that each person is recommended
-	Lambda      float64            // cf-komd: price of uneven weights; linear-svm: of the squared norm
-	Iterations  int                // linear-svm: steps
+	Lambda      float64            // cf-komd: price of uneven weights; linear-svm and those of fdskl: of the squared norm
+	Iterations  int                // linear-svm: steps; fdskl: blocks of directions
 	Average     int                // linear-svm: last weight vectors that are averaged
 	Schedule    Schedule           // linear-svm
+	Delta       float64            // huber: error from which on the loss is straight, in the unit of the labels
+	Rate        float64            // fdskl, but for training cached: length of a step
+	Batch       int                // fdskl, training block and precond: rows of a step
 }
 
 // LearnerName names a learner.
@@ -47,21 +50,23 @@ const (
 )
 
 func learnerNames() []LearnerName {
-	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD, RidgeClassifier, LinearSVM}
+	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD, RidgeClassifier, LinearSVM, Logistic, SmoothHinge, Squared, Huber}
 }
 
 // laterLearners are planned.
 func laterLearners() []LearnerName {
-	return []LearnerName{"cca", "logistic", "squared", "smooth-hinge", "huber"}
+	return []LearnerName{"cca"}
 }
 
 // Classifies says that labels are classes.
 func (n LearnerName) Classifies() bool {
-	return n == SVC || n == NuSVC || n == RidgeClassifier || n == LinearSVM
+	return n == SVC || n == NuSVC || n == RidgeClassifier || n == LinearSVM || n == Logistic || n == SmoothHinge
 }
 
 // Regresses says that labels are numbers.
-func (n LearnerName) Regresses() bool { return n == SVR || n == Ridge || n == GP }
+func (n LearnerName) Regresses() bool {
+	return n == SVR || n == Ridge || n == GP || n == Squared || n == Huber
+}
 
 // parameters returns the keys that a learner takes, beside its name.
 func (n LearnerName) parameters() []string {
@@ -86,6 +91,10 @@ func (n LearnerName) parameters() []string {
 		return []string{"lambda", "recommend"}
 	case LinearSVM:
 		return []string{"lambda", "iterations", "average", "schedule", "class_weight"}
+	case Logistic, SmoothHinge, Squared:
+		return []string{"lambda", "rate", "batch", "iterations"}
+	case Huber:
+		return []string{"lambda", "rate", "batch", "iterations", "delta"}
 	}
 	return nil
 }
@@ -111,6 +120,9 @@ func (l *Learner) section() *section {
 		{key: "iterations", value: whole{&l.Iterations}},
 		{key: "average", value: whole{&l.Average}},
 		{key: "schedule", value: choice[Schedule]{"schedule", &l.Schedule, []Schedule{Pegasos, Published}, nil}},
+		{key: "delta", value: number{&l.Delta}},
+		{key: "rate", value: number{&l.Rate}},
+		{key: "batch", value: whole{&l.Batch}},
 	}, finish: l.finish}
 }
 
@@ -159,7 +171,19 @@ func (l *Learner) finishParameter(in *place, key string) error {
 		return in.positive(key, l.Lambda)
 	case "recommend":
 		return in.count(key, &l.Recommend, defaultRecommend)
+	case "delta":
+		in.fallback(key, &l.Delta, 1)
+		return in.positive(key, l.Delta)
+	case "rate":
+		if in.given(key) { // by default it goes by the training
+			return in.positive(key, l.Rate)
+		}
+	case "batch":
+		return in.some(key, l.Batch)
 	case "iterations":
+		if l.Name != LinearSVM {
+			return in.some(key, l.Iterations)
+		}
 		return in.count(key, &l.Iterations, defaultIterations)
 	case "average":
 		return in.count(key, &l.Average, defaultAverage)

@@ -36,6 +36,11 @@ type Protocol struct {
 	Hashes   int // bins that one feature falls into
 	Packages int // that every device sends in each window
 	Cohort   int // fewest participants for a step
+
+	// Of fdskl, beside Directions: see protocol/fdskl.
+	Training Training
+	Bits     int // of a phase
+	Tree     Tree
 }
 
 // ProtocolName names a protocol.
@@ -50,6 +55,7 @@ const (
 	PooledData ProtocolName = "pooled"
 	FedCFK     ProtocolName = "fedcfk"
 	SecVM      ProtocolName = "secvm"
+	FDSKL      ProtocolName = "fdskl"
 )
 
 // Encoder names the isometry that OKRA's parties share.
@@ -92,8 +98,7 @@ const (
 
 func (p *Protocol) section() *section {
 	return &section{name: "protocol", fields: []field{
-		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, Gram, FedCFK, SecVM, PooledData},
-			[]ProtocolName{"fdskl"}}, need: "add name: okra"},
+		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, Gram, FDSKL, FedCFK, SecVM, PooledData}, nil}, need: "add name: okra"},
 		{key: "mode", value: choice[Mode]{"mode", &p.Mode, []Mode{Hardened, Paper}, nil}},
 		{key: "encoder", value: choice[Encoder]{"encoder", &p.Encoder, []Encoder{Hadamard, Haar, Block}, []Encoder{"hbh", "flake"}}},
 		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
@@ -114,6 +119,9 @@ func (p *Protocol) section() *section {
 		{key: "hashes", value: whole{&p.Hashes}},
 		{key: "packages", value: whole{&p.Packages}},
 		{key: "cohort", value: whole{&p.Cohort}},
+		{key: "training", value: choice[Training]{"training", &p.Training, []Training{Cached, Faithful, Blocks, Precond}, nil}},
+		{key: "bits", value: whole{&p.Bits}},
+		{key: "tree", value: choice[Tree]{"tree", &p.Tree, []Tree{BinaryTree, StarTree, ChainTree}, nil}},
 	}, finish: p.finish}
 }
 
@@ -126,6 +134,8 @@ func (n ProtocolName) parameters() []string {
 		return []string{"mode", "directions", "classes", "targets"}
 	case Gram:
 		return []string{"mode", "max_ids"}
+	case FDSKL:
+		return append(fdsklKeys(), "mode", "directions", "max_ids")
 	case FedCFK:
 		return append(crowdKeys(), "mode")
 	case SecVM:
@@ -135,7 +145,7 @@ func (n ProtocolName) parameters() []string {
 }
 
 func (p *Protocol) finish(in *place) error {
-	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "max_ids", "classes", "targets"}, crowdKeys(), secvmKeys()) {
+	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "max_ids", "classes", "targets"}, crowdKeys(), secvmKeys(), fdsklKeys()) {
 		if in.given(key) && !slices.Contains(p.Name.parameters(), key) {
 			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
 		}
@@ -149,6 +159,8 @@ func (p *Protocol) finish(in *place) error {
 		return p.finishMoments(in)
 	case Gram:
 		return p.finishGram(in)
+	case FDSKL:
+		return p.finishFDSKL(in)
 	case PooledData:
 		return nil
 	}

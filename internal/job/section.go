@@ -81,6 +81,14 @@ func (p *place) count(key string, dst *int, v int) error {
 	return nil
 }
 
+// some refuses a number below 1, if there is one.
+func (p *place) some(key string, v int) error {
+	if p.given(key) && v < 1 {
+		return p.refuse(key, "%s is %d; write a whole number from 1", key, v)
+	}
+	return nil
+}
+
 func (s *section) decode(_ string, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:

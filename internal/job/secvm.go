@@ -27,10 +27,13 @@ func secvmKeys() []string { return []string{"bins", "hashes", "packages", "cohor
 
 // lambda is a learner's default.
 func (n LearnerName) lambda() float64 {
-	if n == LinearSVM {
+	switch n {
+	case LinearSVM:
 		return defaultLinearLambda
+	case CFKOMD:
+		return defaultLambda
 	}
-	return defaultLambda
+	return defaultRandomLambda
 }
 
 func (p *Protocol) finishSecVM(in *place) error {

@@ -2,7 +2,7 @@ package job
 
 // Vertical reports whether the protocol is one between holders of other columns
 // of the same people.
-func (n ProtocolName) Vertical() bool { return n == Gram }
+func (n ProtocolName) Vertical() bool { return n == Gram || n == FDSKL }
 
 // Labels reports whether a party's labels are asked for: where columns are split,
 // only those of the first party are.
@@ -17,6 +17,11 @@ func (p *Protocol) finishGram(in *place) error {
 		return in.refuse("mode", "protocol gram has no mode paper; remove it")
 	}
 	p.Mode = Hardened
+	return p.finishIDs(in)
+}
+
+// finishIDs checks how many ids a party may bring.
+func (p *Protocol) finishIDs(in *place) error {
 	if in.given("max_ids") && (p.MaxIDs < 1 || p.MaxIDs > mostIDs) {
 		return in.refuse("max_ids", "max_ids is %d; write how many rows a party may bring, from 1 to %d", p.MaxIDs, mostIDs)
 	}
@@ -38,7 +43,7 @@ func (j *Job) finishVertical(in *place) error {
 	vertical, columns := j.Protocol.Name.Vertical(), j.Data.Partition.By == Columns
 	switch {
 	case vertical != columns:
-		return in.refuse("data", "protocol %s and this partition do not go together; gram takes partition: {by: columns}, and others do not", j.Protocol.Name)
+		return in.refuse("data", "protocol %s and this partition do not go together; gram and fdskl take partition: {by: columns}, and others do not", j.Protocol.Name)
 	case !vertical:
 		return nil
 	case j.Data.Test.Source != "":

@@ -40,9 +40,9 @@ func TestVertical(t *testing.T) {
 
 func TestBadVerticalJobs(t *testing.T) {
 	for _, c := range []struct{ name, text, old, bad, want string }{
-		{"gram by rows", vertical, "by: columns", "by: rows", "job.yaml:5: protocol gram and this partition do not go together; gram takes partition: {by: columns}, and others do not"},
-		{"okra by columns", vertical, "gram", "okra", "job.yaml:5: protocol okra and this partition do not go together; gram takes partition: {by: columns}, and others do not"},
-		{"gram without a partition", sourced, ", partition: {by: columns}", "", "job.yaml:5: protocol gram and this partition do not go together; gram takes partition: {by: columns}, and others do not"},
+		{"gram by rows", vertical, "by: columns", "by: rows", "job.yaml:5: protocol gram and this partition do not go together; gram and fdskl take partition: {by: columns}, and others do not"},
+		{"okra by columns", vertical, "gram", "okra", "job.yaml:5: protocol okra and this partition do not go together; gram and fdskl take partition: {by: columns}, and others do not"},
+		{"gram without a partition", sourced, ", partition: {by: columns}", "", "job.yaml:5: protocol gram and this partition do not go together; gram and fdskl take partition: {by: columns}, and others do not"},
 		{"columns of nobody", vertical, ", parties: [guest, host]", "", "job.yaml:5: partition has no parties; add parties: [guest, host], the first of which holds the labels"},
 		{"coverage of rows", vertical, "by: columns", "by: rows, coverage: 0.9", "job.yaml:5: coverage is of a partition by columns; remove it"},
 		{"too much coverage", vertical, "by: columns", "by: columns, coverage: 1.5", "job.yaml:5: coverage is 1.5; write a share of the rows above 0 and up to 1, such as 0.9"},

@@ -1,0 +1,149 @@
+package job
+
+import "slices"
+
+// The learners on random features of columns that several parties hold: see
+// learn/linear. Each is called by its loss.
+const (
+	Logistic    LearnerName = "logistic"
+	SmoothHinge LearnerName = "smooth-hinge"
+	Squared     LearnerName = "squared"
+	Huber       LearnerName = "huber"
+)
+
+func randomLearners() []LearnerName { return []LearnerName{Logistic, SmoothHinge, Squared, Huber} }
+
+// LaplacianProduct is the product of a laplacian kernel for each column,
+// exp(-gamma times the sum of |x_j-z_j|). It is no function of inner products, and
+// of protocol fdskl only.
+const LaplacianProduct KernelName = "laplacian-product"
+
+// Training says in what order the label holder asks for phases, and what it
+// learns from them; see protocol fdskl.
+type Training string
+
+// The trainings. Cached asks for all phases once and learns at home; the others
+// are the published algorithm and its practical variants, with new directions in
+// each iteration.
+const (
+	Cached   Training = "cached"
+	Faithful Training = "faithful" // one row and one direction in each iteration
+	Blocks   Training = "block"    // a batch of rows and a block of directions
+	Precond  Training = "precond"  // the same, by Newton's steps
+)
+
+// Tree is the shape in which phases are added up.
+type Tree string
+
+// The trees.
+const (
+	BinaryTree Tree = "binary"
+	StarTree   Tree = "star"
+	ChainTree  Tree = "chain"
+)
+
+// Defaults of fdskl and its learners.
+const (
+	defaultPhases       = 1024 // directions
+	defaultPhaseBits    = 16
+	defaultRandomLambda = 1e-6
+	defaultBatch        = 256
+	defaultBlocks       = 64
+	defaultRate         = 4 // 1 of Newton's steps
+	maxPhases           = 1 << 20
+)
+
+// fdsklKeys are the keys that only protocol fdskl has.
+func fdsklKeys() []string { return []string{"training", "bits", "tree"} }
+
+// finishFDSKL checks the parameters of protocol fdskl.
+func (p *Protocol) finishFDSKL(in *place) error {
+	if p.Mode == "" {
+		p.Mode = Hardened
+	}
+	if p.Training == "" {
+		p.Training = Cached
+	}
+	if p.Tree == "" {
+		p.Tree = BinaryTree
+	}
+	if !in.given("bits") {
+		p.Bits = defaultPhaseBits
+	}
+	if err := p.finishIDs(in); err != nil {
+		return err
+	}
+	switch err := in.count("directions", &p.Directions, defaultPhases); {
+	case err != nil:
+		return err
+	case p.Directions > maxPhases:
+		return in.refuse("directions", "directions is %d; write up to %d", p.Directions, maxPhases)
+	case !slices.Contains([]int{8, 16, 32}, p.Bits):
+		return in.refuse("bits", "bits is %d; a phase has 8, 16 or 32", p.Bits)
+	case p.Mode == Paper && in.given("tree") && p.Tree != BinaryTree:
+		return in.refuse("tree", "mode paper has trees of its own; remove tree")
+	}
+	return nil
+}
+
+// finishFDSKL checks that learner and kernel are those of random features, and
+// what goes with them.
+func (j *Job) finishFDSKL(in *place) error {
+	if fdskl := j.Protocol.Name == FDSKL; fdskl != slices.Contains(randomLearners(), j.Learner.Name) {
+		return in.refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s, and nothing else does", j.Protocol.Name, j.Learner.Name, join(randomLearners()))
+	} else if !fdskl {
+		return j.refuseProducts(in)
+	}
+	switch {
+	case len(j.Kernels()) > 1 || !slices.Contains([]KernelName{RBF, Laplacian, LaplacianProduct, RationalQuadratic, Matern}, j.Kernel.Name):
+		return in.refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
+	case j.Data.Folds > 0:
+		return in.refuse("data", "protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}")
+	}
+	return j.finishTraining(in)
+}
+
+// refuseProducts refuses the kernel that only random features have.
+func (j *Job) refuseProducts(in *place) error {
+	for _, k := range j.Kernels() {
+		if k.Name == LaplacianProduct {
+			return in.refuse("kernel", "the laplacian-product kernel is no function of inner products, and of protocol fdskl only; use laplacian")
+		}
+	}
+	return nil
+}
+
+// finishTraining fills in what the training needs of the learner, and refuses
+// what it does not use.
+func (j *Job) finishTraining(in *place) error {
+	l, training := &j.Learner, j.Protocol.Training
+	switch {
+	case training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
+		return in.refuse("learner", "training cached has no rate, batch or iterations; remove them, or add training: block to protocol")
+	case training == Cached:
+		return nil
+	case training == Faithful && (l.Batch > 1 || l.Iterations != 0):
+		return in.refuse("learner", "training faithful takes one row and one direction in each iteration; remove batch and iterations, directions says how many there are")
+	case l.Iterations > j.Protocol.Directions:
+		return in.refuse("learner", "%d iterations with %d directions; each needs one at least", l.Iterations, j.Protocol.Directions)
+	}
+	if l.Rate == 0 && training == Precond {
+		l.Rate = 1
+	}
+	orElse(&l.Rate, defaultRate)
+	if training != Faithful {
+		orElse(&l.Batch, defaultBatch)
+		orElse(&l.Iterations, min(defaultBlocks, j.Protocol.Directions))
+	}
+	if l.Rate*l.Lambda >= 1 {
+		return in.refuse("learner", "rate %g times lambda %g must be below 1; write a smaller rate", l.Rate, l.Lambda)
+	}
+	return nil
+}
+
+// orElse sets a number that is not given.
+func orElse[T int | float64](dst *T, v T) {
+	if *dst == 0 {
+		*dst = v
+	}
+}

@@ -1,0 +1,94 @@
+package job
+
+import (
+	"strings"
+	"testing"
+)
+
+// random is a job on random features of columns that two parties hold.
+var random = strings.NewReplacer("name: gram", "name: fdskl", "name: svc", "name: logistic", "gamma: 0.5", "gamma: 0.5, gamma_unit: median").Replace(vertical)
+
+func TestFDSKL(t *testing.T) {
+	j, err := Parse("job.yaml", []byte(random))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, want := j.Protocol, Protocol{Name: FDSKL, Mode: Hardened, Training: Cached, Directions: 1024, Bits: 16, Tree: BinaryTree}
+	if p.Name != want.Name || p.Mode != want.Mode || p.Training != want.Training || p.Directions != want.Directions || p.Bits != want.Bits || p.Tree != want.Tree {
+		t.Errorf("protocol %+v, want %+v", p, want)
+	}
+	if !p.Name.Vertical() || !j.Learner.Name.Classifies() || j.Learner.Lambda != 1e-6 || j.Learner.Rate != 0 {
+		t.Errorf("learner %+v", j.Learner)
+	}
+	for _, c := range []struct {
+		protocol, learner string
+		want              Learner
+	}{
+		{"training: faithful", "squared", Learner{Name: Squared, Lambda: 1e-6, Rate: 4}},
+		{"training: block, directions: 32", "huber, delta: 2", Learner{Name: Huber, Lambda: 1e-6, Delta: 2, Rate: 4, Batch: 256, Iterations: 32}},
+		{"training: block", "smooth-hinge, rate: 0.5, batch: 10, iterations: 8", Learner{Name: SmoothHinge, Lambda: 1e-6, Rate: 0.5, Batch: 10, Iterations: 8}},
+		{"training: precond, mode: paper", "logistic, lambda: 1e-3", Learner{Name: Logistic, Lambda: 1e-3, Rate: 1, Batch: 256, Iterations: 64}},
+	} {
+		j, err := Parse("job.yaml", []byte(strings.NewReplacer("fdskl", "fdskl, "+c.protocol, "logistic", c.learner).Replace(random)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := j.Learner
+		if l.Name != c.want.Name || l.Lambda != c.want.Lambda || l.Delta != c.want.Delta || l.Rate != c.want.Rate || l.Batch != c.want.Batch || l.Iterations != c.want.Iterations {
+			t.Errorf("%s: learner %+v, want %+v", c.protocol, l, c.want)
+		}
+		if again, err := Parse("again", j.Encode()); err != nil || again.Hash() != j.Hash() {
+			t.Errorf("%s: read again: %v", c.protocol, err)
+		}
+	}
+}
+
+func TestBadFDSKLJobs(t *testing.T) {
+	const together = "; fdskl runs logistic, smooth-hinge, squared, huber, and nothing else does"
+	for _, c := range []struct{ name, old, bad, want string }{
+		{"svc", "logistic", "svc", "job.yaml:8: protocol fdskl and learner svc do not go together" + together},
+		{"another protocol", "fdskl", "gram", "job.yaml:8: protocol gram and learner logistic do not go together" + together},
+		{"kernel", "rbf, gamma: 0.5, gamma_unit: median", "polynomial, gamma: 1", "job.yaml:7: protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern"},
+		{"product of another protocol", "fdskl}\n  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}\n  learner: {name: logistic}", "gram}\n  kernel: {name: laplacian-product, gamma: 1}\n  learner: {name: svc}", "job.yaml:7: the laplacian-product kernel is no function of inner products, and of protocol fdskl only; use laplacian"},
+		{"folds", "label: label", "label: label, folds: 5", "job.yaml:5: protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}"},
+		{"bits", "fdskl", "fdskl, bits: 12", "job.yaml:6: bits is 12; a phase has 8, 16 or 32"},
+		{"no directions", "fdskl", "fdskl, directions: 0", "job.yaml:6: directions is 0; write a whole number from 1"},
+		{"many directions", "fdskl", "fdskl, directions: 1048577", "job.yaml:6: directions is 1048577; write up to 1048576"},
+		{"tree", "fdskl", "fdskl, tree: ring", "job.yaml:6: unknown tree \"ring\"; this version has binary, star, chain"},
+		{"paper's tree", "fdskl", "fdskl, mode: paper, tree: star", "job.yaml:6: mode paper has trees of its own; remove tree"},
+		{"training", "fdskl", "fdskl, training: cashed", "job.yaml:6: unknown training \"cashed\"; did you mean \"cached\"? This version has cached, faithful, block, precond"},
+		{"bits of gram", "fdskl", "gram, bits: 8", "job.yaml:6: protocol gram has no bits; remove it"},
+		{"rate of cached", "logistic", "logistic, rate: 1", "job.yaml:8: training cached has no rate, batch or iterations; remove them, or add training: block to protocol"},
+		{"delta", "logistic", "huber, delta: 0", "job.yaml:8: delta is 0; write a number above 0"},
+		{"delta of logistic", "logistic", "logistic, delta: 1", "job.yaml:8: learner logistic has no delta; remove it"},
+		{"lambda", "logistic", "logistic, lambda: 0", "job.yaml:8: lambda is 0; write a number above 0"},
+		{"rate", "logistic", "logistic, rate: -1", "job.yaml:8: rate is -1; write a number above 0"},
+		{"batch", "logistic", "logistic, batch: -1", "job.yaml:8: batch is -1; write a whole number from 1"},
+		{"iterations", "logistic", "logistic, iterations: 0", "job.yaml:8: iterations is 0; write a whole number from 1"},
+		{"prediction", "  protocol:", "  prediction: open\n  protocol:", "job.yaml:6: protocol fdskl keeps predictions closed in this version; hold rows out to have them predicted, and remove prediction"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(random, c.old, c.bad, 1)
+			if text == random {
+				t.Fatal("nothing is wrong with this job")
+			}
+			if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
+				t.Errorf("\n got %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestBadTrainings(t *testing.T) {
+	for _, c := range []struct{ training, learner, want string }{
+		{"faithful", "logistic, batch: 2", "training faithful takes one row and one direction in each iteration; remove batch and iterations, directions says how many there are"},
+		{"faithful", "logistic, iterations: 9", "training faithful takes one row and one direction in each iteration; remove batch and iterations, directions says how many there are"},
+		{"faithful", "logistic, rate: 100, lambda: 0.1", "rate 100 times lambda 0.1 must be below 1; write a smaller rate"},
+		{"block, directions: 8", "logistic, iterations: 9", "9 iterations with 8 directions; each needs one at least"},
+	} {
+		text := strings.NewReplacer("fdskl", "fdskl, training: "+c.training, "logistic", c.learner).Replace(random)
+		if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != "job.yaml:8: "+c.want {
+			t.Errorf("\n got %v\nwant %s", err, c.want)
+		}
+	}
+}
