@@ -16,7 +16,7 @@ import (
 
 // Compare adds the comparisons that a job asks for to its result.
 func Compare(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
-	if len(j.Compare) > 0 && j.Data.Partition.By == job.Columns {
+	if j.Data.Partition.By == job.Columns {
 		return compareColumns(j, shares, o, r)
 	}
 	splits := make([]stage.Split, len(shares))

@@ -94,7 +94,11 @@ func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error)
 	if err := p.prepare(w); err != nil || st.Release == nil {
 		return st, err
 	}
-	return st, p.admit(st.Release(w.state))
+	r := st.Release(w.state)
+	if r.Kind == "" {
+		return st, nil
+	}
+	return st, p.admit(r)
 }
 
 // admit asks the ledger before anything is let out.

@@ -20,6 +20,7 @@ type Kind string
 const (
 	Products Kind = "products" // of rows over the columns: Gram matrices
 	IDs      Kind = "ids"      // which are common to all parties
+	Phases   Kind = "phases"   // of rows over the columns, in a sum: distances
 )
 
 // Release is what a party lets out in one session.
@@ -56,7 +57,7 @@ func New(kind Kind, job string, peers []string, scale string, set *dataset.Set) 
 	for _, i := range order {
 		r.Rows = append(r.Rows, rows[i])
 	}
-	if kind == Products {
+	if kind != IDs {
 		r.Scale, r.Columns = scale, columnsOf(set, order)
 	}
 	return r

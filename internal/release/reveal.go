@@ -17,10 +17,10 @@ func (r Release) Reveals(earlier Release) []string {
 		return nil
 	}
 	said := r.revealsPeers(earlier)
-	if r.Kind == Products {
+	if r.Kind != IDs {
 		said = append(said, r.revealsColumns(earlier, came+went == 0)...)
 		if r.Scale != earlier.Scale {
-			said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both matrices together can tell ranges that one does not", r.Scale, earlier.Scale))
+			said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both %s together can tell ranges that one does not", r.Scale, earlier.Scale, r.both()))
 		}
 	}
 	if came+went > 0 {
@@ -49,12 +49,12 @@ func (r Release) revealsRows(came, went int) string {
 	if r.Kind == IDs {
 		return fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", came, went)
 	}
-	return fmt.Sprintf("%d rows are in this job and were not, %d were and are not: who compares both matrices learns which rows are the same people's, and who came or went", came, went)
+	return fmt.Sprintf("%d rows are in this job and were not, %d were and are not: who compares both %s learns which rows are the same people's, and who came or went", came, went, r.both())
 }
 
 func (r Release) revealsPeers(earlier Release) []string {
 	var said []string
-	what := "the difference of the two matrices is the Gram matrix of their columns alone"
+	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", r.both(), r.what())
 	if r.Kind == IDs {
 		what = "both intersections together tell whom they have and others have not"
 	}
@@ -73,10 +73,10 @@ func (r Release) revealsColumns(earlier Release, sameRows bool) []string {
 	now, then := names(r.Columns), names(earlier.Columns)
 	var said []string
 	if list := without(now, then); len(list) > 0 {
-		said = append(said, difference(list, "in this job and not in the earlier one"))
+		said = append(said, r.difference(list, "in this job and not in the earlier one"))
 	}
 	if list := without(then, now); len(list) > 0 {
-		said = append(said, difference(list, "in the earlier job and not in this one"))
+		said = append(said, r.difference(list, "in the earlier job and not in this one"))
 	}
 	if !sameRows {
 		return said
@@ -92,17 +92,33 @@ func (r Release) revealsColumns(earlier Release, sameRows bool) []string {
 		}
 	}
 	if len(changed) > 0 {
-		said = append(said, fmt.Sprintf("%s, with other values than in the earlier job: the difference of the two matrices tells what has changed", columns(changed)))
+		said = append(said, fmt.Sprintf("%s, with other values than in the earlier job: the difference of the two %s tells what has changed", columns(changed), r.both()))
 	}
 	return said
 }
 
-// difference says what columns that are in one of two jobs give away.
-func difference(list []string, where string) string {
-	if len(list) == 1 {
-		return fmt.Sprintf("%s, %s: the difference of the two matrices gives that column up to its sign", columns(list), where)
+// what is let out of columns.
+func (r Release) what() string {
+	if r.Kind == Phases {
+		return "set of distances"
 	}
-	return fmt.Sprintf("%s, %s: the difference of the two matrices is the Gram matrix of these columns alone", columns(list), where)
+	return "Gram matrix"
+}
+
+// both is what two releases of columns have let out.
+func (r Release) both() string {
+	if r.Kind == Phases {
+		return "sets of distances"
+	}
+	return "matrices"
+}
+
+// difference says what columns that are in one of two jobs give away.
+func (r Release) difference(list []string, where string) string {
+	if len(list) == 1 {
+		return fmt.Sprintf("%s, %s: the difference of the two %s gives that column up to its sign", columns(list), where, r.both())
+	}
+	return fmt.Sprintf("%s, %s: the difference of the two %s is the %s of these columns alone", columns(list), where, r.both(), r.what())
 }
 
 // maxListed is how many columns a sentence names.

@@ -19,6 +19,7 @@ type verticalServer struct {
 	declared declared
 	layout   gram.Params
 	task     evaluate.Task // training rows before held-out rows, in the common order
+	finding  finding       // of protocol fdskl
 }
 
 // encodeGram writes the model: functions of the kernel with training rows, which

@@ -10,7 +10,9 @@ import (
 )
 
 // Roles of a leakage statement, in the order in which they are read.
-func Roles() []string { return []string{"server", "leader", "party", "coalition", "broker"} }
+func Roles() []string {
+	return []string{"server", "leader", "active", "passive", "party", "coalition", "broker"}
+}
 
 // leakage says in plain words what each role learns, computed for this job.
 func (s *Server) leakage(f session.Facts) map[string][]string {

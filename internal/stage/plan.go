@@ -34,7 +34,7 @@ type Session struct {
 	Salt     []byte // tells apart sessions of one stage: questions about new rows
 
 	// Release says what the session lets out of a party's data; nil where no ledger
-	// is kept of it.
+	// is kept of it, the zero release where this party lets nothing out.
 	Release func(*Party) release.Release
 
 	// settle returns the parameters where they depend on more than the job, or
@@ -140,6 +140,8 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 		return planMoments(j, c)
 	case "gram":
 		return planGram(j, c)
+	case "fdskl":
+		return planFDSKL(j, c)
 	}
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
 }

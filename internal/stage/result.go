@@ -185,6 +185,9 @@ func (s *Server) Result(facts session.Facts) *Result {
 	if s.Job.Protocol.Name == job.Moments {
 		return s.momentsResult()
 	}
+	if s.Job.Protocol.Name == job.FDSKL {
+		return s.fdsklResult()
+	}
 	train, test := 0, 0
 	for _, held := range s.task().Test {
 		if held {

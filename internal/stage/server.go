@@ -36,6 +36,8 @@ func (s *Server) EncodeModel(w io.Writer) error {
 		return s.encodeMoments(w)
 	case job.Gram:
 		return s.encodeGram(w)
+	case job.FDSKL:
+		return s.encodeFDSKL(w)
 	}
 	return model.EncodePrivate(w, s.model)
 }
@@ -52,6 +54,9 @@ func (s *Server) Metrics() evaluate.Metrics { return s.metrics }
 func (s *Server) Outcome() *Outcome {
 	if s.Job.Protocol.Name == job.Moments {
 		return &Outcome{Classes: s.Job.Protocol.Classes}
+	}
+	if s.Job.Protocol.Name == job.FDSKL { // they stay with the label holder
+		return &Outcome{}
 	}
 	return NewOutcome(s.fitted)
 }

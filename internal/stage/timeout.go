@@ -5,16 +5,17 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// receiptRounds is how many rounds a party that has sent everything waits: for
-// the slowest other party's upload, and for the server's work on all rows.
+// receiptRounds is how many rounds a party waits that has nothing to do itself:
+// for the slowest other party, and for the work of who learns from all rows.
 const receiptRounds = 24
 
 // Timeout is how long a machine's timer lasts in a job.
 func Timeout(j *job.Job, t protocol.Timer) time.Duration {
-	if t == okra.TimerReceipt {
+	if t == okra.TimerReceipt || t == fdskl.TimerRequest {
 		return receiptRounds * j.Timeout.Round
 	}
 	return j.Timeout.Round

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -52,7 +53,8 @@ type declaration struct {
 	rows      int
 	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
 	columns   gram.Holder
-	labels    int // bytes of the labels as they are sent to the coordinator; 0 without any
+	labels    int     // bytes of the labels as they are sent to the coordinator; 0 if they are not
+	spread    float64 // of the columns, in the unit of gamma; 0 if nobody asks
 }
 
 func (d declaration) encode() []byte {
@@ -63,6 +65,7 @@ func (d declaration) encode() []byte {
 	w.Uint8(uint8(d.columns.Exponent))
 	w.Bool(d.columns.Whole)
 	w.Uint32(uint32(d.labels))
+	w.Float64(d.spread)
 	return w.Bytes()
 }
 
@@ -71,7 +74,10 @@ func decodeDeclaration(b []byte) (declaration, error) {
 	d := declaration{rows: int(r.Uint32())}
 	r.Fixed(d.alignment[:])
 	d.columns = gram.Holder{Columns: int(r.Uint32()), Exponent: int(r.Uint8()), Whole: r.Bool()}
-	d.labels = int(r.Uint32())
+	d.labels, d.spread = int(r.Uint32()), r.Float64()
+	if r.Err() == nil && (!(d.spread >= 0) || math.IsInf(d.spread, 1)) {
+		r.Fail(fmt.Errorf("a spread of %v", d.spread))
+	}
 	if r.Err() == nil && (d.rows > psi.MaxIDs || d.columns.Columns < 1 || d.columns.Columns > gram.MaxColumns || d.columns.Exponent > gram.MaxExponent || d.labels > maxLabelsBytes) {
 		r.Fail(fmt.Errorf("%d rows, %d columns of values up to 2^%d, %d bytes of labels", d.rows, d.columns.Columns, d.columns.Exponent, d.labels))
 	}

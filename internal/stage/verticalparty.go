@@ -20,6 +20,7 @@ type verticalParty struct {
 	table    *dataset.Set // as it was brought
 	own      declaration
 	declared declared
+	training training // of protocol fdskl, at the label holder; nil before
 }
 
 // newVerticalParty prepares the table of a holder of columns.
@@ -89,13 +90,27 @@ func (p *Party) align(order []int, key [32]byte) error {
 		}
 		p.rows = p.scaling.Rows(p.rows)
 	}
-	columns, err := holderOf(p.rows)
-	if err != nil {
-		return tooLarge(err)
+	own := declaration{rows: len(order), alignment: psi.Align(key, idBytes(p.split.Set.IDs), dataset.Complement(len(rows), nil))}
+	p.vertical.own, err = p.declare(own)
+	return err
+}
+
+// declare adds to a declaration what others must know of the columns: no more
+// than the protocol needs.
+func (p *Party) declare(d declaration) (declaration, error) {
+	if p.Job.Protocol.Name == job.FDSKL {
+		d.columns.Columns = p.width()
+		if unit := p.Job.Kernel.GammaUnit; unit != "" {
+			d.spread = coarse(spreadOf(p.training(), unit))
+		}
+		return d, nil
 	}
-	alignment := psi.Align(key, idBytes(p.split.Set.IDs), dataset.Complement(len(rows), nil))
-	p.vertical.own = declaration{len(order), alignment, columns, len(encodeLabels(p.split.Set.Labels))}
-	return nil
+	var err error
+	if d.columns, err = holderOf(p.rows); err != nil {
+		return d, tooLarge(err)
+	}
+	d.labels = len(encodeLabels(p.split.Set.Labels))
+	return d, nil
 }
 
 // release is what the party lets out of rows.

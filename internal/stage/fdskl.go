@@ -1,0 +1,141 @@
+package stage
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// planFDSKL: align, declare, add up phases for the first party, who learns from
+// them and tells the coordinator how well.
+func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
+	plan, err := alignStages(j, c, func(d declared) error {
+		_, err := fdsklParams(j, d)
+		if err == nil {
+			_, err = gammaOf(j, d)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Parties) > fdskl.MaxWorkers {
+		return nil, fmt.Errorf("stage: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
+	}
+	return append(plan, Stage{Name: "protocol", Session: &Session{
+		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.parties(), Purpose: "train",
+		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
+		settle: func(_ session.JobID, k Known) []byte {
+			params, err := fdsklParams(j, k.Declared)
+			if err != nil {
+				return nil // no session has such parameters
+			}
+			return params.Encode()
+		},
+		party: (*Party).worker,
+	}}, findingStage(j, c)), nil
+}
+
+// fdsklParams are the session's that follow from what all have declared.
+func fdsklParams(j *job.Job, d declared) (fdskl.Params, error) {
+	if len(d.list) == 0 {
+		return fdskl.Params{}, errors.New("stage: nobody has declared any columns")
+	}
+	p, err := fdskl.NewParams(fdskl.Spec{
+		Mode: fdskl.Mode(j.Protocol.Mode), Topology: fdskl.Topology(j.Protocol.Tree), Bits: j.Protocol.Bits,
+		Rows: d.list[0].rows, Directions: j.Protocol.Directions, Alignment: d.digest,
+	})
+	if err != nil {
+		return fdskl.Params{}, session.BadInput(err)
+	}
+	return p, nil
+}
+
+// gammaOf returns the job's kernel with gamma in plain numbers: its unit is the
+// sum of what the parties have declared.
+func gammaOf(j *job.Job, d declared) (job.Kernel, error) {
+	if j.Kernel.GammaUnit == "" {
+		return j.Kernel, nil
+	}
+	unit := 0.0
+	for _, one := range d.list {
+		unit += one.spread
+	}
+	if !(unit > 0) {
+		return j.Kernel, session.BadInput(fmt.Errorf("stage: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit))
+	}
+	return j.Kernel.Over(unit), nil
+}
+
+// phasesReleased is what a worker lets out. The label holder shows nobody
+// anything of its columns.
+func (p *Party) phasesReleased(c Cast) release.Release {
+	if p.Self == c.Parties[0] {
+		return release.Release{}
+	}
+	return p.release(release.Phases, c, p.split.Set)
+}
+
+// finding is what the label holder tells the coordinator of what it has learnt.
+type finding struct {
+	metrics evaluate.Metrics
+	model   [32]byte // SHA-256 of the coefficients, which stay where they are
+}
+
+// findingMetrics are those that a finding may have, in its order.
+func findingMetrics(l job.LearnerName) []string {
+	if l.Regresses() {
+		return []string{"rmse", "r2"}
+	}
+	return []string{"accuracy", "f1_micro", "f1_macro", "auc"}
+}
+
+// findingBytes is the length of every finding: it must not tell which metrics
+// there are before it is told.
+func findingBytes(l job.LearnerName) int { return 9*len(findingMetrics(l)) + 32 }
+
+func (v finding) encode(l job.LearnerName) []byte {
+	var w wire.Writer
+	for _, name := range findingMetrics(l) {
+		value, has := v.metrics[name]
+		w.Bool(has)
+		w.Float64(value)
+	}
+	w.Fixed(v.model[:])
+	return w.Bytes()
+}
+
+func decodeFinding(l job.LearnerName, b []byte) (finding, error) {
+	r := wire.NewReader(b)
+	v := finding{metrics: evaluate.Metrics{}}
+	for _, name := range findingMetrics(l) {
+		has, value := r.Bool(), r.Float64()
+		if r.Err() == nil && value-value != 0 {
+			r.Fail(fmt.Errorf("%s is %v", name, value))
+		}
+		if has {
+			v.metrics[name] = value
+		}
+	}
+	r.Fixed(v.model[:])
+	return v, r.Close("stage: finding")
+}
+
+// findingStage: the label holder learns, and tells the coordinator how good it
+// is on held-out rows.
+func findingStage(j *job.Job, c Cast) Stage {
+	return Stage{Name: "learn", Session: &Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
+		Params:  broadcast.Encode(findingBytes(j.Learner.Name)),
+		Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
+		party:   (*Party).teller, server: (*Server).judge,
+	}}
+}

@@ -1,0 +1,40 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+	"github.com/mercer-fl/mercer/protocol/psi"
+)
+
+// FDSKLLeakage says in plain words what each role of a job of protocol fdskl
+// over so many common rows learns. Only a process that has all columns can
+// measure the exposure; it is zero for others.
+func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
+	parties := j.Parties()
+	lines := fdskl.Leakage(fdskl.Facts{
+		Mode: fdskl.Mode(j.Protocol.Mode), Workers: len(parties), Active: 1, Rows: rows, Directions: j.Protocol.Directions, Exposure: e,
+	})
+	lines["active"] = append([]string{fmt.Sprintf("The active worker is %s, who holds the labels. The model's coefficients stay there.", parties[0])}, lines["active"]...)
+	lines["server"] = []string{
+		"The server learns how many rows are common to all, how many columns each party has, and the figures on held-out rows that the active worker tells it. It sees no phases, labels, decisions or coefficients.",
+	}
+	lines["party"] = []string{"Every party learns how many rows are common to all and how many columns each other party has."}
+	if unit := j.Kernel.GammaUnit; unit != "" {
+		lines["party"] = append(lines["party"], fmt.Sprintf("It learns, as the server does, the %s of each party's own columns, to 5 %%: gamma is measured by their sum.", spreadName(unit)))
+	}
+	aligning := psi.Leakage(psi.Facts{Parties: len(parties), Common: rows, MaxIDs: j.Protocol.MaxIDs})
+	for role, more := range aligning {
+		lines[role] = append(lines[role], more...)
+	}
+	lines["coalition"] = append(lines["coalition"], "Another job over the same rows that differs by one column lets the active worker compare both sums of phases; each party's release ledger holds such a job until its operator approves it.")
+	return lines
+}
+
+func spreadName(u job.GammaUnit) string {
+	if u == job.Norm {
+		return "mean squared norm"
+	}
+	return "median squared distance"
+}
