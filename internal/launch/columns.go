@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -92,6 +93,9 @@ func compareColumns(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Resul
 	if err != nil {
 		return err
 	}
+	if j.Protocol.Name == job.FDSKL {
+		return compareRandom(j, shares, own, r)
+	}
 	if j.Compares(job.Pooled) {
 		all, err := beside(own)
 		if err != nil {
@@ -158,11 +162,14 @@ func columnsAlone(j *job.Job, shares []Share, own []stage.Split, r *stage.Result
 	return list
 }
 
+// errNoLabels is why a party without labels reaches nothing alone.
+var errNoLabels = session.BadInput(errors.New("it has no labels to learn from"))
+
 // columnsInTurn is what one party's columns reach, on each fold where the job
 // holds rows out in turn.
 func columnsInTurn(j, cell *job.Job, own stage.Split) (evaluate.Metrics, error) {
 	if own.Set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, session.BadInput(fmt.Errorf("it has no labels to learn from"))
+		return nil, errNoLabels
 	}
 	divided, err := heldOutInTurn(j, []stage.Split{own})
 	if err != nil {

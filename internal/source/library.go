@@ -66,9 +66,15 @@ func Folder(env func(string) string) string {
 // After # a name may say which part is meant: of an archive the array that holds
 // the features (mnist.npz#x_train), of a folder of images their size or colours
 // (slices#88x104, flowers#rgb, flowers#64x64,rgb).
+//
+// Names with " + " between them stand for one table below the other (a9a/a9a +
+// a9a/a9a.t).
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	if name, ok := strings.CutPrefix(ref, Bundled); ok {
 		return loadBundled(name, c)
+	}
+	if refs := strings.Split(ref, stacked); len(refs) > 1 {
+		return l.loadStack(refs, c)
 	}
 	path, part, err := l.locate(ref)
 	if err != nil {

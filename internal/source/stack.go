@@ -1,0 +1,36 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// stacked stands between the names of sources whose rows are read as one table.
+const stacked = " + "
+
+// loadStack reads several sources, one below the other. Sparse text names no
+// column beyond the last that it needs: all get as many as the widest has.
+func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
+	sets, width := make([]*dataset.Set, len(refs)), 0
+	for i, ref := range refs {
+		var err error
+		if sets[i], err = l.Load(ref, c); err != nil {
+			return nil, err
+		}
+		width = max(width, sets[i].X.Cols())
+	}
+	for _, s := range sets {
+		if sparse, ok := s.X.(*dataset.CSR); ok && sparse.Cols() < width {
+			s.X = sparse.Widened(width)
+		}
+	}
+	set, err := dataset.Append(sets...)
+	if err == nil {
+		err = set.Validate() // an id may be in two of them
+	}
+	if err != nil {
+		return nil, &Error{strings.Join(refs, stacked), "cannot be used: " + strings.TrimPrefix(err.Error(), "dataset: "), err}
+	}
+	return set, nil
+}
