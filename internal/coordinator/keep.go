@@ -98,8 +98,8 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.Spec.Protocol.Name == job.Gram {
-		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v is of protocol gram, which this version cannot download", id))
+	if name := j.Spec.Protocol.Name; name.Vertical() {
+		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v is of protocol %s, which this version cannot download", id, name))
 	}
 	b, err := os.ReadFile(c.path(id, modelFile))
 	if err != nil {

@@ -81,7 +81,7 @@ func (o *Outputs) measureClasses(u linalg.Matrix[float64], labels []string) (Met
 	for i := range predicted {
 		row, best := scores.Row(i), 0
 		for c, v := range row {
-			if v > row[best] {
+			if v >= row[best] {
 				best = c
 			}
 		}

@@ -216,3 +216,22 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Phases show distances, and are compared with phases only.
+func TestRevealsOfPhases(t *testing.T) {
+	phases := func(columns ...string) Release {
+		return New(Phases, "job", []string{"hub", "shop"}, "standard", table(6, columns...))
+	}
+	base := phases("age", "income", "score")
+	want := []string{`column "score", in the earlier job and not in this one: the difference of the two sets of distances gives that column up to its sign`}
+	if d := cmp.Diff(want, phases("age", "income").Reveals(base)); d != "" {
+		t.Error(d)
+	}
+	want = []string{`columns "income", "score", in the earlier job and not in this one: the difference of the two sets of distances is the set of distances of these columns alone`}
+	if d := cmp.Diff(want, phases("age").Reveals(base)); d != "" {
+		t.Error(d)
+	}
+	if said := phases("age").Reveals(products(table(6, "age", "income"), "hub", "shop")); said != nil {
+		t.Errorf("phases beside products: %v", said)
+	}
+}

@@ -36,7 +36,12 @@ spec:
 // order, and compares it with all columns in one place.
 func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, columns, strings.Join(parties, ", "), learner))
+	return runJob(t, fmt.Sprintf(columns, strings.Join(parties, ", "), learner))
+}
+
+func runJob(t *testing.T, text string) *stage.Result {
+	t.Helper()
+	j, err := job.Parse("job.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,11 +106,11 @@ func ExposeRandom(j *job.Job, all linalg.Rows, own int) (fdskl.Exposure, error) 
 	}
 	table := fdskl.NewTable(params)
 	answerAll(table, everything, j.Protocol.Bits/8)
-	return table.Expose(part, pairsOf(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
+	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
 }
 
-// pairsOf are different rows, two at a time.
-func pairsOf(n int) [][2]int {
+// rowPairs are different rows, two at a time.
+func rowPairs(n int) [][2]int {
 	var pairs [][2]int
 	for step := 1; step < n && len(pairs) < exposedPairs; step++ {
 		for i := 0; i+step < n && len(pairs) < exposedPairs; i++ {

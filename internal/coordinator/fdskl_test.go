@@ -1,0 +1,82 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// phases is the small job by columns and random features.
+func phases(t testing.TB, timeout string) *job.Job {
+	t.Helper()
+	text := strings.NewReplacer("{name: okra}", "{name: fdskl, directions: 64}", "partition: {parties", "partition: {by: columns, coverage: 0.9, parties",
+		"{name: svc, C: 10, tol: 1.0e-8}", "{name: logistic, lambda: 1e-3}", "{join: 20s, round: 20s}", timeout).Replace(fmt.Sprintf(jobFile, ""))
+	j, err := job.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// A job whose label holder learns dies anywhere and ends in the same model, which
+// the coordinator has no more of than a hash.
+func TestCrashOfFDSKL(t *testing.T) {
+	j := phases(t, "{join: 20s, round: 20s}")
+	w := newWorld(t, tumours(t, j))
+	done := w.mustRun(j)
+	if r := done.Result; r.Training < 20 || r.HeldOut < 5 || r.Metrics["accuracy"] < 0.5 || len(r.Leakage["active"]) == 0 {
+		t.Errorf("result %+v", done.Result)
+	}
+	if b, err := w.members[hub].boss.Download(done.ID); session.CodeOf(err) != session.CodeBadInput || b != nil {
+		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
+	}
+	for name, want := range map[string][]release.Kind{"north": {release.IDs}, "south": {release.IDs, release.Phases}} {
+		list, err := w.releases(name).Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kinds []release.Kind
+		for _, e := range list {
+			kinds = append(kinds, e.Kind)
+		}
+		if slices.Sort(kinds); !slices.Equal(kinds, want) {
+			t.Errorf("%s has released %v, want %v", name, kinds, want)
+		}
+	}
+	w.diesAndEndsTheSame(j, done, []death{
+		{hub, 3, "put report"}, {hub, 4, "put report"}, {hub, 1, "send control/Closing"},
+		{"north", 1, "send fdskl/Request"}, {"north", 1, "send fdskl/Finish"}, {"north", 1, "send broadcast/Tell"}, {"north", 3, "send control/Report"},
+		{"south", 1, "send fdskl/Phases"}, {"east", 1, "send fdskl/Phases"}, {"south", 1, "send fdskl/Witness"}, {"south", 3, "send control/Report"},
+	})
+}
+
+// A worker that vanishes is named by those who wait for it.
+func TestVanishedWorkerIsNamed(t *testing.T) {
+	j := phases(t, "{join: 20s, round: 1s}")
+	w := newWorld(t, tumours(t, j))
+	w.start("east", onThe(1, "send fdskl/Phases"))
+	w.startAll()
+	id := w.submit(j)
+	w.untilDead("east")
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		now, err := w.members[hub].boss.Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := now.Failure; f != nil {
+			if f.Blamed != "east" || f.Code != session.CodeTimedOut {
+				t.Errorf("failure %+v, want one that names east", f)
+			}
+			return
+		}
+		if now.Over() || time.Now().After(deadline) {
+			t.Fatalf("the job is %s and nobody is named", now.State)
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package stage
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// random is a job on random features between two holders of columns.
+func random(t testing.TB, protocol, learner string) *job.Job {
+	t.Helper()
+	text := fmt.Sprintf(`apiVersion: mercer/v1
+kind: Job
+metadata: {name: random}
+spec:
+  data: {source: own, label: label, partition: {by: columns, parties: [guest, host, third], coverage: 0.9}, scale: standard}
+  protocol: {name: fdskl, directions: 256%s}
+  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}
+  learner: {name: %s}
+`, protocol, learner)
+	j, err := job.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// federatedPhases runs a job on wdbc.
+func federatedPhases(t *testing.T, protocol, learner string, rows int) (*federated, *dataset.Set) {
+	t.Helper()
+	j := random(t, protocol, learner)
+	set := numbered(t, "wdbc").Subset(every(0, rows))
+	return runStages(t, j, shareColumns(t, j, set)), set
+}
+
+// In every training and mode the label holder learns, the coordinator is told how
+// well, and no one else learns or tells anything.
+func TestFDSKL(t *testing.T) {
+	for _, c := range []struct {
+		protocol, learner string
+		least             float64
+	}{
+		{"", "logistic, lambda: 1e-3", 0.9},
+		{", bits: 8, tree: star", "smooth-hinge, lambda: 1e-3", 0.9},
+		{", mode: paper, bits: 32", "logistic, lambda: 1e-3", 0.9},
+		{", training: block", "smooth-hinge, iterations: 16, batch: 64", 0.8},
+		{", training: precond", "logistic, iterations: 8", 0.85},
+		{", training: faithful", "logistic", 0.7},
+	} {
+		t.Run(strings.TrimPrefix(c.protocol+", "+c.learner, ", "), func(t *testing.T) {
+			f, _ := federatedPhases(t, c.protocol, c.learner, 300)
+			m := f.server.Metrics()
+			t.Log(m)
+			if m["accuracy"] < c.least || len(m) != 4 {
+				t.Errorf("metrics %v", m)
+			}
+			for name, p := range f.parties {
+				if (p.vertical.training != nil) != (name == "guest") {
+					t.Errorf("%s learns: %v", name, p.vertical.training != nil)
+				}
+			}
+			if o := f.server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
+				t.Errorf("the coordinator has %+v", o)
+			}
+		})
+	}
+}
+
+// With common directions and all columns in one place the same is learnt: what
+// the protocol adds to a direction turns its two features, which changes no
+// decision.
+func TestFDSKLEqualsPooled(t *testing.T) {
+	f, set := federatedPhases(t, ", mode: paper, bits: 32", "squared, lambda: 1e-3", 120)
+	guest := f.parties["guest"]
+	got, err := guest.vertical.training.learn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, ids := guest.Job, guest.Aligned()
+	all := linalg.New[float64](len(ids), set.X.Cols())
+	at := 0
+	for _, name := range j.Parties() {
+		p := f.parties[name]
+		for i := range all.Rows {
+			p.rows.ReadRow(i, all.Row(i)[at:at+p.width()])
+		}
+		at += p.width()
+	}
+	kernel, err := gammaOf(j, guest.vertical.declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common := phasesSession(t, f)
+	d := directionsOf{kernel: kernel, key: common, common: common}
+	source, err := d.phases(all, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := len(ids) - got.decisions.Cols
+	pooled, err := newTraining(j, guest.split.Set.Labels, train, [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answerAll(pooled, source, 4)
+	want, err := pooled.learn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want.decisions.Row(0) {
+		if math.Abs(v-got.decisions.Row(0)[i]) > 1e-3 {
+			t.Errorf("decision %d is %v, pooled %v", i, got.decisions.Row(0)[i], v)
+		}
+	}
+}
+
+// phasesSession is the name of the session that added up phases.
+func phasesSession(t *testing.T, f *federated) protocol.SessionID {
+	t.Helper()
+	plan, err := Plan(f.server.Job, f.server.Cast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(plan, func(st Stage) bool { return st.Name == "protocol" })
+	settled := plan[i].Session.Settle(session.JobID{1}, f.server.Known())
+	s, err := protocol.NewSession(settled.Descriptor(session.JobID{1}, i, [32]byte{}, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.ID()
+}
+
+// A schedule asks for no phase twice, for a row's in ascending order, and for no
+// more than fits a message.
+func TestTrainingsAskOnce(t *testing.T) {
+	labels := strings.Split(strings.Repeat("a b ", 50)+"a", " ")
+	for _, training := range []string{"cached", "block", "precond", "faithful"} {
+		j := random(t, ", training: "+training, "logistic")
+		s, err := newTraining(j, labels, 75, [32]byte{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, asked := make([]int, len(labels)), 0
+		answerAll(watched{s, func(q fdskl.Request) {
+			asked++
+			for _, span := range q.Rows {
+				for r := span.First; r < span.First+span.Count; r++ {
+					if q.Directions.First != seen[r] || q.Directions.Count < 1 {
+						t.Fatalf("%s: row %d in directions %v after %d", training, r, q.Directions, seen[r])
+					}
+					seen[r] += q.Directions.Count
+				}
+			}
+		}}, noise{}, 2)
+		if _, err := s.learn(); err != nil {
+			t.Fatal(err)
+		}
+		for r := 75; r < len(labels); r++ {
+			if seen[r] != 256 {
+				t.Errorf("%s: held-out row %d in %d directions", training, r, seen[r])
+			}
+		}
+		if (asked == 1) != (training == "cached") {
+			t.Errorf("%s: %d requests", training, asked)
+		}
+	}
+}
+
+// watched shows the requests of a schedule.
+type watched struct {
+	fdskl.Schedule
+	show func(fdskl.Request)
+}
+
+func (w watched) Next() (fdskl.Request, bool) {
+	q, more := w.Schedule.Next()
+	if more {
+		w.show(q)
+	}
+	return q, more
+}
+
+// noise is phases that depend on rows and directions only.
+type noise struct{}
+
+func (noise) Block(dst []byte, rows []int, first, count int) {
+	for i := range dst {
+		dst[i] = byte(31*rows[i/(2*count)] + 17*(first+i%(2*count)))
+	}
+}
+
+// Only who adds to the sum that somebody else learns has let something out.
+func TestPhasesReleased(t *testing.T) {
+	f, _ := federatedPhases(t, "", "logistic", 60)
+	cast := Cast{"hub", f.server.Job.Parties()}
+	if r := f.parties["guest"].phasesReleased(cast); r.Kind != "" {
+		t.Errorf("the label holder lets out %+v", r)
+	}
+	if r := f.parties["host"].phasesReleased(cast); r.Kind != release.Phases || len(r.Columns) != 10 || len(r.Rows) != len(f.parties["host"].Aligned()) {
+		t.Errorf("host lets out %+v", r)
+	}
+}
+
+// Gamma is measured by the sum of what parties declare, to a few percent of the
+// median over all columns.
+func TestUnitOfGamma(t *testing.T) {
+	f, _ := federatedPhases(t, "", "logistic", 300)
+	guest := f.parties["guest"]
+	k, err := gammaOf(guest.Job, guest.vertical.declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var columns []linalg.Rows
+	for _, name := range guest.Job.Parties() {
+		columns = append(columns, f.parties[name].training())
+	}
+	want := 0.5 / spreadOf(sideBySide(columns), job.Median)
+	t.Logf("gamma %v, by all columns %v", k.Gamma, want)
+	if r := k.Gamma / want; r < 0.7 || r > 1.5 {
+		t.Errorf("gamma is %v, by all columns %v", k.Gamma, want)
+	}
+	if _, err := gammaOf(guest.Job, declared{list: []declaration{{}, {}}}); err == nil {
+		t.Error("equal rows have a unit")
+	}
+	if v := coarse(10); v < 9.4 || v > 10.6 || coarse(0) != 0 {
+		t.Errorf("10 is told as %v, 0 as %v", v, coarse(0))
+	}
+	if v := spreadOf(columns[0], job.Norm); v < 9 || v > 11 { // ten standardised columns
+		t.Errorf("mean squared norm %v", v)
+	}
+	if v := spreadOf(linalg.New[float64](1, 3), job.Median); v != 0 {
+		t.Errorf("median distance of one row: %v", v)
+	}
+}
+
+func sideBySide(list []linalg.Rows) linalg.Matrix[float64] {
+	n, width := 0, 0
+	for _, rows := range list {
+		var w int
+		n, w = rows.Shape()
+		width += w
+	}
+	out, at := linalg.New[float64](n, width), 0
+	for _, rows := range list {
+		_, w := rows.Shape()
+		for i := range n {
+			rows.ReadRow(i, out.Row(i)[at:at+w])
+		}
+		at += w
+	}
+	return out
+}
+
+// Pooled, the same learner does as well; the label holder finds out distances,
+// whatever the kernel.
+func TestRandomInOnePlace(t *testing.T) {
+	set := numbered(t, "wdbc").Subset(every(0, 400))
+	for _, kernel := range []string{"rbf, gamma: 0.02", "laplacian, gamma: 0.1", "laplacian-product, gamma: 0.02", "rational-quadratic, length_scale: 5", "matern, length_scale: 5"} {
+		j := random(t, "", "logistic")
+		text := strings.Replace(string(j.Encode()), "  kernel:\n    name: rbf\n    gamma: 0.5\n    gamma_unit: median\n", "  kernel: {name: "+kernel+"}\n", 1)
+		j, err := job.Parse("job.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := ScaleOf(j, dataset.RowsOf(set.X))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := s.Rows(dataset.RowsOf(set.X))
+		m, err := LearnRandom(j, rows, set.Labels, 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := ExposeRandom(j, rows, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %v, exposure %+v", kernel, m, e)
+		if m["accuracy"] < 0.92 || e.Pairs < 1000 || e.Correlation < 0.85 || e.Deviation > 0.1 {
+			t.Errorf("%s: %v, exposure %+v", kernel, m, e)
+		}
+	}
+}
+
+func TestFinding(t *testing.T) {
+	v := finding{evaluate.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, [32]byte{7}}
+	b := v.encode(job.Logistic)
+	back, err := decodeFinding(job.Logistic, b)
+	if err != nil || len(back.metrics) != 2 || back.metrics["f1_micro"] != 0.25 || back.model != v.model || len(b) != findingBytes(job.Logistic) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	v.metrics["accuracy"] = math.NaN()
+	if _, err := decodeFinding(job.Logistic, v.encode(job.Logistic)); err == nil {
+		t.Error("an accuracy that is no number is accepted")
+	}
+}
+
+func FuzzDecodeFinding(f *testing.F) {
+	f.Add(finding{evaluate.Metrics{"rmse": 1}, [32]byte{1}}.encode(job.Huber))
+	f.Add(finding{}.encode(job.Logistic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, l := range []job.LearnerName{job.Huber, job.Logistic} {
+			v, err := decodeFinding(l, b)
+			if err != nil {
+				continue
+			}
+			if again := v.encode(l); !bytes.Equal(again, b) {
+				t.Errorf("%v comes back as %v", b, again)
+			}
+		}
+	})
+}
