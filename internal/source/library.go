@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -65,12 +66,16 @@ func Folder(env func(string) string) string {
 //
 // After # a name may say which part is meant: of an archive the array that holds
 // the features (mnist.npz#x_train), of a folder of images their size or colours
-// (slices#88x104, flowers#rgb, flowers#64x64,rgb).
+// (slices#88x104, flowers#rgb, flowers#64x64,rgb). bundled:digits#odd has odd and
+// even as its classes.
 //
 // Names with " + " between them stand for one table below the other (a9a/a9a +
 // a9a/a9a.t).
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	if name, ok := strings.CutPrefix(ref, Bundled); ok {
+		if whole, odd := strings.CutSuffix(name, oddDigits); odd {
+			return loadOdd(whole, c)
+		}
 		return loadBundled(name, c)
 	}
 	if refs := strings.Split(ref, stacked); len(refs) > 1 {
@@ -130,6 +135,29 @@ func loadBundled(name string, c Columns) (*dataset.Set, error) {
 		set = &dataset.Set{Name: set.Name, X: set.X, Columns: set.Columns}
 	}
 	return set, err
+}
+
+// oddDigits asks for the digits with two classes.
+const oddDigits = "#odd"
+
+// loadOdd reads a bundled set whose classes are numbers, and tells them apart by
+// whether they are odd.
+func loadOdd(name string, c Columns) (*dataset.Set, error) {
+	set, err := loadBundled(name, c)
+	if err != nil {
+		return nil, err
+	}
+	for i, label := range set.Labels {
+		n, err := strconv.Atoi(label)
+		if err != nil {
+			return nil, &Error{Bundled + name, "has classes that are no numbers, and none of them is odd", err}
+		}
+		set.Labels[i] = "even"
+		if n%2 != 0 {
+			set.Labels[i] = "odd"
+		}
+	}
+	return set, nil
 }
 
 // noColumn stands for a column where there is none to read.

@@ -40,3 +40,19 @@ func TestStackOfNarrowText(t *testing.T) {
 		t.Errorf("%d x %d", set.X.Rows(), set.X.Cols())
 	}
 }
+
+func TestOddDigits(t *testing.T) {
+	set, err := New("").Load("bundled:digits#odd", Columns{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := New("").Load("bundled:digits", Columns{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, label := range set.Labels {
+		if odd := strings.Contains("13579", whole.Labels[i]); odd != (label == "odd") || !odd != (label == "even") {
+			t.Fatalf("%s is %s", whole.Labels[i], label)
+		}
+	}
+}
