@@ -24,6 +24,7 @@ func small() map[string]Benchmark {
 		"kpca":   kpcaOf(kpcaSize{rows: 520, columns: 30, components: 5, small: 60}),
 		"encode": encodeOf(encodeSize{rows: 4, few: 64, many: 256, others: []int{128, 512}, blocked: 256, blockDgemm: 32}),
 		"psi":    PSI(100),
+		"fdskl":  fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
 		"secagg": secaggOf(1<<20, []crowdSize{{30, 100}, {100, 1000}}),
 		"crowd":  crowdBenchmark(crowdRun{clients: 30, items: 40, liked: 9, parts: 4}),
 	}

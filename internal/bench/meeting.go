@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
 // meeting is a session of which all members are in this process.
@@ -18,54 +17,27 @@ type meeting struct {
 	ended    []bool
 	resume   []bool
 	queue    []protocol.Message
-	sent     []int // bytes of bodies
-	peak     float64
-	common   int // rows
+	sent     map[route]amount
 }
 
-func meet(tables [][][]byte) (meeting, error) {
-	params, err := psi.NewParams(psi.Spec{MaxIDs: len(tables[0])})
-	if err != nil {
-		return meeting{}, err
+// route is from one member to another, amount what went there.
+type (
+	route  struct{ from, to string }
+	amount struct {
+		messages int
+		bytes    int64 // of bodies
 	}
-	d := protocol.Descriptor{Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Purpose: "bench"}
-	for i := range tables {
-		d.Members = append(d.Members, protocol.Member{Name: fmt.Sprintf("party %d", i), Role: protocol.RoleParty})
-	}
-	if len(tables) > 2 {
-		d.Members = append(d.Members, protocol.Member{Name: "comparer", Role: protocol.RoleServer})
-	}
-	session, err := protocol.NewSession(d)
-	if err != nil {
-		return meeting{}, err
-	}
-	m := meeting{sent: make([]int, len(d.Members)), ended: make([]bool, len(d.Members)), resume: make([]bool, len(d.Members)), common: len(tables[0]) / 2}
-	for i, member := range d.Members {
-		setup := protocol.Setup{Session: session, Self: member.Name, Seed: sha256.Sum256([]byte(member.Name))}
-		if err := m.join(setup, params, tables, i); err != nil {
-			return meeting{}, err
-		}
-	}
-	return m, nil
-}
+)
 
-func (m *meeting) join(s protocol.Setup, params psi.Params, tables [][][]byte, i int) error {
-	m.names = append(m.names, s.Self)
-	if i == len(tables) {
-		comparer, err := psi.NewServer(s, params)
-		m.machines, m.inputs = append(m.machines, comparer), append(m.inputs, [sha256.Size]byte{})
-		return err
-	}
-	party, err := psi.NewParty(s, params, tables[i])
-	if err != nil {
-		return err
-	}
-	m.machines, m.inputs = append(m.machines, party), append(m.inputs, party.InputHash())
-	return nil
+// join adds a member.
+func (m *meeting) join(name string, machine protocol.Machine, input [sha256.Size]byte) {
+	m.names, m.machines, m.inputs = append(m.names, name), append(m.machines, machine), append(m.inputs, input)
+	m.ended, m.resume = append(m.ended, false), append(m.resume, false)
 }
 
 // run lets everybody do a step in turns, after the messages that have come.
 func (m *meeting) run(ctx context.Context) error {
+	m.sent = make(map[route]amount)
 	for i := range m.machines {
 		if err := m.step(i, protocol.Start{InputHash: m.inputs[i]}); err != nil {
 			return err
@@ -80,7 +52,12 @@ func (m *meeting) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.check()
+	for i, ended := range m.ended {
+		if !ended {
+			return fmt.Errorf("bench: %s waits for something that does not come", m.names[i])
+		}
+	}
+	return nil
 }
 
 // turn delivers what is on its way, and then everybody resumes once.
@@ -125,24 +102,14 @@ func (m *meeting) step(i int, e protocol.Event) error {
 		return err
 	}
 	for _, message := range effects.Send {
-		m.sent[i] += len(message.Body)
+		r := route{message.Sender, message.Receiver}
+		m.sent[r] = amount{m.sent[r].messages + 1, m.sent[r].bytes + int64(len(message.Body))}
 	}
 	m.queue = append(m.queue, effects.Send...)
 	m.resume[i] = m.resume[i] || effects.Resume
 	if effects.End != nil {
 		m.ended[i] = true
 		return effects.End.Err
-	}
-	return nil
-}
-
-// check makes sure that what was timed is an alignment.
-func (m *meeting) check() error {
-	for i, machine := range m.machines {
-		party, isParty := machine.(*psi.Party)
-		if !m.ended[i] || isParty && len(party.Order()) != m.common {
-			return fmt.Errorf("bench: %s did not end with %d common rows", m.names[i], m.common)
-		}
 	}
 	return nil
 }

@@ -2,12 +2,14 @@ package bench
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 
 	"github.com/mercer-fl/mercer/internal/ristretto"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
@@ -40,12 +42,12 @@ func racePSI(parties, rows int) (race, error) {
 	for i := range tables {
 		tables[i] = idsOf(i, rows)
 	}
-	var last meeting
+	var last alignment
 	runs := []run{multiplyAlone(), func(ctx context.Context) (err error) {
 		if err := resetPeak(); err != nil {
 			return err
 		}
-		if last, err = meet(tables); err != nil {
+		if last, err = align(tables); err != nil {
 			return err
 		}
 		if err := last.run(ctx); err != nil {
@@ -59,17 +61,18 @@ func racePSI(parties, rows int) (race, error) {
 
 // psiRows are the figures of a session, beside its multiplications: each set is
 // multiplied by each party.
-func psiRows(parties, rows int, alone, whole span, m meeting) []Row {
+func psiRows(parties, rows int, alone, whole span, m alignment) []Row {
 	name := fmt.Sprintf("%d parties, %d ids each", parties, rows)
 	share := float64(parties*parties*rows) / multiplications
-	sent := 0
-	for _, n := range m.sent {
-		sent = max(sent, n)
+	sent, most := make(map[string]int64), int64(0)
+	for r, l := range m.sent {
+		sent[r.from] += l.bytes
+		most = max(most, sent[r.from])
 	}
 	list := []Row{
 		figure(name+", wall", whole.wall, "s").beside("multiplications alone", share*alone.wall).byCPU(whole.cpu / (share * alone.cpu)),
 		figure(name+", cpu", whole.cpu, "s"),
-		figure(name+", sent by a party", float64(sent)/(1<<20), "MiB"),
+		figure(name+", sent by a party", float64(most)/(1<<20), "MiB"),
 		figure(name+", peak memory of all", m.peak/(1<<20), "MiB"),
 	}
 	if parties != 2 {
@@ -81,6 +84,62 @@ func psiRows(parties, rows int, alone, whole span, m meeting) []Row {
 		as += ", extrapolated"
 	}
 	return append(list, figure(as+", target of wall", full*whole.wall, "s").within(fullWall), figure(as+", target of cpu", full*whole.cpu, "s").within(fullCPU))
+}
+
+// alignment is a meeting of parties, and from three on a comparer.
+type alignment struct {
+	meeting
+	common int // rows
+	peak   float64
+}
+
+func align(tables [][][]byte) (alignment, error) {
+	params, err := psi.NewParams(psi.Spec{MaxIDs: len(tables[0])})
+	if err != nil {
+		return alignment{}, err
+	}
+	d := protocol.Descriptor{Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Purpose: "bench"}
+	for i := range tables {
+		d.Members = append(d.Members, protocol.Member{Name: fmt.Sprintf("party %d", i), Role: protocol.RoleParty})
+	}
+	if len(tables) > 2 {
+		d.Members = append(d.Members, protocol.Member{Name: "comparer", Role: protocol.RoleServer})
+	}
+	session, err := protocol.NewSession(d)
+	if err != nil {
+		return alignment{}, err
+	}
+	a := alignment{common: len(tables[0]) / 2}
+	for i, member := range d.Members {
+		setup := protocol.Setup{Session: session, Self: member.Name, Seed: sha256.Sum256([]byte(member.Name))}
+		if i == len(tables) {
+			comparer, err := psi.NewServer(setup, params)
+			if err != nil {
+				return alignment{}, err
+			}
+			a.join(member.Name, comparer, [sha256.Size]byte{})
+			break
+		}
+		party, err := psi.NewParty(setup, params, tables[i])
+		if err != nil {
+			return alignment{}, err
+		}
+		a.join(member.Name, party, party.InputHash())
+	}
+	return a, nil
+}
+
+// run makes sure that what was timed is an alignment.
+func (a *alignment) run(ctx context.Context) error {
+	if err := a.meeting.run(ctx); err != nil {
+		return err
+	}
+	for i, machine := range a.machines {
+		if party, is := machine.(*psi.Party); is && len(party.Order()) != a.common {
+			return fmt.Errorf("bench: %s did not end with %d common rows", a.names[i], a.common)
+		}
+	}
+	return nil
 }
 
 // idsOf are the ids of a party: the first half is everybody's, the order its own.

@@ -39,6 +39,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchmark("secagg", "Secure aggregation, beside the cipher and what counting predicts", benchRuns, bench.SecAgg),
 		a.benchmark("crowd", "A session of secure aggregation with 6,040 clients, run whole but for its segments", crowdRuns, bench.Crowd),
 		a.benchPSI(),
+		a.benchFDSKL(),
 	)
 	return cmd
 }
@@ -146,6 +147,33 @@ fewer than a million the figures with a target are extrapolated.`,
 	}
 	o.flags(cmd, psiRuns)
 	cmd.Flags().IntVar(&rows, "rows", 20_000, "ids of each party")
+	return cmd
+}
+
+// fdsklRuns are few: a turn of the default size takes some twenty seconds.
+const fdsklRuns = 2
+
+func (a *app) benchFDSKL() *cobra.Command {
+	var o benchOptions
+	var rows int
+	cmd := &cobra.Command{
+		Use:   "fdskl",
+		Short: "Random features of split columns: how training grows, and a million rows",
+		Long: `Train on generated rows of which four workers hold a quarter of the columns each, all
+in this process: phases by protocol fdskl, then block Newton (training: cached). Time
+must grow as rows, directions and columns do. From fewer than a million rows the
+figures with a target are extrapolated; a million take some minutes and 3.5 GB.`,
+		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			if rows < 100 || rows > bench.MaxFDSKLRows {
+				return nil, usage("--rows %d; choose 100 to %d", rows, bench.MaxFDSKLRows)
+			}
+			return a.measure(ctx, "fdskl", bench.FDSKL(rows), o)
+		}),
+	}
+	o.flags(cmd, fdsklRuns)
+	cmd.Flags().IntVar(&rows, "rows", 50_000, "rows of the whole task")
 	return cmd
 }
 

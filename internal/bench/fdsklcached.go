@@ -1,0 +1,145 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// cachedSize is that of a training in mode cached.
+type cachedSize struct{ rows, columns, directions, bits int }
+
+func (c cachedSize) String() string {
+	return fmt.Sprintf("%d rows, %d columns, %d directions, %d workers", c.rows, c.columns, c.directions, fdsklWorkers)
+}
+
+// cached is the schedule that asks for all phases once, and the table of them.
+type cached struct {
+	params   fdskl.Params
+	table    *linear.Phases[float32]
+	requests []fdskl.Request
+}
+
+func newCached(p fdskl.Params) *cached {
+	s := p.Spec()
+	return &cached{params: p, table: linear.NewPhases[float32](s.Rows, s.Directions, s.Bits)}
+}
+
+// Next implements [fdskl.Schedule].
+func (c *cached) Next() (fdskl.Request, bool) {
+	s, first := c.params.Spec(), 0
+	if n := len(c.requests); n > 0 {
+		last := c.requests[n-1].Directions
+		first = last.First + last.Count
+	}
+	q := fdskl.Request{
+		Rows:       []fdskl.Span{{First: 0, Count: s.Rows}},
+		Directions: fdskl.Span{First: first, Count: min(atOnce(c.params), s.Directions-first)},
+	}
+	if first == s.Directions {
+		return fdskl.Request{}, false
+	}
+	c.requests = append(c.requests, q)
+	return q, true
+}
+
+// Answer implements [fdskl.Schedule].
+func (c *cached) Answer(rows []int, words []byte) {
+	d := c.requests[len(c.requests)-1].Directions
+	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
+}
+
+// clouds are rows of two classes that overlap, in parts of columns: what
+// [twoClouds] writes, in float32 and without a file.
+type clouds struct {
+	parts   []linalg.Rows
+	targets linalg.Matrix[float64] // 1 x rows
+}
+
+func newClouds(rows, columns int) clouds {
+	const apart, wrong, panel = .25, .02, 1 << 12
+	c := clouds{targets: linalg.New[float64](1, rows)}
+	for w := range fdsklWorkers {
+		m := linalg.New[float32](rows, (w+1)*columns/fdsklWorkers-w*columns/fdsklWorkers)
+		linalg.For((rows+panel-1)/panel, 1, func(p, _ int) {
+			s := prg.New(seedOf("clouds", w), "bench/clouds", binary.LittleEndian.AppendUint64(nil, uint64(p)))
+			values := make([]float64, m.Cols)
+			for i := p * panel; i < min((p+1)*panel, rows); i++ {
+				s.Normals(values)
+				for j, v := range values {
+					m.Row(i)[j] = float32(v + apart*float64(2*(i%2)-1))
+				}
+			}
+		})
+		c.parts = append(c.parts, m)
+	}
+	s := prg.New(seedOf("labels", 0), "bench/fdskl")
+	for i := range rows {
+		c.targets.Data[i] = float64(2*(i%2) - 1)
+		if s.Float64() < wrong {
+			c.targets.Data[i] *= -1
+		}
+	}
+	return c
+}
+
+// cachedRun is a training with its meters.
+type cachedRun struct {
+	size            cachedSize
+	federation      *federation
+	params          fdskl.Params
+	schedule        *cached
+	protocol, learn span
+	wrong           float64 // share of the training rows
+	passes          int
+	peak            float64 // bytes
+}
+
+// train is mode cached from keys to coefficients.
+func (c clouds) train(ctx context.Context, size cachedSize, p linear.Params) (r *cachedRun, err error) {
+	r = &cachedRun{size: size}
+	if err := resetPeak(); err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	if r.params, err = fdskl.NewParams(fdskl.Spec{Bits: size.bits, Rows: size.rows, Directions: size.directions}); err != nil {
+		return nil, err
+	}
+	r.schedule = newCached(r.params)
+	if r.federation, err = federate(c.parts, 1/float64(4*size.columns), r.params, r.schedule); err != nil {
+		return nil, err
+	}
+	var failed error
+	if r.protocol, err = stopwatch(func() { failed = r.federation.run(ctx) }); err != nil || failed != nil {
+		return nil, errors.Join(failed, err)
+	}
+	var f *linear.Fitted
+	if r.learn, err = stopwatch(func() { f, failed = linear.Fit(r.schedule.table, c.targets, p) }); err != nil {
+		return nil, err
+	}
+	if failed != nil && !errors.Is(failed, linear.ErrNotConverged) {
+		return nil, failed
+	}
+	if r.wrong = wrong(f.Decisions.Data, c.targets.Data); r.wrong > .3 {
+		return nil, fmt.Errorf("bench: %v of the rows are on the wrong side of what was learnt from them", r.wrong)
+	}
+	r.passes = len(f.Objectives)
+	r.peak, err = peakMemory()
+	return r, err
+}
+
+// wrong is the share of decisions on the wrong side.
+func wrong(u, y []float64) float64 {
+	n := 0
+	for i, v := range u {
+		if linear.Sign(v) != y[i] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(y))
+}

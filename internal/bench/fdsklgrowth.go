@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/learn/linear"
+)
+
+// growth are sizes of which one dimension grows; each takes so many passes, so
+// that all learn alike.
+type growth struct {
+	what   string
+	sizes  []cachedSize
+	passes int
+}
+
+// growths double one dimension twice. With few columns their products are little
+// beside all else, so there are more.
+func growths(full cachedSize) []growth {
+	const passes = 5
+	rows, directions, columns := growth{"rows", nil, passes}, growth{"directions", nil, passes}, growth{"columns", nil, passes}
+	for _, part := range []int{4, 2, 1} {
+		s := full
+		s.rows /= part
+		rows.sizes = append(rows.sizes, s)
+		s = full
+		s.directions /= part
+		directions.sizes = append(directions.sizes, s)
+		s = full
+		s.rows, s.columns = full.rows/4, 16*full.columns/part
+		columns.sizes = append(columns.sizes, s)
+	}
+	return []growth{rows, directions, columns}
+}
+
+func (g growth) race() (race, error) {
+	last := make([]*cachedRun, len(g.sizes))
+	var r race
+	for i, size := range g.sizes {
+		c := newClouds(size.rows, size.columns)
+		r.runs = append(r.runs, func(ctx context.Context) (err error) {
+			p := linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6, Tol: 1e-12, MaxPasses: g.passes}
+			last[i], err = c.train(ctx, size, p)
+			return err
+		})
+	}
+	r.rows = func(best []span) []Row {
+		var rows []Row
+		for i, size := range g.sizes {
+			row := figure(fmt.Sprintf("growth with %s: %v, processor time", g.what, size), best[i].cpu, "s")
+			if times := 1 << i; i > 0 {
+				row = row.beside(fmt.Sprintf("%d times that of 1/%d of the %s", times, times, g.what), float64(times)*best[0].cpu).atMost(linearly)
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	return r, nil
+}
+
+// linearly is how much more than in proportion time may grow.
+const linearly = 1.15
