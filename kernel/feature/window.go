@@ -36,8 +36,11 @@ func (w *window) read(first, count int) linalg.Matrix[float64] {
 	return w.made.Panel(first-w.first, first-w.first+count)
 }
 
-// extend makes that many more directions.
+// extend makes that many more directions, and those up to the end of their
+// block: one of them takes what all before it in its block do.
 func (w *window) extend(count int) {
+	end := w.first + w.made.Rows + count
+	count += (BlockLength - end%BlockLength) % BlockLength
 	more := linalg.New[float64](count, w.source.Columns)
 	w.source.Read(more, w.first+w.made.Rows)
 	for i := range more.Data {
