@@ -2,8 +2,8 @@ package bench
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -16,11 +16,16 @@ const grownRows = 20_000
 // FDSKL measures training on columns that four workers hold, all in this
 // process, without a network between them: how mode cached grows with rows,
 // directions and columns, and what it takes with that many rows, beside what a
-// million may take.
-func FDSKL(rows int) Benchmark {
+// million may take. With a folder it also follows the test error of all modes on
+// three data sets, one of them from lib, and writes pages with the curves there.
+func FDSKL(rows int, lib source.Library, folder string) Benchmark {
 	most, whole := wholeTask, wholeTask
 	most.rows, whole.rows = grownRows, rows
-	return fdsklOf(most, whole)
+	b := fdsklOf(most, whole)
+	if folder != "" {
+		b.cases = append(b.cases, examined(exams(), lib, curvePages{folder})...)
+	}
+	return b
 }
 
 // fdsklOf measures growth up to one size, then another as a whole.
@@ -29,6 +34,14 @@ func fdsklOf(most, whole cachedSize) Benchmark {
 	for _, g := range growths(most) {
 		b.cases = append(b.cases, scene{"growth with " + g.what, func(context.Context) (race, error) { return g.race() }})
 	}
-	b.cases = append(b.cases, scene{fmt.Sprint(whole), func(context.Context) (race, error) { return raceWhole(whole) }})
+	b.cases = append(b.cases, scene{whole.String(), func(context.Context) (race, error) { return raceWhole(whole) }})
 	return b
+}
+
+func examined(list []exam, lib source.Library, pages curvePages) []scene {
+	var cases []scene
+	for _, e := range list {
+		cases = append(cases, scene{e.name, func(ctx context.Context) (race, error) { return raceExam(ctx, e, lib, pages) }})
+	}
+	return cases
 }

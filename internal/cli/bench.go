@@ -156,24 +156,31 @@ const fdsklRuns = 2
 func (a *app) benchFDSKL() *cobra.Command {
 	var o benchOptions
 	var rows int
+	var folder string
 	cmd := &cobra.Command{
 		Use:   "fdskl",
 		Short: "Random features of split columns: how training grows, and a million rows",
 		Long: `Train on generated rows of which four workers hold a quarter of the columns each, all
 in this process: phases by protocol fdskl, then block Newton (training: cached). Time
 must grow as rows, directions and columns do. From fewer than a million rows the
-figures with a target are extrapolated; a million take some minutes and 3.5 GB.`,
-		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json",
+figures with a target are extrapolated; a million take some minutes and 3.2 GB.
+
+--out FOLDER trains in all modes (faithful, block, precond, cached) on wdbc, digits and,
+where the data folder has it, phishing, with the learner in the loop: the test error
+after so many iterations and so much time, as figures and as pages with curves
+(fdskl-wdbc-iterations.html, ...) in that folder. It takes some minutes.`,
+		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json\n  mercer bench fdskl --out curves",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			if rows < 100 || rows > bench.MaxFDSKLRows {
 				return nil, usage("--rows %d; choose 100 to %d", rows, bench.MaxFDSKLRows)
 			}
-			return a.measure(ctx, "fdskl", bench.FDSKL(rows), o)
+			return a.measure(ctx, "fdskl", bench.FDSKL(rows, a.library(), folder), o)
 		}),
 	}
 	o.flags(cmd, fdsklRuns)
 	cmd.Flags().IntVar(&rows, "rows", 50_000, "rows of the whole task")
+	cmd.Flags().StringVar(&folder, "out", "", "also train in all modes, and write their curves into that folder")
 	return cmd
 }
 

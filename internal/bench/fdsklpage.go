@@ -1,0 +1,104 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// curvePages are pages in a folder with a plot and its table each: the error of
+// a lesson's modes against iterations, and against time. Without a folder there
+// are none.
+type curvePages struct{ folder string }
+
+// write writes both of a lesson.
+func (p curvePages) write(l learnt) error {
+	if p.folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(p.folder, 0o755); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	if err := p.plot(l, "iterations", l.byIterations()); err != nil {
+		return err
+	}
+	return p.plot(l, "seconds", l.byTime())
+}
+
+func (p curvePages) plot(l learnt, against string, c report.Curve) error {
+	run := report.Run{Title: "FDSKL: " + c.Title, Curve: c}
+	for _, course := range l.courses {
+		run.Summary = append(run.Summary, report.Row{Label: course.mode, Value: course.String()})
+	}
+	var text bytes.Buffer
+	if err := report.Write(&text, run); err != nil {
+		return err
+	}
+	return disk.Replace(filepath.Join(p.folder, fmt.Sprintf("fdskl-%s-%s.html", l.name, against)), text.Bytes())
+}
+
+// byIterations is the curve at powers of 4.
+func (l learnt) byIterations() report.Curve {
+	c := report.Curve{Title: "test error on " + l.name + " by iterations (cached: passes)", X: "iterations"}
+	var moments []float64
+	for n := 1.0; n <= l.largest(snapshot.count); n *= 4 {
+		moments = append(moments, n)
+		c.Steps = append(c.Steps, fmt.Sprint(n))
+	}
+	c.Lines = l.lines(moments, snapshot.count)
+	return c
+}
+
+// byTime is the curve at powers of 2.
+func (l learnt) byTime() report.Curve {
+	const shown = 9
+	c := report.Curve{Title: "test error on " + l.name + " by processor time of all workers", X: "seconds"}
+	var moments []float64
+	for most := math.Ceil(math.Log2(l.largest(snapshot.seconds))); len(moments) < shown; {
+		s := math.Exp2(most - float64(shown-1-len(moments)))
+		moments = append(moments, s)
+		c.Steps = append(c.Steps, fmt.Sprintf("%.2g", s))
+	}
+	c.Lines = l.lines(moments, snapshot.seconds)
+	return c
+}
+
+func (s snapshot) count() float64   { return float64(s.iterations) }
+func (s snapshot) seconds() float64 { return s.cpu }
+
+// largest is where the longest curve ends.
+func (l learnt) largest(of func(snapshot) float64) float64 {
+	most := 0.0
+	for _, curve := range l.curves {
+		for _, s := range curve {
+			most = max(most, of(s))
+		}
+	}
+	return most
+}
+
+// lines are the error of the last of each mode's snapshots by every moment;
+// before the first, and for ever after the last, it stays as it is.
+func (l learnt) lines(moments []float64, of func(snapshot) float64) []report.Line {
+	y := l.targets.Data[l.train:]
+	var lines []report.Line
+	for i, c := range l.courses {
+		line := report.Line{Name: c.mode}
+		for _, m := range moments {
+			share := wrong(make([]float64, len(y)), y) // of a model of nothing
+			for _, s := range l.curves[i] {
+				if of(s) <= m {
+					share = s.wrong
+				}
+			}
+			line.Values = append(line.Values, share)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
