@@ -10,19 +10,19 @@ import (
 func exams() []exam {
 	return []exam{
 		{name: "wdbc", source: source.Bundled + "wdbc", positive: []string{"1"}, standardise: true, courses: []course{
-			faithful(1, 1).beside(.028),
+			faithful(1, .25).beside(.028),
 			block(1, 4).beside(.014),
 			precond(1).beside(.007),
 			inPasses(1).beside(.007),
 		}},
 		{name: "digits", source: source.Bundled + "digits", positive: []string{"1", "3", "5", "7", "9"}, courses: []course{
-			faithful(1, 1).beside(.127),
+			faithful(1, .25).beside(.127),
 			block(.5, 16).beside(.011),
 			precond(.5).beside(.004),
 			inPasses(.5).beside(0),
 		}},
 		{name: "phishing", source: "phishing/phishing", positive: []string{"1"}, courses: []course{
-			faithful(.5, 1).beside(.126),
+			faithful(1, 1).beside(.126),
 			block(.5, 4).beside(.063),
 			precond(.5).beside(.047),
 			inPasses(.5).beside(.035),

@@ -11,12 +11,11 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// curvePages are pages in a folder with a plot and its table each: the error of
-// a lesson's modes against iterations, and against time. Without a folder there
-// are none.
+// curvePages are pages in a folder, one of each lesson: plots and tables of its
+// modes' errors against iterations and against time. Without a folder there are
+// none.
 type curvePages struct{ folder string }
 
-// write writes both of a lesson.
 func (p curvePages) write(l learnt) error {
 	if p.folder == "" {
 		return nil
@@ -24,27 +23,20 @@ func (p curvePages) write(l learnt) error {
 	if err := os.MkdirAll(p.folder, 0o755); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	if err := p.plot(l, "iterations", l.byIterations()); err != nil {
-		return err
-	}
-	return p.plot(l, "seconds", l.byTime())
-}
-
-func (p curvePages) plot(l learnt, against string, c report.Curve) error {
-	run := report.Run{Title: "FDSKL: " + c.Title, Curve: c}
-	for _, course := range l.courses {
-		run.Summary = append(run.Summary, report.Row{Label: course.mode, Value: course.String()})
+	run := report.Run{Title: "FDSKL on " + l.name, Curves: []report.Curve{l.byIterations(), l.byTime()}}
+	for _, c := range l.courses {
+		run.Summary = append(run.Summary, report.Row{Label: c.mode, Value: c.String()})
 	}
 	var text bytes.Buffer
 	if err := report.Write(&text, run); err != nil {
 		return err
 	}
-	return disk.Replace(filepath.Join(p.folder, fmt.Sprintf("fdskl-%s-%s.html", l.name, against)), text.Bytes())
+	return disk.Replace(filepath.Join(p.folder, "fdskl-"+l.name+".html"), text.Bytes())
 }
 
 // byIterations is the curve at powers of 4.
 func (l learnt) byIterations() report.Curve {
-	c := report.Curve{Title: "test error on " + l.name + " by iterations (cached: passes)", X: "iterations"}
+	c := report.Curve{Title: "Test error by iterations (cached: passes)", X: "iterations"}
 	var moments []float64
 	for n := 1.0; n <= l.largest(snapshot.count); n *= 4 {
 		moments = append(moments, n)
@@ -57,7 +49,7 @@ func (l learnt) byIterations() report.Curve {
 // byTime is the curve at powers of 2.
 func (l learnt) byTime() report.Curve {
 	const shown = 9
-	c := report.Curve{Title: "test error on " + l.name + " by processor time of all workers", X: "seconds"}
+	c := report.Curve{Title: "Test error by processor time of all workers", X: "seconds"}
 	var moments []float64
 	for most := math.Ceil(math.Log2(l.largest(snapshot.seconds))); len(moments) < shown; {
 		s := math.Exp2(most - float64(shown-1-len(moments)))

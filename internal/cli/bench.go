@@ -168,7 +168,7 @@ figures with a target are extrapolated; a million take some minutes and 3.2 GB.
 --out FOLDER trains in all modes (faithful, block, precond, cached) on wdbc, digits and,
 where the data folder has it, phishing, with the learner in the loop: the test error
 after so many iterations and so much time, as figures and as pages with curves
-(fdskl-wdbc-iterations.html, ...) in that folder. It takes some minutes.`,
+(fdskl-wdbc.html, ...) in that folder. It takes some minutes.`,
 		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json\n  mercer bench fdskl --out curves",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
