@@ -18,28 +18,33 @@ import (
 )
 
 // simulateCrowd runs a job among many devices, and leaves its results in out.
-func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ratings, out string, seed func(string) [32]byte) (r Result, err error) {
+func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ratings, out string, seed func(string) [32]byte) (Result, error) {
 	if j.Protocol.Mode == job.Paper {
 		for _, line := range stage.PaperWarnings() {
 			a.tell("warning: " + line)
 		}
 	}
+	if a.env("GOGC") == "" { // every client's masks and keys are small objects: let half as much garbage gather
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
+	}
+	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*stage.Result, error) {
+		return simulate.Crowd(ctx, simulate.CrowdConfig{Job: j, Ratings: ratings, Dir: dir, Seed: seed, Progress: progress})
+	})
+}
+
+// simulateAll has everybody in this process run a job in a folder for its time,
+// and leaves its results in out with what the process has used.
+func (a *app) simulateAll(ctx context.Context, j *job.Job, out string, run func(dir string, progress func(protocol.Progress)) (*stage.Result, error)) (r Result, err error) {
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if a.env("GOGC") == "" { // every client's masks and keys are small objects: let half as much garbage gather
-		defer debug.SetGCPercent(debug.SetGCPercent(50))
-	}
 	result, err := orAbandon(ctx, func() (*stage.Result, error) {
 		cpu, _ := daemon.Usage()
 		bars := a.progress()
 		defer bars.Close()
-		result, err := simulate.Crowd(ctx, simulate.CrowdConfig{
-			Job: j, Ratings: ratings, Dir: dir, Seed: seed,
-			Progress: func(p protocol.Progress) { bars.Step("", p) },
-		})
+		result, err := run(dir, func(p protocol.Progress) { bars.Step("", p) })
 		if err != nil {
 			return nil, err
 		}

@@ -2,13 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -18,7 +15,7 @@ import (
 
 // simulateDevices runs a job among anonymous devices, and leaves its results in
 // out.
-func (a *app) simulateDevices(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (r Result, err error) {
+func (a *app) simulateDevices(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
 	load := a.loader()
 	rows, err := load(j.Data.Source, j.Data)
 	if err != nil {
@@ -30,30 +27,9 @@ func (a *app) simulateDevices(ctx context.Context, j *job.Job, out string, seed 
 			return nil, err
 		}
 	}
-	dir, err := os.MkdirTemp("", "mercer-simulate-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	result, err := orAbandon(ctx, func() (*stage.Result, error) {
-		cpu, _ := daemon.Usage()
-		bars := a.progress()
-		defer bars.Close()
-		result, err := simulate.Devices(ctx, simulate.DevicesConfig{
-			Job: j, Rows: rows, HeldOut: heldOut, Dir: dir, Seed: seed,
-			Progress: func(p protocol.Progress) { bars.Step("", p) },
-		})
-		if err != nil {
-			return nil, err
-		}
-		used, peak := daemon.Usage()
-		result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
-		return result, nil
+	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*stage.Result, error) {
+		return simulate.Devices(ctx, simulate.DevicesConfig{Job: j, Rows: rows, HeldOut: heldOut, Dir: dir, Seed: seed, Progress: progress})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return a.finish(j, result, out)
 }
 
 // devicesText is what a job among anonymous devices tells beside its figures.
