@@ -87,3 +87,5 @@ func FWHTColumnsOn(p Path, to, from []float64, q int) { fwhtColumnsOn(p, to, fro
 func TransposeSquares(p Path, n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
 	transposeSquares(p, n, to, toDistance, toStep, from, fromDistance, fromStep)
 }
+
+func PickValuesOn(p Path, to, from []float64, places []uint32) { pickValuesOn(p, to, from, places) }

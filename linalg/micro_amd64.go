@@ -14,6 +14,11 @@ func set64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 //go:noescape
 func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 
+// ask64AVX512 asks for a tile of c.
+//
+//go:noescape
+func ask64AVX512(c []float64, stride int)
+
 // peak64AVX512 does 192 fused multiply-adds per turn.
 func peak64AVX512(turns int)
 
@@ -108,6 +113,11 @@ func neighboursAVX512(n int, x []float64)
 //go:noescape
 func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
+// pickValues64AVX512 is pickValues; n is a positive multiple of 32.
+//
+//go:noescape
+func pickValues64AVX512(n int, to []float64, from []float64, places []uint32)
+
 // polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
 //
 //go:noescape
@@ -122,6 +132,11 @@ func set32AVX512(k int, a []float32, b []float32, c []float32, stride int)
 //
 //go:noescape
 func add32AVX512(k int, a []float32, b []float32, c []float32, stride int)
+
+// ask32AVX512 asks for a tile of c.
+//
+//go:noescape
+func ask32AVX512(c []float32, stride int)
 
 // peak32AVX512 does 384 fused multiply-adds per turn.
 func peak32AVX512(turns int)
@@ -195,6 +210,11 @@ func set64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 //
 //go:noescape
 func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
+
+// ask64AVX2 asks for a tile of c.
+//
+//go:noescape
+func ask64AVX2(c []float64, stride int)
 
 // peak64AVX2 does 48 fused multiply-adds per turn.
 func peak64AVX2(turns int)
@@ -304,6 +324,11 @@ func set32AVX2(k int, a []float32, b []float32, c []float32, stride int)
 //
 //go:noescape
 func add32AVX2(k int, a []float32, b []float32, c []float32, stride int)
+
+// ask32AVX2 asks for a tile of c.
+//
+//go:noescape
+func ask32AVX2(c []float32, stride int)
 
 // peak32AVX2 does 96 fused multiply-adds per turn.
 func peak32AVX2(turns int)

@@ -23,3 +23,5 @@ func transposer(Path) func(n int, to []float64, toDistance, toStep int, from []f
 func reflector(Path) func(k int, x, v []float64, beta0, beta1, across float64) {
 	return reflectPortable
 }
+
+func picker(Path) func(n int, to, from []float64, places []uint32) { return pickValues }

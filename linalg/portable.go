@@ -6,7 +6,7 @@ package linalg
 
 // portable returns the micro-kernel in plain Go.
 func portable[T Float]() micro[T] {
-	return micro[T]{4, 4, false, setPortable[T], addPortable[T], peakPortable[T], 8}
+	return micro[T]{4, 4, false, setPortable[T], addPortable[T], askPortable[T], peakPortable[T], 8}
 }
 
 func setPortable[T Float](k int, a, b, c []T, stride int) {
@@ -24,6 +24,9 @@ func addPortable[T Float](k int, a, b, c []T, stride int) {
 		row[0], row[1], row[2], row[3] = row[0]+s0, row[1]+s1, row[2]+s2, row[3]+s3
 	}
 }
+
+// askPortable leaves it to the caches.
+func askPortable[T Float]([]T, int) {}
 
 // innerProducts returns those of row i of a panel of a with the four of a
 // panel of b.

@@ -66,7 +66,8 @@ func (p panels[T]) setColumns(x []T, n, first, end int) {
 }
 
 // mulRows sets each row x of m to q times its first values. The room is for a
-// panel of rows and a tile.
+// panel of rows and a tile. The next rows, far away in memory, come while those
+// before are worked on.
 func (m micro[T]) mulRows(rows Matrix[T], q panels[T], room []T) {
 	x, spill := room[:q.depth*m.rows], room[q.depth*m.rows:]
 	for i := 0; i < rows.Rows; i += m.rows {
@@ -74,6 +75,9 @@ func (m micro[T]) mulRows(rows Matrix[T], q panels[T], room []T) {
 		packPanel(x, panel, m.rows, 0, q.depth)
 		for j := 0; j < rows.Cols; j += m.cols {
 			c := panel.Data[j:]
+			if i+m.rows < rows.Rows {
+				m.ask(rows.Data[(i+m.rows)*rows.Stride+j:], rows.Stride)
+			}
 			if panel.Rows == m.rows && j+m.cols <= rows.Cols {
 				m.set(q.depth, x, q.at(j), c, panel.Stride)
 				continue

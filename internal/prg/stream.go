@@ -2,7 +2,6 @@ package prg
 
 import (
 	"crypto/aes"
-	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
@@ -20,24 +19,17 @@ const bufferBytes = 1024
 // Stream is an endless, seekable sequence of random bytes. It is not for
 // concurrent use; make one for each worker.
 type Stream struct {
-	block cipher.Block
-	ctr   cipher.Stream
-	pos   int // first unread byte of buf
-	end   int // of what buf holds
-	buf   [bufferBytes]byte
+	keys keystream
+	pos  int // first unread byte of buf
+	end  int // of what buf holds
+	buf  [bufferBytes]byte
 }
 
 // New returns the stream that belongs to the seed, the label and the parts.
 // Different (label, parts) give independent streams.
 func New(seed [32]byte, label string, parts ...[]byte) *Stream {
 	key := expand(seed, "mercer/v1/stream", label, parts)
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic("prg: " + err.Error()) // a key of 32 bytes is always accepted
-	}
-	s := &Stream{block: block}
-	s.Seek(0)
-	return s
+	return &Stream{keys: newKeystream(&key)}
 }
 
 // Derive returns the seed that belongs to the seed, the label and the parts.
@@ -66,9 +58,7 @@ func appendPart(info, part []byte) []byte {
 
 // Seek moves to the first byte of the given block of the stream.
 func (s *Stream) Seek(block uint64) {
-	var iv [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(iv[8:], block)
-	s.ctr = cipher.NewCTR(s.block, iv[:])
+	s.keys.seek(block)
 	s.pos, s.end = 0, 0
 }
 
@@ -77,11 +67,8 @@ func (s *Stream) fill() { s.fillAtMost(bufferBytes) }
 // fillAtMost fills the buffer with n bytes, rounded up to what the cipher does
 // at a time, or with as many as it holds.
 func (s *Stream) fillAtMost(n int) {
-	const atOnce = 8 * BlockBytes
 	s.pos, s.end = 0, min((n+atOnce-1)/atOnce*atOnce, bufferBytes)
-	held := s.buf[:s.end]
-	clear(held)
-	s.ctr.XORKeyStream(held, held)
+	s.keys.fill(s.buf[:s.end])
 }
 
 // Read fills p. It never fails, and returns len(p) and nil.

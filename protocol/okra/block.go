@@ -22,6 +22,7 @@ type block struct {
 	frames   []frame
 	in       []uint32 // feature that stands at place i before the frames
 	out      []uint32 // coordinate to which place i after the frames goes
+	back     []uint32 // the way back from there
 	stream   func() *prg.Stream
 }
 
@@ -37,6 +38,10 @@ func newBlock(stream func() *prg.Stream, width, f, k int) *block {
 		extra[s.Uint64n(uint64(len(sizes)))]++
 	}
 	b.in, b.out = s.Perm32(f), s.Perm32(f+k)
+	b.back = make([]uint32, f+k)
+	for i, to := range b.out {
+		b.back[to] = uint32(i)
+	}
 	at := frame{}
 	for i, c := range sizes {
 		at.cols, at.rows = c, c+extra[i]
@@ -121,7 +126,7 @@ func (b *block) arrange(to, row []float64) {
 	linalg.Scratch(len(row), func(from []float64) {
 		copy(from, row)
 		for _, f := range b.frames {
-			collect(to[f.out:f.out+f.cols], from, b.in[f.in:])
+			linalg.PickValues(to[f.out:f.out+f.cols], from, b.in[f.in:])
 		}
 	})
 }
@@ -144,6 +149,6 @@ func (b *block) encodeFrame(dst linalg.Matrix[float64], s *prg.Stream, i int) {
 func (b *block) scatter(row []float64) {
 	linalg.Scratch(len(row), func(from []float64) {
 		copy(from, row)
-		deliver(row, from, b.out)
+		linalg.PickValues(row, from, b.back)
 	})
 }

@@ -1,8 +1,9 @@
-// Command asmgen writes the assembly of package linalg: the micro-kernels of
-// the matrix product, butterflies, moves of rows and squares, functions of single
-// values, sums of words, phases as words, and the loops that measure what a core
-// can do at best. It is a module of its own so that the generator is no
-// dependency of the program. "go generate ./linalg" runs it.
+// Command asmgen writes the assembly of package linalg, and of the keystream in
+// package prg: the micro-kernels of the matrix product, butterflies, moves of
+// rows, squares and values, functions of single values, sums of words, phases as
+// words, and the loops that measure what a core can do at best. It is a module
+// of its own so that the generator is no dependency of the program. "go generate
+// ./linalg ./internal/prg" runs it.
 package main
 
 import (
@@ -21,6 +22,8 @@ func main() {
 		writeWords()
 	case "ring":
 		writeRing()
+	case "keystream":
+		writeKeystream()
 	default:
 		writeMicro()
 	}
@@ -33,6 +36,7 @@ func writeMicro() {
 	for _, u := range units() {
 		u.product("set", false)
 		u.product("add", true)
+		u.ask()
 		u.peak()
 		u.butterflies("quarters", 2)
 		u.butterflies("eighths", 3)
@@ -49,6 +53,9 @@ func writeMicro() {
 			u.copyStrips()
 			u.neighbours()
 			u.transpose()
+		}
+		if u.size == 8 && u.width == 64 {
+			u.pickValues()
 		}
 		u.polynomialKernel(numbers[u.size])
 	}

@@ -52,6 +52,17 @@ func (u unit) prefetch(c, stride reg.Register) {
 	}
 }
 
+// ask writes a function that asks for a tile.
+func (u unit) ask() {
+	TEXT("ask"+u.suffix, NOSPLIT, fmt.Sprintf("func(c []%s, stride int)", u.value))
+	Doc(fmt.Sprintf("ask%s asks for a tile of c.", u.suffix))
+	Pragma("noescape")
+	c, stride := Load(Param("c").Base(), GP64()), Load(Param("stride"), GP64())
+	SHLQ(operand.Imm(uint64(shift(u.size))), stride)
+	u.prefetch(c, stride)
+	RET()
+}
+
 // columns adds up all k columns, a few of them per turn.
 func (u unit) columns(name string, k, a, b reg.Register, sums [][]reg.VecVirtual) {
 	SUBQ(operand.Imm(unroll), k)

@@ -1,0 +1,43 @@
+package prg
+
+import "golang.org/x/sys/cpu"
+
+//go:generate go -C ../../linalg/internal/asmgen run . -out ../../../internal/prg/keystream_amd64.s -stubs ../../../internal/prg/keystream_amd64.go -pkg prg keystream
+
+// wideCounter encrypts sixteen counters at a time, by the machine's AES
+// instructions, which take the same time whatever the key. Beyond 2^63, near
+// where a counter outgrows a word, it leaves that to the standard library.
+type wideCounter struct {
+	keys [240]byte // of the rounds
+	next uint64    // counter
+	far  *counterMode
+}
+
+const farCounter = 1 << 63
+
+// newKeystream returns the fastest that the machine has.
+func newKeystream(key *[32]byte) keystream {
+	if !cpu.X86.HasAVX512VAES || !cpu.X86.HasAVX512BW || !cpu.X86.HasAES {
+		return newCounterMode(key)
+	}
+	w := &wideCounter{far: newCounterMode(key)}
+	expandKey256(&w.keys, key)
+	return w
+}
+
+func (w *wideCounter) seek(block uint64) {
+	if w.next = block; block >= farCounter {
+		w.far.seek(block)
+	}
+}
+
+func (w *wideCounter) fill(dst []byte) {
+	if w.next >= farCounter {
+		w.far.fill(dst)
+		return
+	}
+	if n := len(dst) / atOnce; n > 0 {
+		fillCounters(n, dst[:n*atOnce], &w.keys, w.next)
+		w.next += uint64(n * atOnce / BlockBytes)
+	}
+}

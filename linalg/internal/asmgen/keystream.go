@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// AES-256 (FIPS 197) in counter mode: 14 rounds, whose keys of 16 bytes lie one
+// after the other, behind that which is added first.
+const (
+	aesRounds = 14
+	aesBlock  = 16
+	// aesRegisters of four blocks each are under way together, to hide that a
+	// round takes longer than it takes to begin one.
+	aesRegisters = 4
+)
+
+// writeKeystream writes the keystream of counter mode.
+func writeKeystream() {
+	expandKey()
+	fillCounters()
+}
+
+// expandKey writes the round keys of a key (FIPS 197, 5.2).
+func expandKey() {
+	TEXT("expandKey256", NOSPLIT, "func(keys *[240]byte, key *[32]byte)")
+	Doc("expandKey256 sets keys to the round keys of AES-256.")
+	Pragma("noescape")
+	keys, key := Load(Param("keys"), GP64()), Load(Param("key"), GP64())
+	halves := [2]reg.VecVirtual{XMM(), XMM()}
+	for i, half := range halves {
+		VMOVDQU(operand.Mem{Base: key, Disp: aesBlock * i}, half)
+		VMOVDQU(half, operand.Mem{Base: keys, Disp: aesBlock * i})
+	}
+	for round := 2; round <= aesRounds; round++ {
+		// Every other key rotates the last word and adds a constant.
+		constant, word := 1<<(round/2-1), uint8(0xff)
+		if round%2 == 1 {
+			constant, word = 0, 0xaa
+		}
+		half := halves[round%2]
+		change, shifted := XMM(), XMM()
+		VAESKEYGENASSIST(operand.U8(constant), halves[1-round%2], change)
+		VPSHUFD(operand.U8(word), change, change)
+		VMOVDQA(half, shifted)
+		for range 3 {
+			VPSLLDQ(operand.U8(4), shifted, shifted)
+			VPXOR(shifted, half, half)
+		}
+		VPXOR(change, half, half)
+		VMOVDQU(half, operand.Mem{Base: keys, Disp: aesBlock * round})
+	}
+	RET()
+}
+
+// fillCounters writes the encryption of consecutive counters.
+func fillCounters() {
+	const bytes = 4 * aesBlock * aesRegisters
+	TEXT("fillCounters", NOSPLIT, "func(n int, to []byte, keys *[240]byte, counter uint64)")
+	Doc(fmt.Sprintf("fillCounters sets n times %d bytes to the encryption of the counters from counter on,", bytes),
+		"which does not pass 2^64; n is positive.")
+	Pragma("noescape")
+	left, to, keys := Load(Param("n"), GP64()), Load(Param("to").Base(), GP64()), Load(Param("keys"), GP64())
+	counter, step := everywhere(Load(Param("counter"), GP64())), counters("counterStep", func(int) uint64 { return 4 })
+	low, reverse := ZMM(), ZMM()
+	VMOVDQU64(counters("counterPart", func(int) uint64 { return 1<<64 - 1 }), low)
+	VPANDQ(low, counter, counter)
+	VPADDQ(counters("counterFirst", func(block int) uint64 { return uint64(block) }), counter, counter)
+	VMOVDQU64(bigEndian(), reverse)
+	Label("turn")
+	var blocks [aesRegisters]reg.VecVirtual
+	for i := range blocks {
+		blocks[i] = ZMM()
+		VPSHUFB(reverse, counter, blocks[i])
+		VPADDQ(step, counter, counter)
+	}
+	for round := range aesRounds + 1 {
+		key := ZMM()
+		VBROADCASTI32X4(operand.Mem{Base: keys, Disp: aesBlock * round}, key)
+		for _, b := range blocks {
+			switch round {
+			case 0:
+				VPXORQ(key, b, b)
+			case aesRounds:
+				VAESENCLAST(key, b, b)
+			default:
+				VAESENC(key, b, b)
+			}
+		}
+	}
+	for i, b := range blocks {
+		VMOVDQU64(b, operand.Mem{Base: to, Disp: 64 * i})
+	}
+	ADDQ(operand.U32(bytes), to)
+	DECQ(left)
+	JNZ(operand.LabelRef("turn"))
+	VZEROUPPER()
+	RET()
+}
+
+func everywhere(word reg.Register) reg.VecVirtual {
+	all := ZMM()
+	VPBROADCASTQ(word, all)
+	return all
+}
+
+// counters writes a word for each of four blocks, in its upper half.
+func counters(name string, word func(block int) uint64) operand.Mem {
+	at := GLOBL(name, RODATA|NOPTR)
+	for block := range 4 {
+		DATA(aesBlock*block, operand.U64(0))
+		DATA(aesBlock*block+8, operand.U64(word(block)))
+	}
+	return at
+}
+
+// bigEndian writes the order of bytes that turns the words of blocks round; of
+// the lower half it leaves zeros.
+func bigEndian() operand.Mem {
+	at := GLOBL("counterBytes", RODATA|NOPTR)
+	for block := range 4 {
+		DATA(aesBlock*block, operand.U64(0x8080808080808080))
+		DATA(aesBlock*block+8, operand.U64(0x08090a0b0c0d0e0f))
+	}
+	return at
+}
