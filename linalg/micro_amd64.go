@@ -113,7 +113,7 @@ func neighboursAVX512(n int, x []float64)
 //go:noescape
 func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
-// pickValues64AVX512 is pickValues; n is a positive multiple of 32.
+// pickValues64AVX512 is pickValues; n is a positive multiple of 8.
 //
 //go:noescape
 func pickValues64AVX512(n int, to []float64, from []float64, places []uint32)

@@ -15,7 +15,7 @@ func pickValuesOn(p Path, to, from []float64, places []uint32) {
 	if len(from) == 0 || len(from) > math.MaxInt32 || len(places) < len(to) {
 		panic(fmt.Sprintf("linalg: %d values at %d places of %d", len(to), len(places), len(from)))
 	}
-	n := len(to) &^ 31
+	n := len(to) &^ 7
 	if n > 0 {
 		picker(p)(n, to, from, places)
 	}

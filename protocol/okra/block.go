@@ -100,8 +100,8 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	if i == 0 {
 		b.eachRow(dst.Rows, func(r int) { b.arrange(dst.Row(r), src.Row(r)) })
 	}
-	linalg.For(end-first, 1, func(lo, hi int) {
-		s := b.stream()
+	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
+		s := b.stream() // not for each frame: keys are derived for it
 		for i := first + lo; i < first+hi; i++ {
 			b.encodeFrame(dst, s, i)
 		}

@@ -7,10 +7,10 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// picked is how many values are picked per turn.
-const picked = 32
+// picked is how many values are picked per turn: a register.
+const picked = 8
 
-// pickValues writes the choice of single values.
+// pickValues writes the choice of single values, none of them behind the last.
 func (u unit) pickValues() {
 	TEXT("pickValues"+u.suffix, NOSPLIT, "func(n int, to, from []float64, places []uint32)")
 	Doc(fmt.Sprintf("pickValues%s is pickValues; n is a positive multiple of %d.", u.suffix, picked))
@@ -22,13 +22,11 @@ func (u unit) pickValues() {
 	VMOVQ(end, low)
 	VPBROADCASTD(low, last)
 	Label("turn")
-	for i := 0; i < picked; i += 8 {
-		at, all, v := YMM(), K(), ZMM()
-		VPMINUD(operand.Mem{Base: places, Disp: 4 * i}, last, at)
-		KXNORW(all, all, all)
-		VGATHERDPD(operand.Mem{Base: from, Index: at, Scale: 8}, all, v)
-		u.store(v, operand.Mem{Base: to, Disp: 8 * i})
-	}
+	at, all, v := YMM(), K(), ZMM()
+	VPMINUD(operand.Mem{Base: places}, last, at)
+	KXNORW(all, all, all)
+	VGATHERDPD(operand.Mem{Base: from, Index: at, Scale: 8}, all, v)
+	u.store(v, operand.Mem{Base: to})
 	ADDQ(operand.U32(4*picked), places)
 	ADDQ(operand.U32(8*picked), to)
 	SUBQ(operand.U32(picked), left)
