@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/source"
@@ -18,7 +19,7 @@ type learnt struct {
 // the error.
 func raceExam(ctx context.Context, e exam, lib source.Library, pages curvePages) (race, error) {
 	l, err := e.lesson(lib)
-	if err != nil {
+	if err := errors.Join(err, pages.open()); err != nil {
 		return race{}, err
 	}
 	got := learnt{lesson: l}

@@ -16,12 +16,20 @@ import (
 // none.
 type curvePages struct{ folder string }
 
-func (p curvePages) write(l learnt) error {
+// open makes the folder, before minutes of work rely on it.
+func (p curvePages) open() error {
 	if p.folder == "" {
 		return nil
 	}
 	if err := os.MkdirAll(p.folder, 0o755); err != nil {
 		return fmt.Errorf("bench: %w", err)
+	}
+	return nil
+}
+
+func (p curvePages) write(l learnt) error {
+	if p.folder == "" {
+		return nil
 	}
 	run := report.Run{Title: "FDSKL on " + l.name, Curves: []report.Curve{l.byIterations(), l.byTime()}}
 	for _, c := range l.courses {
