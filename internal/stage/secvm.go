@@ -90,6 +90,38 @@ func (s *SecVM) Close(t *secvm.Tally) (bool, error) {
 	return true, s.learner.Step(sum, n)
 }
 
+// Snapshot returns what the server has learnt so far, for [SecVM.Restore].
+func (s *SecVM) Snapshot() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(s.learner.Iterations()))
+	w.Bool(s.done)
+	for _, v := range s.learner.Last() {
+		w.Float64s(v)
+	}
+	return w.Bytes()
+}
+
+// Restore goes on from a snapshot of the same job.
+func (s *SecVM) Restore(snapshot []byte) error {
+	r := wire.NewReader(snapshot)
+	t, done := int(r.Uint32()), r.Bool()
+	spec := s.learner.Spec()
+	last := make([][]float64, min(t, spec.Average, r.Len()/(8*s.params.Features())))
+	for i := range last {
+		last[i] = make([]float64, s.params.Features())
+		r.Float64s(last[i])
+	}
+	if err := r.Close("stage: snapshot of a linear machine"); err != nil {
+		return err
+	}
+	l, err := hinge.Resume(spec, s.params.Features(), t, last)
+	if err != nil {
+		return err
+	}
+	s.learner, s.done = l, done
+	return nil
+}
+
 // Done says whether the last weights have been tested.
 func (s *SecVM) Done() bool { return s.done }
 

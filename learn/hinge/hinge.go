@@ -53,6 +53,33 @@ func New(s Spec, features int) (*Trainer, error) {
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
 
+// Resume goes on where a trainer was that returned these [Trainer.Iterations]
+// and [Trainer.Last], which it takes over.
+func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error) {
+	t, err := New(s, features)
+	if err != nil {
+		return nil, err
+	}
+	if iterations < 0 || len(last) != min(iterations, t.spec.Average) {
+		return nil, fmt.Errorf("hinge: %d last vectors after %d iterations, where the mean is of %d", len(last), iterations, t.spec.Average)
+	}
+	for _, w := range last {
+		if len(w) != features {
+			return nil, fmt.Errorf("hinge: a last vector of %d features, where the others have %d", len(w), features)
+		}
+		t.w = w
+	}
+	t.t, t.last = iterations, last
+	return t, nil
+}
+
+// Spec returns the spec with its defaults filled in.
+func (tr *Trainer) Spec() Spec { return tr.spec }
+
+// Last returns the vectors that the mean is of, oldest first. They are not to be
+// changed.
+func (tr *Trainer) Last() [][]float64 { return slices.Clone(tr.last) }
+
 // Iterations returns the number of steps so far.
 func (tr *Trainer) Iterations() int { return tr.t }
 

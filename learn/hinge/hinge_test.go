@@ -2,6 +2,7 @@ package hinge_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/mercer-fl/mercer/learn/hinge"
@@ -90,6 +91,39 @@ func TestMeanOfLast(t *testing.T) {
 	}
 	if want := (all[2] + all[3] + all[4]) / 3; math.Abs(tr.Mean()[0]-want) > 1e-15 {
 		t.Errorf("mean %g, want %g", tr.Mean()[0], want)
+	}
+}
+
+// A trainer that goes on in another process ends where one does that ran
+// through.
+func TestResume(t *testing.T) {
+	spec := hinge.Spec{Lambda: .3, Average: 3}
+	whole, err := hinge.New(spec, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := whole
+	for i := range 7 {
+		sum := []float64{float64(i), 1}
+		if err := whole.Step(sum, 2); err != nil {
+			t.Fatal(err)
+		}
+		if parts != whole {
+			if err := parts.Step(sum, 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if parts, err = hinge.Resume(spec, 2, parts.Iterations(), parts.Last()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(whole.Mean(), parts.Mean()) || !slices.Equal(whole.Weights(), parts.Weights()) {
+		t.Errorf("%v, %v; want %v, %v", parts.Mean(), parts.Weights(), whole.Mean(), whole.Weights())
+	}
+	for _, last := range [][][]float64{nil, {{1, 2}}, {{1, 2}, {3}}} {
+		if _, err := hinge.Resume(spec, 2, 2, last); err == nil {
+			t.Errorf("%v was taken", last)
+		}
 	}
 }
 

@@ -53,8 +53,9 @@ func DecodePackage(b []byte) (Package, error) {
 	}, nil
 }
 
-// valid refuses packages that no device sends.
-func (p Package) valid(params Params) error {
+// Check refuses packages that no device sends. It looks at neither tag nor
+// iteration.
+func (p Package) Check(params Params) error {
 	sign := func(v int8) bool { return v == 1 || v == -1 }
 	ok := false
 	switch p.Kind {

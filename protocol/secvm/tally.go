@@ -22,8 +22,11 @@ func NewTally(p Params) *Tally {
 
 // Add counts a package. It looks at neither tag nor iteration: which window a
 // package belongs to is for the caller. Refused ones change nothing.
-func (t *Tally) Add(p Package) error {
-	if err := p.valid(t.params); err != nil {
+func (t *Tally) Add(p Package) error { return t.AddTimes(p, 1) }
+
+// AddTimes counts n packages alike.
+func (t *Tally) AddTimes(p Package, n uint64) error {
+	if err := p.Check(t.params); err != nil {
 		return err
 	}
 	class := 0
@@ -32,16 +35,16 @@ func (t *Tally) Add(p Package) error {
 	}
 	switch p.Kind {
 	case Participation:
-		t.Participants[class]++
+		t.Participants[class] += n
 	case Training:
-		[2][]uint64{t.Minus, t.Plus}[class][p.Index]++
+		[2][]uint64{t.Minus, t.Plus}[class][p.Index] += n
 	case Testing:
-		t.Tests[class].Total++
+		t.Tests[class].Total += n
 		if p.Guess == p.Value {
-			t.Tests[class].Correct++
+			t.Tests[class].Correct += n
 		}
 	case Cover:
-		t.Covers++
+		t.Covers += n
 	}
 	return nil
 }

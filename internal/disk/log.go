@@ -1,0 +1,137 @@
+package disk
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// MaxLogRecord bounds a record of a log in bytes.
+const MaxLogRecord = 64 << 20
+
+const logHead = 12 // length, CRC-32C of length, CRC-32C of the record
+
+// Log is a file of records to which records are added. It is not for use by
+// many at a time.
+type Log struct{ f *os.File }
+
+// ErrDamaged is what OpenLog gives where a log holds something else than what
+// was written.
+var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or give up what it counted")
+
+// OpenLog opens a log, or creates it, and shows each of its records to read;
+// they are not to be kept. What a crash left of a record that was being written
+// is cut off: nobody has been told that it is there.
+func OpenLog(path string, read func(record []byte) error) (*Log, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("disk: %w", err)
+	}
+	end, err := readLog(f, read)
+	if err == nil {
+		err = f.Truncate(end)
+	}
+	if err == nil {
+		_, err = f.Seek(end, io.SeekStart)
+	}
+	if err == nil {
+		err = SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("disk: log %s: %w", path, err), f.Close())
+	}
+	return &Log{f}, nil
+}
+
+// readLog returns where the last whole record ends.
+func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	in := bufio.NewReaderSize(f, bufferBytes)
+	for left := info.Size(); left >= logHead; left = info.Size() - end {
+		var head [logHead]byte
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			return end, err
+		}
+		n := int64(binary.LittleEndian.Uint32(head[:]))
+		if sum(head[:4]) != binary.LittleEndian.Uint32(head[4:]) {
+			return end, torn(f, end)
+		}
+		if left < logHead+n {
+			return end, nil
+		}
+		record := make([]byte, n)
+		if _, err := io.ReadFull(in, record); err != nil {
+			return end, err
+		}
+		switch ok := sum(record) == binary.LittleEndian.Uint32(head[8:]); {
+		case !ok && left == logHead+n:
+			return end, nil
+		case !ok:
+			return end, torn(f, end+logHead)
+		}
+		if err := read(record); err != nil {
+			return end, err
+		}
+		end += logHead + n
+	}
+	return end, nil
+}
+
+// torn is nil if there are zeros only from an offset on: after a power cut some
+// file systems leave a file at its new length without what was written.
+func torn(f *os.File, offset int64) error {
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return err
+	}
+	rest := bufio.NewReader(f)
+	for {
+		b, err := rest.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case b != 0:
+			return ErrDamaged
+		}
+	}
+}
+
+func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// Append adds a record and returns when it is on disk. After an error nothing
+// more may be added: what the file holds is known when it is opened again.
+func (l *Log) Append(record []byte) error {
+	if len(record) > MaxLogRecord {
+		return fmt.Errorf("disk: a record of %d bytes; a log takes %d", len(record), MaxLogRecord)
+	}
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, logHead+len(record)), uint32(len(record)))
+	b = binary.LittleEndian.AppendUint32(b, sum(b))
+	b = binary.LittleEndian.AppendUint32(b, sum(record))
+	if _, err := l.f.Write(append(b, record...)); err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	if err := l.f.Sync(); err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	return nil
+}
+
+// Close closes the file.
+func (l *Log) Close() error { return l.f.Close() }
+
+// Remove closes the file and removes it.
+func (l *Log) Remove() error {
+	if err := errors.Join(l.f.Close(), os.Remove(l.f.Name())); err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	return SyncDir(filepath.Dir(l.f.Name()))
+}

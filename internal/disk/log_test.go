@@ -1,0 +1,103 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func openLog(t *testing.T, path string) (*Log, []string) {
+	t.Helper()
+	var records []string
+	l, err := OpenLog(path, func(r []byte) error {
+		records = append(records, string(r))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, records
+}
+
+// Wherever a crash cuts the file, with or without zeros after it, what is read
+// is a beginning of what was written, and can be added to. A flipped bit is an
+// error, unless it may be the end of a write that was cut off.
+func TestLogSurvivesTornEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l, _ := openLog(t, path)
+	want := []string{"one", "", "three"}
+	for _, r := range want {
+		if err := l.Append([]byte(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range whole {
+		goesOn(t, path, whole[:n], want)
+		goesOn(t, path, append(slices.Clone(whole[:n]), make([]byte, 40)...), want)
+		flipped := slices.Clone(whole)
+		flipped[n] ^= 64
+		if n >= len(whole)-len("three") {
+			goesOn(t, path, flipped, want)
+			continue
+		}
+		if err := os.WriteFile(path, flipped, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenLog(path, func([]byte) error { return nil }); n < len(whole)-len("three")-4 && !errors.Is(err, ErrDamaged) {
+			t.Fatalf("byte %d flipped: %v", n, err)
+		}
+	}
+}
+
+// goesOn checks that a file is read as a beginning of want, and can be added to.
+func goesOn(t *testing.T, path string, content []byte, want []string) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, got := openLog(t, path)
+	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+		t.Fatalf("%x: read %q", content, got)
+	}
+	if err := errors.Join(l.Append([]byte("more")), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	l, again := openLog(t, path)
+	if !slices.Equal(again, append(got, "more")) {
+		t.Fatalf("%x: then read %q", content, again)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLogRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l, _ := openLog(t, path)
+	if err := l.Append(make([]byte, MaxLogRecord+1)); err == nil {
+		t.Error("a record that is too large was taken")
+	}
+	if err := l.Append([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	if _, err := OpenLog(path, func([]byte) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if err := l.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,136 @@
+package secvm
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Bounds of a configuration's parts, in bytes.
+const (
+	maxClass    = 1 << 10
+	maxIssuer   = 256
+	maxTokenKey = 1 << 10
+	maxRelayKey = 1 << 10
+	maxParams   = 1 << 10
+)
+
+// Configuration is all that a gateway fixes before the first window. It is
+// signed, the same for all devices, and names every key that they will need:
+// what comes later is weights only, in a [Chain].
+type Configuration struct {
+	Params  Params
+	Classes [2]string // of label -1 and of +1
+	Testers float64   // chance that a device draws role Test
+	// Iterations is the number of steps. One more window, of this number, tests.
+	Iterations int
+	// Window is how long devices send; Grace how long packages are taken that
+	// were sent before its end; Pause how long, at least, new weights are known
+	// before the next window opens.
+	Window, Grace, Pause uint32   // milliseconds
+	Issuer               string   // name, which challenges carry
+	TokenType            uint16   // RFC 9578
+	TokenKeys            [][]byte // the issuer's public key for each iteration, the testing one last
+	Keys                 []byte   // of Oblivious HTTP: a list of one key configuration
+	Signer               ed25519.PublicKey
+}
+
+// check refuses what no gateway publishes.
+func (c *Configuration) check() error {
+	switch {
+	case !(c.Testers >= 0 && c.Testers <= 1):
+		return fmt.Errorf("secvm: a share of %g of the devices tests; use 0 to 1", c.Testers)
+	case c.Iterations < 1 || c.Iterations >= maxChain/2:
+		return fmt.Errorf("secvm: %d iterations; use 1 to %d", c.Iterations, maxChain/2-1)
+	case len(c.TokenKeys) != c.Iterations+1:
+		return fmt.Errorf("secvm: %d keys of tokens for %d windows", len(c.TokenKeys), c.Iterations+1)
+	case c.Window == 0:
+		return errors.New("secvm: windows of no length")
+	case len(c.Signer) != ed25519.PublicKeySize:
+		return errors.New("secvm: the gateway's key of announcements is none of Ed25519")
+	case c.Issuer == "":
+		return errors.New("secvm: the issuer has no name")
+	}
+	return nil
+}
+
+// encode returns what is signed.
+func (c *Configuration) encode() []byte {
+	var w wire.Writer
+	w.Bytes32(c.Params.Encode())
+	w.String(c.Classes[0])
+	w.String(c.Classes[1])
+	w.Float64(c.Testers)
+	w.Uint32(uint32(c.Iterations))
+	for _, d := range []uint32{c.Window, c.Grace, c.Pause} {
+		w.Uint32(d)
+	}
+	w.String(c.Issuer)
+	w.Uint16(c.TokenType)
+	w.Uint32(uint32(len(c.TokenKeys)))
+	for _, k := range c.TokenKeys {
+		w.Bytes32(k)
+	}
+	w.Bytes32(c.Keys)
+	w.Fixed(c.Signer)
+	return w.Bytes()
+}
+
+// messageOf is what is signed: the hash has a prefix of its own.
+func messageOf(encoded []byte) []byte {
+	h := sha256.Sum256(append([]byte("mercer/v1/secvm/configuration\x00"), encoded...))
+	return h[:]
+}
+
+// Hash identifies the configuration. Devices compare it.
+func (c *Configuration) Hash() [sha256.Size]byte { return [sha256.Size]byte(messageOf(c.encode())) }
+
+// Sign checks the configuration and returns its bytes with the signature.
+func (c *Configuration) Sign(sign Signer) ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	b := c.encode()
+	return slices.Concat(b, sign(messageOf(b))), nil
+}
+
+// DecodeConfiguration reads what Sign writes, and checks the signature by the
+// key in it: that the key is the gateway's is for the caller to know.
+func DecodeConfiguration(b []byte) (*Configuration, error) {
+	r := wire.NewReader(b)
+	params := r.Bytes32(maxParams)
+	c := &Configuration{Classes: [2]string{r.String(maxClass), r.String(maxClass)}, Testers: r.Float64(), Iterations: int(r.Uint32())}
+	for _, d := range []*uint32{&c.Window, &c.Grace, &c.Pause} {
+		*d = r.Uint32()
+	}
+	c.Issuer = r.String(maxIssuer)
+	c.TokenType = r.Uint16()
+	c.TokenKeys = make([][]byte, r.Count(maxChain, 4))
+	for i := range c.TokenKeys {
+		c.TokenKeys[i] = r.Bytes32(maxTokenKey)
+	}
+	c.Keys = r.Bytes32(maxRelayKey)
+	c.Signer = make(ed25519.PublicKey, ed25519.PublicKeySize)
+	r.Fixed(c.Signer)
+	signed := len(b) - r.Len()
+	signature := make([]byte, ed25519.SignatureSize)
+	r.Fixed(signature)
+	err := r.Close("secvm: configuration")
+	if err == nil {
+		c.Params, err = DecodeParams(params)
+	}
+	if err == nil {
+		err = c.check()
+	}
+	if err == nil && !ed25519.Verify(c.Signer, messageOf(b[:signed]), signature) {
+		err = errors.New("secvm: the configuration is not signed by the key in it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
