@@ -62,7 +62,7 @@ func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 		}
 		n := int64(binary.LittleEndian.Uint32(head[:]))
 		if sum(head[:4]) != binary.LittleEndian.Uint32(head[4:]) {
-			return end, torn(f, end)
+			return end, torn(f, end+logHead)
 		}
 		if left < logHead+n {
 			return end, nil
@@ -75,7 +75,7 @@ func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 		case !ok && left == logHead+n:
 			return end, nil
 		case !ok:
-			return end, torn(f, end+logHead)
+			return end, torn(f, end+logHead+n)
 		}
 		if err := read(record); err != nil {
 			return end, err
