@@ -5,9 +5,12 @@ import (
 	"crypto/hkdf"
 	"crypto/hpke"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/nats-io/nkeys"
+
+	"github.com/mercer-fl/mercer/internal/prg"
 )
 
 // The labels keep the derived keys apart; changing one changes every identity.
@@ -31,6 +34,7 @@ type secret struct {
 	sign ed25519.PrivateKey
 	kem  hpke.PrivateKey
 	nkey nkeys.KeyPair
+	seed [SeedSize]byte
 }
 
 // FromSeed derives an identity from a seed that the caller keeps secret.
@@ -67,7 +71,7 @@ func derive(seed [SeedSize]byte) (*secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &secret{ed25519.NewKeyFromSeed(sign), kem, nkey}, nil
+	return &secret{ed25519.NewKeyFromSeed(sign), kem, nkey, seed}, nil
 }
 
 func expand(seed [SeedSize]byte, label string) ([]byte, error) {
@@ -91,6 +95,12 @@ func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 // KEMKey opens what was sealed to the identity itself, which is only what
 // comes before a session's own key is known.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
+
+// Derive returns the seed of another key of this process, one for each label
+// and number.
+func (id *Identity) Derive(label string, number uint32) [SeedSize]byte {
+	return prg.Derive(id.secret().seed, "identity/"+label, binary.LittleEndian.AppendUint32(nil, number))
+}
 
 // NKey logs in at the broker.
 func (id *Identity) NKey() nkeys.KeyPair { return id.secret().nkey }

@@ -13,7 +13,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
@@ -37,7 +36,7 @@ type records struct {
 	server   *stage.SecVM
 	classes  [2]string
 	devices  []*secvm.Device
-	random   []*prg.Stream
+	random   []secvm.Random
 	profiles []secvm.Record // whole, as the comparisons see them
 	roles    []secvm.Role
 	sampled  int // records that had more units than packages
@@ -71,6 +70,11 @@ func Devices(ctx context.Context, c DevicesConfig) (*stage.Result, error) {
 	}
 	r.result.Timings["total"] = time.Since(first).Seconds()
 	return r.result, nil
+}
+
+// SeedsOf are the seeds of the device with a row.
+func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
+	return secvm.Seeds{Role: seed(fmt.Sprintf("role/%d", row)), Own: seed(fmt.Sprintf("device/%d", row))}
 }
 
 // Features names the features of a row: the numbers, from 1, of the columns
@@ -158,7 +162,7 @@ func drawRoles(c DevicesConfig) ([]secvm.Role, error) {
 		}
 	default:
 		for i := range roles {
-			roles[i] = secvm.Cast(t.Fraction, prg.New(c.Seed(fmt.Sprintf("role/%d", i)), "simulate/role"))
+			roles[i] = SeedsOf(c.Seed, i).Cast(t.Fraction)
 		}
 	}
 	return roles, nil
@@ -175,7 +179,7 @@ func (r *records) add(s *dataset.Set) {
 			record.Label = -1
 		}
 		r.profiles = append(r.profiles, record)
-		r.random = append(r.random, prg.New(r.Seed(fmt.Sprintf("device/%d", n)), "simulate/device"))
+		r.random = append(r.random, SeedsOf(r.Seed, n).Random())
 		if record.Vector.Units() > p.Room() {
 			record.Vector = record.Vector.Sample(p.Room(), r.random[n])
 			r.sampled++

@@ -1,0 +1,125 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// fate is what became of a package.
+type fate int
+
+const (
+	lost fate = iota
+	acknowledged
+	refused
+)
+
+// window answers one window, unless the device has answered its iteration or
+// comes too late, and fetches the tokens for the next one meanwhile.
+func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weights) error {
+	ends := d.ends(link)
+	if d.answered(link.Iteration) || !time.Now().Before(ends) {
+		return nil
+	}
+	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // has been done, if all went well
+		return err
+	}
+	packages, tokens, err := d.commit(link.Iteration, weights)
+	if err != nil {
+		return err
+	}
+	next := make(chan error, 1)
+	go func() { next <- d.fetchNext(ctx, link) }()
+	r := d.sendAll(ctx, link, packages, tokens)
+	if d.Report != nil {
+		d.Report(r)
+	}
+	if err := <-next; !errors.Is(err, errSpent) {
+		return err
+	}
+	return nil
+}
+
+// commit makes the answer to a window and takes its tokens, once: whatever
+// happens afterwards, the device does not answer again. Without tokens it has no
+// answer.
+func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Package, [][]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	packages, err := d.self.Answer(iteration, weights, d.random)
+	if err != nil {
+		return nil, nil, fmt.Errorf("device: %w", err)
+	}
+	tokens := d.state.take(iteration)
+	return packages[:len(tokens)], tokens, d.saveLocked()
+}
+
+// fetchNext fetches the tokens for the next iteration at a time of the window
+// that tells nothing.
+func (d *Device) fetchNext(ctx context.Context, link secvm.Link) error {
+	if int(link.Iteration) == d.job.Iterations {
+		return nil
+	}
+	begins := time.UnixMilli(link.Opens)
+	if err := d.sleepUntil(ctx, begins.Add(d.draw(d.length()))); err != nil {
+		return err
+	}
+	return d.fetch(ctx, link.Iteration+1)
+}
+
+// sendAll sends every package at a time of its own.
+func (d *Device) sendAll(ctx context.Context, link secvm.Link, packages []secvm.Package, tokens [][]byte) Report {
+	begins := time.UnixMilli(link.Opens)
+	if now := time.Now(); now.After(begins) {
+		begins = now
+	}
+	left := d.ends(link).Sub(begins)
+	times := make([]time.Time, len(packages))
+	for i := range times {
+		times[i] = begins.Add(d.draw(left))
+	}
+	slices.SortFunc(times, time.Time.Compare) // the packages are in random order
+	ctx, cancel := context.WithDeadline(ctx, d.ends(link).Add(d.grace()))
+	defer cancel()
+	fates := make([]fate, len(packages))
+	var sending sync.WaitGroup
+	for i, p := range packages {
+		if d.sleepUntil(ctx, times[i]) != nil {
+			break
+		}
+		sending.Go(func() { fates[i] = d.send(ctx, secvm.Spent{Token: tokens[i], Package: p}) })
+	}
+	sending.Wait()
+	r := Report{Iteration: link.Iteration}
+	for _, f := range fates {
+		*map[fate]*int{lost: &r.Lost, acknowledged: &r.Acknowledged, refused: &r.Refused}[f]++
+	}
+	return r
+}
+
+// send sends a package until somebody says what has become of it.
+func (d *Device) send(ctx context.Context, s secvm.Spent) fate {
+	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: s.Encode()}
+	for {
+		r, err := d.client.Do(ctx, q)
+		if err == nil {
+			switch {
+			case r.Status == http.StatusOK, r.Status == http.StatusAlreadyReported:
+				return acknowledged
+			case r.Status >= 400 && r.Status < 500:
+				return refused
+			}
+		}
+		if d.again(ctx) != nil {
+			return lost
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Store keeps what a device must not forget: what it has drawn, what it has
+// been told, which windows it has answered, and its tokens. It is secret.
+type Store interface {
+	Load() ([]byte, error)   // what was saved last; nil if nothing was
+	Save(state []byte) error // returns when it is safe
+}
+
+// state is what is in the store.
+type state struct {
+	role     secvm.Role
+	vector   secvm.Vector // as sampled
+	follower secvm.Follower
+	answered int64 // last iteration that was answered; -1: none
+	tokens   map[uint32][][]byte
+}
+
+const (
+	stateMagic = "mercer/v1/device"
+	maxEntries = 1 << 20
+	maxTokens  = 1 << 14
+	maxToken   = 1 << 10
+)
+
+// newState draws what is drawn once.
+func newState(c *secvm.Configuration, s *secvm.Seeds, whole secvm.Vector) *state {
+	return &state{
+		role: s.Cast(c.Testers), vector: whole.Sample(c.Params.Room(), s.Random()),
+		follower: secvm.Follower{Key: c.Signer, Configuration: c.Hash()},
+		answered: -1, tokens: map[uint32][][]byte{},
+	}
+}
+
+// take marks an iteration as answered and returns its tokens.
+func (s *state) take(iteration uint32) [][]byte {
+	s.answered = int64(iteration)
+	tokens := s.tokens[iteration]
+	maps.DeleteFunc(s.tokens, func(i uint32, _ [][]byte) bool { return i <= iteration })
+	return tokens
+}
+
+func (s *state) encode() []byte {
+	var w wire.Writer
+	w.String(stateMagic)
+	w.Fixed(s.follower.Configuration[:])
+	w.Fixed(s.follower.Head[:])
+	w.Uint32(uint32(s.follower.Seen))
+	w.Uint64(uint64(s.answered))
+	w.Uint8(uint8(s.role))
+	w.Uint32(uint32(len(s.vector)))
+	for _, e := range s.vector {
+		w.Uint32(uint32(e.Bin))
+		w.Uint32(uint32(e.Count))
+	}
+	w.Uint32(uint32(len(s.tokens)))
+	for _, i := range slices.Sorted(maps.Keys(s.tokens)) {
+		w.Uint32(i)
+		w.Uint32(uint32(len(s.tokens[i])))
+		for _, t := range s.tokens[i] {
+			w.Bytes32(t)
+		}
+	}
+	return w.Bytes()
+}
+
+// decodeState reads what encode writes.
+func decodeState(c *secvm.Configuration, b []byte) (*state, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(64); r.Err() == nil && magic != stateMagic {
+		r.Fail(errors.New("this is no state of a device"))
+	}
+	s := &state{follower: secvm.Follower{Key: c.Signer}, tokens: map[uint32][][]byte{}}
+	r.Fixed(s.follower.Configuration[:])
+	r.Fixed(s.follower.Head[:])
+	s.follower.Seen = int(r.Uint32())
+	s.answered = int64(r.Uint64())
+	s.role = secvm.Role(r.Uint8())
+	s.vector = make(secvm.Vector, r.Count(maxEntries, 8))
+	for i := range s.vector {
+		s.vector[i] = secvm.Entry{Bin: int(r.Uint32()), Count: int(r.Uint32())}
+	}
+	for range r.Count(maxTokens, 8) {
+		i := r.Uint32()
+		tokens := make([][]byte, r.Count(maxTokens, 4))
+		for j := range tokens {
+			tokens[j] = r.Bytes32(maxToken)
+		}
+		s.tokens[i] = tokens
+	}
+	if err := r.Close("device: state"); err != nil {
+		return nil, err
+	}
+	if s.follower.Configuration != c.Hash() {
+		return nil, errors.New("device: the store is of another job; give every job a store of its own")
+	}
+	return s, nil
+}
+
+func (d *Device) save() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.saveLocked()
+}
+
+func (d *Device) saveLocked() error {
+	if err := d.Store.Save(d.state.encode()); err != nil {
+		return fmt.Errorf("device: %w", err)
+	}
+	return nil
+}
+
+func (d *Device) answered(iteration uint32) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state.answered >= int64(iteration)
+}

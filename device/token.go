@@ -1,0 +1,115 @@
+package device
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// fetch fetches the tokens for an iteration, unless the device has them or has
+// spent them.
+func (d *Device) fetch(ctx context.Context, iteration uint32) error {
+	if d.has(iteration) {
+		return nil
+	}
+	c, err := privacypass.NewClient(privacypass.Type(d.job.TokenType), d.job.TokenKeys[iteration])
+	if err != nil {
+		return fmt.Errorf("device: the issuer's key: %w", err)
+	}
+	challenge := token.Challenge(d.job, iteration)
+	q := secvm.TokenRequest{Device: d.Credential.Public().(ed25519.PublicKey), Iteration: iteration}
+	pending := make([]*privacypass.Pending, d.job.Params.Spec().Packages)
+	for i := range pending {
+		blinded, p, err := c.Request(challenge)
+		if err != nil {
+			return fmt.Errorf("device: %w", err)
+		}
+		q.Blinded, pending[i] = append(q.Blinded, blinded), p
+	}
+	answer, err := d.ask(ctx, q.Sign(func(m []byte) []byte { return ed25519.Sign(d.Credential, m) }))
+	if err != nil {
+		return err
+	}
+	return d.keep(iteration, pending, answer)
+}
+
+// errSpent is an issuer that has answered another request of this device, whose
+// tokens have been lost: the device sits the iteration out.
+var errSpent = errors.New("device: the issuer has given this device its tokens for the iteration")
+
+// ask sends a request for tokens until it is answered. The issuer answers the
+// same request as often as it comes.
+func (d *Device) ask(ctx context.Context, request []byte) ([]byte, error) {
+	deadline := time.Now().Add(d.patience())
+	for {
+		answer, status, err := d.post(ctx, request)
+		switch {
+		case status == http.StatusOK && err == nil:
+			return answer, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case status == http.StatusConflict:
+			return nil, errSpent
+		case status >= 400 && status < 500:
+			return nil, fmt.Errorf("device: the issuer gives this device no tokens: %d %s", status, http.StatusText(status))
+		case time.Now().After(deadline):
+			return nil, fmt.Errorf("device: the issuer %s does not answer: status %d, %w", d.Issuer, status, err)
+		}
+		if err := d.again(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// maxAnswer bounds an issuer's answer in bytes.
+const maxAnswer = 8 << 20
+
+func (d *Device) post(ctx context.Context, request []byte) (answer []byte, status int, err error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, d.Issuer, bytes.NewReader(request))
+	if err != nil {
+		return nil, 0, fmt.Errorf("device: issuer: %w", err)
+	}
+	q.Header = http.Header{"Content-Type": {"application/octet-stream"}, "User-Agent": {""}}
+	r, err := d.HTTP.Do(q)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = r.Body.Close() }()
+	answer, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	return answer, r.StatusCode, err
+}
+
+// keep makes tokens of an issuer's answer, and saves them.
+func (d *Device) keep(iteration uint32, pending []*privacypass.Pending, answer []byte) error {
+	if len(answer)%len(pending) != 0 {
+		return fmt.Errorf("device: an answer of %d bytes for %d tokens from the issuer", len(answer), len(pending))
+	}
+	size := len(answer) / len(pending)
+	tokens := make([][]byte, len(pending))
+	for i, p := range pending {
+		t, err := p.Finish(answer[i*size:][:size])
+		if err != nil {
+			return fmt.Errorf("device: %w", err)
+		}
+		tokens[i] = t.Encode()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.tokens[iteration] = tokens
+	return d.saveLocked()
+}
+
+func (d *Device) has(iteration uint32) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state.answered >= int64(iteration) || d.state.tokens[iteration] != nil
+}

@@ -1,0 +1,67 @@
+// Package endpoint serves HTTP on an address until it is told to stop, with
+// limits that keep slow or greedy callers from holding a server up.
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// Limits of every endpoint.
+const (
+	headerTime  = 10 * time.Second
+	readTime    = 30 * time.Second
+	idleTime    = time.Minute
+	headerBytes = 16 << 10
+	stopTime    = 2 * time.Second // for answers under way
+)
+
+// Listen opens a port on host:port.
+func Listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, session.BadInput(fmt.Errorf("this machine cannot listen on %s (%w); choose another address", address, err))
+	}
+	return l, nil
+}
+
+// Serve answers requests until ctx ends.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // names addresses: not for an ordinary log
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		err := s.Shutdown(end)
+		if errors.Is(err, context.DeadlineExceeded) { // callers ask again
+			err = s.Close()
+		}
+		stopped <- err
+	})
+	err := s.Serve(l)
+	if !errors.Is(err, http.ErrServerClosed) {
+		stop()
+		return fmt.Errorf("endpoint: %w", err)
+	}
+	return <-stopped
+}
+
+// Metrics serves what a registry has gathered, for Prometheus.
+func Metrics(r prometheus.Gatherer) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{}))
+	return mux
+}

@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// outcome is what becomes of a package.
+type outcome struct {
+	name   string
+	status int // of the answer, which only the device sees
+}
+
+// The outcomes. A device that has heard Counted or Before is done with the
+// package; on Heard, Crowded or no answer it sends it again.
+var (
+	counted   = outcome{"counted", http.StatusOK}
+	before    = outcome{"duplicate", http.StatusAlreadyReported}
+	heard     = outcome{"waiting", http.StatusAccepted}
+	malformed = outcome{"malformed", http.StatusBadRequest}
+	tokenless = outcome{"tokenless", http.StatusUnauthorized}
+	forged    = outcome{"forged", http.StatusForbidden}
+	other     = outcome{"other iteration", http.StatusConflict}
+	late      = outcome{"late", http.StatusGone}
+	crowded   = outcome{"crowded", http.StatusServiceUnavailable}
+)
+
+func outcomes() []outcome {
+	return []outcome{counted, before, heard, malformed, tokenless, forged, other, late, crowded}
+}
+
+// desk is what checks packages need to know, while one iteration is open.
+type desk struct {
+	iteration uint32
+	verifier  *privacypass.Verifier
+	challenge [sha256.Size]byte
+	counter   *counter
+}
+
+// admit takes the content of a request through all checks, the cheap ones
+// first, and waits until its package is on disk.
+func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
+	s, err := secvm.DecodeSpent(content, g.tokenSize)
+	switch {
+	case errors.Is(err, secvm.ErrTokenless):
+		return tokenless
+	case err != nil:
+		return malformed
+	}
+	d := g.desk.Load()
+	if d == nil {
+		return late
+	}
+	t, refused, ok := g.redeem(s, d)
+	if !ok {
+		return refused
+	}
+	f, again, err := d.counter.count(nonce(t.Nonce[:nonceSize]), s.Package)
+	switch {
+	case errors.Is(err, errOver):
+		return late
+	case err != nil:
+		return malformed
+	}
+	done := counted
+	if again {
+		done = before
+	}
+	return g.await(ctx, f, done)
+}
+
+// redeem checks a token and whether its package is of the open iteration.
+func (g *Gateway) redeem(s secvm.Spent, d *desk) (*privacypass.Token, outcome, bool) {
+	t, err := privacypass.ParseToken(s.Token)
+	if err != nil {
+		return nil, tokenless, false
+	}
+	iteration, known := g.challenges[t.Challenge]
+	switch {
+	case !known:
+		return nil, forged, false
+	case iteration < d.iteration:
+		return nil, late, false
+	case iteration > d.iteration, s.Iteration != d.iteration, s.Tag != g.server.Params().Tag():
+		return nil, other, false
+	case d.verifier.Verify(t, d.challenge) != nil:
+		return nil, forged, false
+	}
+	return t, outcome{}, true
+}
+
+// await waits until a package is on disk. Where few packages come that takes
+// until the end of the window; the device is told to come back.
+func (g *Gateway) await(ctx context.Context, f *flush, done outcome) outcome {
+	if f == nil {
+		return done
+	}
+	hold := time.NewTimer(g.Hold)
+	defer hold.Stop()
+	select {
+	case <-f.done:
+		if f.err != nil {
+			return crowded
+		}
+		return done
+	case <-hold.C:
+	case <-ctx.Done():
+	}
+	return heard
+}

@@ -1,0 +1,188 @@
+package gateway
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Config says what to learn, and when.
+type Config struct {
+	Home     string // a folder
+	Identity *identity.Identity
+	Job      *job.Job
+	// Window is how long devices send, Grace how much longer packages are taken,
+	// Pause how long before a window its weights are known, and Lead that of the
+	// first, for which devices fetch their first tokens. Whole milliseconds.
+	Window, Grace, Pause, Lead time.Duration
+	// Least is how many packages a record has, but for the last of a window.
+	Least int
+	// Hold is how long a device waits for an answer before it is told to send
+	// again.
+	Hold   time.Duration
+	Tokens issuer.Public
+	// Verifiers are for tokens that have no public verification, one for each
+	// iteration; nil for blind RSA.
+	Verifiers []*privacypass.Verifier
+	Logger    *slog.Logger
+}
+
+// Gateway is a job's server.
+type Gateway struct {
+	Config
+	configuration *secvm.Configuration
+	published     []byte // configuration, signed
+	challenges    map[[sha256.Size]byte]uint32
+	tokenSize     int
+	server        *stage.SecVM
+	chain         secvm.Chain
+	tests         [2]secvm.Outcome // of the last closed iteration
+	windows       int              // closed ones
+	key           *ohttp.Key
+
+	desk         atomic.Pointer[desk]   // nil when all is over
+	announcement atomic.Pointer[[]byte] // what devices are told now
+	metrics      *metrics
+}
+
+// Open opens a gateway's home, writes the configuration, and gets ready to go on
+// where it was.
+func Open(c Config) (*Gateway, error) {
+	g := &Gateway{Config: c, tokenSize: c.Tokens.Type.Size(), metrics: newMetrics()}
+	if err := g.check(); err != nil {
+		return nil, session.BadInput(err)
+	}
+	var err error
+	if g.server, err = stage.NewSecVM(c.Job, [2]string(c.Job.Protocol.Classes)); err != nil {
+		return nil, session.BadInput(err)
+	}
+	seed := c.Identity.Derive("ohttp", 0)
+	if g.key, err = ohttp.NewKey(1, seed[:]); err != nil {
+		return nil, err
+	}
+	if err := g.configure(); err != nil {
+		return nil, err
+	}
+	if err := g.load(); err != nil {
+		return nil, err
+	}
+	return g, g.open()
+}
+
+// check refuses jobs that devices could not take part in.
+func (g *Gateway) check() error {
+	j := g.Job
+	switch {
+	case j.Protocol.Name != job.SecVM || len(j.Protocol.Classes) != 2:
+		return errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
+	case j.Protocol.Mode != job.Hardened:
+		return errors.New("a gateway runs mode hardened only; mode paper can be simulated")
+	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
+		return errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}")
+	case g.Least < 1:
+		return fmt.Errorf("records of %d packages; use 1 or more", g.Least)
+	}
+	return nil
+}
+
+// configure makes the configuration, and compares it with what has been
+// published.
+func (g *Gateway) configure() (err error) {
+	g.configuration = &secvm.Configuration{
+		Params: g.server.Params(), Classes: [2]string(g.Job.Protocol.Classes), Testers: g.Job.Data.Test.Fraction, Iterations: g.Job.Learner.Iterations,
+		Window: milliseconds(g.Window), Grace: milliseconds(g.Grace), Pause: milliseconds(g.Pause),
+		Issuer: g.Tokens.Name, TokenType: uint16(g.Tokens.Type), TokenKeys: g.Tokens.Keys,
+		Keys: ohttp.EncodeKeys(g.key.Config()), Signer: g.Identity.Public().Sign,
+	}
+	if g.published, err = g.configuration.Sign(g.sign); err != nil {
+		return session.BadInput(err)
+	}
+	g.challenges = make(map[[sha256.Size]byte]uint32)
+	for i := range g.configuration.TokenKeys {
+		g.challenges[token.Challenge(g.configuration, uint32(i)).Digest()] = uint32(i)
+	}
+	path := g.path("configuration")
+	before, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return disk.Replace(path, g.published)
+	case err != nil:
+		return fmt.Errorf("gateway: %w", err)
+	case string(before) != string(g.published):
+		return session.BadInput(fmt.Errorf("devices have been told another job, other windows or other keys of tokens: see %s; use what they know, or another --home", path))
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) uint32 { return uint32(d.Milliseconds()) }
+
+func (g *Gateway) sign(message []byte) []byte { return ed25519.Sign(g.Identity.SigningKey(), message) }
+
+func (g *Gateway) path(name string) string { return filepath.Join(g.Home, name) }
+
+// records is where the records of an iteration are.
+func (g *Gateway) records(iteration uint32) string {
+	return g.path("packages-" + strconv.FormatUint(uint64(iteration), 10))
+}
+
+// open opens the desk for the iteration that is to be counted, if one has been
+// announced.
+func (g *Gateway) open() error {
+	if g.server.Done() || g.chain == nil {
+		return nil
+	}
+	iteration, weights := g.server.Published()
+	v, err := g.verifier(int(iteration))
+	if err != nil {
+		return err
+	}
+	c, err := openCounter(g.server.Params(), g.records(iteration), g.Least)
+	if err != nil {
+		return err
+	}
+	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode(g.configuration)
+	g.announcement.Store(&a)
+	g.desk.Store(&desk{iteration: iteration, verifier: v, challenge: token.Challenge(g.configuration, iteration).Digest(), counter: c})
+	g.metrics.iteration.Set(float64(iteration))
+	return nil
+}
+
+func (g *Gateway) verifier(iteration int) (*privacypass.Verifier, error) {
+	if g.Verifiers != nil {
+		return g.Verifiers[iteration], nil
+	}
+	return privacypass.NewRSAVerifier(g.Tokens.Keys[iteration])
+}
+
+// Collect adds the gateway's metrics to a registry.
+func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.collect(r) }
+
+// Handler answers what comes from the relay.
+func (g *Gateway) Handler() http.Handler {
+	return &ohttp.Gateway{
+		Keys: []*ohttp.Key{g.key}, Serve: g.serve, Pad: pad,
+		Limit: secvm.RequestSize + ohttp.Overhead,
+	}
+}

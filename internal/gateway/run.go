@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Result is how a job ended.
+type Result struct {
+	Model      string            `json:"model"` // path
+	SHA256     string            `json:"model_sha256"`
+	Iterations int               `json:"iterations"`
+	Windows    int               `json:"windows"`
+	Classes    []stage.ClassTest `json:"classes"`
+}
+
+// Run holds windows until the model is trained and tested.
+func (g *Gateway) Run(ctx context.Context) (*Result, error) {
+	if g.chain == nil {
+		if err := g.announceWindow(g.Lead); err != nil {
+			return nil, err
+		}
+		if err := g.open(); err != nil {
+			return nil, err
+		}
+	}
+	for !g.server.Done() {
+		if err := g.hold(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return g.finish()
+}
+
+// hold holds one window, and closes it. Records are written when they have
+// enough packages; when the window ends; in the middle of the time of grace, for
+// devices that have been told to come back; and at its end.
+func (g *Gateway) hold(ctx context.Context) error {
+	d := g.desk.Load()
+	ends := time.UnixMilli(g.chain[len(g.chain)-1].Opens).Add(g.Window)
+	for _, at := range []time.Time{ends, ends.Add(g.Grace / 2), ends.Add(g.Grace)} {
+		if err := g.wait(ctx, d, at); err != nil {
+			return err
+		}
+		if err := g.record(d, false); err != nil {
+			return err
+		}
+	}
+	return g.close(d)
+}
+
+// wait waits, and writes records meanwhile.
+func (g *Gateway) wait(ctx context.Context, d *desk, until time.Time) error {
+	over := time.NewTimer(time.Until(until))
+	defer over.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-over.C:
+			return nil
+		case <-d.counter.due:
+			if err := g.record(d, false); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (g *Gateway) record(d *desk, last bool) error {
+	n, err := d.counter.record(last)
+	if n > 0 {
+		g.metrics.records.Inc()
+		g.metrics.counted.Add(float64(n))
+	}
+	return err
+}
+
+// close adds the window up, and announces the next one.
+func (g *Gateway) close(d *desk) error {
+	if err := g.record(d, true); err != nil {
+		return err
+	}
+	t := d.counter.tally
+	over, err := g.server.Close(t)
+	if err != nil {
+		return err
+	}
+	g.windows++
+	g.metrics.participants.Set(float64(t.Count()))
+	g.metrics.windows.WithLabelValues(map[bool]string{true: "enough", false: "too few"}[over]).Inc()
+	g.Logger.Info("window over", "iteration", d.iteration, "participants", t.Count(), "enough", over, "records", d.counter.records)
+	if !over {
+		return g.again(d)
+	}
+	g.tests = t.Tests
+	return g.proceed(d)
+}
+
+// again announces another window of the same iteration. Its packages are added
+// to those that have come, and tokens that have been spent stay so.
+func (g *Gateway) again(d *desk) error {
+	if err := g.announceWindow(g.Pause); err != nil {
+		return err
+	}
+	_, weights := g.server.Published()
+	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode(g.configuration)
+	d.counter.reopen()
+	g.announcement.Store(&a)
+	return nil
+}
+
+// proceed goes on with the next iteration, and forgets the tokens of this one.
+func (g *Gateway) proceed(d *desk) error {
+	g.desk.Store(nil)
+	next := g.save
+	if !g.server.Done() {
+		next = func() error { return g.announceWindow(g.Pause) }
+	}
+	if err := next(); err != nil {
+		return err
+	}
+	if err := d.counter.log.Remove(); err != nil {
+		return err
+	}
+	return g.open()
+}
+
+// finish leaves the model.
+func (g *Gateway) finish() (*Result, error) {
+	model := g.server.Model().Encode()
+	if err := disk.Replace(g.path("model"), model); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(model)
+	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: g.Job.Learner.Iterations, Windows: g.windows}
+	for i, t := range g.tests {
+		r.Classes = append(r.Classes, stage.ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
+	}
+	return r, nil
+}
+
+// Close closes what is on disk.
+func (g *Gateway) Close() error {
+	if d := g.desk.Load(); d != nil {
+		return d.counter.log.Close()
+	}
+	return nil
+}

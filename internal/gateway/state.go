@@ -1,0 +1,97 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+const (
+	stateMagic  = "mercer/v1/gateway"
+	maxSnapshot = 1 << 30
+)
+
+// save replaces the state. Whatever has been learnt from an iteration is in it
+// before the iteration's records go.
+func (g *Gateway) save() error {
+	var w wire.Writer
+	w.String(stateMagic)
+	w.Bytes32(g.chain.Encode())
+	w.Bytes32(g.server.Snapshot())
+	w.Uint32(uint32(g.windows))
+	for _, t := range g.tests {
+		w.Uint64(t.Total)
+		w.Uint64(t.Correct)
+	}
+	return disk.Replace(g.path("state"), w.Bytes())
+}
+
+// load reads the state, if there is one. Records of iterations that are over,
+// which a crash has left, are removed.
+func (g *Gateway) load() error {
+	b, err := os.ReadFile(g.path("state"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("gateway: %w", err)
+	}
+	if err := g.decodeState(b); err != nil {
+		return err
+	}
+	iteration, _ := g.server.Published()
+	files, err := filepath.Glob(g.path("packages-*"))
+	if err != nil {
+		return fmt.Errorf("gateway: %w", err)
+	}
+	for _, f := range files {
+		if f != g.records(iteration) || g.server.Done() {
+			if err := os.Remove(f); err != nil {
+				return fmt.Errorf("gateway: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (g *Gateway) decodeState(b []byte) error {
+	r := wire.NewReader(b)
+	if magic := r.String(64); r.Err() == nil && magic != stateMagic {
+		r.Fail(fmt.Errorf("a file of %q", magic))
+	}
+	chain, snapshot := r.Bytes32(maxSnapshot), r.Bytes32(maxSnapshot)
+	g.windows = int(r.Uint32())
+	for i := range g.tests {
+		g.tests[i] = secvm.Outcome{Total: r.Uint64(), Correct: r.Uint64()}
+	}
+	err := r.Close("gateway: " + g.path("state"))
+	if err == nil {
+		g.chain, err = secvm.DecodeChain(chain)
+	}
+	if err == nil && len(g.chain) == 0 {
+		err = errors.New("gateway: a state without a window")
+	}
+	if err != nil {
+		return err
+	}
+	return g.server.Restore(snapshot)
+}
+
+// announceWindow adds a window to the history, and saves it before anybody
+// learns of it.
+func (g *Gateway) announceWindow(ahead time.Duration) error {
+	iteration, weights := g.server.Published()
+	opens := time.Now().Add(ahead).UnixMilli()
+	if n := len(g.chain); n > 0 { // whatever the clock does
+		opens = max(opens, g.chain[n-1].Opens+1)
+	}
+	g.chain = g.chain.Extend(g.configuration.Hash(), iteration, opens, weights, g.sign)
+	return g.save()
+}

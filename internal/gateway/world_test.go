@@ -1,0 +1,269 @@
+package gateway_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/device"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/relay"
+	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+const jobText = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: small}
+spec:
+  data:
+    source: words.svm
+    label: label
+    partition: {by: devices}
+    test: {fraction: 0.25}
+  protocol: {name: secvm, classes: ["-1", "+1"], bins: 16, packages: 5, cohort: 10}
+  kernel: {name: linear}
+  learner: {name: linear-svm, lambda: 0.1, iterations: 1}
+  compare: []
+`
+
+const seed = 7
+
+// world is issuer, relay, gateway and devices in this process.
+type world struct {
+	t       *testing.T
+	job     *job.Job
+	home    string
+	rows    *dataset.Set
+	config  gateway.Config
+	gateway *gateway.Gateway
+	issuer  *issuer.Issuer
+	// Handlers that a test may put something before.
+	atGateway, atRelay, atIssuer http.Handler
+	relayURL, issuerURL          string
+}
+
+func words(rows int) *dataset.Set {
+	r := rand.New(rand.NewPCG(1, 2))
+	start, cols, values, labels := []int{0}, []int32{}, []float64{}, []string{}
+	for range rows {
+		label := []string{"-1", "+1"}[r.IntN(2)]
+		for c := range int32(12) {
+			chance := .2
+			if c == 7 && label == "+1" || c == 3 && label == "-1" {
+				chance = .9
+			}
+			if r.Float64() < chance {
+				cols, values = append(cols, c), append(values, 1)
+			}
+		}
+		start, labels = append(start, len(cols)), append(labels, label)
+	}
+	x, err := dataset.NewCSR(12, start, cols, values)
+	if err != nil {
+		panic(err)
+	}
+	return &dataset.Set{Name: "words", X: x, Labels: labels}
+}
+
+func parse(t testing.TB, text string) *job.Job {
+	t.Helper()
+	j, err := job.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func newIdentity(t testing.TB, name string) *identity.Identity {
+	t.Helper()
+	id, err := identity.FromSeed(daemon.InsecureSeeds(seed)(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func credential(row int) ed25519.PrivateKey {
+	s := prg.Derive(daemon.InsecureSeeds(seed)("credential"), fmt.Sprint(row))
+	return ed25519.NewKeyFromSeed(s[:])
+}
+
+// newWorld furnishes issuer, gateway and relay. Windows are short.
+func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
+	t.Helper()
+	w := &world{t: t, job: parse(t, jobText), home: t.TempDir(), rows: words(devices)}
+	var keys []ed25519.PublicKey
+	for i := range devices {
+		keys = append(keys, credential(i).Public().(ed25519.PublicKey))
+	}
+	issuing := issuer.Config{
+		Name: "issuer.example", Home: w.folder("issuer"), Identity: newIdentity(t, "issuer"), Type: kind,
+		Iterations: w.job.Learner.Iterations + 1, Quota: w.job.Protocol.Packages, Devices: keys, Logger: slog.New(slog.DiscardHandler),
+	}
+	var err error
+	if w.issuer, err = issuer.Open(issuing); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { check(t, w.issuer.Close()) })
+	w.config = gateway.Config{
+		Home: w.folder("gateway"), Identity: newIdentity(t, "gateway"), Job: w.job,
+		Window: time.Second, Grace: 1500 * time.Millisecond, Pause: 300 * time.Millisecond, Lead: 500 * time.Millisecond,
+		Least: 8, Hold: 200 * time.Millisecond, Tokens: w.issuer.Public(), Logger: slog.New(slog.DiscardHandler),
+	}
+	if kind == privacypass.VOPRF {
+		w.config.Verifiers, err = w.issuer.Verifiers()
+		check(t, err)
+	}
+	if change != nil {
+		change(&w.config)
+	}
+	w.open()
+	t.Cleanup(func() { check(t, w.gateway.Close()) })
+	w.connect()
+	return w
+}
+
+func (w *world) folder(name string) string {
+	dir := filepath.Join(w.home, name)
+	check(w.t, os.MkdirAll(dir, 0o700))
+	return dir
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	var err error
+	if w.gateway, err = gateway.Open(w.config); err != nil {
+		w.t.Fatal(err)
+	}
+	w.atGateway = w.gateway.Handler()
+}
+
+// connect opens ports.
+func (w *world) connect() {
+	atGateway := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atGateway.ServeHTTP(r, q) }))
+	var err error
+	w.atRelay, err = relay.New(relay.Config{Gateway: atGateway.URL, Batch: 4, Wait: 20 * time.Millisecond, Timeout: 10 * time.Second})
+	check(w.t, err)
+	w.atIssuer = w.issuer
+	atRelay := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atRelay.ServeHTTP(r, q) }))
+	atIssuer := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atIssuer.ServeHTTP(r, q) }))
+	w.t.Cleanup(atIssuer.Close)
+	w.t.Cleanup(atGateway.Close)
+	w.t.Cleanup(atRelay.Close)
+	w.relayURL, w.issuerURL = atRelay.URL, atIssuer.URL
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// memory is a device's store.
+type memory struct{ state []byte }
+
+func (m *memory) Load() ([]byte, error) { return m.state, nil }
+func (m *memory) Save(b []byte) error   { m.state = b; return nil }
+
+// device makes the device of a row.
+func (w *world) device(row int, change func(*device.Config)) *device.Device {
+	w.t.Helper()
+	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
+	check(w.t, err)
+	limits := secvm.DefaultLimits()
+	limits.Cohort = 10
+	seeds := simulate.SeedsOf(daemon.InsecureSeeds(seed), row)
+	c := device.Config{
+		Configuration: signed, Relay: w.relayURL, Issuer: w.issuerURL, Credential: credential(row),
+		Store: &memory{}, Limits: limits, Early: w.job.Learner.Iterations + 1, Seeds: &seeds,
+	}
+	if change != nil {
+		change(&c)
+	}
+	d, err := device.New(c, simulate.Features(w.rows.X, row), w.rows.Labels[row])
+	check(w.t, err)
+	return d
+}
+
+// tally adds reports up.
+type tally struct {
+	mu sync.Mutex
+	device.Report
+}
+
+func (s *tally) add(r device.Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Acknowledged, s.Refused, s.Lost = s.Acknowledged+r.Acknowledged, s.Refused+r.Refused, s.Lost+r.Lost
+}
+
+// run has all devices fetch their tokens, and then holds all windows.
+func (w *world) run(meanwhile func(context.Context)) (*gateway.Result, *tally) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	said := &tally{}
+	devices := make([]*device.Device, w.rows.X.Rows())
+	var preparing, running sync.WaitGroup
+	errs := make([]error, len(devices))
+	for i := range devices {
+		devices[i] = w.device(i, func(c *device.Config) { c.Report = said.add })
+		preparing.Go(func() { errs[i] = devices[i].Prepare(ctx) })
+	}
+	preparing.Wait()
+	check(w.t, errors.Join(errs...))
+	for i, d := range devices {
+		running.Go(func() { errs[i] = d.Run(ctx) })
+	}
+	if meanwhile != nil {
+		running.Go(func() { meanwhile(ctx) })
+	}
+	r, err := w.gateway.Run(ctx)
+	check(w.t, err)
+	running.Wait()
+	check(w.t, errors.Join(errs...))
+	return r, said
+}
+
+// simulated is the model that the simulation ends in.
+func (w *world) simulated() string {
+	w.t.Helper()
+	r, err := simulate.Devices(context.Background(), simulate.DevicesConfig{Job: w.job, Rows: w.rows, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed)})
+	check(w.t, err)
+	return r.Models[0].SHA256
+}
+
+// metric reads counters of the gateway by outcome.
+func (w *world) metric(outcome string) string {
+	w.t.Helper()
+	return metricOf(w.t, w.gateway, `mercer_gateway_requests_total{outcome="`+outcome+`"}`)
+}
+
+func lineWith(text, prefix string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, prefix) {
+			return strings.TrimSpace(strings.TrimPrefix(line, prefix))
+		}
+	}
+	return ""
+}

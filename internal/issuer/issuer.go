@@ -1,0 +1,194 @@
+// Package issuer gives every device of a crowd its tokens: exactly as many for
+// each iteration, whatever it has to say. It knows the devices and sees nothing
+// of the tokens; the gateway sees the tokens and knows no device.
+//
+// An issuer has a key for each iteration. The blinded request hides for what a
+// token is, so that the key is what binds it: tokens of one iteration are worth
+// nothing in another, and cannot be saved up.
+//
+// What a device has had is on disk before it is answered. The same request may
+// come again, and is answered alike; another one is refused.
+package issuer
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Config says for whom tokens are.
+type Config struct {
+	Name       string // that challenges carry
+	Home       string // folder of the keys and of what has been given out
+	Identity   *identity.Identity
+	Type       privacypass.Type
+	Iterations int // that have tokens, the testing one among them
+	Quota      int // tokens of each device for each iteration
+	Devices    []ed25519.PublicKey
+	Logger     *slog.Logger
+}
+
+// Issuer is an HTTP handler of requests for tokens.
+type Issuer struct {
+	Config
+	keys    []privacypass.Issuer
+	quota   *quota
+	known   map[[ed25519.PublicKeySize]byte]bool
+	size    int           // bytes of one blinded request
+	turns   chan struct{} // signing is for as many at a time as there are cores
+	answers *prometheus.CounterVec
+}
+
+// Sizes of blinded requests: RFC 9578, sections 5.1 and 6.1.
+const (
+	requestVOPRF = 3 + 49
+	requestRSA   = 3 + 256
+)
+
+// Open opens an issuer's home, and draws its keys the first time.
+func Open(c Config) (*Issuer, error) {
+	if c.Iterations < 1 || c.Iterations > maxKeys || c.Quota < 1 {
+		return nil, fmt.Errorf("issuer: %d tokens for each of %d iterations", c.Quota, c.Iterations)
+	}
+	i := &Issuer{Config: c, known: map[[ed25519.PublicKeySize]byte]bool{}, turns: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	for _, d := range c.Devices {
+		i.known[[ed25519.PublicKeySize]byte(d)] = true
+	}
+	i.answers = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mercer_issuer_requests_total", Help: "Requests for the tokens of one device and iteration, by what became of them.",
+	}, []string{"outcome"})
+	var err error
+	switch c.Type {
+	case privacypass.BlindRSA:
+		i.size = requestRSA
+		i.keys, err = rsaKeys(filepath.Join(c.Home, "keys"), c.Iterations)
+	case privacypass.VOPRF:
+		i.size = requestVOPRF
+		i.keys, err = voprfKeys(c.Identity, c.Iterations)
+	default:
+		err = fmt.Errorf("issuer: %v is not known here", c.Type)
+	}
+	if err != nil {
+		return nil, err
+	}
+	i.quota, err = openQuota(filepath.Join(c.Home, "quota"))
+	return i, err
+}
+
+// Collect adds the issuer's metrics to a registry.
+func (i *Issuer) Collect(r prometheus.Registerer) error { return r.Register(i.answers) }
+
+// Public returns what the gateway needs.
+func (i *Issuer) Public() Public {
+	p := Public{Name: i.Name, Type: i.Type}
+	for _, k := range i.keys {
+		p.Keys = append(p.Keys, k.PublicKey())
+	}
+	return p
+}
+
+// Verifiers returns what verifies the tokens of a [privacypass.VOPRF] issuer,
+// which nobody else can.
+func (i *Issuer) Verifiers() ([]*privacypass.Verifier, error) {
+	list := make([]*privacypass.Verifier, len(i.keys))
+	for n, k := range i.keys {
+		v, ok := k.(*privacypass.VOPRFIssuer)
+		if !ok {
+			return nil, fmt.Errorf("issuer: tokens of %v are verified by their public key", i.Type)
+		}
+		list[n] = v.Verifier()
+	}
+	return list, nil
+}
+
+// Close closes what is on disk.
+func (i *Issuer) Close() error { return i.quota.Close() }
+
+// ServeHTTP answers a post of a signed [secvm.TokenRequest] with as many
+// answers.
+func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	outcome, status := "given", http.StatusOK
+	answer, err := i.serve(w, r)
+	switch {
+	case errors.Is(err, errSpent):
+		outcome, status = "over quota", http.StatusConflict
+	case errors.Is(err, errStranger), errors.Is(err, secvm.ErrSignature):
+		outcome, status = "stranger", http.StatusForbidden
+	case errors.Is(err, errFailed):
+		outcome, status = "failed", http.StatusServiceUnavailable
+		i.Logger.Error("cannot give tokens", "error", err)
+	case err != nil:
+		outcome, status = "malformed", http.StatusBadRequest
+	}
+	i.answers.WithLabelValues(outcome).Inc()
+	if status != http.StatusOK {
+		http.Error(w, http.StatusText(status), status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(answer) // a device that has left asks again
+}
+
+var (
+	errStranger = errors.New("issuer: the device is not in the roster")
+	errFailed   = errors.New("issuer: the quota cannot be written")
+)
+
+func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.Method != http.MethodPost {
+		return nil, errors.New("issuer: post a request for tokens")
+	}
+	const head = 1 << 10 // of the request, and its signature
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(i.Quota*i.size+head)))
+	if err != nil {
+		return nil, fmt.Errorf("issuer: %w", err)
+	}
+	q, err := secvm.DecodeTokenRequest(body, i.Quota, i.size)
+	switch {
+	case err != nil:
+		return nil, err
+	case !i.known[[ed25519.PublicKeySize]byte(q.Device)]:
+		return nil, errStranger
+	case int(q.Iteration) >= len(i.keys):
+		return nil, fmt.Errorf("issuer: tokens for iteration %d of %d", q.Iteration, len(i.keys))
+	}
+	return i.Give(q)
+}
+
+// Give answers a request whose signature has been checked.
+func (i *Issuer) Give(q secvm.TokenRequest) ([]byte, error) {
+	all := sha256.New()
+	for _, b := range q.Blinded {
+		all.Write(b)
+	}
+	err := i.quota.claim(claim{[ed25519.PublicKeySize]byte(q.Device), q.Iteration}, [sha256.Size]byte(all.Sum(nil)))
+	switch {
+	case errors.Is(err, errSpent):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errFailed, err)
+	}
+	i.turns <- struct{}{}
+	defer func() { <-i.turns }()
+	var answer []byte
+	for _, b := range q.Blinded {
+		one, err := i.keys[q.Iteration].Issue(b)
+		if err != nil {
+			return nil, err
+		}
+		answer = append(answer, one...)
+	}
+	return answer, nil
+}

@@ -1,0 +1,109 @@
+package issuer
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// errSpent is a second request, for other tokens.
+var errSpent = errors.New("issuer: the device has had its tokens for this iteration")
+
+// claim is what a device may have once.
+type claim struct {
+	device    [ed25519.PublicKeySize]byte
+	iteration uint32
+}
+
+// quota remembers, on disk, which request each claim was answered for: the same
+// request may be answered again, another one may not.
+type quota struct {
+	mu    sync.Mutex
+	spent map[claim]*answered
+	next  *batch // of claims that wait for the disk
+
+	disk sync.Mutex // held while a batch is written
+	log  *disk.Log
+}
+
+type answered struct {
+	request [sha256.Size]byte
+	batch   *batch
+}
+
+// batch is a record that many claims share.
+type batch struct {
+	record  wire.Writer
+	written bool
+	err     error
+}
+
+const claimSize = ed25519.PublicKeySize + 4 + sha256.Size
+
+func openQuota(path string) (*quota, error) {
+	q := &quota{spent: map[claim]*answered{}, next: &batch{}}
+	known := &batch{written: true}
+	var err error
+	q.log, err = disk.OpenLog(path, func(record []byte) error {
+		r := wire.NewReader(record)
+		for r.Err() == nil && r.Len() > 0 {
+			var c claim
+			a := &answered{batch: known}
+			r.Fixed(c.device[:])
+			c.iteration = r.Uint32()
+			r.Fixed(a.request[:])
+			q.spent[c] = a
+		}
+		return r.Close("issuer: a record of the quota")
+	})
+	return q, err
+}
+
+// claim returns nil once it is on disk that the claim is answered for this
+// request.
+func (q *quota) claim(c claim, request [sha256.Size]byte) error {
+	q.mu.Lock()
+	a, known := q.spent[c]
+	if !known {
+		a = &answered{request, q.next}
+		q.spent[c] = a
+		a.batch.record.Fixed(c.device[:])
+		a.batch.record.Uint32(c.iteration)
+		a.batch.record.Fixed(request[:])
+	}
+	q.mu.Unlock()
+	if a.request != request {
+		return errSpent
+	}
+	return q.write(a.batch)
+}
+
+// write returns when a batch is on disk. Whoever comes first writes for all.
+func (q *quota) write(b *batch) error {
+	q.disk.Lock()
+	defer q.disk.Unlock()
+	if b.written {
+		return b.err
+	}
+	q.mu.Lock()
+	q.next = &batch{}
+	q.mu.Unlock()
+	b.written, b.err = true, q.log.Append(b.record.Bytes())
+	if b.err != nil { // what the disk holds is not known until it is read again
+		q.mu.Lock()
+		q.next.written, q.next.err = true, b.err
+		q.mu.Unlock()
+	}
+	b.record = wire.Writer{}
+	return b.err
+}
+
+func (q *quota) Close() error {
+	q.disk.Lock()
+	defer q.disk.Unlock()
+	return q.log.Close()
+}

@@ -1,0 +1,14 @@
+package secvm
+
+import "github.com/mercer-fl/mercer/internal/prg"
+
+// Seeds are a device's secrets of one model. From equal seeds a simulated device
+// and a real one draw the same role and the same sample.
+type Seeds struct{ Role, Own [32]byte }
+
+// Cast draws the device's role.
+func (s Seeds) Cast(testers float64) Role { return Cast(testers, prg.New(s.Role, "secvm/role")) }
+
+// Random returns the device's other random numbers. It begins anew with every
+// call.
+func (s Seeds) Random() Random { return prg.New(s.Own, "secvm/device") }

@@ -1,0 +1,76 @@
+package secvm_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+func TestTokenRequest(t *testing.T) {
+	key, sign := signer()
+	q := secvm.TokenRequest{Device: key, Iteration: 3, Blinded: [][]byte{{1, 2}, {3, 4}, {5, 6}}}
+	b := q.Sign(sign)
+	got, err := secvm.DecodeTokenRequest(b, 3, 2)
+	if err != nil || !cmp.Equal(q, got) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if _, err := secvm.DecodeTokenRequest(b, 2, 2); err == nil {
+		t.Error("a request for three tokens was taken where devices ask for two")
+	}
+	for i := range b {
+		other := bytes.Clone(b)
+		other[i] ^= 1
+		if _, err := secvm.DecodeTokenRequest(other, 3, 2); !errors.Is(err, secvm.ErrSignature) {
+			t.Fatalf("byte %d is not under the signature: %v", i, err)
+		}
+	}
+}
+
+// An announcement has one size however long the history is.
+func TestAnnouncement(t *testing.T) {
+	c := published(t)
+	size := 0
+	for links := 1; links < 12; links++ {
+		a := secvm.Announcement{Chain: chain(c.Params, links), Weights: secvm.EncodeWeights(weightsAt(c.Params, links))}
+		b := a.Encode(c)
+		if size == 0 {
+			size = len(b)
+		}
+		got, err := secvm.DecodeAnnouncement(c.Params, b)
+		if err != nil || !cmp.Equal(a, got) || len(b) != size {
+			t.Fatalf("%d links: %d bytes, where the first had %d; %v", links, len(b), size, err)
+		}
+		b[len(b)-1] = 1
+		if _, err := secvm.DecodeAnnouncement(c.Params, b); err == nil {
+			t.Error("padding was not looked at")
+		}
+	}
+}
+
+func TestSpent(t *testing.T) {
+	s := secvm.Spent{Token: []byte{7, 8, 9}, Package: secvm.Package{Tag: 1, Kind: secvm.Cover}}
+	got, err := secvm.DecodeSpent(s.Encode(), 3)
+	if err != nil || !cmp.Equal(s, got) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := secvm.DecodeSpent(s.Package.Encode(), 3); !errors.Is(err, secvm.ErrTokenless) {
+		t.Errorf("%v", err)
+	}
+	if _, err := secvm.DecodeSpent(s.Encode(), 4); err == nil || errors.Is(err, secvm.ErrTokenless) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzDecodeAnnouncement(f *testing.F) {
+	c := published(f)
+	f.Add(secvm.Announcement{Chain: chain(c.Params, 2), Weights: secvm.EncodeWeights(weightsAt(c.Params, 1))}.Encode(c))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if a, err := secvm.DecodeAnnouncement(c.Params, b); err == nil && !bytes.HasPrefix(a.Encode(c), b[:len(bytes.TrimRight(b, "\x00"))]) {
+			t.Error("an announcement has two encodings")
+		}
+	})
+}
