@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/fleet"
+	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// deviceFlags are the flags of mercer device.
+type deviceFlags struct {
+	home, configuration, rows, label, proxy string
+	fleet                                   fleet.Config
+	seed                                    insecureSeed
+}
+
+func (a *app) device() *cobra.Command {
+	f := deviceFlags{fleet: fleet.Config{Limits: secvm.DefaultLimits()}}
+	cmd := &cobra.Command{
+		Use:   "device",
+		Short: "Take part in training for a server that does not learn whose data it is",
+		Long: `Take part in a job of protocol secvm with one record, or, for tests and
+demonstrations, with a device for each of several rows of a table, each with a
+credential, tokens and secrets of its own. A feature of a row is a column that is
+not zero. The command ends when the last window is over.
+
+The configuration is the gateway's; get it from where others get it. Everything
+that is asked of the gateway goes through the relay, and with --proxy everything
+goes through a SOCKS5 proxy such as Tor's.`,
+		Example: "  mercer device credentials --home me --count 1\n  mercer device --home me --configuration configuration --relay https://relay.example/ --issuer https://issuer.example/ --rows me.csv --label label",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			return a.serveDevices(ctx, f)
+		}),
+	}
+	a.homeFlag(cmd, &f.home)
+	flags := cmd.Flags()
+	flags.StringVar(&f.configuration, "configuration", "", "file of the gateway's configuration")
+	flags.StringVar(&f.fleet.Relay, "relay", "", "address of the relay")
+	flags.StringVar(&f.fleet.Issuer, "issuer", "", "address of the issuer")
+	flags.StringVar(&f.rows, "rows", "", "table with a row for each device")
+	flags.StringVar(&f.label, "label", "", "column of the labels")
+	flags.IntVar(&f.fleet.First, "first", 0, "first row that is a device of this process, from 0")
+	flags.IntVar(&f.fleet.Count, "count", 1, "number of rows that are devices of this process")
+	flags.StringVar(&f.proxy, "proxy", "", "SOCKS5 proxy, such as socks5h://127.0.0.1:9050")
+	flags.IntVar(&f.fleet.Early, "early", 1, "iterations whose tokens are fetched before the first window")
+	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models of more bins: many bins tell people apart")
+	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer participants")
+	f.seed.flag(cmd)
+	cmd.AddCommand(a.deviceCredentials())
+	return daemonCommand(cmd)
+}
+
+// deviceRequestTime bounds one request of a device.
+const deviceRequestTime = 30 * time.Second
+
+func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err error) {
+	c := f.fleet
+	if c.Configuration, err = os.ReadFile(f.configuration); err != nil {
+		return nil, usage("the gateway's configuration cannot be read: %w", err)
+	}
+	if c.HTTP, err = ohttp.Dial(f.proxy, deviceRequestTime); err != nil {
+		return nil, usage("%w", err)
+	}
+	if c.Rows, err = a.library().Load(f.rows, source.Columns{Label: f.label}); err != nil {
+		return nil, err
+	}
+	id, lock, err := daemon.Home(f.home).Own(f.seed.orNil())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	c.Home, c.Identity, c.Seed, c.Logger = f.home, id, f.seed.orNil(), a.log
+	done, err := fleet.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return tookPart{done}, nil
+}
+
+// tookPart is what devices have done.
+type tookPart struct{ *fleet.Result }
+
+// Print says it.
+func (t tookPart) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s answered %s: %d packages acknowledged, %d refused, %d lost",
+		countOf(t.Devices, "device"), countOf(t.Answers, "time"), t.Acknowledged, t.Refused, t.Lost)
+	return p.err
+}
+
+func (a *app) deviceCredentials() *cobra.Command {
+	var home string
+	var first, count int
+	cmd := &cobra.Command{
+		Use:     "credentials",
+		Short:   "Print the public keys by which an issuer knows devices",
+		Example: "  mercer device credentials --home me >> devices.txt",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (r Result, err error) {
+			id, lock, err := daemon.Home(home).Own(nil)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, lock.Close()) }()
+			var list credentials
+			for i := range max(0, count) {
+				key := fleet.Credential(id, first+i).Public().(ed25519.PublicKey)
+				list.Devices = append(list.Devices, hex.EncodeToString(key))
+			}
+			return list, nil
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().IntVar(&first, "first", 0, "row of the first device, from 0")
+	cmd.Flags().IntVar(&count, "count", 1, "number of devices")
+	return cmd
+}
+
+// credentials are lines of an issuer's roster.
+type credentials struct {
+	Devices []string `json:"devices"`
+}
+
+// Print writes the lines.
+func (c credentials) Print(w io.Writer) error {
+	p := &printer{w: w}
+	for _, d := range c.Devices {
+		p.linef("%s", d)
+	}
+	return p.err
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/issuer"
+)
+
+// gatewayFlags are the flags of mercer gateway.
+type gatewayFlags struct {
+	home, job, tokens, roster string
+	doors                     daemon.Doors
+	configure                 bool
+	config                    gateway.Config // times and numbers
+	seed                      insecureSeed
+}
+
+func (a *app) gateway() *cobra.Command {
+	var f gatewayFlags
+	cmd := &cobra.Command{
+		Use:   "gateway",
+		Short: "Run the server of a crowd: publish weights, count anonymous packages",
+		Long: `Run a job of protocol secvm as its server: publish signed weights for all devices
+alike, count the packages that come through a relay, each with a token of the
+issuer, and take a step when a window is over. The gateway ends when the model is
+trained and tested, and leaves it in its home.
+
+Devices need a copy of HOME/configuration, from where all of them get it.
+--configure only writes that file. Its job, windows and tokens cannot change
+afterwards. --tokens is the file "public" of an issuer's home; a gateway without
+it is its own issuer, for the devices in --roster, at the path ` + daemon.TokensPath + `.
+
+The gateway can be killed and started again at any time. It speaks HTTP; put it
+behind a server that speaks HTTPS.`,
+		Example: "  mercer gateway --home g --job job.yaml --tokens issuer/public --configure\n  mercer gateway --home g --job job.yaml --tokens issuer/public --listen :8080 --window 10m",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			return a.serveGateway(ctx, f)
+		}),
+	}
+	a.homeFlag(cmd, &f.home)
+	flags := cmd.Flags()
+	flags.StringVar(&f.job, "job", "", "job file, of protocol secvm")
+	flags.StringVar(&f.tokens, "tokens", "", "the issuer's public keys: the file public in its home")
+	flags.StringVar(&f.roster, "roster", "", "devices, for a gateway that is its own issuer")
+	flags.BoolVar(&f.configure, "configure", false, "write the configuration for devices, and end")
+	flags.DurationVar(&f.config.Window, "window", 10*time.Minute, "how long devices send")
+	flags.DurationVar(&f.config.Grace, "grace", 20*time.Second, "how much longer packages are taken")
+	flags.DurationVar(&f.config.Pause, "pause", time.Minute, "how long before a window its weights are known")
+	flags.DurationVar(&f.config.Lead, "lead", 10*time.Minute, "the same of the first window")
+	flags.IntVar(&f.config.Least, "least", 256, "packages in a record on disk, but for the last ones of a window")
+	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for a record before it is told to send again")
+	doorFlags(cmd, &f.doors, "127.0.0.1:8080")
+	f.seed.flag(cmd)
+	return daemonCommand(cmd)
+}
+
+func doorFlags(cmd *cobra.Command, d *daemon.Doors, listen string) {
+	cmd.Flags().StringVar(&d.Listen, "listen", listen, "address, host:port")
+	cmd.Flags().StringVar(&d.Metrics, "metrics", "", "address of the metrics for Prometheus, host:port; default none")
+}
+
+func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err error) {
+	j, err := readJob(f.job)
+	if err != nil {
+		return nil, err
+	}
+	h := daemon.Home(f.home)
+	id, lock, err := h.Own(f.seed.orNil())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	c := f.config
+	c.Home, c.Identity, c.Job, c.Logger = f.home, id, j, a.log
+	own, err := a.tokensOf(f, &c, id)
+	if err != nil {
+		return nil, err
+	}
+	if f.configure {
+		return configured{f.home}, daemon.Configure(c)
+	}
+	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.ready(f.home))
+	if err != nil {
+		return nil, err
+	}
+	return trained{done}, nil
+}
+
+// tokensOf finds the issuer: another one, or the gateway itself.
+func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity) (*issuer.Config, error) {
+	switch {
+	case f.tokens != "" && f.roster != "":
+		return nil, usage("--tokens says that there is an issuer, and --roster that the gateway is its own; leave one out")
+	case f.tokens == "" && f.roster == "":
+		return nil, usage("who gives tokens? --tokens names an issuer's keys, --roster the devices of a gateway that is its own issuer")
+	case f.roster != "" && f.configure:
+		return nil, usage("a gateway that is its own issuer writes its configuration when it starts; leave --configure out")
+	case f.roster != "":
+		devices, err := daemon.ReadRoster(f.roster)
+		if err != nil {
+			return nil, err
+		}
+		return &issuer.Config{
+			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: c.Job.Protocol.Packages, Devices: devices, Logger: a.log,
+		}, nil
+	}
+	b, err := os.ReadFile(f.tokens)
+	if err != nil {
+		return nil, usage("the issuer's keys cannot be read: %w", err)
+	}
+	if c.Tokens, err = issuer.DecodePublic(b); err != nil {
+		return nil, usage("%s: %w", f.tokens, err)
+	}
+	return nil, nil
+}
+
+// ready are options of a daemon that says when it serves.
+func (a *app) ready(home string) daemon.Options {
+	return daemon.Options{Logger: a.log, Ready: func(addr string) { a.log.Info("ready", "home", home, "address", addr) }}
+}
+
+// configured is a gateway that has written its configuration.
+type configured struct {
+	Home string `json:"home"`
+}
+
+// Print says where.
+func (c configured) Print(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "devices need a copy of %s/configuration\n", c.Home)
+	return err
+}
+
+// trained is a job that is over.
+type trained struct{ *gateway.Result }
+
+// Print says what became of it.
+func (t trained) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s and %s", countOf(t.Iterations, "step"), countOf(t.Windows, "window"))
+	for _, c := range t.Classes {
+		p.linef("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
+	}
+	p.linef("model: %s\nmodel_sha256: %s", t.Model, t.SHA256)
+	return p.err
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/relay"
+	"github.com/mercer-fl/mercer/privacypass"
+)
+
+func (a *app) issuer() *cobra.Command {
+	var home, jobFile, roster, label string
+	var doors daemon.Doors
+	cmd := &cobra.Command{
+		Use:   "issuer",
+		Short: "Give the devices of a crowd their tokens",
+		Long: `Give every device in the roster as many tokens for each iteration of a job as it
+sends packages, blindly: the issuer knows the device and cannot recognise its
+tokens. It should be run by somebody else than the gateway.
+
+The first start draws a key for each iteration and leaves their public halves
+in HOME/public, which the gateway needs. The roster has a line for each device,
+as mercer device credentials prints it.`,
+		Example: "  mercer issuer --home issuer --job job.yaml --roster devices.txt --listen :8081",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
+			j, err := readJob(jobFile)
+			if err != nil {
+				return nil, err
+			}
+			devices, err := daemon.ReadRoster(roster)
+			if err != nil {
+				return nil, err
+			}
+			id, lock, err := daemon.Home(home).Own(nil)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, lock.Close()) }()
+			return served{home}, daemon.RunIssuer(ctx, issuer.Config{
+				Name: label, Home: home, Identity: id, Type: privacypass.BlindRSA, Iterations: j.Learner.Iterations + 1,
+				Quota: j.Protocol.Packages, Devices: devices, Logger: a.log,
+			}, doors, a.ready(home))
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&jobFile, "job", "", "job file, of protocol secvm")
+	cmd.Flags().StringVar(&roster, "roster", "", "file of the devices' public keys")
+	cmd.Flags().StringVar(&label, "name", "issuer", "name of the issuer, in every token")
+	doorFlags(cmd, &doors, "127.0.0.1:8081")
+	return daemonCommand(cmd)
+}
+
+func (a *app) relay() *cobra.Command {
+	var c relay.Config
+	var doors daemon.Doors
+	cmd := &cobra.Command{
+		Use:   "relay",
+		Short: "Pass what devices send on to a gateway, and not who sent it",
+		Long: `Pass sealed requests of devices on to one gateway (Oblivious HTTP, RFC 9458). The
+relay sees who sends and when, and nothing of what is sent; with --batch requests
+leave together in random order. It keeps nothing, and should be run by somebody
+else than the gateway: both together know everything.`,
+		Example: "  mercer relay --gateway https://gateway.example/ --listen :8082 --batch 32",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			return served{}, daemon.RunRelay(ctx, c, doors, a.ready(""))
+		}),
+	}
+	cmd.Flags().StringVar(&c.Gateway, "gateway", "", "address of the gateway")
+	cmd.Flags().IntVar(&c.Batch, "batch", 8, "requests that leave together")
+	cmd.Flags().DurationVar(&c.Wait, "wait", time.Second, "longest time that a request waits for others")
+	cmd.Flags().DurationVar(&c.Timeout, "timeout", 20*time.Second, "longest time that the gateway may take")
+	doorFlags(cmd, &doors, "127.0.0.1:8082")
+	return daemonCommand(cmd)
+}

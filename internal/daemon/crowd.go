@@ -1,0 +1,210 @@
+package daemon
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/endpoint"
+	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/relay"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/privacypass"
+)
+
+// Doors are the addresses of a process of a crowd, host:port.
+type Doors struct {
+	Listen  string
+	Metrics string // "": none
+}
+
+// TokensPath is where a gateway that is its own issuer gives tokens.
+const TokensPath = "/tokens"
+
+// PublicPath is where an issuer leaves its name and public keys, for the gateway.
+func (h Home) PublicPath() string { return h.path("public") }
+
+// Own opens the identity of a home that is in no federation, and draws it the
+// first time. It keeps a second process out of the home until the file is
+// closed.
+func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, error) {
+	if err := os.MkdirAll(string(h), 0o700); err != nil {
+		return nil, nil, session.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
+	}
+	id, err := identity.Load(h.IdentityPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		if seed == nil {
+			seed = coordinator.RandomSeed
+		}
+		id, err = identity.Create(h.IdentityPath(), seed("identity/"+string(h)))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := disk.Lock(h.IdentityPath())
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, nil, session.BadInput(fmt.Errorf("another process runs in %s; stop that one first", h))
+	}
+	return id, lock, err
+}
+
+// ReadRoster reads the devices of an issuer: a public key on each line, in
+// hexadecimal digits.
+func ReadRoster(path string) ([]ed25519.PublicKey, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, session.BadInput(fmt.Errorf("daemon: %w", err))
+	}
+	var keys []ed25519.PublicKey
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, err := hex.DecodeString(line)
+		if err != nil || len(key) != ed25519.PublicKeySize {
+			return nil, session.BadInput(fmt.Errorf("%s:%d: %q is no device's key; write what mercer device credentials prints", path, n, line))
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// RunIssuer gives tokens until ctx ends.
+func RunIssuer(ctx context.Context, c issuer.Config, d Doors, o Options) (err error) {
+	i, err := issuer.Open(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	if err := disk.Replace(Home(c.Home).PublicPath(), i.Public().Encode()); err != nil {
+		return err
+	}
+	return d.serve(ctx, o, i, i, nil)
+}
+
+// RunRelay passes requests on until ctx ends.
+func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) error {
+	r, err := relay.New(c)
+	if err != nil {
+		return err
+	}
+	return d.serve(ctx, o, r, r, nil)
+}
+
+// RunGateway holds windows until the model is trained, or ctx ends. A gateway
+// that is its own issuer is given what to issue to; its tokens are of VOPRF.
+func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
+	var handler http.Handler
+	var parts collectors
+	if own != nil {
+		own.Type = privacypass.VOPRF
+		i, err := issuer.Open(*own)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, i.Close()) }()
+		c.Tokens = i.Public()
+		if c.Verifiers, err = i.Verifiers(); err != nil {
+			return nil, err
+		}
+		handler, parts = i, append(parts, i)
+	}
+	g, err := gateway.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	mux := http.NewServeMux()
+	mux.Handle("/", g.Handler())
+	if handler != nil {
+		mux.Handle("POST "+TokensPath, handler)
+	}
+	err = d.serve(ctx, o, mux, append(parts, g), func(ctx context.Context) (err error) {
+		r, err = g.Run(ctx)
+		return err
+	})
+	return r, err
+}
+
+// Configure opens a gateway's home and leaves the configuration there.
+func Configure(c gateway.Config) error {
+	g, err := gateway.Open(c)
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// collector is a part with metrics.
+type collector interface {
+	Collect(prometheus.Registerer) error
+}
+
+type collectors []collector
+
+// Collect implements [collector].
+func (list collectors) Collect(r prometheus.Registerer) error {
+	var errs error
+	for _, c := range list {
+		errs = errors.Join(errs, c.Collect(r))
+	}
+	return errs
+}
+
+// serve opens the doors until ctx ends, or until run does if it is given.
+func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
+	registry := prometheus.NewRegistry()
+	if err := metrics.Collect(registry); err != nil {
+		return fmt.Errorf("daemon: %w", err)
+	}
+	doors := []struct {
+		address string
+		handler http.Handler
+	}{{d.Listen, h}, {d.Metrics, endpoint.Metrics(registry)}}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var serving sync.WaitGroup
+	errs := make([]error, len(doors)+1)
+	var first net.Addr
+	for i, door := range doors {
+		if door.address == "" {
+			continue
+		}
+		l, err := endpoint.Listen(door.address)
+		if err != nil {
+			stop()
+			serving.Wait()
+			return err
+		}
+		if first == nil {
+			first = l.Addr()
+		}
+		serving.Go(func() {
+			defer stop()
+			errs[i] = endpoint.Serve(ctx, l, door.handler, o.Logger)
+		})
+	}
+	o.Ready(first.String())
+	if run != nil {
+		errs[len(doors)] = run(ctx)
+		stop()
+	}
+	serving.Wait()
+	return errors.Join(errs...)
+}
