@@ -54,8 +54,8 @@ func (c *Config) seed(name string) [32]byte {
 // Federation is a running demonstration.
 type Federation struct {
 	Config
-	processes map[string]*process
-	client    *control.Client
+	processes
+	client *control.Client
 }
 
 // Found creates the homes, gives each party its share, and writes the roster.
@@ -67,7 +67,7 @@ func Found(c Config) (*Federation, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Federation{Config: c, processes: make(map[string]*process)}
+	f := &Federation{Config: c, processes: newProcesses(c.Program, c.Dir)}
 	members := &roster.Roster{Federation: "demo"}
 	boss, err := f.Home(Coordinator).Create(&daemon.Config{Name: Coordinator, Listen: address}, roster.Coordinator, c.seed(Coordinator))
 	if err != nil {
@@ -177,7 +177,7 @@ func (f *Federation) answering(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-f.processes[Coordinator].ended:
+		case <-f.running[Coordinator].ended:
 			return f.endedEarly(ctx, Coordinator)
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -22,42 +22,71 @@ type process struct {
 	err   error         // how it ended
 }
 
-// StartProcess starts the daemon of one member. Its log is appended to
-// DIR/NAME.log.
-func (f *Federation) StartProcess(name string) error {
-	log, err := os.OpenFile(f.logPath(name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+// processes are the running programs of a demonstration. Each has a log,
+// DIR/NAME.log, and what it prints in DIR/NAME.out.
+type processes struct {
+	program []string // how to run mercer; the arguments follow
+	dir     string
+	running map[string]*process
+}
+
+func newProcesses(program []string, dir string) processes {
+	return processes{program, dir, make(map[string]*process)}
+}
+
+// start starts a process.
+func (f *processes) start(name string, arguments ...string) error {
+	log, err := f.open(name + ".log")
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
-	verb := "party"
-	if name == Coordinator {
-		verb = "coordinator"
+	out, err := f.open(name + ".out")
+	if err != nil {
+		return errors.Join(err, log.Close())
 	}
-	arguments := append(f.Program[1:len(f.Program):len(f.Program)], verb, "--home", string(f.Home(name)))
-	if f.InsecureSeed != nil {
-		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
-	}
-	p := &process{cmd: exec.Command(f.Program[0], arguments...), ended: make(chan struct{})}
-	p.cmd.Stderr = log
+	p := &process{cmd: exec.Command(f.program[0], append(f.program[1:len(f.program):len(f.program)], arguments...)...), ended: make(chan struct{})}
+	p.cmd.Stderr, p.cmd.Stdout = log, out
 	// Ctrl-C on a terminal reaches whole groups of processes; these stop when
 	// they are told to.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
-		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close())
+		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
 	}
 	go func() {
 		defer close(p.ended)
-		p.err = errors.Join(p.cmd.Wait(), log.Close())
+		p.err = errors.Join(p.cmd.Wait(), log.Close(), out.Close())
 	}()
-	f.processes[name] = p
+	f.running[name] = p
 	return nil
+}
+
+// open opens a file that a process adds to.
+func (f *processes) open(name string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	return file, nil
+}
+
+// StartProcess starts the daemon of one member.
+func (f *Federation) StartProcess(name string) error {
+	verb := "party"
+	if name == Coordinator {
+		verb = "coordinator"
+	}
+	arguments := []string{verb, "--home", string(f.Home(name))}
+	if f.InsecureSeed != nil {
+		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
+	}
+	return f.start(name, arguments...)
 }
 
 // Watch returns a context that also ends when a process ends by itself; its
 // cause then says which one. The returned function stops the watch.
-func (f *Federation) Watch(ctx context.Context) (context.Context, func()) {
+func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	for name, p := range f.processes {
+	for name, p := range f.running {
 		go func() {
 			select {
 			case <-p.ended:
@@ -75,13 +104,13 @@ const grace = 100 * time.Millisecond
 
 // endedEarly says how a process ended that should have run on, unless it was
 // interrupted together with this one.
-func (f *Federation) endedEarly(ctx context.Context, name string) error {
+func (f *processes) endedEarly(ctx context.Context, name string) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(grace):
 	}
-	how := f.processes[name].err
+	how := f.running[name].err
 	if how == nil {
 		how = errors.New("without an error")
 	}
@@ -89,8 +118,8 @@ func (f *Federation) endedEarly(ctx context.Context, name string) error {
 }
 
 // Kill ends one process as a power cut would, and waits until it is gone.
-func (f *Federation) Kill(name string) error {
-	p := f.processes[name]
+func (f *processes) Kill(name string) error {
+	p := f.running[name]
 	err := p.cmd.Process.Kill()
 	<-p.ended
 	if errors.Is(err, os.ErrProcessDone) {
@@ -102,19 +131,24 @@ func (f *Federation) Kill(name string) error {
 // stopTime is how long a process may take to stop by itself.
 const stopTime = 5 * time.Second
 
-// Stop stops all processes: politely, then not.
+// Stop stops all processes.
 func (f *Federation) Stop() error {
 	if f.client != nil {
 		f.client.Close()
 	}
+	return f.processes.Stop()
+}
+
+// Stop stops all processes: politely, then not.
+func (f *processes) Stop() error {
 	var errs error
-	for _, p := range f.processes {
+	for _, p := range f.running {
 		if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			errs = errors.Join(errs, err)
 		}
 	}
 	deadline := time.After(stopTime)
-	for name, p := range f.processes {
+	for name, p := range f.running {
 		select {
 		case <-p.ended:
 		case <-deadline:
@@ -125,7 +159,7 @@ func (f *Federation) Stop() error {
 	return errs
 }
 
-func (f *Federation) logPath(name string) string { return filepath.Join(f.Dir, name+".log") }
+func (f *processes) logPath(name string) string { return filepath.Join(f.dir, name+".log") }
 
 // Logs returns what all processes have logged, for a failed test.
 func (f *Federation) Logs() string {
@@ -138,7 +172,7 @@ func (f *Federation) Logs() string {
 }
 
 // lastWords returns the end of a process's log, for an error message.
-func (f *Federation) lastWords(name string) string {
+func (f *processes) lastWords(name string) string {
 	file, err := os.Open(f.logPath(name))
 	if err != nil {
 		return err.Error()

@@ -60,6 +60,8 @@ type Gateway struct {
 	chain         secvm.Chain
 	tests         [2]secvm.Outcome // of the last closed iteration
 	windows       int              // closed ones
+	participants  int              // of the first iteration
+	rare          int              // see [stage.Rare], of the first iteration
 	key           *ohttp.Key
 
 	desk         atomic.Pointer[desk]   // nil when all is over

@@ -13,11 +13,12 @@ import (
 
 // Result is how a job ended.
 type Result struct {
-	Model      string            `json:"model"` // path
-	SHA256     string            `json:"model_sha256"`
-	Iterations int               `json:"iterations"`
-	Windows    int               `json:"windows"`
-	Classes    []stage.ClassTest `json:"classes"`
+	Model      string              `json:"model"` // path
+	SHA256     string              `json:"model_sha256"`
+	Iterations int                 `json:"iterations"`
+	Windows    int                 `json:"windows"`
+	Classes    []stage.ClassTest   `json:"classes"`
+	Leakage    map[string][]string `json:"leakage"`
 }
 
 // Run holds windows until the model is trained and tested.
@@ -100,6 +101,9 @@ func (g *Gateway) close(d *desk) error {
 		return g.again(d)
 	}
 	g.tests = t.Tests
+	if d.iteration == 0 {
+		g.participants, g.rare = t.Count(), stage.Rare(t)
+	}
 	return g.proceed(d)
 }
 
@@ -140,6 +144,7 @@ func (g *Gateway) finish() (*Result, error) {
 	}
 	sum := sha256.Sum256(model)
 	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: g.Job.Learner.Iterations, Windows: g.windows}
+	r.Leakage = stage.SecVMLeakage(stage.SecVMFacts{Params: g.server.Params(), Network: true, Participants: g.participants, Rare: g.rare})
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, stage.ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}

@@ -25,7 +25,9 @@ func (g *Gateway) save() error {
 	w.String(stateMagic)
 	w.Bytes32(g.chain.Encode())
 	w.Bytes32(g.server.Snapshot())
-	w.Uint32(uint32(g.windows))
+	for _, n := range []*int{&g.windows, &g.participants, &g.rare} {
+		w.Uint32(uint32(*n))
+	}
 	for _, t := range g.tests {
 		w.Uint64(t.Total)
 		w.Uint64(t.Correct)
@@ -67,7 +69,9 @@ func (g *Gateway) decodeState(b []byte) error {
 		r.Fail(fmt.Errorf("a file of %q", magic))
 	}
 	chain, snapshot := r.Bytes32(maxSnapshot), r.Bytes32(maxSnapshot)
-	g.windows = int(r.Uint32())
+	for _, n := range []*int{&g.windows, &g.participants, &g.rare} {
+		*n = int(r.Uint32())
+	}
 	for i := range g.tests {
 		g.tests[i] = secvm.Outcome{Total: r.Uint64(), Correct: r.Uint64()}
 	}

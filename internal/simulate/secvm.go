@@ -285,16 +285,8 @@ func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([
 // leak notes what the first window, in which every device sends its record,
 // tells of single ones.
 func (r *records) leak(t *secvm.Tally) {
-	rare := 0
-	for _, side := range [][]uint64{t.Minus, t.Plus} {
-		for _, n := range side {
-			if n == 1 {
-				rare++
-			}
-		}
-	}
 	r.result.Leakage = stage.SecVMLeakage(stage.SecVMFacts{
-		Params: r.server.Params(), Published: r.Job.Protocol.Mode == job.Paper, Participants: t.Count(), Rare: rare,
+		Params: r.server.Params(), Published: r.Job.Protocol.Mode == job.Paper, Participants: t.Count(), Rare: stage.Rare(t),
 	})
 }
 

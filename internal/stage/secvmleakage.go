@@ -15,6 +15,20 @@ type SecVMFacts struct {
 	Rare         int // bins and signs that a single package of the first window was for
 }
 
+// Rare is the number of bins and signs that a window's counts have a single
+// package for.
+func Rare(t *secvm.Tally) int {
+	rare := 0
+	for _, side := range [][]uint64{t.Minus, t.Plus} {
+		for _, n := range side {
+			if n == 1 {
+				rare++
+			}
+		}
+	}
+	return rare
+}
+
 // SecVMLeakage says in plain words what each role learns, computed for this job.
 func SecVMLeakage(f SecVMFacts) map[string][]string {
 	spec := f.Params.Spec()

@@ -1,0 +1,329 @@
+package demo
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fleet"
+	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// The processes of a crowd, beside those of its devices.
+const (
+	Issuer  = "issuer"
+	Relay   = "relay"
+	Gateway = "gateway"
+)
+
+// CrowdConfig says what crowd to run.
+type CrowdConfig struct {
+	Program   []string // how to run mercer
+	Job       *job.Job // of protocol secvm
+	Rows      *dataset.Set
+	Processes int // of devices, which share the rows
+	Dir       string
+	// Of the gateway; see there.
+	Window, Grace, Pause, Lead time.Duration
+	Least                      int
+	Batch                      int // of the relay
+	Early                      int // iterations whose tokens devices fetch before the first window
+	InsecureSeed               *uint64
+}
+
+// Crowd is issuer, relay, gateway and devices as processes on this machine.
+type Crowd struct {
+	CrowdConfig
+	processes
+	address map[string]string // host:port
+}
+
+// CrowdResult is how all of it went.
+type CrowdResult struct {
+	Gateway gateway.Result
+	Devices fleet.Result // of all processes
+}
+
+// ink is from where on a pixel of the digits, 0 to 16, is a feature.
+const ink = 8
+
+// OddDigits are the first rows of the bundled digits as people of a crowd have
+// them: their features are the dark pixels, their labels odd and even.
+func OddDigits(digits *dataset.Set, rows int) (*dataset.Set, error) {
+	x := linalg.New[float64](rows, digits.X.Cols())
+	labels := make([]string, rows)
+	for i := range rows {
+		digits.X.Each(i, func(col int, value float64) {
+			if value >= ink {
+				x.Row(i)[col] = 1
+			}
+		})
+		digit, err := strconv.Atoi(digits.Labels[i])
+		if err != nil {
+			return nil, fmt.Errorf("demo: %w", err)
+		}
+		labels[i] = []string{"even", "odd"}[digit%2]
+	}
+	return &dataset.Set{Name: "digits, pixels from 8 on", X: dataset.NewDense(x), Columns: digits.Columns, Labels: labels}, nil
+}
+
+// FoundCrowd makes homes, credentials and a table.
+func FoundCrowd(c CrowdConfig) (*Crowd, error) {
+	if err := tryProcesses(); err != nil {
+		return nil, err
+	}
+	f := &Crowd{CrowdConfig: c, processes: newProcesses(c.Program, c.Dir), address: map[string]string{}}
+	for _, name := range []string{Issuer, Relay, Gateway, relayMetrics, gatewayMetrics} {
+		address, err := freeAddress()
+		if err != nil {
+			return nil, err
+		}
+		f.address[name] = address
+	}
+	if err := disk.Replace(f.path("job.yaml"), c.Job.Encode()); err != nil {
+		return nil, err
+	}
+	if err := writeTable(f.path("rows.csv"), c.Rows); err != nil {
+		return nil, err
+	}
+	return f, f.enrol()
+}
+
+const (
+	relayMetrics   = "relay-metrics"
+	gatewayMetrics = "gateway-metrics"
+)
+
+// path is that of something in the crowd's folder.
+func (f *Crowd) path(name ...string) string {
+	return filepath.Join(append([]string{f.Dir}, name...)...)
+}
+
+// share is which rows are devices of a process.
+func (f *Crowd) share(process int) (first, count int) {
+	rows := f.Rows.X.Rows()
+	first = process * rows / f.Processes
+	return first, (process+1)*rows/f.Processes - first
+}
+
+func deviceProcess(i int) string { return fmt.Sprintf("devices%d", i) }
+
+// enrol gives every device its credential, and writes the roster.
+func (f *Crowd) enrol() (err error) {
+	var roster strings.Builder
+	for i := range f.Processes {
+		id, lock, err := daemon.Home(f.path(deviceProcess(i))).Own(nil)
+		if err != nil {
+			return err
+		}
+		first, count := f.share(i)
+		for row := first; row < first+count; row++ {
+			key := fleet.Credential(id, row).Public().(ed25519.PublicKey)
+			roster.WriteString(hex.EncodeToString(key) + "\n")
+		}
+		if err := lock.Close(); err != nil {
+			return err
+		}
+	}
+	return disk.Replace(f.path("roster"), []byte(roster.String()))
+}
+
+// Start starts issuer, relay and devices, waits until all devices have their
+// first tokens, and then starts the gateway.
+func (f *Crowd) Start(ctx context.Context) error {
+	if err := f.StartProcess(Issuer); err != nil {
+		return err
+	}
+	if err := f.await(ctx, Issuer, func() bool { return f.listens(Issuer) }); err != nil {
+		return err
+	}
+	if err := f.start("configure", append(f.gatewayArguments(), "--configure")...); err != nil {
+		return err
+	}
+	<-f.running["configure"].ended
+	if err := f.running["configure"].err; err != nil {
+		return fmt.Errorf("demo: %w: %s", err, f.lastWords("configure"))
+	}
+	delete(f.running, "configure")
+	names := []string{Relay}
+	for i := range f.Processes {
+		names = append(names, deviceProcess(i))
+	}
+	for _, name := range names {
+		if err := f.StartProcess(name); err != nil {
+			return err
+		}
+	}
+	for _, name := range names[1:] {
+		if err := f.await(ctx, name, func() bool { return f.hasLogged(name, "have their first tokens") }); err != nil {
+			return err
+		}
+	}
+	return f.StartProcess(Gateway)
+}
+
+// StartProcess starts one process, or starts it again.
+func (f *Crowd) StartProcess(name string) error {
+	switch name {
+	case Issuer:
+		return f.start(name, "issuer", "--home", f.path(Issuer), "--job", f.path("job.yaml"), "--roster", f.path("roster"), "--listen", f.address[Issuer])
+	case Relay:
+		return f.start(name, "relay", "--gateway", f.url(Gateway), "--listen", f.address[Relay], "--metrics", f.address[relayMetrics],
+			"--batch", strconv.Itoa(f.Batch), "--wait", "100ms")
+	case Gateway:
+		return f.start(name, append(f.gatewayArguments(), "--listen", f.address[Gateway], "--metrics", f.address[gatewayMetrics], "--json")...)
+	}
+	first, count := f.share(f.deviceNumber(name))
+	arguments := []string{"device", "--home", f.path(name), "--configuration", f.path(Gateway, "configuration"),
+		"--relay", f.url(Relay), "--issuer", f.url(Issuer), "--rows", f.path("rows.csv"), "--label", "label",
+		"--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--early", strconv.Itoa(f.Early),
+		"--min-cohort", strconv.Itoa(f.Job.Protocol.Cohort), "--json"}
+	if f.InsecureSeed != nil {
+		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
+	}
+	return f.start(name, arguments...)
+}
+
+func (f *Crowd) deviceNumber(name string) int {
+	for i := range f.Processes {
+		if deviceProcess(i) == name {
+			return i
+		}
+	}
+	panic("demo: no process is called " + name)
+}
+
+func (f *Crowd) gatewayArguments() []string {
+	return []string{"gateway", "--home", f.path(Gateway), "--job", f.path("job.yaml"), "--tokens", string(daemon.Home(f.path(Issuer)).PublicPath()),
+		"--window", f.Window.String(), "--grace", f.Grace.String(), "--pause", f.Pause.String(), "--lead", f.Lead.String(),
+		"--least", strconv.Itoa(f.Least), "--hold", (f.Grace / 4).String()}
+}
+
+func (f *Crowd) url(name string) string { return "http://" + f.address[name] }
+
+// Logs returns what all processes have logged, for a failed test.
+func (f *Crowd) Logs() string {
+	var all strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(f.running)) {
+		b, err := os.ReadFile(f.logPath(name))
+		fmt.Fprintf(&all, "== %s %v\n%s\n", name, err, b)
+	}
+	return all.String()
+}
+
+// MetricsURL is where a gateway or relay tells its metrics.
+func (f *Crowd) MetricsURL(name string) string {
+	return "http://" + f.address[name+"-metrics"] + "/metrics"
+}
+
+// await waits for a process to get somewhere.
+func (f *Crowd) await(ctx context.Context, name string, done func() bool) error {
+	for !done() {
+		select {
+		case <-f.running[name].ended:
+			return f.endedEarly(ctx, name)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+func (f *Crowd) listens(name string) bool {
+	c, err := net.Dial("tcp", f.address[name])
+	return err == nil && c.Close() == nil
+}
+
+func (f *Crowd) hasLogged(name, text string) bool {
+	b, err := os.ReadFile(f.logPath(name))
+	return err == nil && strings.Contains(string(b), text)
+}
+
+// Windows returns how many windows the gateway has closed, as its log says.
+func (f *Crowd) Windows() int {
+	b, err := os.ReadFile(f.logPath(Gateway))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	}
+	return strings.Count(string(b), "window over")
+}
+
+// Wait waits until the gateway and all devices have ended. watch, if not nil, is
+// told the number of closed windows now and then.
+func (f *Crowd) Wait(ctx context.Context, watch func(windows int)) (*CrowdResult, error) {
+	names := []string{Gateway}
+	for i := range f.Processes {
+		names = append(names, deviceProcess(i))
+	}
+	r := &CrowdResult{}
+	for _, name := range names {
+		for !f.hasEnded(name) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if watch != nil {
+				watch(f.Windows())
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err := f.running[name].err; err != nil {
+			return nil, fmt.Errorf("demo: %s failed (%w); it said last: %s", name, err, f.lastWords(name))
+		}
+	}
+	if err := f.said(Gateway, &r.Gateway); err != nil {
+		return nil, err
+	}
+	for _, name := range names[1:] {
+		var one fleet.Result
+		if err := f.said(name, &one); err != nil {
+			return nil, err
+		}
+		r.Devices.Devices += one.Devices
+		r.Devices.Answers += one.Answers
+		r.Devices.Acknowledged += one.Acknowledged
+		r.Devices.Refused += one.Refused
+		r.Devices.Lost += one.Lost
+	}
+	return r, nil
+}
+
+// hasEnded says whether a process is gone, unless it is to be started again.
+func (f *Crowd) hasEnded(name string) bool {
+	select {
+	case <-f.running[name].ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// said reads the document that a process has printed.
+func (f *Crowd) said(name string, result any) error {
+	b, err := os.ReadFile(f.path(name + ".out"))
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	document := struct{ Result any }{result}
+	if err := json.Unmarshal(b, &document); err != nil {
+		return fmt.Errorf("demo: what %s printed is no document: %w", name, err)
+	}
+	return nil
+}
