@@ -55,20 +55,27 @@ func parseRSA(b []byte) (*rsa.PublicKey, error) {
 
 // RSAIssuer is an issuer of [BlindRSA].
 type RSAIssuer struct {
-	signer blindrsa.Signer
+	key    *rsa.PrivateKey
 	public []byte
 }
 
-// NewRSAIssuer issues with a key of 2048 bits; see [GenerateRSA].
+// NewRSAIssuer issues with a key of 2048 bits and two primes; see [GenerateRSA].
 func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
 	public, err := encodeRSA(&key.PublicKey)
 	if err == nil {
 		_, err = parseRSA(public)
 	}
+	if err == nil && len(key.Primes) != 2 {
+		err = fmt.Errorf("privacypass: an RSA key of %d primes; use two", len(key.Primes))
+	}
+	if err == nil {
+		err = key.Validate()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &RSAIssuer{blindrsa.NewSigner(key), public}, nil
+	key.Precompute()
+	return &RSAIssuer{key, public}, nil
 }
 
 // GenerateRSA draws a key for an issuer.
@@ -89,11 +96,45 @@ func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	signature, err := i.signer.BlindSign(blinded)
+	m := new(big.Int).SetBytes(blinded)
+	if m.Cmp(i.key.N) >= 0 {
+		return nil, errors.New("privacypass: the request is no number below the modulus")
+	}
+	s, err := i.power(m)
 	if err != nil {
 		return nil, fmt.Errorf("privacypass: sign a request: %w", err)
 	}
-	return signature, nil
+	return s.FillBytes(make([]byte, rsaBits/8)), nil
+}
+
+// power returns m^d mod N by the two primes: RFC 8017, section 5.1.2. Arithmetic
+// of package big takes a time that depends on its numbers, so that m is first
+// multiplied by the power of a random number; and one wrong result would show
+// the primes, so that it is checked: RFC 9474, section 4.3.
+func (i *RSAIssuer) power(m *big.Int) (*big.Int, error) {
+	k, e := i.key, big.NewInt(int64(i.key.E))
+	r, inverse := new(big.Int), new(big.Int)
+	for inverse.Sign() == 0 {
+		var err error
+		if r, err = rand.Int(rand.Reader, k.N); err != nil {
+			return nil, err
+		}
+		if inverse.ModInverse(r, k.N) == nil {
+			inverse = new(big.Int)
+		}
+	}
+	hidden := new(big.Int).Exp(r, e, k.N)
+	hidden.Mul(hidden, m).Mod(hidden, k.N)
+	p, q := k.Primes[0], k.Primes[1]
+	s := new(big.Int).Exp(hidden, k.Precomputed.Dp, p)
+	atQ := new(big.Int).Exp(hidden, k.Precomputed.Dq, q)
+	s.Sub(s, atQ).Mul(s, k.Precomputed.Qinv).Mod(s, p)
+	s.Mul(s, q).Add(s, atQ)
+	s.Mul(s, inverse).Mod(s, k.N)
+	if new(big.Int).Exp(s, e, k.N).Cmp(m) != 0 {
+		return nil, errors.New("the signature does not verify; check the key and the machine")
+	}
+	return s, nil
 }
 
 // NewRSAVerifier verifies tokens of the issuer with this public key.

@@ -29,7 +29,7 @@ func (a *app) demo() *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo [NAME]",
-		Short: "Three hospitals or three banks train one classifier, or a crowd recommends films",
+		Short: "Three hospitals or three banks train one classifier, a crowd recommends films, or another trains with anonymous packages",
 		Long: `hospitals: start one coordinator and three hospitals as processes on this machine, each
 with a fresh identity and its own share of bundled real data, and let them train
 one classifier by OKRA over sockets on loopback, and one from sums of random
@@ -49,8 +49,13 @@ of films; a tenth of them vanishes on the way. It takes the first people of
 MovieLens if ml-100k is in the data folder (mercer data get ml-100k), or else
 ratings that are made up, and says which.
 
+crowd: 200 devices with a digit each, an issuer, a relay and a gateway as processes
+on this machine find out in three windows of anonymous packages, each paid for
+with a token, which digits are odd. The gateway ends with the model and says what
+it learnt of anybody.
+
 NAME is hospitals unless given.`,
-		Example: "  mercer demo\n  mercer demo banks\n  mercer demo recommender\n  mercer demo --json --wire float64",
+		Example: "  mercer demo\n  mercer demo banks\n  mercer demo recommender\n  mercer demo crowd\n  mercer demo --json --wire float64",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("NAME")(cmd, append(given, "hospitals")[:max(1, len(given))])
 		},
@@ -64,10 +69,12 @@ NAME is hospitals unless given.`,
 				return a.hospitals(ctx, f)
 			case "banks":
 				return a.banks(ctx, f)
+			case "crowd":
+				return a.crowd(ctx, f)
 			case "recommender":
 				return a.recommender(ctx, f)
 			}
-			return nil, usage("no demonstration is called %q; this version has hospitals, banks and recommender", name)
+			return nil, usage("no demonstration is called %q; this version has hospitals, banks, recommender and crowd", name)
 		}),
 	}
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")

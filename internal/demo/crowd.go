@@ -218,10 +218,13 @@ func (f *Crowd) gatewayArguments() []string {
 
 func (f *Crowd) url(name string) string { return "http://" + f.address[name] }
 
+// Names returns the names of all processes, sorted.
+func (f *Crowd) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
+
 // Logs returns what all processes have logged, for a failed test.
 func (f *Crowd) Logs() string {
 	var all strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(f.running)) {
+	for _, name := range f.Names() {
 		b, err := os.ReadFile(f.logPath(name))
 		fmt.Fprintf(&all, "== %s %v\n%s\n", name, err, b)
 	}

@@ -11,6 +11,7 @@
 package issuer
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
@@ -126,6 +127,8 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		outcome, status = "over quota", http.StatusConflict
 	case errors.Is(err, errStranger), errors.Is(err, secvm.ErrSignature):
 		outcome, status = "stranger", http.StatusForbidden
+	case errors.Is(err, errBusy):
+		outcome, status = "left", http.StatusServiceUnavailable
 	case errors.Is(err, errFailed):
 		outcome, status = "failed", http.StatusServiceUnavailable
 		i.Logger.Error("cannot give tokens", "error", err)
@@ -143,6 +146,7 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var (
 	errStranger = errors.New("issuer: the device is not in the roster")
+	errBusy     = errors.New("issuer: too many devices ask at the moment")
 	errFailed   = errors.New("issuer: the quota cannot be written")
 )
 
@@ -164,11 +168,11 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case int(q.Iteration) >= len(i.keys):
 		return nil, fmt.Errorf("issuer: tokens for iteration %d of %d", q.Iteration, len(i.keys))
 	}
-	return i.Give(q)
+	return i.Give(r.Context(), q)
 }
 
 // Give answers a request whose signature has been checked.
-func (i *Issuer) Give(q secvm.TokenRequest) ([]byte, error) {
+func (i *Issuer) Give(ctx context.Context, q secvm.TokenRequest) ([]byte, error) {
 	all := sha256.New()
 	for _, b := range q.Blinded {
 		all.Write(b)
@@ -180,8 +184,12 @@ func (i *Issuer) Give(q secvm.TokenRequest) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errFailed, err)
 	}
-	i.turns <- struct{}{}
-	defer func() { <-i.turns }()
+	select {
+	case i.turns <- struct{}{}:
+		defer func() { <-i.turns }()
+	case <-ctx.Done(): // a device that has left asks again
+		return nil, fmt.Errorf("%w: %w", errBusy, ctx.Err())
+	}
 	var answer []byte
 	for _, b := range q.Blinded {
 		one, err := i.keys[q.Iteration].Issue(b)

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/demo"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// crowdJob is small: three windows, in a minute.
+const crowdJob = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: demo-crowd}
+spec:
+  data:
+    source: rows.csv
+    label: label
+    partition: {by: devices}
+    test: {fraction: 0.25}
+  protocol: {name: secvm, classes: [even, odd], bins: 128, packages: 8, cohort: 100}
+  kernel: {name: linear}
+  learner: {name: linear-svm, lambda: 0.1, iterations: 2}
+  compare: []
+`
+
+const (
+	crowdDevices   = 200
+	crowdProcesses = 4
+)
+
+// crowdDemo is what became of the crowd.
+type crowdDemo struct {
+	Devices      int                 `json:"devices"`
+	Processes    []string            `json:"processes"`
+	Windows      int                 `json:"windows"`
+	Packages     int                 `json:"packages"`     // of each device in each window
+	Acknowledged int                 `json:"acknowledged"` // packages
+	Refused      int                 `json:"refused"`
+	Lost         int                 `json:"lost"`
+	Accuracy     float64             `json:"accuracy"`
+	Classes      []stage.ClassTest   `json:"classes"`
+	Model        string              `json:"model"`
+	SHA256       string              `json:"model_sha256"`
+	Leakage      map[string][]string `json:"leakage"`
+	Timings      map[string]float64  `json:"timings_s"`
+}
+
+// Print writes what became of it, and what each role learnt.
+func (c crowdDemo) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, countOf(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
+	for _, class := range c.Classes {
+		p.linef("class %s: %d of %d testing devices predicted right", class.Class, class.Correct, class.Tested)
+	}
+	p.linef("accuracy: %.3f", c.Accuracy)
+	p.linef("time: %.1f s, of which tokens and start %.1f s; processors %.1f s", c.Timings["total"], c.Timings["start"], c.Timings["cpu_s"])
+	p.linef("\nWhat each role learnt")
+	for _, role := range stage.Roles() {
+		for i, line := range c.Leakage[role] {
+			p.linef("%s", item(role, i, line))
+		}
+	}
+	p.linef("%s", item("issuer", 0, "The issuer knows every device, and that each fetched its tokens for every window. It cannot recognise a token, and saw no package."))
+	p.linef("\nmodel: %s\nmodel_sha256: %s", c.Model, c.SHA256)
+	return p.err
+}
+
+// crowd runs issuer, relay, gateway and devices as processes.
+func (a *app) crowd(ctx context.Context, f demoFlags) (r Result, err error) {
+	if err := folder(f.out); err != nil {
+		return nil, err
+	}
+	j, err := job.Parse("crowd.yaml", []byte(crowdJob))
+	if err != nil {
+		return nil, err
+	}
+	digits, err := bundled.Load("digits")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := demo.OddDigits(digits, crowdDevices)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mercer-crowd-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := demo.CrowdConfig{
+		Program: []string{program}, Job: j, Rows: rows, Processes: crowdProcesses, Dir: dir,
+		Window: 6 * time.Second, Grace: 3 * time.Second, Pause: time.Second, Lead: 2 * time.Second,
+		Least: 64, Batch: 8, Early: j.Learner.Iterations + 1,
+	}
+	if f.seed.given() {
+		c.InsecureSeed = &f.seed.seed
+	}
+	return a.runCrowd(ctx, c, f.out)
+}
+
+// runCrowd runs a crowd, whose processes are gone afterwards, and leaves the
+// model in out.
+func (a *app) runCrowd(ctx context.Context, c demo.CrowdConfig, out string) (r Result, err error) {
+	began := time.Now()
+	fed, err := demo.FoundCrowd(c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, fed.Stop()) }()
+	if err := fed.Start(ctx); err != nil {
+		return nil, err
+	}
+	started := time.Since(began).Seconds()
+	bars := a.progress()
+	defer bars.Close()
+	total := int64(c.Job.Learner.Iterations + 1)
+	done, err := fed.Wait(ctx, func(windows int) {
+		bars.Step("", protocol.Progress{Stage: "windows", Done: int64(windows), Total: total})
+	})
+	if err != nil {
+		return nil, err
+	}
+	path, err := keepModel(done.Gateway.Model, out)
+	if err != nil {
+		return nil, err
+	}
+	if err := fed.Stop(); err != nil { // so that what all have used is known
+		return nil, err
+	}
+	cpu, _ := daemon.UsageOfChildren()
+	return crowdDemoOf(c, fed.Names(), done, path, map[string]float64{"start": started, "total": time.Since(began).Seconds(), "cpu_s": cpu}), nil
+}
+
+func crowdDemoOf(c demo.CrowdConfig, processes []string, done *demo.CrowdResult, model string, timings map[string]float64) crowdDemo {
+	d := crowdDemo{
+		Devices: done.Devices.Devices, Processes: processes, Windows: done.Gateway.Windows, Packages: c.Job.Protocol.Packages,
+		Acknowledged: done.Devices.Acknowledged, Refused: done.Devices.Refused, Lost: done.Devices.Lost,
+		Classes: done.Gateway.Classes, Model: model, SHA256: done.Gateway.SHA256, Leakage: done.Gateway.Leakage,
+		Timings: timings,
+	}
+	right, all := uint64(0), uint64(0)
+	for _, class := range d.Classes {
+		right, all = right+class.Correct, all+class.Tested
+	}
+	d.Accuracy = float64(right) / float64(max(all, 1))
+	return d
+}
+
+// keepModel copies a model into the folder of the results.
+func keepModel(from, out string) (string, error) {
+	model, err := os.ReadFile(from)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return "", err
+	}
+	to := filepath.Join(out, "model")
+	return to, disk.Replace(to, model)
+}
