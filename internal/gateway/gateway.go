@@ -188,3 +188,21 @@ func (g *Gateway) Handler() http.Handler {
 		Limit: secvm.RequestSize + ohttp.Overhead,
 	}
 }
+
+// Iteration is the one that packages are taken for; -1 when there is none.
+func (g *Gateway) Iteration() int {
+	if d := g.desk.Load(); d != nil {
+		return int(d.iteration)
+	}
+	return -1
+}
+
+// Opens returns when each window so far has opened or will open. It is not to be
+// called while the gateway runs.
+func (g *Gateway) Opens() []time.Time {
+	var list []time.Time
+	for _, l := range g.chain {
+		list = append(list, time.UnixMilli(l.Opens))
+	}
+	return list
+}

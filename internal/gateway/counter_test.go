@@ -1,0 +1,218 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+func smallParams(t testing.TB) secvm.Params {
+	t.Helper()
+	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 16, Packages: 8, Cohort: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func numbered(n int) (id nonce) {
+	binary.LittleEndian.PutUint64(id[:], uint64(n)*0x9e3779b97f4a7c15)
+	return id
+}
+
+// training is the n-th of a series of packages.
+func training(n int) secvm.Package {
+	return secvm.Package{Tag: 7, Iteration: 3, Kind: secvm.Training, Index: uint32(n) % 17, Value: int8(1 - 2*(n%2))}
+}
+
+// dumb counts the first n packages one after the other.
+func dumb(t *testing.T, n int) *secvm.Tally {
+	t.Helper()
+	tally := secvm.NewTally(smallParams(t))
+	for i := range n {
+		if err := tally.Add(training(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tally
+}
+
+func openTest(t *testing.T, path string, least int) *counter {
+	t.Helper()
+	c, err := openCounter(smallParams(t), path, least)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func sameTally(t *testing.T, got, want *secvm.Tally) {
+	t.Helper()
+	if d := cmp.Diff(got, want, cmpopts.IgnoreUnexported(secvm.Tally{})); d != "" {
+		t.Errorf("counts differ (-got +want):\n%s", d)
+	}
+}
+
+// Many count at a time, each package twice, while records are written; a crash
+// after any of them, and the devices that send what was not acknowledged again:
+// every package is counted once.
+func TestCountsOnce(t *testing.T) {
+	const packages, least, lives = 600, 32, 4
+	path := filepath.Join(t.TempDir(), "packages")
+	acknowledged := make([]bool, packages)
+	for life := range lives {
+		c := openTest(t, path, least)
+		upTo := packages * (life + 1) / lives
+		flushes := make([]*flush, packages)
+		var counting sync.WaitGroup
+		for lane := range 4 {
+			counting.Go(func() {
+				for i := lane; i < upTo; i += 4 {
+					f, again, err := c.count(numbered(i), training(i))
+					f2, second, err2 := c.count(numbered(i), training(i))
+					if err := errors.Join(err, err2); err != nil || again != (acknowledged[i] || f == nil) || !second || f2 != f && f2 != nil {
+						t.Errorf("package %d: again %t, second %t, %v", i, again, second, err)
+					}
+					flushes[i] = f
+					if i%100 == 99 {
+						if _, err := c.record(false); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		counting.Wait()
+		if life == lives-1 {
+			if _, err := c.record(true); err != nil {
+				t.Fatal(err)
+			}
+			sameTally(t, c.tally, dumb(t, packages))
+			if _, _, err := c.count(numbered(packages), training(0)); !errors.Is(err, errOver) {
+				t.Errorf("after the end: %v", err)
+			}
+		}
+		for i, f := range flushes[:upTo] {
+			acknowledged[i] = f == nil || isDone(f)
+		}
+		if err := c.log.Close(); err != nil { // what has not been recorded is gone
+			t.Fatal(err)
+		}
+	}
+	for i, ok := range acknowledged {
+		if !ok {
+			t.Errorf("package %d was never acknowledged", i)
+		}
+	}
+}
+
+func isDone(f *flush) bool {
+	select {
+	case <-f.done:
+		return f.err == nil
+	default:
+		return false
+	}
+}
+
+// Where the disk fails nothing is acknowledged.
+func TestDiskFails(t *testing.T) {
+	c := openTest(t, filepath.Join(t.TempDir(), "packages"), 1)
+	f, _, err := c.count(numbered(1), training(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.record(false); err == nil || isDone(f) || f.err == nil {
+		t.Errorf("%v, %v", err, f.err)
+	}
+}
+
+// Attack: read from the disk which package came with which token, or when. A
+// record of the same packages is the same whatever order they came in.
+func TestAttackRecords(t *testing.T) {
+	var files [2][]byte
+	for run, step := range []int{1, 7} {
+		path := filepath.Join(t.TempDir(), "packages")
+		c := openTest(t, path, 1000)
+		for k := range 100 {
+			i := k * step % 100
+			if _, _, err := c.count(numbered(i), training(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, err := c.record(false); n != 100 || err != nil {
+			t.Fatal(n, err)
+		}
+		if err := c.log.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if files[run], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if string(files[0]) != string(files[1]) {
+		t.Error("the record shows the order of the packages")
+	}
+}
+
+// A package of an open window takes at most 64 bytes beside the counts.
+func TestMemoryOfPackages(t *testing.T) {
+	const packages = 200_000
+	c := openTest(t, filepath.Join(t.TempDir(), "packages"), packages)
+	before := heapBytes()
+	for i := range packages {
+		var id nonce
+		if _, err := rand.Read(id[:]); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.count(id, training(i)); err != nil {
+			t.Fatal(err)
+		}
+		if i%1024 == 1023 {
+			if _, err := c.record(false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if each := float64(heapBytes()-before) / packages; each > 64 {
+		t.Errorf("%.1f bytes for each package", each)
+	}
+	if err := c.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func heapBytes() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	f.Add(encodeRecord([]nonce{numbered(1), numbered(2)}, sums{training(0): 1, training(1): 1}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		nonces, all, err := decodeRecord(b)
+		if err != nil {
+			return
+		}
+		again, sums, err := decodeRecord(encodeRecord(nonces, all))
+		if err != nil || len(again) != len(nonces) || !cmp.Equal(all, sums) {
+			t.Errorf("written again it is read otherwise: %v", err)
+		}
+	})
+}
