@@ -113,9 +113,9 @@ func (d *Device) enrol(features []string, label string) error {
 	if saved == nil {
 		seeds := d.Seeds
 		if seeds == nil {
-			seeds = &secvm.Seeds{}
-			d.random.Read(seeds.Role[:])
-			d.random.Read(seeds.Own[:])
+			if seeds, err = drawSeeds(); err != nil {
+				return err
+			}
 		}
 		d.state = newState(d.job, seeds, p.Vector(features))
 		err = d.save()
@@ -131,6 +131,16 @@ func (d *Device) enrol(features []string, label string) error {
 		return fmt.Errorf("device: %w", err)
 	}
 	return nil
+}
+
+func drawSeeds() (*secvm.Seeds, error) {
+	s := &secvm.Seeds{}
+	for _, b := range [][]byte{s.Role[:], s.Own[:]} {
+		if _, err := rand.Read(b); err != nil {
+			return nil, fmt.Errorf("device: %w", err)
+		}
+	}
+	return s, nil
 }
 
 // Prepare fetches the first tokens, for which the issuer is enough. Run does so

@@ -75,6 +75,9 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	if err != nil {
 		return nil, err
 	}
+	if err := gateway.Check(j); err != nil {
+		return nil, err
+	}
 	h := daemon.Home(f.home)
 	id, lock, err := h.Own(f.seed.orNil())
 	if err != nil {

@@ -211,7 +211,7 @@ func (f *Crowd) deviceNumber(name string) int {
 }
 
 func (f *Crowd) gatewayArguments() []string {
-	return []string{"gateway", "--home", f.path(Gateway), "--job", f.path("job.yaml"), "--tokens", string(daemon.Home(f.path(Issuer)).PublicPath()),
+	return []string{"gateway", "--home", f.path(Gateway), "--job", f.path("job.yaml"), "--tokens", daemon.Home(f.path(Issuer)).PublicPath(),
 		"--window", f.Window.String(), "--grace", f.Grace.String(), "--pause", f.Pause.String(), "--lead", f.Lead.String(),
 		"--least", strconv.Itoa(f.Least), "--hold", (f.Grace / 4).String()}
 }

@@ -73,8 +73,11 @@ type Gateway struct {
 // where it was.
 func Open(c Config) (*Gateway, error) {
 	g := &Gateway{Config: c, tokenSize: c.Tokens.Type.Size(), metrics: newMetrics()}
-	if err := g.check(); err != nil {
-		return nil, session.BadInput(err)
+	if err := Check(c.Job); err != nil {
+		return nil, err
+	}
+	if c.Least < 1 {
+		return nil, session.BadInput(fmt.Errorf("records of %d packages; use 1 or more", c.Least))
 	}
 	var err error
 	if g.server, err = stage.NewSecVM(c.Job, [2]string(c.Job.Protocol.Classes)); err != nil {
@@ -93,18 +96,15 @@ func Open(c Config) (*Gateway, error) {
 	return g, g.open()
 }
 
-// check refuses jobs that devices could not take part in.
-func (g *Gateway) check() error {
-	j := g.Job
+// Check refuses jobs that no gateway can run.
+func Check(j *job.Job) error {
 	switch {
 	case j.Protocol.Name != job.SecVM || len(j.Protocol.Classes) != 2:
-		return errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
+		return session.BadInput(errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}"))
 	case j.Protocol.Mode != job.Hardened:
-		return errors.New("a gateway runs mode hardened only; mode paper can be simulated")
+		return session.BadInput(errors.New("a gateway runs mode hardened only; mode paper can be simulated"))
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
-		return errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}")
-	case g.Least < 1:
-		return fmt.Errorf("records of %d packages; use 1 or more", g.Least)
+		return session.BadInput(errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}"))
 	}
 	return nil
 }

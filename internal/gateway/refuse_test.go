@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -210,5 +211,7 @@ func TestTooFew(t *testing.T) {
 		t.Errorf("in another window of the iteration the token was taken: %d", got)
 	}
 	cancel()
-	<-ended
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }

@@ -42,8 +42,6 @@ type batch struct {
 	err     error
 }
 
-const claimSize = ed25519.PublicKeySize + 4 + sha256.Size
-
 func openQuota(path string) (*quota, error) {
 	q := &quota{spent: map[claim]*answered{}, next: &batch{}}
 	known := &batch{written: true}
