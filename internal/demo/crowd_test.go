@@ -67,7 +67,7 @@ func holdCrowd(t *testing.T, c demo.CrowdConfig, disturb func(f *demo.Crowd, win
 			t.Error(err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	if err := f.Start(ctx); err != nil {
 		t.Fatalf("%v\n%s", err, f.Logs())
