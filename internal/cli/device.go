@@ -106,7 +106,7 @@ func (a *app) deviceCredentials() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "credentials",
 		Short:   "Print the public keys by which an issuer knows devices",
-		Example: "  mercer device credentials --home me >> devices.txt",
+		Example: "  mercer device credentials --home me",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (r Result, err error) {
 			id, lock, err := daemon.Home(home).Own(nil)
