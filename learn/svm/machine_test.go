@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -43,8 +44,16 @@ func TestSVROptimality(t *testing.T) {
 			C:       math.Exp(rapid.Float64Range(-3, 5).Draw(t, "log C")),
 			Epsilon: rapid.SampledFrom([]float64{0, 0.01, 0.3, 2, 100}).Draw(t, "epsilon"),
 			Tol:     1e-7,
+			MaxIter: 300_000, // a tube of no width and a large C would take many times as many
 		}
-		m := MustSVR(t, k, y, p)
+		m, err := TrainSVR(k, y, p)
+		if errors.Is(err, ErrNotConverged) {
+			t.Skip("promises nothing")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		CheckSVR(t, k, y, p, m)
 		coef, sum := make([]float64, n), 0.0
 		for a, r := range m.Support {
 			coef[r] = m.Coef[a]
