@@ -1,23 +1,15 @@
 package job
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/learn/kmeans"
-	"github.com/mercer-fl/mercer/learn/ridge"
-	"github.com/mercer-fl/mercer/learn/svm"
-	"github.com/mercer-fl/mercer/model"
-	"github.com/mercer-fl/mercer/protocol/okra"
+	"github.com/google/go-cmp/cmp"
 )
 
 const minimal = `apiVersion: mercer/v1
@@ -269,104 +261,6 @@ func variants() map[string]string {
 	}
 }
 
-func TestEncodeRoundTrip(t *testing.T) {
-	for name, text := range variants() {
-		t.Run(name, func(t *testing.T) {
-			j, err := Parse(name, []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkRoundTrip(t, j)
-		})
-	}
-}
-
-func checkRoundTrip(t *testing.T, j *Job) {
-	t.Helper()
-	enc := j.Encode()
-	again, err := Parse("encoded", enc)
-	if err != nil {
-		t.Fatalf("the canonical form is refused: %v\n%s", err, enc)
-	}
-	if d := cmp.Diff(j, again); d != "" {
-		t.Errorf("decoding the canonical form gives another job:\n%s", d)
-	}
-	if twice := again.Encode(); !bytes.Equal(enc, twice) {
-		t.Errorf("two canonical forms:\n%s\n%s", enc, twice)
-	}
-}
-
-func TestEncodeIsCanonical(t *testing.T) {
-	j, err := Parse("full", []byte(full))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `apiVersion: mercer/v1
-kind: Job
-metadata:
-  name: all-keys
-spec:
-  seed: 18446744073709551615
-  data:
-    sources:
-      south: s.csv
-      north: n.csv
-    label: "5"
-    id: patient
-    test:
-      every: 10
-    scale: standard
-  protocol:
-    name: okra
-    mode: paper
-    encoder: block
-    wire: float64
-  kernel:
-    name: polynomial
-    gamma: 0.001
-    coef0: 1
-    degree: 2
-  learner:
-    name: svc
-    C: 10
-    tol: 1e-08
-    class_weight:
-      "0": 0.5
-      yes: 2
-  compare: [pooled, alone]
-  prediction: open
-  timeout:
-    join: 1m30s
-    round: 1h0m0s
-`
-	if d := cmp.Diff(want, string(j.Encode())); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestHashTellsJobsApart(t *testing.T) {
-	seen := make(map[[32]byte]string)
-	for name, text := range variants() {
-		j, err := Parse(name, []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if other, twice := seen[j.Hash()]; twice {
-			t.Errorf("%s and %s have the same hash", name, other)
-		}
-		seen[j.Hash()] = name
-	}
-	spaced := strings.ReplaceAll(minimal, "{name: okra}", "\n    name: 'okra' # the default encoder")
-	a, _ := Parse("a", []byte(minimal))
-	b, err := Parse("b", []byte(spaced))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.Hash() != b.Hash() {
-		t.Error("layout changes the hash")
-	}
-}
-
 func TestValidate(t *testing.T) {
 	good := func() *Job {
 		j, err := Parse("good", []byte(minimal))
@@ -427,78 +321,6 @@ func TestWhereAJobRuns(t *testing.T) {
 	}
 	if !j.Compares(Alone) || (&Job{}).Compares(Alone) {
 		t.Error("Compares is wrong")
-	}
-}
-
-// TestAgreesWithThePackagesThatRunIt holds the job file's names, bounds and
-// defaults against those of the kernel, the protocol and the learner.
-func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
-	for _, name := range kernel.Names() {
-		if !slices.Contains(kernelNames(), KernelName(name)) {
-			t.Errorf("kernel %s cannot be written in a job file", name)
-		}
-	}
-	for name, text := range variants() {
-		j, err := Parse(name, []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := kernel.New(j.Kernel.Spec()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		checkLearner(t, name, j.Learner)
-		if j.Protocol.Name == OKRA {
-			checkOKRA(t, name, j.Protocol)
-		}
-	}
-}
-
-func checkLearner(t *testing.T, name string, l Learner) {
-	t.Helper()
-	var err error
-	switch l.Name {
-	case SVC:
-		err = svm.Params{C: l.C, Tol: l.Tol, Weights: l.ClassWeight}.Validate([]string{"0", "yes"})
-	case SVR:
-		err = svm.SVRParams{C: l.C, Epsilon: l.Epsilon, Tol: l.Tol}.Validate()
-	case NuSVC, OneClass:
-		err = svm.NuParams{Nu: l.Nu, Tol: l.Tol}.Validate()
-	case GP:
-		err = ridge.GPParams{Noise: l.Noise}.Validate()
-	case KMeans:
-		err = kmeans.Params{Clusters: l.NClusters}.Validate(1000)
-	}
-	if err != nil {
-		t.Errorf("%s: %v", name, err)
-	}
-}
-
-// The file's names of learners are those of models.
-func TestLearnersAreKindsOfModels(t *testing.T) {
-	for i, kind := range model.Kinds() {
-		l := learnerNames()[i]
-		if string(kind) != string(l) || kind.Classifies() != l.Classifies() || kind.Regresses() != l.Regresses() {
-			t.Errorf("learner %s is kind %s", l, kind)
-		}
-	}
-	// A recommender's model is a kernel between items, those of
-	// ridge-classifier, linear-svm and random features are weights.
-	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, append([]LearnerName{CFKOMD, RidgeClassifier, LinearSVM}, randomLearners()...)) {
-		t.Errorf("%v are no kinds of models", rest)
-	}
-}
-
-func checkOKRA(t *testing.T, name string, p Protocol) {
-	t.Helper()
-	spec := okra.Spec{Encoder: string(p.Encoder), Wire: string(p.Wire), Mode: string(p.Mode), Rounds: p.Rounds}
-	params, err := okra.NewParams(spec)
-	if err != nil {
-		t.Errorf("%s: %v", name, err)
-	}
-	filled := params.Spec()
-	filled.BlockWidth = 0 // the job file leaves it to the protocol
-	if d := cmp.Diff(spec, filled); d != "" {
-		t.Errorf("%s: other defaults than the protocol's:\n%s", name, d)
 	}
 }
 
