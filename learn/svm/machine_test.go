@@ -48,7 +48,7 @@ func TestSVROptimality(t *testing.T) {
 		}
 		m, err := TrainSVR(k, y, p)
 		if errors.Is(err, ErrNotConverged) {
-			t.Skip("promises nothing")
+			t.Skip("not converged: what it returns promises nothing")
 		}
 		if err != nil {
 			t.Fatal(err)
