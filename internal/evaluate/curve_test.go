@@ -35,18 +35,27 @@ func digits(t *testing.T) *Sums {
 	return s
 }
 
-// The curve of the digits is that of moments.md's table, which has one draw of
-// the directions for each point; at 10 rows for each feature that one is a little
-// more than .02 below the mean of draws, whose standard deviation is .02.
+// The curve of the digits is that of the specification's table, which has one draw of
+// the directions for each point, and that of a program in numpy written for this
+// comparison alone: means of 200 draws, 60 for the two largest, over ten splits.
+// At 10 rows for each feature the table's draw is .778, .8 of a standard deviation
+// below numpy's mean and .021 below ours.
 func TestCurve(t *testing.T) {
 	curve, err := digits(t).Curve()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []struct {
-		per, features             int
-		accuracy, auc, difference float64
-	}{{20, 44, .675, .62, .02}, {10, 88, .778, .70, .025}, {4, 224, .915, .84, .02}, {2, 448, .957, .98, .02}, {1, 898, .970, 1, .02}}
+		per, features        int
+		accuracy, difference float64
+		auc, numpy           float64
+	}{
+		{20, 44, .675, .02, .62, .659},
+		{10, 88, .778, .025, .70, .795},
+		{4, 224, .915, .02, .84, .908},
+		{2, 448, .957, .02, .98, .948},
+		{1, 898, .970, .02, 1, .972},
+	}
 	for i, w := range want {
 		p := curve[i]
 		t.Logf("%+v", p)
@@ -55,6 +64,9 @@ func TestCurve(t *testing.T) {
 		}
 		if math.Abs(p.Accuracy-w.accuracy) > w.difference || math.Abs(p.Membership-w.auc) > .02 {
 			t.Errorf("%d rows for each: accuracy %.3f and AUC %.3f, want %.3f and %.2f", w.per, p.Accuracy, p.Membership, w.accuracy, w.auc)
+		}
+		if math.Abs(p.Accuracy-w.numpy) > .015 {
+			t.Errorf("%d rows for each: accuracy %.3f, numpy's is %.3f", w.per, p.Accuracy, w.numpy)
 		}
 		if p.Draws > 1 && (p.Deviation <= 0 || p.Deviation > .05) {
 			t.Errorf("%d rows for each: accuracies of draws deviate by %v", w.per, p.Deviation)
