@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestCreateNeverOverwrites(t *testing.T) {
@@ -97,6 +99,31 @@ func TestLockExcludes(t *testing.T) {
 		t.Fatalf("after release: %v", err)
 	}
 	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWaitLockWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := WaitLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var released atomic.Bool
+	got := make(chan error)
+	go func() {
+		second, err := WaitLock(path)
+		if err == nil && !released.Load() {
+			err = errors.New("it did not wait")
+		}
+		got <- errors.Join(err, second.Close())
+	}()
+	time.Sleep(20 * time.Millisecond)
+	released.Store(true)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,11 +13,24 @@ var ErrLocked = errors.New("another process is using it; stop that one first")
 // Lock takes an exclusive lock on path, which it creates, without waiting. The
 // lock lasts until the file is closed, or the process ends in any way.
 func Lock(path string) (*os.File, error) {
+	return lock(path, syscall.LOCK_NB)
+}
+
+// WaitLock is Lock for what is held only briefly: it waits until whoever has
+// the lock, another goroutine or another process, gives it back.
+func WaitLock(path string) (*os.File, error) {
+	return lock(path, 0)
+}
+
+func lock(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err = syscall.EINTR
+	for errors.Is(err, syscall.EINTR) { // waiting ends early when a signal arrives
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|how)
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = ErrLocked
 	}

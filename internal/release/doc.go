@@ -13,7 +13,8 @@
 //	ID.released   what a session has let out, written before the session begins
 //	ID.held       what the operator has not approved
 //	ID.approved   what the operator has approved and no session has let out yet
+//	lock          held while the ledger is read and then changed
 //
 // where ID follows from kind, peers, columns and rows. A crash leaves each file as
-// it was before or after.
+// it was before or after, and no lock behind.
 package release

@@ -48,8 +48,13 @@ func (l Ledger) path(id string, s State) string {
 }
 
 // Admit enters a release, durably, before anything is let out. It returns a
-// *HeldError if the operator must approve it first.
+// *HeldError if the operator must approve it first. Of two that differ, admitted
+// at once, one is held.
 func (l Ledger) Admit(r Release) error {
+	return l.alone(func() error { return l.admit(r) })
+}
+
+func (l Ledger) admit(r Release) error {
 	id := r.ID()
 	switch done, err := l.is(id, Released); {
 	case err != nil:
@@ -150,6 +155,10 @@ var ErrNotHeld = errors.New("no such release is held; mercer release list shows 
 
 // Approve allows a release that is held.
 func (l Ledger) Approve(id string) error {
+	return l.alone(func() error { return l.approve(id) })
+}
+
+func (l Ledger) approve(id string) error {
 	if held, err := l.is(id, Held); err != nil || !held {
 		return errors.Join(err, ErrNotHeld)
 	}
@@ -161,6 +170,23 @@ func (l Ledger) Approve(id string) error {
 		return err
 	}
 	return l.remove(id, Held)
+}
+
+// lockName is a file in the folder; whoever changes the ledger holds its lock.
+const lockName = "lock"
+
+// alone does a change, in which what the ledger holds is read before it is
+// written to, while no other goroutine and no other process does one: jobs run
+// in the party's daemon, approvals come from a command.
+func (l Ledger) alone(change func() error) error {
+	if err := disk.MakeDir(string(l)); err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	held, err := disk.WaitLock(filepath.Join(string(l), lockName))
+	if err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	return errors.Join(change(), held.Close())
 }
 
 func (l Ledger) is(id string, s State) (bool, error) {
@@ -190,9 +216,6 @@ func (l Ledger) read(id string, s State) (Release, error) {
 }
 
 func (l Ledger) write(r Release, s State) error {
-	if err := disk.MakeDir(string(l)); err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
 	if err := disk.Replace(l.path(r.ID(), s), r.Encode()); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
