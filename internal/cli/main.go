@@ -42,7 +42,7 @@ func (a *app) execute(root *cobra.Command, args []string) int {
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	root.SetArgs(args)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(a.leashed(ctx))
 	if err == nil {
 		return Done
 	}

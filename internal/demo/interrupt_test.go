@@ -153,6 +153,28 @@ func TestInterruptedDemoLeavesNothing(t *testing.T) {
 	}
 }
 
+// kill -9 of the demonstration itself leaves its folder, and no process.
+func TestKilledDemoLeavesNoProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	d := demonstrate(t)
+	d.appears(t, "east/vault/journals/session/*")
+	if n := len(d.processes(t)); n != 4 {
+		t.Fatalf("%d daemons run, want 4", n)
+	}
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for len(d.processes(t)) > 0 {
+		if time.Since(began) > 8*time.Second {
+			t.Fatalf("still running after 8 s: %v", d.processes(t))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 // A process that dies ends the demonstration: nobody waits for ever, and what
 // is left is the same as after Ctrl-C.
 func TestDemoNamesAProcessThatDied(t *testing.T) {

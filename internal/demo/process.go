@@ -22,6 +22,11 @@ type process struct {
 	err   error         // how it ended
 }
 
+// Leash is an environment variable that asks mercer to stop when its standard
+// input ends. Each process of a demonstration has it, and a pipe from here as
+// its input: the operating system closes that however this process ends.
+const Leash = "MERCER_STOP_WITH_STDIN"
+
 // processes are the running programs of a demonstration. Each has a log,
 // DIR/NAME.log, and what it prints in DIR/NAME.out.
 type processes struct {
@@ -46,6 +51,10 @@ func (f *processes) start(name string, arguments ...string) error {
 	}
 	p := &process{cmd: exec.Command(f.program[0], append(f.program[1:len(f.program):len(f.program)], arguments...)...), ended: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Stdout = log, out
+	p.cmd.Env = append(os.Environ(), Leash+"=yes")
+	if _, err := p.cmd.StdinPipe(); err != nil { // Wait closes it
+		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
+	}
 	// Ctrl-C on a terminal reaches whole groups of processes; these stop when
 	// they are told to.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
