@@ -1,9 +1,11 @@
 package coordinator_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +123,47 @@ func TestAbortWhileComputing(t *testing.T) {
 		t.Errorf("the next job failed: %+v", j.Failure)
 	}
 	w.nothingOpenAt(hub)
+}
+
+// A grid of minutes that is aborted is not searched any further.
+func TestAbortEndsASearch(t *testing.T) {
+	j := parse(t, "")
+	j.Data.Folds = 50
+	for i := range 32 {
+		k, l := j.Kernel, j.Learner
+		k.Gamma, l.C = 0.1*float64(1+i), 0.1*float64(1+i)
+		j.Grid.Kernels, j.Grid.Learners = append(j.Grid.Kernels, k), append(j.Grid.Learners, l)
+	}
+	w := newWorld(t, firstTumours(t, j, 500))
+	computing := make(chan session.JobID, 1)
+	w.heard = func(id session.JobID, p protocol.Progress) {
+		if p.Stage == "tune" {
+			select {
+			case computing <- id:
+			default:
+			}
+		}
+	}
+	w.startAll()
+	id := w.submit(j)
+	select {
+	case <-computing:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the search does not begin: %+v", w.wait(id))
+	}
+	w.abort(id)
+	w.wantAborted(id)
+	for began := time.Now(); searching(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 5*time.Second {
+			t.Fatal("the search goes on")
+		}
+	}
+}
+
+// searching says whether a goroutine of this process searches a grid.
+func searching() bool {
+	stacks := make([]byte, 1<<20)
+	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("learn/tune.Search"))
 }
 
 // An abort that was answered holds, whatever crashes.

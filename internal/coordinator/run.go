@@ -89,14 +89,15 @@ func (c *Coordinator) step(ctx context.Context, j *Job, i uint16, st stage.Stage
 }
 
 // compute runs a local stage. It does not wait for one that is no longer wanted:
-// learners never look up. What it still computes goes nowhere.
+// a computation ends with the training that is under way.
 func (c *Coordinator) compute(ctx context.Context, j *Job, st stage.Stage, srv *stage.Server) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- st.Compute(srv, func(p protocol.Progress) {
+		done <- st.Compute(srv, func(p protocol.Progress) error {
 			if ctx.Err() == nil {
 				c.Progress(j.ID, p)
 			}
+			return ctx.Err()
 		})
 	}()
 	select {

@@ -64,12 +64,18 @@ func parse(t testing.TB, more string) *job.Job {
 // tumours shares 60 rows of wdbc out.
 func tumours(t testing.TB, j *job.Job) []launch.Share {
 	t.Helper()
+	return firstTumours(t, j, 60)
+}
+
+// firstTumours shares the first rows of wdbc out.
+func firstTumours(t testing.TB, j *job.Job, rows int) []launch.Share {
+	t.Helper()
 	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err
 		}
-		return set.Subset(span(0, 60)), nil
+		return set.Subset(span(0, rows)), nil
 	})
 	if err != nil {
 		t.Fatal(err)

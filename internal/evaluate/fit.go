@@ -36,7 +36,7 @@ type Method interface {
 type training struct {
 	kernel   kernel.Source
 	labels   []string // nil: none
-	progress func(done, total int)
+	progress func(done, total int) error
 }
 
 // found is what a method has learnt.
@@ -75,7 +75,7 @@ var ErrNumbers = errors.New("a label is not a finite number; a regression needs 
 
 // Fit trains on the rows that are not held out and decides the rest. progress
 // may be nil.
-func Fit(t Task, l Learner, progress func(done, total int)) (*Fitted, error) {
+func Fit(t Task, l Learner, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.rows()
 	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Method, progress)
 	if err != nil {
@@ -86,7 +86,7 @@ func Fit(t Task, l Learner, progress func(done, total int)) (*Fitted, error) {
 
 // fit trains on some rows of the task, whose kernel matrix is all, and decides
 // others.
-func (t Task) fit(all kernel.Source, train, test []int, m Method, progress func(done, total int)) (*Fitted, error) {
+func (t Task) fit(all kernel.Source, train, test []int, m Method, progress func(done, total int) error) (*Fitted, error) {
 	got, err := m.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress})
 	if err != nil {
 		return nil, err

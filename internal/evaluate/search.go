@@ -60,8 +60,9 @@ type Searched struct {
 var ErrFewRows = errors.New("a class has a single training row; folds need two of each class at least, so leave that class out or bring more of it")
 
 // Search cross-validates a grid on the rows that are not held out. progress,
-// which may be nil, counts kernels.
-func Search(t Task, g Grid, f Folds, progress func(done, total int)) (*Searched, error) {
+// which may be nil, counts trials: every fold of every cell. Its error ends the
+// search.
+func Search(t Task, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
 	return t.search(g, f, progress, tune.Search.Run)
 }
 
@@ -72,7 +73,7 @@ func SearchFor(t Task, g Grid, f Folds, cell int) (*Searched, error) {
 	})
 }
 
-func (t Task) search(g Grid, f Folds, progress func(done, total int), run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
+func (t Task) search(g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.rows()
 	labels := pick(t.Labels, rows)
 	if err := f.check(labels); err != nil {

@@ -262,8 +262,37 @@ func TestMean(t *testing.T) {
 
 func TestSearchTellsProgress(t *testing.T) {
 	var told []string
-	_, err := Search(blobs(30, false), grid(t), Folds{K: 2}, func(done, total int) { told = append(told, fmt.Sprint(done, "/", total)) })
-	if d := cmp.Diff([]string{"1/3", "2/3", "3/3"}, told); err != nil || d != "" {
+	tell := func(done, total int) error {
+		told = append(told, fmt.Sprint(done, "/", total))
+		return nil
+	}
+	g := grid(t)
+	trials := len(g.Kernels) * len(g.Methods) * 2
+	var want []string
+	for i := range trials {
+		want = append(want, fmt.Sprint(i+1, "/", trials))
+	}
+	_, err := Search(blobs(30, false), g, Folds{K: 2}, tell)
+	if d := cmp.Diff(want, told); err != nil || d != "" {
 		t.Error(err, d)
+	}
+}
+
+// An error of progress ends a search, whether settings are trained each from the
+// one before or each from nothing.
+func TestProgressEndsASearch(t *testing.T) {
+	enough := errors.New("enough")
+	for name, methods := range map[string][]Method{
+		"svc":    {SVC{Params: svm.Params{C: 1}}, SVC{Params: svm.Params{C: 2}}},
+		"nu-svc": {NuSVC{NuParams: svm.NuParams{Nu: 0.1}}, NuSVC{NuParams: svm.NuParams{Nu: 0.2}}},
+	} {
+		told := 0
+		_, err := Search(blobs(30, false), Grid{Kernels: grid(t).Kernels, Methods: methods}, Folds{K: 2}, func(int, int) error {
+			told++
+			return enough
+		})
+		if !errors.Is(err, enough) || told > 2 { // both folds may be under way
+			t.Errorf("%s: %v after %d trials", name, err, told)
+		}
 	}
 }

@@ -40,7 +40,7 @@ type trials struct {
 func (l trials) Settings() int { return len(l.methods) }
 
 // Try implements tune.Learner.
-func (l trials) Try(k kernel.Source, f tune.Fold) ([]tune.Trial, error) {
+func (l trials) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Trial, error) {
 	var list []tune.Trial
 	for _, m := range l.methods {
 		fitted, err := l.task.fit(k, f.Train, f.Test, m, nil)
@@ -52,6 +52,9 @@ func (l trials) Try(k kernel.Source, f tune.Fold) ([]tune.Trial, error) {
 			return nil, err
 		}
 		list = append(list, one)
+		if err := tried(); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

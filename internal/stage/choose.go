@@ -9,7 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/svm"
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 // Choice is the one cell of a job's grid with which the model is trained.
@@ -47,11 +46,7 @@ type Cell struct {
 // nil.
 func Choose(j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
 	return choose(j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
-		s, err := evaluate.Search(t, g, FoldsOf(j), func(done, total int) {
-			if progress != nil {
-				progress(protocol.Progress{Stage: "tune", Done: int64(done), Total: int64(total)})
-			}
-		})
+		s, err := evaluate.Search(t, g, FoldsOf(j), progress.counts("tune"))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -106,7 +101,7 @@ func chosen(plain *job.Job, s *evaluate.Searched, best int) *Choice {
 // Fit trains on all rows that are not held out. Where none are, the fitted
 // classifier comes with what the cross-validation decided about the others.
 // progress may be nil.
-func (c *Choice) Fit(t evaluate.Task, progress func(done, total int)) (*evaluate.Fitted, error) {
+func (c *Choice) Fit(t evaluate.Task, progress func(done, total int) error) (*evaluate.Fitted, error) {
 	learner, err := Learner(c.Job)
 	if err != nil {
 		return nil, err

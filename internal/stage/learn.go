@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/learn/kmeans"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/model"
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 // learn fits the job's learner on the Gram matrix and keeps the model, which
@@ -22,12 +21,7 @@ func (s *Server) learn(progress Reporter) error {
 		}
 	}
 	var err error
-	s.fitted, err = s.choice.Fit(s.task(), func(done, total int) {
-		if progress != nil {
-			progress(protocol.Progress{Stage: "learn", Done: int64(done), Total: int64(total)})
-		}
-	})
-	if err != nil {
+	if s.fitted, err = s.choice.Fit(s.task(), progress.counts("learn")); err != nil {
 		return err
 	}
 	if s.Job.Protocol.Name.Vertical() {

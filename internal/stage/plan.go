@@ -20,8 +20,19 @@ type Stage struct {
 	Compute func(s *Server, progress Reporter) error
 }
 
-// Reporter receives progress; it may be nil.
-type Reporter func(protocol.Progress)
+// Reporter receives progress; it may be nil. Its error says that the result is
+// no longer wanted: a computation ends with it where it next reports.
+type Reporter func(protocol.Progress) error
+
+// counts is the reporter of one part of a stage, for learners.
+func (r Reporter) counts(part string) func(done, total int) error {
+	if r == nil {
+		return nil
+	}
+	return func(done, total int) error {
+		return r(protocol.Progress{Stage: part, Done: int64(done), Total: int64(total)})
+	}
+}
 
 // Session is a stage that the members run together.
 type Session struct {

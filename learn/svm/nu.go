@@ -72,7 +72,7 @@ func pour(coef []float64, amount float64) {
 // (LIBSVM equation 4). A pair whose smaller class has fewer than Nu / 2 of the
 // pair's rows has no solution and is an error. The coefficients are LIBSVM's,
 // those of the C-SVC that has the same solution; that C is the largest of them.
-func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int)) (*Classifier, error) {
+func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newNuSVC(src, codes, classes, p, progress)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, pr
 }
 
 // newNuSVC returns the trainer of a nu-SVC.
-func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int)) (*trainer, error) {
+func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*trainer, error) {
 	if err := checkLabels(src.Len(), codes, classes); err != nil {
 		return nil, err
 	}

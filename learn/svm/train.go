@@ -13,10 +13,11 @@ import (
 // TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to
 // classes[codes[r]]; every class needs a row. The pairs run on all cores; the
 // result depends on src, codes, classes, C, Tol and Weights only. progress, if
-// not nil, is called after each pair, never by two goroutines at once.
+// not nil, is called after each pair, never by two goroutines at once; its error
+// ends the training, which returns it.
 //
 // Every kernel value that is read is checked: NaN and infinities are errors.
-func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) (*Classifier, error) {
+func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newSVC(src, codes, classes, p, progress)
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progre
 }
 
 // newSVC returns the trainer of a C-SVC that starts from zero.
-func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) (*trainer, error) {
+func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*trainer, error) {
 	if err := checkLabels(src.Len(), codes, classes); err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ type trainer struct {
 
 	mu       sync.Mutex
 	done     int
-	progress func(done, total int)
+	progress func(done, total int) error
 	err      error // of pair failed
 	failed   int
 }
@@ -110,7 +111,7 @@ type pair struct {
 	solution      solution
 }
 
-func newTrainer(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) *trainer {
+func newTrainer(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) *trainer {
 	t := &trainer{source: src, classes: classes, params: p, progress: progress, rows: make([][]int, len(classes))}
 	for r, code := range codes {
 		t.rows[code] = append(t.rows[code], r)
@@ -187,9 +188,11 @@ func (t *trainer) finish(k int, err error) {
 		}
 		return
 	}
-	t.done++
-	if t.progress != nil {
-		t.progress(t.done, len(t.pairs))
+	if t.done++; t.progress == nil || t.failed < 0 {
+		return
+	}
+	if err := t.progress(t.done, len(t.pairs)); err != nil {
+		t.failed, t.err = -1, err // before every pair: none begins any more
 	}
 }
 

@@ -267,11 +267,12 @@ func TestProgressAndReport(t *testing.T) {
 	x, codes := blobs(12, 80, 2, 4)
 	k := rbf(1, x, x)
 	var seen []int
-	c, err := TrainSVC(k, codes, names(4), Params{C: 2}, func(done, total int) {
+	c, err := TrainSVC(k, codes, names(4), Params{C: 2}, func(done, total int) error {
 		if total != 6 {
 			t.Errorf("total %d, want 6", total)
 		}
 		seen = append(seen, done)
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -290,6 +291,22 @@ func TestProgressAndReport(t *testing.T) {
 		if r.Support != len(p.Coef) || r.Bounded != bounded || r.Iterations == 0 || r.Gap > 1e-3 || r.Objective >= 0 {
 			t.Errorf("pair %d: %+v with %d coefficients, %d at the bound", i, r, len(p.Coef), bounded)
 		}
+	}
+}
+
+// An error of progress ends the training: no pair begins after it, and nothing is
+// told again.
+func TestProgressEndsTraining(t *testing.T) {
+	x, codes := blobs(12, 80, 2, 4)
+	enough, told := errors.New("enough"), 0
+	c, err := TrainSVC(rbf(1, x, x), codes, names(4), Params{C: 2}, func(done, _ int) error {
+		if told++; done == 2 {
+			return enough
+		}
+		return nil
+	})
+	if c != nil || !errors.Is(err, enough) || told != 2 {
+		t.Errorf("%v, %v after %d pairs", c, err, told)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // machines, KDD 2000). It ends within Tol of the optimum that TrainSVC finds,
 // in fewer iterations when the two problems are near: along a grid go from the
 // smallest C to the largest, where the start stays as it is.
-func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int)) (*Classifier, error) {
+func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newSVC(src, codes, classes, p, progress)
 	if err != nil {
 		return nil, err

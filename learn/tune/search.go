@@ -3,6 +3,7 @@ package tune
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -19,8 +20,9 @@ type Learner interface {
 	Settings() int
 	// Try trains on a fold's training rows of k with every setting, and returns
 	// for each what it made of the test rows. It is called for several folds at
-	// once, and its answer depends on its arguments only.
-	Try(k kernel.Source, f Fold) ([]Trial, error)
+	// once, and its answer depends on k and f only. It calls tried after each
+	// setting, and returns what that returns if it is an error.
+	Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error)
 }
 
 // Trial is what one setting made of the test rows of one fold.
@@ -37,8 +39,10 @@ type Search struct {
 	Kernels []kernel.Kernel
 	Folds   []Fold
 	Learner Learner
-	// Progress, if not nil, is told after each kernel how many of them are done.
-	Progress func(done, total int)
+	// Progress, if not nil, is told after each setting of each fold and kernel how
+	// many of these trials are done, by one goroutine at a time. Its error ends the
+	// search, which returns it.
+	Progress func(done, total int) error
 }
 
 // Cell is one point of a grid.
@@ -77,6 +81,7 @@ func (s Search) run(dot linalg.Matrix[float64], wanted int) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{}
+	tried := s.counter()
 	var room linalg.Matrix[float64]
 	for i, k := range s.Kernels {
 		source := kernel.Source(kernel.Dense{K: dot})
@@ -86,26 +91,38 @@ func (s Search) run(dot linalg.Matrix[float64], wanted int) (*Result, error) {
 			}
 			source = kernel.MaterializeIn(room, kernel.Of(dot, k))
 		}
-		folds, err := s.tryFolds(source)
+		folds, err := s.tryFolds(source, tried)
 		if err != nil {
 			return nil, fmt.Errorf("tune: kernel %d, %s: %w", i+1, k.Name(), err)
 		}
 		for setting := range s.Learner.Settings() {
 			r.add(i, setting, folds, wanted)
 		}
-		if s.Progress != nil {
-			s.Progress(i+1, len(s.Kernels))
-		}
 	}
 	return r, nil
 }
 
+// counter returns what counts trials and tells Progress.
+func (s Search) counter() func() error {
+	if s.Progress == nil {
+		return func() error { return nil }
+	}
+	var mu sync.Mutex
+	done, total := 0, len(s.Kernels)*len(s.Folds)*s.Learner.Settings()
+	return func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		return s.Progress(done, total)
+	}
+}
+
 // tryFolds returns the trials of every fold. Of several errors it returns that
 // of the first fold.
-func (s Search) tryFolds(k kernel.Source) ([][]Trial, error) {
+func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error) {
 	trials, failed := make([][]Trial, len(s.Folds)), make([]error, len(s.Folds))
 	linalg.For(len(s.Folds), 1, func(f, _ int) {
-		trials[f], failed[f] = s.Learner.Try(k, s.Folds[f])
+		trials[f], failed[f] = s.Learner.Try(k, s.Folds[f], tried)
 		if failed[f] == nil && len(trials[f]) != s.Learner.Settings() {
 			failed[f] = fmt.Errorf("%d trials of %d settings", len(trials[f]), s.Learner.Settings())
 		}

@@ -22,7 +22,7 @@ type SVC struct {
 func (l SVC) Settings() int { return len(l.Params) }
 
 // Try implements [Learner].
-func (l SVC) Try(k kernel.Source, f Fold) ([]Trial, error) {
+func (l SVC) Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error) {
 	train := kernel.Subset(k, f.Train)
 	codes := pick(l.Codes, f.Train)
 	trials := make([]Trial, len(l.Params))
@@ -34,6 +34,9 @@ func (l SVC) Try(k kernel.Source, f Fold) ([]Trial, error) {
 			return nil, fmt.Errorf("with C = %v: %w", p.C, err)
 		}
 		trials[i], last = l.trial(c, k, f), c
+		if err := tried(); err != nil {
+			return nil, err
+		}
 	}
 	return trials, nil
 }

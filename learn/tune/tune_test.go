@@ -248,13 +248,16 @@ type fake struct {
 
 func (l fake) Settings() int { return len(l.scores) }
 
-func (l fake) Try(_ kernel.Source, f tune.Fold) ([]tune.Trial, error) {
+func (l fake) Try(_ kernel.Source, f tune.Fold, tried func() error) ([]tune.Trial, error) {
 	if l.err != nil && f.Test[0] == 1 {
 		return nil, l.err
 	}
 	var trials []tune.Trial
 	for _, s := range l.scores {
 		trials = append(trials, tune.Trial{Score: s[f.Test[0]]})
+		if err := tried(); err != nil {
+			return nil, err
+		}
 	}
 	return trials, nil
 }
@@ -298,5 +301,37 @@ func TestSearchRefuses(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "tune: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v; want an error with %q", c.name, r, err, c.want)
 		}
+	}
+}
+
+// An error of Progress ends the search within the trials that are under way.
+func TestProgressEndsASearch(t *testing.T) {
+	enough := errors.New("enough")
+	told, after := 0, 3
+	search := tune.Search{
+		Kernels: kernels(t, kernel.Spec{Name: "linear"}, kernel.Spec{Name: "rbf", Gamma: 1}), Folds: twoFolds(),
+		Learner: fake{scores: make([][]float64, 100)},
+		Progress: func(done, total int) error {
+			if told++; done != told || total != 400 {
+				t.Errorf("told %d of %d after %d trials", done, total, told)
+			}
+			if done >= after {
+				return enough
+			}
+			return nil
+		},
+	}
+	for i := range search.Learner.(fake).scores {
+		search.Learner.(fake).scores[i] = []float64{1, 1}
+	}
+	if r, err := search.Run(linalg.New[float64](2, 2)); !errors.Is(err, enough) {
+		t.Errorf("%v, %v; want the error of Progress", r, err)
+	}
+	if told > after+len(search.Folds)-1 {
+		t.Errorf("%d trials, want none after those that were under way at trial %d", told, after)
+	}
+	told, after = 0, 1000
+	if _, err := search.Run(linalg.New[float64](2, 2)); err != nil || told != 400 {
+		t.Errorf("%d trials, %v; want all 400", told, err)
 	}
 }
