@@ -192,64 +192,72 @@ func TestMeasureNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var processes []*Process
-	for _, noise := range noises {
-		p, err := NewProcess(s.Outer, noise, Unit(s, y.Range))
-		if err != nil {
-			t.Fatal(err)
-		}
-		processes = append(processes, p)
-	}
-	held := y.span(400, 500)
-	e, err := MeasureNumbers(m, path, x.Panel(400, 500), held)
+	held, heldRows := y.span(400, 500), x.Panel(400, 500)
+	e, err := MeasureNumbers(m, path, heldRows, held)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.Deviation, e.Within = make([]int64, len(path)), make([]int64, len(path))
-	for k, p := range processes {
-		if e.Deviation[k], e.Within[k], err = p.Measure(m, path[k], x.Panel(400, 500), held); err != nil {
+	for k, noise := range noises {
+		p, err := NewProcess(s.Outer, noise, Unit(s, y.Range))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	phi := linalg.New[float64](100, m.Len())
-	m.Rows(phi, x.Panel(400, 500))
-	mean := 0.0
-	for _, v := range held.Values {
-		mean += v / 100
-	}
-	for k, s := range path {
-		f, deviations := s.Decisions(m, x.Panel(400, 500)), processes[k].Deviations(phi)
-		squared, spread, deviation, within := 0.0, 0.0, 0.0, 0.0
-		for i, truth := range held.Values {
-			squared += math.Pow(f.Row(i)[0]-truth, 2)
-			spread += (truth - mean) * (truth - mean)
-			deviation += deviations[i] / 100
-			if math.Abs(f.Row(i)[0]-truth) <= 1.96*deviations[i] {
-				within++
-			}
+		if e.Deviation[k], e.Within[k], err = p.Measure(m, path[k], heldRows, held); err != nil {
+			t.Fatal(err)
 		}
-		r2, ok := e.R2(k)
-		meanDeviation, share := e.Process(k, y.Range)
-		for name, d := range map[string]float64{
-			"rmse": e.RMSE(k, y.Range) - math.Sqrt(squared/100), "r2": r2 - (1 - squared/spread), "share": share - within/100,
-		} {
-			if math.Abs(d) > 1e-3 || !ok {
-				t.Errorf("solution %d: %s is %v off", k, name, d)
-			}
-		}
-		if want := min(deviation, Clip*y.Range.half()); math.Abs(meanDeviation-want) > 1e-3 {
-			t.Errorf("solution %d: mean deviation %v, want %v", k, meanDeviation, want)
-		}
+		phi := linalg.New[float64](heldRows.Rows, m.Len())
+		m.Rows(phi, heldRows)
+		want := figuresOf(path[k].Decisions(m, heldRows), p.Deviations(phi), held.Values)
+		checkFigures(t, k, e, y.Range, want)
 	}
 	if e.Best() == 2 {
 		t.Errorf("the smoothest is best: %v", e.Squared)
 	}
 	same := Numbers{make([]float64, 100), y.Range}
-	if e, err = MeasureNumbers(m, path, x.Panel(400, 500), same); err != nil {
+	if e, err = MeasureNumbers(m, path, heldRows, same); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := e.R2(0); ok {
 		t.Error("numbers that are all the same have a variance to explain")
+	}
+}
+
+// figures are what [NumberErrors] tells of one solution.
+type figures struct{ rmse, r2, deviation, within float64 }
+
+// figuresOf computes them from every held-out row.
+func figuresOf(f linalg.Matrix[float64], deviations, truths []float64) figures {
+	n := float64(len(truths))
+	mean := 0.0
+	for _, v := range truths {
+		mean += v / n
+	}
+	var g figures
+	squared, spread := 0.0, 0.0
+	for i, truth := range truths {
+		squared += math.Pow(f.Row(i)[0]-truth, 2)
+		spread += (truth - mean) * (truth - mean)
+		g.deviation += deviations[i] / n
+		if math.Abs(f.Row(i)[0]-truth) <= 1.96*deviations[i] {
+			g.within += 1 / n
+		}
+	}
+	g.rmse, g.r2 = math.Sqrt(squared/n), 1-squared/spread
+	return g
+}
+
+func checkFigures(t *testing.T, k int, e *NumberErrors, r Range, want figures) {
+	t.Helper()
+	r2, ok := e.R2(k)
+	deviation, share := e.Process(k, r)
+	for name, d := range map[string]float64{
+		"rmse": e.RMSE(k, r) - want.rmse, "r2": r2 - want.r2, "share": share - want.within,
+		"deviation": deviation - min(want.deviation, Clip*r.half()),
+	} {
+		if math.Abs(d) > 1e-3 || !ok {
+			t.Errorf("solution %d: %s is %v off", k, name, d)
+		}
 	}
 }
 
