@@ -2,16 +2,9 @@ package model_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mercer-fl/mercer/dataset"
@@ -20,7 +13,6 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
-	"pgregory.net/rapid"
 )
 
 // compareModels looks into everything.
@@ -65,29 +57,6 @@ func encode(t testing.TB, m *model.Model) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-func encodePrivate(t testing.TB, p *model.Private) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := model.EncodePrivate(&b, p); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func private(t testing.TB) *model.Private {
-	t.Helper()
-	c := classifier(t, []string{"a", "b"}, 1, svm.Pair{Index: []int{0}, Coef: []float64{2}})
-	m, err := model.New(kernel.Spec{Name: "rbf", Gamma: 2}, nil, matrix([]float64{0.5, 0.25}), model.Voters(model.SVC, c, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := model.NewPrivate(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 func TestDecisionsByHand(t *testing.T) {
@@ -221,240 +190,6 @@ func sign(negative bool) float64 {
 	return 1
 }
 
-// drawModel draws a model of any shape.
-func drawModel(t *rapid.T) *model.Model {
-	classes := rapid.SliceOfNDistinct(rapid.StringN(0, 5, 20), 2, 5, rapid.ID[string]).Draw(t, "classes")
-	coefficient := rapid.Float64Range(1e-9, 1e9)
-	number := rapid.Custom(func(t *rapid.T) float64 {
-		v := rapid.Float64Range(-1e30, 1e30).Draw(t, "v")
-		if rapid.Bool().Draw(t, "float32") {
-			return float64(float32(v))
-		}
-		return v
-	})
-	rows, cols := rapid.IntRange(1, 6).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "cols")
-	vectors := linalg.New[float64](rows, cols)
-	for i := range vectors.Data {
-		vectors.Data[i] = number.Draw(t, "x")
-	}
-	pairs := make([]svm.Pair, len(classes)*(len(classes)-1)/2)
-	for i := range pairs {
-		pairs[i].Rho = number.Draw(t, "rho")
-		pairs[i].Index, pairs[i].Coef = []int{}, []float64{}
-		for s := range rows { // the first pair uses all rows, as some pair must
-			if v := coefficient.Draw(t, "coef") * sign(rapid.Bool().Draw(t, "first")); i == 0 || rapid.Bool().Draw(t, "used") {
-				pairs[i].Index, pairs[i].Coef = append(pairs[i].Index, s), append(pairs[i].Coef, v)
-			}
-		}
-	}
-	c, err := svm.NewClassifier(classes, pairs, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var scale *model.Scale
-	if rapid.Bool().Draw(t, "scale") {
-		scale = &model.Scale{Offset: rapid.SliceOfN(number, cols, cols).Draw(t, "offset"), Factor: rapid.SliceOfN(number, cols, cols).Draw(t, "factor")}
-	}
-	spec := kernel.Spec{Name: "polynomial", Gamma: rapid.Float64Range(1e-9, 1e9).Draw(t, "gamma"), Degree: rapid.IntRange(0, 9).Draw(t, "degree")}
-	m, err := model.New(spec, scale, vectors, model.Voters(model.SVC, c, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func TestRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t)
-		var file, again bytes.Buffer
-		if err := model.Encode(&file, m); err != nil {
-			t.Fatal(err)
-		}
-		read, err := model.Open(iotest.HalfReader(bytes.NewReader(file.Bytes())))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(m, read, compareModels()); d != "" {
-			t.Fatal(d)
-		}
-		if err := model.Encode(&again, read); err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(file.Bytes(), again.Bytes()) {
-			t.Fatal("the same model in other bytes")
-		}
-		if model.SHA256(m) != sha256.Sum256(file.Bytes()) {
-			t.Fatal("SHA256 is not the hash of the file")
-		}
-	})
-}
-
-// every is one model of each kind, over the same two rows.
-func every(t testing.TB) map[model.Kind]*model.Model {
-	t.Helper()
-	one := []model.Function{{Index: []int{0, 1}, Coef: []float64{2, -1}, Rho: 0.5}}
-	two := append(one, model.Function{Index: []int{1}, Coef: []float64{3}})
-	models := make(map[model.Kind]*model.Model)
-	for kind, h := range map[model.Kind]model.Head{
-		model.SVC:      {Functions: one, Sigmoids: []svm.Sigmoid{{A: -2, B: 0.25}}},
-		model.NuSVC:    {Functions: one},
-		model.OneClass: {Functions: one},
-		model.SVR:      {Functions: one},
-		model.Ridge:    {Functions: one},
-		model.GP:       {Functions: one, Noise: 0.25, Unit: 10},
-		model.KPCA:     {Functions: two},
-		model.KMeans:   {Functions: two},
-	} {
-		h.Kind = kind
-		if kind.Classifies() {
-			h.Classes = []string{"a", "b"}
-		}
-		m, err := model.New(kernel.Spec{Name: "linear"}, nil, matrix([]float64{1, 0}, []float64{0, 1}), h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		models[kind] = m
-	}
-	return models
-}
-
-func TestEveryKindByHand(t *testing.T) {
-	p := 1 / (1 + math.Exp(-2*5.5+0.25))
-	half := math.Sqrt(25 - 25/1.25 + 0.25) // prior 25, noise 1/4, rows at right angles
-	want := map[model.Kind]struct {
-		outputs   []float64
-		predicted []string
-	}{
-		model.SVC:      {[]float64{5.5, p, 1 - p}, []string{"a"}},
-		model.NuSVC:    {[]float64{5.5}, []string{"a"}},
-		model.OneClass: {[]float64{5.5}, []string{"1"}},
-		model.SVR:      {[]float64{5.5}, []string{"5.5"}},
-		model.Ridge:    {[]float64{5.5}, []string{"5.5"}},
-		model.GP:       {[]float64{5.5, 10 * half}, []string{"5.5"}},
-		model.KPCA:     {[]float64{5.5, 6}, nil},
-		model.KMeans:   {[]float64{5.5, 6}, []string{"0"}},
-	}
-	for kind, m := range every(t) {
-		file := encode(t, m)
-		m, err := model.Open(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(encode(t, m), file) {
-			t.Errorf("%s: the same model in other bytes", kind)
-		}
-		got, err := m.Decisions(matrix([]float64{4, 2}, []float64{3, 4}).Panel(0, 1))
-		if kind == model.GP {
-			got, err = m.Decisions(matrix([]float64{4, 3}))
-			got.Row(0)[0]++ // 2*4 - 3 - 0.5 is one less than what the others have
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		near := cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
-		if d := cmp.Diff(want[kind].outputs, got.Row(0), near); d != "" {
-			t.Errorf("%s: %s", kind, d)
-		}
-		if d := cmp.Diff(want[kind].predicted, m.Reading().Predict(got)); d != "" {
-			t.Errorf("%s: %s", kind, d)
-		}
-		if n := m.Reading().Probabilities(got).Cols; (n == 2) != (kind == model.SVC) {
-			t.Errorf("%s: %d probabilities", kind, n)
-		}
-		if err := m.Reading().Check(got.Cols + 3); (err == nil) != (kind == model.KPCA || kind == model.KMeans) {
-			t.Errorf("%s: three outputs too many: %v", kind, err)
-		}
-	}
-	outside := model.Reading{Kind: model.OneClass}
-	if d := cmp.Diff([]string{"-1", "-1"}, outside.Predict(matrix([]float64{0}, []float64{-1}))); d != "" {
-		t.Error(d)
-	}
-	if err := (model.Reading{Kind: "tree"}).Check(1); err == nil {
-		t.Error("a kind that there is not")
-	}
-	if err := (model.Reading{Kind: model.SVC, Classes: []string{"a"}}).Check(1); err == nil {
-		t.Error("one class")
-	}
-}
-
-// A process whose deviations cannot be computed says so.
-func TestGPThatCannotBeConditioned(t *testing.T) {
-	h := model.Head{Reading: model.Reading{Kind: model.GP}, Functions: []model.Function{model.Dense([]float64{1, 1}, 0)}, Unit: 1}
-	m, err := model.New(kernel.Spec{Name: "linear"}, nil, matrix([]float64{1}, []float64{2}), h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Decisions(matrix([]float64{1})); err == nil || !strings.Contains(err.Error(), "cannot be factored") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// TestSameModelSameBytes: spellings, strides and training reports leave no trace.
-func TestSameModelSameBytes(t *testing.T) {
-	build := func(spec kernel.Spec, stride int, report svm.Report) []byte {
-		c := classifier(t, []string{"a", "b"}, 2, svm.Pair{Index: []int{0, 1}, Coef: []float64{1, -1}, Report: report})
-		v := linalg.Matrix[float64]{Rows: 2, Cols: 1, Stride: stride, Data: make([]float64, 2*stride)}
-		v.Row(0)[0], v.Row(1)[0] = 0.5, 7
-		m, err := model.New(spec, nil, v, model.Voters(model.SVC, c, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return encode(t, m)
-	}
-	short := build(kernel.Spec{Name: "polynomial", Gamma: 1}, 1, svm.Report{})
-	long := build(kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 3}, 5, svm.Report{Iterations: 9})
-	if !bytes.Equal(short, long) {
-		t.Errorf("%x\n%x", short, long)
-	}
-}
-
-func TestPrivate(t *testing.T) {
-	p := private(t)
-	file := encodePrivate(t, p)
-	if _, err := model.Open(bytes.NewReader(file)); !errors.Is(err, model.ErrPrivate) {
-		t.Errorf("Open of a private file: %v", err)
-	}
-	if _, err := model.OpenPrivate(bytes.NewReader(encode(t, small(t)))); !errors.Is(err, model.ErrFormat) || err.Error() != "model: unusable file: a public model where a private one is expected" {
-		t.Errorf("OpenPrivate of a public file: %v", err)
-	}
-	again, err := model.OpenPrivate(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(p, again, compareModels()); d != "" {
-		t.Error(d)
-	}
-	if p.SHA256() != sha256.Sum256(file) {
-		t.Error("SHA256 is not the hash of the file")
-	}
-	d, err := p.Decisions(matrix([]float64{0.5, 0.25}))
-	if err != nil || d.Data[0] != 2 || p.Reading().Predict(d)[0] != "a" {
-		t.Errorf("decision %v, %v", d, err)
-	}
-	if p.Kernel() != (kernel.Spec{Name: "rbf", Gamma: 2}) || p.Width() != 2 || p.Support() != 1 || p.Reading().Kind != model.SVC || len(p.Reading().Classes) != 2 {
-		t.Errorf("%s %v %v", p, p.Kernel(), p.Reading())
-	}
-	if _, err := model.NewPrivate(small(t)); err == nil || err.Error() != "model: a private model with a scale: the parties scale their rows before they encode them" {
-		t.Errorf("a private model with a scale: %v", err)
-	}
-}
-
-// TestPrivateDoesNotPrint: no way of formatting shows the encoded rows.
-func TestPrivateDoesNotPrint(t *testing.T) {
-	p := private(t)
-	want := "private svc model over 1 encoded rows of width 2"
-	for _, got := range []string{fmt.Sprintf("%v", p), fmt.Sprintf("%+v", p), fmt.Sprintf("%#v", p), fmt.Sprintf("%v", *p), fmt.Sprintf("%#v", *p)} {
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-	for _, v := range []any{p, *p} {
-		if b, err := json.Marshal(v); err != nil || string(b) != "{}" {
-			t.Errorf("JSON: %s, %v", b, err)
-		}
-	}
-}
-
 func TestNewErrors(t *testing.T) {
 	nan := math.NaN()
 	pair := func() svm.Pair { return svm.Pair{Index: []int{0}, Coef: []float64{1}} }
@@ -489,24 +224,6 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-type brokenWriter struct{ room int }
-
-func (w *brokenWriter) Write(b []byte) (int, error) {
-	if w.room -= len(b); w.room < 0 {
-		return 0, io.ErrShortWrite
-	}
-	return len(b), nil
-}
-
-func TestWriteErrors(t *testing.T) {
-	m := small(t)
-	for room := range len(encode(t, m)) {
-		if err := model.Encode(&brokenWriter{room}, m); !errors.Is(err, io.ErrShortWrite) {
-			t.Fatalf("room for %d bytes: %v", room, err)
-		}
-	}
-}
-
 func BenchmarkDecisions(b *testing.B) {
 	m, _, rows := trainDigits(b)
 	for b.Loop() {
@@ -515,38 +232,4 @@ func BenchmarkDecisions(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows.Rows), "ns/row")
-}
-
-// BenchmarkFile writes and reads a private model of 1000 float32 vectors.
-func BenchmarkFile(b *testing.B) {
-	const rows, cols = 1000, 2048
-	rng := rand.New(rand.NewPCG(1, 2))
-	vectors := linalg.New[float64](rows, cols)
-	for i := range vectors.Data {
-		vectors.Data[i] = float64(float32(rng.NormFloat64()))
-	}
-	index, coef := make([]int, rows), make([]float64, rows)
-	for i := range index {
-		index[i], coef[i] = i, 1
-	}
-	m, err := model.New(kernel.Spec{Name: "linear"}, nil, vectors, model.Voters(model.SVC, classifier(b, []string{"a", "b"}, rows, svm.Pair{Index: index, Coef: coef}), nil))
-	if err != nil {
-		b.Fatal(err)
-	}
-	file := encode(b, m)
-	b.SetBytes(int64(len(file)))
-	b.Run("encode", func(b *testing.B) {
-		b.SetBytes(int64(len(file)))
-		for b.Loop() {
-			encode(b, m)
-		}
-	})
-	b.Run("open", func(b *testing.B) {
-		b.SetBytes(int64(len(file)))
-		for b.Loop() {
-			if _, err := model.Open(bytes.NewReader(file)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

@@ -1,0 +1,68 @@
+package okra
+
+import (
+	"math"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+func TestBlockSizes(t *testing.T) {
+	for _, width := range []int{minBlock, defaultBlockWidth, maxBlockWidth} {
+		for _, f := range append([]int{95, 96, 191, 192, 193, 100000}, widths...) {
+			sizes := blockSizes(prg.New([32]byte{byte(f)}, "sizes"), width, f)
+			mean, sum := float64(f)/float64(len(sizes)), 0
+			for _, s := range sizes {
+				sum += s
+				if math.Abs(float64(s)-mean) > 3 || s < 1 {
+					t.Errorf("f = %d, width %d: a block of %d, mean %.1f", f, width, s, mean)
+				}
+			}
+			if sum != f || math.Abs(float64(len(sizes))-float64(f)/float64(width)) > 1 {
+				t.Errorf("f = %d, width %d: %d blocks of %d features in all", f, width, len(sizes), sum)
+			}
+		}
+	}
+}
+
+// The first column of a uniformly random frame is uniform on the sphere, and
+// so is every other: squared entries have mean 1/width and variance
+// 2(width-1)/(width^2(width+2)).
+func TestFramesAreUniform(t *testing.T) {
+	const f, k, seeds = 5, 3, 3000
+	for _, spec := range []Spec{{Encoder: Haar}, {Mode: Paper}} {
+		var mean, square [f][f + k]float64
+		var corner float64
+		for seed := range seeds {
+			e, err := NewEncoder(mustParams(t, spec), Seed{byte(seed), byte(seed >> 8)}, f, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y := linalg.New[float64](f, f+k)
+			e.Encode(y, identity(f))
+			for i := range f {
+				for j, v := range y.Row(i) {
+					mean[i][j] += v / seeds
+					square[i][j] += v * v / seeds
+				}
+			}
+			corner += y.Row(0)[0] * y.Row(1)[1] * y.Row(0)[1] * y.Row(1)[0] / seeds
+		}
+		const n = f + k
+		for i := range f {
+			for j := range n {
+				if math.Abs(mean[i][j]) > 5*math.Sqrt(1./n/seeds) {
+					t.Errorf("%s: entry (%d, %d) has mean %v", spec.Encoder, i, j, mean[i][j])
+				}
+				if sd := math.Sqrt(2 * (n - 1.) / (n * n * (n + 2)) / seeds); math.Abs(square[i][j]-1./n) > 5*sd {
+					t.Errorf("%s: entry (%d, %d) has mean square %v, want %v", spec.Encoder, i, j, square[i][j], 1./n)
+				}
+			}
+		}
+		// The mixed fourth moment of Haar matrices is -1/((n-1)n(n+2)).
+		if want := -1. / ((n - 1) * n * (n + 2)); math.Abs(corner-want) > 5*.02/math.Sqrt(seeds) {
+			t.Errorf("%s: mixed moment %v, want %v", spec.Encoder, corner, want)
+		}
+	}
+}

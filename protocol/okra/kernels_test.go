@@ -1,0 +1,111 @@
+package okra
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// kernelsOf computes the paper's four kernels (section 3.1) from a Gram matrix,
+// with amplitude 1, degree 3, alpha 1.5 and 1/(2 l^2) = 1/f.
+var kernelsOf = map[string]func(g linalg.Matrix[float64], i, j int, f float64) float64{
+	"linear":     func(g linalg.Matrix[float64], i, j int, _ float64) float64 { return g.Row(i)[j] },
+	"polynomial": func(g linalg.Matrix[float64], i, j int, f float64) float64 { return math.Pow(1+g.Row(i)[j]/f, 3) },
+	"rbf":        func(g linalg.Matrix[float64], i, j int, f float64) float64 { return math.Exp(-distance(g, i, j) / f) },
+	"rational quadratic": func(g linalg.Matrix[float64], i, j int, f float64) float64 {
+		return math.Pow(1+distance(g, i, j)/f/1.5, -1.5)
+	},
+}
+
+func distance(g linalg.Matrix[float64], i, j int) float64 {
+	if i == j {
+		return 0
+	}
+	return max(0, g.Row(i)[i]+g.Row(j)[j]-2*g.Row(i)[j])
+}
+
+// worstKernelError is the largest relative difference over all kernels and
+// entries.
+func worstKernelError(got, want linalg.Matrix[float64], f int) (worst float64) {
+	for _, k := range kernelsOf {
+		for i := range want.Rows {
+			for j := range want.Rows {
+				a, b := k(got, i, j, float64(f)), k(want, i, j, float64(f))
+				worst = max(worst, math.Abs(a-b)/max(math.Abs(b), 1e-300))
+			}
+		}
+	}
+	return worst
+}
+
+func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
+	for _, spec := range encoders {
+		for _, f := range widths {
+			if spec.Encoder == Haar && f == 4999 {
+				continue // quadratic, and 5000 has the same width
+			}
+			t.Run(fmt.Sprintf("%s/%d", spec.Encoder, f), func(t *testing.T) {
+				x := randomRows("kernels", 7, f)
+				copy(x.Row(6), x.Row(0)) // the same person at both parties
+				y := encodeParts(mustEncoder(t, spec, 3, f), x)
+				want := naiveGram(x)
+				if worst := worstKernelError(naiveGram(y), want, f); worst > 1e-9 {
+					t.Errorf("float64: relative error %.2g, at most 1e-9", worst)
+				}
+				for i, v := range y.Data {
+					y.Data[i] = float64(float32(v))
+				}
+				if worst := worstKernelError(naiveGram(y), want, f); worst > 1e-6 {
+					t.Errorf("float32: relative error %.2g, at most 1e-6", worst)
+				}
+			})
+		}
+	}
+}
+
+// The columns of Gamma are orthonormal, and no feature passes through: each
+// spreads over many coordinates (for encoder block, over those of its block).
+// The numbers of features give widths of all shapes between two powers of two;
+// without the signs between the windows, f = 224 kept .79 of a feature.
+func TestEncodersMixFeatures(t *testing.T) {
+	for _, spec := range append([]Spec{{Rounds: 2}}, encoders...) {
+		for _, f := range []int{192, 224, 256, 288, 320, 352, 384, 416} {
+			e := mustEncoder(t, spec, 4, f)
+			y := linalg.New[float64](f, e.Width())
+			e.Encode(y, identity(f))
+			for i := range f {
+				if got := dot(y.Row(i), y.Row(i)); math.Abs(got-1) > 1e-13 {
+					t.Fatalf("%v, f = %d: column %d has squared length %v", spec, f, i, got)
+				}
+				if got := dot(y.Row(i), y.Row((i+1)%f)); math.Abs(got) > 1e-13 {
+					t.Fatalf("%v, f = %d: <column %d, the next> = %v", spec, f, i, got)
+				}
+				limit := .42
+				if spec.Mode == Paper {
+					limit = .55
+				}
+				if largest := slices.MaxFunc(y.Row(i), cmpAbs); math.Abs(largest) > limit {
+					t.Errorf("%v, f = %d: feature %d keeps %.2f of itself in one coordinate", spec, f, i, largest)
+				}
+			}
+		}
+	}
+}
+
+func identity(n int) linalg.Matrix[float64] {
+	m := linalg.New[float64](n, n)
+	for i := range n {
+		m.Row(i)[i] = 1
+	}
+	return m
+}
+
+func cmpAbs(a, b float64) int {
+	if math.Abs(a) < math.Abs(b) {
+		return -1
+	}
+	return 1
+}
