@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -102,8 +101,8 @@ func (h *Head) check(rows int) error {
 		outputs++
 	}
 	switch {
-	case h.Kind == RidgeClassifier:
-		return errors.New("a ridge-classifier model is of random features and holds no rows")
+	case h.Kind == RidgeClassifier || slices.Contains(spreadKinds(), h.Kind):
+		return fmt.Errorf("a %s model is of random features and holds no rows", h.Kind)
 	case h.Kind == GP && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
 		return fmt.Errorf("noise %v in units of %v, which must be finite, at least 0 and above 0", h.Noise, h.Unit)
 	case h.Kind != GP && (h.Noise != 0 || h.Unit != 0):

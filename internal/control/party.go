@@ -72,7 +72,7 @@ func predict(p *party.Party, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	a, err := p.Predict(r.Context(), id, set)
+	a, err := p.Predict(r.Context(), id, set, r.URL.Query().Get("source"))
 	if err != nil {
 		return nil, err
 	}

@@ -62,6 +62,9 @@ func (c *Coordinator) answerQuestion(ctx context.Context, party string, q *sessi
 	case j.Spec.Prediction != job.Open:
 		return session.Forbidden(fmt.Errorf("job %v keeps predictions closed", q.Job))
 	}
+	if j.Spec.Protocol.Name.Vertical() {
+		return c.inquire(ctx, &j, &session.Inquiry{Question: *q, Asker: party})
+	}
 	s, err := c.readAnswers(&j, party, q.Tag)
 	if err != nil {
 		return &session.Error{Code: session.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
@@ -89,7 +92,7 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session, party 
 	dropped := c.drop(id, err)
 	if errors.Is(err, vault.ErrUsed) {
 		// The broker repeats a question, or a restart came between.
-		err = errors.New("the coordinator was restarted; ask again")
+		err = errRestarted
 	}
 	if err != nil { // about this question only: the job's others may do better
 		c.tellWhy(ctx, party, id, session.KindAbort, err)

@@ -79,6 +79,7 @@ func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage
 	if d.keys, err = identity.DeriveSession(d.kept.Seed()); err != nil {
 		return nil, err
 	}
+	s.Named(srv, ps.ID())
 	if ps.Index(c.name) < 0 {
 		return d, nil
 	}
@@ -104,7 +105,7 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	if found {
 		return left, nil
 	}
-	seed := c.Seed(fmt.Sprintf("%s/%d/%d/%s", d.job.Spec.Name, d.stage, d.job.Attempt, c.name))
+	seed := c.Seed(fmt.Sprintf("%s/%d/%d/%s", d.job.label(), d.stage, d.job.Attempt, c.name))
 	created, err := c.Vault.Create(d.session.ID(), seed, d.proposal().Encode())
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 }
 
 func (d *conducted) proposal() *session.Proposal {
-	return &session.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor}
+	return &session.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Inquiry: d.job.inquiry}
 }
 
 // relive takes over the result of a session that had ended before a restart.
@@ -167,7 +168,7 @@ func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error
 	}
 	for _, name := range c.others(d) {
 		if _, ok := d.accepted[name]; !ok {
-			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("did not join within %v; start its party daemon and submit the job again", d.job.Spec.Timeout.Join))
+			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("did not join within %v; start its party daemon and %s", d.job.Spec.Timeout.Join, d.job.again()))
 		}
 	}
 	return err

@@ -130,7 +130,7 @@ func (c *Coordinator) belongs(s vault.Session) (id session.JobID, unfinished boo
 		return id, false, nil //nolint:nilerr // another program's: nobody runs it on
 	}
 	j, known := c.jobs[p.Job]
-	return p.Job, known && !j.Over() && p.Stage != session.StagePredict, nil
+	return p.Job, known && !j.Over() && !p.Predicts(), nil
 }
 
 // Run serves the federation until ctx ends. What it leaves unfinished, a

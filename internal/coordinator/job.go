@@ -34,6 +34,26 @@ type Job struct {
 	Spec    *job.Job
 	Attempt uint32
 	Status
+	// inquiry is the question that is held like a job of its own, nil of jobs; ID is
+	// the question's then.
+	inquiry *session.Inquiry
+}
+
+// label tells the seeds of a job's sessions from those of questions about its
+// model.
+func (j *Job) label() string {
+	if j.inquiry != nil {
+		return j.Spec.Name + "/" + j.ID.String()
+	}
+	return j.Spec.Name
+}
+
+// again is what to do once what stood in the way is mended.
+func (j *Job) again() string {
+	if j.inquiry != nil {
+		return "ask again"
+	}
+	return "submit the job again"
 }
 
 // Status is what changes about a job; it is the content of status.json.

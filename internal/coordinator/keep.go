@@ -36,8 +36,8 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	err = disk.Replace(c.path(j.ID, decisionsFile), srv.Outcome().Encode())
-	if j.Spec.Prediction == job.Open && srv.Private() {
-		err = errors.Join(err, disk.Replace(c.path(j.ID, answersFile), srv.Answers().Encode()))
+	if answers := srv.KeptAnswers(); j.Spec.Prediction == job.Open && answers != nil {
+		err = errors.Join(err, disk.Replace(c.path(j.ID, answersFile), answers))
 	}
 	if err == nil {
 		err = disk.Replace(c.path(j.ID, resultFile), text)

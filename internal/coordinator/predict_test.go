@@ -35,9 +35,14 @@ func columnNames(n int) (names []string) {
 }
 
 func ask(w *world, name string, id session.JobID, rows *dataset.Set) (*stage.Prediction, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	return w.ask(name, id, rows, "")
+}
+
+// ask has a party ask about rows of which others call theirs by the source.
+func (w *world) ask(name string, id session.JobID, rows *dataset.Set, source string) (*stage.Prediction, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	return w.members[name].party.Predict(ctx, id, rows)
+	return w.members[name].party.Predict(ctx, id, rows, source)
 }
 
 func TestPredictNewRows(t *testing.T) {
@@ -165,17 +170,17 @@ func cutShort(t *testing.T, name, op string) {
 	rows := newRows(t)
 	for range 2 { // the death may fall into the second
 
-		_, err := w.askOn(done.ID, rows)
+		_, err := w.askOn(done.ID, rows, "")
 		t.Log("a question ended in:", err)
 	}
-	if _, err := w.askOn(done.ID, rows); err != nil {
+	if _, err := w.askOn(done.ID, rows, ""); err != nil {
 		t.Errorf("the last question: %v", err)
 	}
 	w.nothingOpen()
 }
 
 // askOn has north ask while members that died come back.
-func (w *world) askOn(id session.JobID, rows *dataset.Set) (answer *stage.Prediction, err error) {
+func (w *world) askOn(id session.JobID, rows *dataset.Set, source string) (answer *stage.Prediction, err error) {
 	w.t.Helper()
 	ended := make(chan struct{})
 	for _, name := range w.dead() {
@@ -187,7 +192,7 @@ func (w *world) askOn(id session.JobID, rows *dataset.Set) (answer *stage.Predic
 		defer close(ended)
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		defer cancel()
-		answer, err = north.party.Predict(ctx, id, rows)
+		answer, err = north.party.Predict(ctx, id, rows, source)
 	}()
 	for {
 		select {
@@ -227,7 +232,7 @@ func TestAWithdrawnQuestion(t *testing.T) {
 	w.halt(hub)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := w.members["north"].party.Predict(ctx, done.ID, newRows(t)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.members["north"].party.Predict(ctx, done.ID, newRows(t), ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	w.start(hub, never) // and answers a question that is not open any more
@@ -244,7 +249,7 @@ func TestAskingAStoppedParty(t *testing.T) {
 	done := w.mustRun(j)
 	north := w.members["north"].party
 	w.halt("north")
-	if _, err := north.Predict(context.Background(), done.ID, newRows(t)); err == nil || !strings.Contains(err.Error(), "stopped") {
+	if _, err := north.Predict(context.Background(), done.ID, newRows(t), ""); err == nil || !strings.Contains(err.Error(), "stopped") {
 		t.Errorf("error %v, want that the party has stopped", err)
 	}
 }

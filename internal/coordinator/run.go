@@ -240,10 +240,16 @@ func (c *Coordinator) destroy(j *Job, outcome string) error {
 	if j.Failure != nil {
 		errs = c.discard(j.ID)
 	}
+	return errors.Join(errs, c.destroySessions(j.ID, outcome))
+}
+
+// destroySessions erases what is left of the sessions of a job, or of a question.
+func (c *Coordinator) destroySessions(of session.JobID, outcome string) error {
+	var errs error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, s := range c.open {
-		if s.job == j.ID {
+		if s.job == of {
 			c.exchange.Forget(id)
 			errs = errors.Join(errs, s.Destroy(outcome))
 			delete(c.open, id)

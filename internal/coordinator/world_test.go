@@ -104,6 +104,7 @@ type world struct {
 
 	mu      sync.Mutex
 	tables  map[string]stage.Table
+	fresh   map[string]stage.Table // what each calls newSource
 	policy  party.Policy
 	orders  map[string][]string   // of the last job by columns, by party
 	drawn   map[string][][32]byte // seeds by label
@@ -192,6 +193,22 @@ func (w *world) table(name string) stage.Table {
 	return w.tables[name]
 }
 
+// newSource is what every party calls its table of rows that came after the job.
+const newSource = "newcomers"
+
+func (w *world) load(name string, d job.Data) (stage.Table, error) {
+	if d.Source != newSource {
+		return w.table(name), nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t, ok := w.fresh[name]
+	if !ok {
+		return t, fmt.Errorf("the catalogue has no data called %q", d.Source)
+	}
+	return t, nil
+}
+
 func (w *world) home(name string) string { return filepath.Join(w.dir, name) }
 
 // start begins a life of a member, which ends by itself when dies says so.
@@ -238,7 +255,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	}
 	m.party = party.New(party.Config{
 		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: keepsake, Policy: w.policy,
-		Load: func(job.Data) (stage.Table, error) { return w.table(name), nil },
+		Load: func(d job.Data) (stage.Table, error) { return w.load(name, d) },
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(_ session.JobID, ids []string) error { w.align(name, ids); return nil },
 	})

@@ -65,7 +65,6 @@ func TestBadFDSKLJobs(t *testing.T) {
 		{"rate", "logistic", "logistic, rate: -1", "job.yaml:8: rate is -1; write a number above 0"},
 		{"batch", "logistic", "logistic, batch: -1", "job.yaml:8: batch is -1; write a whole number from 1"},
 		{"iterations", "logistic", "logistic, iterations: 0", "job.yaml:8: iterations is 0; write a whole number from 1"},
-		{"prediction", "  protocol:", "  prediction: open\n  protocol:", "job.yaml:6: protocol fdskl keeps predictions closed in this version; hold rows out to have them predicted, and remove prediction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(random, c.old, c.bad, 1)

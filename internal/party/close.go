@@ -59,6 +59,9 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 		}
 		return errStopping
 	}
+	if w.inquiry != nil {
+		return p.closeInquiry(ctx, w, c)
+	}
 	if c.Done && w.job.Prediction == job.Open {
 		// Nothing may stand in the way of the destruction. A job that did not
 		// get as far, or that a crash has half destroyed, has nothing to keep.

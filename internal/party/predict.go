@@ -31,6 +31,10 @@ type question struct {
 	session *stage.Session
 	id      protocol.SessionID // of the only session that may answer it
 	running *running           // once it has been proposed; it is run once
+	// Where other parties hold columns of the rows, several sessions answer it.
+	source  string // what the others call their table of these rows
+	inquiry *session.Inquiry
+	work    *work // once the first session has been proposed
 	// prediction is filled in when the session ends well.
 	prediction *stage.Prediction
 	reply      chan reply // holds one
@@ -47,13 +51,14 @@ type reply struct {
 }
 
 // Predict returns what a job's model says of new rows, which stay here. Where the
-// model is the coordinator's, their encodings leave. The job must have kept
-// predictions open.
-func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set) (*stage.Prediction, error) {
+// model is the coordinator's, their encodings leave. Where other parties hold
+// columns of the rows, they are aligned first; source is what these call their
+// table of them, "" for that of the job. The job must have kept predictions open.
+func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set, source string) (*stage.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err
 	}
-	q := &question{job: id, set: set, reply: make(chan reply, 1)}
+	q := &question{job: id, set: set, source: source, reply: make(chan reply, 1)}
 	select {
 	case p.questions <- q:
 	case <-ctx.Done():
@@ -102,10 +107,14 @@ func (p *Party) withdraw(ctx context.Context, q *question) error {
 		return nil // answered meanwhile
 	}
 	p.reply(q, nil, context.Canceled)
-	if q.running == nil {
-		return nil
+	why := errAborted(p.Name, "the question was withdrawn")
+	switch {
+	case q.running != nil:
+		return p.stop(ctx, q.running, why)
+	case q.work != nil:
+		return p.stopAll(ctx, q.work, why)
 	}
-	return p.stop(ctx, q.running, errAborted(p.Name, "the question was withdrawn"))
+	return nil
 }
 
 // Forget erases what a job left here for predictions.
@@ -126,7 +135,7 @@ func (p *Party) ask(ctx context.Context, q *question) {
 	p.pending = append(p.pending, q)
 	err := p.prepareQuestion(q)
 	if err == nil {
-		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag}).Encode()
+		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
 		err = p.tell(ctx, q.job.Topic(), session.KindQuestion, body)
 	}
 	if err != nil {
@@ -146,11 +155,17 @@ func (p *Party) prepareQuestion(q *question) error {
 		return err
 	}
 	defer clear(secret)
-	encoder, err := stage.DecodeEncoder(secret)
-	if err != nil {
+	if _, err := rand.Read(q.tag[:]); err != nil {
 		return err
 	}
-	if _, err := rand.Read(q.tag[:]); err != nil {
+	if stage.IsPortion(secret) {
+		return p.prepareInquiry(q, secret)
+	}
+	if q.source != "" {
+		return session.BadInput(fmt.Errorf("nobody else holds columns of these rows; leave out the source %q", q.source))
+	}
+	encoder, err := stage.DecodeEncoder(secret)
+	if err != nil {
 		return err
 	}
 	cast := stage.Cast{Coordinator: p.boss, Parties: []string{p.Name}}
@@ -169,7 +184,7 @@ func (p *Party) prepareQuestion(q *question) error {
 // cannot propose a prediction that nobody asked for, nor one of them twice.
 func (p *Party) asked(id protocol.SessionID) *question {
 	for _, q := range p.pending {
-		if q.running == nil && q.id == id {
+		if q.running == nil && q.inquiry == nil && q.id == id {
 			return q
 		}
 	}
@@ -185,7 +200,10 @@ func (p *Party) refused(m protocol.Message) error {
 	}
 	why := &session.Error{Code: f.Code, Err: errors.New(f.Reason)}
 	for _, q := range slices.Clone(p.pending) {
-		if q.job.Topic() == m.Session && q.running == nil {
+		if q.job.Topic() == m.Session && q.running == nil && q.work == nil {
+			p.reply(q, nil, why)
+		}
+		if q.inquiry != nil && q.inquiry.ID().Topic() == m.Session {
 			p.reply(q, nil, why)
 		}
 	}

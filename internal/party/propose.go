@@ -78,7 +78,13 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	r := &running{work: w, proposal: prop, stage: st, session: s}
-	return r, p.create(r, m.Body)
+	if err := p.create(r, m.Body); err != nil {
+		return nil, err
+	}
+	if w.question != nil {
+		w.question.work = w
+	}
+	return r, nil
 }
 
 // stageOf checks a proposal against its job and the operator's policy, and
@@ -97,6 +103,9 @@ func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error)
 	r := st.Release(w.state)
 	if r.Kind == "" {
 		return st, nil
+	}
+	if r.Kind != release.IDs {
+		r.Model = w.model()
 	}
 	return st, p.admit(r)
 }
@@ -135,7 +144,7 @@ func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, 
 // create draws the session's seed, makes it durable and enters the session
 // into the party's books.
 func (p *Party) create(r *running, body []byte) error {
-	label := fmt.Sprintf("%s/%d/%d/%s", r.work.job.Name, r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
+	label := fmt.Sprintf("%s/%d/%d/%s", r.work.name(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
 	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
 	if errors.Is(err, vault.ErrUsed) {
 		return err

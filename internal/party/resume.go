@@ -79,7 +79,7 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	if prop.Stage == session.StagePredict {
+	if prop.Predicts() {
 		return nil, errors.New("party: nobody waits for the prediction any more")
 	}
 	w, err := p.work(prop)

@@ -22,6 +22,11 @@ type work struct {
 	state    *stage.Party
 	sessions []*running // in the order of the stages
 	cpu      float64    // seconds the process had used when the job began
+
+	// Of a question about new rows, which is held like a job of its own.
+	inquiry  *session.Inquiry
+	portion  *stage.Portion
+	question *question // at the party that asks
 }
 
 // work returns the job that a proposal belongs to, new or known.
@@ -30,7 +35,10 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 		if !bytes.Equal(w.job.Encode(), prop.Spec) {
 			return nil, refuse("two different job files under one job id")
 		}
-		return w, nil
+		return w, p.stillAsked(w)
+	}
+	if prop.Inquiry != nil {
+		return p.inquired(prop)
 	}
 	j, err := job.Parse("proposal", prop.Spec)
 	if err != nil {
@@ -70,6 +78,9 @@ func (p *Party) prepare(w *work) error {
 	if w.state != nil {
 		return nil
 	}
+	if w.inquiry != nil {
+		return p.prepareAnswer(w)
+	}
 	data := w.job.Data
 	if !w.job.Labels(p.Name) {
 		data.Label = job.NoLabel // the table need not have any
@@ -79,7 +90,7 @@ func (p *Party) prepare(w *work) error {
 		w.state, err = stage.NewParty(w.job, p.Name, table)
 	}
 	if err != nil {
-		return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
+		return errUnusable(err)
 	}
 	w.state.MaxFeatures = p.Policy.MaxDirections
 	return nil
@@ -115,6 +126,14 @@ func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 		return refuse("stage %s was accepted before, in another attempt", w.plan[prop.Stage].Name)
 	}
 	return nil
+}
+
+// errUnusable hides what is wrong with a table from peers.
+func errUnusable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
 }
 
 // at returns the session of a stage, or nil.

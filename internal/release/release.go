@@ -31,6 +31,9 @@ type Release struct {
 	Scale   string
 	Columns []Column
 	Rows    []Row // ascending
+	// Model names the model that the rows were for, or are predicted by, where a job
+	// leaves predictions open: more rows of one model are the same release. "" else.
+	Model string
 }
 
 // Column is one of the party's columns: Content is the SHA-256 of its values in
@@ -120,6 +123,9 @@ func (r Release) Encode() []byte {
 	for i := range r.Rows {
 		w.Fixed(r.Rows[i][:])
 	}
+	if r.Model != "" {
+		w.String(r.Model)
+	}
 	return w.Bytes()
 }
 
@@ -142,6 +148,9 @@ func Decode(b []byte) (Release, error) {
 	out.Rows = make([]Row, r.Count(maxRows, len(Row{})))
 	for i := range out.Rows {
 		r.Fixed(out.Rows[i][:])
+	}
+	if r.Err() == nil && r.Len() > 0 {
+		out.Model = r.String(maxText)
 	}
 	return out, r.Close("release")
 }

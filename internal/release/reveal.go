@@ -23,10 +23,16 @@ func (r Release) Reveals(earlier Release) []string {
 			said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both %s together can tell ranges that one does not", r.Scale, earlier.Scale, r.both()))
 		}
 	}
-	if came+went > 0 {
+	if came+went > 0 && !r.sameModel(earlier) {
 		said = append(said, r.revealsRows(came, went))
 	}
 	return said
+}
+
+// sameModel says that both are rows of one model's kernel, of which a question
+// about some of them again tells nothing new.
+func (r Release) sameModel(earlier Release) bool {
+	return r.Kind != IDs && r.Model != "" && r.Model == earlier.Model
 }
 
 // rowsBeside counts the rows that are new, and those that are gone.

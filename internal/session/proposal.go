@@ -54,7 +54,14 @@ type Proposal struct {
 	Spec       []byte // the job file, canonical YAML
 	Stage      uint16 // index into the job's stages
 	Descriptor protocol.Descriptor
+	// Inquiry is what the session helps to answer, nil of a job's own; Job is then
+	// the inquiry's ID.
+	Inquiry *Inquiry
 }
+
+// Predicts says whether the session is about new rows after a job's end: such a
+// one is not run on after a restart, since whoever asked can ask again.
+func (p *Proposal) Predicts() bool { return p.Stage == StagePredict || p.Inquiry != nil }
 
 // Encode returns the canonical encoding.
 func (p *Proposal) Encode() []byte {
@@ -63,6 +70,10 @@ func (p *Proposal) Encode() []byte {
 	w.Bytes32(p.Spec)
 	w.Uint16(p.Stage)
 	w.Bytes32(p.Descriptor.Encode())
+	w.Bool(p.Inquiry != nil)
+	if p.Inquiry != nil {
+		p.Inquiry.write(&w)
+	}
 	return w.Bytes()
 }
 
@@ -74,6 +85,9 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 	p.Spec = r.Bytes32(maxJobBytes)
 	p.Stage = r.Uint16()
 	d := r.Bytes32(maxDescriptorBytes)
+	if r.Bool() {
+		p.Inquiry = readInquiry(r)
+	}
 	if err := r.Close("session: proposal"); err != nil {
 		return nil, err
 	}

@@ -119,38 +119,7 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	return c, r.Close("session: closing")
 }
 
-// Question is a party's wish to have new rows predicted by a finished job's
-// model.
-type Question struct {
-	Job  JobID
-	Rows uint32
-	Tag  [16]byte // names the question, so that a repeated one is the same
-}
-
-// Encode returns the canonical encoding.
-func (q *Question) Encode() []byte {
-	var w wire.Writer
-	w.Fixed(q.Job[:])
-	w.Uint32(q.Rows)
-	w.Fixed(q.Tag[:])
-	return w.Bytes()
-}
-
-// DecodeQuestion decodes what Encode wrote.
-func DecodeQuestion(b []byte) (*Question, error) {
-	r := wire.NewReader(b)
-	q := &Question{}
-	r.Fixed(q.Job[:])
-	q.Rows = r.Uint32()
-	r.Fixed(q.Tag[:])
-	return q, r.Close("session: question")
-}
-
 // Topic is the session id of control messages about a whole job.
 func (id JobID) Topic() protocol.SessionID {
 	return sha256.Sum256(append([]byte("mercer/v1/job/"), id[:]...))
 }
-
-// StagePredict is the stage of sessions that predict new rows after a job's
-// end.
-const StagePredict = 0xffff

@@ -39,7 +39,11 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeClosing(c.Encode()); err != nil || cmp.Diff(c, back) != "" {
 		t.Errorf("closing: %v %v", back, err)
 	}
-	q := &Question{JobID{3}, 10, [16]byte{4}}
+	p.Inquiry = &Inquiry{Question{JobID{3}, 10, [16]byte{4}, "newcomers"}, "north"}
+	if back, err := DecodeProposal(p.Encode()); err != nil || cmp.Diff(p, back) != "" || !back.Predicts() {
+		t.Errorf("proposal of an inquiry: %v %s", err, cmp.Diff(p, back))
+	}
+	q := &Question{JobID{3}, 10, [16]byte{4}, ""}
 	if back, err := DecodeQuestion(q.Encode()); err != nil || *back != *q {
 		t.Errorf("question: %v %v", back, err)
 	}

@@ -17,13 +17,13 @@ import (
 // planFDSKL: align, declare, add up phases for the first party, who learns from
 // them and tells the coordinator how well.
 func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
-	plan, err := alignStages(j, c, func(d declared) error {
+	plan, err := alignStages(j, c, c.training(func(d declared) error {
 		_, err := fdsklParams(j, d)
 		if err == nil {
 			_, err = gammaOf(j, d)
 		}
 		return err
-	})
+	}))
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +40,7 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 			}
 			return params.Encode()
 		},
+		named: func(s *Server, id protocol.SessionID) { s.vertical.basis.Parent = id },
 		party: (*Party).worker,
 	}}, findingStage(j, c)), nil
 }
@@ -65,14 +66,20 @@ func gammaOf(j *job.Job, d declared) (job.Kernel, error) {
 	if j.Kernel.GammaUnit == "" {
 		return j.Kernel, nil
 	}
-	unit := 0.0
-	for _, one := range d.list {
-		unit += one.spread
-	}
+	unit := d.spread()
 	if !(unit > 0) {
 		return j.Kernel, session.BadInput(fmt.Errorf("stage: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit))
 	}
 	return j.Kernel.Over(unit), nil
+}
+
+// spread is the unit of gamma, 0 where nobody has asked for one.
+func (d declared) spread() float64 {
+	unit := 0.0
+	for _, one := range d.list {
+		unit += one.spread
+	}
+	return unit
 }
 
 // phasesReleased is what a worker lets out. The label holder shows nobody

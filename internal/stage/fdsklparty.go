@@ -31,7 +31,7 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
+		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.added(setup) }}, nil
 	}
 	train, _, err := heldOutAligned(p.Job, params.Spec().Rows)
 	if err != nil {
@@ -45,7 +45,13 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.added(setup) }}, nil
+}
+
+// added notes the session that the model comes from.
+func (p *Party) added(setup Setup) error {
+	p.parent = setup.Session.ID()
+	return nil
 }
 
 // phases are the party's own, under directions that nobody else knows; in mode
@@ -59,6 +65,7 @@ func (p *Party) phases(setup Setup, params fdskl.Params) (fdskl.Input, error) {
 	if p.Job.Protocol.Mode == job.Paper {
 		d.key, d.before = d.common, p.columnsBefore()
 	}
+	p.vertical.directions = d
 	source, err := d.phases(p.rows, params.Spec().Bits)
 	return fdskl.Input{Source: source, Hash: d.hash(p.rows), Rows: p.split.Set.X.Rows(), Alignment: p.vertical.declared.digest}, err
 }
@@ -146,6 +153,7 @@ func (p *Party) learn() (finding, error) {
 	if err != nil {
 		return finding{}, session.BadInput(err)
 	}
+	p.vertical.learnt = got
 	labels := p.split.Set.Labels
 	m, err := t.outputs().Measure(got.decisions, labels[len(labels)-got.decisions.Cols:])
 	return finding{m, got.hash()}, err

@@ -20,6 +20,7 @@ type verticalServer struct {
 	layout   gram.Params
 	task     evaluate.Task // training rows before held-out rows, in the common order
 	finding  finding       // of protocol fdskl
+	basis    Basis         // of the model, where it is kept
 }
 
 // encodeGram writes the model: functions of the kernel with training rows, which

@@ -32,10 +32,18 @@ func (s *Server) encodeMoments(out io.Writer) error {
 
 // Keepsake returns what a party keeps of a job that leaves predictions open:
 // with protocol okra what encodes later questions, with moments the model, the
-// coordinator having chosen one of the solutions.
+// coordinator having chosen one of the solutions; where columns are split, its part
+// of the model.
 func (p *Party) Keepsake(classes []string, choice int) ([]byte, error) {
 	if p != nil && p.Job.Protocol.Name == job.Moments {
 		return p.ownModel(choice)
+	}
+	if p != nil && p.Job.Protocol.Name.Vertical() {
+		o, err := p.newPortion(classes)
+		if err != nil {
+			return nil, err
+		}
+		return o.Encode(), nil
 	}
 	e, err := p.Encoder(classes)
 	if err != nil {

@@ -51,6 +51,9 @@ type Session struct {
 	// settle returns the parameters where they depend on more than the job, or
 	// is nil.
 	settle func(session.JobID, Known) []byte
+	// named tells the coordinator's state what the session is called; nil where that
+	// does not matter, or the coordinator is a member and sees it.
+	named  func(*Server, protocol.SessionID)
 	party  func(*Party, Setup) (*Run, error)
 	server func(*Server, Setup) (*Run, error)
 }
@@ -127,6 +130,14 @@ func (s *Session) Party(p *Party, setup Setup) (*Run, error) { return s.party(p,
 // Server builds the machine of the coordinator, which must be a member.
 func (s *Session) Server(srv *Server, setup Setup) (*Run, error) {
 	return s.server(srv, setup)
+}
+
+// Named tells the coordinator, who need not be a member, what a session is called
+// that it is about to conduct.
+func (s *Session) Named(srv *Server, id protocol.SessionID) {
+	if s.named != nil && srv != nil {
+		s.named(srv, id)
+	}
 }
 
 // Cast names who takes part in a job. The first party leads: it draws what

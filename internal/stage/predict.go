@@ -76,12 +76,7 @@ func DecodeEncoder(b []byte) (*Encoder, error) {
 	r.Fixed(e.Parent[:])
 	e.Width = r.Count(okra.MaxFeatures, 0)
 	if r.Bool() {
-		if 16*e.Width > r.Len() {
-			return nil, fmt.Errorf("stage: encoder: %w", wire.ErrShort)
-		}
-		e.Scaling = scale.Scaling{Offset: make([]float64, e.Width), Factor: make([]float64, e.Width)}
-		r.Float64s(e.Scaling.Offset)
-		r.Float64s(e.Scaling.Factor)
+		e.Scaling = readScaling(r, e.Width)
 	}
 	e.Columns = readStrings(r, okra.MaxFeatures)
 	e.Reading = model.Reading{Kind: model.Kind(r.String(maxLabelBytes)), Classes: readStrings(r, maxClasses)}
@@ -96,6 +91,9 @@ func DecodeEncoder(b []byte) (*Encoder, error) {
 // Prediction is the answer to a question about new rows.
 type Prediction struct {
 	model.Reading
+	// Rows are those of the table that have an answer, ascending: others are not
+	// known to all who hold their columns. Nil for all.
+	Rows      []int
 	Predicted []string               // one for each row; nil where the learner predicts nothing
 	Decisions linalg.Matrix[float64] // rows x outputs, see model.Reading
 }
@@ -124,11 +122,16 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 
 // fits refuses a table that is not like the one the model was trained on.
 func (e *Encoder) fits(set *dataset.Set) error {
-	if set.X.Cols() != e.Width {
-		return fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), e.Width)
+	return fitsTraining(set, e.Width, e.Columns)
+}
+
+// fitsTraining refuses a table that has not the columns of the training table.
+func fitsTraining(set *dataset.Set, width int, columns []string) error {
+	if set.X.Cols() != width {
+		return fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)
 	}
-	if set.Columns != nil && e.Columns != nil {
-		for i, name := range e.Columns {
+	if set.Columns != nil && columns != nil {
+		for i, name := range columns {
 			if set.Columns[i] != name {
 				return fmt.Errorf("%s: feature %d is %q, the model was trained with %q there; put the columns in the order of the training table", set.Name, i+1, set.Columns[i], name)
 			}
@@ -157,6 +160,18 @@ func (a *Prediction) take(decisions linalg.Matrix[float64]) error {
 type Answers struct {
 	Parent protocol.SessionID
 	Tag    okra.Tag // by which encodings under the same seed are known
+}
+
+// KeptAnswers returns what the coordinator keeps to answer questions; nil where it
+// cannot answer any.
+func (s *Server) KeptAnswers() []byte {
+	switch {
+	case s.Job.Protocol.Name.Vertical():
+		return s.keptBasis()
+	case s.Private():
+		return s.Answers().Encode()
+	}
+	return nil
 }
 
 // Answers returns what questions about the trained model must fit.

@@ -17,11 +17,21 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// alignStages begin every job between holders of columns: the parties end with
-// the same rows in the same order, which the coordinator does not know, and tell
-// each other and the coordinator what they bring. usable, if not nil, says what
-// the protocol that follows cannot do with it.
-func alignStages(j *job.Job, c Cast, usable func(declared) error) ([]Stage, error) {
+// aligning is what a job and a question about new rows do not have in common when
+// their rows are aligned.
+type aligning struct {
+	purpose string
+	ids     func(*Party) release.Release // what a party lets others look for
+	// usable, if not nil, says what the protocol that follows cannot do with what
+	// has been declared.
+	usable func(declared) error
+}
+
+// alignStages begin every job between holders of columns, and every question about
+// more of their rows: the parties end with the same rows in the same order, which
+// the coordinator does not know, and tell each other and the coordinator what they
+// bring.
+func alignStages(j *job.Job, c Cast, a aligning) ([]Stage, error) {
 	params, err := psi.NewParams(psi.Spec{MaxIDs: j.Protocol.MaxIDs})
 	if err != nil {
 		return nil, err
@@ -34,18 +44,23 @@ func alignStages(j *job.Job, c Cast, usable func(declared) error) ([]Stage, erro
 		members = c.parties()
 	}
 	return []Stage{{Name: "align", Session: &Session{
-		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: "train",
-		Release: func(p *Party) release.Release { return p.release(release.IDs, c, p.vertical.table) },
+		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: a.purpose,
+		Release: a.ids,
 		party:   func(p *Party, setup Setup) (*Run, error) { return p.aligner(setup, params) },
 		server: func(_ *Server, setup Setup) (*Run, error) {
 			m, err := psi.NewServer(setup.Setup, params)
 			return &Run{Machine: m, Finish: func() error { return nil }}, err
 		},
 	}}, {Name: "declare", Session: &Session{
-		Protocol: declare.Name, Version: declare.Version, Members: c.withServer(), Purpose: "train",
-		party:  func(p *Party, setup Setup) (*Run, error) { return p.declarer(setup, usable) },
-		server: func(s *Server, setup Setup) (*Run, error) { return s.listener(setup, usable) },
+		Protocol: declare.Name, Version: declare.Version, Members: c.withServer(), Purpose: a.purpose,
+		party:  func(p *Party, setup Setup) (*Run, error) { return p.declarer(setup, a.usable) },
+		server: func(s *Server, setup Setup) (*Run, error) { return s.listener(setup, a.usable) },
 	}}}, nil
+}
+
+// training is how the rows of a job are aligned.
+func (c Cast) training(usable func(declared) error) aligning {
+	return aligning{"train", func(p *Party) release.Release { return p.release(release.IDs, c, p.vertical.table) }, usable}
 }
 
 // declaration is what a holder of columns tells all other members.

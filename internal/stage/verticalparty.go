@@ -20,7 +20,16 @@ type verticalParty struct {
 	table    *dataset.Set // as it was brought
 	own      declaration
 	declared declared
-	training training // of protocol fdskl, at the label holder; nil before
+
+	// Of protocol fdskl.
+	directions directionsOf
+	training   training // at the label holder; nil before
+	learnt     *learnt  // at the label holder, at the end
+
+	// Of a question about new rows, in which the split has those rows.
+	portion   *Portion
+	order     []int                  // of the table, by place in the common order
+	decisions linalg.Matrix[float64] // rows x outputs, at the asker
 }
 
 // newVerticalParty prepares the table of a holder of columns.
@@ -58,7 +67,12 @@ func (p *Party) aligner(setup Setup, params psi.Params) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.align(m.Order(), m.Key()) }}, nil
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+		if p.vertical.portion != nil {
+			return p.alignNew(m.Order(), m.Key())
+		}
+		return p.align(m.Order(), m.Key())
+	}}, nil
 }
 
 func idBytes(ids []string) [][]byte {

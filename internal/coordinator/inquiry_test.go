@@ -1,0 +1,194 @@
+package coordinator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// opened is a job whose parties keep their parts of the model.
+func opened(t testing.TB, j *job.Job) *job.Job {
+	t.Helper()
+	open := *j
+	open.Prediction = job.Open
+	if err := open.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return &open
+}
+
+// newcomers are 20 rows that nobody trained on, cut by columns as the job's are:
+// in north's order, and south and east have them all, but for the last of north.
+func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]stage.Table) {
+	t.Helper()
+	all := newRows(t)
+	for i := range all.X.Rows() {
+		all.IDs = append(all.IDs, fmt.Sprint("new-", i))
+	}
+	whole := *j
+	whole.Data.Partition.Coverage = 0
+	shares, err := launch.Shares(&whole, func(string, job.Data) (*dataset.Set, error) { return all, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	others = make(map[string]stage.Table)
+	for i, s := range shares {
+		if i == 0 {
+			asked = s.Table.Set
+			continue
+		}
+		order := span(0, 19)
+		slices.Reverse(order)
+		others[s.Party] = stage.Table{Set: s.Table.Set.Subset(order)}
+	}
+	return asked, others
+}
+
+// trained runs a job by columns and brings newcomers.
+func trained(t *testing.T, j *job.Job) (w *world, id session.JobID, rows *dataset.Set) {
+	t.Helper()
+	w = newWorld(t, tumours(t, j))
+	w.random = true
+	rows, w.fresh = newcomers(t, j)
+	return w, w.mustRun(j).ID, rows
+}
+
+// mustAnswer asks about rows, all of which but the last are known to all.
+func (w *world) mustAnswer(name string, id session.JobID, rows *dataset.Set) *stage.Prediction {
+	w.t.Helper()
+	a, err := w.ask(name, id, rows, newSource)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if !slices.Equal(a.Rows, span(0, 19)) || a.Decisions.Rows != 19 || len(a.Predicted) != 19 {
+		w.t.Fatalf("%d decisions and %d predictions about rows %v, want 19 about the first 19", a.Decisions.Rows, len(a.Predicted), a.Rows)
+	}
+	return a
+}
+
+func right(a *stage.Prediction, labels []string) int {
+	n := 0
+	for i, row := range a.Rows {
+		if a.Predicted[i] == labels[row] {
+			n++
+		}
+	}
+	return n
+}
+
+func TestQuestionAboutNewPhases(t *testing.T) {
+	j := opened(t, phases(t, "{join: 20s, round: 20s}"))
+	w, id, rows := trained(t, j)
+	a := w.mustAnswer("north", id, rows)
+	if n := right(a, newRows(t).Labels); n < 15 {
+		t.Errorf("%d of 19 new rows are predicted right; want 15 or more", n)
+	}
+	// Models outlive their processes, and nothing depends on how rows are ordered.
+	for _, m := range w.roster.Members {
+		w.halt(m.Name)
+	}
+	w.startAll()
+	south := w.fresh["south"]
+	south.Set = south.Set.Subset([]int{3, 1, 0, 2, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4})
+	w.fresh["south"] = south
+	if again := w.mustAnswer("north", id, rows); !slices.Equal(again.Decisions.Data, a.Decisions.Data) {
+		t.Error("the same rows have other decisions when they are asked about again")
+	}
+	w.nothingOpen()
+}
+
+func TestInquiriesThatAreRefused(t *testing.T) {
+	j := opened(t, phases(t, "{join: 1s, round: 20s}"))
+	w, id, rows := trained(t, j)
+	nameless := *rows
+	nameless.IDs = nil
+	strange := *rows
+	strange.IDs = columnNames(20)
+	for _, tt := range []struct {
+		name, party string
+		rows        *dataset.Set
+		source      string
+		code        session.Code
+		want        string
+	}{
+		{"passive worker", "south", w.fresh["south"].Set, newSource, session.CodeBadInput, "only north, which has the labels and the model's coefficients, can ask"},
+		{"no ids", "north", &nameless, newSource, session.CodeBadInput, "has no ids"},
+		{"fewer columns", "north", rows.SelectColumns(span(0, 9)), newSource, session.CodeBadInput, "has 9 features, the model was trained on 10"},
+		{"unknown rows", "north", &strange, newSource, session.CodeBadInput, "no id is common to north"},
+		{"table of the job", "north", rows, "", session.CodeBadInput, "no id is common to north"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, err := w.ask(tt.party, id, tt.rows, tt.source)
+			if a != nil || session.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("answer %v, error %v with code %d; want %q with code %d", a, err, session.CodeOf(err), tt.want, tt.code)
+			}
+		})
+	}
+	w.halt("east")
+	if a, err := w.ask("north", id, rows, newSource); a != nil || err == nil || !strings.Contains(err.Error(), "east") || !strings.Contains(err.Error(), "ask again") {
+		t.Errorf("without east: answer %v, error %v", a, err)
+	}
+	w.start("east", never)
+	w.mustAnswer("north", id, rows)
+	if err := w.members["south"].party.Forget(id); err != nil {
+		t.Fatal(err)
+	}
+	a, err := w.ask("north", id, rows, newSource)
+	if a != nil || session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "south has forgotten its part of the model") {
+		t.Errorf("after south forgot: answer %v, error %v", a, err)
+	}
+	w.nothingOpen()
+}
+
+// A question in several sessions dies with any of its processes; the next one is
+// answered, and no session is left behind.
+func TestAnInquiryCutShort(t *testing.T) {
+	for name, ops := range map[string][]string{
+		hub:     {"create", "send control/Proposal", "send control/Directory", "put report", "send control/Closing", "destroy", "ack control/Question"},
+		"north": {"create", "send psi/Confirm", "send fdskl/Request", "send control/Report", "destroy", "send control/Closed"},
+		"south": {"create", "send control/Acceptance", "send declare/Declare", "send fdskl/Phases", "destroy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := opened(t, phases(t, "{join: 20s, round: 20s}"))
+			w, id, rows := trained(t, j)
+			for _, op := range ops {
+				w.halt(name)
+				w.start(name, onThe(1, op))
+				died := w.members[name].life
+				for asked := 0; asked < 3 && !died.dead(); asked++ {
+					_, err := w.askOn(id, rows, newSource)
+					t.Logf("dying of %q, a question ended in: %v", op, err)
+				}
+				if _, err := w.askOn(id, rows, newSource); err != nil || !died.dead() {
+					t.Errorf("after %q, dead %v: %v", op, died.dead(), err)
+				}
+			}
+			w.nothingOpen()
+		})
+	}
+}
+
+// A question that nobody waits for any more leaves nothing at anybody's.
+func TestAWithdrawnInquiry(t *testing.T) {
+	j := opened(t, phases(t, "{join: 20s, round: 20s}"))
+	w, id, rows := trained(t, j)
+	w.halt("east")
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := w.members["north"].party.Predict(ctx, id, rows, newSource); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	w.start("east", never)
+	w.mustAnswer("north", id, rows)
+	w.nothingOpen()
+}

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"crypto/sha256"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// StagePredict is the stage of sessions in which one party alone asks about new
+// rows after a job's end.
+const StagePredict = 0xffff
+
+// Question is a party's wish to have new rows predicted by a finished job's
+// model.
+type Question struct {
+	Job  JobID
+	Rows uint32
+	Tag  [16]byte // names the question, so that a repeated one is the same
+	// Source is what the other holders of the rows' columns call their table of
+	// them; "" for the table of the job. Nobody else holds any of other jobs' rows.
+	Source string
+}
+
+// Encode returns the canonical encoding.
+func (q *Question) Encode() []byte {
+	var w wire.Writer
+	q.write(&w)
+	return w.Bytes()
+}
+
+func (q *Question) write(w *wire.Writer) {
+	w.Fixed(q.Job[:])
+	w.Uint32(q.Rows)
+	w.Fixed(q.Tag[:])
+	w.String(clip(q.Source))
+}
+
+// DecodeQuestion decodes what Encode wrote.
+func DecodeQuestion(b []byte) (*Question, error) {
+	r := wire.NewReader(b)
+	q := readQuestion(r)
+	return &q, r.Close("session: question")
+}
+
+func readQuestion(r *wire.Reader) Question {
+	var q Question
+	r.Fixed(q.Job[:])
+	q.Rows = r.Uint32()
+	r.Fixed(q.Tag[:])
+	q.Source = readText(r)
+	return q
+}
+
+// Inquiry is a question about rows whose columns several parties hold, as all of
+// them hear of it. Its sessions are conducted like those of a job.
+type Inquiry struct {
+	Question
+	Asker string
+}
+
+// ID names the inquiry among jobs: a question has one inquiry, which is held once.
+func (q *Inquiry) ID() JobID {
+	var w wire.Writer
+	w.String("mercer/v1/inquiry")
+	q.write(&w)
+	sum := sha256.Sum256(w.Bytes())
+	return JobID(sum[:16])
+}
+
+func (q *Inquiry) write(w *wire.Writer) {
+	q.Question.write(w)
+	w.String(q.Asker)
+}
+
+func readInquiry(r *wire.Reader) *Inquiry {
+	return &Inquiry{Question: readQuestion(r), Asker: r.String(protocol.MaxNameBytes)}
+}
