@@ -22,6 +22,8 @@ type predictResult struct {
 	control.Prediction
 	IDs    []string `json:"ids,omitempty"`
 	Labels []string `json:"labels,omitempty"` // that the rows have, for comparison
+	// Unknown are the ids of rows that not all parties know who hold their columns.
+	Unknown []string `json:"unknown,omitempty"`
 	// Null when the rows have no labels, or none of that sort.
 	Accuracy *float64 `json:"accuracy"`
 	RMSE     *float64 `json:"rmse,omitempty"`
@@ -38,6 +40,9 @@ func (r predictResult) Print(w io.Writer) error {
 			cells = append(cells, r.IDs[i])
 		}
 		p.linef("%s", strings.Join(append(cells, r.cells(i)...), "\t"))
+	}
+	for _, id := range r.Unknown {
+		p.linef("%s\tnot known to all parties", id)
 	}
 	return p.err
 }
@@ -61,7 +66,14 @@ func numbers(values []float64) []string {
 }
 
 func newPrediction(p control.Prediction, set *dataset.Set) predictResult {
-	r := predictResult{Prediction: p, IDs: set.IDs, Labels: set.Labels}
+	var r predictResult
+	if p.Rows != nil {
+		for _, i := range dataset.Complement(set.X.Rows(), p.Rows) {
+			r.Unknown = append(r.Unknown, set.IDs[i])
+		}
+		set = set.Subset(p.Rows)
+	}
+	r.Prediction, r.IDs, r.Labels = p, set.IDs, set.Labels
 	switch {
 	case r.Labels == nil:
 	case p.Learner.Regresses():
@@ -97,7 +109,7 @@ func value(v float64, err error) *float64 {
 }
 
 func (a *app) predict() *cobra.Command {
-	var home, job string
+	var home, job, others string
 	var columns source.Columns
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
@@ -106,11 +118,14 @@ func (a *app) predict() *cobra.Command {
 (of Mercer, or of LIBSVM's svm-train), here; or with the model of
 a job, through this home's party. The rows stay with the party: with protocol
 moments it has the model itself, with okra a session with the coordinator answers
-and only encodings leave. The job must have been submitted with prediction: open.
+and only encodings leave. Where other parties hold columns of the rows (fdskl,
+gram), they are found by their ids first, in the others' table of the job or in the
+one that they call --source, and rows that not all know have no answer. The job must
+have been submitted with prediction: open.
 
 DATA is whatever a job's source can be: a file, a folder of images, a name in
 the data folder, or a part of them as mercer data info explains.`,
-		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json",
+		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
 				return usage("predict takes MODEL and DATA, or --job ID and DATA")
@@ -119,27 +134,34 @@ the data folder, or a part of them as mercer data info explains.`,
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if job != "" {
-				return a.predictByJob(ctx, home, job, args[0], columns)
+				return a.predictByJob(ctx, question{home, job, args[0], others}, columns)
+			}
+			if others != "" {
+				return nil, usage("--source is of jobs whose columns several parties hold; give --job ID, or leave it out")
 			}
 			return a.predictByFile(args[0], args[1], columns)
 		}),
 	}
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&job, "job", "", "id of a job whose model is with the coordinator")
+	cmd.Flags().StringVar(&others, "source", "", "what the other holders of columns call their table of these rows")
 	cmd.Flags().StringVar(&columns.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
 	cmd.Flags().StringVar(&columns.ID, "id", "", "column of the row ids: a name or a number from 0")
 	return cmd
 }
 
-// predictByJob asks the coordinator through this home's party.
-func (a *app) predictByJob(ctx context.Context, home, job, data string, columns source.Columns) (Result, error) {
-	set, err := a.library().Load(data, columns)
+// question is what to ask of whom.
+type question struct{ home, job, data, source string }
+
+// predictByJob asks through this home's party.
+func (a *app) predictByJob(ctx context.Context, q question, columns source.Columns) (Result, error) {
+	set, err := a.library().Load(q.data, columns)
 	if err != nil {
 		return nil, err
 	}
 	var r predictResult
-	err = client(home, func(c *control.Client) error {
-		p, err := c.Predict(ctx, job, set)
+	err = client(q.home, func(c *control.Client) error {
+		p, err := c.Predict(ctx, q.job, set, q.source)
 		r = newPrediction(p, set)
 		return err
 	})

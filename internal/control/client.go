@@ -76,20 +76,21 @@ func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 	return c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/model", nil)
 }
 
-// Predict has rows predicted through the party's daemon. Of the set only the
-// features go there.
-func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set) (p Prediction, err error) {
+// Predict has rows predicted through the party's daemon, where the features and the
+// ids go. source is what other parties call their table of these rows' other
+// columns; "" for that of the job.
+func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, source string) (p Prediction, err error) {
 	rows, err := encodeRows(set)
 	if err != nil {
 		return p, session.BadInput(err)
 	}
-	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction", rows, &p)
+	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
 }
 
-// Forget erases what a job left at the party for predictions.
-func (c *Client) Forget(ctx context.Context, id string) error {
-	_, err := c.fetch(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id)+"/keepsake", nil)
-	return err
+// Forget erases what a job left for predictions: at this party or, where the daemon
+// is the coordinator, everywhere.
+func (c *Client) Forget(ctx context.Context, id string) (f Forgotten, err error) {
+	return f, c.call(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id)+"/keepsake", nil, &f)
 }
 
 func (c *Client) call(ctx context.Context, method, path string, body []byte, into any) error {

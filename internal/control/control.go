@@ -9,6 +9,7 @@
 //	             POST   /jobs/ID/abort       end the job
 //	             GET    /jobs/ID/outcome     decisions on held-out rows
 //	             GET    /jobs/ID/model       model file, unless it is private
+//	             DELETE /jobs/ID/keepsake    have everybody forget what the job left
 //	party        POST   /jobs/ID/prediction  rows -> prediction
 //	             DELETE /jobs/ID/keepsake    forget what the job left here
 package control

@@ -166,6 +166,7 @@ func TestCoordinatorRefuses(t *testing.T) {
 	wait := func(id string) error { _, err := c.Wait(ctx, id); return err }
 	outcome := func(id string) error { _, err := c.Outcome(ctx, id); return err }
 	abort := func(id string) error { return c.Abort(ctx, id) }
+	forget := func(id string) error { _, err := c.Forget(ctx, id); return err }
 	download := func(id string) error { _, err := c.Model(ctx, id); return err }
 	submit := func(file string) error { _, err := c.Submit(ctx, "job.yaml", []byte(file)); return err }
 	for _, tt := range []struct {
@@ -177,6 +178,8 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"bad id, wait", wait("../../etc"), "is not a job id"},
 		{"bad id, abort", abort("zz"), "is not a job id"},
 		{"unknown job, abort", abort(unknown), "no such job"},
+		{"unknown job, forget", forget(unknown), "no such job"},
+		{"queued job, forget", forget(queued.ID), "is queued and has no result"},
 		{"bad id, outcome", outcome("zz"), "is not a job id"},
 		{"bad id, model", download("zz"), "is not a job id"},
 		{"unknown job", job(unknown), "no such job"},
@@ -188,7 +191,7 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"no job file", submit("kind: [broken"), "job.yaml"},
 		{"unknown key", submit(strings.Replace(jobFile, "kernel:", "kernle:", 1)), "kernle"},
 		{"too long", submit(jobFile + strings.Repeat("#", maxJobFile)), "a job file of more than"},
-		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, rows("x.csv", 1, 2)); return err }(), "give a party's"},
+		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, rows("x.csv", 1, 2), ""); return err }(), "give a party's"},
 	} {
 		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
@@ -230,7 +233,11 @@ func TestPartyRefuses(t *testing.T) {
 	ctx := t.Context()
 	unknown := strings.Repeat("0", 32)
 	predict := func(id string, set *dataset.Set) error {
-		_, err := c.Predict(ctx, id, set)
+		_, err := c.Predict(ctx, id, set, "")
+		return err
+	}
+	forget := func(id string) error {
+		_, err := c.Forget(ctx, id)
 		return err
 	}
 	raw := func(body string) error {
@@ -245,7 +252,7 @@ func TestPartyRefuses(t *testing.T) {
 		want string
 	}{
 		{"bad id", predict("zz", rows("x.csv", 1, 2)), "is not a job id"},
-		{"bad id, forget", c.Forget(ctx, "zz"), "is not a job id"},
+		{"bad id, forget", forget("zz"), "is not a job id"},
 		{"no number", predict(unknown, rows("x.csv", 1, math.NaN())), "x.csv: row 1, column 1 (from 0) holds NaN; fill the cell or drop the row"},
 		{"long name", predict(unknown, named), "x.csv: the name of column 1 (from 0) has 4097 bytes, more than the 4096 allowed; rename it"},
 		{"no table", raw(""), "control: rows to predict that do not decode"},
@@ -257,7 +264,7 @@ func TestPartyRefuses(t *testing.T) {
 			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
 		}
 	}
-	if err := c.Forget(ctx, unknown); err != nil {
+	if f, err := c.Forget(ctx, unknown); err != nil || f.Everywhere {
 		t.Errorf("forgetting what was never kept: %v", err)
 	}
 }

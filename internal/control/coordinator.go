@@ -80,6 +80,18 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		}
 		return c.Download(id)
 	})
+	route("DELETE /jobs/{id}/keepsake", func(r *http.Request) (any, error) {
+		id, err := jobID(r)
+		if err != nil {
+			return nil, err
+		}
+		j, err := c.Get(id)
+		if err != nil {
+			return nil, known(err)
+		}
+		silent, err := c.Forget(r.Context(), id)
+		return Forgotten{Everywhere: true, Parties: j.Spec.Parties(), Silent: silent}, err
+	})
 	route("/", func(*http.Request) (any, error) {
 		return nil, session.BadInput(errors.New("this is the coordinator's home, which cannot do that; give a party's"))
 	})

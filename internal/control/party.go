@@ -15,14 +15,24 @@ import (
 
 // Prediction is the answer to a question about new rows.
 type Prediction struct {
-	Learner   model.Kind  `json:"learner"`
-	Classes   []string    `json:"classes,omitempty"`
+	Learner model.Kind `json:"learner"`
+	Classes []string   `json:"classes,omitempty"`
+	// Rows are those of the table that are predicted, ascending, where others are not
+	// known to all who hold their columns; none for all.
+	Rows      []int       `json:"rows,omitempty"`
 	Predicted []string    `json:"predicted"` // null where the learner predicts nothing
 	Decisions [][]float64 `json:"decisions"` // for each row the numbers that model.Reading describes
 	// Probabilities are those of the classes, if the model is calibrated;
 	// Deviations those of a Gaussian process.
 	Probabilities [][]float64 `json:"probabilities,omitempty"`
 	Deviations    []float64   `json:"deviations,omitempty"`
+}
+
+// Forgotten says where nothing is left of what a job left for predictions.
+type Forgotten struct {
+	Everywhere bool     `json:"everywhere"`        // at the coordinator and all parties; else at this party alone
+	Parties    []string `json:"parties,omitempty"` // of the job
+	Silent     []string `json:"silent,omitempty"`  // of them, those that have not confirmed yet
 }
 
 // NewPrediction is what decisions mean.
@@ -50,7 +60,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 		if err != nil {
 			return nil, err
 		}
-		return struct{}{}, p.Forget(id)
+		return Forgotten{}, p.Forget(id)
 	}))
 	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
 		return nil, session.BadInput(errors.New("this is a party's home, which cannot do that; give the coordinator's"))
@@ -76,5 +86,7 @@ func predict(p *party.Party, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewPrediction(a.Reading, a.Decisions), nil
+	answer := NewPrediction(a.Reading, a.Decisions)
+	answer.Rows = a.Rows
+	return answer, nil
 }

@@ -11,18 +11,24 @@ import (
 
 const (
 	maxRows    = 1 << 30 // bytes of the rows of one question
-	maxName    = 1 << 12 // bytes of the name of a table or a column
-	rowsFormat = 1
+	maxName    = 1 << 12 // bytes of the name of a table, a column or a row
+	rowsFormat = 2
 )
 
 // encodeRows writes what a model needs of a table: its numbers, the names of its
-// columns, and what to call it in messages. Labels and ids stay behind.
+// columns, what to call it in messages, and the ids of its rows, by which those who
+// hold more of their columns know them. Labels stay behind.
 func encodeRows(set *dataset.Set) ([]byte, error) {
 	narrow, isNarrow := set.X.(*dataset.Dense32)
 	size := sizeOf(isNarrow)
 	for j, name := range set.Columns {
 		if len(name) > maxName {
 			return nil, fmt.Errorf("%s: the name of column %d (from 0) has %d bytes, more than the %d allowed; rename it", set.Name, j, len(name), maxName)
+		}
+	}
+	for i, id := range set.IDs {
+		if len(id) > maxName {
+			return nil, fmt.Errorf("%s: the id of row %d (from 1) has %d bytes, more than the %d allowed; shorten it", set.Name, i+1, len(id), maxName)
 		}
 	}
 	rows, cols := set.X.Rows(), set.X.Cols()
@@ -36,6 +42,10 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	w.Uint32(uint32(len(set.Columns)))
 	for _, name := range set.Columns {
 		w.String(name)
+	}
+	w.Uint32(uint32(len(set.IDs)))
+	for _, id := range set.IDs {
+		w.String(id)
 	}
 	w.Uint32(uint32(rows))
 	w.Uint32(uint32(cols))
@@ -73,9 +83,12 @@ func decodeRows(b []byte) (*dataset.Set, error) {
 	for range r.Count(dataset.MaxColumns, 2) {
 		set.Columns = append(set.Columns, r.String(maxName))
 	}
+	for range r.Count(maxRows, 2) {
+		set.IDs = append(set.IDs, r.String(maxName))
+	}
 	rows, cols, narrow := int(r.Uint32()), int(r.Uint32()), r.Bool()
 	size := sizeOf(narrow)
-	if r.Err() != nil || rows < 1 || cols < 1 || cols > r.Len() || rows*cols != r.Len()/size || r.Len()%size != 0 {
+	if r.Err() != nil || rows < 1 || cols < 1 || cols > r.Len() || rows*cols != r.Len()/size || r.Len()%size != 0 || len(set.IDs) > 0 && len(set.IDs) != rows {
 		return nil, errRows
 	}
 	if narrow {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -49,6 +50,9 @@ var errRestarted = errors.New("the coordinator was restarted; ask again")
 func (c *Coordinator) answerByStages(ctx context.Context, held *Job) error {
 	cast := c.cast(held.Spec)
 	srv, basis, err := c.readBasis(held)
+	if errors.Is(err, fs.ErrNotExist) {
+		return session.BadInput(fmt.Errorf("what job %v left for predictions has been forgotten; submit the job again", held.inquiry.Job))
+	}
 	if err != nil {
 		return &session.Error{Code: session.CodeFailed, Err: err, Public: "the coordinator cannot read its part of the model; its log says why"}
 	}

@@ -197,29 +197,43 @@ const partingTime = 10 * time.Second
 
 // part sends the closing and waits for the answers.
 func (c *Coordinator) part(ctx context.Context, j *Job, closing *session.Closing) error {
-	ctx, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
+	missing, err := c.hearAll(ctx, j, word{session.KindClosing, closing.Encode(), session.KindClosed})
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("no word from %v", missing)
+	}
+	return err
+}
+
+// word is what all parties of a job are told, and how they answer.
+type word struct {
+	kind   string
+	body   []byte
+	answer string
+}
+
+// hearAll tells all parties of a job something and waits for their answers, but not
+// for ever: it returns who has not answered. The broker keeps it for those.
+func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word) (missing []string, err error) {
+	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
 	inbox, hangUp := c.listen(j.ID.Topic())
 	defer hangUp()
-	missing := make(map[string]bool)
-	if err := c.tellAll(ctx, j.Spec.Parties(), j.ID.Topic(), session.KindClosing, closing.Encode()); err != nil {
-		return err
+	if err := c.tellAll(waiting, j.Spec.Parties(), j.ID.Topic(), say.kind, say.body); err != nil {
+		return j.Spec.Parties(), err
 	}
-	for _, name := range j.Spec.Parties() {
-		missing[name] = true
-	}
+	missing = slices.Clone(j.Spec.Parties())
 	for len(missing) > 0 {
 		select {
 		case in := <-inbox:
-			if in.Message.Kind == session.KindClosed {
-				delete(missing, in.Message.Sender)
+			if in.Message.Kind == say.answer {
+				missing = slices.DeleteFunc(missing, func(name string) bool { return name == in.Message.Sender })
 			}
 			c.acknowledge(in)
-		case <-ctx.Done():
-			return fmt.Errorf("%w: no word from %v", ctx.Err(), slices.Sorted(maps.Keys(missing)))
+		case <-waiting.Done():
+			return missing, ctx.Err()
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // tellAll sends a control message to several parties at once: one whose queue

@@ -175,6 +175,8 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 		return p.close(ctx, m)
 	case session.KindRefusal:
 		return p.refused(m)
+	case session.KindForget:
+		return p.forget(ctx, m)
 	}
 	return fmt.Errorf("party: %q is no control message", m.Kind)
 }

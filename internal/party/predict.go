@@ -120,6 +120,20 @@ func (p *Party) withdraw(ctx context.Context, q *question) error {
 // Forget erases what a job left here for predictions.
 func (p *Party) Forget(id session.JobID) error { return p.Keepsake.Erase(id) }
 
+// forget erases what a job left here because the coordinator's operator wants
+// nobody to ask its model any more.
+func (p *Party) forget(ctx context.Context, m protocol.Message) error {
+	f, err := session.DecodeForget(m.Body)
+	if err != nil {
+		return err
+	}
+	if err := p.Forget(f.Job); err != nil {
+		return notNow(err)
+	}
+	p.Logger.Info("forgot what a job left for predictions", "job", f.Job.String())
+	return p.tell(ctx, f.Job.Topic(), session.KindForgotten, f.Encode())
+}
+
 // keep puts away what later predictions need: the encoder's secret, or a model.
 func (p *Party) keep(w *work, c *session.Closing) error {
 	secret, err := w.state.Keepsake(c.Classes, int(c.Choice))

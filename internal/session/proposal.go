@@ -23,6 +23,8 @@ const (
 	KindClosing    = "Closing"
 	KindClosed     = "Closed"
 	KindQuestion   = "Question"
+	KindForget     = "Forget"
+	KindForgotten  = "Forgotten"
 )
 
 // Bounds on what a peer may send.

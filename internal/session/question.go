@@ -52,6 +52,21 @@ func readQuestion(r *wire.Reader) Question {
 	return q
 }
 
+// Forget has a party destroy what a job left there for predictions; Forgotten, with
+// the same body, says that it has.
+type Forget struct{ Job JobID }
+
+// Encode returns the canonical encoding.
+func (f *Forget) Encode() []byte { return f.Job[:] }
+
+// DecodeForget decodes what Encode wrote.
+func DecodeForget(b []byte) (*Forget, error) {
+	r := wire.NewReader(b)
+	f := &Forget{}
+	r.Fixed(f.Job[:])
+	return f, r.Close("session: forget")
+}
+
 // Inquiry is a question about rows whose columns several parties hold, as all of
 // them hear of it. Its sessions are conducted like those of a job.
 type Inquiry struct {
