@@ -9,12 +9,14 @@
 //	okra:     scale (parties only) -> protocol -> tune (with folds) -> learn -> evaluate
 //	moments:  scale (parties only) -> sums -> learn -> tell -> errors -> evaluate
 //	gram:     align -> declare -> protocol -> labels -> tune (with folds) -> learn -> evaluate
+//	fdskl:    align -> declare -> protocol -> learn
 //
-// align is private set intersection, sums, errors and gram's protocol are sessions of secure aggregation, tell is a
-// broadcast, and so is labels, from a party to the coordinator.
+// align is private set intersection; sums, errors and gram's protocol are sessions of secure aggregation; tell is a
+// broadcast, and so are labels and fdskl's learn, from a party to the coordinator.
 //
 // A job of fedcfk is described by [Crowd] and [Device]; so far only
-// "mercer simulate" runs it:
+// "mercer simulate" and "mercer demo" run it. A job of secvm is run by package
+// gateway, or by "mercer simulate":
 //
 //	fedcfk:  popularity -> triangle -> learn -> evaluate (each device by itself)
 //	in mode paper:  rounds (each with requests for rows) -> learn -> evaluate

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// documents are the pages of the repository's root, by their names.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	pages := make(map[string]string)
+	for _, name := range []string{"README.md", "SECURITY.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[name] = string(b)
+	}
+	return pages
+}
+
+var (
+	inFence    = regexp.MustCompile("(?ms)^```\\n(.*?)^```")
+	inTicks    = regexp.MustCompile("`(mercer [^`]*)`")
+	yamlFence  = regexp.MustCompile("(?ms)^```yaml\\n(apiVersion.*?)^```")
+	testName   = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
+	testInFile = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	link       = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+	goFile     = regexp.MustCompile("`([\\w/]+_test\\.go)`")
+)
+
+// commandsIn finds the commands that a page shows, in lines of their own and
+// within sentences.
+func commandsIn(page string) []string {
+	var list []string
+	for _, fence := range inFence.FindAllStringSubmatch(page, -1) {
+		for line := range strings.Lines(strings.ReplaceAll(fence[1], "\\\n", " ")) {
+			line, _, _ = strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "go run ./cmd/")), " #")
+			if strings.HasPrefix(line, "mercer ") {
+				list = append(list, line)
+			}
+		}
+	}
+	for _, m := range inTicks.FindAllStringSubmatch(page, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// Every command that a document shows exists, with its flags.
+func TestDocumentsShowCommandsThatExist(t *testing.T) {
+	count := 0
+	for name, page := range documents(t) {
+		for _, line := range commandsIn(page) {
+			line, _, _ = strings.Cut(line, " >")
+			for _, verb := range alternatives(strings.Fields(line)[1:]) {
+				root := testApp(io.Discard, io.Discard).root()
+				cmd, rest, err := root.Find(verb)
+				if err == nil && cmd == root {
+					t.Errorf("%s: %q is no command", name, line)
+					continue
+				}
+				if err == nil {
+					err = cmd.ParseFlags(rest)
+				}
+				if err == nil && cmd.HasSubCommands() {
+					err = cmd.ValidateArgs(cmd.Flags().Args())
+				}
+				if err != nil {
+					t.Errorf("%s: %q: %v", name, line, err)
+				}
+				count++
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("%d commands found in all documents", count)
+	}
+}
+
+// placeholder is a word in the place of an argument, such as NAME or JOB.yaml.
+var placeholder = regexp.MustCompile(`^[A-Z]{2,}(\.yaml)?$`)
+
+// alternatives are the commands that a|b stands for, without placeholders.
+func alternatives(words []string) [][]string {
+	for i, word := range words {
+		if placeholder.MatchString(word) {
+			return alternatives(slices.Delete(slices.Clone(words), i, i+1))
+		}
+		if first, others, more := strings.Cut(word, "|"); more {
+			one, rest := slices.Clone(words), slices.Clone(words)
+			one[i], rest[i] = first, others
+			return append([][]string{one}, alternatives(rest)...)
+		}
+	}
+	return [][]string{words}
+}
+
+// The job that the README shows is one.
+func TestReadmeShowsAJob(t *testing.T) {
+	found := yamlFence.FindAllStringSubmatch(documents(t)["README.md"], -1)
+	if len(found) == 0 {
+		t.Fatal("README.md shows no whole job")
+	}
+	for _, m := range found {
+		if _, err := job.Parse("README.md", []byte(m[1])); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Every test and every file that a document names exists. A name that ends in a
+// digit stands for the tests whose names begin with it.
+func TestDocumentsNameWhatExists(t *testing.T) {
+	tests, cited := testsOfTheRepository(t), 0
+	for name, page := range documents(t) {
+		for _, test := range testName.FindAllString(page, -1) {
+			cited++
+			numbered := strings.Contains("0123456789", test[len(test)-1:]) && strings.Contains(tests, " "+test)
+			if !numbered && !strings.Contains(tests, " "+test+" ") {
+				t.Errorf("%s: there is no %s", name, test)
+			}
+		}
+		for _, m := range append(link.FindAllStringSubmatch(page, -1), goFile.FindAllStringSubmatch(page, -1)...) {
+			if _, err := os.Stat(filepath.Join("..", "..", m[1])); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if cited < 20 {
+		t.Errorf("%d tests are named in all documents", cited)
+	}
+}
+
+// testsOfTheRepository are the names of all tests, with a blank before and after
+// each.
+func testsOfTheRepository(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	all.WriteString(" ")
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join("..", "..", path))
+		for _, m := range testInFile.FindAllStringSubmatch(string(b), -1) {
+			all.WriteString(m[1] + " ")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
