@@ -156,7 +156,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	if err != nil {
 		return nil, err
 	}
-	result.Timings["compare"] = time.Since(began).Seconds()
+	addComparison(result, time.Since(began))
 	return a.finish(j, result, f.out)
 }
 

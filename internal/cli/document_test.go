@@ -30,7 +30,7 @@ func documents(t *testing.T) map[string]string {
 var (
 	inFence    = regexp.MustCompile("(?ms)^```\\n(.*?)^```")
 	inTicks    = regexp.MustCompile("`(mercer [^`]*)`")
-	yamlFence  = regexp.MustCompile("(?ms)^```yaml\\n(apiVersion.*?)^```")
+	yamlFence  = regexp.MustCompile("(?ms)^```yaml\\n(.*?)^```")
 	testName   = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
 	testInFile = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	link       = regexp.MustCompile(`\]\(([^)#:]+)\)`)
@@ -104,17 +104,64 @@ func alternatives(words []string) [][]string {
 	return [][]string{words}
 }
 
-// The job that the README shows is one.
-func TestReadmeShowsAJob(t *testing.T) {
-	found := yamlFence.FindAllStringSubmatch(documents(t)["README.md"], -1)
-	if len(found) == 0 {
-		t.Fatal("README.md shows no whole job")
-	}
-	for _, m := range found {
-		if _, err := job.Parse("README.md", []byte(m[1])); err != nil {
-			t.Error(err)
+// The jobs that the README shows are jobs. One that begins with sections of a
+// specification has the others from what stands above it under the same heading,
+// or else from the first job.
+func TestReadmeShowsJobs(t *testing.T) {
+	count := 0
+	var first, now spec
+	for _, part := range strings.Split(documents(t)["README.md"], "\n## ") {
+		heading, _, _ := strings.Cut(part, "\n")
+		now = first
+		for _, m := range yamlFence.FindAllStringSubmatch(part, -1) {
+			switch text := m[1]; {
+			case strings.HasPrefix(text, "apiVersion"):
+				head, body, _ := strings.Cut(text, "spec:\n")
+				first = spec{head: head + "spec:\n"}.with(body)
+				now = first
+			case strings.HasPrefix(text, "  "):
+				now = now.with(text)
+			default:
+				continue // a party's configuration
+			}
+			count++
+			if _, err := job.Parse("README.md", []byte(now.String())); err != nil {
+				t.Errorf("%s: %v\n%s", heading, err, now)
+			}
 		}
 	}
+	if count < 6 {
+		t.Errorf("README.md shows %d jobs", count)
+	}
+}
+
+// spec is a job file in sections.
+type spec struct {
+	head     string
+	sections []string // each begins with "  name:"
+}
+
+func (s spec) String() string { return s.head + strings.Join(s.sections, "") }
+
+// with replaces the sections that text has.
+func (s spec) with(text string) spec {
+	for _, section := range splitSections(text) {
+		name, _, _ := strings.Cut(section, ":")
+		rest := slices.DeleteFunc(slices.Clone(s.sections), func(old string) bool { return strings.HasPrefix(old, name+":") })
+		s.sections = append(rest, section)
+	}
+	return s
+}
+
+func splitSections(text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "   ") || len(list) == 0 {
+			list = append(list, "")
+		}
+		list[len(list)-1] += line
+	}
+	return list
 }
 
 // Every test and every file that a document names exists. A name that ends in a
