@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -75,6 +76,35 @@ func TestLinesAreSteps(t *testing.T) {
 	if got := l.lines([]float64{1, 2, 3, 4, 9}, snapshot.count); cmp.Diff(want, got[0].Values) != "" || got[0].Name != "it" {
 		t.Errorf("%v", got)
 	}
+}
+
+// A turn leaves nothing of the size of its table, beside which the next would
+// have another.
+func TestTurnLeavesNoTable(t *testing.T) {
+	size := cachedSize{rows: 4000, columns: 8, directions: 1024, bits: 16}
+	r, err := raceWhole(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := inUse()
+	if err := r.runs[0](t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	table := int64(size.rows * size.directions * size.bits / 8)
+	if left := inUse() - before; left > table/4 {
+		t.Errorf("%d bytes are left of a turn whose table had %d", left, table)
+	}
+	runtime.KeepAlive(r)
+}
+
+// inUse is what the collector cannot free, in bytes.
+func inUse() int64 {
+	for range 2 { // pools give up what they hold at the second
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // A diary is the library's table, the other way round.

@@ -89,12 +89,18 @@ func newClouds(rows, columns int) clouds {
 	return c
 }
 
-// cachedRun is a training with its meters.
+// cachedRun is a training, which holds the table of all phases.
 type cachedRun struct {
+	cachedFigures
+	federation *federation
+	params     fdskl.Params
+	schedule   *cached
+}
+
+// cachedFigures are what was measured of a training. They outlive its table, of
+// which the next turn needs one of its own.
+type cachedFigures struct {
 	size            cachedSize
-	federation      *federation
-	params          fdskl.Params
-	schedule        *cached
 	protocol, learn span
 	wrong           float64 // share of the training rows
 	passes          int
@@ -103,7 +109,7 @@ type cachedRun struct {
 
 // train is mode cached from keys to coefficients.
 func (c clouds) train(ctx context.Context, size cachedSize, p linear.Params) (r *cachedRun, err error) {
-	r = &cachedRun{size: size}
+	r = &cachedRun{cachedFigures: cachedFigures{size: size}}
 	if err := resetPeak(); err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
 	}

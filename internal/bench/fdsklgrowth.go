@@ -35,13 +35,12 @@ func growths(full cachedSize) []growth {
 }
 
 func (g growth) race() (race, error) {
-	last := make([]*cachedRun, len(g.sizes))
 	var r race
-	for i, size := range g.sizes {
+	for _, size := range g.sizes {
 		c := newClouds(size.rows, size.columns)
-		r.runs = append(r.runs, func(ctx context.Context) (err error) {
+		r.runs = append(r.runs, func(ctx context.Context) error {
 			p := linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6, Tol: 1e-12, MaxPasses: g.passes}
-			last[i], err = c.train(ctx, size, p)
+			_, err := c.train(ctx, size, p)
 			return err
 		})
 	}

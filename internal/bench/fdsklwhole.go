@@ -22,21 +22,23 @@ const (
 // raceWhole runs that task with as many rows as size has.
 func raceWhole(size cachedSize) (race, error) {
 	c := newClouds(size.rows, size.columns)
-	var last *cachedRun
+	var last cachedFigures
 	var edges []Row
-	train := func(ctx context.Context) (err error) {
+	train := func(ctx context.Context) error {
 		defer debug.SetGCPercent(debug.SetGCPercent(percent))
-		if last, err = c.train(ctx, size, linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6}); err != nil {
+		r, err := c.train(ctx, size, linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6})
+		if err != nil {
 			return err
 		}
-		edges, err = last.federation.asPlanned(size.String(), last.params, last.schedule.requests)
+		last = r.cachedFigures
+		edges, err = r.federation.asPlanned(size.String(), r.params, r.schedule.requests)
 		return err
 	}
 	return race{runs: []run{train}, rows: func(best []span) []Row { return append(last.rows(best[0]), edges...) }}, nil
 }
 
 // rows are what a training took, and what follows for the whole task.
-func (r *cachedRun) rows(best span) []Row {
+func (r cachedFigures) rows(best span) []Row {
 	name, as := r.size.String(), wholeTask
 	more := float64(as.rows) / float64(r.size.rows)
 	whole := as.String()
