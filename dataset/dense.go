@@ -28,10 +28,12 @@ func (d *Dense) Subset(rows []int) Table { return &Dense{d.choose(rows)} }
 // Subset returns the given rows, which stay where they are.
 func (d *Dense32) Subset(rows []int) Table { return &Dense32{d.choose(rows)} }
 
-// Columns copies the given columns.
+// Columns returns the given columns, which stay where they are if they follow
+// each other, and are copied otherwise.
 func (d *Dense) Columns(cols []int) Table { return &Dense{d.narrow(cols)} }
 
-// Columns copies the given columns.
+// Columns returns the given columns, which stay where they are if they follow
+// each other, and are copied otherwise.
 func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.narrow(cols)} }
 
 // DenseOf returns t itself if it is dense, else a copy that takes
@@ -148,8 +150,14 @@ func consecutive(rows []int) bool {
 	return len(rows) > 0
 }
 
-// narrow copies the given columns.
+// narrow returns the given columns, if they can stay where they are without
+// copying them.
 func (d dense[T]) narrow(cols []int) dense[T] {
+	if d.at == nil && d.m.Rows > 0 && consecutive(cols) {
+		m := d.m
+		m.Cols, m.Data = len(cols), m.Data[cols[0]:]
+		return dense[T]{m: m}
+	}
 	m := linalg.New[T](d.m.Rows, len(cols))
 	for i := range m.Rows {
 		from, to := d.row(i), m.Row(i)

@@ -2,11 +2,11 @@ package bench
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -55,38 +55,30 @@ func (c *cached) Answer(rows []int, words []byte) {
 	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
 }
 
-// clouds are rows of two classes that overlap, in parts of columns: what
-// [twoClouds] writes, in float32 and without a file.
+// clouds are generated rows in parts of columns, one for each worker.
 type clouds struct {
 	parts   []linalg.Rows
 	targets linalg.Matrix[float64] // 1 x rows
 }
 
-func newClouds(rows, columns int) clouds {
-	const apart, wrong, panel = .25, .02, 1 << 12
+func newClouds(rows, columns int) (clouds, error) {
+	set, err := generated.Clouds(rows, columns)
+	if err != nil {
+		return clouds{}, err
+	}
+	shares, err := dataset.ByColumns(columns, fdsklWorkers)
+	if err != nil {
+		return clouds{}, err
+	}
 	c := clouds{targets: linalg.New[float64](1, rows)}
-	for w := range fdsklWorkers {
-		m := linalg.New[float32](rows, (w+1)*columns/fdsklWorkers-w*columns/fdsklWorkers)
-		linalg.For((rows+panel-1)/panel, 1, func(p, _ int) {
-			s := prg.New(seedOf("clouds", w), "bench/clouds", binary.LittleEndian.AppendUint64(nil, uint64(p)))
-			values := make([]float64, m.Cols)
-			for i := p * panel; i < min((p+1)*panel, rows); i++ {
-				s.Normals(values)
-				for j, v := range values {
-					m.Row(i)[j] = float32(v + apart*float64(2*(i%2)-1))
-				}
-			}
-		})
-		c.parts = append(c.parts, m)
+	for _, share := range shares {
+		c.parts = append(c.parts, dataset.RowsOf(set.SelectColumns(share).X))
 	}
-	s := prg.New(seedOf("labels", 0), "bench/fdskl")
-	for i := range rows {
-		c.targets.Data[i] = float64(2*(i%2) - 1)
-		if s.Float64() < wrong {
-			c.targets.Data[i] *= -1
-		}
+	_, classes := dataset.Classes(set.Labels)
+	for i, class := range classes {
+		c.targets.Data[i] = float64(2*class - 1)
 	}
-	return c
+	return c, nil
 }
 
 // cachedRun is a training, which holds the table of all phases.

@@ -37,7 +37,10 @@ func growths(full cachedSize) []growth {
 func (g growth) race() (race, error) {
 	var r race
 	for _, size := range g.sizes {
-		c := newClouds(size.rows, size.columns)
+		c, err := newClouds(size.rows, size.columns)
+		if err != nil {
+			return race{}, err
+		}
 		r.runs = append(r.runs, func(ctx context.Context) error {
 			p := linear.Params{Loss: linear.Logistic{}, Lambda: 1e-6, Tol: 1e-12, MaxPasses: g.passes}
 			_, err := c.train(ctx, size, p)

@@ -21,7 +21,10 @@ const (
 
 // raceWhole runs that task with as many rows as size has.
 func raceWhole(size cachedSize) (race, error) {
-	c := newClouds(size.rows, size.columns)
+	c, err := newClouds(size.rows, size.columns)
+	if err != nil {
+		return race{}, err
+	}
 	var last cachedFigures
 	var edges []Row
 	train := func(ctx context.Context) error {

@@ -19,8 +19,12 @@ const Variable = "MERCER_DATA"
 // siblingFolder is where a checkout of the project has its data beside it.
 const siblingFolder = "../shared/data"
 
-// Bundled is the prefix of the names of sets that the program carries.
-const Bundled = "bundled:"
+// Bundled is the prefix of the names of sets that the program carries, Generated
+// of those that it makes.
+const (
+	Bundled   = "bundled:"
+	Generated = "generated:"
+)
 
 // Error says why a source cannot be used. Like the errors of the readers and of
 // the job file it begins with the name that the user gave.
@@ -60,8 +64,8 @@ func Folder(env func(string) string) string {
 	return ""
 }
 
-// Load reads a source: bundled:NAME, the path of a file, or a name in the data
-// folder. A folder that holds one table stands for that table, and one that holds
+// Load reads a source: bundled:NAME, generated:ROWSxCOLUMNS, the path of a file,
+// or a name in the data folder. A folder that holds one table stands for that table, and one that holds
 // no table but images, in a sub-folder for each class, is read as those.
 //
 // After # a name may say which part is meant: of an archive the array that holds
@@ -77,6 +81,9 @@ func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 			return loadOdd(whole, c)
 		}
 		return loadBundled(name, c)
+	}
+	if size, ok := strings.CutPrefix(ref, Generated); ok {
+		return loadGenerated(size, c)
 	}
 	if refs := strings.Split(ref, stacked); len(refs) > 1 {
 		return l.loadStack(refs, c)

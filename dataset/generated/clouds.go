@@ -1,0 +1,64 @@
+package generated
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Two clouds: each column of class "0" has mean -apart, of class "1" +apart, and
+// variance 1; so many labels are wrong.
+const (
+	apart = .25
+	wrong = .02
+)
+
+// Clouds returns rows of two classes in turn that overlap, in float32: normal
+// numbers whose mean is the class's, and one label in fifty wrong. With 100
+// columns two rows in 10,000 are on the wrong side of the plane between the
+// clouds, beside those with wrong labels.
+func Clouds(rows, columns int) (*dataset.Set, error) {
+	switch {
+	case rows < 1 || columns < 1 || columns > dataset.MaxColumns:
+		return nil, fmt.Errorf("dataset/generated: a table of %d rows and %d columns; choose at least one of each, and at most %d columns", rows, columns, dataset.MaxColumns)
+	case rows > dataset.MaxCells/columns:
+		return nil, fmt.Errorf("dataset/generated: a table of %d rows and %d columns; at most %d numbers are allowed", rows, columns, dataset.MaxCells)
+	}
+	x := linalg.New[float32](rows, columns)
+	const panel = 1 << 12 // rows that one stream draws
+	linalg.For((rows+panel-1)/panel, 1, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			draw(x.Panel(p*panel, min((p+1)*panel, rows)), prg.New([32]byte{}, "generated/clouds", number(p)))
+		}
+	})
+	return &dataset.Set{X: dataset.NewDense32(x), Labels: labels(rows)}, nil
+}
+
+// draw fills rows, of which the first is of class "0".
+func draw(x linalg.Matrix[float32], s *prg.Stream) {
+	values := make([]float64, x.Cols)
+	for i := range x.Rows {
+		s.Normals(values)
+		mean, row := apart*float64(2*(i%2)-1), x.Row(i)
+		for j, v := range values {
+			row[j] = float32(v + mean)
+		}
+	}
+}
+
+func labels(rows int) []string {
+	list, s := make([]string, rows), prg.New([32]byte{}, "generated/labels")
+	for i := range list {
+		class := i % 2
+		if s.Float64() < wrong {
+			class = 1 - class
+		}
+		list[i] = [...]string{"0", "1"}[class]
+	}
+	return list
+}
+
+func number(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
