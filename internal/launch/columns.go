@@ -65,10 +65,7 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	}
 	numbered := *set
 	if set.IDs == nil {
-		numbered.IDs = make([]string, set.X.Rows())
-		for i := range numbered.IDs {
-			numbered.IDs[i] = strconv.Itoa(i + 1)
-		}
+		numbered.IDs = numbers(set.X.Rows())
 	}
 	columns, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))
 	if err != nil {
@@ -81,6 +78,22 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 		}
 	}
 	return sets, nil
+}
+
+// numbers are 1 to n. They share one text, since the garbage collector looks at
+// each text of its own every time.
+func numbers(n int) []string {
+	var text []byte
+	ends := make([]int, n)
+	for i := range n {
+		text = strconv.AppendInt(text, int64(i+1), 10)
+		ends[i] = len(text)
+	}
+	list, all, begin := make([]string, n), string(text), 0
+	for i, end := range ends {
+		list[i], begin = all[begin:end], end
+	}
+	return list
 }
 
 // compareColumns compares with all columns in one place, and with the columns of

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,5 +112,17 @@ func TestCompareColumnsOfOtherRows(t *testing.T) {
 	err = Compare(j, shares, &stage.Outcome{Rows: []string{"1", "570"}}, &stage.Result{Training: 1})
 	if err == nil || !strings.Contains(err.Error(), "launch: ") || !strings.Contains(err.Error(), " has no row of id ") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	got := numbers(1001)
+	for i, s := range got {
+		if s != strconv.Itoa(i+1) {
+			t.Fatalf("number %d is %q", i+1, s)
+		}
+	}
+	if len(got) != 1001 || len(numbers(0)) != 0 {
+		t.Errorf("%d numbers", len(got))
 	}
 }

@@ -68,23 +68,35 @@ func New(kind Kind, job string, peers []string, scale string, set *dataset.Set) 
 
 // columnsOf digests each column's values over the rows in an order.
 func columnsOf(set *dataset.Set, order []int) []Column {
-	hashes := make([][]byte, set.X.Cols()) // of each column so far
+	digests := make([]chain, set.X.Cols())
 	row := make([]float64, set.X.Cols())
 	for _, i := range order {
 		for c, v := range set.X.Row(i, row) {
-			sum := sha256.Sum256(binary.LittleEndian.AppendUint64(hashes[c], math.Float64bits(v)))
-			hashes[c] = sum[:]
+			digests[c].add(v)
 		}
 	}
-	columns := make([]Column, len(hashes))
-	for c, sum := range hashes {
-		columns[c] = Column{Name: fmt.Sprintf("%d (from 0)", c), Content: [sha256.Size]byte(sum)}
+	columns := make([]Column, len(digests))
+	for c, d := range digests {
+		columns[c] = Column{Name: fmt.Sprintf("%d (from 0)", c), Content: [sha256.Size]byte(d.sum[:sha256.Size])}
 		if set.Columns != nil {
 			columns[c].Name = set.Columns[c]
 		}
 	}
 	slices.SortFunc(columns, func(a, b Column) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
 	return columns
+}
+
+// chain digests numbers one after another: the SHA-256 of what it was before and
+// the next number, of that alone at first.
+type chain struct {
+	sum  [sha256.Size + 8]byte
+	size int // of the digest so far
+}
+
+func (c *chain) add(v float64) {
+	binary.LittleEndian.PutUint64(c.sum[c.size:], math.Float64bits(v))
+	next := sha256.Sum256(c.sum[:c.size+8])
+	c.size = copy(c.sum[:], next[:])
 }
 
 // ID names what is let out, in 16 hexadecimal digits.

@@ -2,7 +2,10 @@ package release
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -133,5 +136,20 @@ func TestRevealsOfPhases(t *testing.T) {
 	}
 	if said := phases("age").Reveals(products(table(6, "age", "income"), "hub", "shop")); said != nil {
 		t.Errorf("phases beside products: %v", said)
+	}
+}
+
+// A column's digest is that of the digest before and the next value: ledgers of
+// earlier jobs hold such.
+func TestColumnDigest(t *testing.T) {
+	var c chain
+	var want []byte
+	for _, v := range []float64{1.5, -2, 0} {
+		c.add(v)
+		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(want, math.Float64bits(v)))
+		want = sum[:]
+	}
+	if !bytes.Equal(c.sum[:sha256.Size], want) {
+		t.Errorf("%x, want %x", c.sum, want)
 	}
 }
