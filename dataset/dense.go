@@ -67,11 +67,13 @@ type sparseRows struct {
 	*CSR
 }
 
-// dense is a table that stores every cell: the rows of one matrix, or rows that
-// lie anywhere, so that choosing and stacking rows copies none.
+// dense is a table that stores every cell: the rows of one matrix, some of them in
+// some order, or rows that lie anywhere, so that choosing and stacking rows copies
+// none.
 type dense[T linalg.Float] struct {
-	m  linalg.Matrix[T]
-	at [][]T // the rows, where they do not all follow each other in m.Data
+	m     linalg.Matrix[T]
+	order []int // the rows' places in m.Data, where some are chosen; else nil
+	at    [][]T // the rows, where they are of several matrices; else nil
 }
 
 func denseOver[T linalg.Float](m linalg.Matrix[T]) dense[T] {
@@ -86,10 +88,16 @@ func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
 	return dense[T]{m: linalg.Matrix[T]{Rows: len(at), Cols: cols, Stride: cols}, at: at}
 }
 
+// whole says whether the table is the rows of its matrix.
+func (d dense[T]) whole() bool { return d.order == nil && d.at == nil }
+
 // row returns row i, aliasing c.
 func (d dense[T]) row(i int) []T {
-	if d.at != nil {
+	switch {
+	case d.at != nil:
 		return d.at[i]
+	case d.order != nil:
+		return d.m.Row(d.order[i])
 	}
 	return d.m.Row(i)
 }
@@ -97,12 +105,12 @@ func (d dense[T]) row(i int) []T {
 // Matrix returns the cells, Rows x Cols, aliasing the table. Only a table whose
 // rows were chosen or stacked is copied.
 func (d dense[T]) Matrix() linalg.Matrix[T] {
-	if d.at == nil {
+	if d.whole() {
 		return d.m
 	}
 	m := linalg.New[T](d.m.Rows, d.m.Cols)
-	for i, row := range d.at {
-		copy(m.Row(i), row)
+	for i := range m.Rows {
+		copy(m.Row(i), d.row(i))
 	}
 	return m
 }
@@ -131,14 +139,20 @@ func (d dense[T]) Each(i int, f func(col int, value float64)) {
 
 // choose returns the given rows without copying them.
 func (d dense[T]) choose(rows []int) dense[T] {
-	if d.at == nil && consecutive(rows) {
+	if d.whole() && consecutive(rows) {
 		return dense[T]{m: d.m.Panel(rows[0], rows[0]+len(rows))}
 	}
-	at := make([][]T, len(rows))
-	for a, i := range rows {
-		at[a] = d.row(i)
+	chosen := dense[T]{m: d.m}
+	chosen.m.Rows = len(rows)
+	switch {
+	case d.at != nil:
+		chosen.at = pick(d.at, rows)
+	case d.order != nil:
+		chosen.order = pick(d.order, rows)
+	default:
+		chosen.order = append([]int{}, rows...)
 	}
-	return scattered(at, d.m.Cols)
+	return chosen
 }
 
 func consecutive(rows []int) bool {
@@ -153,10 +167,9 @@ func consecutive(rows []int) bool {
 // narrow returns the given columns, if they can stay where they are without
 // copying them.
 func (d dense[T]) narrow(cols []int) dense[T] {
-	if d.at == nil && d.m.Rows > 0 && consecutive(cols) {
-		m := d.m
-		m.Cols, m.Data = len(cols), m.Data[cols[0]:]
-		return dense[T]{m: m}
+	if d.at == nil && len(d.m.Data) > 0 && consecutive(cols) {
+		d.m.Cols, d.m.Data = len(cols), d.m.Data[cols[0]:]
+		return d
 	}
 	m := linalg.New[T](d.m.Rows, len(cols))
 	for i := range m.Rows {

@@ -26,6 +26,7 @@
 // three times the finished table of 8 bytes a cell (CSV) or 12 bytes a stored
 // entry (LIBSVM text), with its labels and ids. Arrays, images and parquet columns
 // that float32 holds take 4 bytes a cell. Choosing and stacking rows of dense tables
-// copies none, nor does choosing columns that follow each other, while all rows do. Tables of more than [MaxColumns] columns or [MaxCells] numbers are
-// refused, also when a small gzip file holds them.
+// copies none, nor does choosing columns that follow each other. Tables of more
+// than [MaxColumns] columns or [MaxCells] numbers are refused, also when a small
+// gzip file holds them.
 package dataset

@@ -162,11 +162,11 @@ func (s *Set) SelectColumns(cols []int) *Set {
 	return &Set{Name: s.Name, X: s.X.Columns(cols), Labels: s.Labels, IDs: s.IDs, Columns: pick(s.Columns, cols)}
 }
 
-func pick(from []string, at []int) []string {
+func pick[E any](from []E, at []int) []E {
 	if from == nil {
 		return nil
 	}
-	to := make([]string, len(at))
+	to := make([]E, len(at))
 	for a, i := range at {
 		to[a] = from[i]
 	}
