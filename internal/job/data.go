@@ -42,6 +42,10 @@ type Partition struct {
 	// has in a simulation, drawn from the seed, in an order of its own; 0 for all,
 	// in the source's order.
 	Coverage float64
+	// Aligned says that the tables of a partition by columns have the same ids in
+	// the same order already: nobody looks for common ones to train. Predictions
+	// are about other rows, which are looked for.
+	Aligned bool
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
 	Dropout float64
@@ -158,6 +162,7 @@ func (p *Partition) section() *section {
 		{key: "parties", value: partyList{&p.Parties}},
 		{key: "skew", value: number{&p.Skew}},
 		{key: "coverage", value: number{&p.Coverage}},
+		{key: "aligned", value: yes{&p.Aligned}},
 		{key: "dropout", value: number{&p.Dropout}},
 	}, finish: p.finish}
 }
@@ -181,6 +186,10 @@ func (p *Partition) finish(in *place) error {
 		return in.refuse("coverage", "coverage is of a partition by columns; remove it")
 	case in.given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
 		return in.refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
+	case p.By != Columns && in.given("aligned"):
+		return in.refuse("aligned", "aligned is of a partition by columns; remove it")
+	case p.Aligned && in.given("coverage"):
+		return in.refuse("coverage", "coverage gives parties different rows, and aligned says that they have the same; remove one")
 	case p.By == Columns && in.given("skew"):
 		return in.refuse("skew", "skew is of a partition by rows; remove it")
 	}

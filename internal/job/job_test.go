@@ -217,6 +217,7 @@ func variants() map[string]string {
 		"vertical":           vertical,
 		"vertical sources":   sourced,
 		"few ids":            strings.Replace(vertical, "gram", "gram, max_ids: 600", 1),
+		"aligned":            strings.Replace(vertical, "by: columns", "by: columns, aligned: true", 1),
 		"coverage":           strings.Replace(vertical, "by: columns", "by: columns, coverage: 0.9", 1),
 		"moments, one alpha": strings.Replace(moments, "alpha: [0.1, 1, 10]", "alpha: 3", 1),
 		"moments, laplacian": strings.Replace(moments, "rbf", "laplacian", 1),

@@ -47,6 +47,8 @@ func TestBadVerticalJobs(t *testing.T) {
 		{"coverage of rows", vertical, "by: columns", "by: rows, coverage: 0.9", "job.yaml:5: coverage is of a partition by columns; remove it"},
 		{"too much coverage", vertical, "by: columns", "by: columns, coverage: 1.5", "job.yaml:5: coverage is 1.5; write a share of the rows above 0 and up to 1, such as 0.9"},
 		{"no coverage", vertical, "by: columns", "by: columns, coverage: 0", "job.yaml:5: coverage is 0; write a share of the rows above 0 and up to 1, such as 0.9"},
+		{"aligned rows", vertical, "by: columns", "by: rows, aligned: true", "job.yaml:5: aligned is of a partition by columns; remove it"},
+		{"aligned part", vertical, "by: columns", "by: columns, aligned: true, coverage: 0.9", "job.yaml:5: coverage gives parties different rows, and aligned says that they have the same; remove one"},
 		{"skewed columns", vertical, "by: columns", "by: columns, skew: 1", "job.yaml:5: skew is of a partition by rows; remove it"},
 		{"dropout of columns", vertical, "by: columns", "by: columns, dropout: 0.1", "job.yaml:5: dropout is of devices; remove it"},
 		{"sources without ids", sourced, "id: id, ", "", "job.yaml:5: rows of several sources belong together by their ids; add id: and the name of their column"},

@@ -17,7 +17,7 @@ import (
 // planFDSKL: align, declare, add up phases for the first party, who learns from
 // them and tells the coordinator how well.
 func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
-	plan, err := alignStages(j, c, c.training(func(d declared) error {
+	plan, err := alignStages(j, c, c.training(j, func(d declared) error {
 		_, err := fdsklParams(j, d)
 		if err == nil {
 			_, err = gammaOf(j, d)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
-	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
 // FDSKLLeakage says in plain words what each role of a job of protocol fdskl
@@ -24,8 +23,7 @@ func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	if unit := j.Kernel.GammaUnit; unit != "" {
 		lines["party"] = append(lines["party"], fmt.Sprintf("It learns, as the server does, the %s of each party's own columns, to 5 %%: gamma is measured by their sum.", spreadName(unit)))
 	}
-	aligning := psi.Leakage(psi.Facts{Parties: len(parties), Common: rows, MaxIDs: j.Protocol.MaxIDs})
-	for role, more := range aligning {
+	for role, more := range alignLeakage(j, len(parties), rows) {
 		lines[role] = append(lines[role], more...)
 	}
 	lines["coalition"] = append(lines["coalition"], "Another job over the same rows that differs by one column lets the active worker compare both sums of phases; each party's release ledger holds such a job until its operator approves it.")

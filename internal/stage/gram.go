@@ -20,7 +20,7 @@ import (
 // planGram: align, add up the parties' Gram matrices, let the label holder send
 // the labels, choose by folds if the job has any, learn, evaluate.
 func planGram(j *job.Job, c Cast) ([]Stage, error) {
-	plan, err := alignStages(j, c, c.training(func(d declared) error {
+	plan, err := alignStages(j, c, c.training(j, func(d declared) error {
 		groups, err := gramGroups(j, d)
 		if err == nil {
 			_, err = summable(c, "any", groups)

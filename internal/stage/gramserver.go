@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol/gram"
-	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
 // verticalServer is what the coordinator has of a job between holders of
@@ -74,8 +73,7 @@ func (s *Server) gramLeakage(f session.Facts) map[string][]string {
 		lines["server"] = append(lines["server"], fmt.Sprintf("The server learns the label of every row, from %s; the other parties do not.", parties[0]))
 		lines["party"] = append(lines["party"], "The others learn how long the list of labels is: how many classes it has, with the length of their names.")
 	}
-	aligning := psi.Leakage(psi.Facts{Parties: len(parties), Common: p.Training() + p.HeldOut(), MaxIDs: s.Job.Protocol.MaxIDs})
-	for role, more := range aligning {
+	for role, more := range alignLeakage(s.Job, len(parties), p.Training()+p.HeldOut()) {
 		lines[role] = append(lines[role], more...)
 	}
 	return lines

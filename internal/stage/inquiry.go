@@ -28,12 +28,12 @@ func PlanInquiry(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error) {
 // asking is how new rows are aligned. The asker shows the ids it asks about, which
 // its operator has just chosen; of the others' tables everything can be looked for.
 func (c Cast) asking(asker string, usable func(declared) error) aligning {
-	return aligning{"predict", func(p *Party) release.Release {
+	return aligning{purpose: "predict", usable: usable, ids: func(p *Party) release.Release {
 		if p.Self == asker {
 			return release.Release{}
 		}
 		return p.release(release.IDs, c, p.vertical.table)
-	}, usable}
+	}}
 }
 
 // Answerer prepares a party to help with a question about new rows: its part of

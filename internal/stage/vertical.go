@@ -25,6 +25,8 @@ type aligning struct {
 	// usable, if not nil, says what the protocol that follows cannot do with what
 	// has been declared.
 	usable func(declared) error
+	// compared says that tables are: they have the same ids in the same order.
+	compared bool
 }
 
 // alignStages begin every job between holders of columns, and every question about
@@ -32,7 +34,7 @@ type aligning struct {
 // the coordinator does not know, and tell each other and the coordinator what they
 // bring.
 func alignStages(j *job.Job, c Cast, a aligning) ([]Stage, error) {
-	params, err := psi.NewParams(psi.Spec{MaxIDs: j.Protocol.MaxIDs})
+	params, err := a.params(j)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +48,19 @@ func alignStages(j *job.Job, c Cast, a aligning) ([]Stage, error) {
 	return []Stage{{Name: "align", Session: &Session{
 		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: a.purpose,
 		Release: a.ids,
-		party:   func(p *Party, setup Setup) (*Run, error) { return p.aligner(setup, params) },
+		party: func(p *Party, setup Setup) (*Run, error) {
+			if a.compared {
+				return p.comparer(setup, params)
+			}
+			return p.aligner(setup, params)
+		},
 		server: func(_ *Server, setup Setup) (*Run, error) {
 			m, err := psi.NewServer(setup.Setup, params)
-			return &Run{Machine: m, Finish: func() error { return nil }}, err
+			run := &Run{Machine: m, Finish: func() error { return nil }}
+			if a.compared {
+				run.Machine = comparison{m}
+			}
+			return run, err
 		},
 	}}, {Name: "declare", Session: &Session{
 		Protocol: declare.Name, Version: declare.Version, Members: c.withServer(), Purpose: a.purpose,
@@ -58,9 +69,13 @@ func alignStages(j *job.Job, c Cast, a aligning) ([]Stage, error) {
 	}}}, nil
 }
 
-// training is how the rows of a job are aligned.
-func (c Cast) training(usable func(declared) error) aligning {
-	return aligning{"train", func(p *Party) release.Release { return p.release(release.IDs, c, p.vertical.table) }, usable}
+// training is how the rows of a job are aligned. Where tables are compared, no id
+// is told.
+func (c Cast) training(j *job.Job, usable func(declared) error) aligning {
+	if j.Data.Partition.Aligned {
+		return aligning{purpose: "train", usable: usable, compared: true}
+	}
+	return aligning{purpose: "train", usable: usable, ids: func(p *Party) release.Release { return p.release(release.IDs, c, p.vertical.table) }}
 }
 
 // declaration is what a holder of columns tells all other members.

@@ -41,7 +41,11 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
 	}
-	return &Party{Job: j, Self: self, grid: gridOf(set.X), vertical: verticalParty{table: set}}, nil
+	p := &Party{Job: j, Self: self, vertical: verticalParty{table: set}}
+	if j.Protocol.Name == job.Gram { // phases tell nothing of a grid
+		p.grid = gridOf(set.X)
+	}
+	return p, nil
 }
 
 // ownColumns checks labels and ids. Only the first party's labels are asked for;
@@ -49,6 +53,9 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 func ownColumns(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
 		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; add id: and the name of their column", set.Name)
+	}
+	if n := len(set.IDs); n > psi.MaxIDs {
+		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)
 	}
 	if !j.Labels(self) {
 		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
