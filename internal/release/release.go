@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"math"
 	"slices"
 
@@ -68,16 +69,19 @@ func New(kind Kind, job string, peers []string, scale string, set *dataset.Set) 
 
 // columnsOf digests each column's values over the rows in an order.
 func columnsOf(set *dataset.Set, order []int) []Column {
-	digests := make([]chain, set.X.Cols())
-	row := make([]float64, set.X.Cols())
+	const numbers = 1 << 14 // that wait until they are digested
+	row, digests := make([]float64, set.X.Cols()), make([]digest, set.X.Cols())
+	for c := range digests {
+		digests[c] = digest{hash: sha256.New(), room: max(1, numbers/len(digests))}
+	}
 	for _, i := range order {
 		for c, v := range set.X.Row(i, row) {
 			digests[c].add(v)
 		}
 	}
 	columns := make([]Column, len(digests))
-	for c, d := range digests {
-		columns[c] = Column{Name: fmt.Sprintf("%d (from 0)", c), Content: [sha256.Size]byte(d.sum[:sha256.Size])}
+	for c := range digests {
+		columns[c] = Column{Name: fmt.Sprintf("%d (from 0)", c), Content: digests[c].sum()}
 		if set.Columns != nil {
 			columns[c].Name = set.Columns[c]
 		}
@@ -86,17 +90,24 @@ func columnsOf(set *dataset.Set, order []int) []Column {
 	return columns
 }
 
-// chain digests numbers one after another: the SHA-256 of what it was before and
-// the next number, of that alone at first.
-type chain struct {
-	sum  [sha256.Size + 8]byte
-	size int // of the digest so far
+// digest is of numbers that come one by one.
+type digest struct {
+	hash    hash.Hash
+	waiting []byte
+	room    int // numbers that may wait
 }
 
-func (c *chain) add(v float64) {
-	binary.LittleEndian.PutUint64(c.sum[c.size:], math.Float64bits(v))
-	next := sha256.Sum256(c.sum[:c.size+8])
-	c.size = copy(c.sum[:], next[:])
+func (d *digest) add(v float64) {
+	d.waiting = binary.LittleEndian.AppendUint64(d.waiting, math.Float64bits(v))
+	if len(d.waiting) == 8*d.room {
+		d.hash.Write(d.waiting)
+		d.waiting = d.waiting[:0]
+	}
+}
+
+func (d *digest) sum() [sha256.Size]byte {
+	d.hash.Write(d.waiting)
+	return [sha256.Size]byte(d.hash.Sum(nil))
 }
 
 // ID names what is let out, in 16 hexadecimal digits.

@@ -139,17 +139,18 @@ func TestRevealsOfPhases(t *testing.T) {
 	}
 }
 
-// A column's digest is that of the digest before and the next value: ledgers of
-// earlier jobs hold such.
-func TestColumnDigest(t *testing.T) {
-	var c chain
-	var want []byte
-	for _, v := range []float64{1.5, -2, 0} {
-		c.add(v)
-		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(want, math.Float64bits(v)))
-		want = sum[:]
-	}
-	if !bytes.Equal(c.sum[:sha256.Size], want) {
-		t.Errorf("%x, want %x", c.sum, want)
+// A column's content is the SHA-256 of its values, however many are digested at
+// a time.
+func TestDigest(t *testing.T) {
+	for _, room := range []int{1, 3, 100} {
+		d := digest{hash: sha256.New(), room: room}
+		var all []byte
+		for i := range 7 {
+			d.add(float64(i) - 2.5)
+			all = binary.LittleEndian.AppendUint64(all, math.Float64bits(float64(i)-2.5))
+		}
+		if got, want := d.sum(), sha256.Sum256(all); got != want {
+			t.Errorf("%d at a time: %x, want %x", room, got, want)
+		}
 	}
 }
