@@ -21,37 +21,30 @@ func (c cachedSize) String() string {
 
 // cached is the schedule that asks for all phases once, and the table of them.
 type cached struct {
-	params   fdskl.Params
+	*fdskl.Book
 	table    *linear.Phases[float32]
 	requests []fdskl.Request
 }
 
 func newCached(p fdskl.Params) *cached {
 	s := p.Spec()
-	return &cached{params: p, table: linear.NewPhases[float32](s.Rows, s.Directions, s.Bits)}
+	c := &cached{Book: fdskl.NewBook(s.Rows, s.Bits), table: linear.NewPhases[float32](s.Rows, s.Directions, s.Bits)}
+	c.Want(upTo(0, s.Rows), s.Directions)
+	return c
 }
 
 // Next implements [fdskl.Schedule].
 func (c *cached) Next() (fdskl.Request, bool) {
-	s, first := c.params.Spec(), 0
-	if n := len(c.requests); n > 0 {
-		last := c.requests[n-1].Directions
-		first = last.First + last.Count
+	q, more := c.Book.Next()
+	if more {
+		c.requests = append(c.requests, q)
 	}
-	q := fdskl.Request{
-		Rows:       []fdskl.Span{{First: 0, Count: s.Rows}},
-		Directions: fdskl.Span{First: first, Count: min(atOnce(c.params), s.Directions-first)},
-	}
-	if first == s.Directions {
-		return fdskl.Request{}, false
-	}
-	c.requests = append(c.requests, q)
-	return q, true
+	return q, more
 }
 
 // Answer implements [fdskl.Schedule].
 func (c *cached) Answer(rows []int, words []byte) {
-	d := c.requests[len(c.requests)-1].Directions
+	d := c.Directions()
 	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
 }
 

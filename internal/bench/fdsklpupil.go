@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/learn/linear"
@@ -31,18 +30,13 @@ type course struct {
 type pupil struct {
 	lesson
 	course
+	*fdskl.Book
 	table    diary
-	dsg      *linear.DSG
-	draw     *prg.Stream
-	seen     []int // directions in which each row is known
-	batch    []int // of the iteration under way, ascending
-	waiting  []fdskl.Request
-	last     fdskl.Span // directions of the last request
-	params   fdskl.Params
-	made     int     // iterations
-	begun    float64 // processor time
+	gradient *linear.Stochastic // nil in mode cached
+	drawn    bool               // rows of an iteration, which have been asked for
+	made     int                // iterations
+	begun    float64            // processor time
 	learned  []snapshot
-	finished bool
 	failed   error
 }
 
@@ -64,12 +58,10 @@ func (l lesson) study(ctx context.Context, c course) ([]snapshot, error) {
 	if c.rows == 0 {
 		amplitude = 1 / math.Sqrt(float64(c.directions))
 	}
-	p := &pupil{
-		lesson: l, course: c, params: params, seen: make([]int, l.x.Rows), draw: prg.New(seedOf(c.mode, 0), "bench/batches"),
-		table: newDiary(l.x.Rows, c.directions, params.Spec().Bits, amplitude),
-	}
+	bits := params.Spec().Bits
+	p := &pupil{lesson: l, course: c, Book: fdskl.NewBook(l.x.Rows, bits), table: newDiary(l.x.Rows, c.directions, bits, amplitude)}
 	if c.rows > 0 {
-		if p.dsg, err = linear.NewDSG(1, linear.DSGParams{Loss: c.loss, Rate: c.rate, Lambda: c.lambda, PerDirection: 2}); err != nil {
+		if p.gradient, err = c.iterations(l); err != nil {
 			return nil, err
 		}
 	}
@@ -88,48 +80,47 @@ func (l lesson) study(ctx context.Context, c course) ([]snapshot, error) {
 	return p.learned, nil
 }
 
+// iterations are the course's, on the training rows.
+func (c course) iterations(l lesson) (*linear.Stochastic, error) {
+	return linear.NewStochastic(linear.Course{
+		DSGParams: linear.DSGParams{Loss: c.loss, Rate: c.rate, Lambda: c.lambda, PerDirection: 2},
+		Batch:     c.rows, Block: 2 * c.block, Features: 2 * c.directions, Rho: c.rho,
+	}, l.trainingTargets(), prg.New(seedOf(c.mode, 0), "bench/batches"))
+}
+
+// trainingTargets are those of the training rows.
+func (l lesson) trainingTargets() linalg.Matrix[float64] {
+	return linalg.Matrix[float64]{Rows: 1, Cols: l.train, Stride: l.train, Data: l.targets.Data[:l.train]}
+}
+
 // Next implements [fdskl.Schedule].
 func (p *pupil) Next() (fdskl.Request, bool) {
-	if len(p.waiting) == 0 {
-		p.iterate()
+	if q, more := p.Book.Next(); more || p.failed != nil {
+		return q, more
 	}
-	if len(p.waiting) == 0 || p.failed != nil {
-		return fdskl.Request{}, false
+	if p.drawn {
+		if p.failed = p.learn(); p.failed != nil {
+			return fdskl.Request{}, false
+		}
 	}
-	q := p.waiting[0]
-	p.waiting, p.last = p.waiting[1:], q.Directions
-	return q, true
+	rows, directions := p.draw()
+	if p.drawn = rows != nil; !p.drawn {
+		rows, directions = upTo(p.train, p.x.Rows), p.directions
+	}
+	p.Want(rows, directions)
+	return p.Book.Next()
 }
 
-// iterate learns from the rows that were asked for and asks for the next.
-func (p *pupil) iterate() {
-	if p.batch != nil {
-		p.failed = p.step()
-		p.batch = nil
-	}
-	known := p.made * p.block
+// draw is what the next iteration needs: rows, and directions from the first on.
+func (p *pupil) draw() ([]int, int) {
 	switch {
-	case p.finished:
-	case p.rows == 0 && p.made == 0:
-		p.batch = upTo(0, p.train)
-		p.ask(p.batch, p.directions)
-	case p.rows > 0 && known < p.directions:
-		p.batch = p.drawn()
-		p.ask(p.batch, min(known+p.block, p.directions))
-	default:
-		p.finished = true
-		p.ask(upTo(p.train, p.x.Rows), p.directions)
+	case p.gradient != nil:
+		rows, features := p.gradient.Draw()
+		return rows, features / 2
+	case p.made == 0:
+		return upTo(0, p.train), p.directions
 	}
-}
-
-// drawn are different training rows, ascending.
-func (p *pupil) drawn() []int {
-	if p.rows == 1 {
-		return []int{int(p.draw.Uint64n(uint64(p.train)))}
-	}
-	rows := p.draw.Perm(p.train)[:min(p.rows, p.train)]
-	slices.Sort(rows)
-	return rows
+	return nil, 0
 }
 
 func upTo(first, end int) []int {
@@ -140,55 +131,25 @@ func upTo(first, end int) []int {
 	return rows
 }
 
-// ask asks for all directions before end in which rows are not known; those
-// known in as many go together.
-func (p *pupil) ask(rows []int, end int) {
-	groups := make(map[int][]int)
-	var firsts []int // in the order in which they are met
-	for _, r := range rows {
-		if groups[p.seen[r]] == nil {
-			firsts = append(firsts, p.seen[r])
-		}
-		groups[p.seen[r]] = append(groups[p.seen[r]], r)
-		p.seen[r] = end
-	}
-	for _, first := range firsts {
-		for at := first; at < end; at += atOnce(p.params) {
-			p.waiting = append(p.waiting, fdskl.Request{
-				Rows: fdskl.Spans(groups[first]...), Directions: fdskl.Span{First: at, Count: min(atOnce(p.params), end-at)},
-			})
-		}
-	}
-}
-
 // Answer implements [fdskl.Schedule].
 func (p *pupil) Answer(rows []int, words []byte) {
 	width := len(words) / len(rows)
 	for i, r := range rows {
-		p.table.put(words[i*width:(i+1)*width], r, p.last.First)
+		p.table.put(words[i*width:(i+1)*width], r, p.Directions().First)
 	}
 }
 
-// step is an iteration on the batch. Mode cached learns all at once.
-func (p *pupil) step() error {
+// learn makes the iteration that was asked for. Mode cached learns all at once.
+func (p *pupil) learn() error {
 	p.made++
-	if p.rows == 0 {
+	if p.gradient == nil {
 		return p.passes()
 	}
-	first := p.dsg.Features()
-	phi, y := linalg.New[float64](min(2*p.block, 2*p.directions-first), len(p.batch)), linalg.New[float64](1, len(p.batch))
-	for i, r := range p.batch {
-		y.Data[i] = p.targets.Data[r]
-	}
-	u := p.dsg.Decide(p.table, p.batch)
-	p.table.ReadAt(phi, first, p.batch)
-	if p.rho == 0 {
-		p.dsg.Step(phi, u, y)
-	} else if err := p.dsg.StepNewton(phi, u, y, p.rho); err != nil {
+	if err := p.gradient.Learn(p.table); err != nil {
 		return err
 	}
-	if n := p.made; n&(n-1) == 0 || p.dsg.Features() == 2*p.directions {
-		return p.note(n, 0, p.dsg.Coefficients())
+	if n := p.made; n&(n-1) == 0 || p.gradient.Features() == 2*p.directions {
+		return p.note(n, 0, p.gradient.Coefficients())
 	}
 	return nil
 }
@@ -206,12 +167,11 @@ func (p *pupil) note(iterations int, apart float64, w linalg.Matrix[float64]) er
 func (p *pupil) passes() error {
 	const most = 8
 	apart := 0.0
-	y := linalg.Matrix[float64]{Rows: 1, Cols: p.train, Stride: p.train, Data: p.targets.Data[:p.train]}
 	for passes := 1; passes <= most; passes *= 2 {
 		var f *linear.Fitted
 		var failed error
 		took, err := stopwatch(func() {
-			f, failed = linear.Fit[float64](p.rowsOf(0, p.train, 2*p.directions), y, linear.Params{Loss: p.loss, Lambda: p.lambda, Tol: 1e-12, MaxPasses: passes})
+			f, failed = linear.Fit[float64](p.rowsOf(0, p.train, 2*p.directions), p.trainingTargets(), linear.Params{Loss: p.loss, Lambda: p.lambda, Tol: 1e-12, MaxPasses: passes})
 		})
 		if err != nil || failed != nil && !errors.Is(failed, linear.ErrNotConverged) {
 			return errors.Join(failed, err)

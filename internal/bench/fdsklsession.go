@@ -107,6 +107,3 @@ func (f *federation) asPlanned(name string, p fdskl.Params, requests []fdskl.Req
 	}
 	return append(rows, figure(name+", bytes on all edges", float64(sent), "bytes").agrees("the formula", float64(planned)).atMost(0)), nil
 }
-
-// atOnce is how many directions one request may have.
-func atOnce(p fdskl.Params) int { return 8 * protocol.MaxChunkBytes / p.Spec().Bits }

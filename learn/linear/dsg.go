@@ -17,9 +17,10 @@ import (
 //	source.ReadAt(phi, d.Features(), rows)          // the new features
 //	d.Step(phi, u, targets)
 //
-// One row and one direction at a time is the algorithm of the papers. Features
-// are sqrt(2) cos(w.x + b), or cosine and sine of w.x, not divided by anything:
-// nobody knows how many there will be.
+// [Stochastic] draws the rows. One row and one direction at a time is the algorithm
+// of the papers, and what [Assumptions.Guarantee] speaks of. Features are sqrt(2)
+// cos(w.x + b), or cosine and sine of w.x, not divided by anything: nobody knows how
+// many there will be.
 type DSG struct {
 	params DSGParams
 	scale  float64     // times alpha is the coefficients

@@ -3,8 +3,6 @@ package linear
 import (
 	"math/rand/v2"
 	"testing"
-
-	"github.com/mercer-fl/mercer/linalg"
 )
 
 // twin is a training by doubly stochastic gradients in one place: iterations of
@@ -15,30 +13,25 @@ type twin struct {
 	rho              float64 // of Newton's step, if not 0
 }
 
+// drawer is a generator of the standard library.
+type drawer struct{ *rand.Rand }
+
+func (d drawer) Uint64n(n uint64) uint64 { return d.Uint64N(n) }
+
 // run goes through all directions of a table, and returns what it learnt.
-func (w twin) run(t *testing.T, table *Phases[float64], y []float64) *DSG {
+func (w twin) run(t *testing.T, table *Phases[float64], y []float64) *Stochastic {
 	t.Helper()
 	w.params.PerDirection = 2
-	d, err := NewDSG(1, w.params)
+	s, err := NewStochastic(Course{w.params, w.rows, 2 * w.directions, table.Features(), w.rho}, row(y), drawer{rand.New(rand.NewPCG(1, 1))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rand.New(rand.NewPCG(1, 1))
-	for d.Features() < table.Features() {
-		rows := r.Perm(len(y))[:min(w.rows, len(y))]
-		targets := make([]float64, len(rows))
-		for i, k := range rows {
-			targets[i] = y[k]
-		}
-		u, phi := d.Decide(table, rows), linalg.New[float64](2*w.directions, len(rows))
-		table.ReadAt(phi, d.Features(), rows)
-		if w.rho == 0 {
-			d.Step(phi, u, row(targets))
-		} else if err := d.StepNewton(phi, u, row(targets), w.rho); err != nil {
+	for rows, _ := s.Draw(); rows != nil; rows, _ = s.Draw() {
+		if err := s.Learn(table); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return d
+	return s
 }
 
 // One row and one direction at a time learn slowly (.028 after eight times as

@@ -1,0 +1,87 @@
+package linear
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Iterations are steps of DSG on the rows drawn, until all features have been
+// used; the last block may be smaller.
+func TestStochastic(t *testing.T) {
+	features, y := noise(20, 9, 1), make([]float64, 9)
+	for i := range y {
+		y[i] = Sign(features.Row(0)[i])
+	}
+	source := dense{features}
+	p := DSGParams{Loss: Logistic{}, Rate: 0.5, Lambda: 0.1, PerDirection: 2}
+	for _, rho := range []float64{0, 0.1} {
+		s, err := NewStochastic(Course{p, 4, 6, 20, rho}, row(y), drawer{rand.New(rand.NewPCG(1, 2))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := NewDSG(1, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ends []int
+		for rows, end := s.Draw(); rows != nil; rows, end = s.Draw() {
+			if len(rows) != 4 || !slices.IsSorted(rows) {
+				t.Fatalf("rows %v", rows)
+			}
+			ends = append(ends, end)
+			phi, targets := linalg.New[float64](end-d.Features(), 4), linalg.New[float64](1, 4)
+			for i, r := range rows {
+				targets.Data[i] = y[r]
+			}
+			source.ReadAt(phi, d.Features(), rows)
+			u := d.Decide(source, rows)
+			if rho == 0 {
+				d.Step(phi, u, targets)
+			} else if err := d.StepNewton(phi, u, targets, rho); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Learn(source); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(ends, []int{6, 12, 18, 20}) {
+			t.Errorf("features %v", ends)
+		}
+		if !slices.Equal(s.Coefficients().Data, d.Coefficients().Data) {
+			t.Errorf("rho %v: coefficients %v, want %v", rho, s.Coefficients().Data, d.Coefficients().Data)
+		}
+		if s.Learn(source) == nil {
+			t.Error("learns from rows that nobody has drawn")
+		}
+	}
+}
+
+// dense gives features from a matrix, features x rows.
+type dense struct{ m linalg.Matrix[float64] }
+
+func (d dense) ReadAt(dst linalg.Matrix[float64], feature int, rows []int) {
+	for j := range dst.Rows {
+		for i, r := range rows {
+			dst.Row(j)[i] = d.m.Row(feature + j)[r]
+		}
+	}
+}
+
+func TestStochasticErrors(t *testing.T) {
+	p := DSGParams{Loss: Square{}, Rate: 1, PerDirection: 2}
+	draw := drawer{rand.New(rand.NewPCG(1, 2))}
+	for name, c := range map[string]Course{
+		"no loss": {Batch: 1, Block: 2, Features: 2}, "batch": {p, 0, 2, 2, 0}, "block": {p, 1, 3, 4, 0},
+		"features": {p, 1, 2, 3, 0}, "rho": {p, 1, 2, 2, -1},
+	} {
+		if _, err := NewStochastic(c, row([]float64{1}), draw); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := NewStochastic(Course{p, 1, 2, 2, 0}, linalg.New[float64](1, 0), draw); err == nil {
+		t.Error("no rows: no error")
+	}
+}

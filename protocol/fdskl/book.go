@@ -1,0 +1,56 @@
+package fdskl
+
+import "github.com/mercer-fl/mercer/protocol"
+
+// Book makes requests for a [Schedule] that wants rows in all directions up to
+// some one: it notes how many directions each row is known in, and asks for the
+// others, each once.
+type Book struct {
+	most    int   // directions of a request
+	known   []int // directions, from the first on, of each row
+	waiting []Request
+	last    Request
+}
+
+// NewBook returns the book of a session with so many aligned rows and so many
+// bits in a phase, of which nothing is known.
+func NewBook(rows, bits int) *Book {
+	return &Book{most: protocol.MaxChunkBytes / ring(bits).bytes(), known: make([]int, rows)}
+}
+
+// Want adds requests for what is not known of ascending rows in directions
+// 0 to end-1. Rows known in as many directions go together.
+func (b *Book) Want(rows []int, end int) {
+	groups := make(map[int][]int)
+	var firsts []int // keys, in the order in which they are met
+	for _, r := range rows {
+		first := b.known[r]
+		if first >= end {
+			continue
+		}
+		if groups[first] == nil {
+			firsts = append(firsts, first)
+		}
+		groups[first] = append(groups[first], r)
+		b.known[r] = end
+	}
+	for _, first := range firsts {
+		spans := Spans(groups[first]...)
+		for at := first; at < end; at += b.most {
+			b.waiting = append(b.waiting, Request{Rows: spans, Directions: Span{at, min(b.most, end-at)}})
+		}
+	}
+}
+
+// Next returns the next request that is wanted, or false: what a schedule's Next
+// returns.
+func (b *Book) Next() (Request, bool) {
+	if len(b.waiting) == 0 {
+		return Request{}, false
+	}
+	b.last, b.waiting = b.waiting[0], b.waiting[1:]
+	return b.last, true
+}
+
+// Directions are those of the request that Next returned last.
+func (b *Book) Directions() Span { return b.last.Directions }

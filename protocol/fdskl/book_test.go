@@ -1,0 +1,55 @@
+package fdskl
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Requests are for what is not known, rows known in as many directions together,
+// and no larger than a message.
+func TestBook(t *testing.T) {
+	const most = protocol.MaxChunkBytes / 4
+	b := NewBook(10, 32)
+	b.Want([]int{1, 2, 5}, 3)
+	b.Want([]int{1, 3, 5, 6}, most+4)
+	b.Want([]int{2, 6}, 3) // known
+	want := []Request{
+		{Rows: []Span{{1, 2}, {5, 1}}, Directions: Span{0, 3}},
+		{Rows: []Span{{1, 1}, {5, 1}}, Directions: Span{3, most}},
+		{Rows: []Span{{1, 1}, {5, 1}}, Directions: Span{3 + most, 1}},
+		{Rows: []Span{{3, 1}, {6, 1}}, Directions: Span{0, most}},
+		{Rows: []Span{{3, 1}, {6, 1}}, Directions: Span{most, 4}},
+	}
+	for _, w := range want {
+		if q, more := b.Next(); !more || !reflect.DeepEqual(q, w) || b.Directions() != w.Directions {
+			t.Errorf("%+v, %v, want %+v", q, more, w)
+		}
+	}
+	if q, more := b.Next(); more {
+		t.Errorf("%+v behind the last", q)
+	}
+}
+
+// Whatever is wanted, workers who keep marks refuse none of the requests.
+func TestBookIsAnswered(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	b, m := NewBook(30, 16), make(marks, 30)
+	for range 200 {
+		rows := make([]int, 0, 30)
+		for r := range 30 {
+			if rng.IntN(3) == 0 {
+				rows = append(rows, r)
+			}
+		}
+		b.Want(rows, 1+rng.IntN(50))
+		for q, more := b.Next(); more; q, more = b.Next() {
+			if err := m.check(q, Span{0, 50}, b.most); err != nil {
+				t.Fatal(err)
+			}
+			m.set(q)
+		}
+	}
+}
