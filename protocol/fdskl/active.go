@@ -48,7 +48,7 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 	}
 	a := &Active{worker: w, schedule: schedule}
 	a.mine = &a.lanes[slices.Index(a.leaders(), s.Self)]
-	a.turns.done = make([]bool, len(a.lanes))
+	a.turns.done = make([]retirement, len(a.lanes))
 	a.turns.mine = a.mine.index == 0 || w.params.spec.Asynchronous
 	return a, nil
 }
@@ -90,9 +90,9 @@ func (a *Active) decides() func() protocol.Effects {
 		return nil
 	case a.allDone():
 		return a.close
-	case t.mine && t.done[a.mine.index] && !a.params.spec.Asynchronous:
+	case t.mine && t.retired(a.mine.index) && !a.params.spec.Asynchronous:
 		return a.passTurn
-	case t.mine && !t.done[a.mine.index]:
+	case t.mine && !t.retired(a.mine.index):
 		return a.iterate
 	}
 	return nil
@@ -127,7 +127,7 @@ func (a *Active) iterate() protocol.Effects {
 	q, more := a.schedule.Next()
 	switch {
 	case !more && a.alone():
-		a.turns.done[0] = true
+		a.signRetirement()
 		return a.close()
 	case !more:
 		return a.retire()

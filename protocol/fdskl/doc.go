@@ -27,7 +27,7 @@
 //	6 Finish   active -> passive   no more requests; all end
 //	and among several active workers:
 //	7 Shares   active -> active    parts of f at the rows of a request
-//	8 Turn     active -> active    who makes the next iteration
+//	8 Turn     active -> active    who makes the next iteration, and who has signed that it needs no more
 //
 // A passive and an active worker, training mode cached:
 //

@@ -2,6 +2,7 @@ package fdskl
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"testing"
 )
 
@@ -69,7 +70,7 @@ func FuzzDecodeShares(f *testing.F) {
 }
 
 func FuzzDecodeDone(f *testing.F) {
-	f.Add(encodeDone([]bool{true, false}), 2)
+	f.Add(encodeDone([]retirement{make(retirement, ed25519.SignatureSize), nil}), 2)
 	f.Add([]byte{2}, 1)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		if n < 1 || n > MaxWorkers {

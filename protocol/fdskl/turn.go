@@ -1,6 +1,10 @@
 package fdskl
 
 import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -16,7 +20,7 @@ import (
 type turns struct {
 	mine      bool         // the next iteration may begin
 	made      uint32       // turns passed so far, by anybody
-	done      []bool       // active workers that need no more iterations
+	done      []retirement // of each active worker; nil while it needs more iterations
 	told      bool         // that all are done has been passed on
 	iterating uint32       // the counter of the request of the iteration, 0 for none
 	parts     [][]float64  // of f, from each active worker
@@ -25,12 +29,49 @@ type turns struct {
 
 func (a *Active) alone() bool { return len(a.lanes) == 1 }
 
+// retirement is an active worker's signature that it needs no more iterations.
+// Others pass it on, and can say so of nobody else.
+type retirement []byte
+
+// retirementHash is what the active worker with this index signs.
+func retirementHash(id protocol.SessionID, index int) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/fdskl/done")
+	w.Fixed(id[:])
+	w.Uint32(uint32(index))
+	return sha256.Sum256(w.Bytes())
+}
+
+// signRetirement notes that this worker needs no more iterations.
+func (a *Active) signRetirement() {
+	hash := retirementHash(a.setup.Session.ID(), a.mine.index)
+	a.turns.done[a.mine.index] = a.identity.Sign(hash[:])
+}
+
+var errNotRetired = errors.New("another active worker is said to be done and has not signed it")
+
+// signed refuses a list in which somebody is newly done who has not said so.
+func (a *Active) signed(done []retirement) error {
+	for i, r := range done {
+		hash := retirementHash(a.setup.Session.ID(), i)
+		if r != nil && !a.turns.retired(i) && !ed25519.Verify(a.identity.Keys[i], hash[:], r) {
+			return fmt.Errorf("%s: %w", a.leaders()[i], errNotRetired)
+		}
+	}
+	return nil
+}
+
+// retired says whether the active worker with this index needs no more iterations.
+func (t *turns) retired(index int) bool { return t.done[index] != nil }
+
 // allDone says whether nobody begins an iteration any more.
-func (a *Active) allDone() bool { return !slices.Contains(a.turns.done, false) }
+func (a *Active) allDone() bool {
+	return !slices.ContainsFunc(a.turns.done, func(r retirement) bool { return r == nil })
+}
 
 // Round 8, Turn: in turns, the right to make the next iteration goes round, with
-// the list of who needs no more. Asynchronously it is said once to all by
-// whoever needs no more.
+// the list of who needs no more, as they have signed it. Asynchronously it is said
+// once to all by whoever needs no more.
 func (a *Active) passTurn() protocol.Effects {
 	a.turns.mine = false
 	a.turns.made++
@@ -46,26 +87,30 @@ func (a *Active) turn(to int) protocol.Message {
 }
 
 // encodeDone lists which active workers need no more iterations.
-func encodeDone(done []bool) []byte {
+func encodeDone(done []retirement) []byte {
 	var w wire.Writer
 	for _, d := range done {
-		w.Bool(d)
+		w.Bool(d != nil)
+		w.Fixed(d)
 	}
 	return w.Bytes()
 }
 
-func decodeDone(b []byte, n int) ([]bool, error) {
+func decodeDone(b []byte, n int) ([]retirement, error) {
 	r := wire.NewReader(b)
-	done := make([]bool, n)
+	done := make([]retirement, n)
 	for i := range done {
-		done[i] = r.Bool()
+		if r.Bool() {
+			done[i] = make(retirement, ed25519.SignatureSize)
+			r.Fixed(done[i])
+		}
 	}
 	return done, r.Close("fdskl: turn")
 }
 
 // retire says that this worker needs no more iterations.
 func (a *Active) retire() protocol.Effects {
-	a.turns.done[a.mine.index] = true
+	a.signRetirement()
 	if !a.params.spec.Asynchronous {
 		a.turns.told = a.allDone()
 		return a.passTurn()
@@ -81,18 +126,21 @@ func (a *Active) retire() protocol.Effects {
 
 func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	from := slices.Index(a.leaders(), m.Sender)
-	if from < 0 || from == a.mine.index || a.turns.done[from] && a.params.spec.Asynchronous {
+	if from < 0 || from == a.mine.index || a.turns.retired(from) && a.params.spec.Asynchronous {
 		return protocol.Effects{}, m.Unexpected()
 	}
 	done, err := decodeDone(m.Body, len(a.lanes))
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
+	if err := a.signed(done); err != nil {
+		return protocol.Effects{}, m.Inconsistent("%w", err)
+	}
 	if a.params.spec.Asynchronous {
-		if m.Sequence != 0 || !done[from] {
+		if m.Sequence != 0 || done[from] == nil {
 			return protocol.Effects{}, m.Unexpected()
 		}
-		a.turns.done[from] = true
+		a.turns.done[from] = done[from]
 		return protocol.Effects{}, nil
 	}
 	return a.takeTurn(m, from, done)
@@ -100,17 +148,22 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 
 // takeTurn takes the right to make an iteration, or passes on that nobody needs
 // one.
-func (a *Active) takeTurn(m protocol.Message, from int, done []bool) (protocol.Effects, error) {
+func (a *Active) takeTurn(m protocol.Message, from int, done []retirement) (protocol.Effects, error) {
 	n := len(a.lanes)
 	if (from+1)%n != a.mine.index || a.turns.mine || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	for i, d := range a.turns.done { // nobody begins again, and others do not say when this one is done
-		if d && !done[i] || !d && done[i] && i == a.mine.index {
+	for i := range done { // nobody begins again
+		if a.turns.retired(i) && done[i] == nil {
 			return protocol.Effects{}, m.Unexpected()
 		}
 	}
-	a.turns.done, a.turns.made = done, m.Sequence
+	for i := range done { // what was verified stays, for the next to verify
+		if !a.turns.retired(i) {
+			a.turns.done[i] = done[i]
+		}
+	}
+	a.turns.made = m.Sequence
 	if !a.allDone() {
 		a.turns.mine = true
 		return protocol.Effects{}, nil
