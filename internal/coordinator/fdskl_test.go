@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // phases is the small job by columns and random features.
@@ -54,6 +55,38 @@ func TestCrashOfFDSKL(t *testing.T) {
 		{"north", 1, "send fdskl/Request"}, {"north", 1, "send fdskl/Finish"}, {"north", 1, "send broadcast/Tell"}, {"north", 3, "send control/Report"},
 		{"south", 1, "send fdskl/Phases"}, {"east", 1, "send fdskl/Phases"}, {"south", 1, "send fdskl/Witness"}, {"south", 3, "send control/Report"},
 	})
+}
+
+// A second job over the same rows and one column less is held by the ledger of the
+// party whose column it is; the label holder's, who shows nothing, is not asked.
+func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
+	j := phases(t, "{join: 20s, round: 20s}")
+	w := newWorld(t, tumours(t, j))
+	w.random = true
+	w.mustRun(j)
+	w.mustRun(j) // the same again tells nothing new
+	w.dropColumn("north")
+	w.mustRun(j)
+	w.dropColumn("south")
+	if f := w.run(j).Failure; f == nil || f.Code != session.CodePolicy || !strings.Contains(f.Message, "south refused: its ledger holds the job") {
+		t.Errorf("failure %+v, want south's ledger to hold the job", f)
+	}
+	list, err := w.releases("south").Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(list, func(e release.Entry) bool { return e.State == release.Held }); i < 0 || list[i].Kind != release.Phases {
+		t.Errorf("releases %+v", list)
+	}
+}
+
+// dropColumn takes a party's first column away, between two of its lives.
+func (w *world) dropColumn(name string) {
+	w.halt(name)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	set := w.tables[name].Set
+	w.tables[name] = stage.Table{Set: set.SelectColumns(span(1, set.X.Cols()))}
 }
 
 // A worker that vanishes is named by those who wait for it.
