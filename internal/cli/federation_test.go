@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -262,6 +263,8 @@ func empty(ts *testscript.TestScript, args []string) {
 //	gain LEAST             metrics.accuracy is above the mean of alone by this
 //	gridagrees             every cell of the grid has as many rows right as on pooled rows
 //	distinct LEAST PATH    a list with so many different values
+//	keep VAR PATH[-PATH]   adds a number, or a difference, to a variable's list
+//	median LOW VAR HIGH    the median of what was kept, the bounds included
 func figureCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"save": plain(2, func(ts *testscript.TestScript, args []string) { ts.Setenv(args[0], fmt.Sprint(at(ts, args[1]))) }),
@@ -274,6 +277,8 @@ func figureCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"gain":       plain(1, gain),
 		"gridagrees": plain(0, gridAgrees),
 		"distinct":   plain(2, distinct),
+		"keep":       plain(2, keep),
+		"median":     plain(3, median),
 	}
 }
 
@@ -293,6 +298,30 @@ func within(ts *testscript.TestScript, args []string) {
 	x := number(ts, at(ts, args[1]))
 	if low, high := number(ts, args[0]), number(ts, args[2]); !(low <= x && x <= high) {
 		ts.Fatalf("%s is %g, not from %g to %g", args[1], x, low, high)
+	}
+}
+
+func keep(ts *testscript.TestScript, args []string) {
+	first, second, some := strings.Cut(args[1], "-")
+	x := number(ts, at(ts, first))
+	if some {
+		x -= number(ts, at(ts, second))
+	}
+	ts.Setenv(args[0], ts.Getenv(args[0])+" "+strconv.FormatFloat(x, 'g', -1, 64))
+}
+
+func median(ts *testscript.TestScript, args []string) {
+	var list []float64
+	for _, field := range strings.Fields(ts.Getenv(args[1])) {
+		list = append(list, number(ts, field))
+	}
+	slices.Sort(list)
+	ts.Logf("%s: %v", args[1], list)
+	if len(list)%2 == 0 {
+		ts.Fatalf("%s has %d numbers; keep an odd number of them", args[1], len(list))
+	}
+	if x := list[len(list)/2]; !(number(ts, args[0]) <= x && x <= number(ts, args[2])) {
+		ts.Fatalf("the median of %s is %g, not from %s to %s", args[1], x, args[0], args[2])
 	}
 }
 

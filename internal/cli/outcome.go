@@ -32,6 +32,9 @@ func (o outcome) Print(w io.Writer) error {
 	if o.BySums != nil {
 		p.linef("by sums: %s", paragraph(describeSums(o.BySums.SumsResult)))
 	}
+	for _, line := range o.Warnings {
+		p.linef("warning: %s", paragraph(line))
+	}
 	for _, a := range o.Alone {
 		if a.Failure != "" {
 			p.linef("%s alone cannot learn this: %s", a.Party, a.Failure)
@@ -132,6 +135,9 @@ func (o outcome) scores() *tableOf {
 	}
 	if o.Pooled != nil {
 		t.add(append([]any{"pooled, no privacy", pooledRows(o.Result)}, figures(o.Pooled, names)...)...)
+	}
+	if o.ExactKernel != nil {
+		t.add(append([]any{"pooled, exact kernel", pooledRows(o.Result)}, figures(o.ExactKernel, names)...)...)
 	}
 	return t
 }

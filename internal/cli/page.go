@@ -67,6 +67,9 @@ func page(j *job.Job, r *stage.Result) report.Run {
 	case r.BySums != nil:
 		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: describeSums(r.BySums.SumsResult)})
 	}
+	if v, some := r.ExactKernel[run.Metrics[0]]; some {
+		run.Facts = append(run.Facts, report.Row{Label: run.Metrics[0] + " of the exact kernel, pooled", Value: fmt.Sprintf("%.4f", v)})
+	}
 	for _, m := range r.Models {
 		run.Facts = append(run.Facts, report.Row{Label: "model of " + m.Party, Value: m.Path})
 	}

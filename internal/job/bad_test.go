@@ -171,9 +171,9 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"gamma twice, first a list", "gamma: 0.5", "gamma: [0.5, 1], gamma: 2", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
 
 	// the rest
-	{"comparison", "spec:", "spec:\n  compare: [pooled, alon]", "job.yaml:5: unknown comparison \"alon\"; did you mean \"alone\"? This version has pooled, alone, curve"},
+	{"comparison", "spec:", "spec:\n  compare: [pooled, alon]", "job.yaml:5: unknown comparison \"alon\"; did you mean \"alone\"? This version has pooled, alone, curve, exact-kernel"},
 	{"comparison twice", "spec:", "spec:\n  compare: [alone, alone]", "job.yaml:5: compare names alone twice; keep one"},
-	{"comparison is a word", "spec:", "spec:\n  compare: alone", "job.yaml:5: compare is \"alone\"; write a list such as [pooled, alone, curve]"},
+	{"comparison is a word", "spec:", "spec:\n  compare: alone", "job.yaml:5: compare is \"alone\"; write a list such as [pooled, alone, curve, exact-kernel]"},
 	{"prediction", "spec:", "spec:\n  prediction: public", "job.yaml:5: unknown prediction \"public\"; this version has closed, open"},
 	{"timeout without a unit", "spec:", "spec:\n  timeout: {join: 60}", "job.yaml:5: join is \"60\"; write a time above zero and up to 720h, such as 90s or 10m"},
 	{"timeout below zero", "spec:", "spec:\n  timeout: {round: -1s}", "job.yaml:5: round is \"-1s\"; write a time above zero and up to 720h, such as 90s or 10m"},

@@ -92,19 +92,24 @@ func (j *Job) finishFDSKL(in *place) error {
 	if fdskl := j.Protocol.Name == FDSKL; fdskl != slices.Contains(randomLearners(), j.Learner.Name) {
 		return in.refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s, and nothing else does", j.Protocol.Name, j.Learner.Name, join(randomLearners()))
 	} else if !fdskl {
-		return j.refuseProducts(in)
+		return j.refuseRandom(in)
 	}
 	switch {
 	case len(j.Kernels()) > 1 || !slices.Contains([]KernelName{RBF, Laplacian, LaplacianProduct, RationalQuadratic, Matern}, j.Kernel.Name):
 		return in.refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
+	case j.Compares(ExactKernel) && j.Kernel.Name == LaplacianProduct:
+		return in.refuse("compare", "the laplacian-product kernel is known by its random features only; remove exact-kernel")
 	case j.Data.Folds > 0:
 		return in.refuse("data", "protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}")
 	}
 	return j.finishTraining(in)
 }
 
-// refuseProducts refuses the kernel that only random features have.
-func (j *Job) refuseProducts(in *place) error {
+// refuseRandom refuses what goes with random features only.
+func (j *Job) refuseRandom(in *place) error {
+	if j.Compares(ExactKernel) {
+		return in.refuse("compare", "exact-kernel is of protocol fdskl, which has random features in the kernel's place; remove it")
+	}
 	for _, k := range j.Kernels() {
 		if k.Name == LaplacianProduct {
 			return in.refuse("kernel", "the laplacian-product kernel is no function of inner products, and of protocol fdskl only; use laplacian")

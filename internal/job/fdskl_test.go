@@ -50,6 +50,8 @@ func TestBadFDSKLJobs(t *testing.T) {
 		{"another protocol", "fdskl", "gram", "job.yaml:8: protocol gram and learner logistic do not go together" + together},
 		{"kernel", "rbf, gamma: 0.5, gamma_unit: median", "polynomial, gamma: 1", "job.yaml:7: protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern"},
 		{"product of another protocol", "fdskl}\n  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}\n  learner: {name: logistic}", "gram}\n  kernel: {name: laplacian-product, gamma: 1}\n  learner: {name: svc}", "job.yaml:7: the laplacian-product kernel is no function of inner products, and of protocol fdskl only; use laplacian"},
+		{"exact kernel of a product", "fdskl}\n  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}", "fdskl}\n  compare: [exact-kernel]\n  kernel: {name: laplacian-product, gamma: 0.5}", "job.yaml:7: the laplacian-product kernel is known by its random features only; remove exact-kernel"},
+		{"exact kernel of another protocol", "fdskl}\n  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}\n  learner: {name: logistic}", "gram}\n  compare: [exact-kernel]\n  kernel: {name: rbf, gamma: 0.5}\n  learner: {name: svc}", "job.yaml:7: exact-kernel is of protocol fdskl, which has random features in the kernel's place; remove it"},
 		{"folds", "label: label", "label: label, folds: 5", "job.yaml:5: protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}"},
 		{"bits", "fdskl", "fdskl, bits: 12", "job.yaml:6: bits is 12; a phase has 8, 16 or 32"},
 		{"no directions", "fdskl", "fdskl, directions: 0", "job.yaml:6: directions is 0; write a whole number from 1"},

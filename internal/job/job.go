@@ -36,10 +36,13 @@ const (
 	Pooled Comparison = "pooled" // the same learner on all data: what privacy cost
 	Alone  Comparison = "alone"  // each party by itself: what joining gained
 	Curve  Comparison = "curve"  // other numbers of directions (moments) or bins (secvm), what they gain and what they show
+	// ExactKernel is a machine with the kernel that fdskl's random features stand
+	// for: what they cost.
+	ExactKernel Comparison = "exact-kernel"
 )
 
 // Comparisons returns all comparisons in canonical order.
-func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve} }
+func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, ExactKernel} }
 
 // Prediction says what becomes of the encoder's secret after the result.
 type Prediction string

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -9,23 +8,33 @@ import (
 // compareRandom compares a job of protocol fdskl with the same training on all
 // columns in one place, and on those of the label holder, by directions of their
 // own: decisions are not compared, since other directions give others. It also
-// measures what the label holder could find out.
+// measures what the label holder could find out. On demand, a machine with the
+// kernel itself says what random features cost.
 func compareRandom(j *job.Job, shares []Share, own []stage.Split, r *stage.Result) error {
 	all, err := beside(own)
 	if err != nil {
 		return err
 	}
 	if j.Compares(job.Pooled) {
-		if r.Pooled, err = random(j, all); err != nil {
+		pooled, err := random(j, all)
+		if err != nil {
+			return err
+		}
+		r.Pooled, r.Warnings = pooled.Metrics, append(r.Warnings, pooled.Warnings("the training in one place")...)
+	}
+	if j.Compares(job.ExactKernel) {
+		if r.ExactKernel, err = exactKernel(j, all); err != nil {
 			return err
 		}
 	}
 	if j.Compares(job.Alone) {
 		for i, s := range shares {
 			one := stage.Alone{Party: s.Party, Rows: r.Training}
-			if one.Metrics, err = random(j, own[i]); err != nil {
+			learned, err := random(j, own[i])
+			if one.Metrics = learned.Metrics; err != nil {
 				one.Failure = err.Error()
 			}
+			r.Warnings = append(r.Warnings, learned.Warnings("the training of "+s.Party+" alone")...)
 			r.Alone = append(r.Alone, one)
 		}
 	}
@@ -42,13 +51,13 @@ func compareRandom(j *job.Job, shares []Share, own []stage.Split, r *stage.Resul
 }
 
 // random trains on columns in one place.
-func random(j *job.Job, s stage.Split) (evaluate.Metrics, error) {
+func random(j *job.Job, s stage.Split) (stage.Learned, error) {
 	if s.Set.Labels == nil {
-		return nil, errNoLabels
+		return stage.Learned{}, errNoLabels
 	}
 	p, err := prepare(j, []stage.Split{s}, []stage.Split{s})
 	if err != nil {
-		return nil, err
+		return stage.Learned{}, err
 	}
 	return stage.LearnRandom(j, p.rows, p.labels, countRows([]stage.Split{s}, false))
 }

@@ -35,6 +35,9 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 			return nil, session.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
 	}
+	if err := affordable(j, shares); err != nil {
+		return nil, session.BadInput(err)
+	}
 	return shares, nil
 }
 

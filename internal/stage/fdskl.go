@@ -3,12 +3,14 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -91,10 +93,27 @@ func (p *Party) phasesReleased(c Cast) release.Release {
 	return p.release(release.Phases, c, p.split.Set)
 }
 
+// Learned is how a training on random features went.
+type Learned struct {
+	Metrics evaluate.Metrics // on held-out rows
+	// Left is what was left of the gradient when the passes were used up, as a
+	// share of what it was at first; 0 if the training ended by itself.
+	Left float64
+}
+
+// Warnings say what is to be known of the figures of whoever learnt.
+func (l Learned) Warnings(who string) []string {
+	if l.Left == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has not converged: after %d passes the gradient is still at %.2g of what it was, not at %g; figures may change with more. Raise lambda, or give fewer directions.",
+		who, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
+}
+
 // finding is what the label holder tells the coordinator of what it has learnt.
 type finding struct {
-	metrics evaluate.Metrics
-	model   [32]byte // SHA-256 of the coefficients, which stay where they are
+	Learned
+	model [32]byte // SHA-256 of the coefficients, which stay where they are
 }
 
 // findingMetrics are those that a finding may have, in its order.
@@ -107,30 +126,34 @@ func findingMetrics(l job.LearnerName) []string {
 
 // findingBytes is the length of every finding: it must not tell which metrics
 // there are before it is told.
-func findingBytes(l job.LearnerName) int { return 9*len(findingMetrics(l)) + 32 }
+func findingBytes(l job.LearnerName) int { return 9*len(findingMetrics(l)) + 8 + 32 }
 
 func (v finding) encode(l job.LearnerName) []byte {
 	var w wire.Writer
 	for _, name := range findingMetrics(l) {
-		value, has := v.metrics[name]
+		value, has := v.Metrics[name]
 		w.Bool(has)
 		w.Float64(value)
 	}
+	w.Float64(v.Left)
 	w.Fixed(v.model[:])
 	return w.Bytes()
 }
 
 func decodeFinding(l job.LearnerName, b []byte) (finding, error) {
 	r := wire.NewReader(b)
-	v := finding{metrics: evaluate.Metrics{}}
+	v := finding{Learned: Learned{Metrics: evaluate.Metrics{}}}
 	for _, name := range findingMetrics(l) {
 		has, value := r.Bool(), r.Float64()
 		if r.Err() == nil && value-value != 0 {
 			r.Fail(fmt.Errorf("%s is %v", name, value))
 		}
 		if has {
-			v.metrics[name] = value
+			v.Metrics[name] = value
 		}
+	}
+	if v.Left = r.Float64(); r.Err() == nil && (!(v.Left >= 0) || math.IsInf(v.Left, 1)) {
+		r.Fail(fmt.Errorf("%v of a gradient", v.Left))
 	}
 	r.Fixed(v.model[:])
 	return v, r.Close("stage: finding")

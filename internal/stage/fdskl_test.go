@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -278,10 +279,11 @@ func TestRandomInOnePlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := s.Rows(dataset.RowsOf(set.X))
-		m, err := LearnRandom(j, rows, set.Labels, 300)
+		learned, err := LearnRandom(j, rows, set.Labels, 300)
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := learned.Metrics
 		e, err := ExposeRandom(j, rows, 10)
 		if err != nil {
 			t.Fatal(err)
@@ -293,21 +295,48 @@ func TestRandomInOnePlace(t *testing.T) {
 	}
 }
 
+// A training that uses up its passes goes into the result, with what is left to
+// do.
+func TestTrainingThatHasNotConverged(t *testing.T) {
+	f, _ := federatedPhases(t, "", "logistic, lambda: 1e-6", 120)
+	guest := f.parties["guest"]
+	if r := f.server.Result(session.Facts{}); r.Warnings != nil {
+		t.Errorf("a training that ended by itself: %q", r.Warnings)
+	}
+	guest.vertical.training.(*cached).passes = 1
+	v, err := guest.learn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.server.vertical.finding, err = decodeFinding(job.Logistic, v.encode(job.Logistic))
+	if err != nil || !(v.Left > linear.DefaultTol) {
+		t.Fatalf("what is left of the gradient: %v, %v", v.Left, err)
+	}
+	w := f.server.Result(session.Facts{}).Warnings
+	if len(w) != 1 || !strings.HasPrefix(w[0], "the training has not converged: after 100 passes the gradient is still at ") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
 func TestFinding(t *testing.T) {
-	v := finding{evaluate.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, [32]byte{7}}
+	v := finding{Learned{evaluate.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
 	b := v.encode(job.Logistic)
 	back, err := decodeFinding(job.Logistic, b)
-	if err != nil || len(back.metrics) != 2 || back.metrics["f1_micro"] != 0.25 || back.model != v.model || len(b) != findingBytes(job.Logistic) {
+	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != findingBytes(job.Logistic) {
 		t.Errorf("%+v, %v", back, err)
 	}
-	v.metrics["accuracy"] = math.NaN()
+	v.Left = -1
+	if _, err := decodeFinding(job.Logistic, v.encode(job.Logistic)); err == nil {
+		t.Error("less than nothing of a gradient is accepted")
+	}
+	v.Left, v.Metrics["accuracy"] = 0, math.NaN()
 	if _, err := decodeFinding(job.Logistic, v.encode(job.Logistic)); err == nil {
 		t.Error("an accuracy that is no number is accepted")
 	}
 }
 
 func FuzzDecodeFinding(f *testing.F) {
-	f.Add(finding{evaluate.Metrics{"rmse": 1}, [32]byte{1}}.encode(job.Huber))
+	f.Add(finding{Learned{evaluate.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Huber))
 	f.Add(finding{}.encode(job.Logistic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, l := range []job.LearnerName{job.Huber, job.Logistic} {

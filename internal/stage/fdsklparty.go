@@ -156,5 +156,5 @@ func (p *Party) learn() (finding, error) {
 	p.vertical.learnt = got
 	labels := p.split.Set.Labels
 	m, err := t.outputs().Measure(got.decisions, labels[len(labels)-got.decisions.Cols:])
-	return finding{m, got.hash()}, err
+	return finding{Learned{m, got.left}, got.hash()}, err
 }

@@ -3,7 +3,6 @@ package stage
 import (
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -15,25 +14,26 @@ import (
 // LearnRandom is what a job of protocol fdskl comes to with all columns in one
 // place, for programs that own all the data: rows that are held out come last. Its
 // directions are other ones than the job's, of the same law.
-func LearnRandom(j *job.Job, rows linalg.Rows, labels []string, train int) (evaluate.Metrics, error) {
+func LearnRandom(j *job.Job, rows linalg.Rows, labels []string, train int) (Learned, error) {
 	t, err := newTraining(j, labels, train, j.Hash())
 	if err != nil {
-		return nil, session.BadInput(err)
+		return Learned{}, session.BadInput(err)
 	}
 	d, err := rehearsed(j, linalg.Pick(rows, rowsFrom(0, train)))
 	if err != nil {
-		return nil, err
+		return Learned{}, err
 	}
 	source, err := d.phases(rows, j.Protocol.Bits)
 	if err != nil {
-		return nil, err
+		return Learned{}, err
 	}
 	answerAll(t, source, j.Protocol.Bits/8)
 	got, err := t.learn()
 	if err != nil {
-		return nil, session.BadInput(err)
+		return Learned{}, session.BadInput(err)
 	}
-	return t.outputs().Measure(got.decisions, labels[train:])
+	m, err := t.outputs().Measure(got.decisions, labels[train:])
+	return Learned{m, got.left}, err
 }
 
 // rehearsed are directions by a key that follows from the job, with gamma

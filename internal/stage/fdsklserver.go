@@ -20,7 +20,7 @@ func (s *Server) judge(setup Setup) (*Run, error) {
 		if err != nil {
 			return protocol.Blame(s.Cast.Parties[0], protocol.KindMalformed, err)
 		}
-		s.vertical.finding, s.metrics = v, v.metrics
+		s.vertical.finding, s.metrics = v, v.Metrics
 		return nil
 	}}, nil
 }
@@ -46,6 +46,6 @@ func (s *Server) fdsklResult() *Result {
 	}
 	return &Result{
 		Job: s.Job.Name, Metrics: s.metrics, Grid: []Cell{}, HeldOut: len(test), Training: len(train),
-		Leakage: FDSKLLeakage(s.Job, rows, fdskl.Exposure{}),
+		Warnings: s.vertical.finding.Warnings("the training"), Leakage: FDSKLLeakage(s.Job, rows, fdskl.Exposure{}),
 	}
 }

@@ -20,21 +20,25 @@ type Result struct {
 	Metrics evaluate.Metrics `json:"metrics"`
 	// Pooled and Alone are computed by a launching process that owns the data;
 	// null when deployed.
-	Pooled     evaluate.Metrics    `json:"pooled"`
-	Alone      []Alone             `json:"alone"`
-	Difference *float64            `json:"max_decision_difference"` // to pooled
-	Exact      *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
-	Grid       []Cell              `json:"grid"`                    // empty without folds
-	Timings    map[string]float64  `json:"timings_s"`
-	PeakRSS    uint64              `json:"peak_rss_bytes"`
-	Parties    []Member            `json:"parties"`
-	Processes  []int               `json:"processes"`
-	Models     []Model             `json:"models"`
-	ModelHash  string              `json:"model_sha256"` // of the sorted list of models
-	Leakage    map[string][]string `json:"leakage"`      // what each role learns, in words
-	HeldOut    int                 `json:"held_out_rows"`
-	Training   int                 `json:"training_rows"`
-	Support    int                 `json:"support_vectors"` // rows that the model holds
+	Pooled evaluate.Metrics `json:"pooled"`
+	Alone  []Alone          `json:"alone"`
+	// ExactKernel is what the kernel itself gives in one place, where the job has
+	// random features in its stead.
+	ExactKernel evaluate.Metrics    `json:"exact_kernel,omitempty"`
+	Difference  *float64            `json:"max_decision_difference"` // to pooled
+	Exact       *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
+	Grid        []Cell              `json:"grid"`                    // empty without folds
+	Timings     map[string]float64  `json:"timings_s"`
+	PeakRSS     uint64              `json:"peak_rss_bytes"`
+	Parties     []Member            `json:"parties"`
+	Processes   []int               `json:"processes"`
+	Models      []Model             `json:"models"`
+	ModelHash   string              `json:"model_sha256"` // of the sorted list of models
+	Leakage     map[string][]string `json:"leakage"`      // what each role learns, in words
+	Warnings    []string            `json:"warnings,omitempty"`
+	HeldOut     int                 `json:"held_out_rows"`
+	Training    int                 `json:"training_rows"`
+	Support     int                 `json:"support_vectors"` // rows that the model holds
 	// Crowd is what there is to say of a job among many devices.
 	Crowd *CrowdResult `json:"crowd,omitempty"`
 	SecVM *SecVMResult `json:"secvm,omitempty"`

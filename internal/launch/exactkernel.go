@@ -1,0 +1,50 @@
+package launch
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// exactRows is for how many rows a comparison with the exact kernel holds a Gram
+// matrix: 2 GiB.
+const exactRows = 1 << 14
+
+// affordable says whether the comparisons that a job asks for can be made.
+func affordable(j *job.Job, shares []Share) error {
+	for _, s := range shares {
+		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
+			return fmt.Errorf("%s has %d rows; the exact kernel is compared with up to %d, since its matrix has the square of them: remove exact-kernel from compare", s.Party, n, exactRows)
+		}
+	}
+	return nil
+}
+
+// exactKernel is what the job's kernel gives on all columns in one place, without
+// random features to stand for it: a support vector machine tells classes apart,
+// kernel ridge regression predicts numbers.
+func exactKernel(j *job.Job, all stage.Split) (evaluate.Metrics, error) {
+	exact := *j
+	exact.Protocol = job.Protocol{Name: job.PooledData}
+	exact.Learner = exactLearner(j.Learner, float64(countRows([]stage.Split{all}, false)))
+	f, err := fit(&exact, []stage.Split{all}, []stage.Split{all})
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	return f.Measure()
+}
+
+// exactLearner has the price on the norm that lambda is of n rows: fdskl's
+// learners minimise the mean of losses and lambda/2 |w|^2, the others sums of them.
+func exactLearner(l job.Learner, n float64) job.Learner {
+	switch l.Name {
+	case job.Squared:
+		return job.Learner{Name: job.Ridge, Alpha: n * l.Lambda / 2}
+	case job.Huber: // half the square, where errors are small
+		return job.Learner{Name: job.Ridge, Alpha: n * l.Lambda}
+	}
+	return job.Learner{Name: job.SVC, C: 1 / (n * l.Lambda)}
+}
