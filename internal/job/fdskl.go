@@ -51,10 +51,11 @@ const (
 	defaultBlocks       = 64
 	defaultRate         = 4 // 1 of Newton's steps
 	maxPhases           = 1 << 20
+	maxTurns            = 1 << 16 // directions of one of several active workers: a request has room for them
 )
 
 // fdsklKeys are the keys that only protocol fdskl has.
-func fdsklKeys() []string { return []string{"training", "bits", "tree"} }
+func fdsklKeys() []string { return []string{"training", "bits", "tree", "active"} }
 
 // finishFDSKL checks the parameters of protocol fdskl.
 func (p *Protocol) finishFDSKL(in *place) error {
@@ -83,6 +84,23 @@ func (p *Protocol) finishFDSKL(in *place) error {
 	case p.Mode == Paper && in.given("tree") && p.Tree != BinaryTree:
 		return in.refuse("tree", "mode paper has trees of its own; remove tree")
 	}
+	return p.finishActive(in)
+}
+
+// finishActive checks how many learn. Several make iterations of the published
+// algorithm in turns: at the same time, as the paper has it, the model would depend
+// on timing, and a job that goes on after a crash would end in another one.
+func (p *Protocol) finishActive(in *place) error {
+	switch err := in.count("active", &p.Active, 1); {
+	case err != nil:
+		return err
+	case p.Active > 1 && p.Training != Faithful:
+		return in.refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove active")
+	case p.Active > 1 && p.Directions%p.Active != 0:
+		return in.refuse("directions", "directions is %d; write a multiple of %d, as many for each active worker", p.Directions, p.Active)
+	case p.Active > 1 && p.Directions/p.Active > maxTurns:
+		return in.refuse("directions", "directions is %d; write up to %d for each active worker", p.Directions, maxTurns)
+	}
 	return nil
 }
 
@@ -97,6 +115,8 @@ func (j *Job) finishFDSKL(in *place) error {
 	switch {
 	case len(j.Kernels()) > 1 || !slices.Contains([]KernelName{RBF, Laplacian, LaplacianProduct, RationalQuadratic, Matern}, j.Kernel.Name):
 		return in.refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
+	case j.Protocol.Active > len(j.Parties()):
+		return in.refuse("protocol", "%d active workers of %d parties; write up to %d", j.Protocol.Active, len(j.Parties()), len(j.Parties()))
 	case j.Compares(ExactKernel) && j.Kernel.Name == LaplacianProduct:
 		return in.refuse("compare", "the laplacian-product kernel is known by its random features only; remove exact-kernel")
 	case j.Data.Folds > 0:

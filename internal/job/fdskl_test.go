@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,8 +14,8 @@ func TestFDSKL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, want := j.Protocol, Protocol{Name: FDSKL, Mode: Hardened, Training: Cached, Directions: 1024, Bits: 16, Tree: BinaryTree}
-	if p.Name != want.Name || p.Mode != want.Mode || p.Training != want.Training || p.Directions != want.Directions || p.Bits != want.Bits || p.Tree != want.Tree {
+	p, want := j.Protocol, Protocol{Name: FDSKL, Mode: Hardened, Training: Cached, Directions: 1024, Bits: 16, Tree: BinaryTree, Active: 1}
+	if p.Name != want.Name || p.Mode != want.Mode || p.Training != want.Training || p.Directions != want.Directions || p.Bits != want.Bits || p.Tree != want.Tree || p.Active != want.Active {
 		t.Errorf("protocol %+v, want %+v", p, want)
 	}
 	if !p.Name.Vertical() || !j.Learner.Name.Classifies() || j.Learner.Lambda != 1e-6 || j.Learner.Rate != 0 {
@@ -43,6 +44,22 @@ func TestFDSKL(t *testing.T) {
 	}
 }
 
+// Who is active has labels.
+func TestActive(t *testing.T) {
+	for protocol, want := range map[string][]string{"": {"guest"}, ", active: 1": {"guest"}, ", active: 2, training: faithful": {"guest", "host"}} {
+		j, err := Parse("job.yaml", []byte(strings.Replace(random, "fdskl", "fdskl"+protocol, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(j.Active(), want) || j.Labels("host") != (len(want) == 2) || !j.Labels("guest") {
+			t.Errorf("%q: active %v", protocol, j.Active())
+		}
+		if again, err := Parse("again", j.Encode()); err != nil || again.Hash() != j.Hash() {
+			t.Errorf("%q: read again: %v", protocol, err)
+		}
+	}
+}
+
 func TestBadFDSKLJobs(t *testing.T) {
 	const together = "; fdskl runs logistic, smooth-hinge, squared, huber, and nothing else does"
 	for _, c := range []struct{ name, old, bad, want string }{
@@ -59,6 +76,11 @@ func TestBadFDSKLJobs(t *testing.T) {
 		{"tree", "fdskl", "fdskl, tree: ring", "job.yaml:6: unknown tree \"ring\"; this version has binary, star, chain"},
 		{"paper's tree", "fdskl", "fdskl, mode: paper, tree: star", "job.yaml:6: mode paper has trees of its own; remove tree"},
 		{"training", "fdskl", "fdskl, training: cashed", "job.yaml:6: unknown training \"cashed\"; did you mean \"cached\"? This version has cached, faithful, block, precond"},
+		{"no active worker", "fdskl", "fdskl, active: 0", "job.yaml:6: active is 0; write a whole number from 1"},
+		{"active workers of cached", "fdskl", "fdskl, active: 2", "job.yaml:6: several active workers take turns at one row and one direction; add training: faithful, or remove active"},
+		{"directions of active workers", "fdskl", "fdskl, active: 2, training: faithful, directions: 31", "job.yaml:6: directions is 31; write a multiple of 2, as many for each active worker"},
+		{"many directions of active workers", "fdskl", "fdskl, active: 2, training: faithful, directions: 131074", "job.yaml:6: directions is 131074; write up to 65536 for each active worker"},
+		{"too many active workers", "fdskl", "fdskl, active: 3, training: faithful, directions: 30", "job.yaml:6: 3 active workers of 2 parties; write up to 2"},
 		{"bits of gram", "fdskl", "gram, bits: 8", "job.yaml:6: protocol gram has no bits; remove it"},
 		{"rate of cached", "logistic", "logistic, rate: 1", "job.yaml:8: training cached has no rate, batch or iterations; remove them, or add training: block to protocol"},
 		{"delta", "logistic", "huber, delta: 0", "job.yaml:8: delta is 0; write a number above 0"},

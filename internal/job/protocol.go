@@ -41,6 +41,7 @@ type Protocol struct {
 	Training Training
 	Bits     int // of a phase
 	Tree     Tree
+	Active   int // how many of the parties, the first ones, have the labels and learn
 }
 
 // ProtocolName names a protocol.
@@ -122,6 +123,7 @@ func (p *Protocol) section() *section {
 		{key: "training", value: choice[Training]{"training", &p.Training, []Training{Cached, Faithful, Blocks, Precond}, nil}},
 		{key: "bits", value: whole{&p.Bits}},
 		{key: "tree", value: choice[Tree]{"tree", &p.Tree, []Tree{BinaryTree, StarTree, ChainTree}, nil}},
+		{key: "active", value: whole{&p.Active}},
 	}, finish: p.finish}
 }
 

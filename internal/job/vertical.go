@@ -1,14 +1,19 @@
 package job
 
+import "slices"
+
 // Vertical reports whether the protocol is one between holders of other columns
 // of the same people.
 func (n ProtocolName) Vertical() bool { return n == Gram || n == FDSKL }
 
 // Labels reports whether a party's labels are asked for: where columns are split,
-// only those of the first party are.
+// only those of the first party are, or of all that are active.
 func (j *Job) Labels(party string) bool {
-	return j.Data.Label != NoLabel && (j.Data.Partition.By != Columns || party == j.Parties()[0])
+	return j.Data.Label != NoLabel && (j.Data.Partition.By != Columns || slices.Contains(j.Active(), party))
 }
+
+// Active lists the parties that have labels, where columns are split.
+func (j *Job) Active() []string { return j.Parties()[:max(1, j.Protocol.Active)] }
 
 // finishGram checks the parameters of protocol gram. It has no paper mode: the
 // paper's sum is the same one.

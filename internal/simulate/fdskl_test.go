@@ -22,7 +22,7 @@ import (
 // randomJob runs the job by columns with random features.
 func randomJob(t *testing.T, parties []string, protocol, learner string) *stage.Result {
 	t.Helper()
-	text := strings.NewReplacer("{name: gram}", "{name: fdskl, directions: 512"+protocol+"}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median").Replace(columns)
+	text := strings.NewReplacer("{name: gram}", "{name: fdskl, "+protocol+"}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median").Replace(columns)
 	return runJob(t, fmt.Sprintf(text, strings.Join(parties, ", "), learner))
 }
 
@@ -36,9 +36,9 @@ func TestFDSKLBesidePooled(t *testing.T) {
 		metric            string
 		least             float64
 	}{
-		{"", "name: logistic, lambda: 1e-4", 4, "accuracy", 0.88},
-		{", training: precond", "name: smooth-hinge", 2, "accuracy", 0.88},
-		{"", "name: huber, delta: 0.5, lambda: 1e-3", 3, "r2", 0.5},
+		{"directions: 512", "name: logistic, lambda: 1e-4", 4, "accuracy", 0.88},
+		{"directions: 512, training: precond", "name: smooth-hinge", 2, "accuracy", 0.88},
+		{"directions: 512", "name: huber, delta: 0.5, lambda: 1e-3", 3, "r2", 0.5},
 	} {
 		t.Run(fmt.Sprintf("%s/%d", c.learner, c.parties), func(t *testing.T) {
 			r := randomJob(t, names[:c.parties], c.protocol, c.learner)
@@ -54,6 +54,21 @@ func TestFDSKLBesidePooled(t *testing.T) {
 				t.Error(active)
 			}
 		})
+	}
+}
+
+// Two parties with labels take turns; each alone learns from its own columns.
+func TestFDSKLSeveralActive(t *testing.T) {
+	r := randomJob(t, []string{"clinic", "laboratory", "imaging"}, "directions: 192, mode: paper, active: 2, training: faithful", "name: logistic")
+	t.Logf("%v, pooled %v, alone %v", r.Metrics, r.Pooled, r.Alone)
+	if r.Metrics["accuracy"] < 0.7 || r.Pooled["accuracy"] < 0.7 {
+		t.Errorf("%v, pooled %v", r.Metrics, r.Pooled)
+	}
+	if a := r.Alone; len(a) != 3 || a[0].Failure != "" || a[1].Failure != "" || a[2].Failure == "" {
+		t.Errorf("alone %+v", a)
+	}
+	if active := strings.Join(r.Leakage["active"], " "); !strings.Contains(active, "The active workers are clinic, laboratory") || !strings.Contains(active, "in up to 96 directions") {
+		t.Error(active)
 	}
 }
 

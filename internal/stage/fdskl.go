@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// planFDSKL: align, declare, add up phases for the first party, who learns from
-// them and tells the coordinator how well.
+// planFDSKL: align, declare, add up phases for the first party, or for several
+// active ones, who learn from them; the first tells the coordinator how well.
 func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 	plan, err := alignStages(j, c, c.training(j, func(d declared) error {
 		_, err := fdsklParams(j, d)
@@ -33,7 +33,7 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 		return nil, fmt.Errorf("stage: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
 	}
 	return append(plan, Stage{Name: "protocol", Session: &Session{
-		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.parties(), Purpose: "train",
+		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.workers(len(j.Active())), Purpose: "train",
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
 		settle: func(_ session.JobID, k Known) []byte {
 			params, err := fdsklParams(j, k.Declared)
@@ -45,6 +45,15 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 		named: func(s *Server, id protocol.SessionID) { s.vertical.basis.Parent = id },
 		party: (*Party).worker,
 	}}, findingStage(j, c)), nil
+}
+
+// workers lists the parties, of which the first ones are active.
+func (c Cast) workers(active int) []protocol.Member {
+	list := c.parties()
+	for i := range active {
+		list[i].Role = protocol.RoleLeader
+	}
+	return list
 }
 
 // fdsklParams are the session's that follow from what all have declared.
@@ -84,10 +93,10 @@ func (d declared) spread() float64 {
 	return unit
 }
 
-// phasesReleased is what a worker lets out. The label holder shows nobody
+// phasesReleased is what a worker lets out. Who alone is active shows nobody
 // anything of its columns.
 func (p *Party) phasesReleased(c Cast) release.Release {
-	if p.Self == c.Parties[0] {
+	if active := p.Job.Active(); len(active) == 1 && p.Self == active[0] {
 		return release.Release{}
 	}
 	return p.release(release.Phases, c, p.split.Set)

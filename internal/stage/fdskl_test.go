@@ -89,26 +89,7 @@ func TestFDSKLEqualsPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, ids := guest.Job, guest.Aligned()
-	all := linalg.New[float64](len(ids), set.X.Cols())
-	at := 0
-	for _, name := range j.Parties() {
-		p := f.parties[name]
-		for i := range all.Rows {
-			p.rows.ReadRow(i, all.Row(i)[at:at+p.width()])
-		}
-		at += p.width()
-	}
-	kernel, err := gammaOf(j, guest.vertical.declared)
-	if err != nil {
-		t.Fatal(err)
-	}
-	common := phasesSession(t, f)
-	d := directionsOf{kernel: kernel, key: common, common: common}
-	source, err := d.phases(all, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j, ids, source := guest.Job, guest.Aligned(), pooledPhases(t, f, set.X.Cols())
 	train := len(ids) - got.decisions.Cols
 	pooled, err := newTraining(j, guest.split.Set.Labels, train, [32]byte{})
 	if err != nil {
@@ -124,6 +105,32 @@ func TestFDSKLEqualsPooled(t *testing.T) {
 			t.Errorf("decision %d is %v, pooled %v", i, got.decisions.Row(0)[i], v)
 		}
 	}
+}
+
+// pooledPhases are those of all columns in one place, under the directions of mode
+// paper.
+func pooledPhases(t *testing.T, f *federated, columns int) fdskl.Source {
+	t.Helper()
+	guest := f.parties["guest"]
+	all, at := linalg.New[float64](len(guest.Aligned()), columns), 0
+	for _, name := range guest.Job.Parties() {
+		p := f.parties[name]
+		for i := range all.Rows {
+			p.rows.ReadRow(i, all.Row(i)[at:at+p.width()])
+		}
+		at += p.width()
+	}
+	kernel, err := gammaOf(guest.Job, guest.vertical.declared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common := phasesSession(t, f)
+	d := directionsOf{kernel: kernel, key: common, common: common}
+	source, err := d.phases(all, guest.Job.Protocol.Bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
 }
 
 // phasesSession is the name of the session that added up phases.

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -11,11 +12,15 @@ import (
 // over so many common rows learns. Only a process that has all columns can
 // measure the exposure; it is zero for others.
 func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
-	parties := j.Parties()
+	parties, active := j.Parties(), j.Active()
 	lines := fdskl.Leakage(fdskl.Facts{
-		Mode: fdskl.Mode(j.Protocol.Mode), Workers: len(parties), Active: 1, Rows: rows, Directions: j.Protocol.Directions, Exposure: e,
+		Mode: fdskl.Mode(j.Protocol.Mode), Workers: len(parties), Active: len(active), Rows: rows, Directions: ownDirections(j), Exposure: e,
 	})
-	lines["active"] = append([]string{fmt.Sprintf("The active worker is %s, who holds the labels. The model's coefficients stay there.", parties[0])}, lines["active"]...)
+	who := fmt.Sprintf("The active worker is %s, who holds the labels. The model's coefficients stay there.", parties[0])
+	if len(active) > 1 {
+		who = fmt.Sprintf("The active workers are %s, who hold the labels. Each keeps the coefficients of its own directions; %s learns what all together decide about the held-out rows.", strings.Join(active, ", "), active[0])
+	}
+	lines["active"] = append([]string{who}, lines["active"]...)
 	lines["server"] = []string{
 		"The server learns how many rows are common to all, how many columns each party has, and the figures on held-out rows that the active worker tells it. It sees no phases, labels, decisions or coefficients.",
 	}
@@ -29,6 +34,9 @@ func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	lines["coalition"] = append(lines["coalition"], "Another job over the same rows that differs by one column lets the active worker compare both sums of phases; each party's release ledger holds such a job until its operator approves it.")
 	return lines
 }
+
+// ownDirections is how many directions an active worker has.
+func ownDirections(j *job.Job) int { return j.Protocol.Directions / len(j.Active()) }
 
 func spreadName(u job.GammaUnit) string {
 	if u == job.Norm {

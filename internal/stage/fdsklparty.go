@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
@@ -25,8 +26,10 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := setup.keys(setup.Session.With(protocol.RoleLeader))
-	if p.Self != p.Job.Parties()[0] {
+	active := setup.Session.With(protocol.RoleLeader)
+	keys := setup.keys(active)
+	index := slices.Index(active, p.Self)
+	if index < 0 {
 		m, err := fdskl.NewPassive(setup.Setup, in, fdskl.Identity{Keys: keys})
 		if err != nil {
 			return nil, err
@@ -37,8 +40,7 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	p.vertical.training, err = newTraining(p.Job, p.split.Set.Labels, len(train), setup.Seed)
-	if err != nil {
+	if p.vertical.training, err = p.lessons(index, len(train), setup.Seed); err != nil {
 		return nil, session.BadInput(err)
 	}
 	m, err := fdskl.NewActive(setup.Setup, in, fdskl.Identity{Sign: setup.Sign, Keys: keys}, p.vertical.training)
@@ -52,6 +54,14 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 func (p *Party) added(setup Setup) error {
 	p.parent = setup.Session.ID()
 	return nil
+}
+
+// lessons are what the active worker with this index learns by.
+func (p *Party) lessons(index, train int, seed [32]byte) (training, error) {
+	if p.Job.Protocol.Active > 1 {
+		return newPartner(p.Job, p.split.Set.Labels, train, index, seed)
+	}
+	return newTraining(p.Job, p.split.Set.Labels, train, seed)
 }
 
 // phases are the party's own, under directions that nobody else knows; in mode

@@ -96,7 +96,7 @@ func ExposeRandom(j *job.Job, all linalg.Rows, own int) (fdskl.Exposure, error) 
 	if err != nil {
 		return fdskl.Exposure{}, err
 	}
-	params, err := fdskl.NewParams(fdskl.Spec{Bits: j.Protocol.Bits, Rows: n, Directions: j.Protocol.Directions})
+	params, err := fdskl.NewParams(fdskl.Spec{Bits: j.Protocol.Bits, Rows: n, Directions: ownDirections(j)})
 	if err != nil {
 		return fdskl.Exposure{}, err
 	}

@@ -27,30 +27,30 @@ type learnt struct {
 	coefficients linalg.Matrix[float64] // outputs x two for each direction
 	decisions    linalg.Matrix[float64] // outputs x held-out rows
 	left         float64                // see Learned
+	several      bool                   // others hold coefficients, too
 }
 
-// hash names the model.
+// hash names the model; what others hold of it by what it decides.
 func (l *learnt) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/model")
 	for k := range l.coefficients.Rows {
 		w.Float64s(l.coefficients.Row(k))
 	}
+	for k := 0; l.several && k < l.decisions.Rows; k++ {
+		w.Float64s(l.decisions.Row(k))
+	}
 	return sha256.Sum256(w.Bytes())
 }
 
-// newTraining learns from the first of all rows, of which there are as many as
-// labels; the others are held out. The seed draws batches.
+// newTraining is that of one active worker: it learns from the first of all rows,
+// of which there are as many as labels; the others are held out. The seed draws
+// batches.
 func newTraining(j *job.Job, labels []string, train int, seed [32]byte) (training, error) {
-	out, err := evaluate.OutputsOf(labels[:train], j.Learner.Name.Regresses())
+	p, err := newProblem(j, labels, train)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := lossOf(j.Learner)
-	if err != nil {
-		return nil, err
-	}
-	p := problem{job: j, loss: loss, out: out, train: train, rows: len(labels)}
 	if j.Protocol.Training == job.Cached {
 		return newCached(p), nil
 	}
@@ -72,6 +72,15 @@ type problem struct {
 	loss        linear.Loss
 	out         *evaluate.Outputs
 	train, rows int
+}
+
+func newProblem(j *job.Job, labels []string, train int) (problem, error) {
+	out, err := evaluate.OutputsOf(labels[:train], j.Learner.Name.Regresses())
+	if err != nil {
+		return problem{}, err
+	}
+	loss, err := lossOf(j.Learner)
+	return problem{job: j, loss: loss, out: out, train: train, rows: len(labels)}, err
 }
 
 func (p *problem) outputs() *evaluate.Outputs { return p.out }
@@ -106,7 +115,8 @@ func (c *cached) learn() (*learnt, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &learnt{f.Coefficients, linear.Decide(part[float32]{c.table, c.train, c.rows - c.train}, f.Coefficients), left}, nil
+	held := part[float32]{c.table, c.train, c.rows - c.train}
+	return &learnt{coefficients: f.Coefficients, decisions: linear.Decide(held, f.Coefficients), left: left}, nil
 }
 
 // part is some rows of a table.
@@ -137,18 +147,8 @@ type stochastic struct {
 }
 
 func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
-	l, m := p.job.Learner, p.job.Protocol.Directions
-	c := linear.Course{
-		DSGParams: linear.DSGParams{Loss: p.loss, Rate: l.Rate, Lambda: l.Lambda, PerDirection: 2},
-		Batch:     max(1, l.Batch), Block: 2, Features: 2 * m,
-	}
-	if l.Iterations > 0 {
-		c.Block = 2 * ((m + l.Iterations - 1) / l.Iterations)
-	}
-	if p.job.Protocol.Training == job.Precond {
-		c.Rho = newtonRho
-	}
-	course, err := linear.NewStochastic(c, p.out.Y, prg.New(seed, "fdskl/batches"))
+	m := p.job.Protocol.Directions
+	course, err := linear.NewStochastic(p.courseOf(m), p.out.Y, prg.New(seed, "fdskl/batches"))
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +156,22 @@ func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
 		problem: p, Book: fdskl.NewBook(p.rows, p.job.Protocol.Bits), course: course,
 		table: linear.NewPhases[float64](p.rows, m, p.job.Protocol.Bits).Unscaled(),
 	}, nil
+}
+
+// courseOf are the iterations that the job wants, over some directions.
+func (p *problem) courseOf(directions int) linear.Course {
+	l := p.job.Learner
+	c := linear.Course{
+		DSGParams: linear.DSGParams{Loss: p.loss, Rate: l.Rate, Lambda: l.Lambda, PerDirection: 2},
+		Batch:     max(1, l.Batch), Block: 2, Features: 2 * directions,
+	}
+	if l.Iterations > 0 {
+		c.Block = 2 * ((directions + l.Iterations - 1) / l.Iterations)
+	}
+	if p.job.Protocol.Training == job.Precond {
+		c.Rho = newtonRho
+	}
+	return c
 }
 
 // Next implements fdskl.Schedule.
@@ -177,14 +193,17 @@ func (s *stochastic) Next() (fdskl.Request, bool) {
 }
 
 // Answer implements fdskl.Schedule.
-func (s *stochastic) Answer(rows []int, words []byte) {
-	d, width := s.Directions(), len(words)/len(rows)
+func (s *stochastic) Answer(rows []int, words []byte) { put(s.table, rows, words, s.Directions()) }
+
+// put sets words of rows in a table, those that follow each other at once.
+func put(table *linear.Phases[float64], rows []int, words []byte, d fdskl.Span) {
+	width := len(words) / len(rows)
 	for i := 0; i < len(rows); {
 		n := 1
 		for i+n < len(rows) && rows[i+n] == rows[i]+n {
 			n++
 		}
-		s.table.Put(words[i*width:(i+n)*width], rows[i], n, d.First, d.Count)
+		table.Put(words[i*width:(i+n)*width], rows[i], n, d.First, d.Count)
 		i += n
 	}
 }

@@ -56,7 +56,7 @@ func numbered(t testing.TB, name string) *dataset.Set {
 }
 
 // shareColumns gives the job's parties a set's columns, of nine tenths of its rows
-// in an order of their own; the first has the labels.
+// in an order of their own; the active ones have the labels.
 func shareColumns(t testing.TB, j *job.Job, set *dataset.Set) map[string]Table {
 	t.Helper()
 	shares, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))
@@ -66,7 +66,7 @@ func shareColumns(t testing.TB, j *job.Job, set *dataset.Set) map[string]Table {
 	tables := make(map[string]Table)
 	for i, name := range j.Parties() {
 		own := set.SelectColumns(shares[i])
-		if i > 0 {
+		if !j.Labels(name) {
 			own.Labels = nil
 		}
 		rows, err := dataset.Cover(set.X.Rows(), 0.9, i, 7)
