@@ -14,7 +14,13 @@ import (
 )
 
 // phases is the small job by columns and random features.
-func phases(t testing.TB, timeout, settings string) *job.Job {
+func phases(t testing.TB, timeout string) *job.Job {
+	t.Helper()
+	return phasesBy(t, timeout, "directions: 64")
+}
+
+// phasesBy is that with other settings of the protocol.
+func phasesBy(t testing.TB, timeout, settings string) *job.Job {
 	t.Helper()
 	text := strings.NewReplacer("{name: okra}", "{name: fdskl, "+settings+"}", "partition: {parties", "partition: {by: columns, coverage: 0.9, parties",
 		"{name: svc, C: 10, tol: 1.0e-8}", "{name: logistic, lambda: 1e-3}", "{join: 20s, round: 20s}", timeout).Replace(fmt.Sprintf(jobFile, ""))
@@ -28,7 +34,7 @@ func phases(t testing.TB, timeout, settings string) *job.Job {
 // A job whose label holder learns dies anywhere and ends in the same model, which
 // the coordinator has no more of than a hash.
 func TestCrashOfFDSKL(t *testing.T) {
-	j := phases(t, "{join: 20s, round: 20s}", "directions: 64")
+	j := phases(t, "{join: 20s, round: 20s}")
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)
 	if r := done.Result; r.Training < 20 || r.HeldOut < 5 || r.Metrics["accuracy"] < 0.5 || len(r.Leakage["active"]) == 0 {
@@ -59,7 +65,7 @@ func TestCrashOfFDSKL(t *testing.T) {
 
 // Two parties that take turns die anywhere and end in the same model.
 func TestCrashOfSeveralActive(t *testing.T) {
-	j := phases(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, directions: 16")
+	j := phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, directions: 16")
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)
 	w.diesAndEndsTheSame(j, done, []death{
@@ -70,7 +76,7 @@ func TestCrashOfSeveralActive(t *testing.T) {
 // A second job over the same rows and one column less is held by the ledger of the
 // party whose column it is; the label holder's, who shows nothing, is not asked.
 func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
-	j := phases(t, "{join: 20s, round: 20s}", "directions: 64")
+	j := phases(t, "{join: 20s, round: 20s}")
 	w := newWorld(t, tumours(t, j))
 	w.random = true
 	w.mustRun(j)
@@ -101,7 +107,7 @@ func (w *world) dropColumn(name string) {
 
 // A worker that vanishes is named by those who wait for it.
 func TestVanishedWorkerIsNamed(t *testing.T) {
-	j := phases(t, "{join: 20s, round: 1s}", "directions: 64")
+	j := phases(t, "{join: 20s, round: 1s}")
 	w := newWorld(t, tumours(t, j))
 	w.start("east", onThe(1, "send fdskl/Phases"))
 	w.startAll()

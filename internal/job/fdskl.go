@@ -117,6 +117,8 @@ func (j *Job) finishFDSKL(in *place) error {
 		return in.refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
 	case j.Protocol.Active > len(j.Parties()):
 		return in.refuse("protocol", "%d active workers of %d parties; write up to %d", j.Protocol.Active, len(j.Parties()), len(j.Parties()))
+	case j.Protocol.Active > 1 && j.Prediction == Open:
+		return in.refuse("prediction", "several active workers each keep a part of the model, which no prediction adds up in this version; remove prediction, or active")
 	case j.Compares(ExactKernel) && j.Kernel.Name == LaplacianProduct:
 		return in.refuse("compare", "the laplacian-product kernel is known by its random features only; remove exact-kernel")
 	case j.Data.Folds > 0:

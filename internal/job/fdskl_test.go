@@ -80,6 +80,7 @@ func TestBadFDSKLJobs(t *testing.T) {
 		{"active workers of cached", "fdskl", "fdskl, active: 2", "job.yaml:6: several active workers take turns at one row and one direction; add training: faithful, or remove active"},
 		{"directions of active workers", "fdskl", "fdskl, active: 2, training: faithful, directions: 31", "job.yaml:6: directions is 31; write a multiple of 2, as many for each active worker"},
 		{"many directions of active workers", "fdskl", "fdskl, active: 2, training: faithful, directions: 131074", "job.yaml:6: directions is 131074; write up to 65536 for each active worker"},
+		{"prediction of active workers", "fdskl}", "fdskl, active: 2, training: faithful, directions: 30}\n  prediction: open", "job.yaml:7: several active workers each keep a part of the model, which no prediction adds up in this version; remove prediction, or active"},
 		{"too many active workers", "fdskl", "fdskl, active: 3, training: faithful, directions: 30", "job.yaml:6: 3 active workers of 2 parties; write up to 2"},
 		{"bits of gram", "fdskl", "gram, bits: 8", "job.yaml:6: protocol gram has no bits; remove it"},
 		{"rate of cached", "logistic", "logistic, rate: 1", "job.yaml:8: training cached has no rate, batch or iterations; remove them, or add training: block to protocol"},
