@@ -70,6 +70,9 @@ func page(j *job.Job, r *stage.Result) report.Run {
 	if v, some := r.ExactKernel[run.Metrics[0]]; some {
 		run.Facts = append(run.Facts, report.Row{Label: run.Metrics[0] + " of the exact kernel, pooled", Value: fmt.Sprintf("%.4f", v)})
 	}
+	for _, line := range r.Warnings {
+		run.Facts = append(run.Facts, report.Row{Label: "Warning", Value: line})
+	}
 	for _, m := range r.Models {
 		run.Facts = append(run.Facts, report.Row{Label: "model of " + m.Party, Value: m.Path})
 	}

@@ -22,7 +22,7 @@ func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	}
 	lines["active"] = append([]string{who}, lines["active"]...)
 	lines["server"] = []string{
-		"The server learns how many rows are common to all, how many columns each party has, and the figures on held-out rows that the active worker tells it. It sees no phases, labels, decisions or coefficients.",
+		"The server learns how many rows are common to all, how many columns each party has, the figures on held-out rows that the active worker tells it, and how near its training came to an end. It sees no phases, labels, decisions or coefficients.",
 	}
 	lines["party"] = []string{"Every party learns how many rows are common to all and how many columns each other party has."}
 	if unit := j.Kernel.GammaUnit; unit != "" {

@@ -47,7 +47,12 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.added(setup) }}, nil
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+		if err := p.vertical.training.failure(); err != nil {
+			return session.BadInput(err)
+		}
+		return p.added(setup)
+	}}, nil
 }
 
 // added notes the session that the model comes from.

@@ -24,7 +24,6 @@ type partner struct {
 	judge       bool                    // asks all for their parts at held-out rows
 	judged      int                     // of held-out rows
 	decisions   linalg.Matrix[float64]  // 1 x held-out rows; at the judge
-	err         error
 }
 
 // judgedAtOnce is how many held-out rows the judge asks about in one turn: a

@@ -19,6 +19,8 @@ type training interface {
 	fdskl.Schedule
 	// learn is called once, when all that was asked for has come.
 	learn() (*learnt, error)
+	// failure is why no more was asked for, nil if all has come.
+	failure() error
 	outputs() *evaluate.Outputs
 }
 
@@ -72,6 +74,7 @@ type problem struct {
 	loss        linear.Loss
 	out         *evaluate.Outputs
 	train, rows int
+	err         error // of an iteration: nothing more is asked for
 }
 
 func newProblem(j *job.Job, labels []string, train int) (problem, error) {
@@ -84,6 +87,8 @@ func newProblem(j *job.Job, labels []string, train int) (problem, error) {
 }
 
 func (p *problem) outputs() *evaluate.Outputs { return p.out }
+
+func (p *problem) failure() error { return p.err }
 
 // cached asks for all phases once and learns at home.
 type cached struct {
@@ -143,7 +148,6 @@ type stochastic struct {
 	course *linear.Stochastic
 	table  *linear.Phases[float64]
 	drawn  bool // rows of an iteration, which have been asked for
-	err    error
 }
 
 func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
