@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/counter"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -40,7 +41,7 @@ type desk struct {
 	iteration uint32
 	verifier  *privacypass.Verifier
 	challenge [sha256.Size]byte
-	counter   *counter
+	counter   *counter.Counter
 }
 
 // admit takes the content of a request through all checks, the cheap ones
@@ -61,9 +62,9 @@ func (g *Gateway) admit(ctx context.Context, content []byte) outcome {
 	if !ok {
 		return refused
 	}
-	f, again, err := d.counter.count(nonce(t.Nonce[:nonceSize]), s.Package)
+	f, again, err := d.counter.Count(counter.Nonce(t.Nonce[:counter.NonceSize]), s.Package)
 	switch {
-	case errors.Is(err, errOver):
+	case errors.Is(err, counter.ErrOver):
 		return late
 	case err != nil:
 		return malformed
@@ -97,15 +98,15 @@ func (g *Gateway) redeem(s secvm.Spent, d *desk) (*privacypass.Token, outcome, b
 
 // await waits until a package is on disk. Where few packages come that takes
 // until the end of the window; the device is told to come back.
-func (g *Gateway) await(ctx context.Context, f *flush, done outcome) outcome {
+func (g *Gateway) await(ctx context.Context, f *counter.Flush, done outcome) outcome {
 	if f == nil {
 		return done
 	}
 	hold := time.NewTimer(g.Hold)
 	defer hold.Stop()
 	select {
-	case <-f.done:
-		if f.err != nil {
+	case <-f.Done():
+		if f.Err() != nil {
 			return crowded
 		}
 		return done

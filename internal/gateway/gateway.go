@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/counter"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
@@ -160,7 +161,7 @@ func (g *Gateway) open() error {
 	if err != nil {
 		return err
 	}
-	c, err := openCounter(g.server.Params(), g.records(iteration), g.Least)
+	c, err := counter.Open(g.server.Params(), g.records(iteration), g.Least)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (g *Gateway) wait(ctx context.Context, d *desk, until time.Time) error {
 			return ctx.Err()
 		case <-over.C:
 			return nil
-		case <-d.counter.due:
+		case <-d.counter.Due():
 			if err := g.record(d, false); err != nil {
 				return err
 			}
@@ -75,7 +75,7 @@ func (g *Gateway) wait(ctx context.Context, d *desk, until time.Time) error {
 }
 
 func (g *Gateway) record(d *desk, last bool) error {
-	n, err := d.counter.record(last)
+	n, err := d.counter.Record(last)
 	if n > 0 {
 		g.metrics.records.Inc()
 		g.metrics.counted.Add(float64(n))
@@ -88,7 +88,7 @@ func (g *Gateway) close(d *desk) error {
 	if err := g.record(d, true); err != nil {
 		return err
 	}
-	t := d.counter.tally
+	t := d.counter.Tally()
 	over, err := g.server.Close(t)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (g *Gateway) close(d *desk) error {
 	g.windows++
 	g.metrics.participants.Set(float64(t.Count()))
 	g.metrics.windows.WithLabelValues(map[bool]string{true: "enough", false: "too few"}[over]).Inc()
-	g.Logger.Info("window over", "iteration", d.iteration, "participants", t.Count(), "enough", over, "records", d.counter.records)
+	g.Logger.Info("window over", "iteration", d.iteration, "participants", t.Count(), "enough", over, "records", d.counter.Records())
 	if !over {
 		return g.again(d)
 	}
@@ -115,7 +115,7 @@ func (g *Gateway) again(d *desk) error {
 	}
 	_, weights := g.server.Published()
 	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode(g.configuration)
-	d.counter.reopen()
+	d.counter.Reopen()
 	g.announcement.Store(&a)
 	return nil
 }
@@ -130,7 +130,7 @@ func (g *Gateway) proceed(d *desk) error {
 	if err := next(); err != nil {
 		return err
 	}
-	if err := d.counter.log.Remove(); err != nil {
+	if err := d.counter.Remove(); err != nil {
 		return err
 	}
 	return g.open()
@@ -154,7 +154,7 @@ func (g *Gateway) finish() (*Result, error) {
 // Close closes what is on disk.
 func (g *Gateway) Close() error {
 	if d := g.desk.Load(); d != nil {
-		return d.counter.log.Close()
+		return d.counter.Close()
 	}
 	return nil
 }

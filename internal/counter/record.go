@@ -1,4 +1,4 @@
-package gateway
+package counter
 
 import (
 	"cmp"
@@ -11,20 +11,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-const (
-	nonceSize = len(nonce{})
-	sumSize   = 4 + 3 + 8
-)
+// sumSize is how many bytes a sum has in a record.
+const sumSize = 4 + 3 + 8
 
 // encodeRecord writes nonces and sums, both sorted, so that no order tells which
 // package came with which token.
-func encodeRecord(nonces []nonce, all sums) []byte {
-	slices.SortFunc(nonces, func(a, b nonce) int { return slices.Compare(a[:], b[:]) })
+func encodeRecord(nonces []Nonce, all sums) []byte {
+	slices.SortFunc(nonces, func(a, b Nonce) int { return slices.Compare(a[:], b[:]) })
 	packages := slices.SortedFunc(maps.Keys(all), func(a, b secvm.Package) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Guess, b.Guess))
 	})
 	var w wire.Writer
-	w.Grow(8 + nonceSize*len(nonces) + sumSize*len(packages))
+	w.Grow(8 + NonceSize*len(nonces) + sumSize*len(packages))
 	w.Uint32(uint32(len(nonces)))
 	for _, n := range nonces {
 		w.Fixed(n[:])
@@ -41,9 +39,9 @@ func encodeRecord(nonces []nonce, all sums) []byte {
 }
 
 // decodeRecord reads what encodeRecord writes.
-func decodeRecord(b []byte) ([]nonce, sums, error) {
+func decodeRecord(b []byte) ([]Nonce, sums, error) {
 	r := wire.NewReader(b)
-	nonces := make([]nonce, r.Count(disk.MaxLogRecord/nonceSize, nonceSize))
+	nonces := make([]Nonce, r.Count(disk.MaxLogRecord/NonceSize, NonceSize))
 	for i := range nonces {
 		r.Fixed(nonces[i][:])
 	}
@@ -57,5 +55,5 @@ func decodeRecord(b []byte) ([]nonce, sums, error) {
 	if r.Err() == nil && (total != uint64(len(nonces)) || len(all) != n) {
 		r.Fail(errors.New("the packages are not as many as the tokens"))
 	}
-	return nonces, all, r.Close("gateway: a record of packages")
+	return nonces, all, r.Close("counter: a record of packages")
 }

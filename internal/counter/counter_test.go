@@ -1,4 +1,4 @@
-package gateway
+package counter
 
 import (
 	"crypto/rand"
@@ -25,7 +25,7 @@ func smallParams(t testing.TB) secvm.Params {
 	return p
 }
 
-func numbered(n int) (id nonce) {
+func numbered(n int) (id Nonce) {
 	binary.LittleEndian.PutUint64(id[:], uint64(n)*0x9e3779b97f4a7c15)
 	return id
 }
@@ -47,9 +47,9 @@ func dumb(t *testing.T, n int) *secvm.Tally {
 	return tally
 }
 
-func openTest(t *testing.T, path string, least int) *counter {
+func openTest(t *testing.T, path string, least int) *Counter {
 	t.Helper()
-	c, err := openCounter(smallParams(t), path, least)
+	c, err := Open(smallParams(t), path, least)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,19 +73,19 @@ func TestCountsOnce(t *testing.T) {
 	for life := range lives {
 		c := openTest(t, path, least)
 		upTo := packages * (life + 1) / lives
-		flushes := make([]*flush, packages)
+		flushes := make([]*Flush, packages)
 		var counting sync.WaitGroup
 		for lane := range 4 {
 			counting.Go(func() {
 				for i := lane; i < upTo; i += 4 {
-					f, again, err := c.count(numbered(i), training(i))
-					f2, second, err2 := c.count(numbered(i), training(i))
+					f, again, err := c.Count(numbered(i), training(i))
+					f2, second, err2 := c.Count(numbered(i), training(i))
 					if err := errors.Join(err, err2); err != nil || again != (acknowledged[i] || f == nil) || !second || f2 != f && f2 != nil {
 						t.Errorf("package %d: again %t, second %t, %v", i, again, second, err)
 					}
 					flushes[i] = f
 					if i%100 == 99 {
-						if _, err := c.record(false); err != nil {
+						if _, err := c.Record(false); err != nil {
 							t.Error(err)
 						}
 					}
@@ -94,18 +94,18 @@ func TestCountsOnce(t *testing.T) {
 		}
 		counting.Wait()
 		if life == lives-1 {
-			if _, err := c.record(true); err != nil {
+			if _, err := c.Record(true); err != nil {
 				t.Fatal(err)
 			}
-			sameTally(t, c.tally, dumb(t, packages))
-			if _, _, err := c.count(numbered(packages), training(0)); !errors.Is(err, errOver) {
+			sameTally(t, c.Tally(), dumb(t, packages))
+			if _, _, err := c.Count(numbered(packages), training(0)); !errors.Is(err, ErrOver) {
 				t.Errorf("after the end: %v", err)
 			}
 		}
 		for i, f := range flushes[:upTo] {
 			acknowledged[i] = f == nil || isDone(f)
 		}
-		if err := c.log.Close(); err != nil { // what has not been recorded is gone
+		if err := c.Close(); err != nil { // what has not been recorded is gone
 			t.Fatal(err)
 		}
 	}
@@ -116,10 +116,10 @@ func TestCountsOnce(t *testing.T) {
 	}
 }
 
-func isDone(f *flush) bool {
+func isDone(f *Flush) bool {
 	select {
-	case <-f.done:
-		return f.err == nil
+	case <-f.Done():
+		return f.Err() == nil
 	default:
 		return false
 	}
@@ -128,15 +128,15 @@ func isDone(f *flush) bool {
 // Where the disk fails nothing is acknowledged.
 func TestDiskFails(t *testing.T) {
 	c := openTest(t, filepath.Join(t.TempDir(), "packages"), 1)
-	f, _, err := c.count(numbered(1), training(1))
+	f, _, err := c.Count(numbered(1), training(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.log.Close(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.record(false); err == nil || isDone(f) || f.err == nil {
-		t.Errorf("%v, %v", err, f.err)
+	if _, err := c.Record(false); err == nil || isDone(f) || f.Err() == nil {
+		t.Errorf("%v, %v", err, f.Err())
 	}
 }
 
@@ -149,14 +149,14 @@ func TestAttackRecords(t *testing.T) {
 		c := openTest(t, path, 1000)
 		for k := range 100 {
 			i := k * step % 100
-			if _, _, err := c.count(numbered(i), training(i)); err != nil {
+			if _, _, err := c.Count(numbered(i), training(i)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n, err := c.record(false); n != 100 || err != nil {
+		if n, err := c.Record(false); n != 100 || err != nil {
 			t.Fatal(n, err)
 		}
-		if err := c.log.Close(); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		var err error
@@ -175,15 +175,15 @@ func TestMemoryOfPackages(t *testing.T) {
 	c := openTest(t, filepath.Join(t.TempDir(), "packages"), packages)
 	before := heapBytes()
 	for i := range packages {
-		var id nonce
+		var id Nonce
 		if _, err := rand.Read(id[:]); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := c.count(id, training(i)); err != nil {
+		if _, _, err := c.Count(id, training(i)); err != nil {
 			t.Fatal(err)
 		}
 		if i%1024 == 1023 {
-			if _, err := c.record(false); err != nil {
+			if _, err := c.Record(false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -191,7 +191,7 @@ func TestMemoryOfPackages(t *testing.T) {
 	if each := float64(heapBytes()-before) / packages; each > 64 {
 		t.Errorf("%.1f bytes for each package", each)
 	}
-	if err := c.log.Close(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -204,7 +204,7 @@ func heapBytes() int64 {
 }
 
 func FuzzDecodeRecord(f *testing.F) {
-	f.Add(encodeRecord([]nonce{numbered(1), numbered(2)}, sums{training(0): 1, training(1): 1}))
+	f.Add(encodeRecord([]Nonce{numbered(1), numbered(2)}, sums{training(0): 1, training(1): 1}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		nonces, all, err := decodeRecord(b)
 		if err != nil {

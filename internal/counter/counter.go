@@ -1,0 +1,234 @@
+// Package counter counts the anonymous packages of one iteration of a SecVM job,
+// each once. It keeps counts and the nonces of spent tokens, and never which
+// package came with which token, or after which other.
+//
+//	c, err := counter.Open(params, path, 256)
+//	flush, again, err := c.Count(counter.Nonce(token.Nonce[:16]), p)
+//	... <-c.Due(): n, err := c.Record(false)
+//	... <-flush.Done(): acknowledge the package if flush.Err() is nil
+//
+// Packages are added up in memory until there are enough of them for a record,
+// which holds sorted nonces and sums. A token that has been spent takes some 20
+// to 40 bytes of memory; a record that is being filled takes more.
+package counter
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Nonce is what is kept of a token that has been spent: half of its nonce, which
+// its device has drawn. That two of n honest tokens agree has a chance below
+// n^2/2^129, 2^-89 for a million; a device that makes its own agree gets one of
+// them counted.
+type Nonce [NonceSize]byte
+
+// NonceSize is in bytes.
+const NonceSize = 16
+
+// shards lets many packages be counted at a time.
+const shards = 16
+
+// ErrOver is a package for an iteration whose packages have been added up.
+var ErrOver = errors.New("counter: the iteration is over")
+
+// Counter counts the packages of one iteration. It may be used by many at a time.
+type Counter struct {
+	params  secvm.Params
+	least   int           // packages in a record
+	due     chan struct{} // a record has enough of them
+	waiting atomic.Int64  // packages that are in no record
+	shards  [shards]shard
+
+	writing sync.Mutex   // held while a record is written
+	log     *disk.Log    // of records
+	tally   *secvm.Tally // of all records
+	next    *Flush
+	records int
+}
+
+type shard struct {
+	mu       sync.Mutex
+	open     bool
+	recorded map[Nonce]struct{}
+	leaving  heap // on its way to the disk
+	arriving heap
+}
+
+// heap is packages that have been added up and are in no record yet.
+type heap struct {
+	nonces map[Nonce]struct{}
+	sums   sums
+	flush  *Flush // that they leave with
+}
+
+// sums are how often each package came, regardless of tag and iteration.
+type sums map[secvm.Package]uint64
+
+// Flush is the writing of one record.
+type Flush struct {
+	done chan struct{}
+	err  error // to be read when done is closed
+}
+
+// Done is closed when the record is on disk, or when Err says that it is not.
+func (f *Flush) Done() <-chan struct{} { return f.done }
+
+// Err is why nothing of the record counts, once Done is closed; nil if it does.
+func (f *Flush) Err() error { return f.err }
+
+func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
+
+func newHeap(f *Flush) heap { return heap{map[Nonce]struct{}{}, sums{}, f} }
+
+// Open goes on with the records in a file, if there are any. A record is due
+// when at least so many packages wait for one.
+func Open(p secvm.Params, path string, least int) (*Counter, error) {
+	c := &Counter{params: p, least: least, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
+	for i := range c.shards {
+		c.shards[i] = shard{open: true, recorded: map[Nonce]struct{}{}, arriving: newHeap(c.next)}
+	}
+	var err error
+	c.log, err = disk.OpenLog(path, func(b []byte) error {
+		nonces, all, err := decodeRecord(b)
+		if err != nil {
+			return err
+		}
+		for _, n := range nonces {
+			c.shards[n[0]%shards].recorded[n] = struct{}{}
+		}
+		return c.add(all)
+	})
+	return c, err
+}
+
+// Due tells when there are enough packages for a record.
+func (c *Counter) Due() <-chan struct{} { return c.due }
+
+// Tally is what all records add up to. It changes with every record.
+func (c *Counter) Tally() *secvm.Tally { return c.tally }
+
+// Records is how many there are.
+func (c *Counter) Records() int { return c.records }
+
+// Close closes the file. What is in no record is forgotten.
+func (c *Counter) Close() error { return c.log.Close() }
+
+// Remove removes the file, when nothing more is to be counted.
+func (c *Counter) Remove() error { return c.log.Remove() }
+
+// add adds the sums of a record to the tally.
+func (c *Counter) add(all sums) error {
+	for p, n := range all { // sums: the order does not matter
+		if err := c.tally.AddTimes(p, n); err != nil {
+			return fmt.Errorf("counter: a record of another model: %w", err)
+		}
+	}
+	c.records++
+	return nil
+}
+
+// Count counts a package, unless its token has been spent. Either way it is for
+// good only when the flush is done without an error; nil has been done.
+func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
+	if err := p.Check(c.params); err != nil {
+		return nil, false, err
+	}
+	p.Tag, p.Iteration = 0, 0
+	s := &c.shards[n[0]%shards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, spent := s.recorded[n]; spent {
+		return nil, true, nil
+	}
+	for _, h := range []*heap{&s.leaving, &s.arriving} {
+		if _, spent := h.nonces[n]; spent {
+			return h.flush, true, nil
+		}
+	}
+	if !s.open {
+		return nil, false, ErrOver
+	}
+	s.arriving.nonces[n] = struct{}{}
+	s.arriving.sums[p]++
+	if c.waiting.Add(1) >= int64(c.least) {
+		select {
+		case c.due <- struct{}{}:
+		default:
+		}
+	}
+	return s.arriving.flush, false, nil
+}
+
+// Record writes what has arrived, and returns how many packages have been
+// recorded. With last, no more is counted afterwards, until the counter is
+// reopened.
+func (c *Counter) Record(last bool) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	leaving := c.next
+	c.next = newFlush()
+	nonces, all := c.gather(last)
+	if len(nonces) > 0 {
+		if leaving.err = c.log.Append(encodeRecord(nonces, all)); leaving.err == nil {
+			leaving.err = c.add(all)
+		}
+	}
+	c.settle(leaving.err)
+	close(leaving.done)
+	if leaving.err != nil {
+		return 0, leaving.err
+	}
+	return len(nonces), nil
+}
+
+// gather takes what has arrived from all shards.
+func (c *Counter) gather(last bool) ([]Nonce, sums) {
+	var nonces []Nonce
+	all := sums{}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		s.leaving, s.arriving, s.open = s.arriving, newHeap(c.next), s.open && !last
+		s.mu.Unlock()
+		for n := range s.leaving.nonces { // sorted later
+			nonces = append(nonces, n)
+		}
+		for p, k := range s.leaving.sums {
+			all[p] += k
+		}
+	}
+	c.waiting.Add(-int64(len(nonces)))
+	return nonces, all
+}
+
+// settle notes what is on disk. After an error the gateway ends, and reads from
+// the disk what has been counted.
+func (c *Counter) settle(err error) {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		if err == nil {
+			for n := range s.leaving.nonces {
+				s.recorded[n] = struct{}{}
+			}
+		}
+		s.leaving = heap{}
+		s.mu.Unlock()
+	}
+}
+
+// Reopen goes on counting, in another window of the same iteration.
+func (c *Counter) Reopen() {
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		s.open = true
+		s.mu.Unlock()
+	}
+}
