@@ -2,9 +2,11 @@ package privacypass
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/x509"
 	"encoding/asn1"
 	"errors"
@@ -137,18 +139,17 @@ func (i *RSAIssuer) power(m *big.Int) (*big.Int, error) {
 	return s, nil
 }
 
-// NewRSAVerifier verifies tokens of the issuer with this public key.
+// NewRSAVerifier verifies tokens of the issuer with this public key: what blind
+// signing ends in is a signature of RSASSA-PSS (RFC 9474, section 4.5).
 func NewRSAVerifier(publicKey []byte) (*Verifier, error) {
 	k, err := parseRSA(publicKey)
 	if err != nil {
 		return nil, err
 	}
-	v, err := blindrsa.NewVerifier(blindrsa.SHA384PSSDeterministic, k)
-	if err != nil {
-		return nil, fmt.Errorf("privacypass: %w", err)
-	}
+	options := &rsa.PSSOptions{SaltLength: crypto.SHA384.Size()}
 	return &Verifier{BlindRSA, sha256.Sum256(publicKey), func(input, authenticator []byte) bool {
-		return v.Verify(input, authenticator) == nil
+		digest := sha512.Sum384(input)
+		return rsa.VerifyPSS(k, crypto.SHA384, digest[:], authenticator, options) == nil
 	}}, nil
 }
 

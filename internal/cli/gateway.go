@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,6 +93,9 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	}
 	if f.configure {
 		return configured{f.home}, daemon.Configure(c)
+	}
+	if a.env("GOGC") == "" { // requests are garbage soon and little else is there: let more of it gather
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.ready(f.home))
 	if err != nil {
