@@ -155,6 +155,16 @@ func TestRefused(t *testing.T) {
 			t.Errorf("field %q was written", f)
 		}
 	}
+	for _, q := range []bhttp.Request{{}, {Method: "GET\r\n"}, {Method: "G ET"}, {Method: "GET", Scheme: "a\x00"}, {Method: "GET", Authority: "a\nb: c"}, {Method: "GET", Path: "/ HTTP/1.1"}} {
+		if b, err := q.Encode(); err == nil {
+			t.Errorf("%q was written: %x", q, b)
+		}
+	}
+	for _, b := range []string{"\x00\x00\x00\x00\x00", "\x00\x04GE T\x00\x00\x00", "\x00\x03GET\x00\x00\x03/\r\n"} {
+		if q, err := bhttp.ParseRequest([]byte(b)); err == nil {
+			t.Errorf("%q was read: %+v", b, q)
+		}
+	}
 	if _, err := (&bhttp.Response{Status: 99}).Encode(); err == nil {
 		t.Error("status 99 was written")
 	}

@@ -1,8 +1,10 @@
 package bhttp
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // The framing indicators of section 3.3.
@@ -22,13 +24,30 @@ type Request struct {
 }
 
 // Encode returns the request in the form of known length. Empty parts at its
-// end are left out.
+// end are left out. What ParseRequest would refuse is refused.
 func (q *Request) Encode() ([]byte, error) {
+	if err := q.validTarget(); err != nil {
+		return nil, err
+	}
 	b := []byte{knownRequest}
 	for _, s := range []string{q.Method, q.Scheme, q.Authority, q.Path} {
 		b = appendBytes(b, s)
 	}
 	return appendBody(b, q.Header, q.Content, q.Trailer)
+}
+
+// validTarget refuses methods and targets that would become a field, or another
+// request, where they are written as text.
+func (q *Request) validTarget() error {
+	if q.Method == "" {
+		return errors.New("bhttp: a request without a method")
+	}
+	for _, s := range []string{q.Method, q.Scheme, q.Authority, q.Path} {
+		if strings.ContainsAny(s, "\x00\r\n\t ") {
+			return fmt.Errorf("bhttp: %q in the method or the target of a request; write it without spaces, line breaks and zero bytes", s)
+		}
+	}
+	return nil
 }
 
 // EncodeTo is Encode padded with zeros to size bytes. It refuses a request that
@@ -57,8 +76,8 @@ func ParseRequest(b []byte) (*Request, error) {
 			return nil, err
 		}
 	}
-	if (Field{Name: "method", Value: q.Method + q.Scheme + q.Authority + q.Path}).valid() != nil || q.Method == "" {
-		return nil, fmt.Errorf("bhttp: the method or the target of the request is none")
+	if err := q.validTarget(); err != nil {
+		return nil, err
 	}
 	q.Header, q.Content, q.Trailer, err = r.body(framing == knownRequest)
 	if err != nil {

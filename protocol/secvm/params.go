@@ -15,6 +15,7 @@ const (
 	maxBins     = 1 << 20
 	maxHashes   = 8
 	maxPackages = 1 << 14
+	maxCohort   = 1 << 30
 	maxName     = 64
 )
 
@@ -55,8 +56,8 @@ func NewParams(s Spec) (Params, error) {
 		return Params{}, fmt.Errorf("secvm: %d hashes; use 1 to %d", s.Hashes, maxHashes)
 	case s.Packages < 3 || s.Packages > maxPackages:
 		return Params{}, fmt.Errorf("secvm: %d packages for each device; use 3 (that it takes part, its bias, one feature) to %d", s.Packages, maxPackages)
-	case s.Cohort < 2:
-		return Params{}, fmt.Errorf("secvm: a cohort of %d; use 2 or more participants", s.Cohort)
+	case s.Cohort < 2 || s.Cohort > maxCohort:
+		return Params{}, fmt.Errorf("secvm: a cohort of %d; use 2 to %d participants", s.Cohort, maxCohort)
 	case !(s.MaxWeight > 0) || math.IsInf(s.MaxWeight, 0):
 		return Params{}, fmt.Errorf("secvm: weights of up to %g; use a number above 0", s.MaxWeight)
 	}

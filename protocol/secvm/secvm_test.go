@@ -236,7 +236,7 @@ func TestSample(t *testing.T) {
 func TestRefused(t *testing.T) {
 	p := params(t, nil)
 	for _, s := range []secvm.Spec{{}, {Name: "a", Bins: 1, Packages: 2, Cohort: 2}, {Name: "a", Bins: 1 << 21, Packages: 9, Cohort: 2},
-		{Name: "a", Bins: 5, Packages: 9, Cohort: 1}, {Name: "a", Bins: 5, Packages: 9, Cohort: 2, MaxWeight: math.NaN()},
+		{Name: "a", Bins: 5, Packages: 9, Cohort: 1}, {Name: "a", Bins: 5, Packages: 9, Cohort: 1<<30 + 1}, {Name: "a", Bins: 5, Packages: 9, Cohort: 2, MaxWeight: math.NaN()},
 		{Name: "a", Bins: 5, Packages: 9, Cohort: 2, Hashes: 9}} {
 		if _, err := secvm.NewParams(s); err == nil {
 			t.Errorf("%+v was taken", s)
