@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -11,29 +12,34 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
+// beMercer makes the test binary stand in for mercer: see TestMain.
+const beMercer = "MERCER_TEST_IS_MERCER"
+
 // small is every benchmark at a size of milliseconds.
-func small() map[string]Benchmark {
+func small(t *testing.T) map[string]Benchmark {
 	var gemm Benchmark
 	for _, path := range linalg.Paths() {
 		gemm.add(path, every(shape{48, 48, 20}, .01))
 	}
 	return map[string]Benchmark{
-		"gemm":   gemm,
-		"gram":   gramOf(gramShape{60, 8}),
-		"grid":   gridOf(gridSize{rows: 150, folds: 3, gammas: []float64{1}, cs: []float64{1, 10}}),
-		"kpca":   kpcaOf(kpcaSize{rows: 520, columns: 30, components: 5, small: 60}),
-		"encode": encodeOf(encodeSize{rows: 4, few: 64, many: 256, others: []int{128, 512}, blocked: 256, blockDgemm: 32}),
-		"psi":    PSI(100),
-		"fdskl":  fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
-		"secagg": secaggOf(1<<20, []crowdSize{{30, 100}, {100, 1000}}),
-		"crowd":  crowdBenchmark(crowdRun{clients: 30, items: 40, liked: 9, parts: 4}),
+		"gemm":    gemm,
+		"gram":    gramOf(gramShape{60, 8}),
+		"grid":    gridOf(gridSize{rows: 150, folds: 3, gammas: []float64{1}, cs: []float64{1, 10}}),
+		"kpca":    kpcaOf(kpcaSize{rows: 520, columns: 30, components: 5, small: 60}),
+		"encode":  encodeOf(encodeSize{rows: 4, few: 64, many: 256, others: []int{128, 512}, blocked: 256, blockDgemm: 32}),
+		"psi":     PSI(100),
+		"fdskl":   fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
+		"secagg":  secaggOf(1<<20, []crowdSize{{30, 100}, {100, 1000}}),
+		"gateway": gatewayBenchmark([]string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
+		"crowd":   crowdBenchmark(crowdRun{clients: 30, items: 40, liked: 9, parts: 4}),
 	}
 }
 
 // Every benchmark gives rows whose parts fit together: a figure of something, a
 // ratio where there is a limit, a verdict where there is a target.
 func TestBenchmarks(t *testing.T) {
-	for name, b := range small() {
+	t.Setenv(beMercer, "yes")
+	for name, b := range small(t) {
 		t.Run(name, func(t *testing.T) {
 			r, err := b.Measure(t.Context(), 2, func(int, int) {})
 			if err != nil {

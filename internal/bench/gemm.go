@@ -82,19 +82,19 @@ func (b *Benchmark) add(path linalg.Path, products []product) {
 	}
 }
 
-// job is work in floating-point operations, and the loop in registers that it
+// task is work in floating-point operations, and the loop in registers that it
 // is measured by.
-type job struct {
+type task struct {
 	flops   float64
 	do      func()
 	fma     func(cores, turns int) float64
 	perTurn float64 // operations of a turn on one core
 }
 
-func work[T linalg.Float](path linalg.Path, p product) job {
+func work[T linalg.Float](path linalg.Path, p product) task {
 	x, dst := noise[T](p.m, p.k, 1), linalg.New[T](p.m, p.n)
 	fma := func(cores, turns int) float64 { return linalg.FMA[T](path, cores, turns) }
-	j := job{fma: fma, perTurn: fma(1, 1)}
+	j := task{fma: fma, perTurn: fma(1, 1)}
 	if p.routine[1:] == "syrk" {
 		j.flops = float64(p.m) * float64(p.m+1) * float64(p.k)
 		j.do = func() { linalg.SyrkOn(path, dst, x) }
@@ -109,7 +109,7 @@ func work[T linalg.Float](path linalg.Path, p product) job {
 // raceProduct lets the loop and the product take turns, on one core and on all.
 // The loop does as much as the product, so that it runs no less long than that
 // would at its best and meets the same load.
-func raceProduct(path linalg.Path, p product, j job) race {
+func raceProduct(path linalg.Path, p product, j task) race {
 	counts := coreCounts()
 	done := make([]float64, len(counts)) // by the loop
 	var r race

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"runtime"
 	"strings"
 
@@ -40,6 +41,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchmark("crowd", "A session of secure aggregation with 6,040 clients, run whole but for its segments", crowdRuns, bench.Crowd),
 		a.benchPSI(),
 		a.benchFDSKL(),
+		a.benchGateway(),
 	)
 	return cmd
 }
@@ -181,6 +183,45 @@ after so many iterations and so much time, as figures and as pages with curves
 	o.flags(cmd, fdsklRuns)
 	cmd.Flags().IntVar(&rows, "rows", 50_000, "rows of the whole task")
 	cmd.Flags().StringVar(&folder, "out", "", "also train in all modes, and write their curves into that folder")
+	return cmd
+}
+
+// gatewayRuns are few: a turn of the default size takes some ten seconds.
+const gatewayRuns = 2
+
+func (a *app) benchGateway() *cobra.Command {
+	var o benchOptions
+	var packages int
+	cmd := &cobra.Command{
+		Use:   "gateway",
+		Short: "SecVM's gateway as a process, beside opening and verifying alone",
+		Long: `Seal packages, each with a token, and post them over loopback to mercer gateway, a
+process of its own whose processor time counts: with tokens of blind RSA, and fewer
+with tokens of VOPRF. The limit is what opening a package and verifying a token take
+in this process. Then count windows of 10,000 to a million packages, without
+cryptography and network: processor time and memory of each package.
+
+Tokens take the most time to make, and are the same in all turns.`,
+		Example: "  mercer bench gateway\n  mercer bench gateway --packages 100000 --json --check",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
+			if packages < bench.MinGatewayPackages || packages > bench.MaxGatewayPackages {
+				return nil, usage("--packages %d; choose %d to %d", packages, bench.MinGatewayPackages, bench.MaxGatewayPackages)
+			}
+			program, err := os.Executable()
+			if err != nil {
+				return nil, fmt.Errorf("this program cannot find itself to run the gateway: %w", err)
+			}
+			dir, err := os.MkdirTemp("", "mercer-bench-")
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+			return a.measure(ctx, "gateway", bench.Gateway([]string{program}, dir, packages), o)
+		}),
+	}
+	o.flags(cmd, gatewayRuns)
+	cmd.Flags().IntVar(&packages, "packages", 20_000, "packages with tokens of blind RSA")
 	return cmd
 }
 

@@ -1,0 +1,112 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mercer-fl/mercer/internal/counter"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// raceCounter counts windows of several sizes, the smallest first, without
+// cryptography and network: distinct nonces, records on disk.
+func raceCounter(dir string, sizes []int) (race, error) {
+	p, err := secvm.NewParams(secvm.Spec{Name: "bench", Bins: 1 << 14, Packages: 16, Cohort: 100})
+	if err != nil {
+		return race{}, err
+	}
+	var memory float64 // bytes
+	r := race{}
+	for _, n := range sizes {
+		r.runs = append(r.runs, func(context.Context) error {
+			return countWindow(p, dir, n, func(int) {})
+		})
+	}
+	most := sizes[len(sizes)-1]
+	r.runs = append(r.runs, func(context.Context) (err error) {
+		memory, err = memoryOfPackages(p, dir, sizes[0], most)
+		return err
+	})
+	r.rows = func(best []span) []Row {
+		var rows []Row
+		each := func(i int) float64 { return best[i].cpu / float64(sizes[i]) }
+		for i, n := range sizes {
+			row := figure(fmt.Sprintf("counter: a window of %d packages, processor time of each", n), each(i), "s")
+			if i > 0 {
+				row = row.beside(fmt.Sprintf("in a window of %d", sizes[0]), each(0)).atMost(linearly)
+			}
+			rows = append(rows, row)
+		}
+		return append(rows, figure(fmt.Sprintf("counter: memory beside the counts, the most of a package from %d to %d of them", sizes[0], most), memory, "bytes").within(64))
+	}
+	return r, nil
+}
+
+// countWindow counts so many packages, and tells at after each record how many.
+func countWindow(p secvm.Params, dir string, n int, at func(int)) (err error) {
+	least := gatewayLeast(n)
+	c, err := counter.Open(p, filepath.Join(dir, "packages"), least)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Remove()) }()
+	at(0)
+	nonces := rand.NewChaCha8(seedOf("nonces", n))
+	for i := range n {
+		var id counter.Nonce
+		binary.LittleEndian.PutUint64(id[:], nonces.Uint64())
+		binary.LittleEndian.PutUint64(id[8:], nonces.Uint64())
+		if _, _, err := c.Count(id, trainingPackage(p, i)); err != nil {
+			return err
+		}
+		if i%least == least-1 || i == n-1 {
+			if _, err := c.Record(false); err != nil {
+				return err
+			}
+			at(i + 1)
+		}
+	}
+	return allCounted(c.Tally(), n)
+}
+
+func allCounted(t *secvm.Tally, packages int) error {
+	units := uint64(0)
+	for i := range t.Plus {
+		units += t.Plus[i] + t.Minus[i]
+	}
+	if units != uint64(packages) {
+		return fmt.Errorf("bench: %d packages counted of %d", units, packages)
+	}
+	return nil
+}
+
+// memoryOfPackages is the most that a package takes while a window grows, in
+// bytes of live memory beside the empty counter's. It is looked at as often as
+// the window has grown by a seventh, since tables grow in steps.
+func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, err error) {
+	var empty uint64
+	next := from
+	err = countWindow(p, dir, to, func(n int) {
+		switch {
+		case n == 0:
+			empty = liveBytes()
+		case n >= next:
+			most = max(most, (float64(liveBytes())-float64(empty))/float64(n))
+			next = max(n+1, n*8/7)
+		}
+	})
+	return most, err
+}
+
+// liveBytes is what the heap holds after a collection.
+func liveBytes() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

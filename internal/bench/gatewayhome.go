@@ -1,0 +1,157 @@
+package bench
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// gatewayJob is never finished: its first window outlasts the measurement.
+const gatewayJob = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: bench-gateway}
+spec:
+  data:
+    source: rows.csv
+    label: label
+    partition: {by: devices}
+    test: {fraction: 0.25}
+  protocol: {name: secvm, classes: ["-1", "+1"], bins: 16384, packages: 16, cohort: 100}
+  kernel: {name: linear}
+  learner: {name: linear-svm, lambda: 0.1, iterations: 1}
+  compare: []
+`
+
+// gatewayWindow is longer than any measurement.
+const gatewayWindow = 24 * time.Hour
+
+// postedGateway is a home of a gateway, and packages for it.
+type postedGateway struct {
+	program       []string
+	dir           string
+	issuing       []string // arguments that say who gives tokens
+	configuration *secvm.Configuration
+	verifier      *privacypass.Verifier
+	tokens        []*privacypass.Token // for iteration 0
+	letters       []letter             // one for each
+}
+
+// newPostedGateway furnishes a home in a new folder within dir, and seals so many
+// packages for it.
+func newPostedGateway(ctx context.Context, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
+	g = &postedGateway{program: program, tokens: make([]*privacypass.Token, packages)}
+	if g.dir, err = os.MkdirTemp(dir, "gateway-"); err != nil {
+		return nil, fmt.Errorf("bench: %w", err)
+	}
+	if err = g.furnish(kind); err != nil {
+		return nil, err
+	}
+	g.letters, err = g.seal(ctx)
+	return g, err
+}
+
+func (g *postedGateway) path(name string) string { return filepath.Join(g.dir, name) }
+
+func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
+	if err := disk.Replace(g.path("job.yaml"), []byte(gatewayJob)); err != nil {
+		return err
+	}
+	j, err := job.Parse("job.yaml", []byte(gatewayJob))
+	if err != nil {
+		return err
+	}
+	id, lock, err := daemon.Home(g.path("home")).Own(nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	c := gateway.Config{Home: g.path("home"), Identity: id, Job: j, Window: gatewayWindow, Least: 1, Logger: slog.New(slog.DiscardHandler)}
+	if kind == privacypass.VOPRF {
+		return g.furnishVOPRF(c, id)
+	}
+	return g.furnishRSA(c)
+}
+
+// configure has the gateway write its configuration, and reads it.
+func (g *postedGateway) configure(c gateway.Config) error {
+	if err := daemon.Configure(c); err != nil {
+		return err
+	}
+	b, err := os.ReadFile(filepath.Join(c.Home, "configuration"))
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	g.configuration, err = secvm.DecodeConfiguration(b)
+	return err
+}
+
+// challenge is that of the first iteration.
+func (g *postedGateway) challenge() privacypass.Challenge { return token.Challenge(g.configuration, 0) }
+
+func (g *postedGateway) furnishRSA(c gateway.Config) error {
+	key, err := privacypass.GenerateRSA()
+	if err != nil {
+		return err
+	}
+	i, err := privacypass.NewRSAIssuer(key)
+	if err != nil {
+		return err
+	}
+	public := i.PublicKey()
+	c.Tokens = issuer.Public{Name: "issuer.example", Type: privacypass.BlindRSA, Keys: [][]byte{public, public}}
+	g.issuing = []string{"--tokens", g.path("public")}
+	if err := disk.Replace(g.path("public"), c.Tokens.Encode()); err != nil {
+		return err
+	}
+	if g.verifier, err = privacypass.NewRSAVerifier(public); err != nil {
+		return err
+	}
+	if err := g.configure(c); err != nil {
+		return err
+	}
+	return g.mintRSA(key, public)
+}
+
+// furnishVOPRF makes the gateway its own issuer. This process gives the tokens
+// before the gateway's process opens the home.
+func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (err error) {
+	seed := seedOf("device", 0)
+	device := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
+	g.issuing = []string{"--roster", g.path("roster")}
+	if err := disk.Replace(g.path("roster"), []byte(hex.EncodeToString(device)+"\n")); err != nil {
+		return err
+	}
+	i, err := issuer.Open(issuer.Config{
+		Name: c.Job.Name, Home: c.Home, Identity: id, Type: privacypass.VOPRF, Iterations: c.Job.Learner.Iterations + 1,
+		Quota: c.Job.Protocol.Packages, Devices: []ed25519.PublicKey{device}, Logger: c.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.Close()) }()
+	c.Tokens = i.Public()
+	if c.Verifiers, err = i.Verifiers(); err != nil {
+		return err
+	}
+	g.verifier = c.Verifiers[0]
+	if err := g.configure(c); err != nil {
+		return err
+	}
+	return g.mintVOPRF(i, device)
+}

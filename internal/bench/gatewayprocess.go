@@ -1,0 +1,249 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/demo"
+	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+const (
+	// gatewayHold is how long the last packages, too few for a record, wait.
+	gatewayHold = time.Second
+	// gatewayTime bounds one life of the process.
+	gatewayTime = 30 * time.Minute
+)
+
+// gatewayLeast is how many packages a record has at least: the program's default
+// where many are posted.
+func gatewayLeast(packages int) int { return max(1, min(256, packages/64)) }
+
+// measured starts a gateway in a home that knows nothing, posts letters, ends it
+// and notes the processor time that it has used, user and system, the least of all
+// turns in seconds. Without letters that is what start and end cost.
+func (g *postedGateway) measured(least *float64, letters []letter) run {
+	*least = math.Inf(1)
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, gatewayTime)
+		defer cancel()
+		if err := g.forget(); err != nil {
+			return err
+		}
+		p, err := g.start(ctx, gatewayLeast(len(letters)))
+		if err != nil {
+			return err
+		}
+		err = p.ready(ctx, g.configuration)
+		if err == nil {
+			err = p.post(ctx, letters, gatewayLeast(len(letters)))
+		}
+		used, failed := p.end()
+		if err := errors.Join(err, failed); err != nil {
+			return fmt.Errorf("%w; the gateway said last: %s", err, p.last)
+		}
+		*least = min(*least, used)
+		return nil
+	}
+}
+
+// forget removes what another gateway has counted.
+func (g *postedGateway) forget() error {
+	files, err := filepath.Glob(filepath.Join(g.path("home"), "packages-*"))
+	for _, f := range append(files, filepath.Join(g.path("home"), "state")) {
+		if gone := os.Remove(f); !errors.Is(gone, os.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return err
+}
+
+// gatewayProcess is a running gateway.
+type gatewayProcess struct {
+	cmd     *exec.Cmd
+	input   io.Closer // the gateway ends with it, however this process ends
+	address string
+	reading sync.WaitGroup // the log
+	last    string         // line of its log; to be read when it has ended
+}
+
+// start starts a gateway and waits until it has a port.
+func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, error) {
+	arguments := append(g.program[1:len(g.program):len(g.program)], "gateway", "--home", g.path("home"), "--job", g.path("job.yaml"), "--listen", "127.0.0.1:0",
+		"--window", gatewayWindow.String(), "--grace", "0s", "--pause", "0s", "--lead", "0s", "--hold", gatewayHold.String(), "--least", strconv.Itoa(least), "--log-format", "text")
+	p := &gatewayProcess{cmd: exec.CommandContext(ctx, g.program[0], append(arguments, g.issuing...)...)}
+	p.cmd.Env = append(os.Environ(), demo.Leash+"=yes")
+	log, err := p.cmd.StderrPipe()
+	if err == nil {
+		p.input, err = p.cmd.StdinPipe()
+	}
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bench: the gateway does not start: %w", err)
+	}
+	lines := bufio.NewScanner(log)
+	if p.address = p.listening(lines); p.address == "" {
+		_, err := p.end()
+		return nil, errors.Join(fmt.Errorf("bench: the gateway ends early: %s", p.last), err)
+	}
+	p.reading.Go(func() { p.listening(lines) })
+	return p, nil
+}
+
+var readyLine = regexp.MustCompile(`msg=ready .*address=(\S+)`)
+
+// listening reads the log up to where it tells the address, or to its end.
+func (p *gatewayProcess) listening(log *bufio.Scanner) (url string) {
+	for log.Scan() {
+		p.last = log.Text()
+		if m := readyLine.FindStringSubmatch(p.last); m != nil {
+			return "http://" + m[1]
+		}
+	}
+	return ""
+}
+
+// ready waits until the first window has been announced.
+func (p *gatewayProcess) ready(ctx context.Context, c *secvm.Configuration) error {
+	keys, err := ohttp.ParseKeys(c.Keys)
+	if err != nil {
+		return err
+	}
+	client := &ohttp.Client{Relay: p.address, Config: keys[0], Size: secvm.RequestSize}
+	q := &bhttp.Request{Method: http.MethodGet, Scheme: "https", Authority: "gateway", Path: secvm.AnnouncementPath}
+	for {
+		r, err := client.Do(ctx, q)
+		if err != nil || r.Status == http.StatusOK {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// end ends the process and returns the seconds that it has used. That it was told
+// to end is no failure.
+func (p *gatewayProcess) end() (float64, error) {
+	if err := p.input.Close(); err != nil {
+		return 0, fmt.Errorf("bench: %w", err)
+	}
+	p.reading.Wait()
+	err := p.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, fmt.Errorf("bench: %w", err)
+	}
+	s := p.cmd.ProcessState
+	return (s.UserTime() + s.SystemTime()).Seconds(), nil
+}
+
+// post posts all letters over as many connections as two records have packages,
+// and returns when all have been acknowledged but those too few for a record,
+// which have been checked and counted in memory.
+func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) error {
+	lanes := min(2*least, len(letters))
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: lanes, DisableCompression: true}}
+	defer client.CloseIdleConnections()
+	m := &mailing{client: client, address: p.address, letters: letters, least: least}
+	m.left.Store(int64(len(letters)))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var posting sync.WaitGroup
+	for range lanes {
+		posting.Go(func() {
+			if err := m.post(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	posting.Wait()
+	return context.Cause(ctx)
+}
+
+// mailing is letters on their way.
+type mailing struct {
+	client  *http.Client
+	address string
+	letters []letter
+	least   int
+	next    atomic.Int64
+	left    atomic.Int64 // letters that are not acknowledged
+}
+
+// post posts one letter after the other.
+func (m *mailing) post(ctx context.Context) error {
+	for {
+		i := int(m.next.Add(1)) - 1
+		if i >= len(m.letters) {
+			return nil
+		}
+		if err := m.deliver(ctx, m.letters[i]); err != nil {
+			return fmt.Errorf("bench: package %d: %w", i, err)
+		}
+	}
+}
+
+// deliver posts a letter until it is acknowledged, as a device does, or waits with
+// too few others for a record.
+func (m *mailing) deliver(ctx context.Context, l letter) error {
+	for {
+		status, err := l.post(ctx, m.client, m.address)
+		switch {
+		case err != nil:
+			return err
+		case status == http.StatusOK, status == http.StatusAlreadyReported:
+			m.left.Add(-1)
+			return nil
+		case status != http.StatusAccepted:
+			return fmt.Errorf("the gateway refuses it: %d", status)
+		case m.left.Load() < int64(m.least):
+			return nil
+		}
+	}
+}
+
+// post returns the status in the sealed answer.
+func (l letter) post(ctx context.Context, client *http.Client, address string) (int, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(l.sealed))
+	if err != nil {
+		return 0, err
+	}
+	q.Header.Set("Content-Type", ohttp.RequestType)
+	r, err := client.Do(q)
+	if err != nil {
+		return 0, err
+	}
+	sealed, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		return 0, err
+	}
+	if r.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("the gateway answers %s: %s", r.Status, sealed)
+	}
+	answer, err := l.answer.Open(sealed)
+	if err != nil {
+		return 0, err
+	}
+	inner, err := bhttp.ParseResponse(answer)
+	if err != nil {
+		return 0, err
+	}
+	return inner.Status, nil
+}
