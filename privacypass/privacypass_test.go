@@ -116,6 +116,47 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// Many clients may ask one issuer, and show it tokens, at a time. (With the race
+// detector this has found shared state within circl.)
+func TestManyAtATime(t *testing.T) {
+	for _, p := range parties(t) {
+		challenge := privacypass.Challenge{Type: p.kind, Issuer: "issuer.example"}
+		var asking sync.WaitGroup
+		for range 4 {
+			asking.Go(func() {
+				c, err := privacypass.NewClient(p.kind, p.issuer.PublicKey())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 3 {
+					if err := redeem(p, c, challenge); err != nil {
+						t.Errorf("%v: %v", p.kind, err)
+					}
+				}
+			})
+		}
+		asking.Wait()
+	}
+}
+
+// redeem fetches a token and shows it.
+func redeem(p party, c *privacypass.Client, challenge privacypass.Challenge) error {
+	blinded, pending, err := c.Request(challenge)
+	if err != nil {
+		return err
+	}
+	answer, err := p.issuer.Issue(blinded)
+	if err != nil {
+		return err
+	}
+	token, err := pending.Finish(answer)
+	if err != nil {
+		return err
+	}
+	return p.verifier.Verify(token, challenge.Digest())
+}
+
 // The issuer sees no part of a token, and nothing that comes twice.
 func TestIssuerSeesNothing(t *testing.T) {
 	for _, p := range parties(t) {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/cloudflare/circl/oprf"
 	"github.com/cloudflare/circl/zk/dleq"
@@ -16,10 +17,12 @@ const (
 	proofSize   = 2 * scalarSize
 )
 
-// VOPRFIssuer is an issuer of [VOPRF], and the only one who can verify.
+// VOPRFIssuer is an issuer of [VOPRF], and the only one who can verify. Many may
+// use it at a time.
 type VOPRFIssuer struct {
-	server oprf.VerifiableServer
-	public []byte
+	key     []byte
+	public  []byte
+	servers sync.Pool // of *oprf.VerifiableServer, each for one at a time: see server
 }
 
 // NewVOPRFIssuer derives the key from a secret seed of 32 bytes.
@@ -39,7 +42,25 @@ func newVOPRFIssuer(key *oprf.PrivateKey) (*VOPRFIssuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("privacypass: %w", err)
 	}
-	return &VOPRFIssuer{oprf.NewVerifiableServer(oprf.SuiteP384, key), public}, nil
+	secret, err := key.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	return &VOPRFIssuer{key: secret, public: public}, nil
+}
+
+// server returns a server that nobody else uses: circl's reduces the coordinates
+// of its public key in place whenever it proves something.
+func (i *VOPRFIssuer) server() (*oprf.VerifiableServer, error) {
+	if s, ok := i.servers.Get().(*oprf.VerifiableServer); ok {
+		return s, nil
+	}
+	key := new(oprf.PrivateKey)
+	if err := key.UnmarshalBinary(oprf.SuiteP384, i.key); err != nil {
+		return nil, fmt.Errorf("privacypass: %w", err)
+	}
+	s := oprf.NewVerifiableServer(oprf.SuiteP384, key)
+	return &s, nil
 }
 
 // PublicKey returns the compressed point.
@@ -55,7 +76,12 @@ func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 	if err := blinded.UnmarshalBinary(b); err != nil || blinded.IsIdentity() {
 		return nil, errors.New("privacypass: the request holds no point of P-384")
 	}
-	e, err := i.server.Evaluate(&oprf.EvaluationRequest{Elements: []oprf.Blinded{blinded}})
+	server, err := i.server()
+	if err != nil {
+		return nil, err
+	}
+	defer i.servers.Put(server)
+	e, err := server.Evaluate(&oprf.EvaluationRequest{Elements: []oprf.Blinded{blinded}})
 	if err != nil {
 		return nil, fmt.Errorf("privacypass: evaluate a request: %w", err)
 	}
@@ -72,7 +98,14 @@ func (i *VOPRFIssuer) Issue(request []byte) ([]byte, error) {
 
 // Verifier verifies the issuer's own tokens.
 func (i *VOPRFIssuer) Verifier() *Verifier {
-	return &Verifier{VOPRF, sha256.Sum256(i.public), i.server.VerifyFinalize}
+	return &Verifier{VOPRF, sha256.Sum256(i.public), func(input, output []byte) bool {
+		server, err := i.server()
+		if err != nil { // the key has been read before
+			return false
+		}
+		defer i.servers.Put(server)
+		return server.VerifyFinalize(input, output)
+	}}
 }
 
 func voprfBlinder(publicKey []byte) (blinder, error) {
