@@ -78,7 +78,7 @@ func New(c Config, features []string, label string) (*Device, error) {
 	}
 	d := &Device{Config: c, job: job}
 	if d.HTTP == nil {
-		if d.HTTP, err = ohttp.Dial("", requestTime); err != nil {
+		if d.HTTP, err = ohttp.Dial("", nil, requestTime); err != nil {
 			return nil, err
 		}
 	}
@@ -196,9 +196,10 @@ func (d *Device) compare(ctx context.Context) error {
 	return nil
 }
 
-// patience is how long a device asks a gateway or an issuer that is not there.
+// patience is how long a device asks a gateway or an issuer that is not there, or
+// that many others ask: at the beginning all of them want their first tokens.
 func (d *Device) patience() time.Duration {
-	return max(3*(d.length()+d.grace()+d.pause()), time.Minute)
+	return max(3*(d.length()+d.grace()+d.pause()), 10*time.Minute)
 }
 
 // get asks the gateway until it answers.

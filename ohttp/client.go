@@ -3,6 +3,8 @@ package ohttp
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -62,9 +64,14 @@ func (c *Client) encode(q *bhttp.Request) ([]byte, error) {
 
 // Dial returns an HTTP client that follows no redirects, keeps no connection
 // that would tie two requests together, and, with a proxy such as
-// socks5h://127.0.0.1:9050, goes through it: Tor, for instance.
-func Dial(proxy string, timeout time.Duration) (*http.Client, error) {
-	t := &http.Transport{DisableKeepAlives: true, DisableCompression: true}
+// socks5h://127.0.0.1:9050, goes through it: Tor, for instance. Certificates must
+// be signed by one of roots; nil: by one of the system's authorities. TLS sessions
+// are not resumed, since that would tie connections together.
+func Dial(proxy string, roots *x509.CertPool, timeout time.Duration) (*http.Client, error) {
+	t := &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots},
+	}
 	if proxy != "" {
 		u, err := url.Parse(proxy)
 		if err != nil || u.Host == "" || (u.Scheme != "socks5" && u.Scheme != "socks5h") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
@@ -52,6 +53,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request cannot be opened", http.StatusBadRequest)
 	default:
 		w.Header().Set("Content-Type", ResponseType)
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer))) // in one piece, whatever its size
 		w.Header()["Date"] = nil
 		_, _ = w.Write(answer) // a client that has left asks again
 	}

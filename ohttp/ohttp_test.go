@@ -308,11 +308,11 @@ func TestKeysOverHTTP(t *testing.T) {
 
 func TestDial(t *testing.T) {
 	for _, proxy := range []string{"http://a:1", "127.0.0.1:9050", "socks5://"} {
-		if _, err := ohttp.Dial(proxy, time.Second); err == nil {
+		if _, err := ohttp.Dial(proxy, nil, time.Second); err == nil {
 			t.Errorf("proxy %s was taken", proxy)
 		}
 	}
-	if _, err := ohttp.Dial("socks5h://127.0.0.1:9050", time.Second); err != nil {
+	if _, err := ohttp.Dial("socks5h://127.0.0.1:9050", nil, time.Second); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -63,6 +64,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if p.status == http.StatusOK {
 		w.Header().Set("Content-Type", ResponseType)
 	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(p.answer))) // in one piece, whatever its size
 	w.WriteHeader(p.status)
 	_, _ = w.Write(p.answer) // a client that has left asks again
 }

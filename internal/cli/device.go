@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/fleet"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -20,9 +21,9 @@ import (
 
 // deviceFlags are the flags of mercer device.
 type deviceFlags struct {
-	home, configuration, rows, label, proxy string
-	fleet                                   fleet.Config
-	seed                                    insecureSeed
+	home, configuration, rows, label, proxy, authorities string
+	fleet                                                fleet.Config
+	seed                                                 insecureSeed
 }
 
 func (a *app) device() *cobra.Command {
@@ -54,6 +55,7 @@ goes through a SOCKS5 proxy such as Tor's.`,
 	flags.IntVar(&f.fleet.First, "first", 0, "first row that is a device of this process, from 0")
 	flags.IntVar(&f.fleet.Count, "count", 1, "number of rows that are devices of this process")
 	flags.StringVar(&f.proxy, "proxy", "", "SOCKS5 proxy, such as socks5h://127.0.0.1:9050")
+	authoritiesFlag(cmd, &f.authorities)
 	flags.IntVar(&f.fleet.Early, "early", 1, "iterations whose tokens are fetched before the first window")
 	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models of more bins: many bins tell people apart")
 	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer participants")
@@ -70,7 +72,11 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	if c.Configuration, err = os.ReadFile(f.configuration); err != nil {
 		return nil, usage("the gateway's configuration cannot be read: %w", err)
 	}
-	if c.HTTP, err = ohttp.Dial(f.proxy, deviceRequestTime); err != nil {
+	roots, err := endpoint.Authorities(f.authorities)
+	if err != nil {
+		return nil, err
+	}
+	if c.HTTP, err = ohttp.Dial(f.proxy, roots, deviceRequestTime); err != nil {
 		return nil, usage("%w", err)
 	}
 	if c.Rows, err = a.library().Load(f.rows, source.Columns{Label: f.label}); err != nil {

@@ -41,8 +41,8 @@ Devices need a copy of HOME/configuration, from where all of them get it.
 afterwards. --tokens is the file "public" of an issuer's home; a gateway without
 it is its own issuer, for the devices in --roster, at the path ` + daemon.TokensPath + `.
 
-The gateway can be killed and started again at any time. It speaks HTTP; put it
-behind a server that speaks HTTPS.`,
+The gateway can be killed and started again at any time. With --tls-cert and
+--tls-key it speaks HTTPS.`,
 		Example: "  mercer gateway --home g --job job.yaml --tokens issuer/public --configure\n  mercer gateway --home g --job job.yaml --tokens issuer/public --listen :8080 --window 10m",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -68,7 +68,14 @@ behind a server that speaks HTTPS.`,
 
 func doorFlags(cmd *cobra.Command, d *daemon.Doors, listen string) {
 	cmd.Flags().StringVar(&d.Listen, "listen", listen, "address, host:port")
-	cmd.Flags().StringVar(&d.Metrics, "metrics", "", "address of the metrics for Prometheus, host:port; default none")
+	cmd.Flags().StringVar(&d.Metrics, "metrics", "", "address of the metrics for Prometheus, host:port, HTTP; default none")
+	cmd.Flags().StringVar(&d.Certificate, "tls-cert", "", "certificate in PEM, to speak HTTPS; default HTTP")
+	cmd.Flags().StringVar(&d.Key, "tls-key", "", "the certificate's key in PEM")
+}
+
+// authoritiesFlag is for commands that call others by https addresses.
+func authoritiesFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "tls-ca", "", "certificates in PEM to trust beside the system's authorities, for https addresses")
 }
 
 func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err error) {

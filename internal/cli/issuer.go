@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/relay"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -59,6 +60,7 @@ as mercer device credentials prints it.`,
 func (a *app) relay() *cobra.Command {
 	var c relay.Config
 	var doors daemon.Doors
+	var authorities string
 	cmd := &cobra.Command{
 		Use:   "relay",
 		Short: "Pass what devices send on to a gateway, and not who sent it",
@@ -66,9 +68,14 @@ func (a *app) relay() *cobra.Command {
 relay sees who sends and when, and nothing of what is sent; with --batch requests
 leave together in random order. It keeps nothing, and should be run by somebody
 else than the gateway: both together know everything.`,
-		Example: "  mercer relay --gateway https://gateway.example/ --listen :8082 --batch 32",
+		Example: "  mercer relay --gateway https://gateway.example/ --listen :8082 --batch 32 --tls-cert relay.pem --tls-key relay.key",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			roots, err := endpoint.Authorities(authorities)
+			if err != nil {
+				return nil, err
+			}
+			c.Transport = relay.Transport(roots)
 			return served{}, daemon.RunRelay(ctx, c, doors, a.ready(""))
 		}),
 	}
@@ -77,5 +84,6 @@ else than the gateway: both together know everything.`,
 	cmd.Flags().DurationVar(&c.Wait, "wait", time.Second, "longest time that a request waits for others")
 	cmd.Flags().DurationVar(&c.Timeout, "timeout", 20*time.Second, "longest time that the gateway may take")
 	doorFlags(cmd, &doors, "127.0.0.1:8082")
+	authoritiesFlag(cmd, &authorities)
 	return daemonCommand(cmd)
 }

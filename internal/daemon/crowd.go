@@ -7,17 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
@@ -25,12 +22,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/privacypass"
 )
-
-// Doors are the addresses of a process of a crowd, host:port.
-type Doors struct {
-	Listen  string
-	Metrics string // "": none
-}
 
 // TokensPath is where a gateway that is its own issuer gives tokens.
 const TokensPath = "/tokens"
@@ -165,46 +156,4 @@ func (list collectors) Collect(r prometheus.Registerer) error {
 		errs = errors.Join(errs, c.Collect(r))
 	}
 	return errs
-}
-
-// serve opens the doors until ctx ends, or until run does if it is given.
-func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
-	registry := prometheus.NewRegistry()
-	if err := metrics.Collect(registry); err != nil {
-		return fmt.Errorf("daemon: %w", err)
-	}
-	doors := []struct {
-		address string
-		handler http.Handler
-	}{{d.Listen, h}, {d.Metrics, endpoint.Metrics(registry)}}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var serving sync.WaitGroup
-	errs := make([]error, len(doors)+1)
-	var first net.Addr
-	for i, door := range doors {
-		if door.address == "" {
-			continue
-		}
-		l, err := endpoint.Listen(door.address)
-		if err != nil {
-			stop()
-			serving.Wait()
-			return err
-		}
-		if first == nil {
-			first = l.Addr()
-		}
-		serving.Go(func() {
-			defer stop()
-			errs[i] = endpoint.Serve(ctx, l, door.handler, o.Logger)
-		})
-	}
-	o.Ready(first.String())
-	if run != nil {
-		errs[len(doors)] = run(ctx)
-		stop()
-	}
-	serving.Wait()
-	return errors.Join(errs...)
 }

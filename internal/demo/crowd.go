@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +44,10 @@ type CrowdConfig struct {
 	Least                      int
 	Batch                      int // of the relay
 	Early                      int // iterations whose tokens devices fetch before the first window
-	InsecureSeed               *uint64
+	// Certificate and Key are files by which issuer, relay and gateway speak HTTPS,
+	// and which the others trust; "": HTTP.
+	Certificate, Key string
+	InsecureSeed     *uint64
 }
 
 // Crowd is issuer, relay, gateway and devices as processes on this machine.
@@ -53,6 +55,7 @@ type Crowd struct {
 	CrowdConfig
 	processes
 	address map[string]string // host:port
+	reached map[string]string // where it is not the address: see Divert
 }
 
 // CrowdResult is how all of it went.
@@ -89,8 +92,8 @@ func FoundCrowd(c CrowdConfig) (*Crowd, error) {
 	if err := tryProcesses(); err != nil {
 		return nil, err
 	}
-	f := &Crowd{CrowdConfig: c, processes: newProcesses(c.Program, c.Dir), address: map[string]string{}}
-	for _, name := range []string{Issuer, Relay, Gateway, relayMetrics, gatewayMetrics} {
+	f := &Crowd{CrowdConfig: c, processes: newProcesses(c.Program, c.Dir), address: map[string]string{}, reached: map[string]string{}}
+	for _, name := range []string{Issuer, Relay, Gateway, metricsOf(Issuer), metricsOf(Relay), metricsOf(Gateway)} {
 		address, err := freeAddress()
 		if err != nil {
 			return nil, err
@@ -105,11 +108,6 @@ func FoundCrowd(c CrowdConfig) (*Crowd, error) {
 	}
 	return f, f.enrol()
 }
-
-const (
-	relayMetrics   = "relay-metrics"
-	gatewayMetrics = "gateway-metrics"
-)
 
 // path is that of something in the crowd's folder.
 func (f *Crowd) path(name ...string) string {
@@ -145,79 +143,6 @@ func (f *Crowd) enrol() (err error) {
 	return disk.Replace(f.path("roster"), []byte(roster.String()))
 }
 
-// Start starts issuer, relay and devices, waits until all devices have their
-// first tokens, and then starts the gateway.
-func (f *Crowd) Start(ctx context.Context) error {
-	if err := f.StartProcess(Issuer); err != nil {
-		return err
-	}
-	if err := f.await(ctx, Issuer, func() bool { return f.listens(Issuer) }); err != nil {
-		return err
-	}
-	if err := f.start("configure", append(f.gatewayArguments(), "--configure")...); err != nil {
-		return err
-	}
-	<-f.running["configure"].ended
-	if err := f.running["configure"].err; err != nil {
-		return fmt.Errorf("demo: %w: %s", err, f.lastWords("configure"))
-	}
-	delete(f.running, "configure")
-	names := []string{Relay}
-	for i := range f.Processes {
-		names = append(names, deviceProcess(i))
-	}
-	for _, name := range names {
-		if err := f.StartProcess(name); err != nil {
-			return err
-		}
-	}
-	for _, name := range names[1:] {
-		if err := f.await(ctx, name, func() bool { return f.hasLogged(name, "have their first tokens") }); err != nil {
-			return err
-		}
-	}
-	return f.StartProcess(Gateway)
-}
-
-// StartProcess starts one process, or starts it again.
-func (f *Crowd) StartProcess(name string) error {
-	switch name {
-	case Issuer:
-		return f.start(name, "issuer", "--home", f.path(Issuer), "--job", f.path("job.yaml"), "--roster", f.path("roster"), "--listen", f.address[Issuer])
-	case Relay:
-		return f.start(name, "relay", "--gateway", f.url(Gateway), "--listen", f.address[Relay], "--metrics", f.address[relayMetrics],
-			"--batch", strconv.Itoa(f.Batch), "--wait", "100ms")
-	case Gateway:
-		return f.start(name, append(f.gatewayArguments(), "--listen", f.address[Gateway], "--metrics", f.address[gatewayMetrics], "--json")...)
-	}
-	first, count := f.share(f.deviceNumber(name))
-	arguments := []string{"device", "--home", f.path(name), "--configuration", f.path(Gateway, "configuration"),
-		"--relay", f.url(Relay), "--issuer", f.url(Issuer), "--rows", f.path("rows.csv"), "--label", "label",
-		"--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--early", strconv.Itoa(f.Early),
-		"--min-cohort", strconv.Itoa(f.Job.Protocol.Cohort), "--json"}
-	if f.InsecureSeed != nil {
-		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
-	}
-	return f.start(name, arguments...)
-}
-
-func (f *Crowd) deviceNumber(name string) int {
-	for i := range f.Processes {
-		if deviceProcess(i) == name {
-			return i
-		}
-	}
-	panic("demo: no process is called " + name)
-}
-
-func (f *Crowd) gatewayArguments() []string {
-	return []string{"gateway", "--home", f.path(Gateway), "--job", f.path("job.yaml"), "--tokens", daemon.Home(f.path(Issuer)).PublicPath(),
-		"--window", f.Window.String(), "--grace", f.Grace.String(), "--pause", f.Pause.String(), "--lead", f.Lead.String(),
-		"--least", strconv.Itoa(f.Least), "--hold", (f.Grace / 4).String()}
-}
-
-func (f *Crowd) url(name string) string { return "http://" + f.address[name] }
-
 // Names returns the names of all processes, sorted.
 func (f *Crowd) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
 
@@ -229,35 +154,6 @@ func (f *Crowd) Logs() string {
 		fmt.Fprintf(&all, "== %s %v\n%s\n", name, err, b)
 	}
 	return all.String()
-}
-
-// MetricsURL is where a gateway or relay tells its metrics.
-func (f *Crowd) MetricsURL(name string) string {
-	return "http://" + f.address[name+"-metrics"] + "/metrics"
-}
-
-// await waits for a process to get somewhere.
-func (f *Crowd) await(ctx context.Context, name string, done func() bool) error {
-	for !done() {
-		select {
-		case <-f.running[name].ended:
-			return f.endedEarly(ctx, name)
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return nil
-}
-
-func (f *Crowd) listens(name string) bool {
-	c, err := net.Dial("tcp", f.address[name])
-	return err == nil && c.Close() == nil
-}
-
-func (f *Crowd) hasLogged(name, text string) bool {
-	b, err := os.ReadFile(f.logPath(name))
-	return err == nil && strings.Contains(string(b), text)
 }
 
 // Windows returns how many windows the gateway has closed, as its log says.
@@ -272,10 +168,7 @@ func (f *Crowd) Windows() int {
 // Wait waits until the gateway and all devices have ended. watch, if not nil, is
 // told the number of closed windows now and then.
 func (f *Crowd) Wait(ctx context.Context, watch func(windows int)) (*CrowdResult, error) {
-	names := []string{Gateway}
-	for i := range f.Processes {
-		names = append(names, deviceProcess(i))
-	}
+	names := append([]string{Gateway}, f.deviceProcesses()...)
 	r := &CrowdResult{}
 	for _, name := range names {
 		for !f.hasEnded(name) {

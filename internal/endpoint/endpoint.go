@@ -4,11 +4,14 @@ package endpoint
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +36,37 @@ func Listen(address string) (net.Listener, error) {
 		return nil, session.BadInput(fmt.Errorf("this machine cannot listen on %s (%w); choose another address", address, err))
 	}
 	return l, nil
+}
+
+// Secure has a port speak TLS with a certificate and its key, files in PEM.
+// Clients need version 1.3. Both files are read now: start
+// again with others. On an error the port stays as it was.
+func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return l, session.BadInput(fmt.Errorf("the certificate %s with the key %s cannot be used (%w); both are PEM, and belong together", certificate, key, err))
+	}
+	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}), nil
+}
+
+// Authorities returns who signs certificates: the system's, and those in a file
+// in PEM. Without a file it returns nil, which stands for the system's.
+func Authorities(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, session.BadInput(fmt.Errorf("certificates cannot be read: %w", err))
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil { // a system without any
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(b) {
+		return nil, session.BadInput(fmt.Errorf("%s holds no certificate; give a file in PEM", path))
+	}
+	return pool, nil
 }
 
 // Serve answers requests until ctx ends.

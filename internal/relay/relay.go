@@ -4,6 +4,8 @@
 package relay
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,6 +24,8 @@ type Config struct {
 	Batch   int           // requests that leave together, in random order; 0: each at once
 	Wait    time.Duration // longest that a request waits for its batch
 	Timeout time.Duration // of one request to the gateway; longer than the gateway holds answers
+	// Transport leads to the gateway; nil: [Transport] with the system's authorities.
+	Transport http.RoundTripper
 }
 
 // Relay is an HTTP handler.
@@ -34,6 +38,15 @@ type Relay struct {
 // go over them.
 const connections = 64
 
+// Transport makes connections to a gateway whose certificate one of roots has
+// signed; nil: the system's authorities.
+func Transport(roots *x509.CertPool) *http.Transport {
+	return &http.Transport{
+		MaxIdleConnsPerHost: connections, IdleConnTimeout: time.Minute, DisableCompression: true,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots},
+	}
+}
+
 // New checks a configuration.
 func New(c Config) (*Relay, error) {
 	u, err := url.Parse(c.Gateway)
@@ -43,8 +56,10 @@ func New(c Config) (*Relay, error) {
 	if c.Batch < 0 || c.Wait < 0 || c.Timeout <= 0 {
 		return nil, session.BadInput(fmt.Errorf("batches of %d after at most %v, answered within %v; use numbers above 0", c.Batch, c.Wait, c.Timeout))
 	}
-	transport := &http.Transport{MaxIdleConnsPerHost: connections, IdleConnTimeout: time.Minute, DisableCompression: true}
-	client := &http.Client{Transport: transport, Timeout: c.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if c.Transport == nil {
+		c.Transport = Transport(nil)
+	}
+	client := &http.Client{Transport: c.Transport, Timeout: c.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return &Relay{
 		next: &ohttp.Relay{
 			Gateway: c.Gateway, Client: client, Limit: secvm.RequestSize + ohttp.Overhead,

@@ -1,0 +1,83 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mercer-fl/mercer/internal/endpoint"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// Doors are the addresses of a process of a crowd, host:port.
+type Doors struct {
+	Listen  string
+	Metrics string // "": none; always plain HTTP
+	// Certificate and Key are files by which Listen speaks HTTPS; "": HTTP.
+	Certificate, Key string
+}
+
+// listen opens the ports: the second one, if there is one, is for metrics.
+func (d Doors) listen() (_ []net.Listener, err error) {
+	if (d.Certificate == "") != (d.Key == "") {
+		return nil, session.BadInput(errors.New("HTTPS takes a certificate and its key: give --tls-cert and --tls-key, or neither"))
+	}
+	var ports []net.Listener
+	defer func() {
+		for _, l := range ports {
+			if err != nil {
+				err = errors.Join(err, l.Close())
+			}
+		}
+	}()
+	addresses := []string{d.Listen}
+	if d.Metrics != "" {
+		addresses = append(addresses, d.Metrics)
+	}
+	for _, a := range addresses {
+		l, err := endpoint.Listen(a)
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, l)
+	}
+	if d.Certificate != "" {
+		ports[0], err = endpoint.Secure(ports[0], d.Certificate, d.Key)
+	}
+	return ports, err
+}
+
+// serve opens the doors until ctx ends, or until run does if it is given.
+func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
+	registry := prometheus.NewRegistry()
+	if err := metrics.Collect(registry); err != nil {
+		return fmt.Errorf("daemon: %w", err)
+	}
+	ports, err := d.listen()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var serving sync.WaitGroup
+	handlers := []http.Handler{h, endpoint.Metrics(registry)}
+	errs := make([]error, len(handlers)+1)
+	for i, l := range ports {
+		serving.Go(func() {
+			defer stop()
+			errs[i] = endpoint.Serve(ctx, l, handlers[i], o.Logger)
+		})
+	}
+	o.Ready(ports[0].Addr().String())
+	if run != nil {
+		errs[len(handlers)] = run(ctx)
+		stop()
+	}
+	serving.Wait()
+	return errors.Join(errs...)
+}

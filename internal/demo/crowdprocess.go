@@ -1,0 +1,174 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+)
+
+// Start starts all processes, the gateway when all devices have their first
+// tokens.
+func (f *Crowd) Start(ctx context.Context) error {
+	if err := f.Prepare(ctx); err != nil {
+		return err
+	}
+	return f.StartProcess(Gateway)
+}
+
+// Prepare starts all but the gateway, and waits until all devices have their
+// first tokens.
+func (f *Crowd) Prepare(ctx context.Context) error {
+	if err := f.StartProcess(Issuer); err != nil {
+		return err
+	}
+	if err := f.await(ctx, Issuer, func() bool { return f.listens(Issuer) }); err != nil {
+		return err
+	}
+	if err := f.configure(); err != nil {
+		return err
+	}
+	names := append([]string{Relay}, f.deviceProcesses()...)
+	for _, name := range names {
+		if err := f.StartProcess(name); err != nil {
+			return err
+		}
+	}
+	for _, name := range names[1:] {
+		if err := f.await(ctx, name, func() bool { return f.hasLogged(name, "have their first tokens") }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configure has the gateway write its configuration.
+func (f *Crowd) configure() error {
+	const name = "configure"
+	if err := f.start(name, append(f.gatewayArguments(), "--configure")...); err != nil {
+		return err
+	}
+	<-f.running[name].ended
+	if err := f.running[name].err; err != nil {
+		return fmt.Errorf("demo: %w: %s", err, f.lastWords(name))
+	}
+	delete(f.running, name)
+	return nil
+}
+
+func (f *Crowd) deviceProcesses() []string {
+	var names []string
+	for i := range f.Processes {
+		names = append(names, deviceProcess(i))
+	}
+	return names
+}
+
+// Divert has the others reach issuer, relay or gateway at another address, where
+// somebody passes on what comes to the address that is returned. It is for
+// before the start.
+func (f *Crowd) Divert(name, through string) (address string) {
+	f.reached[name] = through
+	return f.address[name]
+}
+
+// StartProcess starts one process, or starts it again.
+func (f *Crowd) StartProcess(name string) error {
+	switch name {
+	case Issuer:
+		return f.start(name, append([]string{"issuer", "--home", f.path(Issuer), "--job", f.path("job.yaml"), "--roster", f.path("roster")}, f.doors(name)...)...)
+	case Relay:
+		return f.start(name, slices.Concat([]string{"relay", "--gateway", f.URL(Gateway), "--batch", strconv.Itoa(f.Batch), "--wait", "100ms"},
+			f.doors(name), f.trust())...)
+	case Gateway:
+		return f.start(name, append(append(f.gatewayArguments(), "--json"), f.doors(name)...)...)
+	}
+	first, count := f.share(f.deviceNumber(name))
+	arguments := []string{"device", "--home", f.path(name), "--configuration", f.path(Gateway, "configuration"),
+		"--relay", f.URL(Relay), "--issuer", f.URL(Issuer), "--rows", f.path("rows.csv"), "--label", "label",
+		"--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--early", strconv.Itoa(f.Early),
+		"--min-cohort", strconv.Itoa(f.Job.Protocol.Cohort), "--json"}
+	if f.InsecureSeed != nil {
+		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
+	}
+	return f.start(name, append(arguments, f.trust()...)...)
+}
+
+// doors are the arguments by which a server listens.
+func (f *Crowd) doors(name string) []string {
+	arguments := []string{"--listen", f.address[name], "--metrics", f.address[metricsOf(name)]}
+	if f.Certificate != "" {
+		arguments = append(arguments, "--tls-cert", f.Certificate, "--tls-key", f.Key)
+	}
+	return arguments
+}
+
+// trust are the arguments of who calls a server.
+func (f *Crowd) trust() []string {
+	if f.Certificate == "" {
+		return nil
+	}
+	return []string{"--tls-ca", f.Certificate}
+}
+
+func (f *Crowd) deviceNumber(name string) int {
+	if i := slices.Index(f.deviceProcesses(), name); i >= 0 {
+		return i
+	}
+	panic("demo: no process is called " + name)
+}
+
+func (f *Crowd) gatewayArguments() []string {
+	return []string{"gateway", "--home", f.path(Gateway), "--job", f.path("job.yaml"), "--tokens", daemon.Home(f.path(Issuer)).PublicPath(),
+		"--window", f.Window.String(), "--grace", f.Grace.String(), "--pause", f.Pause.String(), "--lead", f.Lead.String(),
+		"--least", strconv.Itoa(f.Least), "--hold", (f.Grace / 4).String()}
+}
+
+// URL is where others reach issuer, relay or gateway.
+func (f *Crowd) URL(name string) string {
+	address := f.address[name]
+	if through := f.reached[name]; through != "" {
+		address = through
+	}
+	if f.Certificate != "" {
+		return "https://" + address
+	}
+	return "http://" + address
+}
+
+// MetricsURL is where issuer, relay or gateway tell their metrics.
+func (f *Crowd) MetricsURL(name string) string {
+	return "http://" + f.address[metricsOf(name)] + "/metrics"
+}
+
+// await waits for a process to get somewhere.
+func (f *Crowd) await(ctx context.Context, name string, done func() bool) error {
+	for !done() {
+		select {
+		case <-f.running[name].ended:
+			return f.endedEarly(ctx, name)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+func (f *Crowd) listens(name string) bool {
+	c, err := net.Dial("tcp", f.address[name])
+	return err == nil && c.Close() == nil
+}
+
+func (f *Crowd) hasLogged(name, text string) bool {
+	b, err := os.ReadFile(f.logPath(name))
+	return err == nil && strings.Contains(string(b), text)
+}
+
+func metricsOf(name string) string { return name + "-metrics" }

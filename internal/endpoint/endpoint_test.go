@@ -1,0 +1,106 @@
+package endpoint
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// pair leaves the certificate of httptest, for 127.0.0.1, and its key in files.
+func pair(t *testing.T) (certificate, key string) {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	of := s.TLS.Certificates[0]
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(of.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, b []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("certificate.pem", "CERTIFICATE", of.Certificate[0]), write("key.pem", "PRIVATE KEY", pkcs8)
+}
+
+// A port with a certificate speaks TLS 1.3 to whoever trusts it, and to nobody
+// else.
+func TestSecure(t *testing.T) {
+	certificate, key := pair(t)
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l, err = Secure(l, certificate, key); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }), slog.New(slog.DiscardHandler))
+	}()
+	roots, err := Authorities(certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, err := Authorities("")
+	if err != nil || system != nil {
+		t.Errorf("%v, %v", system, err)
+	}
+	for name, c := range map[string]struct {
+		scheme string
+		config *tls.Config
+		ok     bool
+	}{
+		"who trusts it":     {"https", &tls.Config{RootCAs: roots}, true},
+		"who does not":      {"https", &tls.Config{RootCAs: system}, false},
+		"an older version":  {"https", &tls.Config{RootCAs: roots, MaxVersion: tls.VersionTLS12}, false},
+		"who speaks no TLS": {"http", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := &http.Client{Transport: &http.Transport{TLSClientConfig: c.config, DisableKeepAlives: true}}
+			r, err := client.Get(c.scheme + "://" + l.Addr().String())
+			said := ""
+			if err == nil {
+				b, failed := io.ReadAll(r.Body)
+				said, err = string(b), failed
+				_ = r.Body.Close()
+			}
+			if (err == nil && said == "hello") != c.ok {
+				t.Errorf("%q, %v", said, err)
+			}
+		})
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	certificate, key := pair(t)
+	l, err := Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck
+	if same, err := Secure(l, key, certificate); err == nil || same != l {
+		t.Errorf("a key for a certificate: %v", err)
+	}
+	for _, path := range []string{key, filepath.Join(t.TempDir(), "gone")} {
+		if _, err := Authorities(path); err == nil {
+			t.Errorf("%s holds authorities", path)
+		}
+	}
+}
