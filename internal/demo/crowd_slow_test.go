@@ -3,51 +3,323 @@
 package demo_test
 
 import (
-	"io"
+	"context"
+	"errors"
+	"net"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
+	"github.com/mercer-fl/mercer/internal/eavesdrop"
+	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// 500 devices, 16 packages each, windows of ten seconds, five steps: the model
-// is that of the simulation, and gateway and relay have counted what was sent.
-func TestLargeCrowd(t *testing.T) {
+// windowVariable sets another length of windows than ten seconds, for a machine
+// that is busy with something else.
+const windowVariable = "MERCER_CROWD_WINDOW"
+
+// largeCrowd is 500 devices in 25 processes, with issuer, relay and gateway, 16
+// packages each in a window, five steps and a window that tests.
+type largeCrowd struct {
+	*onlooker
+	demo.CrowdConfig
+	atRelay, atGateway *eavesdrop.Tap
+	tokens             map[uint32]map[int][]*privacypass.Token
+	whose              map[[32]byte]int // row by a token's nonce
+	opens              []time.Time
+	attacked           bool
+	duplicates         int // that were answered as such
+	over               *totals
+}
+
+const (
+	largeDevices  = 500
+	largePackages = 16
+	largeSteps    = 5
+	largeTotal    = largeDevices * largePackages * (largeSteps + 1)
+)
+
+func foundLargeCrowd(t *testing.T) *largeCrowd {
+	t.Helper()
 	text := strings.NewReplacer("packages: 5", "packages: 16", "cohort: 8", "cohort: 100", "iterations: 2", "iterations: 5").Replace(crowdJob)
-	c := crowdConfig(t, text, 500)
-	c.Window, c.Grace, c.Pause, c.Lead = 10*time.Second, 5*time.Second, 2*time.Second, 5*time.Second
-	c.Least, c.Batch, c.Early, c.Processes = 256, 16, 6, 4
-	var atGateway, atRelay string
-	r := holdCrowd(t, c, func(f *demo.Crowd, window int, open time.Duration) {
-		if window == 5 && open > c.Window && atGateway == "" {
-			atGateway, atRelay = scrape(t, f, demo.Gateway), scrape(t, f, demo.Relay)
-		}
-	})
-	if want := 500 * 16 * 6; r.Devices.Acknowledged != want || r.Devices.Refused+r.Devices.Lost != 0 {
-		t.Errorf("%+v, where %d packages were to be acknowledged", r.Devices, want)
+	c := crowdConfig(t, text, largeDevices)
+	c.Window = 10 * time.Second
+	if set := os.Getenv(windowVariable); set != "" {
+		var err error
+		c.Window, err = time.ParseDuration(set)
+		check(t, err)
 	}
-	if want := simulatedModel(t, c.Job, c.Rows); r.Gateway.SHA256 != want {
+	c.Grace, c.Pause, c.Lead = c.Window/2, c.Window/5, c.Window/2
+	c.Least, c.Batch, c.Early, c.Processes = 256, 16, largeSteps+1, 25
+	f, err := demo.FoundCrowd(c)
+	check(t, err)
+	t.Cleanup(func() { check(t, f.Stop()) })
+	return &largeCrowd{onlooker: &onlooker{t: t, crowd: f}, CrowdConfig: c, atRelay: tap(t, f, demo.Relay), atGateway: tap(t, f, demo.Gateway)}
+}
+
+// tap has everybody reach a process through this one, which notes every byte.
+func tap(t *testing.T, f *demo.Crowd, name string) *eavesdrop.Tap {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	t.Cleanup(func() { check(t, l.Close()) })
+	behind := f.Divert(name, l.Addr().String())
+	at := eavesdrop.NewTap(func() (net.Conn, error) { return net.Dial("tcp", behind) })
+	go at.Serve(l)
+	return at
+}
+
+// 500 devices as processes, 20 in each, with tokens before the first window: the
+// model is that of the simulation, bit for bit; nothing that relay and gateway see
+// ties packages to each other; and what is no package of the window is refused and
+// counted.
+func TestLargeCrowd(t *testing.T) {
+	l := foundLargeCrowd(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+7*2*l.Window)
+	defer cancel()
+	if err := l.crowd.Prepare(ctx); err != nil {
+		t.Fatalf("%v\n%s", err, l.crowd.Logs())
+	}
+	l.onlooker = onlook(t, l.crowd)
+	l.readTokens()
+	check(t, l.crowd.StartProcess(demo.Gateway))
+	r, err := l.crowd.Wait(ctx, l.watch)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, l.crowd.Logs())
+	}
+	check(t, l.crowd.Stop())
+	cpu, _ := daemon.UsageOfChildren()
+	t.Logf("windows of %v; all processes took %.1f CPU seconds, %d tokens included", l.Window, cpu, largeTotal)
+
+	if r.Devices.Acknowledged != largeTotal || r.Devices.Refused+r.Devices.Lost != 0 {
+		t.Errorf("%+v, where %d packages were to be acknowledged", r.Devices, largeTotal)
+	}
+	if want := simulatedModel(t, l.Job, l.Rows); r.Gateway.SHA256 != want {
 		t.Errorf("model %s, simulated %s", r.Gateway.SHA256, want)
 	}
-	if !strings.Contains(atGateway, "mercer_gateway_packages_total") || !strings.Contains(atRelay, "mercer_relay_requests_total") {
-		t.Errorf("metrics:\n%s\n%s", atGateway, atRelay)
+	relay, errRelay := l.atRelay.Seen()
+	gateway, errGateway := l.atGateway.Seen()
+	check(t, errors.Join(errRelay, errGateway))
+	t.Logf("%d requests at the relay, %d at the gateway", len(relay), len(gateway))
+	s := l.scene(gateway, relay)
+	check(t, s.Open())
+	l.checkTotals(s)
+	l.checkUnlinkable(s)
+}
+
+// readTokens learns whose token is whose.
+func (l *largeCrowd) readTokens() {
+	l.tokens, l.whose = l.onlooker.tokens(), map[[32]byte]int{}
+	for _, rows := range l.tokens {
+		for row, list := range rows {
+			for _, one := range list {
+				l.whose[one.Nonce] = row
+			}
+		}
+	}
+	if len(l.whose) != largeTotal {
+		l.t.Fatalf("before the first window devices hold %d tokens, where %d are to be spent", len(l.whose), largeTotal)
 	}
 }
 
-func scrape(t *testing.T, f *demo.Crowd, name string) string {
-	t.Helper()
-	r, err := http.Get(f.MetricsURL(name))
+// watch attacks in the middle of the second window, and reads the counters when
+// the last packages have come.
+func (l *largeCrowd) watch(windows int) {
+	if windows > largeSteps {
+		return
+	}
+	if len(l.opens) <= windows {
+		l.opens = l.onlooker.opens()
+	}
+	if len(l.opens) <= windows {
+		return
+	}
+	open := time.Since(l.opens[windows])
+	switch {
+	case windows == 1 && open > l.Window/2 && !l.attacked:
+		l.attacked = true
+		l.attack()
+	case windows == largeSteps && open > l.Window+l.Grace*3/4 && l.over == nil:
+		l.over = l.totals()
+	}
+}
+
+// each is how many packages of each kind the test sends that are none.
+const each = 5
+
+// attack sends what is to be refused, and devices' requests for more tokens.
+func (l *largeCrowd) attack() {
+	p := secvm.Package{Tag: l.configuration.Params.Tag(), Iteration: 1, Kind: secvm.Participation}
+	expect := func(name string, status int, send func(k int) int) {
+		for k := range each {
+			if got := send(k); got != status {
+				l.t.Errorf("%s: status %d, want %d", name, got, status)
+			}
+		}
+	}
+	expect("tokenless", http.StatusUnauthorized, func(int) int { return l.post(p.Encode()) })
+	expect("forged", http.StatusForbidden, func(k int) int {
+		forged := *l.tokens[1][k][0]
+		forged.Nonce[0] ^= 1
+		return l.post(secvm.Spent{Token: forged.Encode(), Package: p}.Encode())
+	})
+	expect("late", http.StatusGone, func(k int) int {
+		past := p
+		past.Iteration = 0
+		return l.post(secvm.Spent{Token: l.tokens[0][k][0].Encode(), Package: past}.Encode())
+	})
+	expect("over quota", http.StatusConflict, func(k int) int { return l.askAgain("devices0", k, 1) })
+	for _, spent := range l.spent(each) { // another package for a token that has paid for one
+		l.duplicate(secvm.Spent{Token: spent, Package: p}.Encode())
+	}
+}
+
+// duplicate sends until the gateway says that it has counted the token.
+func (l *largeCrowd) duplicate(content []byte) {
+	for {
+		switch got := l.post(content); got {
+		case http.StatusAlreadyReported:
+			l.duplicates++
+			return
+		case http.StatusAccepted: // the first package waits for its record
+		default:
+			l.t.Errorf("a duplicate: status %d", got)
+			return
+		}
+	}
+}
+
+// spent returns tokens that have been spent in this window and answered.
+func (l *largeCrowd) spent(n int) [][]byte {
+	seen, err := l.atGateway.Seen()
+	check(l.t, err)
+	s := l.scene(seen, nil)
+	digest := token.Challenge(l.configuration, 1).Digest()
+	var list [][]byte
+	for _, e := range slices.Backward(seen) {
+		if len(list) == n {
+			break
+		}
+		t, err := s.Token(e)
+		check(l.t, err)
+		if t == nil || t.Challenge != digest || e.Answer.Head == "" {
+			continue
+		}
+		if _, honest := l.whose[t.Nonce]; honest {
+			list = append(list, t.Encode())
+		}
+	}
+	if len(list) != n {
+		l.t.Errorf("in mid-window %d tokens have been spent", len(list))
+	}
+	return list
+}
+
+// totals are what the counters say when all packages have come, and what the tap
+// at the gateway has noted before and after they were read.
+type totals struct {
+	packages      int // recorded
+	outcomes      map[string]int
+	overQuota     int
+	before, after []eavesdrop.Exchange
+}
+
+func (l *largeCrowd) totals() *totals {
+	v := &totals{outcomes: map[string]int{}}
+	var errs [2]error
+	v.before, errs[0] = l.atGateway.Seen()
+	for _, name := range []string{"counted", "duplicate", "waiting", "malformed", "tokenless", "forged", "other iteration", "late", "crowded"} {
+		v.outcomes[name] = l.outcome(demo.Gateway, name)
+	}
+	v.packages, v.overQuota = l.metric(demo.Gateway, "mercer_gateway_packages_total"), l.outcome(demo.Issuer, "over quota")
+	v.after, errs[1] = l.atGateway.Seen()
+	check(l.t, errors.Join(errs[:]...))
+	return v
+}
+
+// checkTotals compares the counters with what was sent, by number.
+func (l *largeCrowd) checkTotals(s *eavesdrop.Scene) {
+	v := l.over
+	if v == nil {
+		l.t.Fatal("the last window went by too fast to read the counters")
+	}
+	l.t.Logf("requests with a package by outcome: %v; %d packages recorded", v.outcomes, v.packages)
+	for name, want := range map[string]int{"tokenless": each, "forged": each, "late": each, "malformed": 0, "other iteration": 0, "crowded": 0} {
+		if got := v.outcomes[name]; got != want {
+			l.t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+	// Every package of a device is at last answered as counted or, when it has had to
+	// come again, as one that has been counted.
+	if got, want := v.outcomes["duplicate"], largeTotal-v.outcomes["counted"]+each; got != want {
+		l.t.Errorf("duplicates: %d, want %d", got, want)
+	}
+	if v.packages != largeTotal || v.overQuota != each || l.duplicates != each {
+		l.t.Errorf("%d packages recorded, %d requests over quota, %d duplicates; want %d, %d, %d", v.packages, v.overQuota, l.duplicates, largeTotal, each, each)
+	}
+	answers, answered, arrived := 0, 0, 0
+	for _, n := range v.outcomes {
+		answers += n
+	}
+	for _, e := range v.before {
+		if s.IsPackage(e) && e.Answer.Head != "" {
+			answered++
+		}
+	}
+	for _, e := range v.after {
+		if s.IsPackage(e) {
+			arrived++
+		}
+	}
+	if answers < answered || answers > arrived {
+		l.t.Errorf("the counters know %d requests with a package, where %d to %d were seen", answers, answered, arrived)
+	}
+}
+
+// scene is what taps have seen.
+func (l *largeCrowd) scene(gateway, relay []eavesdrop.Exchange) *eavesdrop.Scene {
+	seed := l.identity(demo.Gateway).Derive("ohttp", 0)
+	key, err := ohttp.NewKey(1, seed[:])
+	check(l.t, err)
+	return &eavesdrop.Scene{
+		Relay: relay, Gateway: gateway, Opens: l.opens, Window: l.Window, Devices: largeDevices, Packages: largePackages,
+		TokenSize: privacypass.Type(l.configuration.TokenType).Size(), Key: key,
+		Device: func(_ eavesdrop.Exchange, t *privacypass.Token) int {
+			if row, known := l.whose[t.Nonce]; known {
+				return row
+			}
+			return -1
+		},
+	}
+}
+
+// checkUnlinkable tries to link packages by every byte that relay and gateway have
+// seen.
+func (l *largeCrowd) checkUnlinkable(s *eavesdrop.Scene) {
+	for name, link := range map[string]func() error{"size": s.BySize, "bytes": s.ByBytes, "id": s.ByID, "own connection": s.ByOwnConnection} {
+		if err := link(); err != nil {
+			l.t.Errorf("by %s: %v", name, err)
+		}
+	}
+	times, err := s.ByTime()
 	if err != nil {
-		t.Fatal(err)
+		l.t.Errorf("by time: %v", err)
 	}
-	b, err := io.ReadAll(r.Body)
+	order, err := s.ByOrder()
 	if err != nil {
-		t.Fatal(err)
+		l.t.Errorf("by order: %v", err)
 	}
-	if err := r.Body.Close(); err != nil {
-		t.Fatal(err)
+	connections, err := s.ByConnection()
+	if err != nil {
+		l.t.Errorf("by connection: %v", err)
 	}
-	return string(b)
+	l.t.Logf("times: %v; neighbours: %v; connections: %v", times, order, connections)
 }

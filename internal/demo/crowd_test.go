@@ -2,7 +2,16 @@ package demo_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -49,40 +58,8 @@ func crowdConfig(t *testing.T, text string, devices int) demo.CrowdConfig {
 	seed := uint64(crowdSeed)
 	return demo.CrowdConfig{
 		Program: []string{os.Args[0]}, Job: j, Rows: rows, Processes: 2, Dir: t.TempDir(),
-		Window: 2500 * time.Millisecond, Grace: 1500 * time.Millisecond, Pause: 500 * time.Millisecond, Lead: time.Second,
 		Least: 16, Batch: 4, Early: 1, InsecureSeed: &seed,
 	}
-}
-
-// holdCrowd runs a crowd to its end, while disturb is told how long which window
-// has been open.
-func holdCrowd(t *testing.T, c demo.CrowdConfig, disturb func(f *demo.Crowd, window int, open time.Duration)) *demo.CrowdResult {
-	t.Helper()
-	f, err := demo.FoundCrowd(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
-	defer cancel()
-	if err := f.Start(ctx); err != nil {
-		t.Fatalf("%v\n%s", err, f.Logs())
-	}
-	now, since := 0, time.Now().Add(c.Lead)
-	r, err := f.Wait(ctx, func(windows int) {
-		if windows > now {
-			now, since = windows, time.Now().Add(c.Pause)
-		}
-		disturb(f, now, time.Since(since))
-	})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, f.Logs())
-	}
-	return r
 }
 
 func simulatedModel(t *testing.T, j *job.Job, rows *dataset.Set) string {
@@ -94,39 +71,128 @@ func simulatedModel(t *testing.T, j *job.Job, rows *dataset.Set) string {
 	return r.Models[0].SHA256
 }
 
-// Gateway, relay and issuer are killed in mid-window, one in each window, and
-// started again. All packages are acknowledged, and the model is that of the
-// simulation: none of them was lost, and none counted twice.
-func TestCrowdSurvivesKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
+// killer kills a process of a crowd in the middle of each window, and starts it
+// again.
+type killer struct {
+	*onlooker
+	window time.Duration
+	opens  []time.Time
+	whole  []int           // what each window brings: see progress
+	begun  int             // windows that have been announced
+	before int             // progress when the last one was
+	killed map[string]bool // by name
+}
+
+// whom to kill in which window.
+func (k *killer) victim(window int) string {
+	return []string{demo.Issuer, demo.Gateway, demo.Relay}[window]
+}
+
+// progress is how many packages have been recorded, or, where the issuer is to be
+// killed, for how many devices and iterations tokens have been given.
+func (k *killer) progress(window int) int {
+	if k.victim(window) == demo.Issuer {
+		return k.outcome(demo.Issuer, "given")
 	}
-	c := crowdConfig(t, crowdJob, 24)
-	killed := map[string]bool{}
-	kill := func(f *demo.Crowd, name string) {
-		if killed[name] {
-			return
-		}
-		killed[name] = true
-		if err := f.Kill(name); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.StartProcess(name); err != nil {
-			t.Fatal(err)
-		}
+	return k.metric(demo.Gateway, "mercer_gateway_packages_total")
+}
+
+// watch kills when a part of what a window brings has been acknowledged and
+// another part is still to come.
+func (k *killer) watch(windows int) {
+	if windows == len(k.whole) || k.killed[k.victim(windows)] {
+		return
 	}
-	r := holdCrowd(t, c, func(f *demo.Crowd, window int, open time.Duration) {
-		if at := c.Window / 2; open > at && window < 3 {
-			kill(f, []string{demo.Issuer, demo.Gateway, demo.Relay}[window])
-		}
-	})
-	if len(killed) != 3 {
-		t.Errorf("killed %v", killed)
+	if len(k.opens) <= windows {
+		k.opens = k.onlooker.opens()
 	}
-	if want := 24 * 5 * 3; r.Devices.Acknowledged != want || r.Devices.Refused+r.Devices.Lost != 0 {
-		t.Errorf("%+v, where %d packages were to be acknowledged", r.Devices, want)
+	if len(k.opens) <= windows {
+		return
+	}
+	if k.begun == windows {
+		k.begun, k.before = windows+1, k.progress(windows)
+	}
+	name, open, done := k.victim(windows), time.Since(k.opens[windows]), k.progress(windows)-k.before
+	if open < k.window/3 || open > k.window*3/4 || done == 0 || done >= k.whole[windows] {
+		return
+	}
+	check(k.t, k.crowd.Kill(name))
+	k.killed[name] = true
+	k.t.Logf("%s killed after %.2f of window %d: %d done of %d", name, open.Seconds()/k.window.Seconds(), windows, done, k.whole[windows])
+	check(k.t, k.crowd.StartProcess(name))
+}
+
+// errSlow is a machine on which processes took longer to come back than the times of
+// grace that it was given; nothing else may end a run early.
+var errSlow = errors.New("not all was sent or killed in time")
+
+// survive runs a crowd whose processes are killed. What holds on every machine is
+// checked; whatever only a slow machine misses is errSlow.
+func survive(t *testing.T, pace time.Duration) error {
+	t.Helper()
+	const devices = 24
+	c := crowdConfig(t, crowdJob, devices)
+	c.Window, c.Grace, c.Pause, c.Lead = 5*pace, 3*pace, pace, 2*pace
+	c.Certificate, c.Key = selfSigned(t, c.Dir)
+	f, err := demo.FoundCrowd(c)
+	check(t, err)
+	defer func() { check(t, f.Stop()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+30*pace)
+	defer cancel()
+	if err := f.Start(ctx); err != nil {
+		t.Fatalf("%v\n%s", err, f.Logs())
+	}
+	packages := devices * c.Job.Protocol.Packages
+	k := &killer{onlooker: onlook(t, f), window: c.Window, killed: map[string]bool{}, whole: []int{devices, packages, packages}}
+	r, err := f.Wait(ctx, k.watch)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, f.Logs())
+	}
+	if sent := r.Devices.Acknowledged + r.Devices.Lost; sent != 3*packages || r.Devices.Refused != 0 {
+		t.Errorf("%+v, where %d packages were to be sent", r.Devices, 3*packages)
+	}
+	if r.Devices.Lost != 0 || len(k.killed) != 3 {
+		return fmt.Errorf("%w: windows of %v, %d packages lost, killed %v", errSlow, c.Window, r.Devices.Lost, k.killed)
 	}
 	if want := simulatedModel(t, c.Job, c.Rows); r.Gateway.SHA256 != want {
 		t.Errorf("model %s, simulated %s", r.Gateway.SHA256, want)
 	}
+	return nil
+}
+
+// Gateway, relay and issuer, which speak HTTPS, are killed in mid-window, one in
+// each window, and started again. All packages are acknowledged, and the model is
+// that of the simulation: none of them was lost, and none counted twice. A machine
+// that is too busy is given more time.
+func TestCrowdSurvivesKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	err := survive(t, 500*time.Millisecond)
+	if errors.Is(err, errSlow) {
+		t.Logf("once more with longer windows: %v", err)
+		err = survive(t, 5*time.Second)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// selfSigned makes a certificate for this machine.
+func selfSigned(t *testing.T, dir string) (certificate, key string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	check(t, err)
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "crowd"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	signed, err := x509.CreateCertificate(nil, c, c, public, private)
+	check(t, err)
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	check(t, err)
+	certificate, key = filepath.Join(dir, "certificate.pem"), filepath.Join(dir, "key.pem")
+	check(t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), 0o600))
+	check(t, os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), 0o600))
+	return certificate, key
 }

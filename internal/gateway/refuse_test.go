@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/gateway"
@@ -34,7 +36,7 @@ func (w *world) outsider() *outsider {
 	check(w.t, err)
 	keys, err := ohttp.ParseKeys(c.Keys)
 	check(w.t, err)
-	return &outsider{w, c, &ohttp.Client{Relay: w.relayURL, Config: keys[0], Size: secvm.RequestSize}}
+	return &outsider{w, c, &ohttp.Client{Relay: "http://" + atRelay, Config: keys[0], Size: secvm.RequestSize, HTTP: w.client("outsider")}}
 }
 
 // tokens asks the issuer directly, as the device of a row.
@@ -50,7 +52,7 @@ func (o *outsider) tokens(row int, iteration uint32) [][]byte {
 		check(o.t, err)
 		q.Blinded, pending = append(q.Blinded, blinded), append(pending, p)
 	}
-	answer, err := o.issuer.Give(context.Background(), q)
+	answer, err := o.issuer.Give(o.t.Context(), q)
 	check(o.t, err)
 	size := len(answer) / len(pending)
 	var tokens [][]byte
@@ -69,28 +71,70 @@ func (o *outsider) cover(iteration uint32) secvm.Package {
 
 func (o *outsider) post(content []byte) int {
 	o.t.Helper()
-	r, err := o.client.Do(context.Background(), &bhttp.Request{Method: "POST", Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
+	r, err := o.client.Do(o.t.Context(), &bhttp.Request{Method: "POST", Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
 	check(o.t, err)
 	return r.Status
 }
 
-// Whatever is no package of the open iteration with a token of its own is
-// refused, each kind in its own way, and counted.
-func TestRefusals(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) {
-		c.Window, c.Grace, c.Lead, c.Least = time.Minute, 0, 0, 1
-	})
-	ctx, cancel := context.WithCancel(context.Background())
+// begin runs the gateway until the end of the test, and returns when it has
+// announced a window.
+func (o *outsider) begin() {
+	ctx, cancel := context.WithCancel(o.t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.gateway.Run(ctx)
+		_, err := o.gateway.Run(ctx)
 		ended <- err
 	}()
-	o := w.outsider()
+	o.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			o.t.Errorf("the gateway has ended by itself: %v", err)
+		}
+	})
 	for o.get(secvm.AnnouncementPath) != http.StatusOK {
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(time.Second)
 	}
+}
+
+// Whatever is no package of the open iteration with a token of its own is
+// refused, each kind in its own way, and counted: once, and as nothing else.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
+		o := w.outsider()
+		o.begin()
+		for _, c := range o.impostors() {
+			before := w.outcomes()
+			if got := o.post(c.content); got != c.status {
+				t.Errorf("%s: status %d, want %d", c.name, got, c.status)
+			}
+			before[c.outcome]++
+			if got := w.outcomes(); !maps.Equal(got, before) {
+				t.Errorf("%s: the counters say %v, want %v", c.name, got, before)
+			}
+		}
+		if got := metricOf(t, w.gateway, "mercer_gateway_packages_total "); got != 1 {
+			t.Errorf("%d packages were counted, of one", got)
+		}
+		for path, want := range map[string]int{"/other": 404, secvm.ConfigurationPath: 200} {
+			if got := o.get(path); got != want {
+				t.Errorf("%s: %d", path, got)
+			}
+		}
+	})
+}
+
+// attempt is what somebody sends, and what becomes of it.
+type attempt struct {
+	name    string
+	content []byte
+	status  int
+	outcome string
+}
+
+// impostors are a package and many that are none.
+func (o *outsider) impostors() []attempt {
 	now, next := o.tokens(0, 0), o.tokens(0, 1)
 	change := func(b []byte, at int) []byte {
 		b = append([]byte(nil), b...)
@@ -98,17 +142,11 @@ func TestRefusals(t *testing.T) {
 		return b
 	}
 	spend := func(token []byte, p secvm.Package) []byte { return secvm.Spent{Token: token, Package: p}.Encode() }
-	wrong := o.cover(0)
+	wrong, stranger := o.cover(0), o.cover(0)
 	wrong.Value = 1
-	stranger := o.cover(0)
 	stranger.Tag++
-	for _, c := range []struct {
-		name    string
-		content []byte
-		status  int
-		outcome string
-	}{
-		{"a package", spend(now[0], o.cover(0)), 200, ""},
+	return []attempt{
+		{"a package", spend(now[0], o.cover(0)), 200, "counted"},
 		{"again", spend(now[0], o.cover(0)), 208, "duplicate"},
 		{"another one with its token", spend(now[0], secvm.Package{Tag: o.cover(0).Tag, Kind: secvm.Participation}), 208, "duplicate"},
 		{"without a token", o.cover(0).Encode(), 401, "tokenless"},
@@ -123,32 +161,12 @@ func TestRefusals(t *testing.T) {
 		{"a token of the next iteration", spend(next[0], o.cover(0)), 409, "other iteration"},
 		{"a package of the next iteration", spend(now[1], o.cover(1)), 409, "other iteration"},
 		{"a package of another model", spend(now[1], stranger), 409, "other iteration"},
-	} {
-		before := w.metric(c.outcome)
-		if got := o.post(c.content); got != c.status {
-			t.Errorf("%s: status %d, want %d", c.name, got, c.status)
-		}
-		if c.outcome != "" && w.metric(c.outcome) == before {
-			t.Errorf("%s: not counted as %s", c.name, c.outcome)
-		}
-	}
-	if got := metricOf(t, w.gateway, "mercer_gateway_packages_total "); got != "1" {
-		t.Errorf("%s packages were counted, of one", got)
-	}
-	for path, want := range map[string]int{"/other": 404, secvm.ConfigurationPath: 200} {
-		if got := o.get(path); got != want {
-			t.Errorf("%s: %d", path, got)
-		}
-	}
-	cancel()
-	if err := <-ended; err == nil {
-		t.Error("the gateway has ended by itself")
 	}
 }
 
 func (o *outsider) get(path string) int {
 	o.t.Helper()
-	r, err := o.client.Do(context.Background(), &bhttp.Request{Method: "GET", Scheme: "https", Authority: "gateway", Path: path})
+	r, err := o.client.Do(o.t.Context(), &bhttp.Request{Method: "GET", Scheme: "https", Authority: "gateway", Path: path})
 	check(o.t, err)
 	return r.Status
 }
@@ -164,36 +182,20 @@ func (o *outsider) forged(iteration uint32) []byte {
 // which spent tokens stay spent.
 func TestTooFew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) {
-		c.Window, c.Grace, c.Pause, c.Lead, c.Least = 300*time.Millisecond, 200*time.Millisecond, 50*time.Millisecond, 0, 1
-	})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() {
-		_, err := w.gateway.Run(ctx)
-		ended <- err
-	}()
-	o := w.outsider()
-	for o.get(secvm.AnnouncementPath) != http.StatusOK {
-		time.Sleep(5 * time.Millisecond)
-	}
-	spent := secvm.Spent{Token: o.tokens(0, 0)[0], Package: o.cover(0)}.Encode()
-	if got := o.post(spent); got != http.StatusOK {
-		t.Errorf("status %d", got)
-	}
-	few := `mercer_gateway_windows_total{outcome="too few"} `
-	for n := metricOf(t, w.gateway, few); n == "" || n == "1"; n = metricOf(t, w.gateway, few) {
-		if ctx.Err() != nil {
-			t.Fatal(ctx.Err())
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
+		o := w.outsider()
+		o.begin()
+		spent := secvm.Spent{Token: o.tokens(0, 0)[0], Package: o.cover(0)}.Encode()
+		if got := o.post(spent); got != http.StatusOK {
+			t.Errorf("status %d", got)
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if got := o.post(spent); got != http.StatusAlreadyReported {
-		t.Errorf("in another window of the iteration the token was taken: %d", got)
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+		time.Sleep(2 * (w.config.Lead + w.config.Window + w.config.Grace))
+		if got := metricOf(t, w.gateway, `mercer_gateway_windows_total{outcome="too few"} `); got < 2 {
+			t.Errorf("%d windows had too few participants", got)
+		}
+		if got := o.post(spent); got != http.StatusAlreadyReported {
+			t.Errorf("in another window of the iteration the token was taken: %d", got)
+		}
+	})
 }

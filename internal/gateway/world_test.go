@@ -8,13 +8,14 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/device"
@@ -26,6 +27,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/relay"
 	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -47,19 +49,25 @@ spec:
 
 const seed = 7
 
-// world is issuer, relay, gateway and devices in this process.
+// world is issuer, relay, gateway and devices in a test's bubble.
 type world struct {
-	t       *testing.T
-	job     *job.Job
-	home    string
-	rows    *dataset.Set
-	config  gateway.Config
-	gateway *gateway.Gateway
-	issuer  *issuer.Issuer
-	// Handlers that a test may put something before.
-	atGateway, atRelay, atIssuer http.Handler
-	relayURL, issuerURL          string
+	t         *testing.T
+	job       *job.Job
+	home      string
+	rows      *dataset.Set
+	config    gateway.Config
+	gateway   *gateway.Gateway
+	issuer    *issuer.Issuer
+	net       *network
+	atGateway http.Handler // that a test may put something before
 }
+
+// Names in the network.
+const (
+	atGateway = "gateway"
+	atRelay   = "relay"
+	atIssuer  = "issuer"
+)
 
 func words(rows int) *dataset.Set {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -107,7 +115,8 @@ func credential(row int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(s[:])
 }
 
-// newWorld furnishes issuer, gateway and relay. Windows are short.
+// newWorld furnishes issuer, gateway and relay, with the times of day that the
+// commands have by default.
 func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
 	t.Helper()
 	w := &world{t: t, job: parse(t, jobText), home: t.TempDir(), rows: words(devices)}
@@ -126,8 +135,8 @@ func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gat
 	t.Cleanup(func() { check(t, w.issuer.Close()) })
 	w.config = gateway.Config{
 		Home: w.folder("gateway"), Identity: newIdentity(t, "gateway"), Job: w.job,
-		Window: time.Second, Grace: 1500 * time.Millisecond, Pause: 300 * time.Millisecond, Lead: 500 * time.Millisecond,
-		Least: 8, Hold: 200 * time.Millisecond, Tokens: w.issuer.Public(), Logger: slog.New(slog.DiscardHandler),
+		Window: 10 * time.Minute, Grace: 20 * time.Second, Pause: time.Minute, Lead: 10 * time.Minute,
+		Least: 8, Hold: 5 * time.Second, Tokens: w.issuer.Public(), Logger: slog.New(slog.DiscardHandler),
 	}
 	if kind == privacypass.VOPRF {
 		w.config.Verifiers, err = w.issuer.Verifiers()
@@ -157,19 +166,25 @@ func (w *world) open() {
 	w.atGateway = w.gateway.Handler()
 }
 
-// connect opens ports.
+// connect opens the doors of all three.
 func (w *world) connect() {
-	atGateway := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atGateway.ServeHTTP(r, q) }))
-	var err error
-	w.atRelay, err = relay.New(relay.Config{Gateway: atGateway.URL, Batch: 4, Wait: 20 * time.Millisecond, Timeout: 10 * time.Second})
+	w.net = newNetwork(w.t)
+	w.net.serve(atGateway, http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atGateway.ServeHTTP(r, q) }))
+	w.net.serve(atIssuer, w.issuer)
+	kept := w.net.over(relay.Transport(nil), atRelay)
+	w.t.Cleanup(kept.CloseIdleConnections)
+	r, err := relay.New(relay.Config{Gateway: "http://" + atGateway, Batch: 4, Wait: time.Second, Timeout: 20 * time.Second, Transport: kept})
 	check(w.t, err)
-	w.atIssuer = w.issuer
-	atRelay := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atRelay.ServeHTTP(r, q) }))
-	atIssuer := httptest.NewServer(http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atIssuer.ServeHTTP(r, q) }))
-	w.t.Cleanup(atIssuer.Close)
-	w.t.Cleanup(atGateway.Close)
-	w.t.Cleanup(atRelay.Close)
-	w.relayURL, w.issuerURL = atRelay.URL, atIssuer.URL
+	w.net.serve(atRelay, r)
+}
+
+// client is what somebody's requests go through.
+func (w *world) client(name string) *http.Client {
+	w.t.Helper()
+	c, err := ohttp.Dial("", nil, 30*time.Second)
+	check(w.t, err)
+	c.Transport = w.net.over(c.Transport.(*http.Transport), name)
+	return c
 }
 
 func check(t testing.TB, err error) {
@@ -194,8 +209,8 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	limits.Cohort = 10
 	seeds := simulate.SeedsOf(daemon.InsecureSeeds(seed), row)
 	c := device.Config{
-		Configuration: signed, Relay: w.relayURL, Issuer: w.issuerURL, Credential: credential(row),
-		Store: &memory{}, Limits: limits, Early: w.job.Learner.Iterations + 1, Seeds: &seeds,
+		Configuration: signed, Relay: "http://" + atRelay, Issuer: "http://" + atIssuer, Credential: credential(row),
+		HTTP: w.client(fmt.Sprint("device ", row)), Store: &memory{}, Limits: limits, Early: w.job.Learner.Iterations + 1, Seeds: &seeds,
 	}
 	if change != nil {
 		change(&c)
@@ -220,7 +235,7 @@ func (s *tally) add(r device.Report) {
 // run has all devices fetch their tokens, and then holds all windows.
 func (w *world) run(meanwhile func(context.Context)) (*gateway.Result, *tally) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 24*time.Hour)
 	defer cancel()
 	said := &tally{}
 	devices := make([]*device.Device, w.rows.X.Rows())
@@ -232,16 +247,20 @@ func (w *world) run(meanwhile func(context.Context)) (*gateway.Result, *tally) {
 	}
 	preparing.Wait()
 	check(w.t, errors.Join(errs...))
+	var r *gateway.Result
+	var failed error
+	running.Go(func() { r, failed = w.gateway.Run(ctx) })
+	for w.gateway.Iteration() != 0 && ctx.Err() == nil {
+		time.Sleep(time.Second)
+	}
 	for i, d := range devices {
 		running.Go(func() { errs[i] = d.Run(ctx) })
 	}
 	if meanwhile != nil {
 		running.Go(func() { meanwhile(ctx) })
 	}
-	r, err := w.gateway.Run(ctx)
-	check(w.t, err)
 	running.Wait()
-	check(w.t, errors.Join(errs...))
+	check(w.t, errors.Join(append(errs, failed)...))
 	return r, said
 }
 
@@ -253,10 +272,25 @@ func (w *world) simulated() string {
 	return r.Models[0].SHA256
 }
 
-// metric reads counters of the gateway by outcome.
-func (w *world) metric(outcome string) string {
+// metric is how many requests have had an outcome.
+func (w *world) metric(outcome string) int { return w.outcomes()[outcome] }
+
+// outcomes is how many requests have had each outcome.
+func (w *world) outcomes() map[string]int {
 	w.t.Helper()
-	return metricOf(w.t, w.gateway, `mercer_gateway_requests_total{outcome="`+outcome+`"}`)
+	r := prometheus.NewRegistry()
+	check(w.t, w.gateway.Collect(r))
+	families, err := r.Gather()
+	check(w.t, err)
+	counts := map[string]int{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "mercer_gateway_requests_total" {
+				counts[m.GetLabel()[0].GetValue()] = int(m.GetCounter().GetValue())
+			}
+		}
+	}
+	return counts
 }
 
 func lineWith(text, prefix string) string {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -129,6 +130,8 @@ func TestQuotaAtOnce(t *testing.T) {
 	}
 }
 
+// Every request is answered in its own way, and counted: once, and as nothing
+// else.
 func TestServe(t *testing.T) {
 	i := open(t, t.TempDir(), privacypass.VOPRF)
 	signed := func(q secvm.TokenRequest, by byte) []byte {
@@ -137,26 +140,54 @@ func TestServe(t *testing.T) {
 	stranger := request(t, i, 3, 0)
 	beyond := request(t, i, 1, 1)
 	beyond.Iteration = 2
-	for name, c := range map[string]struct {
-		body   []byte
-		status int
+	for _, c := range []struct {
+		name    string
+		body    []byte
+		status  int
+		outcome string
 	}{
-		"a device":            {signed(request(t, i, 1, 0), 1), http.StatusOK},
-		"a stranger":          {signed(stranger, 3), http.StatusForbidden},
-		"in another's name":   {signed(request(t, i, 2, 0), 1), http.StatusForbidden},
-		"no such iteration":   {signed(beyond, 1), http.StatusBadRequest},
-		"no request":          {[]byte("tokens, please"), http.StatusBadRequest},
-		"more than are given": {make([]byte, 1<<20), http.StatusBadRequest},
+		{"a device", signed(request(t, i, 1, 0), 1), http.StatusOK, "given"},
+		{"a second request", signed(request(t, i, 1, 0), 1), http.StatusConflict, "over quota"},
+		{"a stranger", signed(stranger, 3), http.StatusForbidden, "stranger"},
+		{"in another's name", signed(request(t, i, 2, 0), 1), http.StatusForbidden, "stranger"},
+		{"no such iteration", signed(beyond, 1), http.StatusBadRequest, "malformed"},
+		{"no request", []byte("tokens, please"), http.StatusBadRequest, "malformed"},
+		{"more than are given", make([]byte, 1<<20), http.StatusBadRequest, "malformed"},
 	} {
+		want := outcomes(t, i)
 		answer := httptest.NewRecorder()
 		i.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(c.body)))
 		if answer.Code != c.status {
-			t.Errorf("%s: status %d, want %d", name, answer.Code, c.status)
+			t.Errorf("%s: status %d, want %d", c.name, answer.Code, c.status)
+		}
+		want[c.outcome]++
+		if got := outcomes(t, i); !cmp.Equal(got, want) {
+			t.Errorf("%s: the counters say %v, want %v", c.name, got, want)
 		}
 	}
 	if err := i.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// outcomes is how many requests have had each outcome.
+func outcomes(t *testing.T, i *Issuer) map[string]int {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	if err := i.Collect(r); err != nil {
+		t.Fatal(err)
+	}
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			counts[m.GetLabel()[0].GetValue()] = int(m.GetCounter().GetValue())
+		}
+	}
+	return counts
 }
 
 func TestPublic(t *testing.T) {

@@ -36,7 +36,7 @@ func SecVMLeakage(f SecVMFacts) map[string][]string {
 		"server": {
 			fmt.Sprintf("In every window the gateway learns how often each of %d bins was sent with each sign, and how many took part, and not which packages come from one device.", spec.Bins),
 			fmt.Sprintf("%d bins were sent once only with a sign in the first window: somebody of %d has this feature, and the label that the sign says.", f.Rare, f.Participants),
-			"From two windows between which one person came or left it may learn what that person has. Nothing is noisy: there is no formal guarantee.",
+			"From two windows between which one person came or left it may learn what that person has; weights of its own choice can silence the people of one bin, to the same end. Nothing is noisy: there is no formal guarantee.",
 			"Cover packages are known to it as such once they are opened: how many devices lie beyond the margin is no secret from it.",
 		},
 		"party":     {"Every device learns the weights. Its role, for training or for tests, is its own secret."},

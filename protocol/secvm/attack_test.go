@@ -1,17 +1,42 @@
 package secvm_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Attacks of the relay and the gateway on single devices. Those that need a
-// gateway, tokens or a network are with the programs.
+// Attacks of the relay and the gateway on single devices, each in both modes.
+// Those that need a gateway, tokens or a network are with the programs;
+// SECURITY.md has a table of all.
 
-// Attack: who counts a device's packages learns on which side of the margin it
-// lies. It succeeds as published and fails with cover packages.
+// modes are how a device answers: as published, or hardened.
+func modes(t *testing.T, p secvm.Params, d *secvm.Device, w []float64) map[string][]secvm.Package {
+	t.Helper()
+	said, err := d.AnswerAsPublished(0, checked(t, p, w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]secvm.Package{"paper": said, "hardened": answer(t, p, d, 0, w, 1)}
+}
+
+// totals is what the gateway counts of a crowd, in both modes.
+func totals(t *testing.T, p secvm.Params, crowd []*secvm.Device, w []float64) map[string]*secvm.Tally {
+	t.Helper()
+	all := map[string]*secvm.Tally{"paper": secvm.NewTally(p), "hardened": secvm.NewTally(p)}
+	for _, d := range crowd {
+		for mode, list := range modes(t, p, d, w) {
+			add(t, all[mode], list)
+		}
+	}
+	return all
+}
+
+// Attack: who counts a device's packages, or adds up their sizes, learns on which
+// side of the margin it lies. It succeeds as published and fails with cover packages.
 func TestAttackCountPackages(t *testing.T) {
 	p := params(t, nil)
 	w := make([]float64, p.Features())
@@ -35,13 +60,14 @@ func TestAttackCountPackages(t *testing.T) {
 	}
 }
 
-// Attack: link two packages of one device by what they hold. There is nothing
-// to link by: every package of a device may as well be another's.
+// Attack: link two packages of one device by what they hold. It fails in both
+// modes: every package of a device may as well be another's. (As published, a
+// package also has an id that the client draws; here that is its token's nonce.)
 func TestAttackLinkByValue(t *testing.T) {
 	p := params(t, func(s *secvm.Spec) { s.Packages = 40 })
 	w := make([]float64, p.Features())
-	a := answer(t, p, device(t, p, secvm.Vector{{1, 1}, {2, 1}}, 1, secvm.Train), 5, w, 1)
-	b := answer(t, p, device(t, p, secvm.Vector{{2, 1}, {9, 1}}, 1, secvm.Train), 5, w, 2)
+	a := modes(t, p, device(t, p, secvm.Vector{{1, 1}, {2, 1}}, 1, secvm.Train), w)
+	b := modes(t, p, device(t, p, secvm.Vector{{2, 1}, {9, 1}}, 1, secvm.Train), w)
 	fields := func(list []secvm.Package) map[secvm.Package]int {
 		m := map[secvm.Package]int{}
 		for _, one := range list {
@@ -50,18 +76,15 @@ func TestAttackLinkByValue(t *testing.T) {
 		}
 		return m
 	}
-	fa, fb := fields(a), fields(b)
-	if len(fa) != len(fb) {
-		t.Fatalf("%v, %v", fa, fb)
-	}
-	for one := range fa {
-		if fb[one] != fa[one] {
-			t.Errorf("%+v tells the devices apart", one)
+	for mode := range a {
+		if fa, fb := fields(a[mode]), fields(b[mode]); !maps.Equal(fa, fb) {
+			t.Errorf("%s: something tells the devices apart: %v, %v", mode, fa, fb)
 		}
 	}
 }
 
-// Attack: order. The place of a package among a device's says nothing.
+// Attack: order. The place of a package among a device's says nothing when it is
+// hardened; as published, participation is what is sent first.
 func TestAttackLinkByOrder(t *testing.T) {
 	p := params(t, nil)
 	d := device(t, p, secvm.Vector{{3, 1}}, 1, secvm.Train)
@@ -83,38 +106,133 @@ func TestAttackLinkByOrder(t *testing.T) {
 }
 
 // Attack: rare bins. The tally of a bin that one person has tells the person's
-// label. It succeeds in every mode of single packages; documents say so.
+// label. It succeeds in both modes; documents say so.
 func TestAttackRareBin(t *testing.T) {
 	p := params(t, nil)
-	w := make([]float64, p.Features())
-	tally := secvm.NewTally(p)
+	var crowd []*secvm.Device
 	for i := range 10 {
-		add(t, tally, answer(t, p, device(t, p, secvm.Vector{{2, 1}}, int8(1-2*(i%2)), secvm.Train), 0, w, byte(i)))
+		crowd = append(crowd, device(t, p, secvm.Vector{{2, 1}}, int8(1-2*(i%2)), secvm.Train))
 	}
-	add(t, tally, answer(t, p, device(t, p, secvm.Vector{{2, 1}, {11, 1}}, -1, secvm.Train), 0, w, 77))
-	if tally.Minus[11] != 1 || tally.Plus[11] != 0 {
-		t.Errorf("the rare bin shows %d and %d", tally.Minus[11], tally.Plus[11])
+	crowd = append(crowd, device(t, p, secvm.Vector{{2, 1}, {11, 1}}, -1, secvm.Train))
+	for mode, tally := range totals(t, p, crowd, make([]float64, p.Features())) {
+		if tally.Minus[11] != 1 || tally.Plus[11] != 0 {
+			t.Errorf("%s: the rare bin shows %d and %d", mode, tally.Minus[11], tally.Plus[11])
+		}
+	}
+}
+
+// Attack: many units of one feature. Who has a feature five times sends five equal
+// packages, which stand out where nobody else sends any. It succeeds in both modes;
+// a record of features that are there or not does not have them.
+func TestAttackRepeatedUnits(t *testing.T) {
+	p := params(t, nil)
+	crowd := []*secvm.Device{
+		device(t, p, secvm.Vector{{4, 5}}, 1, secvm.Train),
+		device(t, p, secvm.Vector{{5, 1}}, 1, secvm.Train),
+	}
+	for mode, tally := range totals(t, p, crowd, make([]float64, p.Features())) {
+		if tally.Plus[4] != 5 || tally.Plus[5] != 1 {
+			t.Errorf("%s: %v", mode, tally.Plus)
+		}
 	}
 }
 
 // Attack: two windows that differ by one person give that person's record.
-// It succeeds; documents say so.
+// It succeeds in both modes; documents say so.
 func TestAttackWindowDifference(t *testing.T) {
 	p := params(t, nil)
-	w := make([]float64, p.Features())
-	window := func(people int) *secvm.Tally {
-		tally := secvm.NewTally(p)
+	window := func(people int) map[string]*secvm.Tally {
+		var crowd []*secvm.Device
 		for i := range people {
-			add(t, tally, answer(t, p, device(t, p, secvm.Vector{{i, 2}, {i + 1, 1}}, 1, secvm.Train), 0, w, byte(i)))
+			crowd = append(crowd, device(t, p, secvm.Vector{{i, 2}, {i + 1, 1}}, 1, secvm.Train))
 		}
-		return tally
+		return totals(t, p, crowd, make([]float64, p.Features()))
 	}
 	with, without := window(8), window(7)
-	for j := range with.Plus {
-		want := map[int]uint64{7: 2, 8: 1, 16: 1}[j]
-		if got := with.Plus[j] - without.Plus[j]; got != want {
-			t.Errorf("feature %d: %d, want %d", j, got, want)
+	for mode := range with {
+		for j := range with[mode].Plus {
+			want := map[int]uint64{7: 2, 8: 1, 16: 1}[j]
+			if got := with[mode].Plus[j] - without[mode].Plus[j]; got != want {
+				t.Errorf("%s: feature %d: %d, want %d", mode, j, got, want)
+			}
 		}
+	}
+}
+
+// Attack: weights as a question. Weights within all limits put everybody with a
+// bin outside the margin; the difference to a window without them is what these
+// people have, all of it. It succeeds in both modes, as long as nobody wonders at
+// the weights, which all devices see and which are signed.
+func TestAttackChosenWeights(t *testing.T) {
+	p := params(t, nil)
+	crowd := []*secvm.Device{
+		device(t, p, secvm.Vector{{1, 1}, {9, 1}, {12, 1}}, 1, secvm.Train), // alone has bin 9
+		device(t, p, secvm.Vector{{1, 1}, {12, 1}}, 1, secvm.Train),
+		device(t, p, secvm.Vector{{2, 1}, {12, 1}}, -1, secvm.Train),
+	}
+	w := make([]float64, p.Features())
+	before := totals(t, p, crowd, w)
+	w[9] = 1
+	after := totals(t, p, crowd, w)
+	for mode := range before {
+		for j := range p.Features() {
+			want := map[int]uint64{1: 1, 9: 1, 12: 1, 16: 1}[j]
+			if got := before[mode].Plus[j] - after[mode].Plus[j]; got != want {
+				t.Errorf("%s: feature %d: %d, want %d", mode, j, got, want)
+			}
+		}
+	}
+}
+
+// Attack: link by value over many windows. A person's features come and go
+// together, as the weights move the person in and out of the margin; bins that one
+// person has alone are put together from tallies only. It succeeds in both modes.
+func TestAttackLinkOverWindows(t *testing.T) {
+	const people, windows = 6, 24
+	p := params(t, func(s *secvm.Spec) { s.Bins = 2*people + 1 })
+	var crowd []*secvm.Device
+	for i := range people {
+		crowd = append(crowd, device(t, p, secvm.Vector{{i, 1}, {i + people, 1}, {2 * people, 1}}, int8(1-2*(i%2)), secvm.Train))
+	}
+	history := map[string][][]uint64{"paper": make([][]uint64, p.Features()), "hardened": make([][]uint64, p.Features())}
+	r := random(3)
+	for range windows {
+		w := make([]float64, p.Features())
+		for j := range w {
+			w[j] = float64(r.Uint64n(5)) - 2
+		}
+		for mode, tally := range totals(t, p, crowd, w) {
+			for j := range history[mode] {
+				history[mode][j] = append(history[mode][j], tally.Plus[j]+tally.Minus[j])
+			}
+		}
+	}
+	for mode, of := range history {
+		for a := range 2 * people {
+			for b := range a {
+				if alike := slices.Equal(of[a], of[b]); alike != (a == b+people) {
+					t.Errorf("%s: bins %d and %d come together: %t", mode, a, b, alike)
+				}
+			}
+		}
+	}
+}
+
+// Attack: unlimited packages. Without tokens, as published and in simulations, one
+// device weighs as much as it likes. With tokens it has as many packages as others
+// have (issuer.TestAttackQuota, gateway.TestRefusals), and may still fill them with
+// whatever moves the model most: up to so many people's share of one feature.
+func TestAttackUnlimitedPackages(t *testing.T) {
+	p := params(t, nil)
+	tally := secvm.NewTally(p)
+	stuffing := secvm.Package{Tag: p.Tag(), Kind: secvm.Training, Index: 3, Value: 1}
+	for range 1000 {
+		if err := tally.Add(stuffing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tally.Plus[3] != 1000 {
+		t.Errorf("without tokens %d of 1000 packages were counted", tally.Plus[3])
 	}
 }
 

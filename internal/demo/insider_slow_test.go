@@ -1,0 +1,87 @@
+//go:build slow
+
+package demo_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/demo"
+	"github.com/mercer-fl/mercer/internal/fleet"
+	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// What an onlooker does with what is in the homes of the processes.
+
+// post sends a content as a package, and returns the status of the answer.
+func (o *onlooker) post(content []byte) int {
+	o.t.Helper()
+	r, err := o.client.Do(o.t.Context(), &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
+	check(o.t, err)
+	return r.Status
+}
+
+// tokens returns all tokens that devices hold, by iteration and row, from their
+// homes.
+func (o *onlooker) tokens() map[uint32]map[int][]*privacypass.Token {
+	o.t.Helper()
+	files, err := filepath.Glob(filepath.Join(o.crowd.Dir, "devices*", "devices", "*"))
+	check(o.t, err)
+	size := privacypass.Type(o.configuration.TokenType).Size()
+	all := map[uint32]map[int][]*privacypass.Token{}
+	for iteration := range uint32(len(o.configuration.TokenKeys)) {
+		all[iteration] = map[int][]*privacypass.Token{}
+		digest := token.Challenge(o.configuration, iteration).Digest()
+		for _, file := range files {
+			row, err := strconv.Atoi(filepath.Base(file))
+			check(o.t, err)
+			b, err := os.ReadFile(file)
+			check(o.t, err)
+			const before = 2 + 32 // kind and nonce
+			for at := bytes.Index(b, digest[:]); at >= before; at = bytes.Index(b, digest[:]) {
+				t, err := privacypass.ParseToken(b[at-before:][:size])
+				check(o.t, err)
+				all[iteration][row] = append(all[iteration][row], t)
+				b = b[at-before+size:]
+			}
+		}
+	}
+	return all
+}
+
+// identity is that of a process.
+func (o *onlooker) identity(process string) *identity.Identity {
+	o.t.Helper()
+	id, err := identity.Load(daemon.Home(filepath.Join(o.crowd.Dir, process)).IdentityPath())
+	check(o.t, err)
+	return id
+}
+
+// askAgain asks the issuer for other tokens than those that a device has had, and
+// returns the status of the answer.
+func (o *onlooker) askAgain(process string, row int, iteration uint32) int {
+	o.t.Helper()
+	c, err := privacypass.NewClient(privacypass.Type(o.configuration.TokenType), o.configuration.TokenKeys[iteration])
+	check(o.t, err)
+	key := fleet.Credential(o.identity(process), row)
+	q := secvm.TokenRequest{Device: key.Public().(ed25519.PublicKey), Iteration: iteration}
+	for range o.configuration.Params.Spec().Packages {
+		blinded, _, err := c.Request(token.Challenge(o.configuration, iteration))
+		check(o.t, err)
+		q.Blinded = append(q.Blinded, blinded)
+	}
+	signed := q.Sign(func(m []byte) []byte { return ed25519.Sign(key, m) })
+	r, err := o.http.Post(o.crowd.URL(demo.Issuer), "application/octet-stream", bytes.NewReader(signed))
+	check(o.t, err)
+	check(o.t, r.Body.Close())
+	return r.StatusCode
+}

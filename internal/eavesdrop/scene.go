@@ -1,0 +1,264 @@
+package eavesdrop
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Scene is what relay and gateway have seen of a crowd, each at its own place,
+// and what only a test knows of it. Its methods are attempts to link the packages
+// of one device; their errors say what could be linked.
+//
+// Nobody sees more than a relay but the devices, and nobody more than a gateway
+// but the relay: what fails for both fails for all who are not in league.
+type Scene struct {
+	Relay, Gateway []Exchange
+	Opens          []time.Time // windows
+	Window         time.Duration
+	Devices        int
+	Packages       int // of each device in each window
+	TokenSize      int
+	Key            *ohttp.Key // the gateway's, which opens requests
+	// Device is whose a package was, from 0, by the request as the relay saw it and
+	// by its token; -1: nobody's of the crowd.
+	Device func(Exchange, *privacypass.Token) int
+
+	found map[string]*content // by sealed request
+}
+
+// content is what is in a sealed request with a package.
+type content struct {
+	device int // -1: nobody's of the crowd
+	token  *privacypass.Token
+	frame  string // all but what the package says and what its token has of its own
+	own    string // of the token: nonce and authenticator
+}
+
+// Open opens all requests. It comes first.
+func (s *Scene) Open() error {
+	s.found = map[string]*content{}
+	for _, e := range s.Relay {
+		c, err := s.open(e)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			s.found[string(e.Request.Body)] = c
+		}
+	}
+	return nil
+}
+
+// IsPackage says whether there is a package in a request, with or without a token.
+func (s *Scene) IsPackage(e Exchange) bool { return s.found[string(e.Request.Body)] != nil }
+
+// Token opens one request and returns the token in it; nil if there is none.
+func (s *Scene) Token(e Exchange) (*privacypass.Token, error) {
+	c, err := s.open(e)
+	if c == nil {
+		return nil, err
+	}
+	return c.token, err
+}
+
+// open opens one request; nil is no package.
+func (s *Scene) open(e Exchange) (*content, error) {
+	b, _, err := s.Key.Decapsulate(e.Request.Body)
+	if err != nil {
+		return nil, err
+	}
+	q, err := bhttp.ParseRequest(b)
+	if err != nil || q.Path != secvm.PackagePath {
+		return nil, err
+	}
+	spent, err := secvm.DecodeSpent(q.Content, s.TokenSize)
+	if errors.Is(err, secvm.ErrTokenless) {
+		return &content{device: -1}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	token, err := privacypass.ParseToken(spent.Token)
+	if err != nil {
+		return nil, err
+	}
+	own := string(token.Nonce[:]) + string(token.Authenticator)
+	bare := privacypass.Token{Type: token.Type, Challenge: token.Challenge, Key: token.Key, Authenticator: make([]byte, len(token.Authenticator))}
+	says := secvm.Spent{Token: bare.Encode(), Package: secvm.Package{Tag: spent.Tag, Iteration: spent.Iteration}}
+	return &content{s.Device(e, token), token, strings.Replace(string(b), string(q.Content), string(says.Encode()), 1), own}, nil
+}
+
+// BySize compares requests by size and by what they look like: they must be alike
+// in everything but their sealed bytes, and answers in their kind only.
+func (s *Scene) BySize() error {
+	for name, seen := range map[string][]Exchange{"relay": s.Relay, "gateway": s.Gateway} {
+		sizes, first := map[int]int{}, seen[0].Request
+		for _, e := range seen {
+			if e.Request.Head != first.Head || len(e.Request.Body) != len(first.Body) {
+				return fmt.Errorf("%s: a request of %d bytes\n%s\nwhere another has %d\n%s", name, len(e.Request.Body), e.Request.Head, len(first.Body), first.Head)
+			}
+			sizes[len(e.Answer.Body)]++
+		}
+		// Packages, announcements, the configuration; and what was not answered.
+		if delete(sizes, 0); len(sizes) != 3 {
+			return fmt.Errorf("%s: answers by size: %v", name, sizes)
+		}
+		for _, field := range []string{"Cookie", "User-Agent", "X-Forwarded-For", "Forwarded", "Date", "Via"} {
+			if strings.Contains(first.Head, "\n"+field+":") {
+				return fmt.Errorf("%s: a field %s:\n%s", name, field, first.Head)
+			}
+		}
+	}
+	return nil
+}
+
+// ohttpHeader is key and algorithms: RFC 9458, section 4.3.
+const ohttpHeader = 7
+
+// ByBytes looks for what sealed bytes have in common: no two requests may share
+// eight bytes in a row after the header that all have, and no two answers any.
+func (s *Scene) ByBytes() error {
+	var requests, answers [][]byte
+	for _, e := range s.Relay {
+		requests, answers = append(requests, e.Request.Body), append(answers, e.Answer.Body)
+	}
+	if n := Prefix(requests); n != ohttpHeader {
+		return fmt.Errorf("the requests share %d bytes, where the header has %d", n, ohttpHeader)
+	}
+	if b := Repeated(requests, ohttpHeader); b != nil {
+		return fmt.Errorf("requests share %x", b)
+	}
+	if b := Repeated(answers, 0); b != nil {
+		return fmt.Errorf("answers share %x", b)
+	}
+	return nil
+}
+
+// ByID looks at what the gateway finds when it opens requests: all packages of an
+// iteration must be alike but for what they say, and for nonce and authenticator of
+// a token, which may share nothing with any other token's.
+func (s *Scene) ByID() error {
+	frames, tokens := map[string]bool{}, map[string]bool{}
+	var list [][]byte
+	for _, c := range s.found {
+		if c.device < 0 {
+			continue
+		}
+		frames[c.frame] = true
+		if !tokens[c.own] { // sent again it is the same
+			tokens[c.own] = true
+			list = append(list, []byte(c.own))
+		}
+	}
+	if want := s.Devices * s.Packages * len(s.Opens); len(list) != want {
+		return fmt.Errorf("%d tokens, where %d packages were to be sent", len(list), want)
+	}
+	if len(frames) != len(s.Opens) {
+		return fmt.Errorf("packages differ in %d ways beside what they say, over %d iterations", len(frames), len(s.Opens))
+	}
+	if b := Repeated(list, 0); b != nil {
+		return fmt.Errorf("tokens share %x", b)
+	}
+	return nil
+}
+
+// arrivals are the packages in the order in which they came to somebody for the
+// first time.
+func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
+	known := map[string]bool{}
+	for _, e := range seen {
+		if c := s.found[string(e.Request.Body)]; c != nil && c.device >= 0 && !known[c.own] {
+			known[c.own] = true
+			list, devices = append(list, e), append(devices, c.device)
+		}
+	}
+	return list, devices
+}
+
+// ByTime looks at when packages come to the relay: uniformly over each window, and
+// those of every device alike, by a table of devices and parts of the window.
+func (s *Scene) ByTime() (statistics []Statistic, err error) {
+	list, devices := s.arrivals(s.Relay)
+	parts := min(10, s.Packages*len(s.Opens)/5)
+	table := make([][]int, s.Devices)
+	for i := range table {
+		table[i] = make([]int, parts)
+	}
+	var errs error
+	for w, opens := range s.Opens {
+		var times []float64
+		for i, e := range list {
+			if at := e.At.Sub(opens).Seconds() / s.Window.Seconds(); at >= 0 && at < 1 {
+				times = append(times, at)
+				table[devices[i]][int(at*float64(parts))]++
+			}
+		}
+		if most := s.Devices * s.Packages; len(times) < most*95/100 { // on a busy machine the last ones come after the end
+			errs = errors.Join(errs, fmt.Errorf("window %d: %d packages came in it, of %d", w, len(times), most))
+			continue
+		}
+		d := Uniform(times)
+		statistics = append(statistics, d)
+		if d.Suspicious() {
+			errs = errors.Join(errs, fmt.Errorf("window %d: the arrivals are from uniform by %v", w, d))
+		}
+	}
+	z := Independent(table)
+	if z.Suspicious() {
+		errs = errors.Join(errs, fmt.Errorf("devices have parts of the window of their own: deviations %v", z))
+	}
+	return append(statistics, z), errs
+}
+
+// ByOrder looks at who comes after whom at the gateway: neighbours must be of one
+// device as often as in random order.
+func (s *Scene) ByOrder() (Statistic, error) {
+	_, devices := s.arrivals(s.Gateway)
+	z := Runs(devices)
+	if z.Suspicious() {
+		return z, fmt.Errorf("packages of one device follow each other, as a multiple of random order: %v", z)
+	}
+	return z, nil
+}
+
+// ByOwnConnection looks at connections to the relay: each may carry one request.
+func (s *Scene) ByOwnConnection() error {
+	known := map[int]bool{}
+	for _, e := range s.Relay {
+		if known[e.Connection] {
+			return fmt.Errorf("a connection of %s was used twice", e.From)
+		}
+		known[e.Connection] = true
+	}
+	return nil
+}
+
+// ByConnection looks at the relay's connections to the gateway: a table of devices
+// and connections, these put together until five packages are to be expected in each
+// place, must show no tie. A small crowd has too few packages.
+func (s *Scene) ByConnection() (Statistic, error) {
+	list, devices := s.arrivals(s.Gateway)
+	lanes := min(8, len(list)/(5*s.Devices))
+	if lanes < 2 {
+		return Statistic{}, errors.New("too few packages to compare connections to the gateway")
+	}
+	table := make([][]int, s.Devices)
+	for i := range table {
+		table[i] = make([]int, lanes)
+	}
+	for i, e := range list {
+		table[devices[i]][e.Connection%lanes]++
+	}
+	z := Independent(table)
+	if z.Suspicious() {
+		return z, fmt.Errorf("devices have connections of their own: deviations %v", z)
+	}
+	return z, nil
+}

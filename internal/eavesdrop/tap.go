@@ -1,0 +1,159 @@
+package eavesdrop
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Tap passes connections on to a server of HTTP/1.1, byte for byte, and notes
+// what goes over them.
+type Tap struct {
+	dial func() (net.Conn, error) // to the server
+
+	mu          sync.Mutex
+	seen        []Exchange
+	connections int
+	errs        error
+}
+
+// Exchange is one request and its answer, as they were on the wire.
+type Exchange struct {
+	At         time.Time // when the whole request was there
+	Connection int       // over which it came, from 1
+	From       string    // address at the other end
+	Request    Message
+	Answer     Message // of no bytes if none came
+}
+
+// Message is a request's or an answer's bytes.
+type Message struct {
+	Head string // first line and fields, with the empty line
+	Body []byte
+}
+
+// NewTap returns a tap before a server.
+func NewTap(dial func() (net.Conn, error)) *Tap { return &Tap{dial: dial} }
+
+// Serve takes connections until the listener is closed.
+func (t *Tap) Serve(l net.Listener) {
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go t.pass(client)
+	}
+}
+
+// Seen returns all that has been noted, in the order in which the requests
+// came, and what could not be read.
+func (t *Tap) Seen() ([]Exchange, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]Exchange(nil), t.seen...), t.errs
+}
+
+func (t *Tap) pass(client net.Conn) {
+	defer client.Close() //nolint:errcheck // whoever is at the other end notices
+	server, err := t.dial()
+	if err != nil { // as if the server itself were not there
+		return
+	}
+	defer server.Close() //nolint:errcheck
+	t.mu.Lock()
+	t.connections++
+	number := t.connections
+	t.mu.Unlock()
+	asking, answering := bufio.NewReader(client), bufio.NewReader(server)
+	for {
+		request, err := read(asking)
+		if err != nil {
+			t.note(err)
+			return
+		}
+		at := t.begin(Exchange{At: time.Now(), Connection: number, From: client.RemoteAddr().String(), Request: request})
+		if request.write(server) != nil {
+			return
+		}
+		answer, err := read(answering)
+		if err != nil {
+			t.note(err)
+			return
+		}
+		t.mu.Lock()
+		t.seen[at].Answer = answer
+		t.mu.Unlock()
+		if answer.write(client) != nil {
+			return
+		}
+	}
+}
+
+// begin notes a request, and returns where.
+func (t *Tap) begin(e Exchange) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seen = append(t.seen, e)
+	return len(t.seen) - 1
+}
+
+// note keeps what is wrong with a message. A connection that ends is nothing
+// wrong.
+func (t *Tap) note(err error) {
+	if !errors.Is(err, errShape) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.errs = errors.Join(t.errs, err)
+}
+
+func (m Message) write(to io.Writer) error {
+	_, err := io.WriteString(to, m.Head+string(m.Body))
+	return err
+}
+
+// errShape is a message that does not say at its head how long it is: nobody
+// here sends one.
+var errShape = errors.New("eavesdrop: a message of unknown length")
+
+const maxMessage = 16 << 20
+
+// read reads one message, whose length its head must tell.
+func read(r *bufio.Reader) (Message, error) {
+	var head bytes.Buffer
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return Message{}, err
+		}
+		head.Write(line)
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
+			break
+		}
+	}
+	m := Message{Head: head.String()}
+	fields := textproto.NewReader(bufio.NewReader(&head))
+	if _, err := fields.ReadLine(); err != nil {
+		return m, err
+	}
+	h, err := fields.ReadMIMEHeader()
+	if err != nil {
+		return m, fmt.Errorf("%w: %w", errShape, err)
+	}
+	n, err := strconv.Atoi(h.Get("Content-Length"))
+	if err != nil || n < 0 || n > maxMessage || h.Get("Transfer-Encoding") != "" {
+		return m, fmt.Errorf("%w:\n%s", errShape, m.Head)
+	}
+	m.Body = make([]byte, n)
+	_, err = io.ReadFull(r, m.Body)
+	return m, err
+}

@@ -1,0 +1,105 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/eavesdrop"
+)
+
+// network is connections within a test's bubble, where time passes only while
+// everybody waits: however slow the machine is, nobody comes late.
+type network struct {
+	t     *testing.T
+	doors map[string]door
+}
+
+func newNetwork(t *testing.T) *network { return &network{t, map[string]door{}} }
+
+// door is where a server takes connections. It is a [net.Listener].
+type door struct {
+	come   chan net.Conn
+	closed chan struct{}
+}
+
+func (d door) Accept() (net.Conn, error) {
+	select {
+	case c := <-d.come:
+		return c, nil
+	case <-d.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (d door) Close() error   { close(d.closed); return nil }
+func (d door) Addr() net.Addr { return place("") }
+
+// place is an address: a name.
+type place string
+
+func (place) Network() string  { return "bubble" }
+func (p place) String() string { return string(p) }
+
+// visit is a connection that knows whose it is.
+type visit struct {
+	net.Conn
+	from place
+}
+
+func (v visit) RemoteAddr() net.Addr { return v.from }
+
+// dial connects somebody with a server.
+func (n *network) dial(from, to string) (net.Conn, error) {
+	d, open := n.doors[to]
+	if !open {
+		return nil, fmt.Errorf("nobody is called %q", to)
+	}
+	here, there := net.Pipe()
+	select {
+	case d.come <- visit{there, place(from)}:
+		return here, nil
+	case <-d.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// open opens a door until the test ends.
+func (n *network) open(name string) door {
+	d := door{make(chan net.Conn), make(chan struct{})}
+	n.doors[name] = d
+	return d
+}
+
+// serve has a handler answer at http://name.
+func (n *network) serve(name string, h http.Handler) {
+	s := &http.Server{Handler: h}
+	d := n.open(name)
+	go s.Serve(d) //nolint:errcheck // ends when the server is closed
+	n.t.Cleanup(func() { check(n.t, s.Close()) })
+}
+
+// tap notes what comes to a server, which moves out of its name.
+func (n *network) tap(name string) *eavesdrop.Tap {
+	behind := name + " itself"
+	n.doors[behind] = n.doors[name]
+	t := eavesdrop.NewTap(func() (net.Conn, error) { return n.dial("tap", behind) })
+	d := n.open(name)
+	go t.Serve(d)
+	n.t.Cleanup(func() { check(n.t, d.Close()) })
+	return t
+}
+
+// over sends what goes over a transport through the network, as somebody.
+func (n *network) over(t *http.Transport, from string) *http.Transport {
+	t.DialContext = func(_ context.Context, _, address string) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
+		return n.dial(from, host)
+	}
+	return t
+}
