@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,7 +37,6 @@ type largeCrowd struct {
 	whose              map[[32]byte]int // row by a token's nonce
 	opens              []time.Time
 	attacked           bool
-	duplicates         int // that were answered as such
 	over               *totals
 }
 
@@ -130,7 +130,7 @@ func (l *largeCrowd) readTokens() {
 	}
 }
 
-// watch attacks in the middle of the second window, and reads the counters when
+// watch attacks in the second window, and reads the counters when
 // the last packages have come.
 func (l *largeCrowd) watch(windows int) {
 	if windows > largeSteps {
@@ -144,7 +144,7 @@ func (l *largeCrowd) watch(windows int) {
 	}
 	open := time.Since(l.opens[windows])
 	switch {
-	case windows == 1 && open > l.Window/2 && !l.attacked:
+	case windows == 1 && open > l.Window/3 && !l.attacked:
 		l.attacked = true
 		l.attack()
 	case windows == largeSteps && open > l.Window+l.Grace*3/4 && l.over == nil:
@@ -158,11 +158,14 @@ const each = 5
 // attack sends what is to be refused, and devices' requests for more tokens.
 func (l *largeCrowd) attack() {
 	p := secvm.Package{Tag: l.configuration.Params.Tag(), Iteration: 1, Kind: secvm.Participation}
+	var sending sync.WaitGroup // all at a time: the window is short
 	expect := func(name string, status int, send func(k int) int) {
 		for k := range each {
-			if got := send(k); got != status {
-				l.t.Errorf("%s: status %d, want %d", name, got, status)
-			}
+			sending.Go(func() {
+				if got := send(k); got != status {
+					l.t.Errorf("%s: status %d, want %d", name, got, status)
+				}
+			})
 		}
 	}
 	expect("tokenless", http.StatusUnauthorized, func(int) int { return l.post(p.Encode()) })
@@ -177,35 +180,27 @@ func (l *largeCrowd) attack() {
 		return l.post(secvm.Spent{Token: l.tokens[0][k][0].Encode(), Package: past}.Encode())
 	})
 	expect("over quota", http.StatusConflict, func(k int) int { return l.askAgain("devices0", k, 1) })
-	for _, spent := range l.spent(each) { // another package for a token that has paid for one
-		l.duplicate(secvm.Spent{Token: spent, Package: p}.Encode())
-	}
-}
-
-// duplicate sends until the gateway says that it has counted the token.
-func (l *largeCrowd) duplicate(content []byte) {
-	for {
-		switch got := l.post(content); got {
-		case http.StatusAlreadyReported:
-			l.duplicates++
-			return
-		case http.StatusAccepted: // the first package waits for its record
-		default:
-			l.t.Errorf("a duplicate: status %d", got)
-			return
+	spent := l.spent()
+	expect("duplicate", http.StatusAlreadyReported, func(k int) int { // another package for a token that has paid for one
+		content := secvm.Spent{Token: spent[k], Package: p}.Encode()
+		for {
+			if got := l.post(content); got != http.StatusAccepted { // which the first package waits for
+				return got
+			}
 		}
-	}
+	})
+	sending.Wait()
 }
 
-// spent returns tokens that have been spent in this window and answered.
-func (l *largeCrowd) spent(n int) [][]byte {
+// spent returns so many tokens that have been spent in this window and answered.
+func (l *largeCrowd) spent() [][]byte {
 	seen, err := l.atGateway.Seen()
 	check(l.t, err)
 	s := l.scene(seen, nil)
 	digest := token.Challenge(l.configuration, 1).Digest()
 	var list [][]byte
 	for _, e := range slices.Backward(seen) {
-		if len(list) == n {
+		if len(list) == each {
 			break
 		}
 		t, err := s.Token(e)
@@ -217,8 +212,8 @@ func (l *largeCrowd) spent(n int) [][]byte {
 			list = append(list, t.Encode())
 		}
 	}
-	if len(list) != n {
-		l.t.Errorf("in mid-window %d tokens have been spent", len(list))
+	if len(list) != each {
+		l.t.Fatalf("in mid-window %d tokens have been spent", len(list))
 	}
 	return list
 }
@@ -262,8 +257,8 @@ func (l *largeCrowd) checkTotals(s *eavesdrop.Scene) {
 	if got, want := v.outcomes["duplicate"], largeTotal-v.outcomes["counted"]+each; got != want {
 		l.t.Errorf("duplicates: %d, want %d", got, want)
 	}
-	if v.packages != largeTotal || v.overQuota != each || l.duplicates != each {
-		l.t.Errorf("%d packages recorded, %d requests over quota, %d duplicates; want %d, %d, %d", v.packages, v.overQuota, l.duplicates, largeTotal, each, each)
+	if v.packages != largeTotal || v.overQuota != each {
+		l.t.Errorf("%d packages recorded, %d requests over quota; want %d, %d", v.packages, v.overQuota, largeTotal, each)
 	}
 	answers, answered, arrived := 0, 0, 0
 	for _, n := range v.outcomes {
