@@ -101,6 +101,8 @@ func checkMagic(head []byte, want string) error {
 		return formatError("a public model where a private one is expected")
 	case randomMagic:
 		return formatError("a model of random features, which holds no rows; mercer predict reads it")
+	case rowlessMagic:
+		return formatError("a model whose rows several parties hold; it predicts nothing without them: mercer predict --job ID")
 	}
 	return formatError("it is not a model of Mercer, it begins with %q", got)
 }

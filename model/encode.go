@@ -13,6 +13,7 @@ const (
 	publicMagic  = "MERCER\x00M"
 	privateMagic = "MERCER\x00P"
 	randomMagic  = "MERCER\x00R"
+	rowlessMagic = "MERCER\x00L"
 	version      = 1
 	prefixSize   = 8 + 2 + 8 // magic, version, length
 	functionSize = 8 + 4     // rho, count
@@ -65,7 +66,7 @@ func write(w io.Writer, magic string, m *Model) error {
 	e.write(header)
 	e.vectors(m, single)
 	for _, f := range m.head.Functions {
-		e.function(f)
+		e.write(f.encode())
 	}
 	e.write(m.head.tail())
 	e.write(e.sum.Sum(nil))
@@ -162,7 +163,7 @@ func (e *encoder) vectors(m *Model, single bool) {
 	}
 }
 
-func (e *encoder) function(f Function) {
+func (f *Function) encode() []byte {
 	var w wire.Writer
 	w.Grow(functionSize + 12*len(f.Coef))
 	w.Float64(f.Rho)
@@ -171,7 +172,7 @@ func (e *encoder) function(f Function) {
 		w.Uint32(uint32(s))
 	}
 	w.Float64s(f.Coef)
-	e.write(w.Bytes())
+	return w.Bytes()
 }
 
 // tail is what only some kinds have.

@@ -69,7 +69,9 @@ func build(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model,
 	}
 	m.norms = kernel.SquaredNorms(vectors)
 	if h.Kind == GP {
-		m.process = sync.OnceValues(m.condition)
+		m.process = sync.OnceValues(func() (*ridge.GP, error) {
+			return condition(kernel.Of(kernel.LinearGram(m.vectors), m.kernel), h.Noise)
+		})
 	}
 	return m, nil
 }
@@ -205,9 +207,11 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 		copy(out.Row(i), decisions.Row(i))
 	}
 	if m.process != nil {
-		if err := m.deviate(out, cross, norms); err != nil {
+		gp, err := m.process()
+		if err != nil {
 			return err
 		}
+		deviate(gp, m.kernel, m.head.Unit, out, cross, norms)
 	}
 	for i := range rows.Rows {
 		if firstNotFinite(out.Row(i)) >= 0 {
@@ -223,29 +227,24 @@ const MaxProcess = 1 << 14
 
 // condition factors the covariance of the model's rows. A file does without
 // the factor, which is larger than the rows; targets do not touch it.
-func (m *Model) condition() (*ridge.GP, error) {
-	source := kernel.Of(kernel.LinearGram(m.vectors), m.kernel)
-	gp, err := ridge.FitGP(source, make([]float64, m.count), ridge.GPParams{Noise: m.head.Noise})
+func condition(source kernel.Source, noise float64) (*ridge.GP, error) {
+	gp, err := ridge.FitGP(source, make([]float64, source.Len()), ridge.GPParams{Noise: noise})
 	if err != nil {
 		return nil, fmt.Errorf("model: the deviations of this process: %w", err)
 	}
 	return gp, nil
 }
 
-// deviate fills the column of the deviations.
-func (m *Model) deviate(out, cross linalg.Matrix[float64], norms []float64) error {
-	gp, err := m.process()
-	if err != nil {
-		return err
-	}
-	prior := make([]float64, len(norms))
-	for i, xx := range norms {
-		prior[i] = m.kernel.At(xx, xx, xx)
+// deviate fills the column of the deviations, the last one: cross is the kernel of
+// new rows with the model's, squares x.x of the new ones.
+func deviate(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matrix[float64], squares []float64) {
+	prior := make([]float64, len(squares))
+	for i, xx := range squares {
+		prior[i] = k.At(xx, xx, xx)
 	}
 	for i, d := range gp.Deviations(cross, prior) {
-		out.Row(i)[out.Cols-1] = d * m.head.Unit
+		out.Row(i)[out.Cols-1] = d * unit
 	}
-	return nil
 }
 
 // apply returns the scaled rows; without a scale, the rows themselves.

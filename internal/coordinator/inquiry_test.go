@@ -4,16 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // opened is a job whose parties keep their parts of the model.
@@ -191,4 +197,82 @@ func TestAWithdrawnInquiry(t *testing.T) {
 	w.start("east", never)
 	w.mustAnswer("north", id, rows)
 	w.nothingOpen()
+}
+
+// Whoever holds columns asks about rows that all know, and learns what the
+// coordinator's model says; with one party's part of it gone nobody does.
+func TestQuestionAboutNewProducts(t *testing.T) {
+	j := opened(t, columns(t))
+	w, id, rows := trained(t, j)
+	a := w.mustAnswer("north", id, rows)
+	want := pooledDecisions(t, w, id)
+	for i := range want {
+		if got := a.Decisions.Row(i)[0]; math.Abs(got-want[i]) > 1e-5 {
+			t.Fatalf("new row %d has the decision %v, and %v with all columns in one place", i, got, want[i])
+		}
+	}
+	w.halt(hub)
+	w.start(hub, never)
+	w.fresh["north"] = stage.Table{Set: rows}
+	b, err := w.ask("south", id, w.fresh["south"].Set, newSource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range b.Rows { // the other way round, and all of them
+		if d := math.Abs(b.Decisions.Row(i)[0] - a.Decisions.Row(18 - row)[0]); d > 1e-12 {
+			t.Fatalf("row %d has the decision %v, and %v when north asks", row, b.Decisions.Row(i)[0], a.Decisions.Row(18 - row)[0])
+		}
+	}
+	if err := w.members["east"].party.Forget(id); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := w.ask("north", id, rows, newSource); a != nil || err == nil || !strings.Contains(err.Error(), "east has forgotten its part of the model") {
+		t.Errorf("after east forgot: answer %v, error %v", a, err)
+	}
+	w.nothingOpen()
+}
+
+// pooledDecisions are those about newcomers of the job's learner on the job's rows,
+// with all columns in one place.
+func pooledDecisions(t *testing.T, w *world, id session.JobID) []float64 {
+	t.Helper()
+	done, err := w.members[hub].boss.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []int // training rows, and then the new ones
+	for _, name := range w.aligned("north")[:done.Result.Training] {
+		n, err := strconv.Atoi(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, n-1)
+	}
+	set := all.Subset(append(rows, span(60, 79)...))
+	train := span(0, done.Result.Training)
+	scaling, err := stage.ScaleOf(done.Spec, linalg.Pick(dataset.RowsOf(set.X), train))
+	if err != nil {
+		t.Fatal(err)
+	}
+	learner, err := stage.Learner(done.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := evaluate.Task{Gram: kernel.LinearGram(scaling.Rows(dataset.RowsOf(set.X))), Labels: set.Labels, Test: make([]bool, len(set.Labels))}
+	for i := done.Result.Training; i < len(task.Test); i++ {
+		task.Test[i] = true
+	}
+	f, err := evaluate.Fit(task, learner, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decisions []float64
+	for i := range f.Decisions.Rows {
+		decisions = append(decisions, f.Decisions.Row(i)[0])
+	}
+	return decisions
 }

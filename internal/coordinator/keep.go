@@ -36,8 +36,8 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	err = disk.Replace(c.path(j.ID, decisionsFile), srv.Outcome().Encode())
-	if answers := srv.KeptAnswers(); j.Spec.Prediction == job.Open && answers != nil {
-		err = errors.Join(err, disk.Replace(c.path(j.ID, answersFile), answers))
+	if err == nil && j.Spec.Prediction == job.Open {
+		err = c.keepAnswers(j, srv)
 	}
 	if err == nil {
 		err = disk.Replace(c.path(j.ID, resultFile), text)
@@ -46,6 +46,15 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	return result, nil
+}
+
+// keepAnswers writes what questions about new rows need here, if anything.
+func (c *Coordinator) keepAnswers(j *Job, srv *stage.Server) error {
+	answers, err := srv.KeptAnswers()
+	if err != nil || answers == nil {
+		return err
+	}
+	return disk.Replace(c.path(j.ID, answersFile), answers)
 }
 
 // discard removes what a failed job had written before it failed: the model

@@ -53,8 +53,6 @@ func (j *Job) finishVertical(in *place) error {
 		return nil
 	case j.Data.Test.Source != "":
 		return in.refuse("data", "held-out rows of a source of their own are not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", j.Protocol.Name)
-	case j.Prediction == Open && j.Protocol.Name == Gram:
-		return in.refuse("prediction", "protocol %s keeps predictions closed in this version; hold rows out to have them predicted, and remove prediction", j.Protocol.Name)
 	}
 	return nil
 }

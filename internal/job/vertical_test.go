@@ -59,7 +59,6 @@ func TestBadVerticalJobs(t *testing.T) {
 		{"ids of rows", strings.Replace(vertical, "by: columns", "by: rows", 1), "gram", "okra, max_ids: 5", "job.yaml:6: protocol okra has no max_ids; remove it"},
 		{"encoder", vertical, "gram", "gram, encoder: haar", "job.yaml:6: protocol gram has no encoder; remove it"},
 		{"test source", vertical, "label: label", "label: label, test: {source: other}", "job.yaml:5: held-out rows of a source of their own are not in this version of protocol gram; use test: {fraction: 0.25} or {every: 10}"},
-		{"prediction", vertical, "  protocol:", "  prediction: open\n  protocol:", "job.yaml:6: protocol gram keeps predictions closed in this version; hold rows out to have them predicted, and remove prediction"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := strings.Replace(c.text, c.old, c.bad, 1)

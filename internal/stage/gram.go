@@ -43,9 +43,13 @@ func planGram(j *job.Job, c Cast) ([]Stage, error) {
 	if j.Data.Folds > 0 {
 		plan = append(plan, Stage{Name: "tune", Compute: (*Server).tune})
 	}
-	return append(plan,
+	plan = append(plan,
 		Stage{Name: "learn", Compute: (*Server).learn},
-		Stage{Name: "evaluate", Compute: (*Server).evaluate}), nil
+		Stage{Name: "evaluate", Compute: (*Server).evaluate})
+	if j.Prediction == job.Open {
+		plan = append(plan, Stage{Name: "keep", Compute: (*Server).makeRowless}, supportStage(j, c))
+	}
+	return plan, nil
 }
 
 // gramParams is the arithmetic that follows from what all have declared.
@@ -57,29 +61,39 @@ func gramParams(j *job.Job, d declared) (gram.Params, error) {
 	if err != nil {
 		return gram.Params{}, session.BadInput(err)
 	}
-	var holders []gram.Holder
-	for _, one := range d.list {
-		holders = append(holders, one.columns)
-	}
-	p, err := gram.NewParams(holders, len(train), len(test))
+	p, err := gram.NewParams(d.holders(), len(train), len(test))
 	if err != nil {
 		return gram.Params{}, session.BadInput(err)
 	}
 	return p, nil
 }
 
-// gramGroups are what is added up. Every entry has the common bound as its
-// offset.
+// gramGroups are what is added up.
 func gramGroups(j *job.Job, d declared) ([]secagg.Group, error) {
 	p, err := gramParams(j, d)
 	if err != nil {
 		return nil, err
 	}
+	return summed(p), nil
+}
+
+// summed are the groups of an arithmetic. Every entry has the common bound as its
+// offset.
+func summed(p gram.Params) []secagg.Group {
 	var groups []secagg.Group
 	for _, entries := range p.Groups() {
 		groups = append(groups, secagg.Group{Entries: entries, Bound: p.Bound(), Signed: true})
 	}
-	return groups, nil
+	return groups
+}
+
+// holders are what the parties say of their columns.
+func (d declared) holders() []gram.Holder {
+	var list []gram.Holder
+	for _, one := range d.list {
+		list = append(list, one.columns)
+	}
+	return list
 }
 
 // gramPart is a party's term of the sum.
@@ -92,7 +106,9 @@ func (p *Party) gramPart(setup Setup, params secagg.Params) (*Run, error) {
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-	return client(setup, params, part, func() { p.total = layout.Training() + layout.HeldOut() })
+	return client(setup, params, part, func() {
+		p.total, p.parent = layout.Training()+layout.HeldOut(), setup.Session.ID()
+	})
 }
 
 // gramRoom is what the coordinator holds of a sum: the largest, and one vector
@@ -106,7 +122,7 @@ func (s *Server) gramSums(setup Setup, params secagg.Params) (*Run, error) {
 	}
 	return s.adder(setup, params, gramRoom(), func(sums [][]int64) error {
 		dot, err := layout.Matrix(sums)
-		s.vertical.layout = layout
+		s.vertical.layout, s.vertical.basis.Parent = layout, setup.Session.ID()
 		s.vertical.task.Gram, s.vertical.task.Test = dot, heldOutLast(layout.Training(), layout.HeldOut())
 		return err
 	})

@@ -9,6 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
@@ -20,6 +22,10 @@ type verticalServer struct {
 	task     evaluate.Task // training rows before held-out rows, in the common order
 	finding  finding       // of protocol fdskl
 	basis    Basis         // of the model, where it is kept
+
+	// Of protocol gram.
+	rowless *model.Rowless // where predictions are open
+	answer  linalg.Matrix[float64]
 }
 
 // encodeGram writes the model: functions of the kernel with training rows, which

@@ -19,8 +19,11 @@ func PlanInquiry(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error) {
 	if !slices.Contains(c.Parties, asker) {
 		return nil, fmt.Errorf("stage: %s took no part in the job", asker)
 	}
-	if j.Protocol.Name == job.FDSKL {
+	switch j.Protocol.Name {
+	case job.FDSKL:
 		return planPhasesOfNew(j, c, asker, b)
+	case job.Gram:
+		return planProductsOfNew(j, c, asker, b)
 	}
 	return nil, fmt.Errorf("stage: protocol %q answers no questions in several sessions", j.Protocol.Name)
 }
@@ -64,7 +67,14 @@ func (p *Party) alignNew(order []int, key [32]byte) error {
 
 // declareNew adds to a declaration what others must know of the columns.
 func (p *Party) declareNew(d declaration) (declaration, error) {
-	d.columns.Columns = p.width()
+	if p.Job.Protocol.Name == job.FDSKL {
+		d.columns.Columns = p.width()
+		return d, nil
+	}
+	var err error
+	if d.columns, err = holderOf(p.withModel()); err != nil {
+		return d, tooLarge(err)
+	}
 	return d, nil
 }
 

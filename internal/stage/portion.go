@@ -46,11 +46,16 @@ type Basis struct {
 }
 
 // keptBasis is what the coordinator keeps of a model by columns.
-func (s *Server) keptBasis() []byte {
+func (s *Server) keptBasis() ([]byte, error) {
 	var w wire.Writer
 	w.String(basisMagic)
 	s.vertical.basis.write(&w)
-	return w.Bytes()
+	file := bytes.NewBuffer(w.Bytes())
+	if s.vertical.rowless == nil {
+		return file.Bytes(), nil
+	}
+	err := model.EncodeRowless(file, s.vertical.rowless)
+	return file.Bytes(), err
 }
 
 const basisMagic = "mercer/v1/basis"
@@ -63,7 +68,16 @@ func OpenAnswers(j *job.Job, c Cast, b []byte) (*Server, Basis, error) {
 	}
 	s := NewServer(j, c)
 	s.vertical.basis = readBasis(r)
-	return s, s.vertical.basis, r.Close("stage: basis")
+	file := r.Rest()
+	if err := r.Close("stage: basis"); err != nil {
+		return nil, Basis{}, err
+	}
+	if j.Protocol.Name != job.Gram {
+		return s, s.vertical.basis, nil
+	}
+	var err error
+	s.vertical.rowless, err = model.OpenRowless(bytes.NewReader(file))
+	return s, s.vertical.basis, err
 }
 
 func (b Basis) write(w *wire.Writer) {
@@ -100,6 +114,11 @@ func (p *Party) newPortion(classes []string) (*Portion, error) {
 		Reading: model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: classes},
 	}
 	o.directions = p.vertical.directions
+	if p.Job.Protocol.Name == job.Gram {
+		o.Basis.Rows, o.Basis.Outputs = len(p.vertical.support), p.vertical.outputs
+		o.rows = linalg.New[float64](o.Basis.Rows, o.Width)
+		linalg.Gather(o.rows, linalg.Pick(p.rows, p.vertical.support), 0)
+	}
 	if got := p.vertical.learnt; got != nil {
 		out := p.vertical.training.outputs()
 		o.Reading.Classes, o.mean, o.coefficients = out.Classes, out.Mean, got.coefficients
@@ -161,6 +180,9 @@ func DecodePortion(b []byte) (*Portion, error) {
 	j, err := job.Parse("portion", spec)
 	if err != nil {
 		return nil, fmt.Errorf("stage: portion: %w", err)
+	}
+	if !bytes.Equal(j.Encode(), spec) {
+		return nil, errors.New("stage: portion: its job file is not in canonical form")
 	}
 	o.Job, o.Reading.Kind = j, model.Kind(j.Learner.Name)
 	k := j.Kernel

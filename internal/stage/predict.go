@@ -164,14 +164,14 @@ type Answers struct {
 
 // KeptAnswers returns what the coordinator keeps to answer questions; nil where it
 // cannot answer any.
-func (s *Server) KeptAnswers() []byte {
+func (s *Server) KeptAnswers() ([]byte, error) {
 	switch {
 	case s.Job.Protocol.Name.Vertical():
 		return s.keptBasis()
 	case s.Private():
-		return s.Answers().Encode()
+		return s.Answers().Encode(), nil
 	}
-	return nil
+	return nil, nil
 }
 
 // Answers returns what questions about the trained model must fit.

@@ -26,6 +26,10 @@ type verticalParty struct {
 	training   training // at the label holder; nil before
 	learnt     *learnt  // at the label holder, at the end
 
+	// Of protocol gram, where predictions are open.
+	support []int // places of the rows in the model
+	outputs int
+
 	// Of a question about new rows, in which the split has those rows.
 	portion   *Portion
 	order     []int                  // of the table, by place in the common order

@@ -33,7 +33,8 @@
 // Of n training and m held-out rows: the upper triangle of the training rows in
 // tiles of 64 x 64, the cross-Gram of held-out with training rows in such tiles,
 // and each held-out row's product with itself. What held-out rows have with each
-// other nobody needs, and is not summed.
+// other nobody needs, and is not summed. Where new rows meet those of a model
+// ([NewCrossParams]) the triangle is left out too: the server has had it.
 //
 // # Who learns what
 //

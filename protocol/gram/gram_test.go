@@ -115,6 +115,56 @@ func TestMatrixIsThePooledOne(t *testing.T) {
 	}
 }
 
+// New rows have the products with a model's that all would have in one sum.
+func TestCrossIsThePooledOne(t *testing.T) {
+	for _, c := range []struct{ model, added int }{{1, 1}, {65, 3}, {3, 130}} {
+		holders := []Holder{{4, 0, false}, {7, 1, false}}
+		p, err := NewCrossParams(holders, c.model, c.added)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []*Part
+		var tables []linalg.Matrix[float64]
+		for l, h := range holders {
+			m := table(uint64(l), c.model+c.added, h)
+			part, err := p.Part(m, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, tables = append(parts, part), append(tables, m)
+		}
+		sums := add(parts, p.Groups())
+		cross, squares, err := p.Cross(sums)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cross.Rows != c.added || cross.Cols != c.model || len(squares) != c.added || len(sums) != 2 {
+			t.Fatalf("%d x %d products, %d squares, %d groups", cross.Rows, cross.Cols, len(squares), len(sums))
+		}
+		for i := range c.added {
+			for j := range c.model {
+				if got, want := cross.Row(i)[j], pooled(p, tables, c.model+i, j); got != want {
+					t.Fatalf("%+v: product %d, %d is %v, want %v", c, i, j, got, want)
+				}
+			}
+			if got, want := squares[i], pooled(p, tables, c.model+i, c.model+i); got != want {
+				t.Fatalf("%+v: square %d is %v, want %v", c, i, got, want)
+			}
+		}
+		if _, err := p.Matrix(sums); err == nil {
+			t.Error("a whole matrix is made of a part of it")
+		}
+		if _, _, err := p.Cross(sums[:1]); err == nil {
+			t.Error("squares are made of nothing")
+		}
+	}
+	if p, err := NewParams([]Holder{{1, 0, true}, {1, 0, true}}, 2, 1); err != nil {
+		t.Fatal(err)
+	} else if _, _, err := p.Cross(make([][]int64, 3)); err == nil {
+		t.Error("a sum with a triangle is taken for one without")
+	}
+}
+
 // The attack that parties keep a ledger for: two sums over the same rows, with and
 // without one column, give that column up to its sign.
 func TestAttackOneColumnLess(t *testing.T) {

@@ -44,14 +44,14 @@ func (p Params) tilesOf(group int) []tile {
 	return tiles(p.heldOut, p.training, false)
 }
 
-// Groups returns the number of entries of each group: two more than the first if
-// there are held-out rows.
+// Groups returns the number of entries of each group that is summed: the triangle
+// unless it is known, and two more if there are held-out rows.
 func (p Params) Groups() []int {
 	groups := []int{count(p.tilesOf(groupTriangle))}
 	if p.heldOut > 0 {
 		groups = append(groups, count(p.tilesOf(groupCross)), p.heldOut)
 	}
-	return groups
+	return groups[p.first:]
 }
 
 func count(list []tile) int {

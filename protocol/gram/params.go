@@ -17,6 +17,7 @@ const (
 	MaxColumns  = 1 << 24
 	MaxHolders  = 1 << 10
 	MaxRows     = 1 << 14 // held-out ones included: the matrix has 2 GiB then
+	MaxProducts = 1 << 27 // of new rows with a model's: as many as a triangle has
 )
 
 // The scale: as fine as sums allow, within these.
@@ -41,19 +42,24 @@ type Params struct {
 	holders           []Holder
 	scale             int
 	training, heldOut int
+	first             int // of the groups that are summed
 }
 
 // NewParams finds the scale for what the holders declare about their columns of
 // so many training and held-out rows. Errors are of what they declare.
 func NewParams(holders []Holder, training, heldOut int) (Params, error) {
+	if training+heldOut > MaxRows {
+		return Params{}, fmt.Errorf("gram: %d rows, of which an exact matrix can have %d; bring fewer", training+heldOut, MaxRows)
+	}
+	return newParams(holders, training, heldOut)
+}
+
+func newParams(holders []Holder, training, heldOut int) (Params, error) {
 	if len(holders) < 2 || len(holders) > MaxHolders {
 		return Params{}, fmt.Errorf("gram: %d holders of columns; there must be 2 to %d", len(holders), MaxHolders)
 	}
 	if training < 1 || heldOut < 0 {
 		return Params{}, fmt.Errorf("gram: %d training and %d held-out rows; there must be a training row", training, heldOut)
-	}
-	if training+heldOut > MaxRows {
-		return Params{}, fmt.Errorf("gram: %d rows, of which an exact matrix can have %d; bring fewer", training+heldOut, MaxRows)
 	}
 	whole := true
 	for i, h := range holders {
@@ -75,6 +81,18 @@ func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 		}
 	}
 	return p, nil
+}
+
+// NewCrossParams is NewParams for what new rows have with those of a model, whose
+// products with each other are known: the new rows stand where held-out ones do, and
+// the triangle is left out.
+func NewCrossParams(holders []Holder, model, added int) (Params, error) {
+	if added < 1 || model > MaxRows || added > MaxProducts/max(1, model) {
+		return Params{}, fmt.Errorf("gram: %d new rows and %d of a model, which have %d products; there can be from 1 to %d; ask about fewer rows at a time", added, model, added*model, MaxProducts)
+	}
+	p, err := newParams(holders, model, added)
+	p.first = groupCross
+	return p, err
 }
 
 // fits reports whether the bounds of all holders add up to MaxSum at most.
@@ -112,10 +130,10 @@ func (p Params) Bound() int64 {
 	return int64(most)
 }
 
-// Training is the number of training rows.
+// Training is the number of training rows, or of a model's.
 func (p Params) Training() int { return p.training }
 
-// HeldOut is the number of held-out rows.
+// HeldOut is the number of held-out rows, or of new ones.
 func (p Params) HeldOut() int { return p.heldOut }
 
 // Exponent returns the least e >= 0 with |x| <= 2^e for all values up to most, or

@@ -31,7 +31,7 @@ func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	if err := p.quantise(part.rows, p.holders[l]); err != nil {
 		return nil, err
 	}
-	for group := range p.Groups()[:min(2, len(p.Groups()))] {
+	for group := range 2 {
 		list, starts := p.tilesOf(group), []int{0}
 		for _, t := range list {
 			starts = append(starts, starts[len(starts)-1]+t.entries())
@@ -76,7 +76,7 @@ func (t *Part) Hash() [sha256.Size]byte {
 // Read sets dst to the entries of a group from first on, in multiples of 2^-2s.
 // It may be called by several goroutines at once.
 func (t *Part) Read(group, first int, dst []int64) {
-	if group == groupDiagonal {
+	if group += t.params.first; group == groupDiagonal {
 		for i := range dst {
 			row := t.rows.Row(t.params.training + first + i)
 			dst[i] = int64(square(row))

@@ -1,0 +1,181 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/ridge"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// RowlessSpec is what a [Rowless] model is made of.
+type RowlessSpec struct {
+	Kernel  kernel.Spec
+	Head    Head
+	Squares []float64 // x.x of each row that the head is over
+	// Dot has the inner products of these rows with each other; of a Gaussian process
+	// only, whose deviations need them.
+	Dot linalg.Matrix[float64]
+}
+
+// Rowless is a model whose rows others hold: it decides from their inner products
+// with new rows, and predicts nothing without. It is read only and safe for
+// concurrent use.
+type Rowless struct {
+	spec    RowlessSpec
+	kernel  kernel.Kernel
+	process func() (*ridge.GP, error) // of kind gp
+}
+
+// NewRowless checks the parts of a model and keeps them.
+func NewRowless(s RowlessSpec) (*Rowless, error) {
+	m, err := newRowless(s)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return m, nil
+}
+
+func newRowless(s RowlessSpec) (*Rowless, error) {
+	n := len(s.Squares)
+	k, err := kernel.New(s.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Head.check(n); err != nil {
+		return nil, err
+	}
+	products := 0
+	if s.Head.Kind == GP {
+		products = n
+	}
+	switch {
+	case firstNotFinite(s.Squares) >= 0 || firstNotFinite(s.Dot.Data) >= 0:
+		return nil, errors.New("an inner product is not finite")
+	case s.Dot.Rows != products || s.Dot.Cols != products:
+		return nil, fmt.Errorf("%d x %d inner products in a %s model over %d rows", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n)
+	}
+	m := &Rowless{spec: s, kernel: k}
+	if s.Head.Kind == GP {
+		m.process = sync.OnceValues(func() (*ridge.GP, error) { return condition(kernel.Of(s.Dot, k), s.Head.Noise) })
+	}
+	return m, nil
+}
+
+// Rows is how many rows others hold for the model.
+func (m *Rowless) Rows() int { return len(m.spec.Squares) }
+
+// Outputs is how many numbers Decisions gives for a row.
+func (m *Rowless) Outputs() int {
+	if m.process != nil {
+		return m.spec.Head.outputs() + 1
+	}
+	return m.spec.Head.outputs()
+}
+
+// Decisions returns the numbers that [Reading] describes, new rows x outputs. cross
+// has the inner products of new rows with the model's, and is used up; squares those
+// of the new rows with themselves.
+func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
+	if cross.Cols != m.Rows() || cross.Rows != len(squares) {
+		return linalg.Matrix[float64]{}, fmt.Errorf("model: %d x %d inner products and %d squares for a model over %d rows", cross.Rows, cross.Cols, len(squares), m.Rows())
+	}
+	kernel.Cross(m.kernel, cross, squares, m.spec.Squares)
+	out, decisions := linalg.New[float64](cross.Rows, m.Outputs()), m.spec.Head.Decisions(cross)
+	for i := range out.Rows {
+		copy(out.Row(i), decisions.Row(i))
+	}
+	if m.process != nil {
+		gp, err := m.process()
+		if err != nil {
+			return linalg.Matrix[float64]{}, err
+		}
+		deviate(gp, m.kernel, m.spec.Head.Unit, out, cross, squares)
+	}
+	for i := range out.Rows {
+		if firstNotFinite(out.Row(i)) >= 0 {
+			return linalg.Matrix[float64]{}, fmt.Errorf("model: the decision for row %d is not finite: the row is too large for this kernel", i)
+		}
+	}
+	return out, nil
+}
+
+// EncodeRowless writes the model file.
+func EncodeRowless(w io.Writer, m *Rowless) error {
+	text, err := m.spec.Kernel.Canonical()
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	h := m.spec.Head
+	var b wire.Writer
+	b.String(string(h.Kind))
+	b.String(text)
+	b.Uint32(uint32(len(m.spec.Squares)))
+	b.Float64s(m.spec.Squares)
+	for i := range m.spec.Dot.Rows { // symmetric: the lower triangle
+		b.Float64s(m.spec.Dot.Row(i)[:i+1])
+	}
+	b.Uint32(uint32(len(h.Classes)))
+	for _, class := range h.Classes {
+		b.String(class)
+	}
+	b.Uint32(uint32(len(h.Functions)))
+	for _, f := range h.Functions {
+		b.Fixed(f.encode())
+	}
+	b.Fixed(h.tail())
+	return frame(w, rowlessMagic, b.Bytes())
+}
+
+// OpenRowless reads what EncodeRowless wrote.
+func OpenRowless(r io.Reader) (*Rowless, error) {
+	content, err := Limits{}.content(r, rowlessMagic)
+	if err != nil {
+		return nil, err
+	}
+	b := wire.NewReader(content)
+	s := readRowless(b)
+	if err := b.Close("its content"); err != nil {
+		return nil, formatError("%w", err)
+	}
+	m, err := newRowless(s)
+	if err != nil {
+		return nil, formatError("%w", err)
+	}
+	return m, nil
+}
+
+func readRowless(r *wire.Reader) RowlessSpec {
+	var s RowlessSpec
+	h := header{kind: Kind(r.String(32))}
+	text := r.String(256)
+	if r.Err() == nil {
+		var err error
+		if s.Kernel, err = kernel.Parse(text); err != nil {
+			r.Fail(err)
+		}
+	}
+	h.rows = r.Count(maxVectors, 8)
+	s.Squares = make([]float64, h.rows)
+	r.Float64s(s.Squares)
+	if h.kind == GP && room(r, h.rows*(h.rows+1)/2, 8) {
+		s.Dot = linalg.New[float64](h.rows, h.rows)
+		for i := range h.rows {
+			r.Float64s(s.Dot.Row(i)[:i+1])
+			for j, v := range s.Dot.Row(i)[:i] {
+				s.Dot.Row(j)[i] = v
+			}
+		}
+	}
+	for range r.Count(svm.MaxClasses, 2) {
+		h.classes = append(h.classes, r.String(maxClassName))
+	}
+	h.functions = int(r.Uint32())
+	s.Head = readHead(r, h)
+	return s
+}
