@@ -108,7 +108,7 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 		return nil, err
 	}
 	if name := j.Spec.Protocol.Name; name.Vertical() {
-		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v is of protocol %s, which this version cannot download", id, name))
+		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v lies in parts with its parties (protocol %s), and no file predicts without them; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, name, id))
 	}
 	b, err := os.ReadFile(c.path(id, modelFile))
 	if err != nil {

@@ -46,6 +46,9 @@ type Partition struct {
 	// the same order already: nobody looks for common ones to train. Predictions
 	// are about other rows, which are looked for.
 	Aligned bool
+	// Columns names those that parties of a partition by columns use, in this order;
+	// a party that is not listed uses all of its own.
+	Columns []OwnColumns
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
 	Dropout float64
@@ -147,6 +150,9 @@ func (d *Data) finish(in *place) error {
 		}
 		d.Scale = None
 	}
+	if err := d.finishColumns(in); err != nil {
+		return err
+	}
 	if in.given("folds") && d.Folds < 2 {
 		return in.refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
 	}
@@ -161,6 +167,7 @@ func (p *Partition) section() *section {
 		{key: "by", value: choice[Direction]{"partition", &p.By, []Direction{Rows, Columns, Devices}, nil}},
 		{key: "parties", value: partyList{&p.Parties}},
 		{key: "skew", value: number{&p.Skew}},
+		{key: "columns", value: ownColumns{&p.Columns}},
 		{key: "coverage", value: number{&p.Coverage}},
 		{key: "aligned", value: yes{&p.Aligned}},
 		{key: "dropout", value: number{&p.Dropout}},
@@ -182,6 +189,8 @@ func (p *Partition) finish(in *place) error {
 		return in.refuse("parties", "partition has no parties; add parties: [north, south]")
 	}
 	switch {
+	case p.By != Columns && in.given("columns"):
+		return in.refuse("columns", "columns are named in a partition by columns; add by: columns, or remove them")
 	case p.By != Columns && in.given("coverage"):
 		return in.refuse("coverage", "coverage is of a partition by columns; remove it")
 	case in.given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):

@@ -61,7 +61,7 @@ func (j *Job) Owned(name string) *Job {
 	d.Data.Source, d.Data.Sources = name, nil
 	d.Data.Partition = Partition{By: Rows, Parties: j.Parties()}
 	if j.Data.Partition.By == Columns {
-		d.Data.Partition.By = Columns
+		d.Data.Partition.By, d.Data.Partition.Columns = Columns, j.Data.Partition.Columns
 	}
 	return &d
 }

@@ -219,6 +219,8 @@ func variants() map[string]string {
 		"few ids":            strings.Replace(vertical, "gram", "gram, max_ids: 600", 1),
 		"aligned":            strings.Replace(vertical, "by: columns", "by: columns, aligned: true", 1),
 		"coverage":           strings.Replace(vertical, "by: columns", "by: columns, coverage: 0.9", 1),
+		"columns by name":    strings.Replace(vertical, "by: columns", "by: columns, columns: {host: [b, a b], guest: [c]}", 1),
+		"columns of sources": strings.Replace(sourced, "by: columns", "by: columns, columns: {host: [b]}", 1),
 		"moments, one alpha": strings.Replace(moments, "alpha: [0.1, 1, 10]", "alpha: 3", 1),
 		"moments, laplacian": strings.Replace(moments, "rbf", "laplacian", 1),
 		"moments, default":   strings.Replace(moments, "directions: 64, ", "", 1),

@@ -125,11 +125,15 @@ func (v interval) encode() *yaml.Node {
 }
 
 // words is a list of words, none of them twice.
-type words struct{ dst *[]string }
+type words struct {
+	dst     *[]string
+	most    int
+	example string
+}
 
 func (v words) decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.SequenceNode {
-		return at(n, "%s is %s; write a list such as [ill, well]", key, describe(n))
+		return at(n, "%s is %s; write a list such as %s", key, describe(n), v.example)
 	}
 	var list []string
 	for _, c := range n.Content {
@@ -139,8 +143,8 @@ func (v words) decode(key string, n *yaml.Node) error {
 			return err
 		case slices.Contains(list, s):
 			return at(c, "%s names %s twice; keep one", key, quote(s))
-		case len(list) == maxClasses:
-			return at(n, "%s has more than %d; that is the most there may be", key, maxClasses)
+		case len(list) == v.most:
+			return at(n, "%s has more than %d; that is the most there may be", key, v.most)
 		}
 		list = append(list, s)
 	}

@@ -114,7 +114,7 @@ func (p *Protocol) section() *section {
 		{key: "omitted", value: alsoZero{number{&p.Omitted}, p.isPaperCrowd}},
 		{key: "directions", value: whole{&p.Directions}},
 		{key: "max_ids", value: whole{&p.MaxIDs}},
-		{key: "classes", value: words{&p.Classes}},
+		{key: "classes", value: words{&p.Classes, maxClasses, "[ill, well]"}},
 		{key: "targets", value: interval{&p.Targets}},
 		{key: "bins", value: whole{&p.Bins}},
 		{key: "hashes", value: whole{&p.Hashes}},

@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -45,6 +46,9 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 			d.Label = job.NoLabel
 		}
 		set, err := load(s.File, d)
+		if err == nil {
+			set, err = stage.Columns(j, s.Party, set)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +57,8 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// neighbours cuts one table into runs of columns. Rows that have no ids are
-// numbered, from 1.
+// neighbours cuts one table into runs of columns, or into those that the job names.
+// Rows that have no ids are numbered, from 1.
 func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	set, err := load(j.Data.Source, j.Data)
 	if err != nil {
@@ -67,15 +71,53 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	if set.IDs == nil {
 		numbered.IDs = numbers(set.X.Rows())
 	}
-	columns, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))
+	sets, err := cut(j, &numbered)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sets {
+		if !j.Labels(j.Parties()[i]) {
+			sets[i].Labels = nil
+		}
+	}
+	return sets, nil
+}
+
+// cut gives each party its columns of one table.
+func cut(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
+	parties := j.Parties()
+	if j.Data.Partition.Columns != nil {
+		return cutByName(j, set)
+	}
+	columns, err := dataset.ByColumns(set.X.Cols(), len(parties))
 	if err != nil {
 		return nil, err
 	}
 	sets := make([]*dataset.Set, len(columns))
 	for i, cols := range columns {
-		if sets[i] = numbered.SelectColumns(cols); !j.Labels(j.Parties()[i]) {
-			sets[i].Labels = nil
+		sets[i] = set.SelectColumns(cols)
+	}
+	return sets, nil
+}
+
+// cutByName gives each party the columns that the job names for it.
+func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
+	owner := make(map[string]string)
+	if i := slices.IndexFunc(j.Parties(), func(name string) bool { return j.Columns(name) == nil }); i >= 0 {
+		return nil, fmt.Errorf("the job's partition names columns of %s for some parties, and none for %s; where one table is shared out, name those of all or of none", set.Name, j.Parties()[i])
+	}
+	for _, name := range j.Parties() {
+		for _, c := range j.Columns(name) {
+			if other, taken := owner[c]; taken {
+				return nil, fmt.Errorf("the job's partition gives column %q of %s to %s and to %s; a column has one holder", c, set.Name, other, name)
+			}
+			owner[c] = name
 		}
+		own, err := stage.Columns(j, name, set)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, own)
 	}
 	return sets, nil
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,47 @@ func indexOf(id string) int {
 	}
 	return n - 1
 }
+
+// Columns that the job names go where it says, in its order.
+func TestColumnsByName(t *testing.T) {
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := set
+	set = bare.Subset(everyRow(bare))
+	for i := range set.X.Cols() {
+		set.Columns = append(set.Columns, fmt.Sprint("column_", 10+i))
+	}
+	names := set.Columns
+	job3 := func(guest, host string) *job.Job {
+		return parseColumns(t, "parties: [guest, host, third]", fmt.Sprintf("parties: [guest, host], columns: {guest: [%s], host: [%s]}", guest, host))
+	}
+	load := func(string, job.Data) (*dataset.Set, error) { return set, nil }
+	shares, err := Shares(job3(names[4]+", "+names[1], names[0]), load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := shares[0].Table.Set.Columns; !slices.Equal(got, []string{names[4], names[1]}) || !slices.Equal(shares[1].Table.Set.Columns, names[:1]) {
+		t.Errorf("guest has %v, host %v", got, shares[1].Table.Set.Columns)
+	}
+	for want, shared := range map[string]func() ([]Share, error){
+		`has no column "colum_10", which the job names for party host in its partition; did you mean "column_10"?`: func() ([]Share, error) { return Shares(job3(names[1], "colum_10"), load) },
+		`to guest and to host; a column has one holder`:                                                            func() ([]Share, error) { return Shares(job3(names[1], names[1]), load) },
+		"and none for third": func() ([]Share, error) {
+			return Shares(parseColumns(t, "coverage", "columns: {guest: [a], host: [b]}, coverage"), load)
+		},
+		"has no names of columns": func() ([]Share, error) {
+			return Shares(job3("a", "b"), func(string, job.Data) (*dataset.Set, error) { return bare, nil })
+		},
+	} {
+		if _, err := shared(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func everyRow(set *dataset.Set) []int { return dataset.Complement(set.X.Rows(), nil) }
 
 // With a source each, only the first party's has labels to read.
 func TestColumnSources(t *testing.T) {

@@ -31,6 +31,7 @@ func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	for role, more := range alignLeakage(j, len(parties), rows) {
 		lines[role] = append(lines[role], more...)
 	}
+	addInquiries(lines, j, 0, 0)
 	lines["coalition"] = append(lines["coalition"], "Another job over the same rows that differs by one column lets the active worker compare both sums of phases; each party's release ledger holds such a job until its operator approves it.")
 	return lines
 }

@@ -82,6 +82,7 @@ func (s *Server) gramLeakage(f session.Facts) map[string][]string {
 	for role, more := range alignLeakage(s.Job, len(parties), p.Training()+p.HeldOut()) {
 		lines[role] = append(lines[role], more...)
 	}
+	addInquiries(lines, s.Job, s.vertical.basis.Rows, p.Training())
 	return lines
 }
 

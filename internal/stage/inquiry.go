@@ -42,7 +42,8 @@ func (c Cast) asking(asker string, usable func(declared) error) aligning {
 // Answerer prepares a party to help with a question about new rows: its part of
 // the model, and a table that has its columns of them.
 func (o *Portion) Answerer(self string, set *dataset.Set) (*Party, error) {
-	if err := o.fits(set); err != nil {
+	set, err := o.fitted(self, set)
+	if err != nil {
 		return nil, err
 	}
 	table := &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}

@@ -223,16 +223,21 @@ func (o *Portion) Fits(asker string, set *dataset.Set) error {
 	if first := o.Job.Parties()[0]; o.Job.Protocol.Name == job.FDSKL && asker != first {
 		return fmt.Errorf("only %s, which has the labels and the model's coefficients, can ask about new rows of this job", first)
 	}
-	return o.fits(set)
+	_, err := o.fitted(asker, set)
+	return err
 }
 
-// fits refuses a table without ids, or that is not like the one the model was
-// trained on.
-func (o *Portion) fits(set *dataset.Set) error {
+// fitted returns the columns of the model, and refuses a table without ids, or that
+// is not like the one the model was trained on.
+func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return fmt.Errorf("%s has no ids by which its rows belong to those of other parties; name their column (--id for rows of a command, id: in the catalogue)", set.Name)
+		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; name their column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
-	return fitsTraining(set, o.Width, o.Columns)
+	set, err := Columns(o.Job, party, set)
+	if err != nil {
+		return nil, err
+	}
+	return set, fitsTraining(set, o.Width, o.Columns)
 }
 
 func readScaling(r *wire.Reader, width int) scale.Scaling {

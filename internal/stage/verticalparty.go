@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/psi"
@@ -38,7 +39,10 @@ type verticalParty struct {
 
 // newVerticalParty prepares the table of a holder of columns.
 func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
-	set, err := ownColumns(j, self, t.Set)
+	set, err := Columns(j, self, t.Set)
+	if err == nil {
+		set, err = ownColumns(j, self, set)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +54,30 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 		p.grid = gridOf(set.X)
 	}
 	return p, nil
+}
+
+// Columns returns a party's table with the columns that the job says it uses.
+func Columns(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
+	names := j.Columns(party)
+	if names == nil {
+		return set, nil
+	}
+	if set.Columns == nil {
+		return nil, fmt.Errorf("%s has no names of columns, and the job names those that %s uses; give the file a header, or leave %s out of the partition's columns", set.Name, party, party)
+	}
+	var chosen []int
+	for _, name := range names {
+		at := slices.Index(set.Columns, name)
+		if at < 0 {
+			hint := "see mercer data info"
+			if near, ok := spell.Nearest(name, set.Columns...); ok {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return nil, fmt.Errorf("%s has no column %q, which the job names for party %s in its partition; %s", set.Name, name, party, hint)
+		}
+		chosen = append(chosen, at)
+	}
+	return set.SelectColumns(chosen), nil
 }
 
 // ownColumns checks labels and ids. Only the first party's labels are asked for;
