@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -205,12 +208,7 @@ func TestQuestionAboutNewProducts(t *testing.T) {
 	j := opened(t, columns(t))
 	w, id, rows := trained(t, j)
 	a := w.mustAnswer("north", id, rows)
-	want := pooledDecisions(t, w, id)
-	for i := range want {
-		if got := a.Decisions.Row(i)[0]; math.Abs(got-want[i]) > 1e-5 {
-			t.Fatalf("new row %d has the decision %v, and %v with all columns in one place", i, got, want[i])
-		}
-	}
+	w.wantPooled(a, id)
 	w.halt(hub)
 	w.start(hub, never)
 	w.fresh["north"] = stage.Table{Set: rows}
@@ -232,9 +230,43 @@ func TestQuestionAboutNewProducts(t *testing.T) {
 	w.nothingOpen()
 }
 
+// Deviations, scores and distances come with the decisions.
+func TestQuestionsOfOtherLearners(t *testing.T) {
+	for _, learner := range []string{"{name: gp, noise: 0.1}", "{name: kpca, n_components: 3}"} {
+		text := strings.NewReplacer("{name: okra}", "{name: gram}", "partition: {parties", "partition: {by: columns, parties",
+			"{name: svc, C: 10, tol: 1.0e-8}", learner).Replace(fmt.Sprintf(jobFile, openJob))
+		j, err := job.Parse("job.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, id, rows := trained(t, j)
+		a, err := w.ask("north", id, rows, newSource)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.wantPooled(a, id)
+	}
+}
+
+// wantPooled checks decisions about newcomers.
+func (w *world) wantPooled(a *stage.Prediction, id session.JobID) {
+	w.t.Helper()
+	want := pooledDecisions(w.t, w, id)
+	if a.Decisions.Rows != want.Rows || a.Decisions.Cols != want.Cols {
+		w.t.Fatalf("%d x %d decisions, want %d x %d", a.Decisions.Rows, a.Decisions.Cols, want.Rows, want.Cols)
+	}
+	for i := range want.Rows {
+		for k, v := range want.Row(i) {
+			if got := a.Decisions.Row(i)[k]; math.Abs(got-v) > 1e-5 {
+				w.t.Fatalf("output %d of new row %d is %v, and %v with all columns in one place", k, i, got, v)
+			}
+		}
+	}
+}
+
 // pooledDecisions are those about newcomers of the job's learner on the job's rows,
 // with all columns in one place.
-func pooledDecisions(t *testing.T, w *world, id session.JobID) []float64 {
+func pooledDecisions(t *testing.T, w *world, id session.JobID) linalg.Matrix[float64] {
 	t.Helper()
 	done, err := w.members[hub].boss.Get(id)
 	if err != nil {
@@ -270,9 +302,60 @@ func pooledDecisions(t *testing.T, w *world, id session.JobID) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var decisions []float64
-	for i := range f.Decisions.Rows {
-		decisions = append(decisions, f.Decisions.Row(i)[0])
+	return f.Decisions
+}
+
+// What is kept of a model, is kept sealed; once the coordinator's operator has had
+// everybody forget it, nothing of it is on any disk.
+func TestForgettingEverywhere(t *testing.T) {
+	j := opened(t, phases(t, "{join: 1s, round: 20s}"))
+	w, id, rows := trained(t, j)
+	var secrets []needle
+	for _, name := range []string{"north", "south", "east"} {
+		k, err := vault.NewDiskKeepsake(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
+		if err != nil {
+			t.Fatal(err)
+		}
+		portion, err := k.Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := os.ReadFile(filepath.Join(w.home(name), "keepsakes", id.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at+32 <= len(portion); at += 64 {
+			secrets = append(secrets, needle{name + "'s portion", portion[at : at+32]})
+		}
+		secrets = append(secrets, needle{"sealed portion", sealed[40:72]})
 	}
-	return decisions
+	sealed := 0
+	for _, hit := range w.found(secrets, "") {
+		switch {
+		case strings.HasPrefix(hit, "sealed portion"):
+			sealed++
+		case !strings.HasSuffix(hit, "job.yaml"): // which a portion holds, too
+			t.Errorf("in clear: %s", hit)
+		}
+	}
+	if sealed != 3 {
+		t.Errorf("the scan finds %d sealed portions, want 3", sealed)
+	}
+	w.halt("east")
+	silent, err := w.members[hub].boss.Forget(t.Context(), id)
+	if err != nil || !slices.Equal(silent, []string{"east"}) {
+		t.Errorf("no word from %v, %v; want east", silent, err)
+	}
+	w.start("east", never) // whom the broker tells
+	if silent, err = w.members[hub].boss.Forget(t.Context(), id); err != nil || silent != nil {
+		t.Errorf("a second time: no word from %v, %v", silent, err)
+	}
+	for _, hit := range w.found(secrets, "") {
+		if !strings.HasSuffix(hit, "job.yaml") {
+			t.Errorf("left on disk: %s", hit)
+		}
+	}
+	if a, err := w.ask("north", id, rows, newSource); a != nil || session.CodeOf(err) != session.CodeBadInput {
+		t.Errorf("answer %v, error %v", a, err)
+	}
 }

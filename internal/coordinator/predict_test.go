@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -210,7 +212,9 @@ func (w *world) askOn(id session.JobID, rows *dataset.Set, source string) (answe
 // nothingOpen checks that no session is left in any vault, in a while.
 func (w *world) nothingOpen() {
 	w.t.Helper()
-	time.Sleep(50 * time.Millisecond)
+	for deadline := time.Now().Add(10 * time.Second); w.documents() > 0 && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+	}
 	for _, m := range w.roster.Members {
 		w.halt(m.Name)
 		w.start(m.Name, never)
@@ -222,6 +226,21 @@ func (w *world) nothingOpen() {
 			w.t.Errorf("%s: %v", m.Name, err)
 		}
 	}
+}
+
+// documents counts the sessions whose documents are on some disk: those that are
+// open.
+func (w *world) documents() int {
+	w.t.Helper()
+	n := 0
+	for _, m := range w.roster.Members {
+		list, err := os.ReadDir(filepath.Join(w.home(m.Name), "vault", "documents"))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		n += len(list)
+	}
+	return n
 }
 
 // A question that nobody waits for any more leaves nothing.

@@ -120,6 +120,29 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// More rows of one model tell nothing that its rows have not told; other columns do,
+// and ids, which no model has.
+func TestRevealsOfOneModel(t *testing.T) {
+	of := func(r Release, model string) Release { r.Model = model; return r }
+	first, more := products(table(4, "age", "income"), "hub"), products(table(6, "age", "income"), "hub")
+	if said := of(more, "m").Reveals(of(first, "m")); said != nil {
+		t.Errorf("more rows of a model reveal %q", said)
+	}
+	for name, said := range map[string][]string{
+		"another model": of(more, "m").Reveals(of(first, "n")), "no model": more.Reveals(first),
+		"a column less": of(products(table(6, "age"), "hub"), "m").Reveals(of(first, "m")),
+		"ids":           of(New(IDs, "j", nil, "", table(6, "age")), "m").Reveals(of(New(IDs, "j", nil, "", table(4, "age")), "m")),
+	} {
+		if len(said) == 0 {
+			t.Errorf("%s: reveals nothing", name)
+		}
+	}
+	back, err := Decode(of(more, "m").Encode())
+	if err != nil || back.Model != "m" || back.ID() == more.ID() {
+		t.Errorf("comes back as of model %q, %v", back.Model, err)
+	}
+}
+
 // Phases show distances, and are compared with phases only.
 func TestRevealsOfPhases(t *testing.T) {
 	phases := func(columns ...string) Release {

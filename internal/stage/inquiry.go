@@ -21,11 +21,19 @@ func PlanInquiry(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error) {
 	}
 	switch j.Protocol.Name {
 	case job.FDSKL:
+		if asker != c.Parties[0] {
+			return nil, onlyFirst(c.Parties[0])
+		}
 		return planPhasesOfNew(j, c, asker, b)
 	case job.Gram:
 		return planProductsOfNew(j, c, asker, b)
 	}
 	return nil, fmt.Errorf("stage: protocol %q answers no questions in several sessions", j.Protocol.Name)
+}
+
+// onlyFirst: where one party has the coefficients, nobody else gets decisions.
+func onlyFirst(first string) error {
+	return fmt.Errorf("only %s, which has the labels and the model's coefficients, can ask about new rows of this job", first)
 }
 
 // asking is how new rows are aligned. The asker shows the ids it asks about, which

@@ -217,11 +217,10 @@ func (o *Portion) Erase() {
 	clear(o.rows.Data)
 }
 
-// Fits says whether a party may ask about the rows of a table: where one party has
-// the coefficients, nobody else gets decisions.
+// Fits says whether a party may ask about the rows of a table.
 func (o *Portion) Fits(asker string, set *dataset.Set) error {
 	if first := o.Job.Parties()[0]; o.Job.Protocol.Name == job.FDSKL && asker != first {
-		return fmt.Errorf("only %s, which has the labels and the model's coefficients, can ask about new rows of this job", first)
+		return onlyFirst(first)
 	}
 	_, err := o.fitted(asker, set)
 	return err

@@ -49,7 +49,7 @@ type Params struct {
 // so many training and held-out rows. Errors are of what they declare.
 func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 	if training+heldOut > MaxRows {
-		return Params{}, fmt.Errorf("gram: %d rows, of which an exact matrix can have %d; bring fewer", training+heldOut, MaxRows)
+		return Params{}, fmt.Errorf("gram: %d rows, and an exact matrix can have %d (2 GiB); bring fewer, or let protocol fdskl learn from random features of any number of rows", training+heldOut, MaxRows)
 	}
 	return newParams(holders, training, heldOut)
 }

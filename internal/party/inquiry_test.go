@@ -1,0 +1,193 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// byColumns is a job by protocol gram, of which everybody keeps a part.
+func byColumns(t *testing.T, scale string) *job.Job {
+	t.Helper()
+	j := parse(t, scale, "{name: okra}", "open")
+	j.Data.Partition.By, j.Protocol = job.Columns, job.Protocol{Name: job.Gram}
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// withPortion is a stand whose party, north, keeps a part of a model.
+func withPortion(t *testing.T, policy Policy) (*stand, *stage.Portion, session.JobID) {
+	t.Helper()
+	s := newStand(t, policy)
+	o := &stage.Portion{Job: byColumns(t, "none"), Basis: stage.Basis{Parent: protocol.SessionID{9}, Outputs: 1}, Width: 30}
+	id := session.JobID{1}
+	if err := s.party.Keepsake.Put(id, o.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	return s, o, id
+}
+
+// inquiry proposes the first session of a question about the portion's model.
+func (s *stand) inquiry(o *stage.Portion, q *session.Inquiry) *session.Proposal {
+	s.t.Helper()
+	plan, err := stage.PlanInquiry(o.Job, stage.Cast{Coordinator: "hub", Parties: o.Job.Parties()}, q.Asker, o.Basis)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &session.Proposal{Job: q.ID(), Spec: o.Job.Encode(), Inquiry: q, Descriptor: plan[0].Session.Descriptor(q.ID(), 0, s.roster.Hash(), 0)}
+}
+
+func TestInquiriesThatAreRefused(t *testing.T) {
+	q := func(asker string, id session.JobID) *session.Inquiry {
+		return &session.Inquiry{Question: session.Question{Job: id, Rows: 1, Tag: [16]byte{2}}, Asker: asker}
+	}
+	for name, tt := range map[string]struct {
+		policy   Policy
+		proposal func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal
+		code     session.Code
+		want     string
+	}{
+		"in this party's name": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+			return s.inquiry(o, q("north", id))
+		}, session.CodePolicy, "has not asked for this prediction"},
+		"by a stranger": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+			p := s.inquiry(o, q("south", id))
+			p.Inquiry = q("west", id)
+			p.Job = p.Inquiry.ID()
+			return p
+		}, session.CodeBadInput, "west took no part in the job"},
+		"of another model": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, _ session.JobID) *session.Proposal {
+			return s.inquiry(o, q("south", session.JobID{7}))
+		}, session.CodeBadInput, "north has forgotten its part of the model"},
+		"under another name": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+			p := s.inquiry(o, q("south", id))
+			p.Inquiry.Tag[0]++
+			return p
+		}, session.CodePolicy, "about another question than it names"},
+		"with another job file": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+			p := s.inquiry(o, q("south", id))
+			p.Spec = byColumns(s.t, "standard").Encode()
+			return p
+		}, session.CodePolicy, "another job file than its model"},
+		"with another session": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+			p := s.inquiry(o, q("south", id))
+			p.Descriptor.Purpose = "train"
+			return p
+		}, session.CodePolicy, "the proposed session is not what the job file says"},
+		"out of order": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+			p := s.inquiry(o, q("south", id))
+			plan, err := stage.PlanInquiry(o.Job, stage.Cast{Coordinator: "hub", Parties: o.Job.Parties()}, "south", o.Basis)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
+			return p
+		}, session.CodeFailed, "stage align has not ended here"},
+		"against the policy": {Policy{}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+			return s.inquiry(o, q("south", id))
+		}, session.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, o, id := withPortion(t, tt.policy)
+			s.propose(tt.proposal(s, o, id))
+			s.refuses(tt.code, tt.want)
+			s.idle()
+			if s.loads.Load() != 0 {
+				t.Error("the table was read")
+			}
+		})
+	}
+}
+
+// asked has north ask about its own rows, and returns the question as the
+// coordinator hears it.
+func (s *stand) asked(ctx context.Context, id session.JobID) (*session.Inquiry, <-chan error) {
+	s.t.Helper()
+	rows := wdbc()
+	for i := range rows.X.Rows() {
+		rows.IDs = append(rows.IDs, fmt.Sprint("p", i))
+	}
+	ended := make(chan error, 1)
+	go func() {
+		a, err := s.party.Predict(ctx, id, rows, "")
+		if a != nil {
+			err = errors.New("there is an answer")
+		}
+		ended <- err
+	}()
+	q, err := session.DecodeQuestion(s.hear(session.KindQuestion).Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &session.Inquiry{Question: *q, Asker: "north"}, ended
+}
+
+// A coordinator that says a question is answered before it is has answered nothing.
+func TestAnInquiryThatIsClosedEarly(t *testing.T) {
+	s, o, id := withPortion(t, Policy{OpenPrediction: true})
+	q, ended := s.asked(t.Context(), id)
+	s.propose(s.inquiry(o, q))
+	s.hear(session.KindAcceptance)
+	s.tell("hub", q.ID().Topic(), session.KindClosing, (&session.Closing{Job: q.ID(), Done: true}).Encode())
+	s.hear(session.KindClosed)
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the question has no answer") {
+		t.Errorf("error %v", err)
+	}
+	s.propose(s.inquiry(o, q)) // and it is asked once
+	s.refuses(session.CodePolicy, "has not asked for this prediction")
+	s.idle()
+}
+
+// Once nobody waits, nothing more is done for a question.
+func TestAnInquiryThatIsWithdrawn(t *testing.T) {
+	s, o, id := withPortion(t, Policy{OpenPrediction: true})
+	ctx, stop := context.WithCancel(t.Context())
+	q, ended := s.asked(ctx, id)
+	s.propose(s.inquiry(o, q))
+	s.hear(session.KindAcceptance)
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if r := s.report(); r.Code == session.CodeDone {
+		t.Errorf("report %+v", r)
+	}
+	s.tell("hub", q.ID().Topic(), session.KindClosing, (&session.Closing{Job: q.ID(), Outcome: "withdrawn"}).Encode())
+	s.hear(session.KindClosed)
+	s.idle()
+}
+
+// Only the coordinator can have a party forget, and then it has.
+func TestForgetting(t *testing.T) {
+	s, _, id := withPortion(t, Policy{OpenPrediction: true})
+	f := &session.Forget{Job: id}
+	s.tell("south", id.Topic(), session.KindForget, f.Encode())
+	s.tell("hub", id.Topic(), session.KindForget, f.Encode()[1:])
+	s.idle()
+	if _, err := s.party.Keepsake.Get(id); err != nil {
+		t.Fatal(err)
+	}
+	s.tell("hub", id.Topic(), session.KindForget, f.Encode())
+	s.hear(session.KindForgotten)
+	if _, err := s.party.Keepsake.Get(id); !errors.Is(err, vault.ErrNoKeepsake) {
+		t.Errorf("error %v, want that nothing is left", err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	rows := &dataset.Set{Name: "rows", X: wdbc().X}
+	if _, err := s.party.Predict(ctx, id, rows, ""); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "left nothing here") {
+		t.Errorf("error %v", err)
+	}
+}
