@@ -113,6 +113,12 @@ func TestQuestionAboutNewPhases(t *testing.T) {
 	if again := w.mustAnswer("north", id, rows); !slices.Equal(again.Decisions.Data, a.Decisions.Data) {
 		t.Error("the same rows have other decisions when they are asked about again")
 	}
+	for range 2 { // one row alone, and the very same again
+		one, err := w.ask("north", id, rows.Subset([]int{2}), newSource)
+		if err != nil || len(one.Predicted) != 1 || math.Abs(one.Decisions.Data[0]-a.Decisions.Data[2]) > 1e-12 {
+			t.Fatalf("one row: %+v, %v", one, err)
+		}
+	}
 	w.nothingOpen()
 }
 
@@ -162,18 +168,24 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 // A question in several sessions dies with any of its processes; the next one is
 // answered, and no session is left behind.
 func TestAnInquiryCutShort(t *testing.T) {
-	for name, ops := range map[string][]string{
-		hub:     {"create", "send control/Proposal", "send control/Directory", "put report", "send control/Closing", "destroy", "ack control/Question"},
-		"north": {"create", "send psi/Confirm", "send fdskl/Request", "send control/Report", "destroy", "send control/Closed"},
-		"south": {"create", "send control/Acceptance", "send declare/Declare", "send fdskl/Phases", "destroy"},
+	byPhases, byProducts := phases(t, "{join: 20s, round: 20s}"), columns(t)
+	for _, tt := range []struct {
+		name string
+		job  *job.Job
+		ops  []string
+	}{
+		{hub, byPhases, []string{"create", "send control/Proposal", "send control/Directory", "put report", "send control/Closing", "destroy", "ack control/Question"}},
+		{"north", byPhases, []string{"create", "send psi/Confirm", "send fdskl/Request", "send control/Report", "destroy", "send control/Closed"}},
+		{"south", byPhases, []string{"create", "send control/Acceptance", "send declare/Declare", "send fdskl/Phases", "destroy"}},
+		{"east", byProducts, []string{"send secagg/MaskedInput"}},
+		{hub, byProducts, []string{"send broadcast/Tell"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			j := opened(t, phases(t, "{join: 20s, round: 20s}"))
-			w, id, rows := trained(t, j)
-			for _, op := range ops {
-				w.halt(name)
-				w.start(name, onThe(1, op))
-				died := w.members[name].life
+		t.Run(tt.name+"/"+string(tt.job.Protocol.Name), func(t *testing.T) {
+			w, id, rows := trained(t, opened(t, tt.job))
+			for _, op := range tt.ops {
+				w.halt(tt.name)
+				w.start(tt.name, onThe(1, op))
+				died := w.members[tt.name].life
 				for asked := 0; asked < 3 && !died.dead(); asked++ {
 					_, err := w.askOn(id, rows, newSource)
 					t.Logf("dying of %q, a question ended in: %v", op, err)
