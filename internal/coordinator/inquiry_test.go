@@ -123,7 +123,7 @@ func TestQuestionAboutNewPhases(t *testing.T) {
 }
 
 func TestInquiriesThatAreRefused(t *testing.T) {
-	j := opened(t, phases(t, "{join: 4s, round: 20s}"))
+	j := opened(t, phases(t, "{join: 5s, round: 20s}"))
 	w, id, rows := trained(t, j)
 	nameless := *rows
 	nameless.IDs = nil
@@ -320,7 +320,7 @@ func pooledDecisions(t *testing.T, w *world, id session.JobID) linalg.Matrix[flo
 // What is kept of a model, is kept sealed; once the coordinator's operator has had
 // everybody forget it, nothing of it is on any disk.
 func TestForgettingEverywhere(t *testing.T) {
-	j := opened(t, phases(t, "{join: 4s, round: 20s}"))
+	j := opened(t, phases(t, "{join: 5s, round: 20s}"))
 	w, id, rows := trained(t, j)
 	var secrets []needle
 	for _, name := range []string{"north", "south", "east"} {

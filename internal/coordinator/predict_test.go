@@ -42,7 +42,7 @@ func ask(w *world, name string, id session.JobID, rows *dataset.Set) (*stage.Pre
 
 // ask has a party ask about rows of which others call theirs by the source.
 func (w *world) ask(name string, id session.JobID, rows *dataset.Set, source string) (*stage.Prediction, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return w.members[name].party.Predict(ctx, id, rows, source)
 }
@@ -192,7 +192,7 @@ func (w *world) askOn(id session.JobID, rows *dataset.Set, source string) (answe
 	north := w.members["north"]
 	go func() {
 		defer close(ended)
-		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		answer, err = north.party.Predict(ctx, id, rows, source)
 	}()
