@@ -60,8 +60,8 @@ func (j *Job) Owned(name string) *Job {
 	d := *j
 	d.Data.Source, d.Data.Sources = name, nil
 	d.Data.Partition = Partition{By: Rows, Parties: j.Parties()}
-	if j.Data.Partition.By == Columns {
-		d.Data.Partition.By, d.Data.Partition.Columns = Columns, j.Data.Partition.Columns
+	if p := j.Data.Partition; p.By == Columns {
+		d.Data.Partition.By, d.Data.Partition.Columns, d.Data.Partition.Aligned = Columns, p.Columns, p.Aligned
 	}
 	return &d
 }

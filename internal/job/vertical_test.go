@@ -86,7 +86,11 @@ func TestOwned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	j.Data.Partition.Aligned, j.Data.Partition.Columns = true, []OwnColumns{{"host", []string{"x"}}}
 	own := j.Owned("people")
+	if !own.Data.Partition.Aligned || own.Columns("host") == nil || own.Columns("guest") != nil {
+		t.Errorf("%+v", own.Data.Partition)
+	}
 	if err := own.Validate(); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // PlanInquiry returns the stages that answer a question about new rows whose
-// columns the parties of a finished job hold: the rows are aligned as the job's
-// were, and then one of them learns what the model says about those that all have.
+// columns the parties of a finished job hold: the rows are aligned by their ids,
+// and then one of them learns what the model says about those that all have.
 func PlanInquiry(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error) {
 	if !slices.Contains(c.Parties, asker) {
 		return nil, fmt.Errorf("stage: %s took no part in the job", asker)
