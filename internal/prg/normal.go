@@ -136,11 +136,18 @@ func half(x float64) float64 { return float64(x*x) / 2 }
 func expNegative(t float64) float64 {
 	n := math.Floor(float64(t/math.Ln2) + 0.5)
 	r := float64(n*math.Ln2) - t // |r| <= ln 2 / 2
-	sum := 1.0
-	for k := 14; k > 0; k-- {
-		sum = 1 + float64(sum*r)/float64(k)
+	sum := 0.0
+	for _, c := range taylor {
+		sum = c + float64(sum*r)
 	}
 	return math.Ldexp(sum, -int(n))
+}
+
+// taylor holds the coefficients of exp, 1/14! to 1/0!: a product takes a fourth of
+// the time of a quotient.
+var taylor = [...]float64{
+	1. / 87178291200, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800,
+	1. / 362880, 1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1,
 }
 
 // logUnit returns log u for 0 < u <= 1, to 1e-15 absolute beside log 2^e.
