@@ -21,14 +21,15 @@ const (
 
 // abreast is a way to work on such rows; n is positive.
 type abreast struct {
-	pick       func(n int, to, from []float64, places []uint16)
+	pick       rowPicker
+	pickAway   rowPicker
 	place      func(n int, to, from []float64, places []uint16, signs []int8, scale float64)
 	turn       func(n int, x []float64, signs []int8, scale float64)
 	copyStrips func(n int, to []float64, toDistance int, from []float64, fromDistance int)
 	neighbours func(n int, x []float64) // three levels of each of n times 8 rows
 }
 
-var portableAbreast = abreast{pickRows, placeRows, turnRows, copyStrips, neighbours}
+var portableAbreast = abreast{pickRows, pickRows, placeRows, turnRows, copyStrips, neighbours}
 
 // firstRows returns n rows of 8 values, and panics when x is shorter.
 func firstRows(x []float64, n int) []float64 { return x[: Abreast*n : len(x)] }
@@ -51,13 +52,34 @@ func FallIn(m Matrix[float64], from []float64) {
 }
 
 // PickRows sets row i of to to row places[i] of from, which has 4096 rows, of 8
-// values each. It panics when a matrix is too short, and takes of a place its
+// values each. Meanwhile it asks the caches for what is read next, ahead, as
+// many rows. It panics when a matrix is too short, and takes of a place its
 // lowest 12 bits.
-func PickRows(to, from []float64, places []uint16) { pickRowsOn(Paths()[0], to, from, places) }
+func PickRows(to, from []float64, places []uint16, ahead []float64) {
+	pickRowsOn(Paths()[0], to, from, places, ahead)
+}
 
-func pickRowsOn(p Path, to, from []float64, places []uint16) {
+func pickRowsOn(p Path, to, from []float64, places []uint16, ahead []float64) {
+	abreastOf(p).pick.rows(to, from, places, ahead)
+}
+
+// PickRowsAway is PickRows to rows that are not read soon: they go to memory
+// past the caches, which keep what is, and need not read first what is then
+// written as a whole. It does so where to begins with a line of the cache.
+func PickRowsAway(to, from []float64, places []uint16, ahead []float64) {
+	pickRowsAwayOn(Paths()[0], to, from, places, ahead)
+}
+
+func pickRowsAwayOn(p Path, to, from []float64, places []uint16, ahead []float64) {
+	abreastOf(p).pickAway.rows(to, from, places, ahead)
+}
+
+// rowPicker is a way to pick n rows.
+type rowPicker func(n int, to, from []float64, places []uint16, ahead []float64)
+
+func (pick rowPicker) rows(to, from []float64, places []uint16, ahead []float64) {
 	if n := len(places); n > 0 {
-		abreastOf(p).pick(n, firstRows(to, n), firstRows(from, Places), places)
+		pick(n, firstRows(to, n), firstRows(from, Places), places, firstRows(ahead, n))
 	}
 }
 
@@ -136,7 +158,7 @@ func (a abreast) columns(b butterflies[float64], to, from []float64, q int) {
 	}
 }
 
-func pickRows(_ int, to, from []float64, places []uint16) {
+func pickRows(_ int, to, from []float64, places []uint16, _ []float64) {
 	for i, at := range places {
 		copy(to[Abreast*i:][:Abreast], from[Abreast*int(at%Places):])
 	}

@@ -26,7 +26,7 @@ func TestRowsByPlaces(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 57, linalg.Places} {
 			places, signs := placesOf(n)
 			from, picked := noise[float64](1, rowsOfPlaces, 3).Row(0), make([]float64, linalg.Abreast*n+1)
-			linalg.PickRowsOn(p, picked, from, places)
+			linalg.PickRowsOn(p, picked, from, places, from)
 			placed := make([]float64, rowsOfPlaces+1)
 			linalg.PlaceRowsOn(p, placed, picked, places, signs, .3)
 			want := make([]float64, rowsOfPlaces+1) // nothing else is written, and nothing behind
@@ -46,11 +46,30 @@ func TestRowsByPlaces(t *testing.T) {
 	})
 }
 
+// Past the caches or through them, from wherever rows begin.
+func TestRowsPickedAway(t *testing.T) {
+	onEachPath(t, func(t *testing.T, p linalg.Path) {
+		from := noise[float64](1, rowsOfPlaces, 3).Row(0)
+		for _, n := range []int{0, 1, 57} {
+			places, _ := placesOf(n)
+			want := make([]float64, linalg.Abreast*n)
+			linalg.PickRowsOn(p, want, from, places, from)
+			for first := range linalg.Abreast { // one of which begins a line
+				to := make([]float64, first+len(want)+1)
+				linalg.PickRowsAwayOn(p, to[first:], from, places, from)
+				if all := slices.Concat(make([]float64, first), want, []float64{0}); !slices.Equal(to, all) {
+					t.Errorf("%d rows from value %d on are picked wrongly", n, first)
+				}
+			}
+		}
+	})
+}
+
 // A place beyond the rows is one of them: nothing outside is touched.
 func TestPlacesStayInside(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		from, to := noise[float64](1, rowsOfPlaces, 3).Row(0), make([]float64, linalg.Abreast)
-		linalg.PickRowsOn(p, to, from, []uint16{0xffff})
+		linalg.PickRowsOn(p, to, from, []uint16{0xffff}, from)
 		if !slices.Equal(to, from[rowsOfPlaces-linalg.Abreast:]) {
 			t.Error("place 65535 is not the last row")
 		}
@@ -159,8 +178,9 @@ func columnsByLevels(t *testing.T, p linalg.Path, n, q int) {
 func TestAbreastRefuses(t *testing.T) {
 	rows, places, signs := make([]float64, rowsOfPlaces), []uint16{1, 2}, make([]int8, linalg.Places)
 	for name, f := range map[string]func(){
-		"from few rows":      func() { linalg.PickRows(rows, rows[:100], places) },
-		"to few rows":        func() { linalg.PickRows(rows[:15], rows, places) },
+		"from few rows":      func() { linalg.PickRows(rows, rows[:100], places, rows) },
+		"to few rows":        func() { linalg.PickRows(rows[:15], rows, places, rows) },
+		"few rows ahead":     func() { linalg.PickRows(rows, rows, places, rows[:15]) },
 		"few places":         func() { linalg.PlaceRows(rows[:100], rows, places, signs, 1) },
 		"few rows to place":  func() { linalg.PlaceRows(rows, rows[:15], places, signs, 1) },
 		"few signs":          func() { linalg.PlaceRows(rows, rows, places, signs[:9], 1) },

@@ -70,7 +70,13 @@ func WavesOn(p Path, cosines, sines []float32, words []byte, bits int, amplitude
 	return wavesOn(p, cosines, sines, words, bits, amplitude)
 }
 
-func PickRowsOn(p Path, to, from []float64, places []uint16) { pickRowsOn(p, to, from, places) }
+func PickRowsAwayOn(p Path, to, from []float64, places []uint16, ahead []float64) {
+	pickRowsAwayOn(p, to, from, places, ahead)
+}
+
+func PickRowsOn(p Path, to, from []float64, places []uint16, ahead []float64) {
+	pickRowsOn(p, to, from, places, ahead)
+}
 
 func PlaceRowsOn(p Path, to, from []float64, places []uint16, signs []int8, scale float64) {
 	placeRowsOn(p, to, from, places, signs, scale)
@@ -88,4 +94,10 @@ func TransposeSquares(p Path, n int, to []float64, toDistance, toStep int, from 
 	transposeSquares(p, n, to, toDistance, toStep, from, fromDistance, fromStep)
 }
 
-func PickValuesOn(p Path, to, from []float64, places []uint32) { pickValuesOn(p, to, from, places) }
+func PickValuesAwayOn(p Path, to, from []float64, places []uint32, ahead []float64) {
+	pickValuesAwayOn(p, to, from, places, ahead)
+}
+
+func PickValuesOn(p Path, to, from []float64, places []uint32, ahead []float64) {
+	pickValuesOn(p, to, from, places, ahead)
+}

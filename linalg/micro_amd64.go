@@ -14,11 +14,6 @@ func set64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 //go:noescape
 func add64AVX512(k int, a []float64, b []float64, c []float64, stride int)
 
-// ask64AVX512 asks for a tile of c.
-//
-//go:noescape
-func ask64AVX512(c []float64, stride int)
-
 // peak64AVX512 does 192 fused multiply-adds per turn.
 func peak64AVX512(turns int)
 
@@ -77,16 +72,36 @@ func matern5264AVX512(n int, dst []float64, xz []float64, zz []float64, xx float
 //go:noescape
 func rational64AVX512(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// reflect64AVX512 subtracts from 16 vectors x beta0 v0 <v0, x>, and then beta1 v1 <v1, x>;
-// across is <v0, v1>, v holds the k coordinates of v0 and v1 in turn.
+// set1Asking64AVX512 is a micro-kernel of 8 x 8: see asking.
 //
 //go:noescape
-func reflect64AVX512(k int, x []float64, v []float64, beta0 float64, beta1 float64, across float64)
+func set1Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
+
+// set2Asking64AVX512 is a micro-kernel of 8 x 16: see asking.
+//
+//go:noescape
+func set2Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
+
+// set3Asking64AVX512 is a micro-kernel of 8 x 24: see asking.
+//
+//go:noescape
+func set3Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
+
+// reflect64AVX512 subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then
+// betaSecond second <second, x>; across is <v, second>, and second has a coordinate or more.
+//
+//go:noescape
+func reflect64AVX512(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
 
 // pickRowsAVX512 sets n rows of 8 values to the rows of from at the places; n is positive.
 //
 //go:noescape
-func pickRowsAVX512(n int, to []float64, from []float64, places []uint16)
+func pickRowsAVX512(n int, to []float64, from []float64, places []uint16, ahead []float64)
+
+// pickRowsAwayAVX512 is pickRows past the caches, if to begins with a line; n is positive.
+//
+//go:noescape
+func pickRowsAwayAVX512(n int, to []float64, from []float64, places []uint16, ahead []float64)
 
 // placeRowsAVX512 sets the rows of to at the places to scale times the n rows of from, or -scale where the place's sign is below 0; n is positive.
 //
@@ -116,7 +131,12 @@ func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []flo
 // pickValues64AVX512 is pickValues; n is a positive multiple of 8.
 //
 //go:noescape
-func pickValues64AVX512(n int, to []float64, from []float64, places []uint32)
+func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+
+// pickValuesAway64AVX512 is pickValuesAway; n is a positive multiple of 8.
+//
+//go:noescape
+func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
 
 // polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
 //
@@ -132,11 +152,6 @@ func set32AVX512(k int, a []float32, b []float32, c []float32, stride int)
 //
 //go:noescape
 func add32AVX512(k int, a []float32, b []float32, c []float32, stride int)
-
-// ask32AVX512 asks for a tile of c.
-//
-//go:noescape
-func ask32AVX512(c []float32, stride int)
 
 // peak32AVX512 does 384 fused multiply-adds per turn.
 func peak32AVX512(turns int)
@@ -211,11 +226,6 @@ func set64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 //go:noescape
 func add64AVX2(k int, a []float64, b []float64, c []float64, stride int)
 
-// ask64AVX2 asks for a tile of c.
-//
-//go:noescape
-func ask64AVX2(c []float64, stride int)
-
 // peak64AVX2 does 48 fused multiply-adds per turn.
 func peak64AVX2(turns int)
 
@@ -274,16 +284,36 @@ func matern5264AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64
 //go:noescape
 func rational64AVX2(n int, dst []float64, xz []float64, zz []float64, xx float64, scale float64, power float64)
 
-// reflect64AVX2 subtracts from 16 vectors x beta0 v0 <v0, x>, and then beta1 v1 <v1, x>;
-// across is <v0, v1>, v holds the k coordinates of v0 and v1 in turn.
+// set1Asking64AVX2 is a micro-kernel of 4 x 4: see asking.
 //
 //go:noescape
-func reflect64AVX2(k int, x []float64, v []float64, beta0 float64, beta1 float64, across float64)
+func set1Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
+
+// set2Asking64AVX2 is a micro-kernel of 4 x 8: see asking.
+//
+//go:noescape
+func set2Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
+
+// set3Asking64AVX2 is a micro-kernel of 4 x 12: see asking.
+//
+//go:noescape
+func set3Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
+
+// reflect64AVX2 subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then
+// betaSecond second <second, x>; across is <v, second>, and second has a coordinate or more.
+//
+//go:noescape
+func reflect64AVX2(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
 
 // pickRowsAVX2 sets n rows of 8 values to the rows of from at the places; n is positive.
 //
 //go:noescape
-func pickRowsAVX2(n int, to []float64, from []float64, places []uint16)
+func pickRowsAVX2(n int, to []float64, from []float64, places []uint16, ahead []float64)
+
+// pickRowsAwayAVX2 is pickRows past the caches, if to begins with a line; n is positive.
+//
+//go:noescape
+func pickRowsAwayAVX2(n int, to []float64, from []float64, places []uint16, ahead []float64)
 
 // placeRowsAVX2 sets the rows of to at the places to scale times the n rows of from, or -scale where the place's sign is below 0; n is positive.
 //
@@ -310,6 +340,16 @@ func neighboursAVX2(n int, x []float64)
 //go:noescape
 func transposeAVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
+// pickValues64AVX2 is pickValues; n is a positive multiple of 8.
+//
+//go:noescape
+func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+
+// pickValuesAway64AVX2 is pickValuesAway; n is a positive multiple of 8.
+//
+//go:noescape
+func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+
 // polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 4.
 //
 //go:noescape
@@ -324,11 +364,6 @@ func set32AVX2(k int, a []float32, b []float32, c []float32, stride int)
 //
 //go:noescape
 func add32AVX2(k int, a []float32, b []float32, c []float32, stride int)
-
-// ask32AVX2 asks for a tile of c.
-//
-//go:noescape
-func ask32AVX2(c []float32, stride int)
 
 // peak32AVX2 does 96 fused multiply-adds per turn.
 func peak32AVX2(turns int)

@@ -39,8 +39,6 @@ type micro[T Float] struct {
 	// of b (cols values per column), added from the first column to the last.
 	// add adds the same to c.
 	set, add func(k int, a, b, c []T, stride int)
-	// ask asks the caches for the tile of c, which may be there or not.
-	ask func(c []T, stride int)
 	// peak does that many turns of perTurn multiplications and additions.
 	peak    func(turns int)
 	perTurn int

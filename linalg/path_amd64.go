@@ -18,9 +18,9 @@ func Paths() []Path {
 func micro64(p Path) micro[float64] {
 	switch p {
 	case AVX512:
-		return micro[float64]{8, 24, true, set64AVX512, add64AVX512, ask64AVX512, peak64AVX512, 8 * 24}
+		return micro[float64]{8, 24, true, set64AVX512, add64AVX512, peak64AVX512, 8 * 24}
 	case AVX2:
-		return micro[float64]{4, 12, true, set64AVX2, add64AVX2, ask64AVX2, peak64AVX2, 4 * 12}
+		return micro[float64]{4, 12, true, set64AVX2, add64AVX2, peak64AVX2, 4 * 12}
 	}
 	return portable[float64]()
 }
@@ -28,9 +28,9 @@ func micro64(p Path) micro[float64] {
 func micro32(p Path) micro[float32] {
 	switch p {
 	case AVX512:
-		return micro[float32]{8, 48, true, set32AVX512, add32AVX512, ask32AVX512, peak32AVX512, 8 * 48}
+		return micro[float32]{8, 48, true, set32AVX512, add32AVX512, peak32AVX512, 8 * 48}
 	case AVX2:
-		return micro[float32]{4, 24, true, set32AVX2, add32AVX2, ask32AVX2, peak32AVX2, 4 * 24}
+		return micro[float32]{4, 24, true, set32AVX2, add32AVX2, peak32AVX2, 4 * 24}
 	}
 	return portable[float32]()
 }
@@ -90,9 +90,9 @@ func butterflies32(p Path) butterflies[float32] {
 func abreastOf(p Path) abreast {
 	switch p {
 	case AVX512:
-		return abreast{pickRowsAVX512, placeRowsAVX512, turnRowsAVX512, copyStripsAVX512, neighboursAVX512}
+		return abreast{pickRowsAVX512, pickRowsAwayAVX512, placeRowsAVX512, turnRowsAVX512, copyStripsAVX512, neighboursAVX512}
 	case AVX2:
-		return abreast{pickRowsAVX2, placeRowsAVX2, turnRowsAVX2, copyStripsAVX2, neighboursAVX2}
+		return abreast{pickRowsAVX2, pickRowsAwayAVX2, placeRowsAVX2, turnRowsAVX2, copyStripsAVX2, neighboursAVX2}
 	}
 	return portableAbreast
 }
@@ -107,14 +107,17 @@ func transposer(p Path) func(n int, to []float64, toDistance, toStep int, from [
 	return transpose
 }
 
-func picker(p Path) func(n int, to, from []float64, places []uint32) {
-	if p == AVX512 {
-		return pickValues64AVX512
+func pickers(p Path) (pick, away picker) {
+	switch p {
+	case AVX512:
+		return pickValues64AVX512, pickValuesAway64AVX512
+	case AVX2:
+		return pickValues64AVX2, pickValuesAway64AVX2
 	}
-	return pickValues
+	return pickValues, pickValues
 }
 
-func reflector(p Path) func(k int, x, v []float64, beta0, beta1, across float64) {
+func reflector(p Path) twoReflections {
 	switch p {
 	case AVX512:
 		return reflect64AVX512
@@ -122,4 +125,14 @@ func reflector(p Path) func(k int, x, v []float64, beta0, beta1, across float64)
 		return reflect64AVX2
 	}
 	return reflectPortable
+}
+
+func askingKernels(p Path) []asking {
+	switch p {
+	case AVX512:
+		return []asking{set1Asking64AVX512, set2Asking64AVX512, set3Asking64AVX512}
+	case AVX2:
+		return []asking{set1Asking64AVX2, set2Asking64AVX2, set3Asking64AVX2}
+	}
+	return []asking{askingPortable}
 }

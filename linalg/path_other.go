@@ -20,8 +20,8 @@ func transposer(Path) func(n int, to []float64, toDistance, toStep int, from []f
 	return transpose
 }
 
-func reflector(Path) func(k int, x, v []float64, beta0, beta1, across float64) {
-	return reflectPortable
-}
+func reflector(Path) twoReflections { return reflectPortable }
 
-func picker(Path) func(n int, to, from []float64, places []uint32) { return pickValues }
+func pickers(Path) (pick, away picker) { return pickValues, pickValues }
+
+func askingKernels(Path) []asking { return []asking{askingPortable} }

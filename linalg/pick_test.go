@@ -17,10 +17,19 @@ func TestPickValues(t *testing.T) {
 				places[i] = uint32(i*i*31%80) | uint32(i%7/6)<<31
 				want[i] = from[min(int(places[i]), len(from)-1)]
 			}
-			got := make([]float64, n+1)
-			linalg.PickValuesOn(p, got[:n], from, places)
-			if !slices.Equal(got, want) {
-				t.Errorf("%d values: %v, want %v", n, got, want)
+			for _, ahead := range [][]float64{nil, from[:5], from} {
+				got := make([]float64, n+1)
+				linalg.PickValuesOn(p, got[:n], from, places, ahead)
+				if !slices.Equal(got, want) {
+					t.Errorf("%d values with %d ahead: %v, want %v", n, len(ahead), got, want)
+				}
+			}
+			for first := range 8 { // one of which begins a line
+				got := make([]float64, first+n+1)
+				linalg.PickValuesAwayOn(p, got[first:first+n], from, places, from)
+				if !slices.Equal(got, slices.Concat(make([]float64, first), want)) {
+					t.Errorf("%d values from %d on past the caches: %v, want %v", n, first, got, want)
+				}
 			}
 		}
 	})
@@ -28,8 +37,8 @@ func TestPickValues(t *testing.T) {
 
 func TestPickValuesRefuses(t *testing.T) {
 	for name, f := range map[string]func(){
-		"nothing to pick from": func() { linalg.PickValues(make([]float64, 1), nil, []uint32{0}) },
-		"too few places":       func() { linalg.PickValues(make([]float64, 40), make([]float64, 3), make([]uint32, 39)) },
+		"nothing to pick from": func() { linalg.PickValues(make([]float64, 1), nil, []uint32{0}, nil) },
+		"too few places":       func() { linalg.PickValues(make([]float64, 40), make([]float64, 3), make([]uint32, 39), nil) },
 	} {
 		if recovered(f) == nil {
 			t.Errorf("%s: no panic", name)

@@ -31,25 +31,29 @@ func reflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, bet
 	Scratch(frame+(c+kernel.cols)*kernel.rows, func(room []float64) {
 		q := panels[float64]{kernel.cols, c, room[:frame]}
 		makeFrame(p, q, m.Cols, signs, vectors, beta)
-		kernel.mulRows(m, q, room[frame:])
+		mulRows(p, m, q, room[frame:])
 	})
 }
 
 // makeFrame packs the n x c matrix of the reflections, lanes columns at a time:
 // each begins as a column of D. Reflections that leave those columns as they
 // are, because they are of later coordinates, are left out.
-func makeFrame(p Path, q panels[float64], n int, signs []int8, vectors [][]float64, beta []float64) {
-	c := len(vectors)
-	Scratch(n*lanes+(c+1)*(n+1), func(room []float64) {
-		x, pairs := room[:n*lanes], pairUp(room[n*lanes:], vectors)
+func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]float64, beta []float64) {
+	c, reflect := len(vectors), reflector(path)
+	Scratch(n*lanes+c, func(room []float64) {
+		x, across := room[:n*lanes], room[n*lanes:]
+		for j := 1; j < c; j += 2 {
+			across[j] = dot(vectors[j], vectors[j-1][1:])
+		}
 		for first := 0; first < c; first += lanes {
 			end := min(first+lanes, c)
 			clear(x)
 			for j := first; j < end; j++ {
 				x[j*lanes+j-first] = float64(signs[j])
 			}
-			for at := (c - end) / 2; at < len(pairs); at++ {
-				pairs[at].apply(p, x, beta, c-1-2*at)
+			for j := (end - 1) &^ 1; j >= 0; j -= 2 {
+				p := pairOf(vectors, beta, across, j)
+				reflect(x[j*lanes:], p.first, p.second, p.betaFirst, p.betaSecond, p.across)
 			}
 			q.setColumns(x, n, first, end)
 		}
@@ -65,90 +69,80 @@ func (p panels[T]) setColumns(x []T, n, first, end int) {
 	}
 }
 
+// asking is a micro-kernel like set of micro, for a panel of b's first vectors:
+// it is one of a list, the first for one vector, the last for all. Meanwhile it
+// asks the caches for the tile at ahead.
+type asking func(k int, a, b, c []float64, stride int, ahead []float64, aheadStride int)
+
 // mulRows sets each row x of m to q times its first values. The room is for a
 // panel of rows and a tile. The next rows, far away in memory, come while those
 // before are worked on.
-func (m micro[T]) mulRows(rows Matrix[T], q panels[T], room []T) {
-	x, spill := room[:q.depth*m.rows], room[q.depth*m.rows:]
-	for i := 0; i < rows.Rows; i += m.rows {
-		panel := rows.Panel(i, min(i+m.rows, rows.Rows))
-		packPanel(x, panel, m.rows, 0, q.depth)
-		for j := 0; j < rows.Cols; j += m.cols {
-			c := panel.Data[j:]
-			if i+m.rows < rows.Rows {
-				m.ask(rows.Data[(i+m.rows)*rows.Stride+j:], rows.Stride)
+func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
+	rows, kernels := microOf[float64](p).rows, askingKernels(p)
+	vector := q.width / len(kernels)
+	x, spill := room[:q.depth*rows], room[q.depth*rows:]
+	for i := 0; i < m.Rows; i += rows {
+		panel := m.Panel(i, min(i+rows, m.Rows))
+		packPanel(x, panel, rows, 0, q.depth)
+		for j := 0; j < m.Cols; j += q.width {
+			c, cols := panel.Data[j:], min(q.width, m.Cols-j)
+			ahead := c
+			if i+rows < m.Rows {
+				ahead = m.Data[(i+rows)*m.Stride+j:]
 			}
-			if panel.Rows == m.rows && j+m.cols <= rows.Cols {
-				m.set(q.depth, x, q.at(j), c, panel.Stride)
+			kernel := kernels[(cols-1)/vector]
+			if panel.Rows == rows && cols%vector == 0 {
+				kernel(q.depth, x, q.at(j), c, m.Stride, ahead, m.Stride)
 				continue
 			}
-			m.set(q.depth, x, q.at(j), spill, m.cols)
-			inside := Matrix[T]{panel.Rows, min(m.cols, rows.Cols-j), panel.Stride, c}
-			copyRows(inside, Matrix[T]{inside.Rows, inside.Cols, m.cols, spill})
+			kernel(q.depth, x, q.at(j), spill, q.width, ahead, m.Stride)
+			copyRows(Matrix[float64]{panel.Rows, cols, m.Stride, c}, Matrix[float64]{panel.Rows, cols, q.width, spill})
 		}
 	}
 }
 
-// pair is two neighbouring reflections, H_j and H_{j-1}: the coordinates of
-// both vectors in turn, and their inner product.
+// pair is two neighbouring reflections, which are applied one after the other.
 type pair struct {
-	vectors []float64
-	across  float64
+	first, second         []float64 // vectors; the first has not the second's first coordinate
+	betaFirst, betaSecond float64
+	across                float64 // inner product of the vectors
 }
 
-// pairUp lays out the reflections by pairs, in the order in which they are
-// applied: the last ones first. Of an odd number, H_0 is left with a partner
-// that does nothing.
-func pairUp(room []float64, vectors [][]float64) []pair {
-	pairs := make([]pair, 0, (len(vectors)+1)/2)
-	for j := len(vectors) - 1; j >= 0; j -= 2 {
-		first, second := vectors[j], []float64(nil)
-		p := pair{vectors: room[:2*len(first)]}
-		if j > 0 {
-			second = vectors[j-1]
-			p.across = dot(first, second[1:])
-			p.vectors = room[:2*len(second)]
-		}
-		room = room[len(p.vectors):]
-		clear(p.vectors)
-		shift := len(p.vectors)/2 - len(first)
-		for k, v := range first {
-			p.vectors[2*(k+shift)] = v
-		}
-		for k, v := range second {
-			p.vectors[2*k+1] = v
-		}
-		pairs = append(pairs, p)
+// pairOf returns H_{j+1} and H_j. The last of an odd number follows one that
+// does nothing.
+func pairOf(vectors [][]float64, beta, across []float64, j int) pair {
+	p := pair{first: vectors[j][1:], second: vectors[j], betaSecond: beta[j]}
+	if j+1 < len(vectors) {
+		p.first, p.betaFirst, p.across = vectors[j+1], beta[j+1], across[j+1]
 	}
-	return pairs
+	return p
 }
 
-// apply does H_{j-1} H_j, or H_0.
-func (p pair) apply(path Path, x, beta []float64, j int) {
-	from, second := max(j-1, 0), 0.0
-	if j > 0 {
-		second = beta[j-1]
-	}
-	reflector(path)(len(p.vectors)/2, x[from*lanes:], p.vectors, beta[j], second, p.across)
-}
+// twoReflections is a way to apply a pair to lanes of as many coordinates as
+// the second vector has.
+type twoReflections func(x, first, second []float64, betaFirst, betaSecond, across float64)
 
 // reflectPortable is the twin of the kernels in assembly.
-func reflectPortable(k int, x, v []float64, beta0, beta1, across float64) {
+func reflectPortable(x, first, second []float64, betaFirst, betaSecond, across float64) {
 	var s0, s1 [lanes]float64
-	for i := range k {
-		v0, v1 := v[2*i], v[2*i+1]
-		for l, value := range x[i*lanes:][:lanes] {
+	for l, value := range x[:lanes] {
+		s1[l] = value * second[0]
+	}
+	for i, v0 := range first {
+		v1 := second[i+1]
+		for l, value := range x[(i+1)*lanes:][:lanes] {
 			s0[l] += value * v0
 			s1[l] += value * v1
 		}
 	}
 	for l := range lanes {
-		s0[l] *= -beta0
-		s1[l] = -beta1 * (s1[l] + across*s0[l])
+		s0[l] *= -betaFirst
+		s1[l] = -betaSecond * (s1[l] + across*s0[l])
+		x[l] += second[0] * s1[l]
 	}
-	for i := range k {
-		v0, v1 := v[2*i], v[2*i+1]
-		at := x[i*lanes:][:lanes]
+	for i, v0 := range first {
+		v1 := second[i+1]
+		at := x[(i+1)*lanes:][:lanes]
 		for l := range at {
 			at[l] += v0*s0[l] + v1*s1[l]
 		}

@@ -226,7 +226,7 @@ func TestAttacksOnBlockSucceed(t *testing.T) {
 func trueBlocks(b *block) (blocks [][]int) {
 	for _, f := range b.frames {
 		var group []int
-		for _, to := range b.out[f.out : f.out+f.rows] {
+		for _, to := range b.out[f.at : f.at+f.rows] {
 			group = append(group, int(to))
 		}
 		slices.Sort(group)

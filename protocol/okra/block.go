@@ -2,6 +2,7 @@ package okra
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/linalg"
@@ -15,19 +16,25 @@ import (
 // distributed, all integers come from the epoch's seed where theirs come from
 // seeds 0 and 42, and the coordinates are permuted on the way out too.
 //
+// The coordinates of a frame leave in ascending order: a Haar distributed O_i
+// and P O_i, for a permutation P that does not depend on it, have the same law.
+// Which coordinates a frame gets is random; their order is already in O_i.
+// Ascending ones lie near each other when neighbours of a row are picked.
+//
 // It is not secure; see the package comment. About (f+k) b multiply-adds a row,
 // and (f+k) b/2 Gaussians for each call of Encode.
 type block struct {
 	f, width int
 	frames   []frame
-	in       []uint32 // feature that stands at place i before the frames
+	in       []uint32 // feature that stands at place i before the frames; any behind a frame's own
 	out      []uint32 // coordinate to which place i after the frames goes
 	back     []uint32 // the way back from there
 	stream   func() *prg.Stream
 }
 
-// frame is O_i: rows x cols, from place in to place out.
-type frame struct{ in, out, cols, rows int }
+// frame is O_i, rows x cols: from the features at the places from at on to the
+// coordinates there.
+type frame struct{ at, cols, rows int }
 
 func newBlock(stream func() *prg.Stream, width, f, k int) *block {
 	s := stream()
@@ -37,17 +44,17 @@ func newBlock(stream func() *prg.Stream, width, f, k int) *block {
 	for range k {
 		extra[s.Uint64n(uint64(len(sizes)))]++
 	}
-	b.in, b.out = s.Perm32(f), s.Perm32(f+k)
-	b.back = make([]uint32, f+k)
+	features, at := s.Perm32(f), 0
+	b.in, b.out, b.back = make([]uint32, f+k), s.Perm32(f+k), make([]uint32, f+k)
+	for i, c := range sizes {
+		fr := frame{at, c, c + extra[i]}
+		b.frames = append(b.frames, fr)
+		features = features[copy(b.in[at:at+c], features):]
+		slices.Sort(b.out[at : at+fr.rows])
+		at += fr.rows
+	}
 	for i, to := range b.out {
 		b.back[to] = uint32(i)
-	}
-	at := frame{}
-	for i, c := range sizes {
-		at.cols, at.rows = c, c+extra[i]
-		b.frames = append(b.frames, at)
-		at.in += at.cols
-		at.out += at.rows
 	}
 	return b
 }
@@ -82,10 +89,10 @@ func (b *block) panel() int { return 512 }
 
 // pieces are ranges of frames; the first piece also puts the features in their
 // places, the last the coordinates. Drawing and making an entry of a frame
-// takes about 11 ns, encoding a row .08 for each.
+// takes about 7 ns, encoding a row .06 for each.
 func (b *block) pieces(rows int) int {
 	entries := float64(b.width) * float64(b.f) / float64(len(b.frames))
-	return min(len(b.frames), 1+int(entries*(11+.08*float64(rows))/pieceTime))
+	return min(len(b.frames), 1+int(entries*(7+.06*float64(rows))/pieceTime))
 }
 
 // Encode draws each frame once for all rows.
@@ -98,57 +105,63 @@ func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	n := b.pieces(src.Rows)
 	first, end := i*len(b.frames)/n, (i+1)*len(b.frames)/n
 	if i == 0 {
-		b.eachRow(dst.Rows, func(r int) { b.arrange(dst.Row(r), src.Row(r)) })
+		pick := linalg.PickValues
+		if dst.Rows*dst.Cols >= distant {
+			pick = linalg.PickValuesAway
+		}
+		eachRow(dst, func(r, next int) { pick(dst.Row(r), src.Row(r), b.in, src.Row(next)) })
 	}
 	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
-		s := b.stream() // not for each frame: keys are derived for it
+		d := drawer{stream: b.stream()} // not for each frame: keys are derived for it
 		for i := first + lo; i < first+hi; i++ {
-			b.encodeFrame(dst, s, i)
+			b.encodeFrame(dst, &d, i)
 		}
 	})
 	if i == n-1 {
-		b.eachRow(dst.Rows, func(r int) { b.scatter(dst.Row(r)) })
+		eachRow(dst, func(r, next int) { b.scatter(dst.Row(r), dst.Row(next)) })
 	}
 }
 
-func (b *block) eachRow(rows int, do func(r int)) {
-	linalg.For(rows, max(1, 1<<16/b.width), func(lo, hi int) {
+// eachRow does all rows, eight or more one after the other on a core, and says
+// which comes next.
+func eachRow(m linalg.Matrix[float64], do func(r, next int)) {
+	linalg.For(m.Rows, max(8, 1<<16/m.Cols), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			do(r)
-		}
-	})
-}
-
-// arrange puts the features of each frame at its first places; Reflect
-// fills the others. It picks them from a copy, because memory foresees in which order
-// the lines of a row come when it is copied.
-func (b *block) arrange(to, row []float64) {
-	linalg.Scratch(len(row), func(from []float64) {
-		copy(from, row)
-		for _, f := range b.frames {
-			linalg.PickValues(to[f.out:f.out+f.cols], from, b.in[f.in:])
+			do(r, min(r+1, hi-1))
 		}
 	})
 }
 
 // encodeFrame multiplies by frame i.
-func (b *block) encodeFrame(dst linalg.Matrix[float64], s *prg.Stream, i int) {
+func (b *block) encodeFrame(dst linalg.Matrix[float64], d *drawer, i int) {
 	f := b.frames[i]
-	part := columns(dst, f.out, f.out+f.rows)
-	vectors, betas, signs := make([][]float64, f.cols), make([]float64, f.cols), make([]int8, f.cols)
 	linalg.Scratch(f.cols*f.rows, func(room []float64) {
-		for j := range vectors {
-			r := drawReflection(s, i, j, room[j*f.rows:][:f.rows-j])
-			vectors[j], betas[j], signs[j] = r.v, r.beta, int8(r.sign)
-		}
-		linalg.Reflect(part, signs, vectors, betas)
+		d.draw(i, f, room)
+		linalg.Reflect(columns(dst, f.at, f.at+f.rows), d.signs, d.vectors, d.betas)
 	})
 }
 
+// drawer draws the reflections of frames. It keeps room for those of one.
+type drawer struct {
+	stream  *prg.Stream
+	signs   []int8
+	vectors [][]float64
+	betas   []float64
+}
+
+// draw draws those of frame i, vectors in the room.
+func (d *drawer) draw(i int, f frame, room []float64) {
+	d.signs, d.vectors, d.betas = d.signs[:0], d.vectors[:0], d.betas[:0]
+	for j := range f.cols {
+		r := drawReflection(d.stream, i, j, room[j*f.rows:][:f.rows-j])
+		d.signs, d.vectors, d.betas = append(d.signs, int8(r.sign)), append(d.vectors, r.v), append(d.betas, r.beta)
+	}
+}
+
 // scatter moves the coordinates to where they leave.
-func (b *block) scatter(row []float64) {
+func (b *block) scatter(row, next []float64) {
 	linalg.Scratch(len(row), func(from []float64) {
 		copy(from, row)
-		linalg.PickValues(row, from, b.back)
+		linalg.PickValues(row, from, b.back, next)
 	})
 }

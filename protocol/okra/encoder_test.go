@@ -228,7 +228,7 @@ func TestGoldenIntegers(t *testing.T) {
 	if want := []int{116, 117, 118, 117, 117, 113, 113, 110, 115, 116}; !slices.Equal(rows, want) {
 		t.Errorf("block: rows %v, want %v", rows, want)
 	}
-	if got, want := checksum(b.in, b.out), uint32(2008615904); got != want {
+	if got, want := checksum(b.in, b.out), uint32(1366068264); got != want {
 		t.Errorf("block: permutations have checksum %d, want %d", got, want)
 	}
 }

@@ -32,19 +32,16 @@ func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<
 // reflection.
 func drawReflection(s *prg.Stream, frame, j int, v []float64) reflection {
 	s.Seek(vectorPlace(frame, j))
-	squares := 0.0
 	s.Normals(v)
-	for _, x := range v {
-		squares += x * x
-	}
+	norm := math.Sqrt(dot(v, v))
 	r := reflection{v: v, sign: -1}
 	if math.Signbit(v[0]) {
 		r.sign = 1
 	}
-	v[0] -= r.sign * math.Sqrt(squares)
-	if squares > 0 { // a vector of zeros has no direction to reflect
-		r.beta = 2 / dot(v, v)
+	if norm > 0 { // a vector of zeros has no direction to reflect
+		r.beta = 1 / (norm * (norm + math.Abs(v[0]))) // 2 / |v|^2 of what v is now made
 	}
+	v[0] -= r.sign * norm
 	return r
 }
 

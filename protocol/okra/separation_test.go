@@ -126,7 +126,7 @@ func blockCoordinates(b *block) []int {
 	f := b.frames[0]
 	cols := make([]int, f.rows)
 	for i := range cols {
-		cols[i] = int(b.out[f.out+i])
+		cols[i] = int(b.out[f.at+i])
 	}
 	return cols
 }

@@ -25,6 +25,7 @@ type wide struct {
 	layers        []line
 	between       [][]int8 // for each round: signs of the last window, strip by strip
 	scale         float64
+	pick          func(to, from []float64, places []uint16, ahead []float64)
 }
 
 // line is a layer of a wide row.
@@ -38,6 +39,9 @@ const (
 	// partStep is how far apart in memory parts begin: a strip further than
 	// their values, lest equal places of all parts share a set of the cache.
 	partStep = linalg.Abreast*part + linalg.Strip
+	// distant is how many values, 16 MiB, are gone from the cache before they are
+	// read again, because another core has as many.
+	distant = 1 << 21
 	// widest bounds the time that eight rows take, and their memory.
 	widest = 5 << 17
 )
@@ -49,7 +53,10 @@ func isWide(width, window int) bool {
 }
 
 func newWide(s *prg.Stream, rounds, width, window int) *wide {
-	w := &wide{width: width, parts: width / part, window: window / part, scale: 1 / math.Sqrt(float64(window))}
+	w := &wide{width: width, parts: width / part, window: window / part, scale: 1 / math.Sqrt(float64(window)), pick: linalg.PickRows}
+	if linalg.Abreast*width >= distant {
+		w.pick = linalg.PickRowsAway
+	}
 	for range rounds + 1 {
 		order := s.Perm32(width)
 		l := line{newRoute(order, part), make([]int8, width)}
@@ -123,7 +130,7 @@ func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
 			linalg.StandAbreast(hot, columns(src, lo, hi))
 		}
 		clear(hot[linalg.Abreast*(hi-lo):])
-		w.send(0, to, hot, p)
+		w.send(0, to, hot, p, hot)
 	}
 }
 
@@ -166,17 +173,19 @@ func (w *wide) leave(r int, to, hot, x []float64, p int) {
 		linalg.FWHTColumns(hot, at, linalg.Abreast)
 		at = hot
 	}
-	w.send(r+1, to, at, p)
+	w.send(r+1, to, at, p, x[min(p+1, w.parts-1)*partStep:])
 }
 
-// send brings the values of part p to the parts that they go to.
-func (w *wide) send(layer int, to, from []float64, p int) {
+// send brings the values of part p to the parts that they go to, while the part
+// that is read next comes.
+func (w *wide) send(layer int, to, from []float64, p int, ahead []float64) {
 	route := w.layers[layer].route
 	places := route.from[p*part:]
 	for target, s := range route.shipments[p*w.parts : (p+1)*w.parts] {
 		at := partStep*target + linalg.Abreast*(s.at-part*target)
-		linalg.PickRows(to[at:], from, places[:s.end-s.at])
-		places = places[s.end-s.at:]
+		n := s.end - s.at
+		w.pick(to[at:], from, places[:n], ahead)
+		places, ahead = places[n:], ahead[linalg.Abreast*n:]
 	}
 }
 

@@ -57,18 +57,48 @@ func place(from reg.Register) reg.Register {
 
 // pickRows writes the choice of rows.
 func (u unit) pickRows() {
-	r := u.overRows("pickRows", "to, from []float64, places []uint16", "sets n rows of 8 values to the rows of from at the places")
-	to, from, places := slice("to"), slice("from"), slice("places")
+	r := u.overRows("pickRows", "to, from []float64, places []uint16, ahead []float64", "sets n rows of 8 values to the rows of from at the places")
+	c := rowChoice{slice("to"), slice("from"), slice("places"), slice("ahead")}
 	Label("turn")
-	at := place(places)
-	SHLQ(operand.Imm(6), at)
-	u.eachRegister(abreast, func(i int, v reg.VecVirtual) {
-		u.load(operand.Mem{Base: from, Index: at, Scale: 1, Disp: i}, v)
-		u.store(v, operand.Mem{Base: to, Disp: i})
-	})
-	ADDQ(operand.Imm(2), places)
-	ADDQ(operand.Imm(line), to)
+	u.pickRow(c, u.store)
 	r.finish()
+}
+
+// pickRowsAway writes the same past the caches, which takes whole lines: those
+// of other memory are left to the caches.
+func (u unit) pickRowsAway() {
+	r := u.overRows("pickRowsAway", "to, from []float64, places []uint16, ahead []float64", "is pickRows past the caches, if to begins with a line")
+	c := rowChoice{slice("to"), slice("from"), slice("places"), slice("ahead")}
+	TESTQ(operand.U32(line-1), c.to)
+	JNZ(operand.LabelRef("turn"))
+	Label("away")
+	u.pickRow(c, func(from, to operand.Op) { VMOVNTPD(from, to) })
+	DECQ(r.left)
+	JNZ(operand.LabelRef("away"))
+	SFENCE()
+	VZEROUPPER()
+	RET()
+	Label("turn")
+	u.pickRow(c, u.store)
+	r.finish()
+}
+
+// rowChoice is what the choice of rows goes along.
+type rowChoice struct{ to, from, places, ahead reg.Register }
+
+// pickRow writes the choice of one row, and asks for another line of what comes
+// next.
+func (u unit) pickRow(c rowChoice, store func(from, to operand.Op)) {
+	at := place(c.places)
+	SHLQ(operand.Imm(6), at)
+	PREFETCHT0(operand.Mem{Base: c.ahead})
+	u.eachRegister(abreast, func(i int, v reg.VecVirtual) {
+		u.load(operand.Mem{Base: c.from, Index: at, Scale: 1, Disp: i}, v)
+		store(v, operand.Mem{Base: c.to, Disp: i})
+	})
+	ADDQ(operand.Imm(2), c.places)
+	ADDQ(operand.Imm(line), c.to)
+	ADDQ(operand.Imm(line), c.ahead)
 }
 
 // placeRows writes the way back, with signs.

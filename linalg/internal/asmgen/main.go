@@ -36,7 +36,6 @@ func writeMicro() {
 	for _, u := range units() {
 		u.product("set", false)
 		u.product("add", true)
-		u.ask()
 		u.peak()
 		u.butterflies("quarters", 2)
 		u.butterflies("eighths", 3)
@@ -46,16 +45,19 @@ func writeMicro() {
 		u.cos(numbers[u.size].cos)
 		u.ofDistances(numbers[u.size])
 		if u.size == 8 {
+			for vectors := range u.vectors {
+				u.productAsking(vectors + 1)
+			}
 			u.reflect()
 			u.pickRows()
+			u.pickRowsAway()
 			u.placeRows(numbers[u.size].sign)
 			u.turnRows(numbers[u.size].sign)
 			u.copyStrips()
 			u.neighbours()
 			u.transpose()
-		}
-		if u.size == 8 && u.width == 64 {
-			u.pickValues()
+			u.pickValues("pickValues", false)
+			u.pickValues("pickValuesAway", true)
 		}
 		u.polynomialKernel(numbers[u.size])
 	}

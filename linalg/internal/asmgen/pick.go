@@ -5,32 +5,78 @@ import (
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
-// picked is how many values are picked per turn: a register.
+// picked is how many values are picked per turn: a line.
 const picked = 8
 
 // pickValues writes the choice of single values, none of them behind the last.
-func (u unit) pickValues() {
-	TEXT("pickValues"+u.suffix, NOSPLIT, "func(n int, to, from []float64, places []uint32)")
-	Doc(fmt.Sprintf("pickValues%s is pickValues; n is a positive multiple of %d.", u.suffix, picked))
+// Each turn asks for another line of what comes next. Past the caches, if away,
+// go values that begin with a line.
+func (u unit) pickValues(name string, away bool) {
+	TEXT(name+u.suffix, NOSPLIT, "func(n int, to, from []float64, places []uint32, ahead []float64)")
+	Doc(fmt.Sprintf("%s%s is %s; n is a positive multiple of %d.", name, u.suffix, name, picked))
 	Pragma("noescape")
-	left, to, from, places := Load(Param("n"), GP64()), slice("to"), slice("from"), slice("places")
-	end, low, last := GP64(), XMM(), YMM()
+	p := picking{left: Load(Param("n"), GP64()), to: slice("to"), from: slice("from"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
+	end, low := GP64(), XMM()
 	Load(Param("from").Len(), end)
 	DECQ(end)
 	VMOVQ(end, low)
-	VPBROADCASTD(low, last)
-	Label("turn")
-	at, all, v := YMM(), K(), ZMM()
-	VPMINUD(operand.Mem{Base: places}, last, at)
-	KXNORW(all, all, all)
-	VGATHERDPD(operand.Mem{Base: from, Index: at, Scale: 8}, all, v)
-	u.store(v, operand.Mem{Base: to})
-	ADDQ(operand.U32(4*picked), places)
-	ADDQ(operand.U32(8*picked), to)
-	SUBQ(operand.U32(picked), left)
-	JNZ(operand.LabelRef("turn"))
+	VPBROADCASTD(low, p.last)
+	if away {
+		TESTQ(operand.U32(line-1), p.to)
+		JNZ(operand.LabelRef("turn"))
+		u.pick(p, "away", func(from, to operand.Op) { VMOVNTPD(from, to) })
+		SFENCE()
+		VZEROUPPER()
+		RET()
+	}
+	u.pick(p, "turn", u.store)
 	VZEROUPPER()
 	RET()
+}
+
+// picking is what the choice of values goes along.
+type picking struct {
+	left, to, from, places, ahead reg.Register
+	last                          reg.VecVirtual // the last place, everywhere
+}
+
+// half returns a register for places of the values of one of u's.
+func (u unit) half() reg.VecVirtual {
+	if u.width == 64 {
+		return YMM()
+	}
+	return XMM()
+}
+
+// pick writes the loop.
+func (u unit) pick(p picking, label string, store func(from, to operand.Op)) {
+	Label(label)
+	PREFETCHT0(operand.Mem{Base: p.ahead})
+	for i := 0; i < picked*u.size; i += u.width {
+		at, v := u.half(), u.register()
+		VPMINUD(operand.Mem{Base: p.places, Disp: i / 2}, p.last, at)
+		u.gatherAt(operand.Mem{Base: p.from, Index: at, Scale: 8}, v)
+		store(v, operand.Mem{Base: p.to, Disp: i})
+	}
+	ADDQ(operand.U32(4*picked), p.places)
+	ADDQ(operand.U32(8*picked), p.to)
+	ADDQ(operand.U32(8*picked), p.ahead)
+	SUBQ(operand.U32(picked), p.left)
+	JNZ(operand.LabelRef(label))
+}
+
+// gatherAt loads the values at the places of the address's index.
+func (u unit) gatherAt(from operand.Mem, v reg.VecVirtual) {
+	if u.width == 64 {
+		all := K()
+		KXNORW(all, all, all)
+		VGATHERDPD(from, all, v)
+		return
+	}
+	all := u.register()
+	VPCMPEQQ(all, all, all)
+	VGATHERDPD(all, from, v)
 }

@@ -23,8 +23,15 @@ func (u unit) product(name string, grow bool) {
 	c, stride := Load(Param("c").Base(), GP64()), Load(Param("stride"), GP64())
 	SHLQ(operand.Imm(uint64(shift(u.size))), stride)
 	u.prefetch(c, stride)
-	sums := u.tile()
+	sums := u.tile(u.vectors)
 	u.columns(name, k, a, b, sums)
+	u.storeTile(sums, c, stride, grow)
+	VZEROUPPER()
+	RET()
+}
+
+// storeTile writes the tile into c, or adds it.
+func (u unit) storeTile(sums [][]reg.VecVirtual, c, stride reg.Register, grow bool) {
 	for _, row := range sums {
 		for v, sum := range row {
 			at := operand.Mem{Base: c, Disp: v * u.width}
@@ -35,6 +42,38 @@ func (u unit) product(name string, grow bool) {
 		}
 		ADDQ(stride, c)
 	}
+}
+
+// productAsking writes a micro-kernel for the first vectors of a panel of b,
+// which meanwhile asks for the rows of another tile, little by little: there is
+// only so much that can be on its way from memory at a time.
+func (u unit) productAsking(vectors int) {
+	name := fmt.Sprintf("set%dAsking", vectors)
+	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(k int, a, b, c []%s, stride int, ahead []%s, aheadStride int)", u.value, u.value))
+	Doc(fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see asking.", name, u.suffix, u.rows, vectors*u.width/u.size))
+	Pragma("noescape")
+	k, a, b := Load(Param("k"), GP64()), Load(Param("a").Base(), GP64()), Load(Param("b").Base(), GP64())
+	c, stride, ahead, aheadStride := slice("c"), Load(Param("stride"), GP64()), slice("ahead"), Load(Param("aheadStride"), GP64())
+	SHLQ(operand.Imm(uint64(shift(u.size))), stride)
+	SHLQ(operand.Imm(uint64(shift(u.size))), aheadStride)
+	rows := GP64()
+	sums := u.tile(vectors)
+	MOVQ(operand.U32(u.rows), rows)
+	Label("ask")
+	CMPQ(k, operand.Imm(unroll))
+	JL(operand.LabelRef("asked"))
+	u.prefetchRow(ahead, vectors)
+	ADDQ(aheadStride, ahead)
+	for step := range unroll {
+		u.column(a, b, step, sums)
+	}
+	u.advance(a, b, unroll)
+	SUBQ(operand.Imm(unroll), k)
+	DECQ(rows)
+	JNZ(operand.LabelRef("ask"))
+	Label("asked")
+	u.columns(name, k, a, b, sums)
+	u.storeTile(sums, c, stride, false)
 	VZEROUPPER()
 	RET()
 }
@@ -44,23 +83,17 @@ func (u unit) prefetch(c, stride reg.Register) {
 	at := GP64()
 	MOVQ(c, at)
 	for range u.rows {
-		for byte := 0; byte < u.vectors*u.width; byte += 64 {
-			PREFETCHT0(operand.Mem{Base: at, Disp: byte})
-		}
-		PREFETCHT0(operand.Mem{Base: at, Disp: u.vectors*u.width - 1})
+		u.prefetchRow(at, u.vectors)
 		ADDQ(stride, at)
 	}
 }
 
-// ask writes a function that asks for a tile.
-func (u unit) ask() {
-	TEXT("ask"+u.suffix, NOSPLIT, fmt.Sprintf("func(c []%s, stride int)", u.value))
-	Doc(fmt.Sprintf("ask%s asks for a tile of c.", u.suffix))
-	Pragma("noescape")
-	c, stride := Load(Param("c").Base(), GP64()), Load(Param("stride"), GP64())
-	SHLQ(operand.Imm(uint64(shift(u.size))), stride)
-	u.prefetch(c, stride)
-	RET()
+// prefetchRow asks for the lines that so many vectors lie on.
+func (u unit) prefetchRow(at reg.Register, vectors int) {
+	for byte := 0; byte < vectors*u.width; byte += 64 {
+		PREFETCHT0(operand.Mem{Base: at, Disp: byte})
+	}
+	PREFETCHT0(operand.Mem{Base: at, Disp: vectors*u.width - 1})
 }
 
 // columns adds up all k columns, a few of them per turn.
@@ -87,7 +120,7 @@ func (u unit) columns(name string, k, a, b reg.Register, sums [][]reg.VecVirtual
 
 // column adds the outer product of one column of a and one of b.
 func (u unit) column(a, b reg.Register, step int, sums [][]reg.VecVirtual) {
-	row := make([]reg.VecVirtual, u.vectors)
+	row := make([]reg.VecVirtual, len(sums[0]))
 	for v := range row {
 		row[v] = u.register()
 		u.load(operand.Mem{Base: b, Disp: (step*u.vectors + v) * u.width}, row[v])
@@ -112,7 +145,7 @@ func (u unit) peak() {
 	TEXT("peak"+u.suffix, NOSPLIT, "func(turns int)")
 	Doc(fmt.Sprintf("peak%s does %d fused multiply-adds per turn.", u.suffix, u.rows*u.vectors*u.width/u.size))
 	turns := Load(Param("turns"), GP64())
-	sums := u.tile()
+	sums := u.tile(u.vectors)
 	factor := u.register()
 	u.zero(factor)
 	Label("turn")

@@ -11,14 +11,16 @@ const together = 16
 
 // reflect writes two Householder reflections of that many vectors, coordinate after
 // coordinate. It reads them twice: for their products with both directions, and
-// to change them. The sums of even and odd coordinates are kept apart where
-// there are registers for it.
+// to change them. The first direction begins at the second coordinate. The sums
+// of even and odd coordinates are kept apart where there are registers for it.
 func (u unit) reflect() {
-	TEXT("reflect"+u.suffix, NOSPLIT, "func(k int, x, v []float64, beta0, beta1, across float64)")
-	Doc("reflect"+u.suffix+" subtracts from 16 vectors x beta0 v0 <v0, x>, and then beta1 v1 <v1, x>;",
-		"across is <v0, v1>, v holds the k coordinates of v0 and v1 in turn.")
+	TEXT("reflect"+u.suffix, NOSPLIT, "func(x, first, second []float64, betaFirst, betaSecond, across float64)")
+	Doc("reflect"+u.suffix+" subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then",
+		"betaSecond second <second, x>; across is <v, second>, and second has a coordinate or more.")
 	Pragma("noescape")
-	x, v, k := Load(Param("x").Base(), GP64()), Load(Param("v").Base(), GP64()), Load(Param("k"), GP64())
+	c := coordinates{x: slice("x"), first: slice("first"), second: slice("second"), more: GP64()}
+	Load(Param("second").Len(), c.more)
+	DECQ(c.more)
 	wide := together * u.size / u.width // registers for a coordinate
 	var sums [2][2][]reg.VecVirtual
 	for i := range sums {
@@ -27,16 +29,19 @@ func (u unit) reflect() {
 	if u.width == 32 {
 		sums[1] = sums[0]
 	}
-	u.pairs("sum", x, v, k, func(step int, at, v0, v1 operand.Mem) {
-		u.gather(at, v0, v1, wide, sums[step])
-	})
+	zeroth := operand.Mem{Base: c.x}
+	u.gather(zeroth, []operand.Mem{{Base: c.second}}, sums[1][1:])
+	u.each(c, "sum", func(step int, at operand.Mem, of []operand.Mem) { u.gather(at, of, sums[step][:]) })
 	u.factors(sums)
-	u.pairs("change", x, v, k, func(_ int, at, v0, v1 operand.Mem) {
-		u.change(at, v0, v1, sums[0])
-	})
+	u.change(zeroth, []operand.Mem{{Base: c.second}}, sums[0][1:])
+	u.each(c, "change", func(_ int, at operand.Mem, of []operand.Mem) { u.change(at, of, sums[0][:]) })
 	VZEROUPPER()
 	RET()
 }
+
+// coordinates are where vectors and directions begin, and how many there are
+// behind the zeroth.
+type coordinates struct{ x, first, second, more reg.Register }
 
 func (u unit) zeros(n int) []reg.VecVirtual {
 	all := make([]reg.VecVirtual, n)
@@ -47,15 +52,15 @@ func (u unit) zeros(n int) []reg.VecVirtual {
 	return all
 }
 
-// pairs writes a loop over the coordinates, two per turn.
-func (u unit) pairs(name string, x, v, k reg.Register, step func(i int, at, v0, v1 operand.Mem)) {
-	at, of, left := GP64(), GP64(), GP64()
-	MOVQ(x, at)
-	MOVQ(v, of)
-	MOVQ(k, left)
+// each writes a loop over the coordinates behind the zeroth, two per turn.
+func (u unit) each(c coordinates, name string, step func(i int, at operand.Mem, of []operand.Mem)) {
+	at, first, second, left := GP64(), GP64(), GP64(), GP64()
+	LEAQ(operand.Mem{Base: c.x, Disp: together * u.size}, at)
+	MOVQ(c.first, first)
+	LEAQ(operand.Mem{Base: c.second, Disp: u.size}, second)
+	MOVQ(c.more, left)
 	one := func(i int) {
-		pair := operand.Mem{Base: of, Disp: 2 * i * u.size}
-		step(i, operand.Mem{Base: at, Disp: i * together * u.size}, pair, pair.Offset(u.size))
+		step(i, operand.Mem{Base: at, Disp: i * together * u.size}, []operand.Mem{{Base: first, Disp: i * u.size}, {Base: second, Disp: i * u.size}})
 	}
 	SUBQ(operand.Imm(2), left)
 	JL(operand.LabelRef(name + "rest"))
@@ -63,7 +68,8 @@ func (u unit) pairs(name string, x, v, k reg.Register, step func(i int, at, v0, 
 	one(0)
 	one(1)
 	ADDQ(operand.U32(2*together*u.size), at)
-	ADDQ(operand.U32(4*u.size), of)
+	ADDQ(operand.U32(2*u.size), first)
+	ADDQ(operand.U32(2*u.size), second)
 	SUBQ(operand.Imm(2), left)
 	JGE(operand.LabelRef(name + "turn"))
 	Label(name + "rest")
@@ -73,24 +79,33 @@ func (u unit) pairs(name string, x, v, k reg.Register, step func(i int, at, v0, 
 	Label(name + "done")
 }
 
-// gather adds a coordinate's products with the two directions.
-func (u unit) gather(at, v0, v1 operand.Mem, wide int, sums [2][]reg.VecVirtual) {
-	first, second := u.register(), u.register()
-	u.broadcast(v0, first)
-	u.broadcast(v1, second)
-	for r := range wide {
+// gather adds a coordinate's products with directions.
+func (u unit) gather(at operand.Mem, of []operand.Mem, sums [][]reg.VecVirtual) {
+	directions := u.everywhereOf(of)
+	for r := range sums[0] {
 		value := u.register()
 		u.load(at.Offset(r*u.width), value)
-		u.fma(value, first, sums[0][r])
-		u.fma(value, second, sums[1][r])
+		for d, v := range directions {
+			u.fma(value, v, sums[d][r])
+		}
 	}
+}
+
+// everywhereOf returns registers full of these values.
+func (u unit) everywhereOf(values []operand.Mem) []reg.VecVirtual {
+	all := make([]reg.VecVirtual, len(values))
+	for i, v := range values {
+		all[i] = u.register()
+		u.broadcast(v, all[i])
+	}
+	return all
 }
 
 // factors turns the sums into what the directions are to be multiplied by:
 // -beta0 s0, and -beta1 (s1 - beta0 s0 across), because the second reflection
 // sees what the first has changed.
 func (u unit) factors(sums [2][2][]reg.VecVirtual) {
-	beta0, beta1, across := u.number("beta0"), u.number("beta1"), u.number("across")
+	beta0, beta1, across := u.number("betaFirst"), u.number("betaSecond"), u.number("across")
 	for r, s0 := range sums[0][0] {
 		s1 := sums[0][1][r]
 		if u.width == 64 {
@@ -107,16 +122,15 @@ func (u unit) factors(sums [2][2][]reg.VecVirtual) {
 	}
 }
 
-// change adds multiples of the directions to a coordinate.
-func (u unit) change(at, v0, v1 operand.Mem, factors [2][]reg.VecVirtual) {
-	first, second := u.register(), u.register()
-	u.broadcast(v0, first)
-	u.broadcast(v1, second)
+// change adds multiples of directions to a coordinate.
+func (u unit) change(at operand.Mem, of []operand.Mem, factors [][]reg.VecVirtual) {
+	directions := u.everywhereOf(of)
 	for r := range factors[0] {
 		value := u.register()
 		u.load(at.Offset(r*u.width), value)
-		u.fma(first, factors[0][r], value)
-		u.fma(second, factors[1][r], value)
+		for d, v := range directions {
+			u.fma(v, factors[d][r], value)
+		}
 		u.store(value, at.Offset(r*u.width))
 	}
 }

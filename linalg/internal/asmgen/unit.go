@@ -179,11 +179,12 @@ func (u unit) single(set string) unit {
 	return u
 }
 
-// tile returns a register for each vector of the register tile, all zero.
-func (u unit) tile() [][]reg.VecVirtual {
+// tile returns a register for each of the first vectors of the register tile's
+// rows, all zero.
+func (u unit) tile(vectors int) [][]reg.VecVirtual {
 	sums := make([][]reg.VecVirtual, u.rows)
 	for i := range sums {
-		for range u.vectors {
+		for range vectors {
 			r := u.register()
 			u.zero(r)
 			sums[i] = append(sums[i], r)
