@@ -67,7 +67,7 @@ func (o outcome) crowdText(w io.Writer, p *printer) {
 		p.linef("all sums are those of the plain lists, entry for entry: %s", yesNo(*o.Exact))
 	}
 	p.linef("")
-	p.join(sumsTable(c).print(w))
+	p.join(sumsTable(c.Sums).print(w))
 	if c.Paper == nil {
 		p.linef("kernel between items, to every device: %s", bytesText(int64(c.Broadcast)))
 	} else {
@@ -92,8 +92,7 @@ func crowdScope(c *stage.CrowdResult) string {
 
 // sumsTable shows the sums; of many rounds the first and the last, the result has
 // all.
-func sumsTable(c *stage.CrowdResult) *tableOf {
-	sums := c.Sums
+func sumsTable(sums []stage.CrowdSum) *tableOf {
 	if len(sums) > 2 {
 		sums = []stage.CrowdSum{sums[0], sums[len(sums)-1]}
 	}

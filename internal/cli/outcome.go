@@ -25,7 +25,7 @@ func (o outcome) Print(w io.Writer) error {
 	case o.Crowd != nil:
 		o.crowdText(w, p)
 	case o.SecVM != nil:
-		o.devicesText(p)
+		o.devicesText(w, p)
 	default:
 		p.linef("\n%s in training, %s%s", countOf(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -33,11 +34,18 @@ func (a *app) simulateDevices(ctx context.Context, j *job.Job, out string, seed 
 }
 
 // devicesText is what a job among anonymous devices tells beside its figures.
-func (o outcome) devicesText(p *printer) {
+func (o outcome) devicesText(w io.Writer, p *printer) {
 	s := o.SecVM
 	p.linef("\nData: %s", s.Source)
-	p.linef("%d devices train and %d test; %d windows of %d packages of %d bytes from each; %d bins",
-		s.Trainers, s.Testers, s.Windows, s.Packages, s.PackageBytes, s.Bins)
+	if len(s.Sums) == 0 {
+		p.linef("%d devices train and %d test; %d windows of %d packages of %d bytes from each; %d bins",
+			s.Trainers, s.Testers, s.Windows, s.Packages, s.PackageBytes, s.Bins)
+	} else {
+		p.linef("%d devices train and %d test; %d windows, each a secure sum of up to %d packages of each; %d bins",
+			s.Trainers, s.Testers, s.Windows, s.Packages, s.Bins)
+		p.linef("all sums are those of the plain packages, entry for entry: %s\n", yesNo(*o.Exact))
+		p.join(sumsTable(s.Sums).print(w))
+	}
 	if s.Sampled > 0 {
 		p.linef("%s had more to say than packages, and sampled it", countOf(s.Sampled, "device"))
 	}
@@ -90,12 +98,19 @@ func averagesCurve(points []stage.AveragePoint) report.Curve {
 
 // devicesSummary is the head of the report.
 func devicesSummary(j *job.Job, r *stage.Result) []report.Row {
-	s := r.SecVM
+	s, p := r.SecVM, j.Protocol
+	protocol := fmt.Sprintf("%s, %d bins, mode %s", p.Name, s.Bins, p.Mode)
+	sent := report.Row{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", s.Packages, s.PackageBytes, s.Windows)}
+	if len(s.Sums) > 0 {
+		first := s.Sums[0]
+		protocol += fmt.Sprintf(", aggregation %s, %s adversary, corrupted %g, dropped %g", p.Aggregation, p.Adversary, p.Corrupted, p.Dropped)
+		sent = report.Row{Label: "Sums", Value: fmt.Sprintf("%d, the first of %d of %d devices; %d holders, threshold %d", len(s.Sums), first.Added, first.Clients, first.Holders, first.Threshold)}
+	}
 	return []report.Row{
 		{Label: "Data", Value: s.Source},
 		{Label: "Devices", Value: fmt.Sprintf("%d train, %d test", s.Trainers, s.Testers)},
-		{Label: "Protocol", Value: fmt.Sprintf("%s, %d bins, mode %s", j.Protocol.Name, s.Bins, j.Protocol.Mode)},
-		{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", s.Packages, s.PackageBytes, s.Windows)},
+		{Label: "Protocol", Value: protocol},
+		sent,
 		{Label: "Learner", Value: describeLearner(j.Learner)},
 	}
 }

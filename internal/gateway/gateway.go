@@ -104,6 +104,8 @@ func Check(j *job.Job) error {
 		return session.BadInput(errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}"))
 	case j.Protocol.Mode != job.Hardened:
 		return session.BadInput(errors.New("a gateway runs mode hardened only; mode paper can be simulated"))
+	case j.Protocol.Aggregation != job.AnonymousPackages:
+		return session.BadInput(errors.New("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate"))
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
 		return session.BadInput(errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}"))
 	}

@@ -1,5 +1,7 @@
 package job
 
+import "slices"
+
 // Devices gives every person of the ratings a device of its own.
 const Devices Direction = "devices"
 
@@ -36,14 +38,19 @@ const (
 	defaultRecommend = 10
 )
 
-// crowdKeys are the keys of a protocol among a crowd.
+// sumKeys are the keys of a secure sum over a crowd.
+func sumKeys() []string { return []string{"adversary", "corrupted", "dropped"} }
+
+// crowdKeys are the keys of FedCFK.
 func crowdKeys() []string {
-	return append([]string{"adversary", "corrupted", "dropped"}, append(hardenedCrowdKeys(), paperCrowdKeys()...)...)
+	return slices.Concat(sumKeys(), hardenedCrowdKeys(), paperCrowdKeys())
 }
 
-// isCrowd reports whether the keys of a crowd have their values: a program may
+// sums reports whether the keys of a secure sum have their values: a program may
 // leave these to the defaults, as it leaves the mode.
-func (p *Protocol) isCrowd() bool { return p.Name == FedCFK && p.Mode != "" }
+func (p *Protocol) sums() bool {
+	return p.Mode != "" && (p.Name == FedCFK || p.Name == SecVM && p.Aggregation == SecureSum)
+}
 
 // hardenedCrowdKeys are those that mode paper has not.
 func hardenedCrowdKeys() []string { return []string{"threshold", "margin"} }
@@ -52,6 +59,16 @@ func (p *Protocol) finishCrowd(in *place) error {
 	if p.Mode == "" {
 		p.Mode = Hardened
 	}
+	if err := p.finishSum(in); err != nil {
+		return err
+	}
+	if p.Mode == Paper {
+		return p.finishPaperCrowd(in)
+	}
+	return p.finishHardenedCrowd(in)
+}
+
+func (p *Protocol) finishSum(in *place) error {
 	if p.Adversary == "" {
 		p.Adversary = Active
 	}
@@ -60,13 +77,7 @@ func (p *Protocol) finishCrowd(in *place) error {
 	if err := in.share("corrupted", "the clients", p.Corrupted); err != nil {
 		return err
 	}
-	if err := in.share("dropped", "the clients", p.Dropped); err != nil {
-		return err
-	}
-	if p.Mode == Paper {
-		return p.finishPaperCrowd(in)
-	}
-	return p.finishHardenedCrowd(in)
+	return in.share("dropped", "the clients", p.Dropped)
 }
 
 // share refuses what is no share, with room for some that are not in it.

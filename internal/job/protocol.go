@@ -19,7 +19,8 @@ type Protocol struct {
 	Classes []string   // ridge-classifier: all classes, in the order of the decisions
 	Targets [2]float64 // ridge and gp: the least and the greatest that a label may be
 
-	// Of a crowd: see protocol/secagg, and stage.Crowd for the last two.
+	// Of a crowd: see protocol/secagg, and stage.Crowd for the last two, which are
+	// FedCFK's.
 	Adversary Adversary
 	Corrupted float64 // share of the clients that may work with the server
 	Dropped   float64 // share of the clients that may vanish
@@ -32,10 +33,11 @@ type Protocol struct {
 	Omitted       float64 // share of the liked items that a request leaves out
 
 	// Of secvm: see protocol/secvm.
-	Bins     int // of hashed features
-	Hashes   int // bins that one feature falls into
-	Packages int // that every device sends in each window
-	Cohort   int // fewest participants for a step
+	Bins        int // of hashed features
+	Hashes      int // bins that one feature falls into
+	Packages    int // that every device sends in each window, or could
+	Cohort      int // fewest participants for a step
+	Aggregation Aggregation
 
 	// Of fdskl, beside Directions: see protocol/fdskl.
 	Training Training
@@ -105,8 +107,8 @@ func (p *Protocol) section() *section {
 		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
 		{key: "rounds", value: whole{&p.Rounds}},
 		{key: "adversary", value: choice[Adversary]{"adversary", &p.Adversary, []Adversary{Active, SemiHonest}, nil}},
-		{key: "corrupted", value: alsoZero{number{&p.Corrupted}, p.isCrowd}},
-		{key: "dropped", value: alsoZero{number{&p.Dropped}, p.isCrowd}},
+		{key: "corrupted", value: alsoZero{number{&p.Corrupted}, p.sums}},
+		{key: "dropped", value: alsoZero{number{&p.Dropped}, p.sums}},
 		{key: "threshold", value: whole{&p.Threshold}},
 		{key: "margin", value: choice[Margin]{"margin", &p.Margin, []Margin{MarginCorrupted, MarginNone}, nil}},
 		{key: "participation", value: number{&p.Participation}},
@@ -120,6 +122,7 @@ func (p *Protocol) section() *section {
 		{key: "hashes", value: whole{&p.Hashes}},
 		{key: "packages", value: whole{&p.Packages}},
 		{key: "cohort", value: whole{&p.Cohort}},
+		{key: "aggregation", value: choice[Aggregation]{"aggregation", &p.Aggregation, []Aggregation{AnonymousPackages, SecureSum}, nil}},
 		{key: "training", value: choice[Training]{"training", &p.Training, []Training{Cached, Faithful, Blocks, Precond}, nil}},
 		{key: "bits", value: whole{&p.Bits}},
 		{key: "tree", value: choice[Tree]{"tree", &p.Tree, []Tree{BinaryTree, StarTree, ChainTree}, nil}},
@@ -141,7 +144,7 @@ func (n ProtocolName) parameters() []string {
 	case FedCFK:
 		return append(crowdKeys(), "mode")
 	case SecVM:
-		return append(secvmKeys(), "mode", "classes")
+		return append(slices.Concat(secvmKeys(), sumKeys()), "mode", "classes")
 	}
 	return nil
 }

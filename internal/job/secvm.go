@@ -22,8 +22,19 @@ const (
 	defaultLinearLambda = 1e-3
 )
 
-// secvmKeys are the keys of a protocol of anonymous packages.
-func secvmKeys() []string { return []string{"bins", "hashes", "packages", "cohort"} }
+// Aggregation says how what SecVM's devices have to say becomes a sum.
+type Aggregation string
+
+// The aggregations. With AnonymousPackages a server counts packages of which it
+// does not know who sent them, as published. With SecureSum it knows who takes
+// part and gets the sum only; see protocol/secagg.
+const (
+	AnonymousPackages Aggregation = "packages"
+	SecureSum         Aggregation = "secagg"
+)
+
+// secvmKeys are SecVM's own keys.
+func secvmKeys() []string { return []string{"bins", "hashes", "packages", "cohort", "aggregation"} }
 
 // lambda is a learner's default.
 func (n LearnerName) lambda() float64 {
@@ -52,6 +63,24 @@ func (p *Protocol) finishSecVM(in *place) error {
 			return err
 		}
 	}
+	return p.finishAggregation(in)
+}
+
+func (p *Protocol) finishAggregation(in *place) error {
+	if p.Aggregation == "" {
+		p.Aggregation = AnonymousPackages
+	}
+	if p.Aggregation == SecureSum {
+		if p.Mode == Paper {
+			return in.refuse("aggregation", "mode paper has anonymous packages; remove one of the two")
+		}
+		return p.finishSum(in)
+	}
+	for _, key := range sumKeys() {
+		if in.given(key) {
+			return in.refuse(key, "%s is of secvm's sums; remove it, or add aggregation: secagg", key)
+		}
+	}
 	return nil
 }
 
@@ -68,8 +97,10 @@ func (j *Job) finishSecVM(in *place) error {
 		return nil
 	case j.Data.Partition.By != Devices:
 		return in.refuse("data", "secvm has a device for each row; write partition: {by: devices}")
-	case j.Data.Partition.Dropout > 0:
-		return in.refuse("data", "dropout is of fedcfk's devices; remove it")
+	case j.Data.Partition.Dropout > 0 && j.Protocol.Aggregation != SecureSum:
+		return in.refuse("data", "dropout is of devices that are summed; remove it, or add aggregation: secagg to protocol")
+	case j.Data.Partition.Dropout > j.Protocol.Dropped:
+		return in.refuse("data", "dropout is %g, and the protocol gives way to %g only; raise dropped or lower dropout", j.Data.Partition.Dropout, j.Protocol.Dropped)
 	case j.Data.Source == "" || j.Data.ID != "" || j.Data.Folds > 0:
 		return in.refuse("data", "secvm reads one source; it has no sources, id or folds")
 	case j.Kernel.Name != Linear:

@@ -2,19 +2,15 @@ package simulate
 
 import (
 	"context"
-	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/crowd"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
@@ -77,38 +73,22 @@ func steps(p *people) []step {
 // people is everybody with what they own.
 type people struct {
 	CrowdConfig
+	*clients
 	crowd       stage.Crowd
 	result      *stage.Result
-	names       []string
-	place       map[string]int
-	keys        []ed25519.PrivateKey
-	ledgers     []crowd.Ledger
 	devices     []*stage.Device
 	train, test [][]int
 }
 
 // gather splits the ratings and gives everybody a device and an identity.
 func gather(c CrowdConfig) (*people, error) {
-	p := &people{CrowdConfig: c, place: make(map[string]int)}
+	p := &people{CrowdConfig: c}
 	var err error
 	if p.train, p.test, err = splitRatings(c.Job, c.Ratings); err != nil {
 		return nil, session.BadInput(err)
 	}
-	n := len(p.train)
-	p.ledgers, p.keys = make([]crowd.Ledger, n), make([]ed25519.PrivateKey, n)
-	public := make([]ed25519.PublicKey, n)
-	for i := range n {
-		p.names = append(p.names, fmt.Sprintf("device-%d", i+1))
-		p.place[p.names[i]] = i
-		seed := c.Seed("identity/" + p.names[i])
-		p.keys[i] = ed25519.NewKeyFromSeed(seed[:])
-		public[i] = p.keys[i].Public().(ed25519.PublicKey)
-	}
-	id := c.Seed("job")
-	p.crowd = stage.Crowd{
-		Job: c.Job, ID: session.JobID(id[:]), Roster: stage.HashKeys(p.names, public),
-		Server: "server", Items: len(c.Ratings.Items),
-	}
+	p.clients = newClients(c.Job, len(p.train), c.Seed, c.Progress)
+	p.crowd = stage.Crowd{Job: c.Job, ID: p.id, Roster: p.roster, Server: serverName, Items: len(c.Ratings.Items)}
 	for i, liked := range p.train {
 		p.devices = append(p.devices, stage.NewDevice(p.crowd, p.names[i], liked))
 	}
@@ -134,78 +114,6 @@ func splitRatings(j *job.Job, all *dataset.Ratings) (train, test [][]int, err er
 	return liked.Profiles(in), liked.Profiles(out), err
 }
 
-// summed is a secure sum that has ended. Its machines are gone: a crowd's take
-// hundreds of megabytes.
-type summed struct {
-	stage.Summation
-	*crowd.Result
-	sums  []int64
-	added []string            // who is in the sum, as the server knows
-	heard map[string][]string // the same, as each client has heard it
-}
-
-// sum runs one secure sum among the named people.
-func (p *people) sum(ctx context.Context, s stage.Summation, vector func(device *stage.Device) secagg.Vector) (*summed, error) {
-	names := s.Session.With(protocol.RoleParty)
-	public := make([]ed25519.PublicKey, len(names))
-	for i, name := range names {
-		public[i] = p.keys[p.place[name]].Public().(ed25519.PublicKey)
-	}
-	machines, errs := make([]*secagg.Client, len(names)), make([]error, len(names))
-	linalg.For(len(names), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			key := p.keys[p.place[names[i]]]
-			id := secagg.Identity{Sign: func(m []byte) []byte { return ed25519.Sign(key, m) }, Keys: public}
-			machines[i], errs[i] = secagg.NewClient(p.setup(s, names[i]), s.Params, vector(p.devices[p.place[names[i]]]), id)
-		}
-	})
-	server, err := secagg.NewServer(p.setup(s, p.crowd.Server), s.Params, public, secagg.Limits{})
-	if err := errors.Join(append(errs, err)...); err != nil {
-		return nil, err
-	}
-	leavers := p.leavers(s.Session.Purpose, names)
-	clients := make([]crowd.Client, len(names))
-	for i, name := range names {
-		clients[i] = crowd.Client{
-			Name: name, Machine: machines[i], InputHash: machines[i].InputHash(),
-			Ledger: &p.ledgers[p.place[name]], LeavesBefore: leavers[name],
-		}
-	}
-	went, err := crowd.Run(ctx, crowd.Config{Session: s.Session, Server: server, Clients: clients, Progress: p.Progress})
-	if err != nil {
-		return nil, err
-	}
-	if len(went.Failures) > 0 {
-		f := went.Failures[0]
-		return nil, fmt.Errorf("simulate: %s and %d other clients gave up: %w", f.Client, len(went.Failures)-1, f.Err)
-	}
-	out := &summed{Summation: s, Result: went, sums: server.Sums()[0], added: server.Survivors(), heard: make(map[string][]string, len(names))}
-	for i, name := range names {
-		out.heard[name] = machines[i].Survivors()
-	}
-	return out, nil
-}
-
-func (p *people) setup(s stage.Summation, name string) protocol.Setup {
-	return protocol.Setup{Session: s.Session, Self: name, Seed: p.Seed("session/" + s.Session.ID().Hex() + "/" + name)}
-}
-
-// leavers draws who vanishes, and before which of its messages: as many before
-// each.
-func (p *people) leavers(purpose string, names []string) map[string]string {
-	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
-	if p.Job.Protocol.Adversary == job.SemiHonest {
-		kinds = append(kinds[:4:4], "Unmask")
-	}
-	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/dropout/%d/%s", p.Job.Seed, purpose))
-	order := prg.New(seed, "simulate/dropout").Perm(len(names))
-	leavers := make(map[string]string)
-	for k, i := range order[:stage.Share(p.Job.Data.Partition.Dropout, len(names))] {
-		leavers[names[i]] = kinds[k%len(kinds)]
-	}
-	return leavers
-}
-
 // recommending is a job under way.
 type recommending struct {
 	*people
@@ -220,20 +128,25 @@ func (r *recommending) popularity(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.first, err = r.sum(ctx, s, func(d *stage.Device) secagg.Vector { return d.Popularity() })
+	r.first, err = r.add(ctx, s, func(d *stage.Device) secagg.Vector { return d.Popularity() })
 	if err == nil {
 		r.note(r.first)
 	}
 	return err
 }
 
+// add runs one secure sum among the people of a session.
+func (p *people) add(ctx context.Context, s stage.Summation, vector func(device *stage.Device) secagg.Vector) (*summed, error) {
+	return p.sum(ctx, s, func(i int) secagg.Vector { return vector(p.devices[i]) })
+}
+
 // triangle is the second sum, to which every device that is still there agrees.
 func (r *recommending) triangle(ctx context.Context) error {
-	s, kept, err := r.crowd.Triangle(r.first.Summation, r.first.sums, r.first.Stayed)
+	s, kept, err := r.crowd.Triangle(r.first.Summation, r.first.sums[0], r.first.Stayed)
 	if err != nil {
 		return err
 	}
-	proposal := stage.Proposal{Sums: r.first.sums, Clients: r.first.Stayed, Session: s.Session.ID()}
+	proposal := stage.Proposal{Sums: r.first.sums[0], Clients: r.first.Stayed, Session: s.Session.ID()}
 	errs := make([]error, len(r.first.Stayed))
 	linalg.For(len(errs), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -245,27 +158,19 @@ func (r *recommending) triangle(ctx context.Context) error {
 		return err
 	}
 	r.kept = kept
-	r.second, err = r.sum(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(kept) })
+	r.second, err = r.add(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(kept) })
 	if err == nil {
 		r.note(r.second)
 	}
 	return err
 }
 
-func (p *people) note(s *summed) {
-	degree, layout := s.Params.Degree(), s.Params.Layout()
-	clients := len(s.Session.Members) - 1
-	p.result.Crowd.Sums = append(p.result.Crowd.Sums, stage.CrowdSum{
-		Purpose: s.Session.Purpose, Clients: clients, Holders: degree.Holders, Threshold: degree.Threshold,
-		Added: len(s.added), Vanished: clients - len(s.Stayed),
-		Entries: layout.Entries(), Vector: 8 * layout.Words(), ToServer: s.Traffic.ToServer, FromServer: s.Traffic.FromServer,
-	})
-}
+func (p *people) note(s *summed) { p.result.Crowd.Sums = append(p.result.Crowd.Sums, s.figures()) }
 
 // learn makes the kernel, as the devices get it.
 func (r *recommending) learn(context.Context) error {
 	added := r.second.added
-	kernel, err := r.crowd.ItemKernel(r.second.Summation, r.kept, r.second.sums, len(added))
+	kernel, err := r.crowd.ItemKernel(r.second.Summation, r.kept, r.second.sums[0], len(added))
 	if err != nil {
 		return err
 	}
@@ -282,8 +187,8 @@ func (r *recommending) learn(context.Context) error {
 	c := r.result.Crowd
 	c.Cut, c.Kept, c.Broadcast = r.crowd.Cut(c.People), len(r.kernel.Kept), len(broadcast)
 	r.result.Leakage = r.crowd.Leakage(stage.CrowdFacts{
-		First: r.first.Summation, Second: r.second.Summation, Sums: r.first.sums, Kept: r.kept,
-		Pairs: r.second.sums, Added: len(added), Broadcast: r.kernel,
+		First: r.first.Summation, Second: r.second.Summation, Sums: r.first.sums[0], Kept: r.kept,
+		Pairs: r.second.sums[0], Added: len(added), Broadcast: r.kernel,
 	})
 	return nil
 }
@@ -295,7 +200,7 @@ func (p *people) save(kernel []byte) error {
 		return err
 	}
 	hash := sha256.Sum256(kernel)
-	p.result.Models = []stage.Model{{Party: p.crowd.Server, Path: path, SHA256: hex.EncodeToString(hash[:])}}
+	p.result.Models = []stage.Model{{Party: serverName, Path: path, SHA256: hex.EncodeToString(hash[:])}}
 	p.result.ModelHash = stage.HashModels(p.result.Models)
 	return nil
 }
@@ -305,6 +210,6 @@ func (p *people) save(kernel []byte) error {
 func (r *recommending) evaluate(context.Context) error {
 	m := r.kernel.Model()
 	return r.recommend(func(user int) ([]float64, error) {
-		return r.devices[user].Recommend(m, r.kernel.Kept, r.first.sums, r.Job.Learner.Lambda)
+		return r.devices[user].Recommend(m, r.kernel.Kept, r.first.sums[0], r.Job.Learner.Lambda)
 	})
 }

@@ -141,14 +141,14 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.sum(t.Context(), all, vector); err != nil {
+	if _, err := p.add(t.Context(), all, vector); err != nil {
 		t.Fatal(err)
 	}
 	without, err := p.crowd.Popularity(p.names[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.sum(t.Context(), without, vector)
+	_, err = p.add(t.Context(), without, vector)
 	if err == nil {
 		t.Fatal("the server has the difference of two crowds")
 	}

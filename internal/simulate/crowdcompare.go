@@ -47,7 +47,7 @@ func (p *people) plain(names []string) []int64 {
 
 func (r *recommending) exactPopularity() bool {
 	plain := r.plain(r.first.added)
-	for i, n := range r.first.sums {
+	for i, n := range r.first.sums[0] {
 		if n != plain[i*r.crowd.Items+i] {
 			return false
 		}
@@ -62,11 +62,11 @@ func (p *people) exactPairs(s *summed, items []int) bool {
 	plain, at := p.plain(s.added), 0
 	for k, i := range items {
 		for _, j := range items[k:] {
-			if s.sums[at] != plain[i*p.crowd.Items+j] {
+			if s.sums[0][at] != plain[i*p.crowd.Items+j] {
 				return false
 			}
 			at++
 		}
 	}
-	return at == len(s.sums)
+	return at == len(s.sums[0])
 }

@@ -70,14 +70,14 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := m.sum(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
+	sum, err := m.add(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
 	if err != nil {
 		return err
 	}
 	m.note(sum)
 	m.exact = m.exact && m.exactPairs(sum, m.catalogue)
 	m.attack(sum)
-	m.estimate.Merge(sum.sums, len(sum.added))
+	m.estimate.Merge(sum.sums[0], len(sum.added))
 	if m.offer, err = m.estimate.Offer(m.Job.Kernel); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (m *merging) attack(sum *summed) {
 		crowd[i] = m.place[name]
 	}
 	m.differences.Add(crowd)
-	m.readings.Add(stage.SoleLists(m.crowd.Items, sum.sums), sum.added)
+	m.readings.Add(stage.SoleLists(m.crowd.Items, sum.sums[0]), sum.added)
 }
 
 // ask lets every device ask for rows, while the server counts.

@@ -65,12 +65,12 @@ func TestDifferencingTwoRounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := p.sum(t.Context(), s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
+		out, err := p.add(t.Context(), s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.attack(out)
-		return out.sums
+		return out.sums[0]
 	}
 	all, but := sum(1, p.names[:30]), sum(2, p.names[1:30])
 	if d := cmp.Diff([]int{0}, m.differences.Solved()); d != "" {

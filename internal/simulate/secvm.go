@@ -41,13 +41,15 @@ type records struct {
 	roles    []secvm.Role
 	sampled  int // records that had more units than packages
 	result   *stage.Result
-	tests    *secvm.Tally // the last window's counts
+	last     stage.Window // what the last window gave
 	curve    *averages
+	summing  *summing // nil where packages are counted
 }
 
 // Devices runs the job: every row is a device that answers every window with as
 // many packages as all others, encoded and counted one by one. There are no
-// tokens and no relay; see the programs for these.
+// tokens and no relay; see the programs for these. With aggregation secagg every
+// window is a secure sum, with keys, masks and shares of each device's own.
 func Devices(ctx context.Context, c DevicesConfig) (*stage.Result, error) {
 	first := time.Now()
 	roles, err := drawRoles(c)
@@ -108,18 +110,33 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	if c.HeldOut != nil {
 		r.add(c.HeldOut)
 	}
-	cohort := c.Job.Protocol.Cohort
-	if n := len(r.with(secvm.Train)); n < cohort {
-		return nil, fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", c.Rows.Name, n, cohort)
+	if err := r.checkCohort(); err != nil {
+		return nil, err
 	}
 	if len(r.with(secvm.Test)) == 0 {
 		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.Rows.Name)
+	}
+	if c.Job.Protocol.Aggregation == job.SecureSum {
+		r.summing = newSumming(c, r.server.Params(), len(r.devices))
 	}
 	r.result = &stage.Result{
 		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []stage.Cell{},
 		Training: len(r.with(secvm.Train)), HeldOut: len(r.with(secvm.Test)),
 	}
 	return r, nil
+}
+
+// checkCohort makes sure that every window has participants enough, even if all
+// that vanish train.
+func (r *records) checkCohort() error {
+	cohort, vanish := r.Job.Protocol.Cohort, stage.Share(r.Job.Data.Partition.Dropout, len(r.devices))
+	switch n := len(r.with(secvm.Train)); {
+	case n < cohort:
+		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.Rows.Name, n, cohort)
+	case n-vanish < cohort:
+		return fmt.Errorf("%s: %d devices train, %d may vanish in a window, and a step takes at least %d participants; lower cohort or dropout", r.Rows.Name, n, vanish, cohort)
+	}
+	return nil
 }
 
 // twoClasses returns the job's classes, or else those of the labels.
@@ -196,16 +213,13 @@ func (r *records) add(s *dataset.Set) {
 func (r *records) train(ctx context.Context) error {
 	total := r.Job.Learner.Iterations + 1
 	for !r.server.Done() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		iteration, weights := r.server.Published()
 		r.follow(int(iteration), weights)
-		if err := r.step(); err != nil {
+		if err := r.step(ctx); err != nil {
 			return err
 		}
 		if iteration == 0 {
-			r.leak(r.tests)
+			r.leak()
 		}
 		if r.Progress != nil {
 			r.Progress(protocol.Progress{Stage: "windows", Done: int64(iteration) + 1, Total: int64(total)})
@@ -215,24 +229,32 @@ func (r *records) train(ctx context.Context) error {
 }
 
 // step is one window and what the server makes of it.
-func (r *records) step() error {
+func (r *records) step(ctx context.Context) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	iteration, weights := r.server.Published()
-	checked, err := r.server.Params().Weights(weights)
+	if r.summing != nil {
+		r.last, err = r.sumUp(ctx, iteration, weights)
+	} else {
+		r.last, err = r.countUp(iteration, weights)
+	}
 	if err != nil {
 		return err
 	}
-	if r.tests, err = r.window(iteration, checked); err != nil {
-		return err
-	}
-	over, err := r.server.Close(r.tests)
+	over, err := r.server.Close(r.last)
 	if err == nil && !over {
 		err = errors.New("simulate: too few participants for a step") // enlist has counted them
 	}
 	return err
 }
 
-// window has all devices answer, and counts their packages in shards.
-func (r *records) window(iteration uint32, weights secvm.Weights) (*secvm.Tally, error) {
+// countUp has all devices answer, and counts their packages in shards.
+func (r *records) countUp(iteration uint32, published []float64) (*secvm.Tally, error) {
+	weights, err := r.server.Params().Weights(published)
+	if err != nil {
+		return nil, err
+	}
 	const shards = 8 // tallies take memory by bins
 	shard := (len(r.devices) + shards - 1) / shards
 	tallies, errs := make([]*secvm.Tally, shards), make([]error, shards)
@@ -284,10 +306,15 @@ func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([
 
 // leak notes what the first window, in which every device sends its record,
 // tells of single ones.
-func (r *records) leak(t *secvm.Tally) {
-	r.result.Leakage = stage.SecVMLeakage(stage.SecVMFacts{
-		Params: r.server.Params(), Published: r.Job.Protocol.Mode == job.Paper, Participants: t.Count(), Rare: stage.Rare(t),
-	})
+func (r *records) leak() {
+	switch w := r.last.(type) {
+	case *secvm.Tally:
+		r.result.Leakage = stage.SecVMLeakage(stage.SecVMFacts{
+			Params: r.server.Params(), Published: r.Job.Protocol.Mode == job.Paper, Participants: w.Count(), Rare: stage.Rare(w),
+		})
+	case *secvm.Sum:
+		r.result.Leakage = r.summing.windows.Leakage(w, len(r.devices))
+	}
 }
 
 // save leaves the model.

@@ -88,20 +88,23 @@ func (r *records) with(role secvm.Role) []int {
 // evaluate takes the accuracy from what the testing devices sent, and the other
 // figures from their records.
 func (r *records) evaluate(context.Context) error {
-	minus, plus := r.tests.Tests[0], r.tests.Tests[1]
+	tests := r.last.Outcomes()
 	_, w := r.server.Published()
 	m, err := r.measure(func(i int) float64 { return r.profiles[i].Vector.Score(w) })
 	if err != nil {
 		return err
 	}
-	m["accuracy"] = rightOf(r.tests.Tests)
+	m["accuracy"] = rightOf(tests)
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
 	r.result.SecVM = &stage.SecVMResult{
 		Source: r.Rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
 		Windows: r.Job.Learner.Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
-		Classes:  []stage.ClassTest{{Class: r.classes[0], Tested: minus.Total, Correct: minus.Correct}, {Class: r.classes[1], Tested: plus.Total, Correct: plus.Correct}},
+		Classes:  []stage.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
 		Averages: r.curve.points,
+	}
+	if r.summing != nil {
+		r.result.Exact, r.result.SecVM.Sums = &r.summing.exact, r.summing.sums
 	}
 	return nil
 }
@@ -174,12 +177,9 @@ func (r *records) compare(ctx context.Context) error {
 // one place.
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		j := *r.Job
 		j.Protocol.Bins = 1 << power
-		accuracy, err := r.accuracyOf(&j)
+		accuracy, err := r.accuracyOf(ctx, &j)
 		if err != nil {
 			return err
 		}
@@ -190,19 +190,20 @@ func (r *records) compareBins(ctx context.Context) error {
 
 // accuracyOf runs another job among the same devices with the same roles, as
 // published, since cover changes nothing that is learnt.
-func (r *records) accuracyOf(j *job.Job) (float64, error) {
+func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.DevicesConfig
-	j.Protocol.Mode, c.Job = job.Paper, j
+	j.Protocol.Mode, j.Protocol.Aggregation, j.Data.Partition.Dropout = job.Paper, job.AnonymousPackages, 0
+	c.Job = j
 	other, err := enlist(c, r.roles)
 	if err != nil {
 		return 0, err
 	}
 	for !other.server.Done() {
-		if err := other.step(); err != nil {
+		if err := other.step(ctx); err != nil {
 			return 0, err
 		}
 	}
-	return rightOf(other.tests.Tests), nil
+	return rightOf(other.last.Outcomes()), nil
 }
 
 // rightOf is the share of the tests of both classes that were right.

@@ -1,10 +1,8 @@
 package stage
 
 import (
-	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -41,24 +39,6 @@ type Crowd struct {
 	Items  int // of the catalogue
 }
 
-// HashKeys is what a crowd's descriptors carry for its clients' keys.
-func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
-	var w wire.Writer
-	w.String("mercer/v1/crowd")
-	w.Uint32(uint32(len(names)))
-	for i, name := range names {
-		w.String(name)
-		w.Bytes32(keys[i])
-	}
-	return sha256.Sum256(w.Bytes())
-}
-
-// Summation is one secure sum of a job.
-type Summation struct {
-	Session *protocol.Session
-	Params  secagg.Params
-}
-
 // Minimum is the least number of clients that any of a number of them lets its
 // vector be summed with: all but those that may vanish.
 func (c Crowd) Minimum(clients int) int {
@@ -74,11 +54,6 @@ func (c Crowd) Cut(clients int) int64 {
 		cut += Share(c.Job.Protocol.Corrupted, clients)
 	}
 	return int64(cut)
-}
-
-// Share counts a share of the clients, forgiving it the rounding of a decimal.
-func Share(part float64, clients int) int {
-	return int(math.Floor((part + 1e-14) * float64(clients)))
 }
 
 // Popularity describes the first sum, over the listed clients.
@@ -140,21 +115,10 @@ func triangle(items int) int { return items * (items + 1) / 2 }
 
 // sum describes one secure sum of entries that are 0 or 1.
 func (c Crowd) sum(stage int, purpose string, clients []string, entries int, parent protocol.SessionID, salt []byte) (Summation, error) {
-	p := c.Job.Protocol
-	params, err := secagg.NewParams(secagg.Spec{
-		Adversary: secagg.Adversary(p.Adversary), Corrupted: p.Corrupted, Dropped: p.Dropped,
+	return newSummation(c.ID, stage, c.Roster, Session{Purpose: purpose, Parent: parent, Salt: salt}, c.Server, clients, secagg.Spec{
+		Adversary: secagg.Adversary(c.Job.Protocol.Adversary), Corrupted: c.Job.Protocol.Corrupted, Dropped: c.Job.Protocol.Dropped,
 		Minimum: c.Minimum(len(clients)), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
-	}, len(clients))
-	if err != nil {
-		return Summation{}, session.BadInput(err)
-	}
-	members := []protocol.Member{{Name: c.Server, Role: protocol.RoleServer}}
-	for _, name := range clients {
-		members = append(members, protocol.Member{Name: name, Role: protocol.RoleParty})
-	}
-	planned := Session{Protocol: secagg.Name, Version: secagg.Version, Params: params.Encode(), Members: members, Purpose: purpose, Parent: parent, Salt: salt}
-	s, err := protocol.NewSession(planned.Descriptor(c.ID, stage, c.Roster, 1))
-	return Summation{s, params}, err
+	})
 }
 
 // subset reports the first of the names that is not among all.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/protocol/secagg"
 )
+
+// semiHonestServer is said of every sum that trusts its server.
+const semiHonestServer = "adversary: semi-honest trusts the server to tell everybody the same; one that does not can read a single device's vector. Use adversary: active."
 
 // CrowdFacts are what a FedCFK job's statement is computed from.
 type CrowdFacts struct {
@@ -41,8 +43,8 @@ func (c Crowd) Leakage(f CrowdFacts) map[string][]string {
 	if c.Job.Protocol.Margin == job.MarginNone {
 		lines["server"] = append(lines["server"], fmt.Sprintf("margin: none counts everybody: %d devices of the server's make an item count that one person alone likes, and lay that person's list open. Use margin: corrupted.", c.Job.Protocol.Threshold-1))
 	}
-	if c.Job.Protocol.Adversary == job.Adversary(secagg.SemiHonest) {
-		lines["server"] = append(lines["server"], "adversary: semi-honest trusts the server to tell everybody the same; one that does not can read lists. Use adversary: active.")
+	if c.Job.Protocol.Adversary == job.SemiHonest {
+		lines["server"] = append(lines["server"], semiHonestServer)
 	}
 	return lines
 }

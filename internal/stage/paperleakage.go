@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // PaperWarnings says which published attacks FedCFK's mode paper is open to.
@@ -36,8 +35,8 @@ func (c Crowd) PaperLeakage(people int, r PaperResult) map[string][]string {
 		"coalition": {"The server needs nobody: alone it learns what is said above. Any device can lie about what it likes, and nobody can tell."},
 		"broker":    {"Whoever carries the messages learns who sends, when and how much."},
 	}
-	if c.Job.Protocol.Adversary == job.Adversary(secagg.SemiHonest) {
-		lines["server"] = append(lines["server"], "adversary: semi-honest trusts the server to tell everybody the same; one that does not can read lists. Use adversary: active.")
+	if c.Job.Protocol.Adversary == job.SemiHonest {
+		lines["server"] = append(lines["server"], semiHonestServer)
 	}
 	return lines
 }

@@ -72,18 +72,18 @@ func (s *SecVM) Published() (iteration uint32, weights []float64) {
 	return iteration, weights
 }
 
-// Close takes a window's counts, and says whether the iteration is over. With
+// Close takes what a window gave, and says whether the iteration is over. With
 // too few participants it stays open, and the next window's counts are to be
-// added to these.
-func (s *SecVM) Close(t *secvm.Tally) (bool, error) {
-	if !t.Enough() {
+// added to these; of a sum there is no second.
+func (s *SecVM) Close(w Window) (bool, error) {
+	if !w.Enough() {
 		return false, nil
 	}
 	if uint32(s.learner.Iterations()) == s.last {
 		s.done = true
 		return true, nil
 	}
-	sum, n, err := t.Gradient(s.weights[0], s.weights[1])
+	sum, n, err := w.Gradient(s.weights[0], s.weights[1])
 	if err != nil {
 		return false, err
 	}
@@ -189,9 +189,10 @@ type SecVMResult struct {
 	Testers      int            `json:"testing_devices"`
 	Windows      int            `json:"windows"`
 	Bins         int            `json:"bins"`
-	Packages     int            `json:"packages"` // of each device in each window; of mode paper, at most
+	Packages     int            `json:"packages"` // of each device in each window; of mode paper and of sums, at most
 	PackageBytes int            `json:"package_bytes"`
-	Sampled      int            `json:"sampled"` // devices that had more to say than packages
+	Sums         []CrowdSum     `json:"sums,omitempty"` // of each window, where packages are summed and not sent
+	Sampled      int            `json:"sampled"`        // devices that had more to say than packages
 	Classes      []ClassTest    `json:"classes"`
 	PooledC      float64        `json:"pooled_c,omitempty"` // of the best pooled machine
 	Averages     []AveragePoint `json:"averages"`

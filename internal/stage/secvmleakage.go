@@ -3,6 +3,7 @@ package stage
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -51,6 +52,38 @@ func SecVMLeakage(f SecVMFacts) map[string][]string {
 	}
 	if spec.Hashes > 1 {
 		lines["server"] = append(lines["server"], fmt.Sprintf("With %d hashes the bins of a rare feature can be intersected; devices refuse more than one unless told otherwise.", spec.Hashes))
+	}
+	return lines
+}
+
+// Leakage says what each role learns where windows are summed, computed from the
+// first.
+func (c SummedSecVM) Leakage(s *secvm.Sum, devices int) map[string][]string {
+	p, spec := c.Job.Protocol, c.Params.Spec()
+	corrupted := Share(p.Corrupted, devices)
+	apart := "with both signs taken together"
+	alone := 0
+	for _, block := range s.Blocks[:len(s.Blocks)-1] {
+		alone += count(block, 1) + count(block, -1)
+	}
+	if spec.Classes {
+		apart = "for each label"
+	}
+	lines := map[string][]string{
+		"server": {
+			fmt.Sprintf("In every window the server learns how often each of %d bins was added, %s, how many of the devices train and how many tests were right; and, other than with anonymous packages, which devices take part. It learns nobody's summand.", spec.Bins, apart),
+			fmt.Sprintf("%d entries of the first sum are 1 or -1: behind such a bin there may be a single one of %d people, whose label then shows.", alone, s.Count()),
+			"Sums of two windows whose devices differ by one tell what that one has, if the weights have hardly changed in between: every time somebody vanishes. Nothing is noisy: there is no formal guarantee.",
+		},
+		"party": {"Every device learns the weights, who takes part and who is in each sum. Its role, for training or for tests, is its own secret."},
+		"coalition": {
+			fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d; with more, nothing is promised.", corrupted, devices, c.Minimum(devices)-corrupted),
+			"A device can add anything to a sum, also far more than its packages would be, and nobody can tell whose it was.",
+		},
+		"broker": {"Whoever carries the messages learns who sends, when and how much: the same of every device, whatever it has to say."},
+	}
+	if p.Adversary == job.SemiHonest {
+		lines["server"] = append(lines["server"], semiHonestServer)
 	}
 	return lines
 }

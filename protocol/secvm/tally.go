@@ -2,17 +2,13 @@ package secvm
 
 import "fmt"
 
-// Outcome is how many test packages of one class came, and how many guessed it.
-type Outcome struct{ Total, Correct uint64 }
-
 // Tally is all that a gateway keeps of a window: counts. Adding tallies up gives
 // the tally of all their packages, so that shards can count apart.
 type Tally struct {
-	params       Params
-	Participants [2]uint64  // of label -1 and of +1; all in the first if labels are not told
-	Minus, Plus  []uint64   // for each feature, the units of each sign
-	Tests        [2]Outcome // of label -1 and of +1
-	Covers       uint64
+	Census
+	Minus, Plus []uint64 // for each feature, the units of each sign
+	Covers      uint64
+	params      Params
 }
 
 // NewTally returns an empty one. It takes 16 bytes for each feature.
@@ -67,9 +63,6 @@ func (t *Tally) Merge(o *Tally) error {
 	return nil
 }
 
-// Count returns the number of participants.
-func (t *Tally) Count() int { return int(t.Participants[0] + t.Participants[1]) }
-
 // Enough says whether there are enough participants for a step. If not, the
 // same iteration stays open for another window.
 func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
@@ -80,12 +73,12 @@ func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
 // weighs plus, uses (plus+1) N / (2 plus) for n, as if the classes were equally
 // large.
 func (t *Tally) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
-	if minus != plus && !t.params.spec.Classes {
-		return nil, 0, fmt.Errorf("secvm: classes are weighted by %g and %g, and participants do not tell theirs", minus, plus)
+	if err := t.params.weighable(minus, plus); err != nil {
+		return nil, 0, err
 	}
 	sum = make([]float64, len(t.Plus))
 	for j := range sum {
 		sum[j] = plus*float64(t.Plus[j]) - minus*float64(t.Minus[j])
 	}
-	return sum, minus*float64(t.Participants[0]) + plus*float64(t.Participants[1]), nil
+	return sum, t.weight(minus, plus), nil
 }

@@ -1,0 +1,87 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// summing is how windows become sums.
+type summing struct {
+	*clients
+	windows stage.SummedSecVM
+	sums    []stage.CrowdSum
+	exact   bool // every sum so far is that of the plain packages
+}
+
+func newSumming(c DevicesConfig, p secvm.Params, devices int) *summing {
+	all := newClients(c.Job, devices, c.Seed, c.Progress)
+	return &summing{clients: all, exact: true, windows: stage.SummedSecVM{
+		Job: c.Job, ID: all.id, Roster: all.roster, Server: serverName, Params: p,
+	}}
+}
+
+// sumUp calls all devices, those too that vanished from windows before, and adds
+// up what they have to say.
+func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvm.Sum, error) {
+	s, err := r.summing.windows.Window(iteration, published, r.summing.names)
+	if err != nil {
+		return nil, err
+	}
+	call := stage.Call{Iteration: iteration, Weights: published, Devices: r.summing.names, Session: s.Session.ID()}
+	summands, err := r.summands(call)
+	if err != nil {
+		return nil, err
+	}
+	done, err := r.summing.sum(ctx, s, func(device int) secagg.Vector { return summands[device] })
+	if err != nil {
+		return nil, err
+	}
+	sum, err := secvm.NewSum(r.server.Params(), done.sums, len(done.added))
+	if err != nil {
+		return nil, err
+	}
+	r.summing.sums = append(r.summing.sums, done.figures())
+	return sum, r.compareSum(sum, done.added, call)
+}
+
+// summands has every device look at a call and answer it.
+func (r *records) summands(call stage.Call) ([]secvm.Summand, error) {
+	list, errs := make([]secvm.Summand, len(r.devices)), make([]error, len(r.devices))
+	linalg.For(len(list), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			_, weights, err := r.summing.windows.Accept(call)
+			if err == nil {
+				list[i], err = r.devices[i].Summand(weights)
+			}
+			errs[i] = err
+		}
+	})
+	return list, errors.Join(errs...)
+}
+
+// compareSum holds a sum against the packages of those who are in it.
+func (r *records) compareSum(s *secvm.Sum, added []string, call stage.Call) error {
+	weights, err := r.server.Params().Weights(call.Weights)
+	if err != nil {
+		return err
+	}
+	plain := secvm.NewTally(r.server.Params())
+	for _, name := range added {
+		if err := r.deliver(plain, r.summing.place[name], call.Iteration, weights); err != nil {
+			return err
+		}
+	}
+	want, _, err := plain.Gradient(1, 1)
+	if err != nil {
+		return err
+	}
+	got, _, err := s.Gradient(1, 1)
+	r.summing.exact = r.summing.exact && slices.Equal(got, want) && s.Census == plain.Census
+	return err
+}

@@ -1,0 +1,97 @@
+package stage
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Window is what the server of a SecVM job learns of one: a [secvm.Tally] of
+// anonymous packages, or a [secvm.Sum].
+type Window interface {
+	Enough() bool // participants for a step
+	Gradient(minus, plus float64) (sum []float64, n float64, err error)
+	Outcomes() [2]secvm.Outcome // of tests
+}
+
+// SummedSecVM is what is public about a SecVM job whose devices send no packages:
+// one secure sum for each window.
+type SummedSecVM struct {
+	Job    *job.Job
+	ID     session.JobID
+	Roster [sha256.Size]byte // of all devices' keys
+	Server string
+	Params secvm.Params
+}
+
+// Minimum is the least number of devices that each of a number of them lets its
+// summand be added to: all but those that may vanish, and never fewer than the
+// participants that the model promises.
+func (c SummedSecVM) Minimum(devices int) int {
+	return max(2, c.Params.Spec().Cohort, devices-Share(c.Job.Protocol.Dropped, devices))
+}
+
+// Window describes the sum of an iteration over the listed devices. A device adds
+// to an iteration of a model once, whatever becomes of the session: epoch and
+// purpose name nothing else. The weights are part of the session's name, so that
+// a device that was told others is in a session by itself (design of secagg,
+// section 7: Pasquini et al., arXiv 2111.07380).
+func (c SummedSecVM) Window(iteration uint32, weights []float64, devices []string) (Summation, error) {
+	if least := c.Minimum(len(devices)); least > len(devices) {
+		return Summation{}, session.BadInput(fmt.Errorf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least))
+	}
+	hash := secvm.HashWeights(weights)
+	var salt wire.Writer
+	salt.Fixed(hash[:])
+	p := c.Job.Protocol
+	planned := Session{Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: salt.Bytes()}
+	return newSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices, secagg.Spec{
+		Adversary: secagg.Adversary(p.Adversary), Corrupted: p.Corrupted, Dropped: p.Dropped,
+		Minimum: c.Minimum(len(devices)), Epoch: fmt.Sprintf("secvm/%016x", c.Params.Tag()), Groups: groups(c.Params),
+	})
+}
+
+func groups(p secvm.Params) []secagg.Group {
+	var list []secagg.Group
+	for _, b := range p.Blocks() {
+		list = append(list, secagg.Group(b))
+	}
+	return list
+}
+
+// Call is what the server tells all devices to begin a window.
+type Call struct {
+	Iteration uint32
+	Weights   []float64
+	Devices   []string
+	Session   protocol.SessionID
+}
+
+// Accept is a device's look at a call: at the weights, at the iteration, and at
+// whether the session is the one that follows from both.
+func (c SummedSecVM) Accept(call Call) (Summation, secvm.Weights, error) {
+	refuse := func(err error) (Summation, secvm.Weights, error) {
+		return Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
+	}
+	if last := c.Job.Learner.Iterations; int64(call.Iteration) > int64(last) {
+		return refuse(fmt.Errorf("stage: a window of iteration %d; the model ends with %d", call.Iteration, last))
+	}
+	weights, err := c.Params.Weights(call.Weights)
+	if err != nil {
+		return refuse(err)
+	}
+	s, err := c.Window(call.Iteration, call.Weights, call.Devices)
+	if err != nil {
+		return refuse(err)
+	}
+	if s.Session.ID() != call.Session {
+		return refuse(fmt.Errorf("stage: the session is not that of iteration %d with the weights that were told", call.Iteration))
+	}
+	return s, weights, nil
+}

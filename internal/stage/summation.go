@@ -1,0 +1,51 @@
+package stage
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Summation is one secure sum of a crowd's job.
+type Summation struct {
+	Session *protocol.Session
+	Params  secagg.Params
+}
+
+// newSummation describes a secure sum over the listed clients. The session names
+// its purpose, and what else tells it from others of the job.
+func newSummation(id session.JobID, stage int, roster [sha256.Size]byte, s Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
+	params, err := secagg.NewParams(spec, len(clients))
+	if err != nil {
+		return Summation{}, session.BadInput(err)
+	}
+	s.Protocol, s.Version, s.Params = secagg.Name, secagg.Version, params.Encode()
+	s.Members = []protocol.Member{{Name: server, Role: protocol.RoleServer}}
+	for _, name := range clients {
+		s.Members = append(s.Members, protocol.Member{Name: name, Role: protocol.RoleParty})
+	}
+	opened, err := protocol.NewSession(s.Descriptor(id, stage, roster, 1))
+	return Summation{opened, params}, err
+}
+
+// HashKeys is what a crowd's descriptors carry for its clients' keys.
+func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/crowd")
+	w.Uint32(uint32(len(names)))
+	for i, name := range names {
+		w.String(name)
+		w.Bytes32(keys[i])
+	}
+	return sha256.Sum256(w.Bytes())
+}
+
+// Share counts a share of the clients, forgiving it the rounding of a decimal.
+func Share(part float64, clients int) int {
+	return int(math.Floor((part + 1e-14) * float64(clients)))
+}
