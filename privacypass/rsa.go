@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"filippo.io/bigmod"
 	"github.com/cloudflare/circl/blindsign/blindrsa"
 )
 
@@ -57,7 +58,7 @@ func parseRSA(b []byte) (*rsa.PublicKey, error) {
 
 // RSAIssuer is an issuer of [BlindRSA].
 type RSAIssuer struct {
-	key    *rsa.PrivateKey
+	key    *rsaSecret
 	public []byte
 }
 
@@ -77,7 +78,11 @@ func NewRSAIssuer(key *rsa.PrivateKey) (*RSAIssuer, error) {
 		return nil, err
 	}
 	key.Precompute()
-	return &RSAIssuer{key, public}, nil
+	secret, err := newRSASecret(key)
+	if err != nil {
+		return nil, fmt.Errorf("privacypass: an RSA key: %w", err)
+	}
+	return &RSAIssuer{secret, public}, nil
 }
 
 // GenerateRSA draws a key for an issuer.
@@ -98,45 +103,15 @@ func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := new(big.Int).SetBytes(blinded)
-	if m.Cmp(i.key.N) >= 0 {
+	m, err := bigmod.NewNat().SetBytes(blinded, i.key.n)
+	if err != nil {
 		return nil, errors.New("privacypass: the request is no number below the modulus")
 	}
-	s, err := i.power(m)
+	signature, err := i.key.power(m)
 	if err != nil {
 		return nil, fmt.Errorf("privacypass: sign a request: %w", err)
 	}
-	return s.FillBytes(make([]byte, rsaBits/8)), nil
-}
-
-// power returns m^d mod N by the two primes: RFC 8017, section 5.1.2. Arithmetic
-// of package big takes a time that depends on its numbers, so that m is first
-// multiplied by the power of a random number; and one wrong result would show
-// the primes, so that it is checked: RFC 9474, section 4.3.
-func (i *RSAIssuer) power(m *big.Int) (*big.Int, error) {
-	k, e := i.key, big.NewInt(int64(i.key.E))
-	r, inverse := new(big.Int), new(big.Int)
-	for inverse.Sign() == 0 {
-		var err error
-		if r, err = rand.Int(rand.Reader, k.N); err != nil {
-			return nil, err
-		}
-		if inverse.ModInverse(r, k.N) == nil {
-			inverse = new(big.Int)
-		}
-	}
-	hidden := new(big.Int).Exp(r, e, k.N)
-	hidden.Mul(hidden, m).Mod(hidden, k.N)
-	p, q := k.Primes[0], k.Primes[1]
-	s := new(big.Int).Exp(hidden, k.Precomputed.Dp, p)
-	atQ := new(big.Int).Exp(hidden, k.Precomputed.Dq, q)
-	s.Sub(s, atQ).Mul(s, k.Precomputed.Qinv).Mod(s, p)
-	s.Mul(s, q).Add(s, atQ)
-	s.Mul(s, inverse).Mod(s, k.N)
-	if new(big.Int).Exp(s, e, k.N).Cmp(m) != 0 {
-		return nil, errors.New("the signature does not verify; check the key and the machine")
-	}
-	return s, nil
+	return signature, nil
 }
 
 // NewRSAVerifier verifies tokens of the issuer with this public key: what blind

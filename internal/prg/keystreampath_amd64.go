@@ -8,9 +8,9 @@ import "golang.org/x/sys/cpu"
 // instructions, which take the same time whatever the key. Beyond 2^63, near
 // where a counter outgrows a word, it leaves that to the standard library.
 type wideCounter struct {
-	keys [240]byte // of the rounds
-	next uint64    // counter
-	far  *counterMode
+	keys [240]byte    // of the rounds; the first 32 bytes are the key itself
+	next uint64       // counter
+	far  *counterMode // once next has come to farCounter
 }
 
 const farCounter = 1 << 63
@@ -20,24 +20,28 @@ func newKeystream(key *[32]byte) keystream {
 	if !cpu.X86.HasAVX512VAES || !cpu.X86.HasAVX512BW || !cpu.X86.HasAES {
 		return newCounterMode(key)
 	}
-	w := &wideCounter{far: newCounterMode(key)}
+	w := new(wideCounter)
 	expandKey256(&w.keys, key)
 	return w
 }
 
-func (w *wideCounter) seek(block uint64) {
-	if w.next = block; block >= farCounter {
-		w.far.seek(block)
-	}
-}
+func (w *wideCounter) seek(block uint64) { w.next, w.far = block, nil }
 
 func (w *wideCounter) fill(dst []byte) {
 	if w.next >= farCounter {
-		w.far.fill(dst)
+		w.fillFar(dst)
 		return
 	}
 	if n := len(dst) / atOnce; n > 0 {
 		fillCounters(n, dst[:n*atOnce], &w.keys, w.next)
 		w.next += uint64(n * atOnce / BlockBytes)
 	}
+}
+
+func (w *wideCounter) fillFar(dst []byte) {
+	if w.far == nil {
+		w.far = newCounterMode((*[32]byte)(w.keys[:32]))
+		w.far.seek(w.next)
+	}
+	w.far.fill(dst)
 }
