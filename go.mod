@@ -3,6 +3,7 @@ module github.com/mercer-fl/mercer
 go 1.26.0
 
 require (
+	filippo.io/bigmod v0.1.0
 	filippo.io/edwards25519 v1.2.0
 	github.com/cloudflare/circl v1.6.5
 	github.com/google/go-cmp v0.7.0
@@ -26,7 +27,6 @@ require (
 )
 
 require (
-	filippo.io/bigmod v0.1.0 // indirect
 	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"errors"
 	"fmt"
+	"math/big"
 
 	"filippo.io/bigmod"
 )
@@ -13,6 +14,7 @@ import (
 // accesses depend on sizes only.
 type rsaSecret struct {
 	n, p, q *bigmod.Modulus
+	modulus *big.Int // n again
 	e       uint
 	dp, dq  []byte      // d mod p-1 and mod q-1
 	qInv    *bigmod.Nat // of q mod p
@@ -32,7 +34,7 @@ func newRSASecret(k *rsa.PrivateKey) (*rsaSecret, error) {
 		return nil, err
 	}
 	s := &rsaSecret{
-		n: n, p: p, q: q, e: uint(k.E),
+		n: n, p: p, q: q, modulus: k.N, e: uint(k.E),
 		dp: k.Precomputed.Dp.FillBytes(make([]byte, p.Size())),
 		dq: k.Precomputed.Dq.FillBytes(make([]byte, q.Size())),
 	}
@@ -57,8 +59,8 @@ func (s *rsaSecret) power(m *bigmod.Nat) ([]byte, error) {
 	return signed.Bytes(s.n), nil
 }
 
-// blind returns a random number and its inverse. An inverse takes a time that
-// shows of what; so it is taken of the number's product with another one.
+// blind returns a random number and its inverse. Finding an inverse takes a time
+// that shows of what; so it is that of the number's product with another one.
 func (s *rsaSecret) blind() (factor, inverse *bigmod.Nat, err error) {
 	for {
 		if factor, err = s.random(); err != nil {
@@ -68,10 +70,16 @@ func (s *rsaSecret) blind() (factor, inverse *bigmod.Nat, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		product := s.n.Nat().Mod(factor, s.n).Mul(other, s.n)
-		if inverse, ok := bigmod.NewNat().InverseVarTime(product, s.n); ok {
-			return factor, inverse.Mul(other, s.n), nil
+		product := bigmod.NewNat().Mod(factor, s.n).Mul(other, s.n)
+		shown := new(big.Int).SetBytes(product.Bytes(s.n))
+		if shown.ModInverse(shown, s.modulus) == nil {
+			continue // a multiple of a prime: never, but for the number 0
 		}
+		inverse, err = bigmod.NewNat().SetBytes(shown.FillBytes(make([]byte, s.n.Size())), s.n)
+		if err != nil {
+			return nil, nil, err
+		}
+		return factor, inverse.Mul(other, s.n), nil
 	}
 }
 

@@ -20,6 +20,13 @@
 // There is no session and no member here, hence no protocol.Machine: devices come
 // and go, and whoever holds a token may speak.
 //
+// Or nobody sends a package, and a window is a session of protocol/secagg, in which
+// every device adds up what it has to say:
+//
+//	summand, err := device.Summand(weights) // a secagg.Vector of p.Blocks()
+//	sum, err := secvm.NewSum(p, server.Sums(), len(server.Survivors()))
+//	gradient, n, err := sum.Gradient(1, 1) // what the tally's would be
+//
 // # Who learns what
 //
 //   - The gateway learns, for each window, the number of participants, how often each
@@ -35,9 +42,18 @@
 //     and announcements that form a signed chain and are fetched through the relay, make
 //     that visible.
 //
+// Where windows are summed:
+//
+//   - The server learns who takes part, and of each window the sum of each bin (of both
+//     signs together, or of each if [Spec.Classes]), the number of participants and what
+//     tests gave. When somebody vanishes, the difference to the window before may be that
+//     one's record, by name.
+//   - Devices learn the weights, who takes part and who is in each sum.
+//   - The server and corrupted devices learn the sum of the others: see protocol/secagg.
+//
 // # What is not promised
 //
 // Shuffled packages without noise carry no formal guarantee. A device can send
-// false packages, up to its quota of tokens. Labels can be inferred from features
+// false packages, up to its quota of tokens, and add anything to a sum. Labels can be inferred from features
 // by the trained model: that is its purpose.
 package secvm
