@@ -2,7 +2,7 @@ package simulate
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -62,7 +62,10 @@ func (r *records) summands(call stage.Call) ([]secvm.Summand, error) {
 			errs[i] = err
 		}
 	})
-	return list, errors.Join(errs...)
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, fmt.Errorf("simulate: %s: %w", r.summing.names[i], errs[i]) // all were called alike
+	}
+	return list, nil
 }
 
 // compareSum holds a sum against the packages of those who are in it.
