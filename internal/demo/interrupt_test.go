@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -126,6 +127,11 @@ func TestInterruptedDemoLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	// Under nohup SIGHUP is ignored, here and in what is started from here; a signal
+	// that is listened to is not.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	for _, c := range []struct {
 		when, file string
 		signal     syscall.Signal
