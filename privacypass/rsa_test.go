@@ -11,8 +11,9 @@ import (
 	"github.com/cloudflare/circl/blindsign/blindrsa"
 )
 
-// Signing by the two primes gives what signing by the whole modulus does.
-func TestIssueByPrimes(t *testing.T) {
+// newRSA returns an issuer with a new key.
+func newRSA(t *testing.T) (*RSAIssuer, *rsa.PrivateKey) {
+	t.Helper()
 	key, err := GenerateRSA()
 	if err != nil {
 		t.Fatal(err)
@@ -21,6 +22,12 @@ func TestIssueByPrimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return i, key
+}
+
+// Signing by the two primes gives what signing by the whole modulus does.
+func TestIssueByPrimes(t *testing.T) {
+	i, key := newRSA(t)
 	c, err := NewClient(BlindRSA, i.PublicKey())
 	if err != nil {
 		t.Fatal(err)
@@ -79,14 +86,7 @@ func TestFaultsStayInside(t *testing.T) {
 
 // No two signatures of one request raise the same number to d.
 func TestEveryPowerIsBlinded(t *testing.T) {
-	key, err := GenerateRSA()
-	if err != nil {
-		t.Fatal(err)
-	}
-	i, err := NewRSAIssuer(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i, _ := newRSA(t)
 	seen := make(map[string]bool)
 	for range 20 {
 		factor, inverse, err := i.key.blind()
