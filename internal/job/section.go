@@ -156,16 +156,8 @@ func (s *section) keys() []string {
 	return keys
 }
 
-// list names the keys that this version runs.
-func (s *section) list() string {
-	var keys []string
-	for _, f := range s.fields {
-		if _, planned := f.value.(later); !planned {
-			keys = append(keys, f.key)
-		}
-	}
-	return strings.Join(keys, ", ")
-}
+// list names the keys.
+func (s *section) list() string { return strings.Join(s.keys(), ", ") }
 
 func (s *section) encode() *yaml.Node {
 	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}

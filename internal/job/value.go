@@ -216,12 +216,3 @@ func (v duration) decode(key string, n *yaml.Node) error {
 }
 
 func (v duration) encode() *yaml.Node { return textNode(v.dst.String()) }
-
-// later is a key that the project plans and this version does not run.
-type later struct{ instead string }
-
-func (v later) decode(key string, n *yaml.Node) error {
-	return at(n, "%s is not in this version; %s", key, v.instead)
-}
-
-func (v later) encode() *yaml.Node { return nil }
