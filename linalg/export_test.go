@@ -70,28 +70,33 @@ func WavesOn(p Path, cosines, sines []float32, words []byte, bits int, amplitude
 	return wavesOn(p, cosines, sines, words, bits, amplitude)
 }
 
-func PickRowsAwayOn(p Path, to, from []float64, places []uint16, ahead []float64) {
-	pickRowsAwayOn(p, to, from, places, ahead)
+func ScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
+	scatterOn(p, to, from, places, scale)
 }
 
-func PickRowsOn(p Path, to, from []float64, places []uint16, ahead []float64) {
-	pickRowsOn(p, to, from, places, ahead)
+func FWHTScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
+	fwhtScatterOn(p, to, from, places, scale)
 }
 
-func PlaceRowsOn(p Path, to, from []float64, places []uint16, signs []int8, scale float64) {
-	placeRowsOn(p, to, from, places, signs, scale)
-}
+func FallInOn(p Path, m Matrix[float64], from []float64) { fallInOn(p, m, from) }
 
 func TurnRowsOn(p Path, x []float64, signs []int8, scale float64) { turnRowsOn(p, x, signs, scale) }
 
-func CopyStripsOn(p Path, n int, to []float64, toDistance int, from []float64, fromDistance int) {
-	copyStripsOn(p, n, to, toDistance, from, fromDistance)
+func CopyStripsOn(p Path, n int, to, from Strips) { copyStripsOn(p, n, to, from) }
+
+func FWHTCollectOn(p Path, near []float64, far Strips, ahead *Ahead) {
+	fwhtCollectOn(p, near, far, ahead)
 }
 
-func FWHTColumnsOn(p Path, to, from []float64, q int) { fwhtColumnsOn(p, to, from, q) }
+func FWHTSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
+	fwhtSpreadOn(p, far, near, ahead)
+}
+
+func FWHTColumnsOn(p Path, x []float64, q int) { fwhtColumnsOn(p, x, q) }
 
 func TransposeSquares(p Path, n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
-	transposeSquares(p, n, to, toDistance, toStep, from, fromDistance, fromStep)
+	through, _ := transposers(p)
+	through.squares(n, to, toDistance, toStep, from, fromDistance, fromStep)
 }
 
 func PickValuesAwayOn(p Path, to, from []float64, places []uint32, ahead []float64) {

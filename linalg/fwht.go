@@ -1,6 +1,9 @@
 package linalg
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 const (
 	// leaf is the longest transform done as passes over the whole vector: 32 KiB
@@ -74,6 +77,18 @@ func butterfliesOf[T Float](p Path) butterflies[T] {
 
 func portableButterflies[T Float]() butterflies[T] {
 	return butterflies[T]{1, quarters[T], eighths[T], lowest[T], flip[T]}
+}
+
+// top returns the step that begins a transform of n parts, at least two, and how
+// many parts it combines: the steps after it then combine eight.
+func (b butterflies[T]) top(n int) (step func(q int, to []T, toDistance int, from []T, fromDistance int), parts int) {
+	switch levels := bits.Len(uint(n)) - 1; {
+	case levels == 1:
+		return halves[T], 2
+	case levels%3 > 0:
+		return b.quarters, 4
+	}
+	return b.eighths, 8
 }
 
 // transform does the six highest levels of a long vector in one pass over

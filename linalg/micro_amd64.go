@@ -93,40 +93,45 @@ func set3Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int
 //go:noescape
 func reflect64AVX512(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
 
-// pickRowsAVX512 sets n rows of 8 values to the rows of from at the places; n is positive.
-//
-//go:noescape
-func pickRowsAVX512(n int, to []float64, from []float64, places []uint16, ahead []float64)
-
-// pickRowsAwayAVX512 is pickRows past the caches, if to begins with a line; n is positive.
-//
-//go:noescape
-func pickRowsAwayAVX512(n int, to []float64, from []float64, places []uint16, ahead []float64)
-
-// placeRowsAVX512 sets the rows of to at the places to scale times the n rows of from, or -scale where the place's sign is below 0; n is positive.
-//
-//go:noescape
-func placeRowsAVX512(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
-
 // turnRowsAVX512 multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0; n is positive.
 //
 //go:noescape
 func turnRowsAVX512(n int, x []float64, signs []int8, scale float64)
 
-// copyStripsAVX512 copies n strips of 64 values whose beginnings lie apart; n is positive.
+// copyStripsAVX512 copies n strips of 32 values whose beginnings lie apart; n is positive.
 //
 //go:noescape
 func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
+
+// askStripsAVX512 asks the caches for n strips of 32 values whose beginnings lie apart; n is positive.
+//
+//go:noescape
+func askStripsAVX512(n int, x []float64, distance int)
 
 // neighboursAVX512 does three levels of the columns of each of n times 8 rows of 8 values; n is positive.
 //
 //go:noescape
 func neighboursAVX512(n int, x []float64)
 
+// scatterRowsAVX512 does 0 levels of 1 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+//
+//go:noescape
+func scatterRowsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+
+// scatterEighthsAVX512 does 3 levels of 8 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+//
+//go:noescape
+func scatterEighthsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+
 // transposeAVX512 sets n squares of 8 x 8 values to the transposes of others; rows of a square lie a distance apart, squares a step; n is positive.
 //
 //go:noescape
 func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+
+// transposeAwayAVX512 is transpose past the caches, if the rows of to begin with lines; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transposeAwayAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
 // pickValues64AVX512 is pickValues; n is a positive multiple of 8.
 //
@@ -305,35 +310,35 @@ func set3Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, 
 //go:noescape
 func reflect64AVX2(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
 
-// pickRowsAVX2 sets n rows of 8 values to the rows of from at the places; n is positive.
-//
-//go:noescape
-func pickRowsAVX2(n int, to []float64, from []float64, places []uint16, ahead []float64)
-
-// pickRowsAwayAVX2 is pickRows past the caches, if to begins with a line; n is positive.
-//
-//go:noescape
-func pickRowsAwayAVX2(n int, to []float64, from []float64, places []uint16, ahead []float64)
-
-// placeRowsAVX2 sets the rows of to at the places to scale times the n rows of from, or -scale where the place's sign is below 0; n is positive.
-//
-//go:noescape
-func placeRowsAVX2(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
-
 // turnRowsAVX2 multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0; n is positive.
 //
 //go:noescape
 func turnRowsAVX2(n int, x []float64, signs []int8, scale float64)
 
-// copyStripsAVX2 copies n strips of 64 values whose beginnings lie apart; n is positive.
+// copyStripsAVX2 copies n strips of 32 values whose beginnings lie apart; n is positive.
 //
 //go:noescape
 func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
+
+// askStripsAVX2 asks the caches for n strips of 32 values whose beginnings lie apart; n is positive.
+//
+//go:noescape
+func askStripsAVX2(n int, x []float64, distance int)
 
 // neighboursAVX2 does three levels of the columns of each of n times 8 rows of 8 values; n is positive.
 //
 //go:noescape
 func neighboursAVX2(n int, x []float64)
+
+// scatterRowsAVX2 does 0 levels of 1 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+//
+//go:noescape
+func scatterRowsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+
+// scatterEighthsAVX2 does 3 levels of 8 times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set; n is positive.
+//
+//go:noescape
+func scatterEighthsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
 // transposeAVX2 sets n squares of 8 x 8 values to the transposes of others; rows of a square lie a distance apart, squares a step; n is positive.
 //

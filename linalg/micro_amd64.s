@@ -4058,101 +4058,6 @@ changedone:
 	VZEROUPPER
 	RET
 
-// func pickRowsAVX512(n int, to []float64, from []float64, places []uint16, ahead []float64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·pickRowsAVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ from_base+32(FP), DX
-	MOVQ places_base+56(FP), BX
-	MOVQ ahead_base+80(FP), SI
-
-turn:
-	MOVWQZX    (BX), DI
-	ANDQ       $0x00000fff, DI
-	SHLQ       $0x06, DI
-	PREFETCHT0 (SI)
-	VMOVUPD    (DX)(DI*1), Z0
-	VMOVUPD    Z0, (CX)
-	ADDQ       $0x02, BX
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, SI
-	DECQ       AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func pickRowsAwayAVX512(n int, to []float64, from []float64, places []uint16, ahead []float64)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·pickRowsAwayAVX512(SB), NOSPLIT, $0-104
-	MOVQ  n+0(FP), AX
-	MOVQ  to_base+8(FP), CX
-	MOVQ  from_base+32(FP), DX
-	MOVQ  places_base+56(FP), BX
-	MOVQ  ahead_base+80(FP), SI
-	TESTQ $0x0000003f, CX
-	JNZ   turn
-
-away:
-	MOVWQZX    (BX), DI
-	ANDQ       $0x00000fff, DI
-	SHLQ       $0x06, DI
-	PREFETCHT0 (SI)
-	VMOVUPD    (DX)(DI*1), Z0
-	VMOVNTPD   Z0, (CX)
-	ADDQ       $0x02, BX
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, SI
-	DECQ       AX
-	JNZ        away
-	SFENCE
-	VZEROUPPER
-	RET
-
-turn:
-	MOVWQZX    (BX), DI
-	ANDQ       $0x00000fff, DI
-	SHLQ       $0x06, DI
-	PREFETCHT0 (SI)
-	VMOVUPD    (DX)(DI*1), Z0
-	VMOVUPD    Z0, (CX)
-	ADDQ       $0x02, BX
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, SI
-	DECQ       AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func placeRowsAVX512(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
-// Requires: AVX, AVX512F
-TEXT ·placeRowsAVX512(SB), NOSPLIT, $0-112
-	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
-	MOVQ         places_base+56(FP), BX
-	MOVQ         signs_base+80(FP), SI
-	VBROADCASTSD scale+104(FP), Z0
-	VMOVUPD      sign64<>+0(SB), Z1
-
-turn:
-	MOVWQZX      (BX), DI
-	ANDQ         $0x00000fff, DI
-	MOVBQSX      (SI)(DI*1), R8
-	VMOVQ        R8, X2
-	VPBROADCASTQ X2, Z2
-	VPANDQ       Z1, Z2, Z2
-	SHLQ         $0x06, DI
-	VPXORQ       (DX), Z2, Z2
-	VMULPD       Z0, Z2, Z2
-	VMOVUPD      Z2, (CX)(DI*1)
-	ADDQ         $0x02, BX
-	ADDQ         $0x40, DX
-	DECQ         AX
-	JNZ          turn
-	VZEROUPPER
-	RET
-
 // func turnRowsAVX512(n int, x []float64, signs []int8, scale float64)
 // Requires: AVX, AVX512F
 TEXT ·turnRowsAVX512(SB), NOSPLIT, $0-64
@@ -4178,98 +4083,483 @@ turn:
 	RET
 
 // func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·copyStripsAVX512(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ to_base+8(FP), CX
 	MOVQ toDistance+32(FP), DX
+	SHLQ $0x03, DX
 	MOVQ from_base+40(FP), BX
 	MOVQ fromDistance+64(FP), SI
-	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
 turn:
-	PREFETCHT1 512(BX)
-	PREFETCHT1 576(BX)
-	PREFETCHT1 640(BX)
-	PREFETCHT1 704(BX)
-	PREFETCHT1 768(BX)
-	PREFETCHT1 832(BX)
-	PREFETCHT1 896(BX)
-	PREFETCHT1 960(BX)
-	VMOVUPD    (BX), Z0
-	VMOVUPD    Z0, (CX)
-	VMOVUPD    64(BX), Z0
-	VMOVUPD    Z0, 64(CX)
-	VMOVUPD    128(BX), Z0
-	VMOVUPD    Z0, 128(CX)
-	VMOVUPD    192(BX), Z0
-	VMOVUPD    Z0, 192(CX)
-	VMOVUPD    256(BX), Z0
-	VMOVUPD    Z0, 256(CX)
-	VMOVUPD    320(BX), Z0
-	VMOVUPD    Z0, 320(CX)
-	VMOVUPD    384(BX), Z0
-	VMOVUPD    Z0, 384(CX)
-	VMOVUPD    448(BX), Z0
-	VMOVUPD    Z0, 448(CX)
+	VMOVUPD (BX), Z0
+	VMOVUPD Z0, (CX)
+	VMOVUPD 64(BX), Z0
+	VMOVUPD Z0, 64(CX)
+	VMOVUPD 128(BX), Z0
+	VMOVUPD Z0, 128(CX)
+	VMOVUPD 192(BX), Z0
+	VMOVUPD Z0, 192(CX)
+	VMOVUPD 256(BX), Z0
+	VMOVUPD Z0, 256(CX)
+	VMOVUPD 320(BX), Z0
+	VMOVUPD Z0, 320(CX)
+	VMOVUPD 384(BX), Z0
+	VMOVUPD Z0, 384(CX)
+	VMOVUPD 448(BX), Z0
+	VMOVUPD Z0, 448(CX)
+	ADDQ    DX, CX
+	ADDQ    SI, BX
+	DECQ    AX
+	JNZ     turn
+	VZEROUPPER
+	RET
+
+// func askStripsAVX512(n int, x []float64, distance int)
+// Requires: AVX, MMX+
+TEXT ·askStripsAVX512(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), CX
+	MOVQ distance+32(FP), DX
+	SHLQ $0x03, DX
+
+turn:
+	PREFETCHT1 (CX)
+	PREFETCHT1 64(CX)
+	PREFETCHT1 128(CX)
+	PREFETCHT1 192(CX)
+	PREFETCHT1 256(CX)
+	PREFETCHT1 320(CX)
+	PREFETCHT1 384(CX)
+	PREFETCHT1 448(CX)
 	ADDQ       DX, CX
-	ADDQ       SI, BX
 	DECQ       AX
 	JNZ        turn
 	VZEROUPPER
 	RET
 
 // func neighboursAVX512(n int, x []float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·neighboursAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), AX
 	MOVQ x_base+8(FP), CX
 
 turn:
-	VMOVUPD (CX), Z0
-	VMOVUPD 64(CX), Z1
-	VMOVUPD 128(CX), Z2
-	VMOVUPD 192(CX), Z3
-	VMOVUPD 256(CX), Z4
-	VMOVUPD 320(CX), Z5
-	VMOVUPD 384(CX), Z6
-	VMOVUPD 448(CX), Z7
-	VADDPD  Z4, Z0, Z8
-	VSUBPD  Z4, Z0, Z4
-	VADDPD  Z5, Z1, Z0
-	VSUBPD  Z5, Z1, Z5
-	VADDPD  Z6, Z2, Z1
-	VSUBPD  Z6, Z2, Z6
-	VADDPD  Z7, Z3, Z2
-	VSUBPD  Z7, Z3, Z7
-	VADDPD  Z1, Z8, Z3
-	VSUBPD  Z1, Z8, Z1
-	VADDPD  Z2, Z0, Z8
-	VSUBPD  Z2, Z0, Z2
-	VADDPD  Z6, Z4, Z0
-	VSUBPD  Z6, Z4, Z6
-	VADDPD  Z7, Z5, Z4
-	VSUBPD  Z7, Z5, Z7
-	VADDPD  Z8, Z3, Z5
-	VSUBPD  Z8, Z3, Z8
-	VADDPD  Z2, Z1, Z3
-	VSUBPD  Z2, Z1, Z2
-	VADDPD  Z4, Z0, Z1
-	VSUBPD  Z4, Z0, Z4
-	VADDPD  Z7, Z6, Z0
-	VSUBPD  Z7, Z6, Z7
-	VMOVUPD Z5, (CX)
-	VMOVUPD Z8, 64(CX)
-	VMOVUPD Z3, 128(CX)
-	VMOVUPD Z2, 192(CX)
-	VMOVUPD Z1, 256(CX)
-	VMOVUPD Z4, 320(CX)
-	VMOVUPD Z0, 384(CX)
-	VMOVUPD Z7, 448(CX)
-	ADDQ    $0x00000200, CX
-	DECQ    AX
-	JNZ     turn
+	VMOVUPD    (CX), Z0
+	PREFETCHT1 32768(CX)
+	VMOVUPD    64(CX), Z1
+	PREFETCHT1 32832(CX)
+	VMOVUPD    128(CX), Z2
+	PREFETCHT1 32896(CX)
+	VMOVUPD    192(CX), Z3
+	PREFETCHT1 32960(CX)
+	VMOVUPD    256(CX), Z4
+	PREFETCHT1 33024(CX)
+	VMOVUPD    320(CX), Z5
+	PREFETCHT1 33088(CX)
+	VMOVUPD    384(CX), Z6
+	PREFETCHT1 33152(CX)
+	VMOVUPD    448(CX), Z7
+	PREFETCHT1 33216(CX)
+	VADDPD     Z4, Z0, Z8
+	VSUBPD     Z4, Z0, Z4
+	VADDPD     Z5, Z1, Z0
+	VSUBPD     Z5, Z1, Z5
+	VADDPD     Z6, Z2, Z1
+	VSUBPD     Z6, Z2, Z6
+	VADDPD     Z7, Z3, Z2
+	VSUBPD     Z7, Z3, Z7
+	VADDPD     Z1, Z8, Z3
+	VSUBPD     Z1, Z8, Z1
+	VADDPD     Z2, Z0, Z8
+	VSUBPD     Z2, Z0, Z2
+	VADDPD     Z6, Z4, Z0
+	VSUBPD     Z6, Z4, Z6
+	VADDPD     Z7, Z5, Z4
+	VSUBPD     Z7, Z5, Z7
+	VADDPD     Z8, Z3, Z5
+	VSUBPD     Z8, Z3, Z8
+	VADDPD     Z2, Z1, Z3
+	VSUBPD     Z2, Z1, Z2
+	VADDPD     Z4, Z0, Z1
+	VSUBPD     Z4, Z0, Z4
+	VADDPD     Z7, Z6, Z0
+	VSUBPD     Z7, Z6, Z7
+	VMOVUPD    Z5, (CX)
+	VMOVUPD    Z8, 64(CX)
+	VMOVUPD    Z3, 128(CX)
+	VMOVUPD    Z2, 192(CX)
+	VMOVUPD    Z1, 256(CX)
+	VMOVUPD    Z4, 320(CX)
+	VMOVUPD    Z0, 384(CX)
+	VMOVUPD    Z7, 448(CX)
+	ADDQ       $0x00000200, CX
+	DECQ       AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func scatterRowsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·scatterRowsAVX512(SB), NOSPLIT, $0-96
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+64(FP), BX
+	MOVQ         distance+56(FP), SI
+	VBROADCASTSD scale+88(FP), Z0
+	MOVQ         to_len+16(FP), R8
+	SHRQ         $0x03, R8
+	DECQ         R8
+	VMOVUPD      sign64<>+0(SB), Z1
+	MOVQ         SI, DI
+	SHLQ         $0x06, SI
+	SHLQ         $0x02, DI
+	TESTQ        $0x0000003f, CX
+	JNZ          turn
+
+away:
+	MOVQ         DX, R9
+	VMOVUPD      (R9), Z2
+	ADDQ         SI, R9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z3
+	VPANDQ       Z1, Z3, Z3
+	VPXORQ       Z3, Z2, Z2
+	VMULPD       Z0, Z2, Z2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z2, (CX)(R10*1)
+	ADDQ         DI, R9
+	ADDQ         $0x04, BX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          away
+	SFENCE
+	VZEROUPPER
+	RET
+
+turn:
+	MOVQ         DX, R9
+	VMOVUPD      (R9), Z2
+	ADDQ         SI, R9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z3
+	VPANDQ       Z1, Z3, Z3
+	VPXORQ       Z3, Z2, Z2
+	VMULPD       Z0, Z2, Z2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z2, (CX)(R10*1)
+	ADDQ         DI, R9
+	ADDQ         $0x04, BX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func scatterEighthsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·scatterEighthsAVX512(SB), NOSPLIT, $0-96
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+64(FP), BX
+	MOVQ         distance+56(FP), SI
+	VBROADCASTSD scale+88(FP), Z0
+	MOVQ         to_len+16(FP), R8
+	SHRQ         $0x03, R8
+	DECQ         R8
+	VMOVUPD      sign64<>+0(SB), Z1
+	MOVQ         SI, DI
+	SHLQ         $0x06, SI
+	SHLQ         $0x02, DI
+	TESTQ        $0x0000003f, CX
+	JNZ          turn
+
+away:
+	MOVQ         DX, R9
+	VMOVUPD      (R9), Z2
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z3
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z4
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z5
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z6
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z7
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z8
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z9
+	ADDQ         SI, R9
+	VADDPD       Z6, Z2, Z10
+	VSUBPD       Z6, Z2, Z6
+	VADDPD       Z7, Z3, Z2
+	VSUBPD       Z7, Z3, Z7
+	VADDPD       Z8, Z4, Z3
+	VSUBPD       Z8, Z4, Z8
+	VADDPD       Z9, Z5, Z4
+	VSUBPD       Z9, Z5, Z9
+	VADDPD       Z3, Z10, Z5
+	VSUBPD       Z3, Z10, Z3
+	VADDPD       Z4, Z2, Z10
+	VSUBPD       Z4, Z2, Z4
+	VADDPD       Z8, Z6, Z2
+	VSUBPD       Z8, Z6, Z8
+	VADDPD       Z9, Z7, Z6
+	VSUBPD       Z9, Z7, Z9
+	VADDPD       Z10, Z5, Z7
+	VSUBPD       Z10, Z5, Z10
+	VADDPD       Z4, Z3, Z5
+	VSUBPD       Z4, Z3, Z4
+	VADDPD       Z6, Z2, Z3
+	VSUBPD       Z6, Z2, Z6
+	VADDPD       Z9, Z8, Z2
+	VSUBPD       Z9, Z8, Z9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z8
+	VPANDQ       Z1, Z8, Z8
+	VPXORQ       Z8, Z7, Z7
+	VMULPD       Z0, Z7, Z7
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z7, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z7
+	VPANDQ       Z1, Z7, Z7
+	VPXORQ       Z7, Z10, Z10
+	VMULPD       Z0, Z10, Z10
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z10, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z7
+	VPANDQ       Z1, Z7, Z7
+	VPXORQ       Z7, Z5, Z5
+	VMULPD       Z0, Z5, Z5
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z5, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z5
+	VPANDQ       Z1, Z5, Z5
+	VPXORQ       Z5, Z4, Z4
+	VMULPD       Z0, Z4, Z4
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z4, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z4
+	VPANDQ       Z1, Z4, Z4
+	VPXORQ       Z4, Z3, Z3
+	VMULPD       Z0, Z3, Z3
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z3, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z3
+	VPANDQ       Z1, Z3, Z3
+	VPXORQ       Z3, Z6, Z6
+	VMULPD       Z0, Z6, Z6
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z6, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z3
+	VPANDQ       Z1, Z3, Z3
+	VPXORQ       Z3, Z2, Z2
+	VMULPD       Z0, Z2, Z2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z2, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z2
+	VPANDQ       Z1, Z2, Z2
+	VPXORQ       Z2, Z9, Z9
+	VMULPD       Z0, Z9, Z9
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVNTPD     Z9, (CX)(R10*1)
+	ADDQ         DI, R9
+	ADDQ         $0x04, BX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          away
+	SFENCE
+	VZEROUPPER
+	RET
+
+turn:
+	MOVQ         DX, R9
+	VMOVUPD      (R9), Z2
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z3
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z4
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z5
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z6
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z7
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z8
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Z9
+	ADDQ         SI, R9
+	VADDPD       Z6, Z2, Z10
+	VSUBPD       Z6, Z2, Z6
+	VADDPD       Z7, Z3, Z2
+	VSUBPD       Z7, Z3, Z7
+	VADDPD       Z8, Z4, Z3
+	VSUBPD       Z8, Z4, Z8
+	VADDPD       Z9, Z5, Z4
+	VSUBPD       Z9, Z5, Z9
+	VADDPD       Z3, Z10, Z5
+	VSUBPD       Z3, Z10, Z3
+	VADDPD       Z4, Z2, Z10
+	VSUBPD       Z4, Z2, Z4
+	VADDPD       Z8, Z6, Z2
+	VSUBPD       Z8, Z6, Z8
+	VADDPD       Z9, Z7, Z6
+	VSUBPD       Z9, Z7, Z9
+	VADDPD       Z10, Z5, Z7
+	VSUBPD       Z10, Z5, Z10
+	VADDPD       Z4, Z3, Z5
+	VSUBPD       Z4, Z3, Z4
+	VADDPD       Z6, Z2, Z3
+	VSUBPD       Z6, Z2, Z6
+	VADDPD       Z9, Z8, Z2
+	VSUBPD       Z9, Z8, Z9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z8
+	VPANDQ       Z1, Z8, Z8
+	VPXORQ       Z8, Z7, Z7
+	VMULPD       Z0, Z7, Z7
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z7, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z7
+	VPANDQ       Z1, Z7, Z7
+	VPXORQ       Z7, Z10, Z10
+	VMULPD       Z0, Z10, Z10
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z10, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z7
+	VPANDQ       Z1, Z7, Z7
+	VPXORQ       Z7, Z5, Z5
+	VMULPD       Z0, Z5, Z5
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z5, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z5
+	VPANDQ       Z1, Z5, Z5
+	VPXORQ       Z5, Z4, Z4
+	VMULPD       Z0, Z4, Z4
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z4, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z4
+	VPANDQ       Z1, Z4, Z4
+	VPXORQ       Z4, Z3, Z3
+	VMULPD       Z0, Z3, Z3
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z3, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z3
+	VPANDQ       Z1, Z3, Z3
+	VPXORQ       Z3, Z6, Z6
+	VMULPD       Z0, Z6, Z6
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z6, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z3
+	VPANDQ       Z1, Z3, Z3
+	VPXORQ       Z3, Z2, Z2
+	VMULPD       Z0, Z2, Z2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z2, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Z2
+	VPANDQ       Z1, Z2, Z2
+	VPXORQ       Z2, Z9, Z9
+	VMULPD       Z0, Z9, Z9
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Z9, (CX)(R10*1)
+	ADDQ         DI, R9
+	ADDQ         $0x04, BX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          turn
 	VZEROUPPER
 	RET
 
@@ -4287,6 +4577,159 @@ TEXT ·transposeAVX512(SB), NOSPLIT, $0-88
 	SHLQ $0x03, DI
 	MOVQ fromStep+80(FP), R8
 	SHLQ $0x03, R8
+
+turn:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPD    (R10), Z0
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z1
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z2
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z3
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z4
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z5
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z6
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z7
+	ADDQ       DI, R10
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z0
+	VUNPCKLPD  Z3, Z2, Z1
+	VUNPCKHPD  Z3, Z2, Z2
+	VUNPCKLPD  Z5, Z4, Z3
+	VUNPCKHPD  Z5, Z4, Z4
+	VUNPCKLPD  Z7, Z6, Z5
+	VUNPCKHPD  Z7, Z6, Z6
+	VSHUFF64X2 $0x88, Z1, Z8, Z7
+	VSHUFF64X2 $0x88, Z5, Z3, Z9
+	VSHUFF64X2 $0xdd, Z1, Z8, Z1
+	VSHUFF64X2 $0xdd, Z5, Z3, Z3
+	VSHUFF64X2 $0x88, Z9, Z7, Z5
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z3, Z1, Z8
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z2, Z0, Z3
+	VSHUFF64X2 $0x88, Z6, Z4, Z9
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VSHUFF64X2 $0xdd, Z6, Z4, Z2
+	VSHUFF64X2 $0x88, Z9, Z3, Z4
+	VSHUFF64X2 $0xdd, Z9, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z0, Z6
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VMOVUPD    Z5, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z4, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z8, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z6, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z7, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z3, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z1, (R9)
+	ADDQ       DX, R9
+	VMOVUPD    Z0, (R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func transposeAwayAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transposeAwayAVX512(SB), NOSPLIT, $0-88
+	MOVQ  n+0(FP), AX
+	MOVQ  to_base+8(FP), CX
+	MOVQ  toDistance+32(FP), DX
+	SHLQ  $0x03, DX
+	MOVQ  toStep+40(FP), BX
+	SHLQ  $0x03, BX
+	MOVQ  from_base+48(FP), SI
+	MOVQ  fromDistance+72(FP), DI
+	SHLQ  $0x03, DI
+	MOVQ  fromStep+80(FP), R8
+	SHLQ  $0x03, R8
+	MOVQ  CX, R9
+	ORQ   DX, R9
+	ORQ   BX, R9
+	TESTQ $0x0000003f, R9
+	JNZ   turn
+
+away:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPD    (R10), Z0
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z1
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z2
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z3
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z4
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z5
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z6
+	ADDQ       DI, R10
+	VMOVUPD    (R10), Z7
+	ADDQ       DI, R10
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z0
+	VUNPCKLPD  Z3, Z2, Z1
+	VUNPCKHPD  Z3, Z2, Z2
+	VUNPCKLPD  Z5, Z4, Z3
+	VUNPCKHPD  Z5, Z4, Z4
+	VUNPCKLPD  Z7, Z6, Z5
+	VUNPCKHPD  Z7, Z6, Z6
+	VSHUFF64X2 $0x88, Z1, Z8, Z7
+	VSHUFF64X2 $0x88, Z5, Z3, Z9
+	VSHUFF64X2 $0xdd, Z1, Z8, Z1
+	VSHUFF64X2 $0xdd, Z5, Z3, Z3
+	VSHUFF64X2 $0x88, Z9, Z7, Z5
+	VSHUFF64X2 $0xdd, Z9, Z7, Z7
+	VSHUFF64X2 $0x88, Z3, Z1, Z8
+	VSHUFF64X2 $0xdd, Z3, Z1, Z1
+	VSHUFF64X2 $0x88, Z2, Z0, Z3
+	VSHUFF64X2 $0x88, Z6, Z4, Z9
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VSHUFF64X2 $0xdd, Z6, Z4, Z2
+	VSHUFF64X2 $0x88, Z9, Z3, Z4
+	VSHUFF64X2 $0xdd, Z9, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z0, Z6
+	VSHUFF64X2 $0xdd, Z2, Z0, Z0
+	VMOVNTPD   Z5, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z4, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z8, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z6, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z7, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z3, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z1, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z0, (R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        away
+	SFENCE
+	VZEROUPPER
+	RET
 
 turn:
 	MOVQ       CX, R9
@@ -7755,110 +8198,6 @@ changedone:
 	VZEROUPPER
 	RET
 
-// func pickRowsAVX2(n int, to []float64, from []float64, places []uint16, ahead []float64)
-// Requires: AVX, MMX+
-TEXT ·pickRowsAVX2(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ from_base+32(FP), DX
-	MOVQ places_base+56(FP), BX
-	MOVQ ahead_base+80(FP), SI
-
-turn:
-	MOVWQZX    (BX), DI
-	ANDQ       $0x00000fff, DI
-	SHLQ       $0x06, DI
-	PREFETCHT0 (SI)
-	VMOVUPD    (DX)(DI*1), Y0
-	VMOVUPD    Y0, (CX)
-	VMOVUPD    32(DX)(DI*1), Y0
-	VMOVUPD    Y0, 32(CX)
-	ADDQ       $0x02, BX
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, SI
-	DECQ       AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func pickRowsAwayAVX2(n int, to []float64, from []float64, places []uint16, ahead []float64)
-// Requires: AVX, MMX+
-TEXT ·pickRowsAwayAVX2(SB), NOSPLIT, $0-104
-	MOVQ  n+0(FP), AX
-	MOVQ  to_base+8(FP), CX
-	MOVQ  from_base+32(FP), DX
-	MOVQ  places_base+56(FP), BX
-	MOVQ  ahead_base+80(FP), SI
-	TESTQ $0x0000003f, CX
-	JNZ   turn
-
-away:
-	MOVWQZX    (BX), DI
-	ANDQ       $0x00000fff, DI
-	SHLQ       $0x06, DI
-	PREFETCHT0 (SI)
-	VMOVUPD    (DX)(DI*1), Y0
-	VMOVNTPD   Y0, (CX)
-	VMOVUPD    32(DX)(DI*1), Y0
-	VMOVNTPD   Y0, 32(CX)
-	ADDQ       $0x02, BX
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, SI
-	DECQ       AX
-	JNZ        away
-	SFENCE
-	VZEROUPPER
-	RET
-
-turn:
-	MOVWQZX    (BX), DI
-	ANDQ       $0x00000fff, DI
-	SHLQ       $0x06, DI
-	PREFETCHT0 (SI)
-	VMOVUPD    (DX)(DI*1), Y0
-	VMOVUPD    Y0, (CX)
-	VMOVUPD    32(DX)(DI*1), Y0
-	VMOVUPD    Y0, 32(CX)
-	ADDQ       $0x02, BX
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, SI
-	DECQ       AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func placeRowsAVX2(n int, to []float64, from []float64, places []uint16, signs []int8, scale float64)
-// Requires: AVX, AVX2
-TEXT ·placeRowsAVX2(SB), NOSPLIT, $0-112
-	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
-	MOVQ         places_base+56(FP), BX
-	MOVQ         signs_base+80(FP), SI
-	VBROADCASTSD scale+104(FP), Y0
-	VMOVUPD      sign64<>+0(SB), Y1
-
-turn:
-	MOVWQZX      (BX), DI
-	ANDQ         $0x00000fff, DI
-	MOVBQSX      (SI)(DI*1), R8
-	VMOVQ        R8, X2
-	VPBROADCASTQ X2, Y2
-	VPAND        Y1, Y2, Y2
-	SHLQ         $0x06, DI
-	VPXOR        (DX), Y2, Y3
-	VMULPD       Y0, Y3, Y3
-	VMOVUPD      Y3, (CX)(DI*1)
-	VPXOR        32(DX), Y2, Y2
-	VMULPD       Y0, Y2, Y2
-	VMOVUPD      Y2, 32(CX)(DI*1)
-	ADDQ         $0x02, BX
-	ADDQ         $0x40, DX
-	DECQ         AX
-	JNZ          turn
-	VZEROUPPER
-	RET
-
 // func turnRowsAVX2(n int, x []float64, signs []int8, scale float64)
 // Requires: AVX, AVX2
 TEXT ·turnRowsAVX2(SB), NOSPLIT, $0-64
@@ -7887,154 +8226,517 @@ turn:
 	RET
 
 // func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·copyStripsAVX2(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
 	MOVQ to_base+8(FP), CX
 	MOVQ toDistance+32(FP), DX
+	SHLQ $0x03, DX
 	MOVQ from_base+40(FP), BX
 	MOVQ fromDistance+64(FP), SI
-	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
 turn:
-	PREFETCHT1 512(BX)
-	PREFETCHT1 576(BX)
-	PREFETCHT1 640(BX)
-	PREFETCHT1 704(BX)
-	PREFETCHT1 768(BX)
-	PREFETCHT1 832(BX)
-	PREFETCHT1 896(BX)
-	PREFETCHT1 960(BX)
-	VMOVUPD    (BX), Y0
-	VMOVUPD    Y0, (CX)
-	VMOVUPD    32(BX), Y0
-	VMOVUPD    Y0, 32(CX)
-	VMOVUPD    64(BX), Y0
-	VMOVUPD    Y0, 64(CX)
-	VMOVUPD    96(BX), Y0
-	VMOVUPD    Y0, 96(CX)
-	VMOVUPD    128(BX), Y0
-	VMOVUPD    Y0, 128(CX)
-	VMOVUPD    160(BX), Y0
-	VMOVUPD    Y0, 160(CX)
-	VMOVUPD    192(BX), Y0
-	VMOVUPD    Y0, 192(CX)
-	VMOVUPD    224(BX), Y0
-	VMOVUPD    Y0, 224(CX)
-	VMOVUPD    256(BX), Y0
-	VMOVUPD    Y0, 256(CX)
-	VMOVUPD    288(BX), Y0
-	VMOVUPD    Y0, 288(CX)
-	VMOVUPD    320(BX), Y0
-	VMOVUPD    Y0, 320(CX)
-	VMOVUPD    352(BX), Y0
-	VMOVUPD    Y0, 352(CX)
-	VMOVUPD    384(BX), Y0
-	VMOVUPD    Y0, 384(CX)
-	VMOVUPD    416(BX), Y0
-	VMOVUPD    Y0, 416(CX)
-	VMOVUPD    448(BX), Y0
-	VMOVUPD    Y0, 448(CX)
-	VMOVUPD    480(BX), Y0
-	VMOVUPD    Y0, 480(CX)
+	VMOVUPD (BX), Y0
+	VMOVUPD Y0, (CX)
+	VMOVUPD 32(BX), Y0
+	VMOVUPD Y0, 32(CX)
+	VMOVUPD 64(BX), Y0
+	VMOVUPD Y0, 64(CX)
+	VMOVUPD 96(BX), Y0
+	VMOVUPD Y0, 96(CX)
+	VMOVUPD 128(BX), Y0
+	VMOVUPD Y0, 128(CX)
+	VMOVUPD 160(BX), Y0
+	VMOVUPD Y0, 160(CX)
+	VMOVUPD 192(BX), Y0
+	VMOVUPD Y0, 192(CX)
+	VMOVUPD 224(BX), Y0
+	VMOVUPD Y0, 224(CX)
+	VMOVUPD 256(BX), Y0
+	VMOVUPD Y0, 256(CX)
+	VMOVUPD 288(BX), Y0
+	VMOVUPD Y0, 288(CX)
+	VMOVUPD 320(BX), Y0
+	VMOVUPD Y0, 320(CX)
+	VMOVUPD 352(BX), Y0
+	VMOVUPD Y0, 352(CX)
+	VMOVUPD 384(BX), Y0
+	VMOVUPD Y0, 384(CX)
+	VMOVUPD 416(BX), Y0
+	VMOVUPD Y0, 416(CX)
+	VMOVUPD 448(BX), Y0
+	VMOVUPD Y0, 448(CX)
+	VMOVUPD 480(BX), Y0
+	VMOVUPD Y0, 480(CX)
+	ADDQ    DX, CX
+	ADDQ    SI, BX
+	DECQ    AX
+	JNZ     turn
+	VZEROUPPER
+	RET
+
+// func askStripsAVX2(n int, x []float64, distance int)
+// Requires: AVX, MMX+
+TEXT ·askStripsAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ x_base+8(FP), CX
+	MOVQ distance+32(FP), DX
+	SHLQ $0x03, DX
+
+turn:
+	PREFETCHT1 (CX)
+	PREFETCHT1 64(CX)
+	PREFETCHT1 128(CX)
+	PREFETCHT1 192(CX)
+	PREFETCHT1 256(CX)
+	PREFETCHT1 320(CX)
+	PREFETCHT1 384(CX)
+	PREFETCHT1 448(CX)
 	ADDQ       DX, CX
-	ADDQ       SI, BX
 	DECQ       AX
 	JNZ        turn
 	VZEROUPPER
 	RET
 
 // func neighboursAVX2(n int, x []float64)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·neighboursAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), AX
 	MOVQ x_base+8(FP), CX
 
 turn:
-	VMOVUPD (CX), Y0
-	VMOVUPD 64(CX), Y1
-	VMOVUPD 128(CX), Y2
-	VMOVUPD 192(CX), Y3
-	VMOVUPD 256(CX), Y4
-	VMOVUPD 320(CX), Y5
-	VMOVUPD 384(CX), Y6
-	VMOVUPD 448(CX), Y7
-	VADDPD  Y4, Y0, Y8
-	VSUBPD  Y4, Y0, Y4
-	VADDPD  Y5, Y1, Y0
-	VSUBPD  Y5, Y1, Y5
-	VADDPD  Y6, Y2, Y1
-	VSUBPD  Y6, Y2, Y6
-	VADDPD  Y7, Y3, Y2
-	VSUBPD  Y7, Y3, Y7
-	VADDPD  Y1, Y8, Y3
-	VSUBPD  Y1, Y8, Y1
-	VADDPD  Y2, Y0, Y8
-	VSUBPD  Y2, Y0, Y2
-	VADDPD  Y6, Y4, Y0
-	VSUBPD  Y6, Y4, Y6
-	VADDPD  Y7, Y5, Y4
-	VSUBPD  Y7, Y5, Y7
-	VADDPD  Y8, Y3, Y5
-	VSUBPD  Y8, Y3, Y8
-	VADDPD  Y2, Y1, Y3
-	VSUBPD  Y2, Y1, Y2
-	VADDPD  Y4, Y0, Y1
-	VSUBPD  Y4, Y0, Y4
-	VADDPD  Y7, Y6, Y0
-	VSUBPD  Y7, Y6, Y7
-	VMOVUPD Y5, (CX)
-	VMOVUPD Y8, 64(CX)
-	VMOVUPD Y3, 128(CX)
-	VMOVUPD Y2, 192(CX)
-	VMOVUPD Y1, 256(CX)
-	VMOVUPD Y4, 320(CX)
-	VMOVUPD Y0, 384(CX)
-	VMOVUPD Y7, 448(CX)
-	VMOVUPD 32(CX), Y0
-	VMOVUPD 96(CX), Y1
-	VMOVUPD 160(CX), Y2
-	VMOVUPD 224(CX), Y3
-	VMOVUPD 288(CX), Y4
-	VMOVUPD 352(CX), Y5
-	VMOVUPD 416(CX), Y6
-	VMOVUPD 480(CX), Y7
-	VADDPD  Y4, Y0, Y8
-	VSUBPD  Y4, Y0, Y4
-	VADDPD  Y5, Y1, Y0
-	VSUBPD  Y5, Y1, Y5
-	VADDPD  Y6, Y2, Y1
-	VSUBPD  Y6, Y2, Y6
-	VADDPD  Y7, Y3, Y2
-	VSUBPD  Y7, Y3, Y7
-	VADDPD  Y1, Y8, Y3
-	VSUBPD  Y1, Y8, Y1
-	VADDPD  Y2, Y0, Y8
-	VSUBPD  Y2, Y0, Y2
-	VADDPD  Y6, Y4, Y0
-	VSUBPD  Y6, Y4, Y6
-	VADDPD  Y7, Y5, Y4
-	VSUBPD  Y7, Y5, Y7
-	VADDPD  Y8, Y3, Y5
-	VSUBPD  Y8, Y3, Y8
-	VADDPD  Y2, Y1, Y3
-	VSUBPD  Y2, Y1, Y2
-	VADDPD  Y4, Y0, Y1
-	VSUBPD  Y4, Y0, Y4
-	VADDPD  Y7, Y6, Y0
-	VSUBPD  Y7, Y6, Y7
-	VMOVUPD Y5, 32(CX)
-	VMOVUPD Y8, 96(CX)
-	VMOVUPD Y3, 160(CX)
-	VMOVUPD Y2, 224(CX)
-	VMOVUPD Y1, 288(CX)
-	VMOVUPD Y4, 352(CX)
-	VMOVUPD Y0, 416(CX)
-	VMOVUPD Y7, 480(CX)
-	ADDQ    $0x00000200, CX
-	DECQ    AX
-	JNZ     turn
+	VMOVUPD    (CX), Y0
+	PREFETCHT1 32768(CX)
+	VMOVUPD    64(CX), Y1
+	PREFETCHT1 32832(CX)
+	VMOVUPD    128(CX), Y2
+	PREFETCHT1 32896(CX)
+	VMOVUPD    192(CX), Y3
+	PREFETCHT1 32960(CX)
+	VMOVUPD    256(CX), Y4
+	PREFETCHT1 33024(CX)
+	VMOVUPD    320(CX), Y5
+	PREFETCHT1 33088(CX)
+	VMOVUPD    384(CX), Y6
+	PREFETCHT1 33152(CX)
+	VMOVUPD    448(CX), Y7
+	PREFETCHT1 33216(CX)
+	VADDPD     Y4, Y0, Y8
+	VSUBPD     Y4, Y0, Y4
+	VADDPD     Y5, Y1, Y0
+	VSUBPD     Y5, Y1, Y5
+	VADDPD     Y6, Y2, Y1
+	VSUBPD     Y6, Y2, Y6
+	VADDPD     Y7, Y3, Y2
+	VSUBPD     Y7, Y3, Y7
+	VADDPD     Y1, Y8, Y3
+	VSUBPD     Y1, Y8, Y1
+	VADDPD     Y2, Y0, Y8
+	VSUBPD     Y2, Y0, Y2
+	VADDPD     Y6, Y4, Y0
+	VSUBPD     Y6, Y4, Y6
+	VADDPD     Y7, Y5, Y4
+	VSUBPD     Y7, Y5, Y7
+	VADDPD     Y8, Y3, Y5
+	VSUBPD     Y8, Y3, Y8
+	VADDPD     Y2, Y1, Y3
+	VSUBPD     Y2, Y1, Y2
+	VADDPD     Y4, Y0, Y1
+	VSUBPD     Y4, Y0, Y4
+	VADDPD     Y7, Y6, Y0
+	VSUBPD     Y7, Y6, Y7
+	VMOVUPD    Y5, (CX)
+	VMOVUPD    Y8, 64(CX)
+	VMOVUPD    Y3, 128(CX)
+	VMOVUPD    Y2, 192(CX)
+	VMOVUPD    Y1, 256(CX)
+	VMOVUPD    Y4, 320(CX)
+	VMOVUPD    Y0, 384(CX)
+	VMOVUPD    Y7, 448(CX)
+	VMOVUPD    32(CX), Y0
+	VMOVUPD    96(CX), Y1
+	VMOVUPD    160(CX), Y2
+	VMOVUPD    224(CX), Y3
+	VMOVUPD    288(CX), Y4
+	VMOVUPD    352(CX), Y5
+	VMOVUPD    416(CX), Y6
+	VMOVUPD    480(CX), Y7
+	VADDPD     Y4, Y0, Y8
+	VSUBPD     Y4, Y0, Y4
+	VADDPD     Y5, Y1, Y0
+	VSUBPD     Y5, Y1, Y5
+	VADDPD     Y6, Y2, Y1
+	VSUBPD     Y6, Y2, Y6
+	VADDPD     Y7, Y3, Y2
+	VSUBPD     Y7, Y3, Y7
+	VADDPD     Y1, Y8, Y3
+	VSUBPD     Y1, Y8, Y1
+	VADDPD     Y2, Y0, Y8
+	VSUBPD     Y2, Y0, Y2
+	VADDPD     Y6, Y4, Y0
+	VSUBPD     Y6, Y4, Y6
+	VADDPD     Y7, Y5, Y4
+	VSUBPD     Y7, Y5, Y7
+	VADDPD     Y8, Y3, Y5
+	VSUBPD     Y8, Y3, Y8
+	VADDPD     Y2, Y1, Y3
+	VSUBPD     Y2, Y1, Y2
+	VADDPD     Y4, Y0, Y1
+	VSUBPD     Y4, Y0, Y4
+	VADDPD     Y7, Y6, Y0
+	VSUBPD     Y7, Y6, Y7
+	VMOVUPD    Y5, 32(CX)
+	VMOVUPD    Y8, 96(CX)
+	VMOVUPD    Y3, 160(CX)
+	VMOVUPD    Y2, 224(CX)
+	VMOVUPD    Y1, 288(CX)
+	VMOVUPD    Y4, 352(CX)
+	VMOVUPD    Y0, 416(CX)
+	VMOVUPD    Y7, 480(CX)
+	ADDQ       $0x00000200, CX
+	DECQ       AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func scatterRowsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·scatterRowsAVX2(SB), NOSPLIT, $0-96
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+64(FP), BX
+	MOVQ         distance+56(FP), SI
+	VBROADCASTSD scale+88(FP), Y0
+	MOVQ         to_len+16(FP), R8
+	SHRQ         $0x03, R8
+	DECQ         R8
+	VMOVUPD      sign64<>+0(SB), Y1
+	MOVQ         SI, DI
+	SHLQ         $0x06, SI
+	SHLQ         $0x02, DI
+
+turn:
+	MOVQ         DX, R9
+	VMOVUPD      (R9), Y2
+	ADDQ         SI, R9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y3
+	VPAND        Y1, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y2, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVQ         DX, R9
+	VMOVUPD      32(R9), Y2
+	ADDQ         SI, R9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y3
+	VPAND        Y1, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y2, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	ADDQ         $0x04, BX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          turn
+	VZEROUPPER
+	RET
+
+// func scatterEighthsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·scatterEighthsAVX2(SB), NOSPLIT, $0-96
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+64(FP), BX
+	MOVQ         distance+56(FP), SI
+	VBROADCASTSD scale+88(FP), Y0
+	MOVQ         to_len+16(FP), R8
+	SHRQ         $0x03, R8
+	DECQ         R8
+	VMOVUPD      sign64<>+0(SB), Y1
+	MOVQ         SI, DI
+	SHLQ         $0x06, SI
+	SHLQ         $0x02, DI
+
+turn:
+	MOVQ         DX, R9
+	VMOVUPD      (R9), Y2
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Y3
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Y4
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Y5
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Y6
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Y7
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Y8
+	ADDQ         SI, R9
+	VMOVUPD      (R9), Y9
+	ADDQ         SI, R9
+	VADDPD       Y6, Y2, Y10
+	VSUBPD       Y6, Y2, Y6
+	VADDPD       Y7, Y3, Y2
+	VSUBPD       Y7, Y3, Y7
+	VADDPD       Y8, Y4, Y3
+	VSUBPD       Y8, Y4, Y8
+	VADDPD       Y9, Y5, Y4
+	VSUBPD       Y9, Y5, Y9
+	VADDPD       Y3, Y10, Y5
+	VSUBPD       Y3, Y10, Y3
+	VADDPD       Y4, Y2, Y10
+	VSUBPD       Y4, Y2, Y4
+	VADDPD       Y8, Y6, Y2
+	VSUBPD       Y8, Y6, Y8
+	VADDPD       Y9, Y7, Y6
+	VSUBPD       Y9, Y7, Y9
+	VADDPD       Y10, Y5, Y7
+	VSUBPD       Y10, Y5, Y10
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y4, Y3, Y4
+	VADDPD       Y6, Y2, Y3
+	VSUBPD       Y6, Y2, Y6
+	VADDPD       Y9, Y8, Y2
+	VSUBPD       Y9, Y8, Y9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y8
+	VPAND        Y1, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VMULPD       Y0, Y7, Y7
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y7, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y7, Y10, Y10
+	VMULPD       Y0, Y10, Y10
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y10, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y7, Y5, Y5
+	VMULPD       Y0, Y5, Y5
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y5, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y5
+	VPAND        Y1, Y5, Y5
+	VPXOR        Y5, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y4, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y4
+	VPAND        Y1, Y4, Y4
+	VPXOR        Y4, Y3, Y3
+	VMULPD       Y0, Y3, Y3
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y3, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y3
+	VPAND        Y1, Y3, Y3
+	VPXOR        Y3, Y6, Y6
+	VMULPD       Y0, Y6, Y6
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y6, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y3
+	VPAND        Y1, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y2, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y2
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y9, Y9
+	VMULPD       Y0, Y9, Y9
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y9, (CX)(R10*1)
+	ADDQ         DI, R9
+	MOVQ         DX, R9
+	VMOVUPD      32(R9), Y2
+	ADDQ         SI, R9
+	VMOVUPD      32(R9), Y3
+	ADDQ         SI, R9
+	VMOVUPD      32(R9), Y4
+	ADDQ         SI, R9
+	VMOVUPD      32(R9), Y5
+	ADDQ         SI, R9
+	VMOVUPD      32(R9), Y6
+	ADDQ         SI, R9
+	VMOVUPD      32(R9), Y7
+	ADDQ         SI, R9
+	VMOVUPD      32(R9), Y8
+	ADDQ         SI, R9
+	VMOVUPD      32(R9), Y9
+	ADDQ         SI, R9
+	VADDPD       Y6, Y2, Y10
+	VSUBPD       Y6, Y2, Y6
+	VADDPD       Y7, Y3, Y2
+	VSUBPD       Y7, Y3, Y7
+	VADDPD       Y8, Y4, Y3
+	VSUBPD       Y8, Y4, Y8
+	VADDPD       Y9, Y5, Y4
+	VSUBPD       Y9, Y5, Y9
+	VADDPD       Y3, Y10, Y5
+	VSUBPD       Y3, Y10, Y3
+	VADDPD       Y4, Y2, Y10
+	VSUBPD       Y4, Y2, Y4
+	VADDPD       Y8, Y6, Y2
+	VSUBPD       Y8, Y6, Y8
+	VADDPD       Y9, Y7, Y6
+	VSUBPD       Y9, Y7, Y9
+	VADDPD       Y10, Y5, Y7
+	VSUBPD       Y10, Y5, Y10
+	VADDPD       Y4, Y3, Y5
+	VSUBPD       Y4, Y3, Y4
+	VADDPD       Y6, Y2, Y3
+	VSUBPD       Y6, Y2, Y6
+	VADDPD       Y9, Y8, Y2
+	VSUBPD       Y9, Y8, Y9
+	MOVQ         BX, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y8
+	VPAND        Y1, Y8, Y8
+	VPXOR        Y8, Y7, Y7
+	VMULPD       Y0, Y7, Y7
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y7, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y7, Y10, Y10
+	VMULPD       Y0, Y10, Y10
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y10, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y7
+	VPAND        Y1, Y7, Y7
+	VPXOR        Y7, Y5, Y5
+	VMULPD       Y0, Y5, Y5
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y5, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y5
+	VPAND        Y1, Y5, Y5
+	VPXOR        Y5, Y4, Y4
+	VMULPD       Y0, Y4, Y4
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y4, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y4
+	VPAND        Y1, Y4, Y4
+	VPXOR        Y4, Y3, Y3
+	VMULPD       Y0, Y3, Y3
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y3, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y3
+	VPAND        Y1, Y3, Y3
+	VPXOR        Y3, Y6, Y6
+	VMULPD       Y0, Y6, Y6
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y6, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y3
+	VPAND        Y1, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMULPD       Y0, Y2, Y2
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y2, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	MOVL         (R9), R10
+	VPBROADCASTD (R9), Y2
+	VPAND        Y1, Y2, Y2
+	VPXOR        Y2, Y9, Y9
+	VMULPD       Y0, Y9, Y9
+	ANDL         $0x7fffffff, R10
+	CMPQ         R10, R8
+	CMOVQGT      R8, R10
+	SHLQ         $0x06, R10
+	VMOVUPD      Y9, 32(CX)(R10*1)
+	ADDQ         DI, R9
+	ADDQ         $0x04, BX
+	ADDQ         $0x00000040, DX
+	DECQ         AX
+	JNZ          turn
 	VZEROUPPER
 	RET
 

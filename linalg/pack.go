@@ -71,8 +71,9 @@ func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 // packSquares packs as many rows as make eights, and returns how many.
 func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 	rows, n := m.Rows/square*square, (kEnd-k)/square
+	t, _ := transposers(Paths()[0])
 	for r := 0; r < rows; r += square {
-		transposeSquares(Paths()[0], n, to[r:], width, square*width, m.Data[r*m.Stride+k:], m.Stride, square)
+		t.squares(n, to[r:], width, square*width, m.Data[r*m.Stride+k:], m.Stride, square)
 		for c := k + square*n; c < kEnd; c++ {
 			for i := range square {
 				to[(c-k)*width+r+i] = m.Data[(r+i)*m.Stride+c]
@@ -82,11 +83,11 @@ func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 	return rows
 }
 
-// unpackPanel is the way back.
-func unpackPanel[T Float](m Matrix[T], from []T, width int) {
+// unpackPanel is the way back, with squares transposed by t.
+func unpackPanel[T Float](m Matrix[T], from []T, width int, t transposer) {
 	r := 0
 	if m, ok := any(m).(Matrix[float64]); ok {
-		r = unpackSquares(m, any(from).([]float64), width)
+		r = unpackSquares(m, any(from).([]float64), width, t)
 	}
 	for ; r+4 <= m.Rows; r += 4 {
 		unpackFour(from[r:], width, m.Row(r), m.Row(r+1), m.Row(r+2), m.Row(r+3))
@@ -101,10 +102,10 @@ func unpackPanel[T Float](m Matrix[T], from []T, width int) {
 }
 
 // unpackSquares unpacks as many rows as make eights, and returns how many.
-func unpackSquares(m Matrix[float64], from []float64, width int) int {
+func unpackSquares(m Matrix[float64], from []float64, width int, t transposer) int {
 	rows, n := m.Rows/square*square, m.Cols/square
 	for r := 0; r < rows; r += square {
-		transposeSquares(Paths()[0], n, m.Data[r*m.Stride:], m.Stride, square, from[r:], width, square*width)
+		t.squares(n, m.Data[r*m.Stride:], m.Stride, square, from[r:], width, square*width)
 		for c := square * n; c < m.Cols; c++ {
 			for i := range square {
 				m.Data[(r+i)*m.Stride+c] = from[c*width+r+i]
@@ -117,15 +118,19 @@ func unpackSquares(m Matrix[float64], from []float64, width int) int {
 // square is how many rows and columns are transposed in registers.
 const square = 8
 
-// transposeSquares sets n squares to the transposes of others: rows of a square
-// lie a distance apart, squares a step.
-func transposeSquares(p Path, n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
+// transposer is a way to transpose n squares, at least one. Rows of a square lie
+// a distance apart, squares a step.
+type transposer func(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int)
+
+// squares sets n squares to the transposes of others, and panics when they do
+// not fit.
+func (t transposer) squares(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
 	if n == 0 {
 		return
 	}
 	to = to[: (n-1)*toStep+(square-1)*toDistance+square : len(to)]
 	from = from[: (n-1)*fromStep+(square-1)*fromDistance+square : len(from)]
-	transposer(p)(n, to, toDistance, toStep, from, fromDistance, fromStep)
+	t(n, to, toDistance, toStep, from, fromDistance, fromStep)
 }
 
 func transpose(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
@@ -174,9 +179,11 @@ func take[T Float](left, right int) *workspace[T] {
 	}
 	if len(w.left) < left {
 		w.left = make([]T, left)
+		preferHugePages(w.left)
 	}
 	if len(w.right) < right {
 		w.right = make([]T, right)
+		preferHugePages(w.right)
 	}
 	return w
 }

@@ -90,21 +90,23 @@ func butterflies32(p Path) butterflies[float32] {
 func abreastOf(p Path) abreast {
 	switch p {
 	case AVX512:
-		return abreast{pickRowsAVX512, pickRowsAwayAVX512, placeRowsAVX512, turnRowsAVX512, copyStripsAVX512, neighboursAVX512}
+		return abreast{turnRowsAVX512, copyStripsAVX512, askStripsAVX512, neighboursAVX512, scatterRowsAVX512, scatterEighthsAVX512}
 	case AVX2:
-		return abreast{pickRowsAVX2, pickRowsAwayAVX2, placeRowsAVX2, turnRowsAVX2, copyStripsAVX2, neighboursAVX2}
+		return abreast{turnRowsAVX2, copyStripsAVX2, askStripsAVX2, neighboursAVX2, scatterRowsAVX2, scatterEighthsAVX2}
 	}
 	return portableAbreast
 }
 
-func transposer(p Path) func(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
+// transposers are through the caches and, where they write whole lines, past
+// them.
+func transposers(p Path) (through, past transposer) {
 	switch p {
 	case AVX512:
-		return transposeAVX512
+		return transposeAVX512, transposeAwayAVX512
 	case AVX2:
-		return transposeAVX2
+		return transposeAVX2, transposeAVX2
 	}
-	return transpose
+	return transpose, transpose
 }
 
 func pickers(p Path) (pick, away picker) {

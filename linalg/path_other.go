@@ -16,9 +16,7 @@ func butterflies32(Path) butterflies[float32] { return portableButterflies[float
 
 func abreastOf(Path) abreast { return portableAbreast }
 
-func transposer(Path) func(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
-	return transpose
-}
+func transposers(Path) (through, past transposer) { return transpose, transpose }
 
 func reflector(Path) twoReflections { return reflectPortable }
 

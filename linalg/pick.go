@@ -15,8 +15,8 @@ func PickValues(to, from []float64, places []uint32, ahead []float64) {
 	pickValuesOn(Paths()[0], to, from, places, ahead)
 }
 
-// PickValuesAway is PickValues for values that are not read soon: like
-// [PickRowsAway], it writes past the caches where to begins with a line.
+// PickValuesAway is PickValues for values that are not read soon: it
+// writes past the caches where to begins with a line.
 func PickValuesAway(to, from []float64, places []uint32, ahead []float64) {
 	pickValuesAwayOn(Paths()[0], to, from, places, ahead)
 }

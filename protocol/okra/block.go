@@ -98,6 +98,10 @@ func (b *block) pieces(rows int) int {
 // Encode draws each frame once for all rows.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
+// distant is how many values, 16 MiB, are gone from the cache before they are
+// read again, because another core has as many.
+const distant = 1 << 21
+
 // piece reflects whole columns of dst, where each frame finds its features next
 // to each other: were they picked from the rows for each frame by itself, long
 // rows would go through the cache once for every frame.

@@ -8,42 +8,35 @@ import (
 )
 
 // wide is encoder hadamard for rows that do not fit the cache: the same map, of
-// eight rows abreast. Memory is fast where it foresees what is read next, so
-// every pass goes along it: a round reads and writes the rows three times.
+// eight rows abreast, whose coordinates are lines of the cache. Memory is fast
+// where it foresees what is read next, and where whole lines are written past
+// the cache, in any order. So what is read is read along memory, and coordinates
+// are permuted as they are written: a round reads and writes the rows three
+// times.
 //
-//   - Each part of 4096 coordinates is put in order as its values came, and
-//     gets the lower twelve levels of the first window's transform, while it
-//     is in the second-level cache.
+//   - Each part of 4096 coordinates gets the lower twelve levels of the first
+//     window's transform, in the second-level cache.
 //   - The upper levels of both windows, with the signs between, are done on
-//     strips of all parts, in the first-level cache.
+//     strips of all parts, in the first-level cache, while the next strips come.
 //   - Each part gets the lower levels of the last window's, and its coordinates
-//     are sent to the parts that they go to next, where those of a part arrive
-//     next to each other.
+//     are sent to their next places, with the signs that they get there.
 type wide struct {
 	width         int
 	parts, window int // parts of the row and of a window
-	layers        []line
+	places        [][]uint32
 	between       [][]int8 // for each round: signs of the last window, strip by strip
 	scale         float64
-	pick          func(to, from []float64, places []uint16, ahead []float64)
-}
-
-// line is a layer of a wide row.
-type line struct {
-	route *route
-	signs []int8
 }
 
 const (
-	part = linalg.Places
+	part = 1 << 12
 	// partStep is how far apart in memory parts begin: a strip further than
 	// their values, lest equal places of all parts share a set of the cache.
 	partStep = linalg.Abreast*part + linalg.Strip
-	// distant is how many values, 16 MiB, are gone from the cache before they are
-	// read again, because another core has as many.
-	distant = 1 << 21
-	// widest bounds the time that eight rows take, and their memory.
-	widest = 5 << 17
+	// entering is how many coordinates are stood abreast at a time.
+	entering = part / 8
+	// widest bounds the time that eight rows take, and their memory: 151 MB.
+	widest = 9 << 17
 )
 
 // isWide says whether rows are encoded abreast: no longer fit the cache, and
@@ -53,15 +46,11 @@ func isWide(width, window int) bool {
 }
 
 func newWide(s *prg.Stream, rounds, width, window int) *wide {
-	w := &wide{width: width, parts: width / part, window: window / part, scale: 1 / math.Sqrt(float64(window)), pick: linalg.PickRows}
-	if linalg.Abreast*width >= distant {
-		w.pick = linalg.PickRowsAway
-	}
+	w := &wide{width: width, parts: width / part, window: window / part, scale: 1 / math.Sqrt(float64(window))}
 	for range rounds + 1 {
-		order := s.Perm32(width)
-		l := line{newRoute(order, part), make([]int8, width)}
-		s.Signs(l.signs)
-		w.layers = append(w.layers, l)
+		order, signs := s.Perm32(width), make([]int8, width)
+		s.Signs(signs)
+		w.places = append(w.places, placesOf(order, signs))
 	}
 	signs := make([]int8, window)
 	for range rounds {
@@ -69,6 +58,19 @@ func newWide(s *prg.Stream, rounds, width, window int) *wide {
 		w.between = append(w.between, byStrips(signs))
 	}
 	return w
+}
+
+// placesOf returns where each coordinate goes, among rows that lie in parts.
+func placesOf(o order, signs []int8) []uint32 {
+	places := make([]uint32, len(o))
+	for i, from := range o {
+		at := i/part*(partStep/linalg.Abreast) + i%part
+		if signs[i] < 0 {
+			at += linalg.Turned
+		}
+		places[from] = uint32(at)
+	}
+	return places
 }
 
 // byStrips sorts the signs of a window as the strips have its coordinates.
@@ -101,98 +103,82 @@ func (w *wide) piece(dst, src linalg.Matrix[float64], i int) {
 
 // rows encodes up to eight rows.
 func (w *wide) rows(dst, src linalg.Matrix[float64]) {
-	linalg.Scratch(partStep*(2*w.parts+1)+linalg.Strip*w.parts, func(room []float64) {
-		all := partStep * w.parts
-		x, next, hot, strips := room[:all], room[all:2*all], room[2*all:][:linalg.Abreast*part], room[2*all+partStep:]
+	all, few := partStep*w.parts, max(linalg.Abreast*entering, linalg.Strip*w.parts)
+	linalg.Scratch(2*all+few, func(room []float64) {
+		x, next, hot := room[:all], room[all:2*all], room[2*all:]
 		w.enter(x, hot, src)
 		for r := range w.between {
-			for p := range w.parts {
-				w.arrive(r, x, hot, p)
+			for p := range w.window {
+				linalg.FWHTColumns(values(x, p), linalg.Abreast)
 			}
 			for at := 0; at < linalg.Abreast*part; at += linalg.Strip {
-				w.across(r, x[at:], strips, at/linalg.Abreast)
+				w.across(r, x[at:], hot, at/linalg.Abreast)
 			}
 			for p := range w.parts {
-				w.leave(r, next, hot, x, p)
+				w.leave(r, next, x, p)
 			}
 			x, next = next, x
 		}
-		w.exit(dst, hot, x)
+		for p := range w.parts {
+			linalg.FallIn(columns(dst, p*part, (p+1)*part), values(x, p))
+		}
 	})
 }
+
+// values returns those of part p.
+func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Abreast*part] }
 
 // enter sends the values of the rows, and zeros behind them, to where they go
 // first.
 func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
-	for p := range w.parts {
-		lo, hi := min(src.Cols, p*part), min(src.Cols, (p+1)*part)
+	hot = hot[:linalg.Abreast*entering]
+	for at := 0; at < w.width; at += entering {
+		lo, hi := min(src.Cols, at), min(src.Cols, at+entering)
 		if lo < hi {
 			linalg.StandAbreast(hot, columns(src, lo, hi))
 		}
 		clear(hot[linalg.Abreast*(hi-lo):])
-		w.send(0, to, hot, p, hot)
+		linalg.Scatter(to, hot, w.places[0][at:][:entering], 1)
 	}
-}
-
-// arrive puts part p in order and does its share of the first window.
-func (w *wide) arrive(r int, x, hot []float64, p int) {
-	at := x[p*partStep:][:linalg.Abreast*part]
-	if p >= w.window {
-		w.order(r, hot, at, p, 1)
-		copy(at, hot)
-		return
-	}
-	w.order(r, hot, at, p, w.scale)
-	linalg.FWHTColumns(at, hot, linalg.Abreast)
-}
-
-// order puts what came to part p into its places and changes signs.
-func (w *wide) order(r int, to, from []float64, p int, scale float64) {
-	l := w.layers[r]
-	linalg.PlaceRows(to, from, l.route.to[p*part:][:part], l.signs[p*part:], scale)
 }
 
 // across does the upper levels of both windows for the coordinates from the
 // given one on in each part.
 func (w *wide) across(r int, x, strips []float64, from int) {
-	linalg.CopyStrips(w.parts, strips, linalg.Strip, x, partStep)
-	window := strips[:linalg.Strip*w.window]
-	linalg.FWHTColumns(window, window, linalg.Strip)
-	if w.window < w.parts {
-		window = strips[linalg.Strip*(w.parts-w.window):][:len(window)]
-		linalg.TurnRows(window, w.between[r][from*w.window:][:len(window)/linalg.Abreast], w.scale)
-		linalg.FWHTColumns(window, window, linalg.Strip)
+	rows := linalg.Strips{Values: x, Distance: partStep}
+	ahead := linalg.NewAhead(0, rows)
+	if from+linalg.Strip/linalg.Abreast < part {
+		ahead = linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
 	}
-	linalg.CopyStrips(w.parts, x, partStep, strips, linalg.Strip)
+	near := linalg.Strips{Values: strips, Distance: linalg.Strip}
+	linalg.FWHTCollect(strips[:linalg.Strip*w.window], rows, ahead)
+	alone := w.parts - w.window // parts at either end that one window has
+	if alone == 0 {
+		linalg.CopyStrips(w.parts, rows, near)
+		return
+	}
+	linalg.CopyStrips(alone, near.From(w.window), rows.From(w.window))
+	linalg.CopyStrips(alone, rows, near)
+	strips = near.From(alone).Values[:linalg.Strip*w.window]
+	w.turn(strips, w.between[r][from*w.window:])
+	linalg.FWHTSpread(rows.From(alone), strips, ahead)
 }
 
-// leave does part p's share of the last window and sends it on.
-func (w *wide) leave(r int, to, hot, x []float64, p int) {
-	at := x[p*partStep:][:linalg.Abreast*part]
-	if p >= w.parts-w.window && w.window < w.parts {
-		linalg.FWHTColumns(hot, at, linalg.Abreast)
-		at = hot
-	}
-	w.send(r+1, to, at, p, x[min(p+1, w.parts-1)*partStep:])
+// turn changes signs of the last window's strips, and finishes the first
+// window's transform of those that it has, by its scale.
+func (w *wide) turn(strips []float64, signs []int8) {
+	const rows = linalg.Strip / linalg.Abreast
+	both := 2*w.window - w.parts
+	linalg.TurnRows(strips, signs[:rows*both], w.scale)
+	linalg.TurnRows(strips[linalg.Strip*both:], signs[rows*both:rows*w.window], 1)
 }
 
-// send brings the values of part p to the parts that they go to, while the part
-// that is read next comes.
-func (w *wide) send(layer int, to, from []float64, p int, ahead []float64) {
-	route := w.layers[layer].route
-	places := route.from[p*part:]
-	for target, s := range route.shipments[p*w.parts : (p+1)*w.parts] {
-		at := partStep*target + linalg.Abreast*(s.at-part*target)
-		n := s.end - s.at
-		w.pick(to[at:], from, places[:n], ahead)
-		places, ahead = places[n:], ahead[linalg.Abreast*n:]
+// leave does part p's share of the last window, if it has a second one, and
+// sends it on. The scale is of the last transform that the part had.
+func (w *wide) leave(r int, to, x []float64, p int) {
+	send := linalg.Scatter
+	if alone := w.parts - w.window; alone > 0 && p >= alone {
+		send = linalg.FWHTScatter
 	}
-}
-
-// exit puts the coordinates in their last order.
-func (w *wide) exit(dst linalg.Matrix[float64], hot, x []float64) {
-	for p := range w.parts {
-		w.order(len(w.between), hot, x[p*partStep:][:linalg.Abreast*part], p, 1)
-		linalg.FallIn(columns(dst, p*part, (p+1)*part), hot)
-	}
+	send(to, values(x, p), w.places[r+1][p*part:][:part], w.scale)
 }

@@ -59,7 +59,7 @@ func TestPiecesOfWideRows(t *testing.T) {
 }
 
 func TestWhichRowsAreWide(t *testing.T) {
-	for f, want := range map[int]bool{16384: false, 30000: false, 32768: true, 36608: true, 262144: true, 524288: true, 1 << 20: false} {
+	for f, want := range map[int]bool{16384: false, 30000: false, 32768: true, 36608: true, 262144: true, 524288: true, 1 << 20: true, 1 << 21: false} {
 		width := f + Padding(f)
 		if got := isWide(width, windowOf(width)); got != want {
 			t.Errorf("%d features are wide: %v", f, got)

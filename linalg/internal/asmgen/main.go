@@ -49,13 +49,16 @@ func writeMicro() {
 				u.productAsking(vectors + 1)
 			}
 			u.reflect()
-			u.pickRows()
-			u.pickRowsAway()
-			u.placeRows(numbers[u.size].sign)
 			u.turnRows(numbers[u.size].sign)
 			u.copyStrips()
+			u.askStrips()
 			u.neighbours()
+			u.scatter("scatterRows", 0, numbers[u.size].sign)
+			u.scatter("scatterEighths", 3, numbers[u.size].sign)
 			u.transpose()
+			if u.width == line {
+				u.transposeAway()
+			}
 			u.pickValues("pickValues", false)
 			u.pickValues("pickValuesAway", true)
 		}

@@ -27,7 +27,7 @@ func (u unit) pickValues(name string, away bool) {
 	if away {
 		TESTQ(operand.U32(line-1), p.to)
 		JNZ(operand.LabelRef("turn"))
-		u.pick(p, "away", func(from, to operand.Op) { VMOVNTPD(from, to) })
+		u.pick(p, "away", past)
 		SFENCE()
 		VZEROUPPER()
 		RET()
@@ -52,7 +52,7 @@ func (u unit) half() reg.VecVirtual {
 }
 
 // pick writes the loop.
-func (u unit) pick(p picking, label string, store func(from, to operand.Op)) {
+func (u unit) pick(p picking, label string, store move) {
 	Label(label)
 	PREFETCHT0(operand.Mem{Base: p.ahead})
 	for i := 0; i < picked*u.size; i += u.width {

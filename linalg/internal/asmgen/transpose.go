@@ -8,20 +8,56 @@ import (
 
 // transpose writes transposes of squares of eight rows and columns.
 func (u unit) transpose() {
-	r := u.overRows("transpose", "to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int",
-		"sets n squares of 8 x 8 values to the transposes of others; rows of a square lie a distance apart, squares a step")
-	to, toDistance, toStep := slice("to"), bytes("toDistance"), bytes("toStep")
-	from, fromDistance, fromStep := slice("from"), bytes("fromDistance"), bytes("fromStep")
-	lanes := u.width / u.size
+	t := u.transposes("transpose", "sets n squares of 8 x 8 values to the transposes of others")
 	Label("turn")
+	u.transposeSquares(t, u.store)
+	t.finish()
+}
+
+// transposeAway writes the same past the caches, which takes whole lines: those
+// of other memory are left to the caches.
+func (u unit) transposeAway() {
+	t := u.transposes("transposeAway", "is transpose past the caches, if the rows of to begin with lines")
+	aligned := GP64()
+	MOVQ(t.to, aligned)
+	ORQ(t.toDistance, aligned)
+	ORQ(t.toStep, aligned)
+	TESTQ(operand.U32(line-1), aligned)
+	JNZ(operand.LabelRef("turn"))
+	Label("away")
+	u.transposeSquares(t, past)
+	DECQ(t.left)
+	JNZ(operand.LabelRef("away"))
+	SFENCE()
+	VZEROUPPER()
+	RET()
+	Label("turn")
+	u.transposeSquares(t, u.store)
+	t.finish()
+}
+
+// transposes is a loop over squares.
+type transposes struct {
+	rowLoop
+	to, toDistance, toStep, from, fromDistance, fromStep reg.Register
+}
+
+func (u unit) transposes(name, what string) transposes {
+	r := u.overRows(name, "to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int", what+"; rows of a square lie a distance apart, squares a step")
+	return transposes{r, slice("to"), bytes("toDistance"), bytes("toStep"), slice("from"), bytes("fromDistance"), bytes("fromStep")}
+}
+
+// transposeSquares writes one of them, by squares of as many rows as a register
+// has lanes.
+func (u unit) transposeSquares(t transposes, store move) {
+	lanes := u.width / u.size
 	for i := 0; i < abreast; i += lanes {
 		for j := 0; j < abreast; j += lanes {
-			u.transposeSquare(walk(to, toDistance, j), toDistance, i*u.size, walk(from, fromDistance, i), fromDistance, j*u.size)
+			u.transposeSquare(store, walk(t.to, t.toDistance, j), t.toDistance, i*u.size, walk(t.from, t.fromDistance, i), t.fromDistance, j*u.size)
 		}
 	}
-	ADDQ(toStep, to)
-	ADDQ(fromStep, from)
-	r.finish()
+	ADDQ(t.toStep, t.to)
+	ADDQ(t.fromStep, t.from)
 }
 
 // bytes returns a parameter that counts values, in bytes.
@@ -43,7 +79,7 @@ func walk(from, distance reg.Register, row int) reg.Register {
 
 // transposeSquare does as many rows and columns as a register has lanes: pairs
 // of neighbours first, and then pairs of pairs.
-func (u unit) transposeSquare(to, toDistance reg.Register, toAt int, from, fromDistance reg.Register, fromAt int) {
+func (u unit) transposeSquare(store move, to, toDistance reg.Register, toAt int, from, fromDistance reg.Register, fromAt int) {
 	v := make([]reg.VecVirtual, u.width/u.size)
 	for i := range v {
 		v[i] = u.register()
@@ -57,7 +93,7 @@ func (u unit) transposeSquare(to, toDistance reg.Register, toAt int, from, fromD
 		v[i], v[i+1] = low, high
 	}
 	for _, row := range u.pairsToRows(v) {
-		u.store(row, operand.Mem{Base: to, Disp: toAt})
+		store(row, operand.Mem{Base: to, Disp: toAt})
 		ADDQ(toDistance, to)
 	}
 }

@@ -1,0 +1,119 @@
+package linalg
+
+import "fmt"
+
+// Strip is how many consecutive values a strip has: four rows of vectors
+// abreast. Strips of 72 parts fit the first-level cache.
+const Strip = 8 * Abreast
+
+// Strips are strips whose beginnings lie Distance values apart.
+type Strips struct {
+	Values   []float64
+	Distance int
+}
+
+// From returns the strips from number i on.
+func (s Strips) From(i int) Strips { return Strips{s.Values[i*s.Distance:], s.Distance} }
+
+// first returns the values up to the end of strip n, and panics when there are
+// fewer.
+func (s Strips) first(n int) []float64 { return s.Values[: (n-1)*s.Distance+Strip : len(s.Values)] }
+
+// CopyStrips copies n strips. It panics when there are fewer.
+func CopyStrips(n int, to, from Strips) { copyStripsOn(Paths()[0], n, to, from) }
+
+func copyStripsOn(p Path, n int, to, from Strips) {
+	if n > 0 {
+		abreastOf(p).copyStrips(n, to.first(n), to.Distance, from.first(n), from.Distance)
+	}
+}
+
+// Ahead is strips that are read soon. Other work asks the caches for some of
+// them at a time, so that they come while it goes on.
+type Ahead struct {
+	next Strips
+	left int
+}
+
+// NewAhead returns n strips that are read soon. It panics when there are fewer.
+func NewAhead(n int, s Strips) *Ahead {
+	if n > 0 {
+		s.Values = s.first(n)
+	}
+	return &Ahead{s, n}
+}
+
+// asked is how many strips are asked for at a time: about as many lines as a core
+// can wait for.
+const asked = 3
+
+func (a *Ahead) ask(p Path) {
+	n := min(asked, a.left)
+	if n == 0 {
+		return
+	}
+	abreastOf(p).askStrips(n, a.next.Values, a.next.Distance)
+	if a.left -= n; a.left > 0 {
+		a.next = a.next.From(n)
+	}
+}
+
+// FWHTCollect sets near, n strips next to each other, to the Walsh-Hadamard
+// matrix of order n times n strips. The highest levels are done on the way.
+// Meanwhile it asks for what is ahead. It runs on one core; use it inside For.
+// It panics when there are fewer strips, and unless n is a power of two, at
+// least two.
+func FWHTCollect(near []float64, far Strips, ahead *Ahead) {
+	fwhtCollectOn(Paths()[0], near, far, ahead)
+}
+
+func fwhtCollectOn(p Path, near []float64, far Strips, ahead *Ahead) {
+	n := stripsOf(near)
+	step, parts := butterflies64(p).top(n)
+	from, block := far.first(n), n/parts
+	for i := range block {
+		step(Strip, near[i*Strip:], block*Strip, from[i*far.Distance:], block*far.Distance)
+		ahead.ask(p)
+	}
+	fwhtBlocks(p, near, block, ahead)
+}
+
+// FWHTSpread is the same the other way, from near to far strips. It writes over
+// near.
+func FWHTSpread(far Strips, near []float64, ahead *Ahead) {
+	fwhtSpreadOn(Paths()[0], far, near, ahead)
+}
+
+func fwhtSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
+	n := stripsOf(near)
+	step, parts := butterflies64(p).top(n)
+	to, block := far.first(n), n/parts
+	fwhtBlocks(p, near, block, ahead)
+	for i := range block {
+		step(Strip, to[i*far.Distance:], block*far.Distance, near[i*Strip:], block*Strip)
+		ahead.ask(p)
+	}
+}
+
+// fwhtBlocks does the levels inside of blocks of strips.
+func fwhtBlocks(p Path, near []float64, block int, ahead *Ahead) {
+	for i := 0; i < len(near); i += block * Strip {
+		fwhtColumnsOn(p, near[i:][:block*Strip], Strip)
+		ahead.ask(p)
+	}
+}
+
+// stripsOf returns how many strips there are, a power of two of at least two.
+func stripsOf(near []float64) int {
+	n := len(near) / Strip
+	if n*Strip != len(near) || n < 2 || n&(n-1) != 0 {
+		panic(fmt.Sprintf("linalg: FWHT of %d values as strips of %d; take a power of two of these, at least two", len(near), Strip))
+	}
+	return n
+}
+
+func copyStrips(n int, to []float64, toDistance int, from []float64, fromDistance int) {
+	for i := range n {
+		copy(to[i*toDistance:][:Strip], from[i*fromDistance:])
+	}
+}
