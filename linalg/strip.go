@@ -4,7 +4,7 @@ import "fmt"
 
 // Strip is how many consecutive values a strip has: four rows of vectors
 // abreast. Strips of 72 parts fit the first-level cache.
-const Strip = 8 * Abreast
+const Strip = 4 * Abreast
 
 // Strips are strips whose beginnings lie Distance values apart.
 type Strips struct {
@@ -16,8 +16,13 @@ type Strips struct {
 func (s Strips) From(i int) Strips { return Strips{s.Values[i*s.Distance:], s.Distance} }
 
 // first returns the values up to the end of strip n, and panics when there are
-// fewer.
-func (s Strips) first(n int) []float64 { return s.Values[: (n-1)*s.Distance+Strip : len(s.Values)] }
+// fewer, and when strips go backwards.
+func (s Strips) first(n int) []float64 {
+	if s.Distance < 0 {
+		panic(fmt.Sprintf("linalg: strips %d values apart", s.Distance))
+	}
+	return s.Values[: (n-1)*s.Distance+Strip : len(s.Values)]
+}
 
 // CopyStrips copies n strips. It panics when there are fewer.
 func CopyStrips(n int, to, from Strips) { copyStripsOn(Paths()[0], n, to, from) }
@@ -45,7 +50,7 @@ func NewAhead(n int, s Strips) *Ahead {
 
 // asked is how many strips are asked for at a time: about as many lines as a core
 // can wait for.
-const asked = 3
+const asked = 6
 
 func (a *Ahead) ask(p Path) {
 	n := min(asked, a.left)

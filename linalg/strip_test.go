@@ -69,6 +69,7 @@ func TestStripsRefuse(t *testing.T) {
 		"ahead beyond":       func() { linalg.NewAhead(5, near) },
 		"collected beyond":   func() { linalg.FWHTCollect(make([]float64, 8*linalg.Strip), near, none) },
 		"spread beyond":      func() { linalg.FWHTSpread(near, make([]float64, 8*linalg.Strip), none) },
+		"backwards":          func() { linalg.CopyStrips(2, near, linalg.Strips{Values: x, Distance: -linalg.Strip}) },
 		"one strip":          func() { linalg.FWHTCollect(x[:linalg.Strip], near, none) },
 		"three strips":       func() { linalg.FWHTSpread(near, x[:3*linalg.Strip], none) },
 		"a strip and a half": func() { linalg.FWHTCollect(x[:96], near, none) },

@@ -23,15 +23,16 @@ import (
 type wide struct {
 	width         int
 	parts, window int // parts of the row and of a window
-	places        [][]uint32
-	between       [][]int8 // for each round: signs of the last window, strip by strip
+	places        [][]uint32 // for each layer: where a coordinate goes, and its sign there
+	between       [][]int8   // for each round: signs of the last window, strip by strip
 	scale         float64
 }
 
 const (
 	part = 1 << 12
 	// partStep is how far apart in memory parts begin: a strip further than
-	// their values, lest equal places of all parts share a set of the cache.
+	// their values, lest equal places of all parts share a set of the cache. No
+	// values are there, so that each strip has one after it to ask for.
 	partStep = linalg.Abreast*part + linalg.Strip
 	// entering is how many coordinates are stood abreast at a time.
 	entering = part / 8
@@ -64,11 +65,11 @@ func newWide(s *prg.Stream, rounds, width, window int) *wide {
 func placesOf(o order, signs []int8) []uint32 {
 	places := make([]uint32, len(o))
 	for i, from := range o {
-		at := i/part*(partStep/linalg.Abreast) + i%part
+		at := uint32(i/part*(partStep/linalg.Abreast) + i%part)
 		if signs[i] < 0 {
-			at += linalg.Turned
+			at |= linalg.Turned
 		}
-		places[from] = uint32(at)
+		places[from] = at
 	}
 	return places
 }
@@ -145,12 +146,8 @@ func (w *wide) enter(to, hot []float64, src linalg.Matrix[float64]) {
 // across does the upper levels of both windows for the coordinates from the
 // given one on in each part.
 func (w *wide) across(r int, x, strips []float64, from int) {
-	rows := linalg.Strips{Values: x, Distance: partStep}
-	ahead := linalg.NewAhead(0, rows)
-	if from+linalg.Strip/linalg.Abreast < part {
-		ahead = linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
-	}
-	near := linalg.Strips{Values: strips, Distance: linalg.Strip}
+	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
+	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
 	linalg.FWHTCollect(strips[:linalg.Strip*w.window], rows, ahead)
 	alone := w.parts - w.window // parts at either end that one window has
 	if alone == 0 {

@@ -81,7 +81,7 @@ func (u unit) turnRows(sign operand.Mem) {
 }
 
 // strip is how many values lie together in a strip: four rows.
-const strip = 8 * abreast
+const strip = 4 * abreast
 
 // copyStrips writes copies of strips.
 func (u unit) copyStrips() {
