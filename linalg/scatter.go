@@ -2,7 +2,7 @@ package linalg
 
 import "fmt"
 
-// Turned, in the place that a row is sent to, changes its sign.
+// Turned changes the sign of a row, in the place that the row is sent to.
 const Turned = 1 << 31
 
 // scatterer sends each of n rows to its place, or does three levels of eight

@@ -22,7 +22,7 @@ import (
 //     are sent to their next places, with the signs that they get there.
 type wide struct {
 	width         int
-	parts, window int // parts of the row and of a window
+	parts, window int        // parts of the row and of a window
 	places        [][]uint32 // for each layer: where a coordinate goes, and its sign there
 	between       [][]int8   // for each round: signs of the last window, strip by strip
 	scale         float64
