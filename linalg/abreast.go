@@ -42,7 +42,7 @@ func fallInOn(p Path, m Matrix[float64], from []float64) {
 		panic(fmt.Sprintf("linalg: %d vectors abreast, at most %d", m.Rows, Abreast))
 	}
 	from = firstRows(from, m.Cols)
-	_, past := transposers(p)
+	_, past := transposers64(p)
 	unpackPanel(m, firstRows(from, m.Cols), Abreast, past)
 }
 

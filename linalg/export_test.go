@@ -7,11 +7,11 @@ func SquaredNormsOn[T Float](p Path, dst []float64, a Matrix[T]) {
 }
 
 func MulTransBWideOn(p Path, dst Matrix[float64], a, b Matrix[float32]) {
-	multiply(microOf[float64](p), dst, a, b, false)
+	multiply(p, dst, a, b, false)
 }
 
 func SyrkWideOn(p Path, dst Matrix[float64], a Matrix[float32]) {
-	multiply(microOf[float64](p), dst, a, a, true)
+	multiply(p, dst, a, a, true)
 }
 
 func ExpOn[T Float](p Path, dst, x []T) { expOn(p, dst, x) }
@@ -94,9 +94,15 @@ func FWHTSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
 
 func FWHTColumnsOn(p Path, x []float64, q int) { fwhtColumnsOn(p, x, q) }
 
-func TransposeSquares(p Path, n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
-	through, _ := transposers(p)
-	through.squares(n, to, toDistance, toStep, from, fromDistance, fromStep)
+// Transposers are through the caches and past them; Side is of their squares.
+func Transposers[T Float](p Path) [2]func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
+	through, past := transposersOf[T](p)
+	return [2]func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int){through.squares, past.squares}
+}
+
+func Side[T Float](p Path) int {
+	t, _ := transposersOf[T](p)
+	return t.side
 }
 
 func PickValuesAwayOn(p Path, to, from []float64, places []uint32, ahead []float64) {

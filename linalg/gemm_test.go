@@ -83,14 +83,28 @@ func same[T linalg.Float](t *testing.T, what string, got, want linalg.Matrix[T])
 	}
 }
 
+// Triangles are copied in several ways: at the diagonal, by squares, and past
+// the caches when the matrix is large.
 func TestSyrkIsExactlySymmetric(t *testing.T) {
-	x := noise[float64](300, 700, 4)
-	g := linalg.New[float64](300, 300)
-	linalg.Syrk(g, x)
-	for i := range 300 {
+	onEachPath(t, func(t *testing.T, p linalg.Path) {
+		for _, n := range []int{7, 300, 2064, 2053} {
+			symmetric[float64](t, p, n)
+			symmetric[float32](t, p, n)
+		}
+	})
+}
+
+func symmetric[T linalg.Float](t *testing.T, p linalg.Path, n int) {
+	t.Helper()
+	x, g, want := noise[T](n, 5, 4), linalg.New[T](n, n), linalg.New[T](n, n)
+	spoil(g)
+	linalg.SyrkOn(p, g, x)
+	linalg.MulTransBOn(p, want, x, x)
+	same(t, fmt.Sprintf("%T %d", g, n), g, want)
+	for i := range n {
 		for j := range i {
 			if g.Row(i)[j] != g.Row(j)[i] {
-				t.Fatalf("(%d, %d): %g and %g", i, j, g.Row(i)[j], g.Row(j)[i])
+				t.Fatalf("%T %d: (%d, %d): %g and %g", g, n, i, j, g.Row(i)[j], g.Row(j)[i])
 			}
 		}
 	}

@@ -123,16 +123,6 @@ func scatterRowsAVX512(n int, to []float64, from []float64, distance int, places
 //go:noescape
 func scatterEighthsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// transposeAVX512 sets n squares of 8 x 8 values to the transposes of others; rows of a square lie a distance apart, squares a step; n is positive.
-//
-//go:noescape
-func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
-
-// transposeAwayAVX512 is transpose past the caches, if the rows of to begin with lines; rows of a square lie a distance apart, squares a step; n is positive.
-//
-//go:noescape
-func transposeAwayAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
-
 // pickValues64AVX512 is pickValues; n is a positive multiple of 8.
 //
 //go:noescape
@@ -142,6 +132,16 @@ func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ah
 //
 //go:noescape
 func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+
+// transpose64AVX512 sets n squares to the transposes of others of 8 x 8 values; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transpose64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+
+// transposeAway64AVX512 is transpose past the caches, if the rows of to begin with lines of 8 x 8 values; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transposeAway64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
 // polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
 //
@@ -215,6 +215,16 @@ func matern5232AVX512(n int, dst []float32, xz []float32, zz []float32, xx float
 //
 //go:noescape
 func rational32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// transpose32AVX512 sets n squares to the transposes of others of 16 x 16 values; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transpose32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+
+// transposeAway32AVX512 is transpose past the caches, if the rows of to begin with lines of 16 x 16 values; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transposeAway32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
 
 // polynomial32AVX512 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 16.
 //
@@ -340,11 +350,6 @@ func scatterRowsAVX2(n int, to []float64, from []float64, distance int, places [
 //go:noescape
 func scatterEighthsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
 
-// transposeAVX2 sets n squares of 8 x 8 values to the transposes of others; rows of a square lie a distance apart, squares a step; n is positive.
-//
-//go:noescape
-func transposeAVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
-
 // pickValues64AVX2 is pickValues; n is a positive multiple of 8.
 //
 //go:noescape
@@ -354,6 +359,11 @@ func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahea
 //
 //go:noescape
 func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+
+// transpose64AVX2 sets n squares to the transposes of others of 8 x 8 values; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transpose64AVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 
 // polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 4.
 //
@@ -427,6 +437,11 @@ func matern5232AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32
 //
 //go:noescape
 func rational32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32, scale float32, power float32)
+
+// transpose32AVX2 sets n squares to the transposes of others of 16 x 16 values; rows of a square lie a distance apart, squares a step; n is positive.
+//
+//go:noescape
+func transpose32AVX2(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
 
 // polynomial32AVX2 sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0; n is a multiple of 8.
 //

@@ -4551,9 +4551,80 @@ turn:
 	VZEROUPPER
 	RET
 
-// func transposeAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·pickValues64AVX512(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+56(FP), BX
+	MOVQ         ahead_base+80(FP), SI
+	MOVQ         from_len+40(FP), DI
+	DECQ         DI
+	VMOVQ        DI, X0
+	VPBROADCASTD X0, Y0
+
+turn:
+	PREFETCHT0 (SI)
+	VPMINUD    (BX), Y0, Y1
+	KXNORW     K1, K1, K1
+	VGATHERDPD (DX)(Y1*8), K1, Z2
+	VMOVUPD    Z2, (CX)
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x00000008, AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·pickValuesAway64AVX512(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+56(FP), BX
+	MOVQ         ahead_base+80(FP), SI
+	MOVQ         from_len+40(FP), DI
+	DECQ         DI
+	VMOVQ        DI, X0
+	VPBROADCASTD X0, Y0
+	TESTQ        $0x0000003f, CX
+	JNZ          turn
+
+away:
+	PREFETCHT0 (SI)
+	VPMINUD    (BX), Y0, Y1
+	KXNORW     K1, K1, K1
+	VGATHERDPD (DX)(Y1*8), K1, Z2
+	VMOVNTPD   Z2, (CX)
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x00000008, AX
+	JNZ        away
+	SFENCE
+	VZEROUPPER
+	RET
+
+turn:
+	PREFETCHT0 (SI)
+	VPMINUD    (BX), Y0, Y1
+	KXNORW     K1, K1, K1
+	VGATHERDPD (DX)(Y1*8), K1, Z2
+	VMOVUPD    Z2, (CX)
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x00000008, AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func transpose64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 // Requires: AVX, AVX512F
-TEXT ·transposeAVX512(SB), NOSPLIT, $0-88
+TEXT ·transpose64AVX512(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
 	MOVQ to_base+8(FP), CX
 	MOVQ toDistance+32(FP), DX
@@ -4632,9 +4703,9 @@ turn:
 	VZEROUPPER
 	RET
 
-// func transposeAwayAVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// func transposeAway64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transposeAwayAVX512(SB), NOSPLIT, $0-88
+TEXT ·transposeAway64AVX512(SB), NOSPLIT, $0-88
 	MOVQ  n+0(FP), AX
 	MOVQ  to_base+8(FP), CX
 	MOVQ  toDistance+32(FP), DX
@@ -4781,77 +4852,6 @@ turn:
 	ADDQ       BX, CX
 	ADDQ       R8, SI
 	DECQ       AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
-// Requires: AVX, AVX2, AVX512F, MMX+
-TEXT ·pickValues64AVX512(SB), NOSPLIT, $0-104
-	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
-	MOVQ         places_base+56(FP), BX
-	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
-	DECQ         DI
-	VMOVQ        DI, X0
-	VPBROADCASTD X0, Y0
-
-turn:
-	PREFETCHT0 (SI)
-	VPMINUD    (BX), Y0, Y1
-	KXNORW     K1, K1, K1
-	VGATHERDPD (DX)(Y1*8), K1, Z2
-	VMOVUPD    Z2, (CX)
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000040, CX
-	ADDQ       $0x00000040, SI
-	SUBQ       $0x00000008, AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
-// Requires: AVX, AVX2, AVX512F, MMX+
-TEXT ·pickValuesAway64AVX512(SB), NOSPLIT, $0-104
-	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
-	MOVQ         places_base+56(FP), BX
-	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
-	DECQ         DI
-	VMOVQ        DI, X0
-	VPBROADCASTD X0, Y0
-	TESTQ        $0x0000003f, CX
-	JNZ          turn
-
-away:
-	PREFETCHT0 (SI)
-	VPMINUD    (BX), Y0, Y1
-	KXNORW     K1, K1, K1
-	VGATHERDPD (DX)(Y1*8), K1, Z2
-	VMOVNTPD   Z2, (CX)
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000040, CX
-	ADDQ       $0x00000040, SI
-	SUBQ       $0x00000008, AX
-	JNZ        away
-	SFENCE
-	VZEROUPPER
-	RET
-
-turn:
-	PREFETCHT0 (SI)
-	VPMINUD    (BX), Y0, Y1
-	KXNORW     K1, K1, K1
-	VGATHERDPD (DX)(Y1*8), K1, Z2
-	VMOVUPD    Z2, (CX)
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000040, CX
-	ADDQ       $0x00000040, SI
-	SUBQ       $0x00000008, AX
 	JNZ        turn
 	VZEROUPPER
 	RET
@@ -6230,6 +6230,456 @@ turn:
 	JL           turn
 
 done:
+	VZEROUPPER
+	RET
+
+// func transpose32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+// Requires: AVX, AVX512F
+TEXT ·transpose32AVX512(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	SHLQ $0x02, DX
+	MOVQ toStep+40(FP), BX
+	SHLQ $0x02, BX
+	MOVQ from_base+48(FP), SI
+	MOVQ fromDistance+72(FP), DI
+	SHLQ $0x02, DI
+	MOVQ fromStep+80(FP), R8
+	SHLQ $0x02, R8
+
+turn:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPS    (R10), Z0
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z1
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z2
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z3
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z4
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z5
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z6
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z7
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z8
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z9
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z10
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z11
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z12
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z13
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z14
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z15
+	ADDQ       DI, R10
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VUNPCKLPD  Z1, Z16, Z3
+	VUNPCKHPD  Z1, Z16, Z1
+	VUNPCKLPD  Z2, Z0, Z16
+	VUNPCKHPD  Z2, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z2
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VUNPCKLPD  Z5, Z2, Z7
+	VUNPCKHPD  Z5, Z2, Z2
+	VUNPCKLPD  Z6, Z4, Z5
+	VUNPCKHPD  Z6, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z6
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VUNPCKLPD  Z9, Z6, Z11
+	VUNPCKHPD  Z9, Z6, Z6
+	VUNPCKLPD  Z10, Z8, Z9
+	VUNPCKHPD  Z10, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z10
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VUNPCKLPD  Z13, Z10, Z15
+	VUNPCKHPD  Z13, Z10, Z10
+	VUNPCKLPD  Z14, Z12, Z13
+	VUNPCKHPD  Z14, Z12, Z12
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0x88, Z15, Z11, Z17
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0xdd, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z1, Z7
+	VSHUFF64X2 $0x88, Z10, Z6, Z17
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0xdd, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z17, Z7, Z6
+	VSHUFF64X2 $0xdd, Z17, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z1, Z10
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z16, Z2
+	VSHUFF64X2 $0x88, Z13, Z9, Z17
+	VSHUFF64X2 $0xdd, Z5, Z16, Z5
+	VSHUFF64X2 $0xdd, Z13, Z9, Z9
+	VSHUFF64X2 $0x88, Z17, Z2, Z13
+	VSHUFF64X2 $0xdd, Z17, Z2, Z2
+	VSHUFF64X2 $0x88, Z9, Z5, Z16
+	VSHUFF64X2 $0xdd, Z9, Z5, Z5
+	VSHUFF64X2 $0x88, Z4, Z0, Z9
+	VSHUFF64X2 $0x88, Z12, Z8, Z17
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VSHUFF64X2 $0xdd, Z12, Z8, Z4
+	VSHUFF64X2 $0x88, Z17, Z9, Z8
+	VSHUFF64X2 $0xdd, Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z0, Z12
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VMOVUPS    Z11, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z13, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z8, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z15, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z10, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z16, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z12, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z14, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z9, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z0, (R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func transposeAway32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transposeAway32AVX512(SB), NOSPLIT, $0-88
+	MOVQ  n+0(FP), AX
+	MOVQ  to_base+8(FP), CX
+	MOVQ  toDistance+32(FP), DX
+	SHLQ  $0x02, DX
+	MOVQ  toStep+40(FP), BX
+	SHLQ  $0x02, BX
+	MOVQ  from_base+48(FP), SI
+	MOVQ  fromDistance+72(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  fromStep+80(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  CX, R9
+	ORQ   DX, R9
+	ORQ   BX, R9
+	TESTQ $0x0000003f, R9
+	JNZ   turn
+
+away:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPS    (R10), Z0
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z1
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z2
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z3
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z4
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z5
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z6
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z7
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z8
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z9
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z10
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z11
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z12
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z13
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z14
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z15
+	ADDQ       DI, R10
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VUNPCKLPD  Z1, Z16, Z3
+	VUNPCKHPD  Z1, Z16, Z1
+	VUNPCKLPD  Z2, Z0, Z16
+	VUNPCKHPD  Z2, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z2
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VUNPCKLPD  Z5, Z2, Z7
+	VUNPCKHPD  Z5, Z2, Z2
+	VUNPCKLPD  Z6, Z4, Z5
+	VUNPCKHPD  Z6, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z6
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VUNPCKLPD  Z9, Z6, Z11
+	VUNPCKHPD  Z9, Z6, Z6
+	VUNPCKLPD  Z10, Z8, Z9
+	VUNPCKHPD  Z10, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z10
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VUNPCKLPD  Z13, Z10, Z15
+	VUNPCKHPD  Z13, Z10, Z10
+	VUNPCKLPD  Z14, Z12, Z13
+	VUNPCKHPD  Z14, Z12, Z12
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0x88, Z15, Z11, Z17
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0xdd, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z1, Z7
+	VSHUFF64X2 $0x88, Z10, Z6, Z17
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0xdd, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z17, Z7, Z6
+	VSHUFF64X2 $0xdd, Z17, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z1, Z10
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z16, Z2
+	VSHUFF64X2 $0x88, Z13, Z9, Z17
+	VSHUFF64X2 $0xdd, Z5, Z16, Z5
+	VSHUFF64X2 $0xdd, Z13, Z9, Z9
+	VSHUFF64X2 $0x88, Z17, Z2, Z13
+	VSHUFF64X2 $0xdd, Z17, Z2, Z2
+	VSHUFF64X2 $0x88, Z9, Z5, Z16
+	VSHUFF64X2 $0xdd, Z9, Z5, Z5
+	VSHUFF64X2 $0x88, Z4, Z0, Z9
+	VSHUFF64X2 $0x88, Z12, Z8, Z17
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VSHUFF64X2 $0xdd, Z12, Z8, Z4
+	VSHUFF64X2 $0x88, Z17, Z9, Z8
+	VSHUFF64X2 $0xdd, Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z0, Z12
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VMOVNTPD   Z11, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z6, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z13, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z8, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z15, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z10, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z16, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z12, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z14, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z7, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z2, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z9, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z3, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z1, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z5, (R9)
+	ADDQ       DX, R9
+	VMOVNTPD   Z0, (R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        away
+	SFENCE
+	VZEROUPPER
+	RET
+
+turn:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPS    (R10), Z0
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z1
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z2
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z3
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z4
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z5
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z6
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z7
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z8
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z9
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z10
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z11
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z12
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z13
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z14
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Z15
+	ADDQ       DI, R10
+	VUNPCKLPS  Z1, Z0, Z16
+	VUNPCKHPS  Z1, Z0, Z0
+	VUNPCKLPS  Z3, Z2, Z1
+	VUNPCKHPS  Z3, Z2, Z2
+	VUNPCKLPD  Z1, Z16, Z3
+	VUNPCKHPD  Z1, Z16, Z1
+	VUNPCKLPD  Z2, Z0, Z16
+	VUNPCKHPD  Z2, Z0, Z0
+	VUNPCKLPS  Z5, Z4, Z2
+	VUNPCKHPS  Z5, Z4, Z4
+	VUNPCKLPS  Z7, Z6, Z5
+	VUNPCKHPS  Z7, Z6, Z6
+	VUNPCKLPD  Z5, Z2, Z7
+	VUNPCKHPD  Z5, Z2, Z2
+	VUNPCKLPD  Z6, Z4, Z5
+	VUNPCKHPD  Z6, Z4, Z4
+	VUNPCKLPS  Z9, Z8, Z6
+	VUNPCKHPS  Z9, Z8, Z8
+	VUNPCKLPS  Z11, Z10, Z9
+	VUNPCKHPS  Z11, Z10, Z10
+	VUNPCKLPD  Z9, Z6, Z11
+	VUNPCKHPD  Z9, Z6, Z6
+	VUNPCKLPD  Z10, Z8, Z9
+	VUNPCKHPD  Z10, Z8, Z8
+	VUNPCKLPS  Z13, Z12, Z10
+	VUNPCKHPS  Z13, Z12, Z12
+	VUNPCKLPS  Z15, Z14, Z13
+	VUNPCKHPS  Z15, Z14, Z14
+	VUNPCKLPD  Z13, Z10, Z15
+	VUNPCKHPD  Z13, Z10, Z10
+	VUNPCKLPD  Z14, Z12, Z13
+	VUNPCKHPD  Z14, Z12, Z12
+	VSHUFF64X2 $0x88, Z7, Z3, Z14
+	VSHUFF64X2 $0x88, Z15, Z11, Z17
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0xdd, Z15, Z11, Z7
+	VSHUFF64X2 $0x88, Z17, Z14, Z11
+	VSHUFF64X2 $0xdd, Z17, Z14, Z14
+	VSHUFF64X2 $0x88, Z7, Z3, Z15
+	VSHUFF64X2 $0xdd, Z7, Z3, Z3
+	VSHUFF64X2 $0x88, Z2, Z1, Z7
+	VSHUFF64X2 $0x88, Z10, Z6, Z17
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0xdd, Z10, Z6, Z2
+	VSHUFF64X2 $0x88, Z17, Z7, Z6
+	VSHUFF64X2 $0xdd, Z17, Z7, Z7
+	VSHUFF64X2 $0x88, Z2, Z1, Z10
+	VSHUFF64X2 $0xdd, Z2, Z1, Z1
+	VSHUFF64X2 $0x88, Z5, Z16, Z2
+	VSHUFF64X2 $0x88, Z13, Z9, Z17
+	VSHUFF64X2 $0xdd, Z5, Z16, Z5
+	VSHUFF64X2 $0xdd, Z13, Z9, Z9
+	VSHUFF64X2 $0x88, Z17, Z2, Z13
+	VSHUFF64X2 $0xdd, Z17, Z2, Z2
+	VSHUFF64X2 $0x88, Z9, Z5, Z16
+	VSHUFF64X2 $0xdd, Z9, Z5, Z5
+	VSHUFF64X2 $0x88, Z4, Z0, Z9
+	VSHUFF64X2 $0x88, Z12, Z8, Z17
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VSHUFF64X2 $0xdd, Z12, Z8, Z4
+	VSHUFF64X2 $0x88, Z17, Z9, Z8
+	VSHUFF64X2 $0xdd, Z17, Z9, Z9
+	VSHUFF64X2 $0x88, Z4, Z0, Z12
+	VSHUFF64X2 $0xdd, Z4, Z0, Z0
+	VMOVUPS    Z11, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z13, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z8, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z15, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z10, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z16, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z12, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z14, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z9, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Z0, (R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        turn
 	VZEROUPPER
 	RET
 
@@ -8708,9 +9158,92 @@ turn:
 	VZEROUPPER
 	RET
 
-// func transposeAVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickValues64AVX2(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+56(FP), BX
+	MOVQ         ahead_base+80(FP), SI
+	MOVQ         from_len+40(FP), DI
+	DECQ         DI
+	VMOVQ        DI, X0
+	VPBROADCASTD X0, X0
+
+turn:
+	PREFETCHT0 (SI)
+	VPMINUD    (BX), X0, X1
+	VPCMPEQQ   Y3, Y3, Y3
+	VGATHERDPD Y3, (DX)(X1*8), Y2
+	VMOVUPD    Y2, (CX)
+	VPMINUD    16(BX), X0, X1
+	VPCMPEQQ   Y3, Y3, Y3
+	VGATHERDPD Y3, (DX)(X1*8), Y4
+	VMOVUPD    Y4, 32(CX)
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x00000008, AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickValuesAway64AVX2(SB), NOSPLIT, $0-104
+	MOVQ         n+0(FP), AX
+	MOVQ         to_base+8(FP), CX
+	MOVQ         from_base+32(FP), DX
+	MOVQ         places_base+56(FP), BX
+	MOVQ         ahead_base+80(FP), SI
+	MOVQ         from_len+40(FP), DI
+	DECQ         DI
+	VMOVQ        DI, X0
+	VPBROADCASTD X0, X0
+	TESTQ        $0x0000003f, CX
+	JNZ          turn
+
+away:
+	PREFETCHT0 (SI)
+	VPMINUD    (BX), X0, X1
+	VPCMPEQQ   Y3, Y3, Y3
+	VGATHERDPD Y3, (DX)(X1*8), Y2
+	VMOVNTPD   Y2, (CX)
+	VPMINUD    16(BX), X0, X1
+	VPCMPEQQ   Y3, Y3, Y3
+	VGATHERDPD Y3, (DX)(X1*8), Y4
+	VMOVNTPD   Y4, 32(CX)
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x00000008, AX
+	JNZ        away
+	SFENCE
+	VZEROUPPER
+	RET
+
+turn:
+	PREFETCHT0 (SI)
+	VPMINUD    (BX), X0, X1
+	VPCMPEQQ   Y3, Y3, Y3
+	VGATHERDPD Y3, (DX)(X1*8), Y2
+	VMOVUPD    Y2, (CX)
+	VPMINUD    16(BX), X0, X1
+	VPCMPEQQ   Y3, Y3, Y3
+	VGATHERDPD Y3, (DX)(X1*8), Y4
+	VMOVUPD    Y4, 32(CX)
+	ADDQ       $0x00000020, BX
+	ADDQ       $0x00000040, CX
+	ADDQ       $0x00000040, SI
+	SUBQ       $0x00000008, AX
+	JNZ        turn
+	VZEROUPPER
+	RET
+
+// func transpose64AVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
 // Requires: AVX
-TEXT ·transposeAVX2(SB), NOSPLIT, $0-88
+TEXT ·transpose64AVX2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
 	MOVQ to_base+8(FP), CX
 	MOVQ toDistance+32(FP), DX
@@ -8847,89 +9380,6 @@ turn:
 	ADDQ       BX, CX
 	ADDQ       R8, SI
 	DECQ       AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickValues64AVX2(SB), NOSPLIT, $0-104
-	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
-	MOVQ         places_base+56(FP), BX
-	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
-	DECQ         DI
-	VMOVQ        DI, X0
-	VPBROADCASTD X0, X0
-
-turn:
-	PREFETCHT0 (SI)
-	VPMINUD    (BX), X0, X1
-	VPCMPEQQ   Y3, Y3, Y3
-	VGATHERDPD Y3, (DX)(X1*8), Y2
-	VMOVUPD    Y2, (CX)
-	VPMINUD    16(BX), X0, X1
-	VPCMPEQQ   Y3, Y3, Y3
-	VGATHERDPD Y3, (DX)(X1*8), Y4
-	VMOVUPD    Y4, 32(CX)
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000040, CX
-	ADDQ       $0x00000040, SI
-	SUBQ       $0x00000008, AX
-	JNZ        turn
-	VZEROUPPER
-	RET
-
-// func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
-// Requires: AVX, AVX2, MMX+
-TEXT ·pickValuesAway64AVX2(SB), NOSPLIT, $0-104
-	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
-	MOVQ         places_base+56(FP), BX
-	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
-	DECQ         DI
-	VMOVQ        DI, X0
-	VPBROADCASTD X0, X0
-	TESTQ        $0x0000003f, CX
-	JNZ          turn
-
-away:
-	PREFETCHT0 (SI)
-	VPMINUD    (BX), X0, X1
-	VPCMPEQQ   Y3, Y3, Y3
-	VGATHERDPD Y3, (DX)(X1*8), Y2
-	VMOVNTPD   Y2, (CX)
-	VPMINUD    16(BX), X0, X1
-	VPCMPEQQ   Y3, Y3, Y3
-	VGATHERDPD Y3, (DX)(X1*8), Y4
-	VMOVNTPD   Y4, 32(CX)
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000040, CX
-	ADDQ       $0x00000040, SI
-	SUBQ       $0x00000008, AX
-	JNZ        away
-	SFENCE
-	VZEROUPPER
-	RET
-
-turn:
-	PREFETCHT0 (SI)
-	VPMINUD    (BX), X0, X1
-	VPCMPEQQ   Y3, Y3, Y3
-	VGATHERDPD Y3, (DX)(X1*8), Y2
-	VMOVUPD    Y2, (CX)
-	VPMINUD    16(BX), X0, X1
-	VPCMPEQQ   Y3, Y3, Y3
-	VGATHERDPD Y3, (DX)(X1*8), Y4
-	VMOVUPD    Y4, 32(CX)
-	ADDQ       $0x00000020, BX
-	ADDQ       $0x00000040, CX
-	ADDQ       $0x00000040, SI
-	SUBQ       $0x00000008, AX
 	JNZ        turn
 	VZEROUPPER
 	RET
@@ -10040,6 +10490,293 @@ turn:
 	JL           turn
 
 done:
+	VZEROUPPER
+	RET
+
+// func transpose32AVX2(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+// Requires: AVX
+TEXT ·transpose32AVX2(SB), NOSPLIT, $0-88
+	MOVQ n+0(FP), AX
+	MOVQ to_base+8(FP), CX
+	MOVQ toDistance+32(FP), DX
+	SHLQ $0x02, DX
+	MOVQ toStep+40(FP), BX
+	SHLQ $0x02, BX
+	MOVQ from_base+48(FP), SI
+	MOVQ fromDistance+72(FP), DI
+	SHLQ $0x02, DI
+	MOVQ fromStep+80(FP), R8
+	SHLQ $0x02, R8
+
+turn:
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	VMOVUPS    (R10), Y0
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y1
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y2
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y3
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y4
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y5
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y6
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y7
+	ADDQ       DI, R10
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y8, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, (R9)
+	ADDQ       DX, R9
+	MOVQ       CX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	MOVQ       SI, R10
+	VMOVUPS    32(R10), Y0
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y1
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y2
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y3
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y4
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y5
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y6
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y7
+	ADDQ       DI, R10
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y6, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y7, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y2, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y8, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y3, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y5, (R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, (R9)
+	ADDQ       DX, R9
+	MOVQ       CX, R9
+	MOVQ       SI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y0
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y1
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y2
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y3
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y4
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y5
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y6
+	ADDQ       DI, R10
+	VMOVUPS    (R10), Y7
+	ADDQ       DI, R10
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y6, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y7, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y2, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y8, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y3, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y5, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, 32(R9)
+	ADDQ       DX, R9
+	MOVQ       CX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	ADDQ       DX, R9
+	MOVQ       SI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y0
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y1
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y2
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y3
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y4
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y5
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y6
+	ADDQ       DI, R10
+	VMOVUPS    32(R10), Y7
+	ADDQ       DI, R10
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y0
+	VUNPCKLPS  Y3, Y2, Y1
+	VUNPCKHPS  Y3, Y2, Y2
+	VUNPCKLPD  Y1, Y8, Y3
+	VUNPCKHPD  Y1, Y8, Y1
+	VUNPCKLPD  Y2, Y0, Y8
+	VUNPCKHPD  Y2, Y0, Y0
+	VUNPCKLPS  Y5, Y4, Y2
+	VUNPCKHPS  Y5, Y4, Y4
+	VUNPCKLPS  Y7, Y6, Y5
+	VUNPCKHPS  Y7, Y6, Y6
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y2
+	VUNPCKLPD  Y6, Y4, Y5
+	VUNPCKHPD  Y6, Y4, Y4
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y1, Y7
+	VPERM2F128 $0x31, Y2, Y1, Y1
+	VPERM2F128 $0x20, Y5, Y8, Y2
+	VPERM2F128 $0x31, Y5, Y8, Y5
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y0
+	VMOVUPS    Y6, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y7, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y2, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y8, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y3, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y1, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y5, 32(R9)
+	ADDQ       DX, R9
+	VMOVUPS    Y0, 32(R9)
+	ADDQ       DX, R9
+	ADDQ       BX, CX
+	ADDQ       R8, SI
+	DECQ       AX
+	JNZ        turn
 	VZEROUPPER
 	RET
 

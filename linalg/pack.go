@@ -68,10 +68,11 @@ func packFour[S, T Float](to []T, width int, r0, r1, r2, r3 []S) {
 	}
 }
 
-// packSquares packs as many rows as make eights, and returns how many.
+// packSquares packs as many rows as make squares, and returns how many.
 func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
+	t, _ := transposers64(Paths()[0])
+	square := t.side
 	rows, n := m.Rows/square*square, (kEnd-k)/square
-	t, _ := transposers(Paths()[0])
 	for r := 0; r < rows; r += square {
 		t.squares(n, to[r:], width, square*width, m.Data[r*m.Stride+k:], m.Stride, square)
 		for c := k + square*n; c < kEnd; c++ {
@@ -84,7 +85,7 @@ func packSquares(to []float64, m Matrix[float64], width, k, kEnd int) int {
 }
 
 // unpackPanel is the way back, with squares transposed by t.
-func unpackPanel[T Float](m Matrix[T], from []T, width int, t transposer) {
+func unpackPanel[T Float](m Matrix[T], from []T, width int, t transposer[float64]) {
 	r := 0
 	if m, ok := any(m).(Matrix[float64]); ok {
 		r = unpackSquares(m, any(from).([]float64), width, t)
@@ -101,8 +102,9 @@ func unpackPanel[T Float](m Matrix[T], from []T, width int, t transposer) {
 	}
 }
 
-// unpackSquares unpacks as many rows as make eights, and returns how many.
-func unpackSquares(m Matrix[float64], from []float64, width int, t transposer) int {
+// unpackSquares unpacks as many rows as make squares, and returns how many.
+func unpackSquares(m Matrix[float64], from []float64, width int, t transposer[float64]) int {
+	square := t.side
 	rows, n := m.Rows/square*square, m.Cols/square
 	for r := 0; r < rows; r += square {
 		t.squares(n, m.Data[r*m.Stride:], m.Stride, square, from[r:], width, square*width)
@@ -113,37 +115,6 @@ func unpackSquares(m Matrix[float64], from []float64, width int, t transposer) i
 		}
 	}
 	return rows
-}
-
-// square is how many rows and columns are transposed in registers.
-const square = 8
-
-// transposer is a way to transpose n squares, at least one. Rows of a square lie
-// a distance apart, squares a step.
-type transposer func(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int)
-
-// squares sets n squares to the transposes of others, and panics when they do
-// not fit.
-func (t transposer) squares(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
-	if n == 0 {
-		return
-	}
-	to = to[: (n-1)*toStep+(square-1)*toDistance+square : len(to)]
-	from = from[: (n-1)*fromStep+(square-1)*fromDistance+square : len(from)]
-	t(n, to, toDistance, toStep, from, fromDistance, fromStep)
-}
-
-func transpose(n int, to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int) {
-	for ; n > 0; n-- {
-		for i := range square {
-			for j, v := range from[i*fromDistance:][:square] {
-				to[j*toDistance+i] = v
-			}
-		}
-		if n > 1 {
-			to, from = to[toStep:], from[fromStep:]
-		}
-	}
 }
 
 func unpackFour[T Float](from []T, width int, r0, r1, r2, r3 []T) {

@@ -97,16 +97,27 @@ func abreastOf(p Path) abreast {
 	return portableAbreast
 }
 
-// transposers are through the caches and, where they write whole lines, past
-// them.
-func transposers(p Path) (through, past transposer) {
+// The first transposer is through the caches, the second past them where it
+// writes whole lines.
+
+func transposers64(p Path) (through, past transposer[float64]) {
 	switch p {
 	case AVX512:
-		return transposeAVX512, transposeAwayAVX512
+		return transposer[float64]{8, transpose64AVX512}, transposer[float64]{8, transposeAway64AVX512}
 	case AVX2:
-		return transposeAVX2, transposeAVX2
+		return twice(transposer[float64]{8, transpose64AVX2})
 	}
-	return transpose, transpose
+	return twice(portableTransposer[float64]())
+}
+
+func transposers32(p Path) (through, past transposer[float32]) {
+	switch p {
+	case AVX512:
+		return transposer[float32]{16, transpose32AVX512}, transposer[float32]{16, transposeAway32AVX512}
+	case AVX2:
+		return twice(transposer[float32]{16, transpose32AVX2})
+	}
+	return twice(portableTransposer[float32]())
 }
 
 func pickers(p Path) (pick, away picker) {

@@ -16,7 +16,13 @@ func butterflies32(Path) butterflies[float32] { return portableButterflies[float
 
 func abreastOf(Path) abreast { return portableAbreast }
 
-func transposers(Path) (through, past transposer) { return transpose, transpose }
+func transposers64(Path) (through, past transposer[float64]) {
+	return twice(portableTransposer[float64]())
+}
+
+func transposers32(Path) (through, past transposer[float32]) {
+	return twice(portableTransposer[float32]())
+}
 
 func reflector(Path) twoReflections { return reflectPortable }
 

@@ -3,6 +3,10 @@ package linalg
 // block is how many rows of an operand are packed at a time: 8 MiB of float64.
 const block = 4096
 
+// distant is how many values are gone from the caches before they are read again:
+// 16 MiB of float32.
+const distant = 1 << 22
+
 // product is the making of one dst. S is what the operands hold, T what is
 // added. With gram set, b is a, and each pair of mirrored tiles is computed
 // once.
@@ -13,6 +17,7 @@ type product[S, T Float] struct {
 	micro micro[T]
 	edge  int // of a tile
 	room  *workspace[T]
+	turn  transposer[T] // of what is below the diagonal of a Gram matrix
 }
 
 // run computes dst block by block, only the lower triangle of them for a Gram
@@ -57,7 +62,7 @@ func (p *product[S, T]) block(b tile) {
 			for _, t := range tiles[lo:hi] {
 				p.tile(kernel, left, right, b, t)
 				if p.gram && kEnd == p.a.Cols {
-					mirror(p.dst, t)
+					mirror(p.dst, t, p.turn)
 				}
 			}
 		})
@@ -124,30 +129,21 @@ func cover(b tile, edge int, lower bool) []tile {
 	return tiles
 }
 
-// mirror copies what the tile t has below the diagonal to its place above.
-func mirror[T Float](dst Matrix[T], t tile) {
-	const edge = 8 // what is read by columns stays in the first-level cache
-	for i := t.i; i < t.iEnd; i += edge {
-		j := t.j
-		if i+edge <= t.iEnd {
-			for end := min(t.jEnd, i); j < end; j++ {
-				turn(dst.Data[j*dst.Stride+i:], dst.Data[i*dst.Stride+j:], dst.Stride)
-			}
+// mirror copies what the tile t has below the diagonal to its place above: by
+// squares, and value by value at the diagonal and where they do not fit.
+func mirror[T Float](dst Matrix[T], t tile, squares transposer[T]) {
+	for i := t.i; i < t.iEnd; i += squares.side {
+		j, iEnd := t.j, min(i+squares.side, t.iEnd)
+		if n := (min(t.jEnd, i) - j) / squares.side; n > 0 && iEnd == i+squares.side {
+			squares.squares(n, dst.Data[j*dst.Stride+i:], dst.Stride, squares.side*dst.Stride, dst.Data[i*dst.Stride+j:], dst.Stride, squares.side)
+			j += n * squares.side
 		}
-		for iEnd := min(i+edge, t.iEnd); j < min(t.jEnd, iEnd); j++ {
+		for ; j < min(t.jEnd, iEnd); j++ {
 			from := max(i, j)
-			above := dst.Row(j)[from:max(from, iEnd)]
+			above := dst.Row(j)[from:iEnd]
 			for r := range above {
 				above[r] = dst.Data[(from+r)*dst.Stride+j]
 			}
 		}
 	}
-}
-
-// turn copies eight values of a column to a row.
-func turn[T Float](row, column []T, stride int) {
-	row = row[:8]
-	column = column[:7*stride+1]
-	row[0], row[1], row[2], row[3] = column[0], column[stride], column[2*stride], column[3*stride]
-	row[4], row[5], row[6], row[7] = column[4*stride], column[5*stride], column[6*stride], column[7*stride]
 }

@@ -63,7 +63,7 @@ func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]fl
 // setColumns copies columns first to end-1 of n rows, which are lanes values
 // apart in x.
 func (p panels[T]) setColumns(x []T, n, first, end int) {
-	through, _ := transposers(Paths()[0])
+	through, _ := transposers64(Paths()[0])
 	for i := 0; i < n; i += p.width {
 		columns := Matrix[T]{end - first, min(p.width, n-i), p.width, p.at(i)[first*p.width:]}
 		unpackPanel(columns, x[i*lanes:], lanes, through)

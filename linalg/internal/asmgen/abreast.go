@@ -86,7 +86,7 @@ const strip = 4 * abreast
 // copyStrips writes copies of strips.
 func (u unit) copyStrips() {
 	r := u.overRows("copyStrips", "to []float64, toDistance int, from []float64, fromDistance int", "copies n strips of 32 values whose beginnings lie apart")
-	to, toDistance, from, fromDistance := slice("to"), bytes("toDistance"), slice("from"), bytes("fromDistance")
+	to, toDistance, from, fromDistance := slice("to"), u.bytes("toDistance"), slice("from"), u.bytes("fromDistance")
 	Label("turn")
 	u.eachRegister(strip, func(i int, v reg.VecVirtual) {
 		u.load(operand.Mem{Base: from, Disp: i}, v)
@@ -100,7 +100,7 @@ func (u unit) copyStrips() {
 // askStrips writes requests for strips, to the second-level cache.
 func (u unit) askStrips() {
 	r := u.overRows("askStrips", "x []float64, distance int", "asks the caches for n strips of 32 values whose beginnings lie apart")
-	x, distance := slice("x"), bytes("distance")
+	x, distance := slice("x"), u.bytes("distance")
 	Label("turn")
 	for at := 0; at < strip*u.size; at += line {
 		PREFETCHT1(operand.Mem{Base: x, Disp: at})

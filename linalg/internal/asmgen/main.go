@@ -55,12 +55,12 @@ func writeMicro() {
 			u.neighbours()
 			u.scatter("scatterRows", 0, numbers[u.size].sign)
 			u.scatter("scatterEighths", 3, numbers[u.size].sign)
-			u.transpose()
-			if u.width == line {
-				u.transposeAway()
-			}
 			u.pickValues("pickValues", false)
 			u.pickValues("pickValuesAway", true)
+		}
+		u.transpose()
+		if u.width == line {
+			u.transposeAway()
 		}
 		u.polynomialKernel(numbers[u.size])
 	}

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transpose writes transposes of squares of eight rows and columns.
+// transpose writes transposes of squares whose rows are lines.
 func (u unit) transpose() {
-	t := u.transposes("transpose", "sets n squares of 8 x 8 values to the transposes of others")
+	t := u.transposes("transpose", "sets n squares to the transposes of others")
 	Label("turn")
 	u.transposeSquares(t, u.store)
 	t.finish()
@@ -43,16 +45,20 @@ type transposes struct {
 }
 
 func (u unit) transposes(name, what string) transposes {
-	r := u.overRows(name, "to []float64, toDistance, toStep int, from []float64, fromDistance, fromStep int", what+"; rows of a square lie a distance apart, squares a step")
-	return transposes{r, slice("to"), bytes("toDistance"), bytes("toStep"), slice("from"), bytes("fromDistance"), bytes("fromStep")}
+	side := line / u.size
+	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(n int, to []%[1]s, toDistance, toStep int, from []%[1]s, fromDistance, fromStep int)", u.value))
+	Doc(fmt.Sprintf("%s%s %s of %d x %[4]d values; rows of a square lie a distance apart, squares a step; n is positive.", name, u.suffix, what, side))
+	Pragma("noescape")
+	r := rowLoop{u, Load(Param("n"), GP64())}
+	return transposes{r, slice("to"), u.bytes("toDistance"), u.bytes("toStep"), slice("from"), u.bytes("fromDistance"), u.bytes("fromStep")}
 }
 
 // transposeSquares writes one of them, by squares of as many rows as a register
 // has lanes.
 func (u unit) transposeSquares(t transposes, store move) {
-	lanes := u.width / u.size
-	for i := 0; i < abreast; i += lanes {
-		for j := 0; j < abreast; j += lanes {
+	lanes, side := u.width/u.size, line/u.size
+	for i := 0; i < side; i += lanes {
+		for j := 0; j < side; j += lanes {
 			u.transposeSquare(store, walk(t.to, t.toDistance, j), t.toDistance, i*u.size, walk(t.from, t.fromDistance, i), t.fromDistance, j*u.size)
 		}
 	}
@@ -61,9 +67,9 @@ func (u unit) transposeSquares(t transposes, store move) {
 }
 
 // bytes returns a parameter that counts values, in bytes.
-func bytes(name string) reg.Register {
+func (u unit) bytes(name string) reg.Register {
 	n := Load(Param(name), GP64())
-	SHLQ(operand.Imm(3), n)
+	SHLQ(operand.Imm(uint64(shift(u.size))), n)
 	return n
 }
 
@@ -77,8 +83,8 @@ func walk(from, distance reg.Register, row int) reg.Register {
 	return at
 }
 
-// transposeSquare does as many rows and columns as a register has lanes: pairs
-// of neighbours first, and then pairs of pairs.
+// transposeSquare does as many rows and columns as a register has lanes: inside
+// of 16 bytes first, and then these.
 func (u unit) transposeSquare(store move, to, toDistance reg.Register, toAt int, from, fromDistance reg.Register, fromAt int) {
 	v := make([]reg.VecVirtual, u.width/u.size)
 	for i := range v {
@@ -86,22 +92,37 @@ func (u unit) transposeSquare(store move, to, toDistance reg.Register, toAt int,
 		u.load(operand.Mem{Base: from, Disp: fromAt}, v[i])
 		ADDQ(fromDistance, from)
 	}
-	for i := 0; i < len(v); i += 2 {
-		low, high := u.register(), u.register()
-		VUNPCKLPD(v[i+1], v[i], low)
-		VUNPCKHPD(v[i+1], v[i], high)
-		v[i], v[i+1] = low, high
+	if u.size == 4 {
+		for i := 0; i < len(v); i += 4 {
+			a, b := u.interleave(VUNPCKLPS, VUNPCKHPS, v[i], v[i+1])
+			c, d := u.interleave(VUNPCKLPS, VUNPCKHPS, v[i+2], v[i+3])
+			v[i], v[i+1] = u.interleave(VUNPCKLPD, VUNPCKHPD, a, c)
+			v[i+2], v[i+3] = u.interleave(VUNPCKLPD, VUNPCKHPD, b, d)
+		}
+	} else {
+		for i := 0; i < len(v); i += 2 {
+			v[i], v[i+1] = u.interleave(VUNPCKLPD, VUNPCKHPD, v[i], v[i+1])
+		}
 	}
-	for _, row := range u.pairsToRows(v) {
+	for _, row := range u.sixteensToRows(v) {
 		store(row, operand.Mem{Base: to, Disp: toAt})
 		ADDQ(toDistance, to)
 	}
 }
 
-// pairsToRows finishes a transpose: entry 2i + h of v holds, in its pairs of
-// lanes, columns h, h+2, ... of rows 2i and 2i+1.
-func (u unit) pairsToRows(v []reg.VecVirtual) []reg.VecVirtual {
-	rows := make([]reg.VecVirtual, len(v))
+// interleave returns the lower and the upper halves of each 16 bytes of two
+// registers, value by value.
+func (u unit) interleave(lower, upper func(...operand.Op), a, b reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
+	low, high := u.register(), u.register()
+	lower(b, a, low)
+	upper(b, a, high)
+	return low, high
+}
+
+// sixteensToRows finishes a transpose. With c values in 16 bytes, entry c i + h
+// of v holds, in its sixteens, columns h, h+c, ... of rows c i to c i + c - 1.
+func (u unit) sixteensToRows(v []reg.VecVirtual) []reg.VecVirtual {
+	rows, c := make([]reg.VecVirtual, len(v)), 16/u.size
 	shuffle := func(how uint8, a, b reg.VecVirtual) reg.VecVirtual {
 		r := u.register()
 		if u.width == 32 {
@@ -111,15 +132,15 @@ func (u unit) pairsToRows(v []reg.VecVirtual) []reg.VecVirtual {
 		}
 		return r
 	}
-	for h := range 2 {
+	for h := range c {
 		if u.width == 32 {
-			rows[h], rows[h+2] = shuffle(0x20, v[h], v[h+2]), shuffle(0x31, v[h], v[h+2])
+			rows[h], rows[h+c] = shuffle(0x20, v[h], v[h+c]), shuffle(0x31, v[h], v[h+c])
 			continue
 		}
-		a, b := shuffle(0x88, v[h], v[h+2]), shuffle(0x88, v[h+4], v[h+6])
-		c, d := shuffle(0xdd, v[h], v[h+2]), shuffle(0xdd, v[h+4], v[h+6])
-		rows[h], rows[h+4] = shuffle(0x88, a, b), shuffle(0xdd, a, b)
-		rows[h+2], rows[h+6] = shuffle(0x88, c, d), shuffle(0xdd, c, d)
+		even0, even1 := shuffle(0x88, v[h], v[h+c]), shuffle(0x88, v[h+2*c], v[h+3*c])
+		odd0, odd1 := shuffle(0xdd, v[h], v[h+c]), shuffle(0xdd, v[h+2*c], v[h+3*c])
+		rows[h], rows[h+2*c] = shuffle(0x88, even0, even1), shuffle(0xdd, even0, even1)
+		rows[h+c], rows[h+3*c] = shuffle(0x88, odd0, odd1), shuffle(0xdd, odd0, odd1)
 	}
 	return rows
 }
