@@ -66,7 +66,10 @@ func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, s *stag
 
 // prepare opens the session in the vault and builds the server's machine.
 func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage.Server) (*conducted, error) {
-	s = s.Settle(j.ID, srv.Known())
+	s, err := s.Settle(j.ID, srv.Known())
+	if err != nil {
+		return nil, err
+	}
 	ps, err := protocol.NewSession(s.Descriptor(j.ID, int(index), c.Roster.Hash(), j.Attempt))
 	if err != nil {
 		return nil, err

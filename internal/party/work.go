@@ -102,7 +102,10 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
 		return nil, fmt.Errorf("party: stage %d of the job is no session", prop.Stage)
 	}
-	s := w.plan[prop.Stage].Session.Settle(prop.Job, w.state.Known())
+	s, err := w.plan[prop.Stage].Session.Settle(prop.Job, w.state.Known())
+	if err != nil {
+		return nil, err
+	}
 	want := s.Descriptor(prop.Job, int(prop.Stage), p.Roster.Hash(), prop.Descriptor.Attempt)
 	if prop.Descriptor.Roster != want.Roster {
 		return nil, refuse("the coordinator's roster is not the one this party's operator approved")

@@ -1,7 +1,6 @@
 package stage
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -35,12 +34,12 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 	return append(plan, Stage{Name: "protocol", Session: &Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.workers(len(j.Active())), Purpose: "train",
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
-		settle: func(_ session.JobID, k Known) []byte {
+		settle: func(_ session.JobID, k Known) ([]byte, error) {
 			params, err := fdsklParams(j, k.Declared)
 			if err != nil {
-				return nil // no session has such parameters
+				return nil, err
 			}
-			return params.Encode()
+			return params.Encode(), nil
 		},
 		named: func(s *Server, id protocol.SessionID) { s.vertical.basis.Parent = id },
 		party: (*Party).worker,
@@ -59,7 +58,7 @@ func (c Cast) workers(active int) []protocol.Member {
 // fdsklParams are the session's that follow from what all have declared.
 func fdsklParams(j *job.Job, d declared) (fdskl.Params, error) {
 	if len(d.list) == 0 {
-		return fdskl.Params{}, errors.New("stage: nobody has declared any columns")
+		return fdskl.Params{}, errUndeclared
 	}
 	p, err := fdskl.NewParams(fdskl.Spec{
 		Mode: fdskl.Mode(j.Protocol.Mode), Topology: fdskl.Topology(j.Protocol.Tree), Bits: j.Protocol.Bits,

@@ -141,7 +141,7 @@ func phasesSession(t *testing.T, f *federated) protocol.SessionID {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(plan, func(st Stage) bool { return st.Name == "protocol" })
-	settled := plan[i].Session.Settle(session.JobID{1}, f.server.Known())
+	settled := settle(t, plan[i].Session, session.JobID{1}, f.server.Known())
 	s, err := protocol.NewSession(settled.Descriptor(session.JobID{1}, i, [32]byte{}, 0))
 	if err != nil {
 		t.Fatal(err)

@@ -23,12 +23,12 @@ func planPhasesOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error)
 	return append(plan, Stage{Name: "protocol", Session: &Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.parties(), Purpose: "predict", Parent: b.Parent,
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
-		settle: func(_ session.JobID, k Known) []byte {
+		settle: func(_ session.JobID, k Known) ([]byte, error) {
 			params, err := fdsklParams(j, k.Declared)
 			if err != nil {
-				return nil // no session has such parameters
+				return nil, err
 			}
-			return params.Encode()
+			return params.Encode(), nil
 		},
 		party: (*Party).phasesOfNew,
 	}}), nil

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -55,7 +54,7 @@ func planGram(j *job.Job, c Cast) ([]Stage, error) {
 // gramParams is the arithmetic that follows from what all have declared.
 func gramParams(j *job.Job, d declared) (gram.Params, error) {
 	if len(d.list) == 0 {
-		return gram.Params{}, errors.New("stage: nobody has declared any columns")
+		return gram.Params{}, errUndeclared
 	}
 	train, test, err := heldOutAligned(j, d.list[0].rows)
 	if err != nil {
@@ -134,11 +133,11 @@ func labelStage(c Cast) Stage {
 	return Stage{Name: "labels", Session: &Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
 		Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
-		settle: func(_ session.JobID, k Known) []byte {
+		settle: func(_ session.JobID, k Known) ([]byte, error) {
 			if len(k.Declared.list) == 0 {
-				return nil // no session has such parameters
+				return nil, errUndeclared
 			}
-			return broadcast.Encode(k.Declared.list[0].labels)
+			return broadcast.Encode(k.Declared.list[0].labels), nil
 		},
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewServer(setup.Setup, encodeLabels(p.split.Set.Labels))

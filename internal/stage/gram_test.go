@@ -270,6 +270,29 @@ func TestChangedTableIsNamed(t *testing.T) {
 	}
 }
 
+// A question whose sessions cannot be, because of what has been declared, ends with
+// the reason and what to do.
+func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
+	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
+	plan, err := PlanInquiry(j, Cast{"hub", j.Parties()}, "guest", Basis{Rows: 16384, Outputs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := hear(j.Parties(), [][]byte{declarationOf(1<<20, 1), declarationOf(1<<20, 1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var coded *session.Error
+	if _, err := plan[2].Session.Settle(session.JobID{1}, Known{Declared: d}); !errors.As(err, &coded) || coded.Code != session.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
+		t.Errorf("too many new rows: %v", err)
+	}
+	for _, st := range plan[2:] {
+		if _, err := st.Session.Settle(session.JobID{1}, Known{}); !errors.Is(err, errUndeclared) {
+			t.Errorf("%s settles before anybody has declared anything: %v", st.Name, err)
+		}
+	}
+}
+
 // What is told settles the sessions that follow: another order, or another word
 // of one party, and there is no common session.
 func TestDeclarationsSettleTheSum(t *testing.T) {
@@ -290,14 +313,14 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plan[2].Session.Settle(session.JobID{1}, Known{Declared: d}).Params
+		return settle(t, plan[2].Session, session.JobID{1}, Known{Declared: d}).Params
 	}
 	if !bytes.Equal(settled(1, 40), settled(1, 40)) || bytes.Equal(settled(1, 40), settled(2, 40)) || bytes.Equal(settled(1, 40), settled(1, 41)) {
 		t.Error("the parameters do not follow from what was declared")
 	}
 	for _, st := range plan[2:4] {
-		if p := st.Session.Settle(session.JobID{1}, Known{}).Params; p != nil {
-			t.Errorf("%s settles before anybody has declared anything: %x", st.Name, p)
+		if s, err := st.Session.Settle(session.JobID{1}, Known{}); !errors.Is(err, errUndeclared) {
+			t.Errorf("%s settles before anybody has declared anything: %v, %v", st.Name, s, err)
 		}
 	}
 }

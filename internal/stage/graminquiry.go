@@ -130,7 +130,7 @@ func planProductsOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, erro
 // crossParams is the arithmetic between new rows and a model's.
 func crossParams(d declared, b Basis) (gram.Params, error) {
 	if len(d.list) == 0 {
-		return gram.Params{}, errors.New("stage: nobody has declared any columns")
+		return gram.Params{}, errUndeclared
 	}
 	p, err := gram.NewCrossParams(d.holders(), b.Rows, d.list[0].rows)
 	if err != nil {
@@ -183,11 +183,11 @@ func answerStage(c Cast, asker string, b Basis) Stage {
 	return Stage{Name: "answer", Session: &Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "predict", Parent: b.Parent,
 		Members: []protocol.Member{{Name: c.Coordinator, Role: protocol.RoleServer}, {Name: asker, Role: protocol.RoleParty}},
-		settle: func(_ session.JobID, k Known) []byte {
+		settle: func(_ session.JobID, k Known) ([]byte, error) {
 			if len(k.Declared.list) == 0 {
-				return nil // no session has such parameters
+				return nil, errUndeclared
 			}
-			return broadcast.Encode(8 * b.Outputs * k.Declared.list[0].rows)
+			return broadcast.Encode(8 * b.Outputs * k.Declared.list[0].rows), nil
 		},
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewParty(setup.Setup)

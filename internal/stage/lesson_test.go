@@ -190,7 +190,7 @@ func TestDirectionsByDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums := plan[slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "sums" })].Session
-	if slices.Equal(sums.Settle(session.JobID{1}, Known{Rows: 600}).Params, sums.Settle(session.JobID{1}, Known{Rows: 640}).Params) {
+	if slices.Equal(settle(t, sums, session.JobID{1}, Known{Rows: 600}).Params, settle(t, sums, session.JobID{1}, Known{Rows: 640}).Params) {
 		t.Error("a server that tells parties two numbers of rows meets one session")
 	}
 	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: job.MaxDirections} {
@@ -211,7 +211,7 @@ func TestAnnouncementsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "announce" })
-	s, err := protocol.NewSession(plan[i].Session.Settle(session.JobID{}, Known{}).Descriptor(session.JobID{}, i, [32]byte{}, 0))
+	s, err := protocol.NewSession(settle(t, plan[i].Session, session.JobID{}, Known{}).Descriptor(session.JobID{}, i, [32]byte{}, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,16 +72,16 @@ type summing struct {
 func sumStage(name string, c Cast, what summing) Stage {
 	return Stage{Name: name, Session: &Session{
 		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name,
-		settle: func(id session.JobID, k Known) []byte {
+		settle: func(id session.JobID, k Known) ([]byte, error) {
 			groups, err := what.groups(k)
 			if err != nil {
-				return nil // no session has such parameters
+				return nil, err
 			}
 			p, err := summable(c, hex.EncodeToString(id[:])+"/"+what.epoch(k), groups)
 			if err != nil {
-				return nil
+				return nil, session.BadInput(err)
 			}
-			return p.Encode()
+			return p.Encode(), nil
 		},
 		party: func(p *Party, setup Setup) (*Run, error) {
 			params, err := secagg.DecodeParams(setup.Session.Params)
@@ -189,7 +189,7 @@ type telling struct {
 func tellStage(name string, c Cast, what telling) Stage {
 	return Stage{Name: name, Session: &Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.crowd(), Purpose: "train",
-		settle: func(_ session.JobID, k Known) []byte { return broadcast.Encode(what.length(k)) },
+		settle: func(_ session.JobID, k Known) ([]byte, error) { return broadcast.Encode(what.length(k)), nil },
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewParty(setup.Setup)
 			if err != nil {

@@ -48,9 +48,9 @@ type Session struct {
 	// is kept of it, the zero release where this party lets nothing out.
 	Release func(*Party) release.Release
 
-	// settle returns the parameters where they depend on more than the job, or
-	// is nil.
-	settle func(session.JobID, Known) []byte
+	// settle returns the parameters where they depend on more than the job, or why
+	// there are none; it is nil where they do not.
+	settle func(session.JobID, Known) ([]byte, error)
 	// named tells the coordinator's state what the session is called; nil where that
 	// does not matter, or the coordinator is a member and sees it.
 	named  func(*Server, protocol.SessionID)
@@ -84,14 +84,18 @@ type Known struct {
 }
 
 // Settle returns the session with the parameters that follow from the job's id
-// and from what is known. All members settle for the same.
-func (s *Session) Settle(id session.JobID, k Known) *Session {
+// and from what is known, or why it cannot be. All members settle for the same.
+func (s *Session) Settle(id session.JobID, k Known) (*Session, error) {
 	if s.settle == nil {
-		return s
+		return s, nil
+	}
+	params, err := s.settle(id, k)
+	if err != nil {
+		return nil, err
 	}
 	settled := *s
-	settled.Params = s.settle(id, k)
-	return &settled
+	settled.Params = params
+	return &settled, nil
 }
 
 // Run is one member's machine with what becomes of its result.

@@ -120,6 +120,9 @@ type declared struct {
 	digest [sha256.Size]byte
 }
 
+// errUndeclared is why nothing follows yet from what the holders of columns say.
+var errUndeclared = errors.New("stage: nobody has declared any columns")
+
 // hear reads the statements of a session, and finds out whose rows are not those
 // of the others.
 func hear(parties []string, statements [][]byte, usable func(declared) error) (declared, error) {
