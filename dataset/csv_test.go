@@ -34,7 +34,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "decimal comma", in: "a;b;y\n1;2,5;0\n", options: CSVOptions{Comma: ';'}, want: `t.csv:2: column "b" holds "2,5", which is not a number; write decimals with a point`},
 		{name: "short row", in: "1,2,0\n3,1\n", want: "t.csv:2: the row has 2 fields, the first one 3; add or remove fields"},
 		{name: "long row", in: "a,b,label\n1,2,3,4\n", want: "t.csv:2: the row has 4 fields, the first one 3; add or remove fields"},
-		{name: "neither header nor row", in: "1,red,3,0\n1,2,3,0\n", want: `t.csv:1: column 1 (from 0) holds "red" among numbers, so that the line is neither a header nor a row; correct it or say whether there is a header`},
+		{name: "neither header nor row", in: "1,red,3,0\n1,2,3,0\n", want: `t.csv:1: column 1 (from 0) holds "red" among numbers, so that the line is neither a header nor a row; correct it, or write the names of the columns above it`},
 		{name: "column without name", in: ",a,label\n0,1,2\n", want: "t.csv:1: column 0 (from 0) has no name; name it, or leave it out if it only counts the rows"},
 		{name: "name twice", in: "a,b,a,label\n0,1,2,3\n", want: `t.csv:1: columns 0 and 2 (from 0) are both called "a"; rename one`},
 		{name: "unknown label name", in: "a,b,c\n0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d"; the columns are "a", "b", "c"`},

@@ -138,7 +138,7 @@ func (o CSVOptions) namesColumns(first []string) (bool, error) {
 		}
 	}
 	if texts > 0 && numbers >= texts {
-		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so that the line is neither a header nor a row; correct it or say whether there is a header",
+		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so that the line is neither a header nor a row; correct it, or write the names of the columns above it",
 			at, quote(first[at]))
 	}
 	return texts > 0, nil
@@ -224,14 +224,14 @@ func (h *csvHead) find(column string, otherwise int, likely func(string) bool) (
 	case column == "none":
 		return -1, nil
 	case isName(column) && h.names == nil:
-		return 0, fmt.Errorf("there is no header to name %s; give the column's index from 0 or add a header", quote(column))
+		return 0, NoColumn(column, "there is no header to name %s; give the column's index from 0 or add a header", quote(column))
 	case isName(column):
-		return 0, fmt.Errorf("no column is called %s; the columns are %s", quote(column), list(h.names))
+		return 0, NoColumn(column, "no column is called %s; the columns are %s", quote(column), list(h.names))
 	}
 	if j, err := strconv.Atoi(column); err == nil && j < h.width {
 		return j, nil
 	}
-	return 0, fmt.Errorf("there is no column %s; choose 0 to %d", quote(column), h.width-1)
+	return 0, NoColumn(column, "there is no column %s; choose 0 to %d", quote(column), h.width-1)
 }
 
 func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, error) {

@@ -73,9 +73,9 @@ func readImages(folder fs.FS, o ImageOptions, bounds limits) (*Set, error) {
 func (o ImageOptions) check() error {
 	switch {
 	case o.Label != "" && o.Label != "none":
-		return fmt.Errorf("label: no column is called %s; the labels of images are the names of their folders, so leave label out or set it to none", quote(o.Label))
+		return NoColumn(o.Label, "label: no column is called %s; the labels of images are the names of their folders, so leave label out or set it to none", quote(o.Label))
 	case o.ID != "" && o.ID != "none" && o.ID != "path":
-		return fmt.Errorf("id: no column is called %s; set id to path or none", quote(o.ID))
+		return NoColumn(o.ID, "id: no column is called %s; set id to path or none", quote(o.ID))
 	case o.Width < 0 || o.Height < 0 || (o.Width == 0) != (o.Height == 0):
 		return fmt.Errorf("a size of %d x %d pixels is asked for; give a width and a height of at least 1, or neither", o.Width, o.Height)
 	}

@@ -68,7 +68,7 @@ func labelIndex(label string, cols int) (int, error) {
 	default:
 		var err error
 		if at, err = strconv.Atoi(label); err != nil || at < 0 {
-			return 0, fmt.Errorf("label: no column is called %s, since the columns of an array have no names; give an index from 0, last or none", quote(label))
+			return 0, NoColumn(label, "label: no column is called %s, since the columns of an array have no names; give an index from 0, last or none", quote(label))
 		}
 	}
 	switch {

@@ -117,7 +117,7 @@ func (a *npzArchive) features(name string) (string, error) {
 
 func (a *npzArchive) named(use, name string) (string, error) {
 	if a.files[name] == nil {
-		return "", fmt.Errorf("%s: no array is called %s; the arrays are %s", use, quote(name), list(a.names))
+		return "", NoColumn(name, "%s: no array is called %s; the arrays are %s", use, quote(name), list(a.names))
 	}
 	return name, nil
 }

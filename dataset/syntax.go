@@ -26,6 +26,22 @@ func (e *SyntaxError) Error() string {
 
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
+// ColumnError refuses a table that lacks what was asked for by name: a column or,
+// in an archive, an array.
+type ColumnError struct {
+	Column string // as it was asked for
+	Err    error  // the whole sentence
+}
+
+func (e *ColumnError) Error() string { return e.Err.Error() }
+
+func (e *ColumnError) Unwrap() error { return e.Err }
+
+// NoColumn makes a ColumnError of a sentence.
+func NoColumn(column, format string, args ...any) error {
+	return &ColumnError{Column: column, Err: fmt.Errorf(format, args...)}
+}
+
 // text is the name a text goes by in messages.
 type text string
 

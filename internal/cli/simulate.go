@@ -70,10 +70,11 @@ The model, the result and a report are left in the folder --out.`,
 	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB")
 	seed.flag(cmd)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
-		j, err := readJob(args[0])
+		file, err := readJobFile(args[0])
 		if err != nil {
 			return nil, err
 		}
+		j := file.job
 		if err := j.Simulable(); err != nil {
 			return nil, badJob(err)
 		}
@@ -83,18 +84,10 @@ The model, the result and a report are left in the folder --out.`,
 		if err := folder(out); err != nil {
 			return nil, err
 		}
-		return a.simulateJob(ctx, j, out, seed.source())
+		r, err := a.simulateJob(ctx, j, out, seed.source())
+		return r, file.locate(err)
 	})
 	return cmd
-}
-
-// readJob reads a job file.
-func readJob(path string) (*job.Job, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, usage("the job file cannot be read: %w", err)
-	}
-	return job.Parse(path, b)
 }
 
 // loader reads a job's sources for programs that own all the data.

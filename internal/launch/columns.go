@@ -65,7 +65,7 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 		return nil, err
 	}
 	if set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
 	numbered := *set
 	if set.IDs == nil {

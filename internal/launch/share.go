@@ -116,7 +116,7 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 		return nil, err
 	}
 	if set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
 	var rows [][]int
 	if j.Learner.Name.Classifies() || skew > 0 {

@@ -173,12 +173,20 @@ const noColumn = "none"
 // unnamed refuses column names for a source that has none.
 func unnamed(ref string, c Columns) error {
 	if c.Label != "" && c.Label != LabelColumn && c.Label != noColumn {
-		return &Error{ref, fmt.Sprintf("has no column %q; its labels are called %q", c.Label, LabelColumn), nil}
+		return without(ref, c.Label, fmt.Sprintf("its labels are called %q", LabelColumn))
 	}
 	if c.ID != "" {
-		return &Error{ref, fmt.Sprintf("has no column %q; it has no row ids, so leave id out", c.ID), nil}
+		return without(ref, c.ID, noIDs)
 	}
 	return nil
+}
+
+const noIDs = "it has no row ids, so leave id out"
+
+// without refuses a source that lacks a column.
+func without(ref, column, advice string) *Error {
+	problem := fmt.Sprintf("has no column %q; %s", column, advice)
+	return &Error{ref, problem, dataset.NoColumn(column, "%s", problem)}
 }
 
 func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
@@ -203,7 +211,7 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 		}
 	}
 	if c.ID != "" && c.ID != "none" && set.IDs == nil {
-		return nil, &Error{path, fmt.Sprintf("has no column %q; it has no row ids, so leave id out", c.ID), nil}
+		return nil, without(path, c.ID, noIDs)
 	}
 	return set, nil
 }

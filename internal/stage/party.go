@@ -104,7 +104,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
 	}
 	if set.Labels == nil {
-		return nil, fmt.Errorf("%s has no column %q to take the labels from", set.Name, j.Data.Label)
+		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
 	if j.Protocol.Name == job.Moments {
 		return set, checkTargets(j, set)

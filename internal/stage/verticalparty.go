@@ -73,7 +73,7 @@ func Columns(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 			if near, ok := spell.Nearest(name, set.Columns...); ok {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			return nil, fmt.Errorf("%s has no column %q, which the job names for party %s in its partition; %s", set.Name, name, party, hint)
+			return nil, dataset.NoColumn(name, "%s has no column %q, which the job names for party %s in its partition; %s", set.Name, name, party, hint)
 		}
 		chosen = append(chosen, at)
 	}

@@ -1,0 +1,34 @@
+package job
+
+import "testing"
+
+func TestDataLine(t *testing.T) {
+	const file = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: shop.csv}
+spec:
+  protocol: {name: label}
+  data:
+    sources: {bank: bank.csv,
+      shop: shop.csv}
+    label: default
+    partition:
+      by: columns
+      columns: {shop: [visits, spent]}
+  learner: {name: svc}
+`
+	for text, want := range map[string]int{
+		"bank.csv": 7, "shop.csv": 8, "default": 9, "spent": 12, // values
+		"label": 0, "shop": 0, "columns": 11, // keys, and what stands outside
+		"svc": 0, "": 0,
+	} {
+		if got := DataLine([]byte(file), text); got != want {
+			t.Errorf("%q stands in line %d, want %d", text, got, want)
+		}
+	}
+	for _, other := range []string{"", "[", "a", "spec: 1", "spec: {data: [x]}", "spec: {data: }"} {
+		if got := DataLine([]byte(other), "data"); got != 0 {
+			t.Errorf("%q has a line %d", other, got)
+		}
+	}
+}
