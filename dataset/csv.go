@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -143,6 +144,9 @@ func (s *csvSource) next() (record, error) {
 		return record{}, s.errorf(s.line, "the line has %d fields, more than the %d allowed; split the table", len(fields), s.bounds.columns)
 	}
 	for i, f := range fields {
+		if !utf8.ValidString(f) {
+			return record{}, s.errorf(s.line, "the line is not UTF-8 text; save the file as UTF-8")
+		}
 		fields[i] = strings.TrimSpace(f)
 	}
 	return record{line: s.line, fields: fields}, nil
@@ -271,7 +275,7 @@ func (h csvHead) badCell(col int, cell string, err error) error {
 	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):
 		err = fmt.Errorf("%w; write decimals with a point", err)
 	default:
-		err = fmt.Errorf("%w; correct the cell or code the column as numbers", err)
+		err = fmt.Errorf("%w; correct the cell, code the column as numbers, or name it as that of the ids or labels", err)
 	}
 	if cell == "" {
 		return fmt.Errorf("%s %w", h.column(col), err)

@@ -39,6 +39,9 @@ func ByRows(labels []string, parties int, skew float64, seed uint64) ([][]int, e
 		return nil, err
 	}
 	classes := rowsByClass(labels)
+	if len(classes) < leastClasses {
+		return nil, fmt.Errorf("dataset: all %d rows have the same label, %s; a classifier needs two classes or more", len(labels), quote(labels[0]))
+	}
 	if places := placesOf(classes, parties); places < leastClasses*parties {
 		return nil, fmt.Errorf("dataset: %d classes are too few or too small to give each of %d parties rows of %d; take fewer parties", len(classes), parties, leastClasses)
 	}

@@ -120,7 +120,7 @@ func TestByRowsRefuses(t *testing.T) {
 	}{
 		{"no parties", repeat(9, "a", "b"), 0, 0, "dataset: a partition among 0 parties; choose at least one"},
 		{"few rows", repeat(9, "a", "b"), 2, 0, "dataset: 18 rows are too few for 2 parties with at least 10 each; take fewer parties"},
-		{"one class", repeat(40, "a"), 2, 0, "dataset: 1 classes are too few or too small to give each of 2 parties rows of 2; take fewer parties"},
+		{"one class", repeat(40, "a"), 2, 0, `dataset: all 40 rows have the same label, "a"; a classifier needs two classes or more`},
 		{"small class", append(repeat(40, "a"), "b"), 2, 1, "dataset: 2 classes are too few or too small to give each of 2 parties rows of 2; take fewer parties"},
 		{"negative skew", repeat(40, "a", "b"), 2, -1, "dataset: a label skew of -1; choose 0 (even) or 0.001 (uneven) to 1e+06 (nearly even)"},
 		{"no skew at all", repeat(40, "a", "b"), 2, math.NaN(), "dataset: a label skew of NaN; choose 0 (even) or 0.001 (uneven) to 1e+06 (nearly even)"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ type dataInfoResult struct {
 	Name       string      `json:"name"`
 	Rows       int         `json:"rows"`
 	Columns    int         `json:"columns"`
+	Names      []string    `json:"column_names,omitempty"` // of the features; left out when there are more than maxNames
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
 	Classes    []infoClass `json:"classes"` // [] when there are more than maxClasses
@@ -29,6 +31,9 @@ type infoClass struct {
 	Label string `json:"label"`
 	Rows  int    `json:"rows"`
 }
+
+// maxNames bounds the columns that are listed.
+const maxNames = 20
 
 // infoGrid says whether the values lie on a grid, and what that means for
 // OKRA.
@@ -78,6 +83,9 @@ func describe(name string, set *dataset.Set) dataInfoResult {
 		ClassCount: len(s.Classes), Classes: []infoClass{},
 		Sparsity: s.Sparsity, Min: s.Min, Max: s.Max,
 		Grid: gridOf(s),
+	}
+	if len(set.Columns) <= maxNames {
+		r.Names = set.Columns
 	}
 	if len(s.Classes) <= maxClasses {
 		for _, c := range s.Classes {
@@ -130,6 +138,9 @@ func (r dataInfoResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s: %s, %s", r.Name, countOf(r.Rows, "row"), countOf(r.Columns, "column"))
 	p.linef("values    %.6g to %.6g, %.1f %% zeros", r.Min, r.Max, 100*r.Sparsity)
+	if len(r.Names) > 0 {
+		p.linef("features  %s", strings.Join(r.Names, ", "))
+	}
 	p.linef("row ids   %s", map[bool]string{true: "yes", false: "none"}[r.IDs])
 	p.linef("grid      %d of %d columns that vary%s", r.Grid.OnGrid, r.Grid.Varying, step(r.Grid.Step))
 	p.linef("classes   %d", r.ClassCount)

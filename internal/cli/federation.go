@@ -56,6 +56,9 @@ func (a *app) federationInit() *cobra.Command {
 			if role != string(roster.Party) && role != string(roster.Coordinator) {
 				return nil, usage("role %q; use party or coordinator", role)
 			}
+			if c.Name == "" {
+				return nil, usage("federation init needs --name, which is what the roster calls this member")
+			}
 			h := daemon.Home(home)
 			m, err := h.Create(&c, roster.Role(role), coordinator.RandomSeed(""))
 			if err != nil {

@@ -128,11 +128,17 @@ func export(from, to string) (Result, error) {
 		return nil, err
 	}
 	r := exportResult{Model: to, Range: to + ".range"}
-	return r, create(r.Range, scale.Bytes())
+	if err := create(r.Range, scale.Bytes()); err != nil {
+		return nil, errors.Join(err, os.Remove(to)) // one is of no use without the other
+	}
+	return r, nil
 }
 
 func create(path string, b []byte) error {
-	if err := disk.Create(path, b); err != nil {
+	switch err := disk.Create(path, b); {
+	case errors.Is(err, fs.ErrExist):
+		return usage("%s is there already and is not overwritten; choose another name, or remove it", path)
+	case err != nil:
 		return usage("%s cannot be written: %w", path, err)
 	}
 	return nil

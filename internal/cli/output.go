@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -114,4 +113,9 @@ func (p *printer) linef(format string, args ...any) {
 	}
 }
 
-func (p *printer) join(err error) { p.err = errors.Join(p.err, err) }
+// join notes how something else that was written to the same place ended.
+func (p *printer) join(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}

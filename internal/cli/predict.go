@@ -150,6 +150,15 @@ the data folder, or a part of them as mercer data info explains.`,
 	return cmd
 }
 
+// taken says which column of a table was not read as a feature though nobody had
+// named it, since new rows often have no labels; "" if there is none.
+func taken(set *dataset.Set, asked source.Columns) string {
+	if set.Labels == nil || asked.Label != "" || set.Columns == nil {
+		return ""
+	}
+	return "the labels were taken from the last column, or from one called like labels; --label none if there are none"
+}
+
 // question is what to ask of whom.
 type question struct{ home, job, data, source string }
 
@@ -179,7 +188,9 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 		return nil, err
 	}
 	if width := m.Width(); width > 0 && set.X.Cols() != width {
-		return nil, usage("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), width)
+		e := usage("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), width)
+		e.Hint = taken(set, columns)
+		return nil, e
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
 	if errors.Is(err, model.ErrUnscaled) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,12 +99,20 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return e
 	}
+	if name := unknown.GetSpecifiedName(); !cmd.HasParent() && isCommand(cmd, name) {
+		e.Hint = fmt.Sprintf("did you mean mercer %s?", name)
+		return e
+	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	if near, ok := spell.Nearest(unknown.GetSpecifiedName(), known...); ok {
 		e.Hint = fmt.Sprintf("did you mean --%s?", near)
 	}
 	return e
+}
+
+func isCommand(root *cobra.Command, name string) bool {
+	return slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
 }
 
 func helpHint(cmd *cobra.Command) string { return cmd.CommandPath() + " --help shows how to use it" }

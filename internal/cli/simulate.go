@@ -115,7 +115,7 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	defer a.collectSooner(shares)()
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no folder for temporary files can be made: %w; set TMPDIR to one with room", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	result, err := orAbandon(ctx, func() (*stage.Result, error) { return a.compared(ctx, j, shares, dir, seed) })

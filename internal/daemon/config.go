@@ -74,6 +74,9 @@ func (c *Config) check() error {
 	if _, _, err := splitAddress(c.Listen); err != nil {
 		return err
 	}
+	if err := c.Policy.Validate(); err != nil {
+		return err
+	}
 	if c.Coordinator == "" {
 		return nil
 	}

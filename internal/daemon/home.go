@@ -77,9 +77,12 @@ func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member,
 		return m, err
 	}
 	if err := c.save(h.ConfigPath()); err != nil {
-		return m, err
+		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // so that the next try finds no identity
 	}
-	return m, disk.Replace(h.MemberPath(), file)
+	if err := disk.Replace(h.MemberPath(), file); err != nil {
+		return m, errors.Join(err, disk.Erase(h.IdentityPath()), os.Remove(h.ConfigPath()))
+	}
+	return m, nil
 }
 
 // reserved is a name that job files keep for the coordinator.

@@ -35,6 +35,8 @@ func strict(b []byte, c *Config) error {
 var (
 	atLine  = regexp.MustCompile(`^line (\d+): (.*)$`)
 	unknown = regexp.MustCompile(`^field (.+) not found in type `)
+	noInt   = regexp.MustCompile("^cannot unmarshal !!\\w+ `(.*)` into int$")
+	noBool  = regexp.MustCompile("^cannot unmarshal !!\\w+ `(.*)` into bool$")
 )
 
 // inWords takes the names of Go types out of what the decoder says.
@@ -44,6 +46,12 @@ func inWords(problem string) error {
 		return fmt.Errorf(" %s", problem)
 	}
 	line, problem := m[1], m[2]
+	if m := noInt.FindStringSubmatch(problem); m != nil {
+		return fmt.Errorf("%s: %q stands where a whole number belongs", line, m[1])
+	}
+	if m := noBool.FindStringSubmatch(problem); m != nil {
+		return fmt.Errorf("%s: %q stands where true or false belongs", line, m[1])
+	}
 	m = unknown.FindStringSubmatch(problem)
 	if m == nil {
 		return fmt.Errorf("%s: %s", line, problem)

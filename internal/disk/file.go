@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Create writes a new file that only its owner can read. It never overwrites:
@@ -27,7 +28,7 @@ func Write(path string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
-	if err := fill(f, whole(data)); err != nil {
+	if err := fill(f, path, whole(data)); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
@@ -59,7 +60,7 @@ func replace(path string, write func(*os.File) error) error {
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
-	if err := fill(f, write); err != nil {
+	if err := fill(f, path, write); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
@@ -68,16 +69,30 @@ func replace(path string, write func(*os.File) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// fill has f written, waits for the disk and closes f.
-func fill(f *os.File, write func(*os.File) error) error {
+// fill has f written, waits for the disk and closes f. Errors call it path, which
+// is where it will be.
+func fill(f *os.File, path string, write func(*os.File) error) error {
 	err := write(f)
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("disk: writing %s: %w", f.Name(), err)
+	if err = errors.Join(reason(err, f), f.Close()); err != nil {
+		return fmt.Errorf("disk: %s cannot be written: %w", path, err)
 	}
 	return nil
+}
+
+// reason leaves the name of f out of an error, and adds what to do where that is
+// known.
+func reason(err error, f *os.File) error {
+	var p *fs.PathError
+	if errors.As(err, &p) && p.Path == f.Name() {
+		err = p.Err
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("%w; make room there, or choose another disk", err)
+	}
+	return err
 }
 
 // whole writes data at once and leaves no copy in a buffer: it may be a key.
@@ -125,7 +140,7 @@ func overwrite(path string) error {
 	if _, err := rand.Read(noise); err != nil {
 		return errors.Join(fmt.Errorf("disk: %w", err), f.Close())
 	}
-	return fill(f, whole(noise))
+	return fill(f, path, whole(noise))
 }
 
 // MakeDir creates one directory that only its owner can enter. One that is

@@ -99,9 +99,5 @@ func unknownName[T ~string](n *yaml.Node, noun, got string, known, later []T) er
 }
 
 func join[T ~string](names []T) string {
-	parts := make([]string, len(names))
-	for i, n := range names {
-		parts[i] = string(n)
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(texts(names), ", ")
 }

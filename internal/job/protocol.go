@@ -91,6 +91,12 @@ const (
 	Paper    Mode = "paper"
 )
 
+func protocolNames() []ProtocolName {
+	return []ProtocolName{OKRA, Moments, Gram, FDSKL, FedCFK, SecVM, PooledData}
+}
+
+func modes() []Mode { return []Mode{Hardened, Paper} }
+
 // Bounds and default of the hadamard encoder's rounds. One round is void: the
 // public transform undoes it.
 const (
@@ -101,8 +107,8 @@ const (
 
 func (p *Protocol) section() *section {
 	return &section{name: "protocol", fields: []field{
-		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, []ProtocolName{OKRA, Moments, Gram, FDSKL, FedCFK, SecVM, PooledData}, nil}, need: "add name: okra"},
-		{key: "mode", value: choice[Mode]{"mode", &p.Mode, []Mode{Hardened, Paper}, nil}},
+		{key: "name", value: choice[ProtocolName]{"protocol", &p.Name, protocolNames(), nil}, need: "add name: okra"},
+		{key: "mode", value: choice[Mode]{"mode", &p.Mode, modes(), nil}},
 		{key: "encoder", value: choice[Encoder]{"encoder", &p.Encoder, []Encoder{Hadamard, Haar, Block}, []Encoder{"hbh", "flake"}}},
 		{key: "wire", value: choice[Wire]{"wire", &p.Wire, []Wire{Float32, Float64}, nil}},
 		{key: "rounds", value: whole{&p.Rounds}},

@@ -125,7 +125,7 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 		rows, err = dataset.ByRowsPlain(set.X.Rows(), len(j.Parties()), j.Seed)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", set.Name, err)
 	}
 	sets := make([]*dataset.Set, len(rows))
 	for i, r := range rows {

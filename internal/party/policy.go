@@ -3,9 +3,11 @@ package party
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/spell"
 )
 
 // Policy is what a party's operator allows. An empty list allows every value,
@@ -25,6 +27,32 @@ type Policy struct {
 	// OpenPrediction allows jobs that keep the encoder's secret here after
 	// their result, so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
+}
+
+// Validate finds words that no job can say: a policy that only allows those would
+// refuse what its operator meant to allow.
+func (p Policy) Validate() error {
+	known := job.Known()
+	for _, rule := range []struct {
+		key          string
+		given, known []string
+	}{
+		{"protocols", p.Protocols, known.Protocols},
+		{"modes", p.Modes, known.Modes},
+		{"kernels", p.Kernels, known.Kernels},
+		{"learners", p.Learners, known.Learners},
+	} {
+		for _, word := range rule.given {
+			if slices.Contains(rule.known, word) {
+				continue
+			}
+			if near, ok := spell.Nearest(word, rule.known...); ok {
+				return fmt.Errorf("%s in the policy names %q; did you mean %q?", rule.key, word, near)
+			}
+			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
+		}
+	}
+	return nil
 }
 
 // Check says whether the operator allows a job among so many parties.

@@ -1,6 +1,9 @@
 package stage
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
@@ -66,8 +69,25 @@ func (s *Server) assembler(setup protocol.Setup, params okra.Params) (*Run, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: m, Finish: func() error {
+	return &Run{Machine: bounded{m}, Finish: func() error {
 		s.upload, s.parent = m, setup.Session.ID()
 		return nil
 	}}, nil
+}
+
+// bounded is a machine that holds rows up to a limit. More are the job's fault, and
+// another protocol has no matrix of all rows.
+type bounded struct{ protocol.Machine }
+
+// Step implements protocol.Machine.
+func (b bounded) Step(e protocol.Event) (protocol.Effects, error) {
+	effects, err := b.Machine.Step(e)
+	if err != nil || effects.End == nil {
+		return effects, err
+	}
+	var limit *okra.LimitError
+	if errors.As(effects.End.Err, &limit) {
+		effects.End = &protocol.End{Err: session.BadInput(fmt.Errorf("%w, or use protocol moments, which makes no such matrix", effects.End.Err))}
+	}
+	return effects, nil
 }

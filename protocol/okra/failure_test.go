@@ -46,9 +46,9 @@ func TestServerComparesAnnouncements(t *testing.T) {
 		{"labels", map[string]bool{"east": true}, func(a *announce) { a.labelled = false },
 			"okra: east and the leader (north) do not agree on whether rows have labels"},
 		{"rows", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 21 },
-			"okra: 2097158 rows are announced, this server takes 1048576; raise its limit or bring fewer"},
+			"okra: 2097158 rows are announced, this server takes 1048576; bring fewer"},
 		{"bytes", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 19 },
-			"okra: 524294 rows of 72 encoded numbers need 2199224584160 bytes, this server takes 8589934592; raise its limit or bring fewer"},
+			"okra: 524294 rows of 72 encoded numbers need 2048.2 GiB with their Gram matrix, this server takes 8.0; bring fewer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := training(t, Spec{}, share(randomRows("compare", 8, 5), 3, 3, 2)...)

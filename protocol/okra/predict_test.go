@@ -274,5 +274,5 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 func TestPredictionLimits(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
 	q := query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 5, 9), limits: Limits{Rows: 4}}
-	run(t, trained.prediction(t, q)).wantEnd(t, "hub", "okra: 5 rows are announced, this server takes 4; raise its limit or bring fewer")
+	run(t, trained.prediction(t, q)).wantEnd(t, "hub", "okra: 5 rows are announced, this server takes 4; bring fewer")
 }

@@ -24,13 +24,19 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
+// LimitError refuses rows that are more than the server holds.
+type LimitError struct{ problem string }
+
+func (e *LimitError) Error() string { return "okra: " + e.problem }
+
 // check refuses n rows of the given layout, and extra bytes beside them.
 func (l Limits) check(rows, width, word int, extra int64) error {
 	if rows > l.Rows {
-		return fmt.Errorf("okra: %d rows are announced, this server takes %d; raise its limit or bring fewer", rows, l.Rows)
+		return &LimitError{fmt.Sprintf("%d rows are announced, this server takes %d; bring fewer", rows, l.Rows)}
 	}
 	if need := int64(rows)*int64(width)*int64(word) + extra; need > l.Bytes {
-		return fmt.Errorf("okra: %d rows of %d encoded numbers need %d bytes, this server takes %d; raise its limit or bring fewer", rows, width, need, l.Bytes)
+		const gib = 1 << 30
+		return &LimitError{fmt.Sprintf("%d rows of %d encoded numbers need %.1f GiB with their Gram matrix, this server takes %.1f; bring fewer", rows, width, float64(need)/gib, float64(l.Bytes)/gib)}
 	}
 	return nil
 }
