@@ -150,15 +150,6 @@ the data folder, or a part of them as mercer data info explains.`,
 	return cmd
 }
 
-// taken says which column of a table was not read as a feature though nobody had
-// named it, since new rows often have no labels; "" if there is none.
-func taken(set *dataset.Set, asked source.Columns) string {
-	if set.Labels == nil || asked.Label != "" || set.Columns == nil {
-		return ""
-	}
-	return "the labels were taken from the last column, or from one called like labels; --label none if there are none"
-}
-
 // question is what to ask of whom.
 type question struct{ home, job, data, source string }
 
@@ -189,7 +180,9 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 	}
 	if width := m.Width(); width > 0 && set.X.Cols() != width {
 		e := usage("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), width)
-		e.Hint = taken(set, columns)
+		if set.Labels != nil && columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
+			e.Hint = "one column was taken for the labels; --label none says that there are none"
+		}
 		return nil, e
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())

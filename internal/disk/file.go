@@ -76,7 +76,7 @@ func fill(f *os.File, path string, write func(*os.File) error) error {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(reason(err, f), f.Close()); err != nil {
+	if err = errors.Join(reason(err, f), reason(f.Close(), f)); err != nil {
 		return fmt.Errorf("disk: %s cannot be written: %w", path, err)
 	}
 	return nil

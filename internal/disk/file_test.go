@@ -3,10 +3,13 @@ package disk
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -38,6 +41,34 @@ func TestReplaceLeavesNothingElse(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%d entries, %v; want only the file", len(entries), err)
+	}
+}
+
+// Who asked for a file is told of that one, not of the one that was to take its
+// place, and what to do where the disk is full.
+func TestReasonsNameTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model")
+	err := ReplaceBy(path, func(io.Writer) error { return syscall.ENOSPC })
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != "disk: "+path+" cannot be written: no space left on device; make room there, or choose another disk" {
+		t.Errorf("a full disk: %v", err)
+	}
+	err = replace(path, func(f *os.File) error {
+		return errors.Join(f.Close(), f.Sync())
+	})
+	if !errors.Is(err, os.ErrClosed) || strings.Contains(err.Error(), ".new-") {
+		t.Errorf("a file that is closed: %v", err)
+	}
+	source := &fs.PathError{Op: "read", Path: "elsewhere", Err: fs.ErrInvalid}
+	if err := ReplaceBy(path, func(io.Writer) error { return source }); !errors.Is(err, source) || !strings.Contains(err.Error(), "elsewhere") {
+		t.Errorf("a source that cannot be read: %v", err)
+	}
+	wantNothing(t, filepath.Dir(path))
+}
+
+func wantNothing(t *testing.T, dir string) {
+	t.Helper()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("%v is left, %v", entries, err)
 	}
 }
 

@@ -92,3 +92,26 @@ func TestPolicy(t *testing.T) {
 		})
 	}
 }
+
+// A word that no job can say is a mistake of the operator's.
+func TestPolicyOfUnknownWords(t *testing.T) {
+	for _, c := range []struct {
+		policy Policy
+		want   string // "" is valid
+	}{
+		{Policy{}, ""},
+		{Policy{Protocols: []string{"okra", "moments"}, Modes: []string{"paper"}, Kernels: []string{"rbf"}, Learners: []string{"svc"}}, ""},
+		{Policy{Protocols: []string{"okra", "momnts"}}, `protocols in the policy names "momnts"; did you mean "moments"?`},
+		{Policy{Modes: []string{"anything"}}, `modes in the policy names "anything"; this version has hardened, paper`},
+		{Policy{Kernels: []string{"rfb"}}, `kernels in the policy names "rfb"; did you mean "rbf"?`},
+		{Policy{Learners: []string{"svm"}}, `learners in the policy names "svm"; did you mean "svc"?`},
+	} {
+		got := ""
+		if err := c.policy.Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.policy, got, c.want)
+		}
+	}
+}
