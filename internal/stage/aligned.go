@@ -46,27 +46,22 @@ func (p *Party) comparer(setup Setup, params psi.Params) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: comparison{m}, InputHash: m.InputHash(), Finish: func() error {
+	return &Run{Machine: compared(m), InputHash: m.InputHash(), Finish: func() error {
 		key := m.Key()
 		return p.align(prg.New(key, "stage/order").Perm(len(ids)), key)
 	}}, nil
 }
 
-// comparison is a machine of the intersection that speaks of tables, since the
-// only ids stand for tables.
-type comparison struct{ protocol.Machine }
-
-// Step implements protocol.Machine.
-func (c comparison) Step(e protocol.Event) (protocol.Effects, error) {
-	effects, err := c.Machine.Step(e)
-	if err != nil || effects.End == nil {
-		return effects, err
-	}
-	var none *psi.EmptyError
-	if errors.As(effects.End.Err, &none) {
-		effects.End = &protocol.End{Err: session.BadInput(fmt.Errorf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", ")))}
-	}
-	return effects, nil
+// compared has a machine of the intersection speak of tables, since the only ids
+// stand for tables.
+func compared(m protocol.Machine) protocol.Machine {
+	return worded{m, func(err error) error {
+		var none *psi.EmptyError
+		if !errors.As(err, &none) {
+			return err
+		}
+		return session.BadInput(fmt.Errorf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+	}}
 }
 
 // alignLeakage says in plain words what each role learns by the alignment of so

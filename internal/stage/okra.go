@@ -69,25 +69,20 @@ func (s *Server) assembler(setup protocol.Setup, params okra.Params) (*Run, erro
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: bounded{m}, Finish: func() error {
+	return &Run{Machine: bounded(m), Finish: func() error {
 		s.upload, s.parent = m, setup.Session.ID()
 		return nil
 	}}, nil
 }
 
-// bounded is a machine that holds rows up to a limit. More are the job's fault, and
-// another protocol has no matrix of all rows.
-type bounded struct{ protocol.Machine }
-
-// Step implements protocol.Machine.
-func (b bounded) Step(e protocol.Event) (protocol.Effects, error) {
-	effects, err := b.Machine.Step(e)
-	if err != nil || effects.End == nil {
-		return effects, err
-	}
-	var limit *okra.LimitError
-	if errors.As(effects.End.Err, &limit) {
-		effects.End = &protocol.End{Err: session.BadInput(fmt.Errorf("%w, or use protocol moments, which makes no such matrix", effects.End.Err))}
-	}
-	return effects, nil
+// bounded has a machine that holds rows up to a limit say that more are the job's
+// fault, and that another protocol has no matrix of all rows.
+func bounded(m protocol.Machine) protocol.Machine {
+	return worded{m, func(err error) error {
+		var limit *okra.LimitError
+		if !errors.As(err, &limit) {
+			return err
+		}
+		return session.BadInput(fmt.Errorf("%w, or use protocol moments, which makes no such matrix", err))
+	}}
 }

@@ -24,7 +24,7 @@ func (e ending) Step(protocol.Event) (protocol.Effects, error) {
 // ends pass as they are.
 func TestTooManyRowsAreTheJobsFault(t *testing.T) {
 	end := func(err error) error {
-		effects, failed := bounded{ending{err: err}}.Step(nil)
+		effects, failed := bounded(ending{err: err}).Step(nil)
 		if failed != nil {
 			t.Fatal(failed)
 		}
@@ -35,7 +35,8 @@ func TestTooManyRowsAreTheJobsFault(t *testing.T) {
 		t.Errorf("too many rows: %v", err)
 	}
 	other := errors.New("another end")
-	if err := end(other); err != other || end(nil) != nil {
+	coded = nil
+	if err := end(other); !errors.Is(err, other) || errors.As(err, &coded) || end(nil) != nil {
 		t.Errorf("another end becomes %v", err)
 	}
 }

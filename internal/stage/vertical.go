@@ -58,7 +58,7 @@ func alignStages(j *job.Job, c Cast, a aligning) ([]Stage, error) {
 			m, err := psi.NewServer(setup.Setup, params)
 			run := &Run{Machine: m, Finish: func() error { return nil }}
 			if a.compared {
-				run.Machine = comparison{m}
+				run.Machine = compared(m)
 			}
 			return run, err
 		},
