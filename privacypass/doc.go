@@ -24,6 +24,13 @@
 //     many asked under the same key and challenge: a key or a challenge of one's own
 //     marks one's tokens. Clients must get both from where others get them too.
 //
+// # Constant time
+//
+// Blind RSA is computed in a time that depends on sizes only, by issuers (the secret key) as by
+// clients (the blinding factor, the token before it is spent). Where a number must be inverted,
+// which has no such algorithm here, it is first multiplied by a random one. VOPRF is circl's, whose
+// arithmetic with scalars is that of math/big and takes a time that depends on them.
+//
 // # What is not promised
 //
 // A token can be spent as often as the verifier lets it be: verifiers keep the nonces.

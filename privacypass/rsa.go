@@ -14,7 +14,6 @@ import (
 	"math/big"
 
 	"filippo.io/bigmod"
-	"github.com/cloudflare/circl/blindsign/blindrsa"
 )
 
 const rsaBits = 2048
@@ -107,7 +106,7 @@ func (i *RSAIssuer) Issue(request []byte) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("privacypass: the request is no number below the modulus")
 	}
-	signature, err := i.key.power(m)
+	signature, err := i.key.sign(m)
 	if err != nil {
 		return nil, fmt.Errorf("privacypass: sign a request: %w", err)
 	}
@@ -137,22 +136,24 @@ func rsaBlinder(publicKey []byte) (blinder, error) {
 	if new(big.Int).GCD(nil, nil, k.N, smallPrimes()).Cmp(big.NewInt(1)) != 0 {
 		return nil, errors.New("privacypass: the issuer's RSA modulus has a small factor")
 	}
-	c, err := blindrsa.NewClient(blindrsa.SHA384PSSDeterministic, k)
+	public, err := newRSAPublic(k)
 	if err != nil {
 		return nil, fmt.Errorf("privacypass: %w", err)
 	}
 	return func(input []byte) ([]byte, func([]byte) ([]byte, error), error) {
-		blinded, state, err := c.Blind(rand.Reader, input)
-		if err != nil {
-			return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+		salt := make([]byte, crypto.SHA384.Size())
+		if _, err := rand.Read(salt); err != nil {
+			return nil, nil, fmt.Errorf("privacypass: draw a salt: %w", err)
 		}
-		return blinded, func(response []byte) ([]byte, error) {
-			signature, err := c.Finalize(state, response)
-			if err != nil {
-				return nil, fmt.Errorf("privacypass: the issuer's answer: %w", err)
-			}
-			return signature, nil
-		}, nil
+		factor, inverse, err := public.factor()
+		if err != nil {
+			return nil, nil, fmt.Errorf("privacypass: %w", err)
+		}
+		blinded, b, err := public.blind(input, salt, factor, inverse)
+		if err != nil {
+			return nil, nil, err
+		}
+		return blinded, b.finish, nil
 	}, nil
 }
 

@@ -2,8 +2,12 @@ package privacypass
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/binary"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +16,7 @@ import (
 )
 
 // newRSA returns an issuer with a new key.
-func newRSA(t *testing.T) (*RSAIssuer, *rsa.PrivateKey) {
+func newRSA(t testing.TB) (*RSAIssuer, *rsa.PrivateKey) {
 	t.Helper()
 	key, err := GenerateRSA()
 	if err != nil {
@@ -89,7 +93,7 @@ func TestEveryPowerIsBlinded(t *testing.T) {
 	i, _ := newRSA(t)
 	seen := make(map[string]bool)
 	for range 20 {
-		factor, inverse, err := i.key.blind()
+		factor, inverse, err := i.key.factor()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,6 +104,118 @@ func TestEveryPowerIsBlinded(t *testing.T) {
 	}
 	if len(seen) != 20 {
 		t.Errorf("%d different factors of 20", len(seen))
+	}
+}
+
+// A client blinds and unblinds to the bytes that circl does, whose arithmetic is
+// another, with the same salts and factors.
+func TestClientEqualsCircl(t *testing.T) {
+	i, key := newRSA(t)
+	theirs, err := blindrsa.NewClient(blindrsa.SHA384PSSDeterministic, &key.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := range 20 {
+		input, salt := make([]byte, 10*size), make([]byte, crypto.SHA384.Size())
+		draw(t, input)
+		draw(t, salt)
+		factor, inverse, err := i.key.factor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, mine, err := i.key.blind(input, salt, factor, inverse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, state, err := theirs.Blind(bytes.NewReader(append(salt, factor.Bytes(i.key.n)...)), input)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("blinded to %x, want %x; %v", got, want, err)
+		}
+		response, err := i.Issue(append(requestHead(BlindRSA, sha256.Sum256(i.public)), got...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature, err := mine.finish(response)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := theirs.Finalize(state, response)
+		if err != nil || !bytes.Equal(signature, same) {
+			t.Fatalf("unblinded to %x, want %x; %v", signature, same, err)
+		}
+	}
+}
+
+func draw(t testing.TB, b []byte) {
+	t.Helper()
+	if _, err := rand.Read(b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever an issuer answers but the signature is refused.
+func TestAnswersRefused(t *testing.T) {
+	i, key := newRSA(t)
+	c, err := NewClient(BlindRSA, i.PublicKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, pending, err := c.Request(Challenge{Type: BlindRSA, Issuer: "issuer.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := i.Issue(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := slices.Clone(good)
+	other[200] ^= 1
+	for name, response := range map[string][]byte{
+		"empty":         nil,
+		"short":         good[1:],
+		"long":          append([]byte{0}, good...),
+		"zero":          make([]byte, 256),
+		"one bit":       other,
+		"the request":   request[3:],
+		"the modulus":   key.N.Bytes(),
+		"above modulus": bytes.Repeat([]byte{0xff}, 256),
+	} {
+		if token, err := pending.Finish(response); err == nil {
+			t.Errorf("%s: %+v", name, token)
+		}
+	}
+	if _, err := pending.Finish(good); err != nil {
+		t.Error(err)
+	}
+}
+
+// An issuer whose modulus has a factor just above those that are tried learns
+// nothing from an input that has it too: there is no request.
+func TestCommonFactorSendsNothing(t *testing.T) {
+	const hidden = 1009
+	prime, err := rand.Prime(rand.Reader, rsaBits-9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modulus := new(big.Int).Mul(prime, big.NewInt(hidden))
+	public, err := newRSAPublic(&rsa.PublicKey{N: modulus, E: 65537})
+	if err != nil {
+		t.Fatal(err)
+	}
+	factor, inverse, err := public.factor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for n := uint64(0); !found; n++ {
+		input := binary.BigEndian.AppendUint64(nil, n)
+		m := new(big.Int).SetBytes(encodePSS(input, nil, modulus.BitLen()-1))
+		if found = m.Mod(m, big.NewInt(hidden)).Sign() == 0; !found && n > 2 {
+			continue
+		}
+		if blinded, _, err := public.blind(input, nil, factor, inverse); (err != nil) != found {
+			t.Errorf("input %d, which has the factor: %v; %x, %v", n, found, blinded, err)
+		}
 	}
 }
 
@@ -160,4 +276,40 @@ func BenchmarkIssueRSA(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkClientRSA makes a request and a token of its answer, as a device
+// does, beside circl in the same run.
+func BenchmarkClientRSA(b *testing.B) {
+	i, key := newRSA(b)
+	c, err := NewClient(BlindRSA, i.PublicKey())
+	if err != nil {
+		b.Fatal(err)
+	}
+	theirs, err := blindrsa.NewClient(blindrsa.SHA384PSSDeterministic, &key.PublicKey)
+	if err != nil {
+		b.Fatal(err)
+	}
+	// What is answered does not change the time: a signature is checked or refused.
+	answer := make([]byte, rsaBits/8)
+	answer[0] = 1
+	input := make([]byte, headSize)
+	b.Run("mercer", func(b *testing.B) {
+		for b.Loop() {
+			_, finish, err := c.blind(input)
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, _ = finish(answer)
+		}
+	})
+	b.Run("circl", func(b *testing.B) {
+		for b.Loop() {
+			_, state, err := theirs.Blind(rand.Reader, input)
+			if err != nil {
+				b.Fatal(err)
+			}
+			_, _ = theirs.Finalize(state, answer)
+		}
+	})
 }

@@ -1,11 +1,8 @@
 package privacypass
 
 import (
-	"crypto/rand"
 	"crypto/rsa"
 	"errors"
-	"fmt"
-	"math/big"
 
 	"filippo.io/bigmod"
 )
@@ -13,15 +10,14 @@ import (
 // rsaSecret is a private key of two primes for arithmetic whose time and memory
 // accesses depend on sizes only.
 type rsaSecret struct {
-	n, p, q *bigmod.Modulus
-	modulus *big.Int // n again
-	e       uint
-	dp, dq  []byte      // d mod p-1 and mod q-1
-	qInv    *bigmod.Nat // of q mod p
+	*rsaPublic
+	p, q   *bigmod.Modulus
+	dp, dq []byte      // d mod p-1 and mod q-1
+	qInv   *bigmod.Nat // of q mod p
 }
 
 func newRSASecret(k *rsa.PrivateKey) (*rsaSecret, error) {
-	n, err := bigmod.NewModulus(k.N.Bytes())
+	public, err := newRSAPublic(&k.PublicKey)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +30,7 @@ func newRSASecret(k *rsa.PrivateKey) (*rsaSecret, error) {
 		return nil, err
 	}
 	s := &rsaSecret{
-		n: n, p: p, q: q, modulus: k.N, e: uint(k.E),
+		rsaPublic: public, p: p, q: q,
 		dp: k.Precomputed.Dp.FillBytes(make([]byte, p.Size())),
 		dq: k.Precomputed.Dq.FillBytes(make([]byte, q.Size())),
 	}
@@ -42,58 +38,21 @@ func newRSASecret(k *rsa.PrivateKey) (*rsaSecret, error) {
 	return s, err
 }
 
-// power returns m^d mod n. The arithmetic takes a constant time; m is multiplied
+// sign returns m^d mod n. The arithmetic takes a constant time; m is multiplied
 // by the power of a random number all the same, so that whoever asks does not know
 // what is raised to d (RFC 9474, section 7.1). One wrong result would show the
 // primes, so that each is checked before it is let out: RFC 9474, section 4.3.
-func (s *rsaSecret) power(m *bigmod.Nat) ([]byte, error) {
-	factor, inverse, err := s.blind()
+func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {
+	factor, inverse, err := s.factor()
 	if err != nil {
 		return nil, err
 	}
-	hidden := bigmod.NewNat().ExpShortVarTime(factor, s.e, s.n)
+	hidden := s.power(factor)
 	signed := s.byPrimes(hidden.Mul(m, s.n)).Mul(inverse, s.n)
-	if bigmod.NewNat().ExpShortVarTime(signed, s.e, s.n).Equal(m) != 1 {
+	if s.power(signed).Equal(m) != 1 {
 		return nil, errors.New("the signature does not verify; check the key and the machine")
 	}
 	return signed.Bytes(s.n), nil
-}
-
-// blind returns a random number and its inverse. Finding an inverse takes a time
-// that shows of what; so it is that of the number's product with another one.
-func (s *rsaSecret) blind() (factor, inverse *bigmod.Nat, err error) {
-	for {
-		if factor, err = s.random(); err != nil {
-			return nil, nil, err
-		}
-		other, err := s.random()
-		if err != nil {
-			return nil, nil, err
-		}
-		product := bigmod.NewNat().Mod(factor, s.n).Mul(other, s.n)
-		shown := new(big.Int).SetBytes(product.Bytes(s.n))
-		if shown.ModInverse(shown, s.modulus) == nil {
-			continue // a multiple of a prime: never, but for the number 0
-		}
-		inverse, err = bigmod.NewNat().SetBytes(shown.FillBytes(make([]byte, s.n.Size())), s.n)
-		if err != nil {
-			return nil, nil, err
-		}
-		return factor, inverse.Mul(other, s.n), nil
-	}
-}
-
-// random returns a uniform number below n.
-func (s *rsaSecret) random() (*bigmod.Nat, error) {
-	b := make([]byte, s.n.Size())
-	for {
-		if _, err := rand.Read(b); err != nil {
-			return nil, fmt.Errorf("draw a number: %w", err)
-		}
-		if x, err := bigmod.NewNat().SetBytes(b, s.n); err == nil {
-			return x, nil
-		}
-	}
 }
 
 // byPrimes returns x^d mod n by Garner's formula: RFC 8017, section 5.1.2.

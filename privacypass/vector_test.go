@@ -7,11 +7,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"math/big"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/cloudflare/circl/blindsign/blindrsa"
+	"filippo.io/bigmod"
 	"github.com/cloudflare/circl/oprf"
 )
 
@@ -156,14 +157,64 @@ func TestRFC9578BlindRSA(t *testing.T) {
 
 // fixedRSA blinds with a vector's numbers instead of random ones.
 func fixedRSA(t *testing.T, key *rsa.PublicKey, v vector) blinder {
-	c, err := blindrsa.NewClient(blindrsa.SHA384PSSDeterministic, key)
+	public, err := newRSAPublic(key)
 	if err != nil {
 		t.Fatal(err)
 	}
+	factor := public.number(t, v.bytes(t, "blind"))
 	return func(input []byte) ([]byte, func([]byte) ([]byte, error), error) {
-		random := bytes.NewReader(append(v.bytes(t, "salt"), v.bytes(t, "blind")...))
-		blinded, state, err := c.Blind(random, input)
-		return blinded, func(b []byte) ([]byte, error) { return c.Finalize(state, b) }, err
+		blinded, b, err := public.blind(input, v.bytes(t, "salt"), factor, public.invert(t, factor))
+		if err != nil {
+			return nil, nil, err
+		}
+		return blinded, b.finish, nil
+	}
+}
+
+func (k *rsaPublic) number(t *testing.T, b []byte) *bigmod.Nat {
+	t.Helper()
+	x, err := bigmod.NewNat().SetBytes(b, k.n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func (k *rsaPublic) invert(t *testing.T, x *bigmod.Nat) *bigmod.Nat {
+	t.Helper()
+	inverse, ok := bigmod.NewNat().InverseVarTime(x, k.n)
+	if !ok {
+		t.Fatal("no inverse")
+	}
+	return inverse
+}
+
+// Appendix A of RFC 9474, all four variants, whose keys have 4096 bits: what
+// differs between them is what is put before the input, and the salt.
+func TestRFC9474(t *testing.T) {
+	var vectors []vector
+	read(t, "rfc9474.json", &vectors)
+	if len(vectors) != 4 {
+		t.Fatalf("%d vectors", len(vectors))
+	}
+	for _, v := range vectors {
+		public, err := newRSAPublic(&rsa.PublicKey{N: new(big.Int).SetBytes(v.bytes(t, "n")), E: 65537})
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded := encodePSS(v.bytes(t, "input_msg"), v.bytes(t, "salt"), public.n.BitLen()-1)
+		if want := v.bytes(t, "encoded_msg"); len(want) > 0 && !bytes.Equal(encoded, want) {
+			t.Errorf("%s: encoded %x", v["name"], encoded)
+		}
+		inverse := public.number(t, v.bytes(t, "inv"))
+		blinded, b, err := public.blind(v.bytes(t, "input_msg"), v.bytes(t, "salt"), public.invert(t, inverse), inverse)
+		if err != nil || !bytes.Equal(blinded, v.bytes(t, "blinded_msg")) {
+			t.Errorf("%s: blinded %x, %v", v["name"], blinded, err)
+		}
+		signature, err := b.finish(v.bytes(t, "blind_sig"))
+		if err != nil || !bytes.Equal(signature, v.bytes(t, "sig")) {
+			t.Errorf("%s: signature %x, %v", v["name"], signature, err)
+		}
 	}
 }
 

@@ -1,0 +1,110 @@
+package privacypass
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"filippo.io/bigmod"
+)
+
+// rsaPublic is a public key for arithmetic whose time and memory accesses depend
+// on sizes only. The modulus is odd.
+type rsaPublic struct {
+	n       *bigmod.Modulus
+	modulus *big.Int // n again
+	e       uint
+}
+
+func newRSAPublic(k *rsa.PublicKey) (*rsaPublic, error) {
+	n, err := bigmod.NewModulus(k.N.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	return &rsaPublic{n, k.N, uint(k.E)}, nil
+}
+
+// power returns x^e mod n.
+func (k *rsaPublic) power(x *bigmod.Nat) *bigmod.Nat {
+	return bigmod.NewNat().ExpShortVarTime(x, k.e, k.n)
+}
+
+// factor draws a number that has an inverse, uniformly, and returns both.
+// Finding an inverse takes a time that shows of what. So it is found of the
+// number's product with another one, which is drawn for this and forgotten: the
+// product is uniform whatever the number is, and its time tells nothing of it.
+func (k *rsaPublic) factor() (number, inverse *bigmod.Nat, err error) {
+	for {
+		if number, err = k.random(); err != nil {
+			return nil, nil, err
+		}
+		mask, err := k.random()
+		if err != nil {
+			return nil, nil, err
+		}
+		product := bigmod.NewNat().Mod(number, k.n).Mul(mask, k.n)
+		shown := new(big.Int).SetBytes(product.Bytes(k.n))
+		if shown.ModInverse(shown, k.modulus) == nil {
+			continue // a multiple of a prime: never with an honest key
+		}
+		inverse, err = bigmod.NewNat().SetBytes(shown.FillBytes(make([]byte, k.n.Size())), k.n)
+		if err != nil {
+			return nil, nil, err
+		}
+		return number, inverse.Mul(mask, k.n), nil
+	}
+}
+
+// random returns a uniform number below n.
+func (k *rsaPublic) random() (*bigmod.Nat, error) {
+	b := make([]byte, k.n.Size())
+	for {
+		if _, err := rand.Read(b); err != nil {
+			return nil, fmt.Errorf("draw a number: %w", err)
+		}
+		if x, err := bigmod.NewNat().SetBytes(b, k.n); err == nil {
+			return x, nil
+		}
+	}
+}
+
+// blinding is what a client keeps of a request.
+type blinding struct {
+	key     *rsaPublic
+	message *bigmod.Nat // encoded
+	inverse *bigmod.Nat // of the factor that hides it
+}
+
+// blind hides an input by a factor: Blind of RFC 9474, section 4.2.
+func (k *rsaPublic) blind(input, salt []byte, factor, inverse *bigmod.Nat) ([]byte, *blinding, error) {
+	m, err := bigmod.NewNat().SetBytes(encodePSS(input, salt, k.n.BitLen()-1), k.n)
+	if err != nil {
+		return nil, nil, fmt.Errorf("privacypass: blind a request: %w", err)
+	}
+	blinded := k.power(factor).Mul(m, k.n).Bytes(k.n)
+	// What shares a factor with the modulus would show through. The blinded
+	// number shares it too, and may take its time: the issuer is to see it.
+	if new(big.Int).GCD(nil, nil, new(big.Int).SetBytes(blinded), k.modulus).Cmp(big.NewInt(1)) != 0 {
+		return nil, nil, errors.New("privacypass: the input has a factor with the issuer's RSA modulus in common; ask again, or another issuer")
+	}
+	return blinded, &blinding{k, m, inverse}, nil
+}
+
+// finish makes a signature of the issuer's answer and checks it: Finalize of
+// RFC 9474, section 4.4.
+func (b *blinding) finish(response []byte) ([]byte, error) {
+	n := b.key.n
+	if len(response) != n.Size() {
+		return nil, fmt.Errorf("privacypass: the issuer's answer has %d bytes, not %d", len(response), n.Size())
+	}
+	s, err := bigmod.NewNat().SetBytes(response, n)
+	if err != nil {
+		return nil, errors.New("privacypass: the issuer's answer is no number below the modulus")
+	}
+	if s.Mul(b.inverse, n); b.key.power(s).Equal(b.message) != 1 {
+		return nil, errors.New("privacypass: the issuer's answer is no signature by its key; fetch the issuer's key anew")
+	}
+	return s.Bytes(n), nil
+}
