@@ -52,7 +52,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return nil //nolint:nilerr // told to stop before the coordinator answered
 	}
 	if err != nil {
-		return err
+		return refusedTwin(err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
@@ -61,7 +61,17 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		Aligned: h.keepAlignment,
 		Load:    func(d job.Data) (stage.Table, error) { return h.load(c, d) },
 	})
-	return serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run)
+	return refusedTwin(serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run))
+}
+
+// refusedTwin makes it the operator's matter that another daemon has this home's
+// identity, as one in the same home would be.
+func refusedTwin(err error) error {
+	var twin *nats.TwinError
+	if errors.As(err, &twin) {
+		return session.BadInput(err)
+	}
+	return err
 }
 
 // load reads the tables that a job names from the catalogue.

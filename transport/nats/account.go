@@ -24,9 +24,11 @@ func isolate(hub *server.Account, m Member) (*server.Account, *server.NkeyUser, 
 	if err := lendStream(hub, own, hears); err != nil {
 		return nil, nil, fmt.Errorf("account of %q: %w", m.Name, err)
 	}
+	// What never leaves the account: processes with one identity hear each other.
+	twin := twinSubject(m.Name)
 	login := &server.NkeyUser{Nkey: m.Key, Account: own, Permissions: &server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: says},
-		Subscribe: &server.SubjectPermission{Allow: []string{hears, replyPrefix(m.Name) + ".>"}},
+		Publish:   &server.SubjectPermission{Allow: append(says, twin)},
+		Subscribe: &server.SubjectPermission{Allow: []string{hears, twin, replyPrefix(m.Name) + ".>"}},
 	}}
 	return own, login, nil
 }

@@ -2,12 +2,14 @@ package nats
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -42,6 +44,9 @@ type conn struct {
 
 	turn     chan struct{} // held by the one who receives
 	inbox    inbox
+	run      string // drawn; tells this process from others with its identity
+	since    time.Time
+	serving  atomic.Bool   // greeted
 	patience time.Duration // with a server that has no queue for a receiver
 	silence  time.Duration // of the server until a request counts as lost
 
@@ -52,7 +57,8 @@ type conn struct {
 // Dial connects the member called name to the server at url. It waits for the
 // server as long as ctx lasts, and the connection then restores itself for
 // ever. Only a server that refuses the member ends it, with a
-// [*CredentialError] or a [*PermissionError].
+// [*CredentialError] or a [*PermissionError], and another process with the
+// same identity, with a [*TwinError].
 func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
 	c, err := connect(url, name, key, o)
 	if err != nil {
@@ -81,6 +87,7 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 	c := &conn{
 		name: name, key: pub, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
 		turn: make(chan struct{}, 1), gone: make(chan struct{}),
+		run: cryptorand.Text(), since: time.Now(),
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -95,17 +102,22 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 	if c.js, err = jetstream.New(c.nc); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	if _, err = c.nc.Subscribe(twinSubject(name), c.meet); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	return c, nil
 }
 
 // options: nothing is buffered while the connection is lost, because Send has
-// not succeeded then and says so; and the server, which is not trusted, cannot
-// send its members to other servers.
+// not succeeded then and says so; the server, which is not trusted, cannot send
+// its members to other servers; and what a process says to others with its
+// identity does not come back to itself.
 func (c *conn) options() []natsgo.Option {
 	return []natsgo.Option{
 		natsgo.Name(c.name),
 		natsgo.CustomInboxPrefix(replyPrefix(c.name)),
 		natsgo.IgnoreDiscoveredServers(),
+		natsgo.NoEcho(),
 		natsgo.RetryOnFailedConnect(true),
 		natsgo.MaxReconnects(-1),
 		natsgo.CustomReconnectDelay(backoff),
@@ -133,7 +145,8 @@ func backoff(attempt int) time.Duration {
 }
 
 // greet waits for the first connection and opens the inbox, which the server
-// refuses if the key belongs to another member.
+// refuses if the key belongs to another member, and which another process with
+// this identity prevents.
 func (c *conn) greet(ctx context.Context) error {
 	for attempt := 0; ; attempt++ {
 		era, err := c.link.wait(ctx)
@@ -142,6 +155,7 @@ func (c *conn) greet(ctx context.Context) error {
 		}
 		err = c.open(ctx, era)
 		if err == nil {
+			c.serving.Store(true)
 			return nil
 		}
 		c.log.Debug("could not open the inbox, trying again", "member", c.name, "error", err)

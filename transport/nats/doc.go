@@ -33,6 +33,11 @@
 // The server sees who sends how much to whom and when. It can drop, repeat,
 // reorder and invent messages, which is why they are sealed and signed before
 // they come here, and why Delivery.From is a hint. A member can fill the disk
-// space of the queues (Config.MaxBytes), and everybody then waits. Two
-// processes with one identity share its queue, and each gets a part.
+// space of the queues (Config.MaxBytes), and everybody then waits.
+//
+// Two processes with one identity, one of which has a copied folder, would each
+// get a part of its queue. Each connection therefore asks for others and ends
+// with a [*TwinError] where there is one, before it gets a message. That is for
+// mistakes: who has stolen an identity and connects by another program asks
+// nobody, and a server can say that there is a second.
 package nats

@@ -1,6 +1,10 @@
 package nats
 
-import "fmt"
+import (
+	"fmt"
+	"net/netip"
+	"time"
+)
 
 // PortTakenError says that another program listens where the server should.
 type PortTakenError struct {
@@ -41,3 +45,20 @@ func (e *PermissionError) Error() string {
 }
 
 func (e *PermissionError) Unwrap() error { return e.Err }
+
+// TwinError says that another process is connected with the member's identity.
+type TwinError struct {
+	Member  string
+	Address netip.Addr // of the other; zero if it does not know
+	Process int        // the other's id on its machine
+	Since   time.Time
+}
+
+func (e *TwinError) Error() string {
+	from := "an unknown address"
+	if e.Address.IsValid() {
+		from = e.Address.String()
+	}
+	return fmt.Sprintf("nats: another process is connected with the identity of %q, from %s (process %d, since %s), and each would get a part of the messages; stop one of the two, and remove its folder if that is a copy or a restored backup",
+		e.Member, from, e.Process, e.Since.UTC().Format(time.DateTime+" UTC"))
+}

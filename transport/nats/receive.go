@@ -108,6 +108,9 @@ func (c *conn) next(ctx, era context.Context) (d transport.Delivery, ok bool, er
 // repeat at once what the last connection had left unsettled. It is a matter
 // of speed only: without it the same happens when AckWait is over.
 func (c *conn) open(ctx, era context.Context) error {
+	if err := c.alone(ctx, era); err != nil {
+		return err
+	}
 	if old := c.inbox.sub; old != nil {
 		c.inbox = inbox{}
 		if err := old.Unsubscribe(); err != nil {

@@ -45,6 +45,7 @@ func TestMayNotSay(t *testing.T) {
 		"look at the account":            "$JS.API.INFO",
 		"ask the system":                 "$SYS.REQ.SERVER.PING",
 		"answer another's request":       replyPrefix("south") + ".x",
+		"pass for another's process":     twinSubject("south"),
 		"speak where nobody should hear": "chat",
 	} {
 		if err := nc.PublishRequest(subj, replyPrefix("north")+".x", nil); err != nil {
@@ -70,6 +71,7 @@ func TestMayNotHear(t *testing.T) {
 		"all deliveries":       "mercer.box.>",
 		"requests":             askSubject("south", ">"),
 		"another's answers":    replyPrefix("south") + ".>",
+		"another's processes":  twinSubject("south"),
 		"all answers":          "_INBOX.>",
 		"advisories":           "$JS.>",
 		"the system":           "$SYS.>",

@@ -16,6 +16,7 @@ func askSubject(member, box string) string { return "mercer.ask." + member + "."
 func boxSubject(member, box string) string { return "mercer.box." + member + "." + box }
 func resetSubject(member string) string    { return "$JS.API.CONSUMER.RESET." + stream + "." + member }
 func ackPrefix(member string) string       { return "$JS.ACK." + stream + "." + member + "." }
+func twinSubject(member string) string     { return "mercer.twin." + member }
 func replyPrefix(member string) string     { return "_INBOX." + member }
 
 // asked takes a subject apart that a member asked for deliveries on.
