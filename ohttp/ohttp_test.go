@@ -346,3 +346,25 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// Of all answers only the gateway's opens.
+func FuzzOpenAnswer(f *testing.F) {
+	key := newKey(f)
+	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: echo}
+	sealed, opener, err := key.Config().Encapsulate([]byte("0"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	answer, err := gateway.Answer(f.Context(), sealed)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(answer)
+	f.Add(answer[:10])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := opener.Open(b); err == nil && !bytes.Equal(b, answer) {
+			t.Errorf("%x was opened", b)
+		}
+	})
+}

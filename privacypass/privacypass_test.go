@@ -287,6 +287,55 @@ func FuzzIssue(f *testing.F) {
 	})
 }
 
+// Whatever an issuer publishes, a client is made of it or not, and asks or not.
+func FuzzNewClient(f *testing.F) {
+	for _, one := range parties(f) {
+		f.Add(one.issuer.PublicKey())
+	}
+	f.Fuzz(func(t *testing.T, key []byte) {
+		for _, kind := range []privacypass.Type{privacypass.BlindRSA, privacypass.VOPRF} {
+			c, err := privacypass.NewClient(kind, key)
+			if err != nil {
+				continue
+			}
+			if _, pending, err := c.Request(challenge(kind, 1)); err == nil && pending == nil {
+				t.Errorf("nothing is pending at an issuer with key %x", key)
+			}
+		}
+	})
+}
+
+// Of all answers only the issuer's makes a token. (A new VOPRF answer to the same
+// request has another proof, and is as good.)
+func FuzzFinish(f *testing.F) {
+	list := parties(f)
+	var pending []*privacypass.Pending
+	var want []*privacypass.Token
+	for _, one := range list {
+		request, p, err := one.client.Request(challenge(one.kind, 1))
+		if err != nil {
+			f.Fatal(err)
+		}
+		response, err := one.issuer.Issue(request)
+		if err != nil {
+			f.Fatal(err)
+		}
+		token, err := p.Finish(response)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(response)
+		pending, want = append(pending, p), append(want, token)
+	}
+	f.Fuzz(func(t *testing.T, response []byte) {
+		for i, p := range pending {
+			if token, err := p.Finish(response); err == nil && !bytes.Equal(token.Encode(), want[i].Encode()) {
+				t.Errorf("%x makes another token", response)
+			}
+		}
+	})
+}
+
 func Benchmark(b *testing.B) {
 	for _, p := range parties(b) {
 		c := challenge(p.kind, 1)

@@ -189,6 +189,22 @@ func TestAnswersRefused(t *testing.T) {
 	}
 }
 
+// A modulus that would let its issuer find a client again, or that arithmetic
+// cannot have, makes no client.
+func TestSmallFactorsRefused(t *testing.T) {
+	_, key := newRSA(t)
+	for _, factor := range []int64{2, 3, 997} {
+		n := new(big.Int).Div(key.N, big.NewInt(factor))
+		public, err := encodeRSA(&rsa.PublicKey{N: n.Mul(n, big.NewInt(factor)), E: key.E})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewClient(BlindRSA, public); err == nil || !strings.Contains(err.Error(), "small factor") {
+			t.Errorf("a multiple of %d: error %v", factor, err)
+		}
+	}
+}
+
 // An issuer whose modulus has a factor just above those that are tried learns
 // nothing from an input that has it too: there is no request.
 func TestCommonFactorSendsNothing(t *testing.T) {

@@ -140,7 +140,13 @@ func FuzzDecode(f *testing.F) {
 	f.Add((&Report{Reason: "x"}).Encode())
 	f.Add((&Closing{Outcome: "x"}).Encode())
 	f.Add((&Question{Rows: 1}).Encode())
+	f.Add((&Forget{JobID{1}}).Encode())
+	asked := proposal()
+	asked.Inquiry = &Inquiry{Question{Rows: 3}, "north"}
+	f.Add(asked.Encode())
 	f.Add(Directory{Accept(protocol.SessionID{}, "a", []byte("k"), key(1))}.Encode())
+	accepted := Accept(protocol.SessionID{}, "a", []byte("k"), key(1))
+	f.Add(accepted.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if v, err := DecodeProposal(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("proposal is not canonical")
@@ -156,6 +162,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		if v, err := DecodeQuestion(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("question is not canonical")
+		}
+		if v, err := DecodeForget(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("forget is not canonical")
+		}
+		if v, err := DecodeAcceptance(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("acceptance is not canonical")
 		}
 		if v, err := DecodeDirectory(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("directory is not canonical")

@@ -156,6 +156,9 @@ func decodeFinding(l job.LearnerName, b []byte) (finding, error) {
 		if r.Err() == nil && value-value != 0 {
 			r.Fail(fmt.Errorf("%s is %v", name, value))
 		}
+		if !has && math.Float64bits(value) != 0 {
+			r.Fail(fmt.Errorf("%s is %v and not there", name, value))
+		}
 		if has {
 			v.Metrics[name] = value
 		}

@@ -345,6 +345,9 @@ func TestFinding(t *testing.T) {
 func FuzzDecodeFinding(f *testing.F) {
 	f.Add(finding{Learned{evaluate.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Huber))
 	f.Add(finding{}.encode(job.Logistic))
+	hidden := finding{}.encode(job.Logistic)
+	hidden[1] = 1 // of a figure that is not there
+	f.Add(hidden)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, l := range []job.LearnerName{job.Huber, job.Logistic} {
 			v, err := decodeFinding(l, b)

@@ -55,13 +55,11 @@ func FuzzDecodeReceipt(f *testing.F) {
 
 func FuzzDecodeLabels(f *testing.F) {
 	in := Input{Rows: linalg.New[float64](3, 1), Labels: []string{"a", "bc", "a"}, Test: []bool{true, false, true}}
-	f.Add(encodeLabels(in, 0), 3, true)
+	f.Add(encodeLabels(in, 0), uint16(2), true)
 	in.Labels = nil
-	f.Add(encodeLabels(in, 0), 3, false)
-	f.Fuzz(func(t *testing.T, b []byte, n int, labelled bool) {
-		if n < 1 || n > labelsPerChunk {
-			return
-		}
+	f.Add(encodeLabels(in, 0), uint16(2), false)
+	f.Fuzz(func(t *testing.T, b []byte, less uint16, labelled bool) {
+		n := 1 + int(less)%labelsPerChunk
 		labels, test, err := decodeLabels(b, n, labelled)
 		if err != nil {
 			return
@@ -74,12 +72,10 @@ func FuzzDecodeLabels(f *testing.F) {
 }
 
 func FuzzRows(f *testing.F) {
-	f.Add(make([]byte, 24), 2, 3, false)
-	f.Add(bytes.Repeat([]byte{0x7f}, 48), 2, 3, true)
-	f.Fuzz(func(t *testing.T, b []byte, rows, cols int, wide bool) {
-		if rows < 1 || rows > 8 || cols < 1 || cols > 8 {
-			return
-		}
+	f.Add(make([]byte, 24), uint8(0o12), false) // the shape: rows and columns, less one each
+	f.Add(bytes.Repeat([]byte{0x7f}, 48), uint8(0o12), true)
+	f.Fuzz(func(t *testing.T, b []byte, shape uint8, wide bool) {
+		rows, cols := 1+int(shape>>3&7), 1+int(shape&7)
 		word := 4
 		if wide {
 			word = 8

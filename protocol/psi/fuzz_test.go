@@ -22,10 +22,11 @@ func FuzzParams(f *testing.F) {
 }
 
 func FuzzPlaces(f *testing.F) {
-	f.Add(encodePlaces(3, []uint32{4, 0}), uint32(0), uint32(2), 5)
-	f.Add(encodePlaces(3, []uint32{1}), uint32(1), uint32(2), 5)
-	f.Add([]byte{}, uint32(0), uint32(0), 0)
-	f.Fuzz(func(t *testing.T, b []byte, chunk, n uint32, size int) {
+	f.Add(encodePlaces(3, []uint32{4, 0}), uint32(0), uint32(2), uint16(5))
+	f.Add(encodePlaces(3, []uint32{1}), uint32(1), uint32(2), uint16(5))
+	f.Add([]byte{}, uint32(0), uint32(0), uint16(0))
+	f.Fuzz(func(t *testing.T, b []byte, chunk, n uint32, held uint16) {
+		size := int(held)
 		total, places, err := decodePlaces(b, chunk, n, size, 2)
 		if err != nil {
 			return

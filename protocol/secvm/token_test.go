@@ -74,3 +74,28 @@ func FuzzDecodeAnnouncement(f *testing.F) {
 		}
 	})
 }
+
+// What is under another signature than its device's is no request, whatever the
+// other bytes.
+func FuzzDecodeTokenRequest(f *testing.F) {
+	key, sign := signer()
+	genuine := secvm.TokenRequest{Device: key, Iteration: 3, Blinded: [][]byte{{1, 2}, {3, 4}}}
+	f.Add(genuine.Sign(sign))
+	f.Add(make([]byte, len(genuine.Sign(sign))))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		q, err := secvm.DecodeTokenRequest(b, 2, 2)
+		if err == nil && bytes.Equal(q.Device, key) && !cmp.Equal(q, genuine) {
+			t.Errorf("the device did not sign %+v", q)
+		}
+	})
+}
+
+func FuzzDecodeSpent(f *testing.F) {
+	f.Add(secvm.Spent{Token: []byte{7, 8, 9}, Package: secvm.Package{Tag: 1, Kind: secvm.Cover}}.Encode())
+	f.Add(secvm.Package{Kind: secvm.Participation}.Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if s, err := secvm.DecodeSpent(b, 3); err == nil && !bytes.Equal(s.Encode(), b) {
+			t.Errorf("%x is a second encoding of %+v", b, s)
+		}
+	})
+}
