@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,14 +52,98 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// The fast copy of float slices must write what the portable loop writes.
+// Floats must be written and read as little-endian, copied as they lie in
+// memory or one by one.
 func TestFloatsAreLittleEndian(t *testing.T) {
+	t.Run("copied", testFloats)
+	t.Run("one by one", func(t *testing.T) {
+		defer func(was bool) { littleEndian = was }(littleEndian)
+		littleEndian = false
+		testFloats(t)
+	})
+}
+
+func testFloats(t *testing.T) {
+	doubles, singles := []float64{1, -2.5}, []float32{1, -0.5}
+	want := []byte{
+		0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0x04, 0xc0,
+		0, 0, 0x80, 0x3f, 0, 0, 0, 0xbf,
+		0, 0, 0, 0, 0, 0, 0xe0, 0x3f,
+	}
 	var w Writer
-	w.Float64s([]float64{1, -2.5})
-	w.Float32s([]float32{1})
-	want := []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0x04, 0xc0, 0, 0, 0x80, 0x3f}
+	w.Float64s(doubles)
+	w.Float64s(nil)
+	w.Float32s(singles)
+	w.Float64(0.5)
 	if !bytes.Equal(w.Bytes(), want) {
 		t.Fatalf("got %x, want %x", w.Bytes(), want)
+	}
+
+	r := NewReader(want)
+	gotDoubles, gotSingles := make([]float64, 2), make([]float32, 2)
+	r.Float64s(gotDoubles)
+	r.Float32s(gotSingles)
+	if !slices.Equal(gotDoubles, doubles) || !slices.Equal(gotSingles, singles) || r.Float64() != 0.5 {
+		t.Fatalf("read %v and %v", gotDoubles, gotSingles)
+	}
+	if err := r.Close("t"); err != nil {
+		t.Fatal(err)
+	}
+
+	short := NewReader(want[:7])
+	short.Float64s(gotDoubles)
+	short.Float32s(gotSingles)
+	if !slices.Equal(gotDoubles, doubles) || !errors.Is(short.Err(), ErrShort) {
+		t.Fatalf("a short input gave %v and error %v", gotDoubles, short.Err())
+	}
+}
+
+// Every limit is inclusive.
+func TestReaderAccepts(t *testing.T) {
+	tests := []struct {
+		name string
+		in   []byte
+		read func(*Reader) bool
+	}{
+		{"bytes", []byte{7, 8}, func(r *Reader) bool { var b [2]byte; r.Fixed(b[:]); return b == [2]byte{7, 8} }},
+		{"a count at its limit", []byte{8, 0, 0, 0}, func(r *Reader) bool { return r.Count(8, 0) == 8 }},
+		{"a count that fills the bytes", []byte{1, 0, 0, 0, 5, 0, 0, 0}, func(r *Reader) bool { return r.Count(8, 4) == 1 && r.Uint32() == 5 }},
+		{"a name at its limit", []byte{2, 0, 'a', 'b'}, func(r *Reader) bool { return r.String(2) == "ab" }},
+		{"the rest", []byte{1, 2, 3}, func(r *Reader) bool { return r.Uint8() == 1 && len(r.Rest()) == 2 && r.Len() == 0 }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := NewReader(tt.in)
+			if !tt.read(r) {
+				t.Error("read something else")
+			}
+			if err := r.Close("t"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What was refused reads as zero, and so does all that follows.
+func TestRefusedReadsAsZero(t *testing.T) {
+	tests := []struct {
+		name string
+		in   []byte
+		read func(*Reader) bool
+	}{
+		{"a count above its limit", []byte{9, 0, 0, 0, 1}, func(r *Reader) bool { return r.Count(8, 0) == 0 }},
+		{"a count of things above the bytes", []byte{2, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7}, func(r *Reader) bool { return r.Count(8, 4) == 0 }},
+		{"a count after an error", nil, func(r *Reader) bool { r.Uint8(); return r.Count(8, 0) == 0 }},
+		{"a name above its limit", []byte{2, 0, 'a', 'b'}, func(r *Reader) bool { return r.String(1) == "" }},
+		{"integers", []byte{}, func(r *Reader) bool { return r.Uint16() == 0 && r.Uint32() == 0 && r.Uint64() == 0 && !r.Bool() }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := NewReader(tt.in)
+			if !tt.read(r) || r.Err() == nil || r.Uint8() != 0 {
+				t.Errorf("something other than zero, error %v", r.Err())
+			}
+		})
 	}
 }
 
@@ -104,6 +189,33 @@ func TestCountDoesNotAllocate(t *testing.T) {
 	}
 	if r := NewReader(nil); r.Uint8() != 0 || !errors.Is(r.Err(), ErrShort) {
 		t.Fatal("an empty input does not give ErrShort")
+	}
+}
+
+// What is encoded next into the same memory holds nothing of what was before,
+// and room that was asked for is there.
+func TestWriterReuses(t *testing.T) {
+	var w Writer
+	w.Uint32(7)
+	w.Grow(100)
+	if room := cap(w.Bytes()) - len(w.Bytes()); room < 100 || len(w.Bytes()) != 4 {
+		t.Fatalf("%d bytes written, room for %d", len(w.Bytes()), room)
+	}
+	before := &w.Bytes()[0]
+	w.Grow(100)
+	w.Reset()
+	w.Fixed(make([]byte, 104))
+	if &w.Bytes()[0] != before || len(w.Bytes()) != 104 {
+		t.Fatal("memory that was big enough was not used again")
+	}
+}
+
+func TestWriterTakesLongestName(t *testing.T) {
+	var w Writer
+	name := strings.Repeat("x", math.MaxUint16)
+	w.String(name)
+	if got := NewReader(w.Bytes()).String(math.MaxUint16); got != name {
+		t.Fatalf("a name of %d bytes came back with %d", len(name), len(got))
 	}
 }
 
