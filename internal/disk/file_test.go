@@ -38,9 +38,58 @@ func TestReplaceLeavesNothingElse(t *testing.T) {
 		}
 		wantFile(t, path, content)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 {
-		t.Fatalf("%d entries, %v; want only the file", len(entries), err)
+	wantEntries(t, dir, 1)
+}
+
+// An error on the way leaves what was there, and nothing beside it.
+func TestReplaceByKeepsTheOldAfterAnError(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report")
+	long := bytes.Repeat([]byte("line\n"), bufferBytes)
+	if err := ReplaceBy(path, func(w io.Writer) error { _, err := w.Write(long); return err }); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path, string(long))
+	broken := errors.New("broken")
+	err := ReplaceBy(path, func(w io.Writer) error {
+		_, err := w.Write([]byte("half"))
+		return errors.Join(err, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Fatalf("%v, want the error of what wrote", err)
+	}
+	wantFile(t, path, string(long))
+	wantEntries(t, dir, 1)
+}
+
+func TestReplaceRefusesAFolder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "folder")
+	for range 2 { // MakeDir takes a folder that is there already
+		if err := MakeDir(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Replace(path, []byte("x")); err == nil {
+		t.Fatal("a folder was replaced by a file")
+	}
+	wantEntries(t, dir, 1)
+}
+
+// A file that is too large to be a key is removed all the same, with an error
+// that says what did not happen.
+func TestEraseOfALargeFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seed")
+	for size, overwritten := range map[int]bool{maxErase: true, maxErase + 1: false} {
+		if err := Create(path, make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := Erase(path); (err == nil) != overwritten {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%d bytes: the file is still there: %v", size, err)
+		}
 	}
 }
 
@@ -100,7 +149,11 @@ func TestEraseOverwritesBeforeItRemoves(t *testing.T) {
 
 func TestErrorsNameThePath(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "no", "such", "folder")
+	_, lockErr := Lock(missing)
+	_, logErr := OpenLog(missing, func([]byte) error { return nil })
 	for name, err := range map[string]error{
+		"Lock":    lockErr,
+		"OpenLog": logErr,
 		"Create":  Create(missing, nil),
 		"Replace": Replace(missing, nil),
 		"Erase":   Erase(missing),
@@ -156,6 +209,14 @@ func TestWaitLockWaits(t *testing.T) {
 	}
 	if err := <-got; err != nil {
 		t.Fatal(err)
+	}
+}
+
+func wantEntries(t *testing.T, dir string, want int) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != want {
+		t.Fatalf("%d entries, %v; want %d: %v", len(entries), err, want, entries)
 	}
 }
 

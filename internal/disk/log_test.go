@@ -97,4 +97,10 @@ func TestLogRefuses(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
+	if err := l.Append([]byte("x")); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("a closed log took a record: %v", err)
+	}
+	if err := l.Remove(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("removed again: %v", err)
+	}
 }
