@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"weak"
 
@@ -196,22 +197,32 @@ func TestCenteredGramStaysSymmetricWithZeroMeans(t *testing.T) {
 	}
 }
 
+// A wrong shape is called so before anything is read or written.
 func TestWrongShapesPanic(t *testing.T) {
-	wide := linalg.New[float64](2, 3)
+	wide, square := linalg.New[float64](2, 3), linalg.New[float64](2, 2)
+	two, three := make([]float64, 2), make([]float64, 3)
 	for name, f := range map[string]func(){
-		"gram":      func() { kernel.Of(wide, rbf(t)) },
-		"normalize": func() { kernel.Normalize(wide) },
-		"center":    func() { kernel.Center(wide) },
-		"apply":     func() { kernel.Centring{Means: make([]float64, 2)}.Apply(wide) },
-		"norms":     func() { kernel.Cross(rbf(t), wide, make([]float64, 3), make([]float64, 3)) },
-		"subset":    func() { kernel.Subset(kernel.Dense{K: linalg.New[float64](2, 2)}, []int{2}) },
-		"block": func() {
-			sources(t, 5)["gram"].Block([]int{0}, []int{1, 2}, linalg.New[float64](1, 1))
+		"gram":           func() { kernel.Of(wide, rbf(t)) },
+		"normalize":      func() { kernel.Normalize(wide) },
+		"center":         func() { kernel.Center(wide) },
+		"center nothing": func() { kernel.Center(linalg.New[float64](0, 0)) },
+		"apply":          func() { kernel.Centring{Means: two}.Apply(wide) },
+		"norms of rows":  func() { kernel.Cross(rbf(t), wide, three, three) },
+		"norms of columns": func() {
+			kernel.Cross(rbf(t), wide, two, two)
 		},
+		"subset":       func() { kernel.Subset(kernel.Dense{K: square}, []int{2}) },
+		"negative row": func() { kernel.Subset(kernel.Dense{K: square}, []int{-1}) },
+		"room":         func() { kernel.MaterializeIn(wide, kernel.Dense{K: square}) },
+		"wide room":    func() { kernel.MaterializeIn(wide, kernel.Dense{K: linalg.New[float64](3, 3)}) },
 	} {
-		if recovered(f) == nil {
-			t.Errorf("%s: no panic", name)
+		if said, _ := recovered(f).(string); !strings.HasPrefix(said, "kernel: ") {
+			t.Errorf("%s: panics with %q", name, said)
 		}
+	}
+	narrow := func() { sources(t, 5)["gram"].Block([]int{0}, []int{1, 2}, linalg.New[float64](1, 1)) }
+	if recovered(narrow) == nil {
+		t.Error("a block of two values fits into one")
 	}
 }
 
@@ -243,9 +254,6 @@ func TestMaterializeIn(t *testing.T) {
 		if !slices.Equal(got.K.Row(i), want.K.Row(i)) {
 			t.Fatalf("row %d differs", i)
 		}
-	}
-	if recovered(func() { kernel.MaterializeIn(linalg.New[float64](n, n-1), kernel.Of(dot, rbf(t))) }) == nil {
-		t.Error("a matrix of another shape is filled")
 	}
 }
 

@@ -88,6 +88,8 @@ func TestCanonical(t *testing.T) {
 		{kernel.Spec{Name: "rbf", Gamma: 0.1}, "rbf gamma=0.1"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1}, "polynomial gamma=1 coef0=0 degree=3"},
 		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 3}, "polynomial gamma=1 coef0=0 degree=3"},
+		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 1}, "polynomial gamma=1 coef0=0 degree=1"},
+		{kernel.Spec{Name: "polynomial", Gamma: 1, Degree: 64}, "polynomial gamma=1 coef0=0 degree=64"},
 		{kernel.Spec{Name: "rational-quadratic"}, "rational-quadratic length_scale=1 alpha=1"},
 		{kernel.Spec{Name: "matern"}, "matern length_scale=1 nu=1.5"},
 		{kernel.Spec{Name: "laplacian", Gamma: 1e-30}, "laplacian gamma=1e-30"},
