@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -28,11 +29,17 @@ func openLog(t *testing.T, path string) (*Log, []string) {
 func TestLogSurvivesTornEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	l, _ := openLog(t, path)
-	want := []string{"one", "", "three"}
+	want := []string{"one", strings.Repeat("three ", 8), ""}
+	var ends []int // of each record in the file
 	for _, r := range want {
 		if err := l.Append([]byte(r)); err != nil {
 			t.Fatal(err)
 		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, int(info.Size()))
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -41,23 +48,31 @@ func TestLogSurvivesTornEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range whole {
-		goesOn(t, path, whole[:n], want)
+	for n := range len(whole) + 1 {
+		kept, found := slices.BinarySearch(ends, n)
+		if found {
+			kept++
+		}
+		if got := goesOn(t, path, whole[:n], want); got != kept {
+			t.Fatalf("%d of %d bytes: read %d records, want %d", n, len(whole), got, kept)
+		}
 		goesOn(t, path, append(slices.Clone(whole[:n]), make([]byte, 40)...), want)
+	}
+	for n := range ends[len(ends)-2] {
 		flipped := slices.Clone(whole)
 		flipped[n] ^= 64
 		if err := os.WriteFile(path, flipped, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		last := len(whole) - logHead - len("three")
-		if _, err := OpenLog(path, func([]byte) error { return nil }); n < last && !errors.Is(err, ErrDamaged) {
+		if _, err := OpenLog(path, func([]byte) error { return nil }); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("byte %d flipped: %v", n, err)
 		}
 	}
 }
 
-// goesOn checks that a file is read as a beginning of want, and can be added to.
-func goesOn(t *testing.T, path string, content []byte, want []string) {
+// goesOn checks that a file is read as a beginning of want, and can be added
+// to. It returns how many records were read.
+func goesOn(t *testing.T, path string, content []byte, want []string) int {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
@@ -66,16 +81,17 @@ func goesOn(t *testing.T, path string, content []byte, want []string) {
 	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
 		t.Fatalf("%x: read %q", content, got)
 	}
-	if err := errors.Join(l.Append([]byte("more")), l.Close()); err != nil {
+	if err := errors.Join(l.Append([]byte("+")), l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	l, again := openLog(t, path)
-	if !slices.Equal(again, append(got, "more")) {
+	if !slices.Equal(again, append(slices.Clone(got), "+")) {
 		t.Fatalf("%x: then read %q", content, again)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return len(got)
 }
 
 func TestLogRefuses(t *testing.T) {
