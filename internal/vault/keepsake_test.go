@@ -121,6 +121,51 @@ func TestDiskKeepsakeIsSealed(t *testing.T) {
 	}
 }
 
+// What is replaced or erased is overwritten in memory.
+func TestMemoryKeepsakeOverwrites(t *testing.T) {
+	k, id := NewMemoryKeepsake(), session.JobID{1}
+	for name, end := range map[string]func() error{
+		"Put":   func() error { return k.Put(id, []byte("newer")) },
+		"Erase": func() error { return k.Erase(id) },
+	} {
+		if err := k.Put(id, encoder); err != nil {
+			t.Fatal(err)
+		}
+		held := k.kept[id]
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(held, make([]byte, len(encoder))) {
+			t.Errorf("%s left %q in memory", name, held)
+		}
+	}
+}
+
+// A folder that cannot be read is an error, not a secret that is not there.
+func TestDiskKeepsakeErrors(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "kept")
+	k, id := onDisk(t, folder, 1), session.JobID{1}
+	if err := os.MkdirAll(filepath.Join(k.path(id), "inside"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := k.Get(id); err == nil || errors.Is(err, ErrNoKeepsake) {
+		t.Errorf("Get: %q, %v", got, err)
+	}
+	if err := k.Put(id, encoder); err == nil {
+		t.Error("Put: no error")
+	}
+	if err := k.Erase(id); err == nil {
+		t.Error("Erase: no error")
+	}
+	file := filepath.Join(folder, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewDiskKeepsake(filepath.Join(file, "kept"), key(t, 1)); err == nil {
+		t.Error("a folder inside a file")
+	}
+}
+
 func TestEraseOverwritesTheFile(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
 	k, id := onDisk(t, folder, 1), session.JobID{1}

@@ -167,6 +167,62 @@ func testDestroy(t *testing.T, v Vault) {
 	}
 }
 
+// What stands in the way of a folder or file is an error, and leaves nothing open.
+func TestOpenDiskErrors(t *testing.T) {
+	file := func(path string) error { return os.WriteFile(path, nil, 0o600) }
+	folder := func(path string) error { return os.Mkdir(path, 0o700) }
+	for name, block := range map[string]func(string) error{"documents": file, "journals": file, "claims": folder} {
+		root := t.TempDir()
+		if err := block(filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := OpenDisk(root, build); err == nil {
+			t.Errorf("%s blocked: no error", name)
+			closeVault(t, v)
+		}
+		if err := os.Remove(filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+		closeVault(t, openDisk(t, root)) // the lock was given back
+	}
+}
+
+// A session that cannot be created leaves no document behind, and what cannot
+// be read is an error.
+func TestDiskErrors(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "vault")
+	v := openDisk(t, root)
+	defer closeVault(t, v)
+	s := create(t, v, 1)
+	if err := os.Mkdir(v.path(s.ID(), Directory), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get(Directory); err == nil {
+		t.Errorf("a document that is a folder: %q", got)
+	}
+
+	two := protocol.SessionID{2}
+	if err := os.MkdirAll(v.path(two, Proposal), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Create(two, secret(2), []byte("proposal text")); err == nil {
+		t.Error("a proposal that could not be written")
+	}
+	if _, err := os.Stat(v.folder(two)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of the session that was not created: %v", err)
+	}
+
+	if err := os.RemoveAll(filepath.Join(root, "documents")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Create(protocol.SessionID{3}, secret(3), nil); err == nil {
+		t.Error("a session without a folder for documents")
+	}
+	if open, _, err := v.Open(); err == nil {
+		t.Errorf("%d sessions of documents that are gone", len(open))
+	}
+}
+
 // found returns the files below root that hold any of the texts.
 func found(t *testing.T, root string, texts ...[]byte) []string {
 	t.Helper()

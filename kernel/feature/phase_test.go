@@ -165,7 +165,7 @@ func all(n int) []int {
 	return rows
 }
 
-// Cosines and sines are those of the angle.
+// Cosines and sines are those of the angle, times the amplitude.
 func TestWave(t *testing.T) {
 	for _, bits := range []int{8, 16, 32} {
 		words := make([]byte, 0, 1<<18)
@@ -179,11 +179,22 @@ func TestWave(t *testing.T) {
 }
 
 func testWave[T linalg.Float](t *testing.T, bits int, words []byte, off float64) {
+	t.Helper()
+	plain := NewWave[T](bits)
+	turned(t, plain, words, 1, off)
+	turned(t, plain.Times(0.375), words, 0.375, off)
+	turned(t, plain.Times(0.375).Times(1), words, 1, off)
+}
+
+func turned[T linalg.Float](t *testing.T, wave *Wave[T], words []byte, amplitude, off float64) {
+	t.Helper()
+	bits := wave.Bits()
 	n := len(words) * 8 / bits
 	cosines, sines := make([]T, n), make([]T, n)
-	NewWave[T](bits).Turn(cosines, sines, words)
+	wave.Turn(cosines, sines, words)
 	for i := range cosines {
 		sine, cosine := math.Sincos(math.Ldexp(2*math.Pi*float64(wordAt(words, bits, i)), -bits))
+		sine, cosine = amplitude*sine, amplitude*cosine
 		if math.Abs(float64(cosines[i])-cosine) > off || math.Abs(float64(sines[i])-sine) > off {
 			t.Fatalf("%d bits, word %d: %v and %v, want %v and %v", bits, wordAt(words, bits, i), cosines[i], sines[i], cosine, sine)
 		}
