@@ -11,7 +11,7 @@ import (
 )
 
 func TestEncodeDecode(t *testing.T) {
-	for i, r := range story() {
+	for i, r := range append(story(), Record{Delivered: 1}) {
 		e, body := split(r)
 		got, err := decode(e.encode())
 		if err != nil {

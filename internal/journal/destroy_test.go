@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -148,22 +149,34 @@ func TestInterruptedDestroyIsFinished(t *testing.T) {
 	}
 }
 
-// A backup that brings an ended session's files back is destroyed again.
+// A backup that brings an ended session's files back is destroyed again,
+// whatever it brings.
 func TestRestoredSecretsAreDestroyedAgain(t *testing.T) {
-	root := t.TempDir()
-	s := openStore(t, root)
-	j := create(t, s, idOf(1))
-	appendAll(t, j, story()...)
-	must(t, j.Sync())
-	backup := files(t, s.dir(idOf(1)))
-	must(t, j.Destroy([]byte("done")))
-	put(t, backup)
-	if _, _, err := s.Open(idOf(1), build); !errors.Is(err, ErrEnded) {
-		t.Errorf("got %v, want ErrEnded", err)
-	}
-	must(t, s.Close())
-	openStore(t, root)
-	if found := leftovers(t, root, secretsOf(1)...); len(found) > 0 {
-		t.Errorf("secrets are left in %q", found)
+	for name, restored := range map[string]func(path string) bool{
+		"everything": func(string) bool { return true },
+		"the seed":   func(path string) bool { return filepath.Base(path) == "seed" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			s := openStore(t, root)
+			j := create(t, s, idOf(1))
+			appendAll(t, j, story()...)
+			must(t, j.Sync())
+			backup := files(t, s.dir(idOf(1)))
+			maps.DeleteFunc(backup, func(path string, _ []byte) bool { return !restored(path) })
+			must(t, j.Destroy([]byte("done")))
+			put(t, backup)
+			if found := leftovers(t, root, secretsOf(1)...); len(found) == 0 {
+				t.Fatal("the backup brought nothing back")
+			}
+			if _, _, err := s.Open(idOf(1), build); !errors.Is(err, ErrEnded) {
+				t.Errorf("got %v, want ErrEnded", err)
+			}
+			must(t, s.Close())
+			openStore(t, root)
+			if found := leftovers(t, root, secretsOf(1)...); len(found) > 0 {
+				t.Errorf("secrets are left in %q", found)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,6 +247,7 @@ func TestAppendRefuses(t *testing.T) {
 		{"nothing", Record{}, "a record is an event, a count"},
 		{"event and marker", Record{Event: protocol.Resumed{}, Delivered: 1}, "a record is an event, a count"},
 		{"two markers", Record{Delivered: 1, Ended: "x"}, "a record is an event, a count"},
+		{"count beyond all bounds", Record{Delivered: math.MaxInt32 + 1}, "a record is an event, a count"},
 		{"negative count", Record{Delivered: -1}, "a record is an event, a count"},
 		{"marker that sends", Record{Delivered: 1, Sent: [][32]byte{{}}}, "only an event sends"},
 		{"body too large", received(message(make([]byte, protocol.MaxChunkBytes+1))), "a body of 524289 bytes"},

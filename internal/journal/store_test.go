@@ -86,6 +86,9 @@ func TestUnfinished(t *testing.T) {
 		must(t, create(t, s, idOf(b)).Close())
 	}
 	must(t, s.Destroy(idOf(2), []byte("done")))
+	for _, foreign := range []string{"lost+found", "abcd", strings.Repeat("ab", 33), idOf(5).Hex()[1:]} {
+		must(t, os.Mkdir(filepath.Join(root, "session", foreign), 0o700))
+	}
 	must(t, s.Close())
 	got, err := openStore(t, root).Unfinished()
 	if diff := cmp.Diff([]protocol.SessionID{idOf(1), idOf(3), idOf(4)}, got); err != nil || diff != "" {
