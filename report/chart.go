@@ -89,10 +89,13 @@ func (r *Run) scoreChart() chart {
 	return newChart(fmt.Sprintf("%s on held-out rows", metric), full, items)
 }
 
-// value returns a metric, and whether it is known.
+// value returns a metric, and whether it is known; it is 0 if not.
 func (s Score) value(metric string) (float64, bool) {
 	v, ok := s.Values[metric]
-	return v, ok && !math.IsNaN(v) && !math.IsInf(v, 0)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, false
+	}
+	return v, ok
 }
 
 func (r *Run) timingChart() chart {

@@ -162,6 +162,16 @@ func TestCharts(t *testing.T) {
 	if got := r.scoreChart().Bars[1].Width; got != 0 {
 		t.Errorf("a negative value is %g wide", got)
 	}
+	r.Scores[1].Values["accuracy"] = 80 // above what was the largest
+	if got := r.scoreChart().Bars[0].Width; got != barRoom/2 {
+		t.Errorf("half of the largest value is %g wide", got)
+	}
+	for _, unknown := range []float64{math.Inf(1), math.Inf(-1), math.NaN()} {
+		r.Scores[0].Values["accuracy"] = unknown
+		if got := r.scoreChart().Bars[0]; got.Width != 0 || got.Text != "not known" {
+			t.Errorf("%g is drawn %g wide as %q", unknown, got.Width, got.Text)
+		}
+	}
 	zero := Run{Title: "t", Timings: []Timing{{"fast", 0, 0}}, Traffic: []Traffic{{"quiet", 0, 0}}}
 	if strings.Contains(render(t, zero), "NaN") {
 		t.Error("zero over zero is drawn")
@@ -182,6 +192,22 @@ func TestCurve(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"4", "0.9100", "0.8400", "224"}, p.Rows[1]); d != "" {
 		t.Error(d)
+	}
+	equal := Curve{Steps: []string{"20"}}
+	for range 5 {
+		equal.Lines = append(equal.Lines, Line{"accuracy", []float64{0.5}})
+	}
+	lines := equal.plot().Lines
+	for k := range lines[:4] {
+		if gap := lines[k+1].EndY - lines[k].EndY; gap != baseLine {
+			t.Errorf("names of equal lines are %v apart", gap)
+		}
+		if lines[k].Class == lines[k+1].Class {
+			t.Errorf("two lines in turn are both %q", lines[k].Class)
+		}
+	}
+	if lines[4].Class != lines[0].Class {
+		t.Errorf("the fifth line is %q", lines[4].Class)
 	}
 	single := Curve{Steps: []string{"20"}, Lines: []Line{{"accuracy", []float64{0.5}}}}
 	if got := single.plot().Lines[0].Points[0].X; got != curveLeft {
@@ -209,20 +235,35 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// Every kind of score is drawn, and shares may be 0 and 1.
+func TestValid(t *testing.T) {
+	for _, kind := range []Kind{Alone, Together, Sums, Pooled} {
+		r := Run{
+			Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: kind}},
+			Curves: []Curve{{Steps: []string{"1", "2"}, Lines: []Line{{"a", []float64{0, 1}}}}},
+		}
+		if err := r.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestValidate(t *testing.T) {
 	for name, r := range map[string]Run{
-		"no title":          {},
-		"no metric":         {Title: "t", Scores: []Score{{Name: "a", Kind: Alone}}},
-		"unknown kind":      {Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: "both"}}},
-		"ragged grid":       {Title: "t", Grid: Grid{[]string{"kernel", "C"}, []Cell{{[]string{"rbf"}, false}}}},
-		"ragged line":       {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", nil}}}}},
-		"no steps":          {Title: "t", Curves: []Curve{{Title: "c"}}},
-		"ragged notes":      {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Notes: []Note{{"a", nil}}}}},
-		"line beyond 1":     {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", []float64{1.01}}}}}},
-		"line of no number": {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", []float64{math.NaN()}}}}}},
-		"negative time":     {Title: "t", Timings: []Timing{{"s", -1, 0}}},
-		"infinite time":     {Title: "t", Timings: []Timing{{"s", 1, math.Inf(1)}}},
-		"time is no number": {Title: "t", Timings: []Timing{{"s", math.NaN(), 0}}},
+		"no title":                {},
+		"no metric":               {Title: "t", Scores: []Score{{Name: "a", Kind: Alone}}},
+		"unknown kind":            {Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: "both"}}},
+		"ragged grid":             {Title: "t", Grid: Grid{[]string{"kernel", "C"}, []Cell{{[]string{"rbf"}, false}}}},
+		"ragged line":             {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", nil}}}}},
+		"no steps":                {Title: "t", Curves: []Curve{{Title: "c"}}},
+		"ragged notes":            {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Notes: []Note{{"a", nil}}}}},
+		"line beyond 1":           {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", []float64{1.01}}}}}},
+		"line of no number":       {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", []float64{math.NaN()}}}}}},
+		"negative time":           {Title: "t", Timings: []Timing{{"s", -1, 0}}},
+		"negative processor time": {Title: "t", Timings: []Timing{{"s", 1, -1}}},
+		"infinite processor time": {Title: "t", Timings: []Timing{{"s", 1, math.Inf(1)}}},
+		"infinite time":           {Title: "t", Timings: []Timing{{"s", math.Inf(1), 1}}},
+		"time is no number":       {Title: "t", Timings: []Timing{{"s", math.NaN(), 0}}},
 	} {
 		var b bytes.Buffer
 		if err := Write(&b, r); err == nil || !strings.HasPrefix(err.Error(), "report: ") {
@@ -237,9 +278,11 @@ func TestValidate(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{number(0.98765, true), "0.9877"}, {number(-0.5, true), "-0.5000"}, {number(1234.5678, true), "1234.6"}, {number(0, false), "not known"},
-		{seconds(0.0004), "0.4 ms"}, {seconds(0.0999), "99.9 ms"}, {seconds(12.345), "12.35 s"},
-		{bytesText(1023), "1023 B"}, {bytesText(1 << 20), "1.0 MiB"}, {bytesText(math.MaxUint64), "16.0 EiB"},
-		{shorten("north"), "north"}, {shorten(strings.Repeat("ä", 25)), strings.Repeat("ä", 19) + "…"},
+		{number(9.9999, true), "9.9999"}, {number(10, true), "10"},
+		{seconds(0.0004), "0.4 ms"}, {seconds(0.0999), "99.9 ms"}, {seconds(0.1), "0.10 s"}, {seconds(12.345), "12.35 s"},
+		{bytesText(1023), "1023 B"}, {bytesText(1024), "1.0 KiB"}, {bytesText(1 << 20), "1.0 MiB"}, {bytesText(math.MaxUint64), "16.0 EiB"},
+		{count(0), "not known"}, {count(1), "1"},
+		{shorten("north"), "north"}, {shorten(strings.Repeat("ä", 20)), strings.Repeat("ä", 20)}, {shorten(strings.Repeat("ä", 25)), strings.Repeat("ä", 19) + "…"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

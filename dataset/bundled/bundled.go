@@ -2,13 +2,13 @@ package bundled
 
 import (
 	"bytes"
-	"cmp"
 	"embed"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/spell"
 )
 
 //go:embed data/digits.csv.gz data/wdbc.csv data/ATTRIBUTION.md
@@ -50,17 +50,18 @@ func Names() []string {
 }
 
 // Lookup describes the data set of the given name. The error for an unknown
-// name lists the names and the nearest one.
+// name lists the names, and says which one it may have been meant to be.
 func Lookup(name string) (Info, error) {
 	for _, info := range catalogue() {
 		if info.Name == name {
 			return info, nil
 		}
 	}
-	names := Names()
-	nearest := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
-	return Info{}, fmt.Errorf("dataset/bundled: no data set is called %q; there are %s (%s is nearest)",
-		name, strings.Join(names, ", "), nearest)
+	meant := ""
+	if near, ok := spell.Nearest(name, Names()...); ok {
+		meant = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return Info{}, fmt.Errorf("dataset/bundled: no data set is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))
 }
 
 // Load reads the data set of the given name. Each call returns a fresh copy.
@@ -88,25 +89,4 @@ func Attribution() (string, error) {
 		return "", fmt.Errorf("dataset/bundled: %w", err)
 	}
 	return string(b), nil
-}
-
-// distance is Levenshtein's, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

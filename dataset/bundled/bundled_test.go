@@ -1,6 +1,7 @@
 package bundled_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,9 +60,11 @@ func TestLoadIsFresh(t *testing.T) {
 }
 
 func TestUnknownName(t *testing.T) {
-	for name, nearest := range map[string]string{"digit": "digits", "WDBC": "wdbc", "breast": "digits", "": "wdbc", "wdbcs": "wdbc"} {
+	for name, meant := range map[string]string{
+		"digit": `; did you mean "digits"?`, "WDBC": `; did you mean "wdbc"?`, "wdbcs": `; did you mean "wdbc"?`, "breast": "", "": "",
+	} {
 		_, err := bundled.Load(name)
-		want := `dataset/bundled: no data set is called "` + name + `"; there are digits, wdbc (` + nearest + ` is nearest)`
+		want := fmt.Sprintf("dataset/bundled: no data set is called %q%s (there are digits, wdbc)", name, meant)
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}

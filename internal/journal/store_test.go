@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,6 +57,19 @@ func TestOpenRefuses(t *testing.T) {
 	must(t, reopened.Destroy(nil))
 	if _, _, err := s.Open(idOf(2), build); !errors.Is(err, ErrEnded) {
 		t.Errorf("ended: %v", err)
+	}
+}
+
+// A journal in the form of a later program is not read as one in ours.
+func TestOtherFormatsAreRefused(t *testing.T) {
+	b := Header{Session: idOf(1), Build: build}.encode()
+	if _, err := decodeHeader(b); err != nil {
+		t.Fatal(err)
+	}
+	b[0]++
+	want := fmt.Sprintf("format %d, this program reads %d", formatVersion+1, formatVersion)
+	if _, err := decodeHeader(b); err == nil || !damaged(err) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want damage with %q", err, want)
 	}
 }
 
