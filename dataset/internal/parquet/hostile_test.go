@@ -57,6 +57,17 @@ type table struct {
 	codec       codec
 	body        []byte // pages with their headers
 	optional    bool
+	start       int64  // of the pages in the file
+	length      int64  // of the pages
+	extra       []part // after the metadata of the chunk
+}
+
+// or is what is said, or else what is true.
+func or(said, truth int64) int64 {
+	if said != 0 {
+		return said
+	}
+	return truth
 }
 
 func (h table) file() []byte {
@@ -65,11 +76,11 @@ func (h table) file() []byte {
 		repetition = 1
 	}
 	element := []part{number(1, h.kind), number(2, h.width), number(3, repetition), word(4, "x")}
-	meta := inside(3, number(1, h.kind), number(4, int64(h.codec)), number(5, h.rows), number(7, int64(len(h.body))), number(9, magicSize))
+	meta := inside(3, number(1, h.kind), number(4, int64(h.codec)), number(5, h.rows), number(7, or(h.length, int64(len(h.body)))), number(9, or(h.start, magicSize)))
 	footer := structure(
 		all(2, 2, structure(word(4, "schema"), number(5, 1)), structure(element...)),
 		number(3, h.rows),
-		all(4, 1, structure(all(1, 1, structure(meta)), number(3, h.rows))))
+		all(4, 1, structure(all(1, 1, structure(append([]part{meta}, h.extra...)...)), number(3, h.rows))))
 	return closed(append([]byte(magic), h.body...), footer)
 }
 
@@ -83,6 +94,12 @@ func closed(b, footer []byte) []byte {
 func data(values, size int64, e encoding, body []byte) []byte {
 	return append(structure(number(1, dataPage), number(2, size), number(3, int64(len(body))),
 		inside(5, number(1, values), number(2, int64(e)), number(3, int64(runLength)))), body...)
+}
+
+// dataV2 is a page of version 2, of which so many bytes are said to be levels.
+func dataV2(values, size, levels, repeated int64, e encoding, body []byte) []byte {
+	return append(structure(number(1, dataPageV2), number(2, size), number(3, int64(len(body))),
+		inside(8, number(1, values), number(4, int64(e)), number(5, levels), number(6, repeated), part{7, isFalse, nil})), body...)
 }
 
 func dict(values, size int64, body []byte) []byte {
@@ -154,6 +171,10 @@ func TestHandMadeFileReads(t *testing.T) {
 		"dictionary": {kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 3, dictionaryCodes, []byte{1, 9 << 1, 0})...)},
 		"zstd":       {kind: int64(Double), rows: 100, codec: zstdCodec, body: data(100, 800, plain, zstandard(800))},
 		"gzip":       {kind: int64(Double), rows: 100, codec: gzipCodec, body: data(100, 800, plain, zipped(800))},
+		"version 2":  {kind: int64(Double), rows: 1, body: dataV2(1, 8, 0, 0, plain, eight)},
+		"levels":     {kind: int64(Int32), rows: 2, optional: true, body: dataV2(2, 10, 2, 0, plain, append([]byte{2 << 1, 1}, eight...))},
+		"old codes":  {kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 3, plainDictionary, []byte{1, 9 << 1, 0})...)},
+		"packed":     {kind: int64(Double), rows: 9, body: append(dict(1, 8, eight), data(9, 4, dictionaryCodes, []byte{1, 2<<1 | 1, 0, 0})...)},
 		"optional":   {kind: int64(Int32), rows: 2, optional: true, body: data(2, 14, plain, append([]byte{2, 0, 0, 0, 2 << 1, 1}, eight...))},
 	} {
 		if rows, err := readAll(h.file(), Limits{}); err != nil || rows != int(h.rows) {
@@ -169,6 +190,10 @@ func TestHostileFiles(t *testing.T) {
 	eight := make([]byte, 8)
 	delta := func(count uint64) []byte { return append(append([]byte{0x80, 1, 4}, varint(count)...), 0) }
 	run := append(varint(1<<40), 0) // a run of 2^39 times 0
+	codes := func(rows int64, width byte, b []byte) []byte {
+		b = append([]byte{width}, b...)
+		return table{kind: int64(Double), rows: rows, body: append(dict(1, 8, eight), data(rows, int64(len(b)), dictionaryCodes, b)...)}.file()
+	}
 	for _, tt := range []struct {
 		name  string
 		in    []byte
@@ -202,6 +227,28 @@ func TestHostileFiles(t *testing.T) {
 		{"text longer than its page", table{kind: int64(ByteArray), rows: 1, body: data(1, 4, plain, []byte{255, 255, 255, 255})}.file(), 1 << 20, "holds a page that does not decode"},
 		{"fixed length of 2^30", table{kind: int64(FixedLenByteArray), width: 1 << 30, rows: 1, body: data(1, 8, byteStreamSplit, eight)}.file(), 1 << 20, "holds a page that does not decode"},
 		{"zstd of nothing", table{kind: int64(Double), rows: 1, codec: zstdCodec, body: data(1, 0, plain, zstandard(0))}.file(), 2 << 20, "holds a page that does not dec"},
+		{"codes packed beyond the page", codes(100, 8, append(varint(13<<1|1), 0, 0)), 1 << 20, "holds a page that does not decode"},
+		{"2^60 packed groups", codes(100, 16, varint(1<<61|1)), 1 << 20, "holds a page that does not decode"},
+		{"codes without an end", codes(1, 8, nil), 1 << 20, "holds a page that does not decode"},
+		{"pages before the file", table{kind: int64(Double), rows: 1, start: -8, body: data(1, 8, plain, eight)}.file(), 1 << 20, "its pages do not fit into the file"},
+		{"pages over the mark", table{kind: int64(Double), rows: 1, start: magicSize - 1, body: data(1, 8, plain, eight)}.file(), 1 << 20, "its pages do not fit into the file"},
+		{"pages after the file", table{kind: int64(Double), rows: 1, start: 1 << 40, body: data(1, 8, plain, eight)}.file(), 1 << 20, "its pages do not fit into the file"},
+		{"pages of negative length", table{kind: int64(Double), rows: 1, length: -1, body: data(1, 8, plain, eight)}.file(), 1 << 20, "its pages do not fit into the file"},
+		{"pages of 2^62 bytes", table{kind: int64(Double), rows: 1, length: 1 << 62, body: data(1, 8, plain, eight)}.file(), 1 << 20, "its pages do not fit into the file"},
+		{"encrypted pages", table{kind: int64(Double), rows: 1, body: data(1, 8, plain, eight), extra: []part{inside(8)}}.file(), 1 << 20, "the file is encrypted"},
+		{"levels beyond the page", table{kind: int64(Double), rows: 1, body: dataV2(1, 100, 9, 0, plain, eight)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"levels beyond the size", table{kind: int64(Double), rows: 1, body: dataV2(1, 4, 5, 0, plain, eight)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"negative levels", table{kind: int64(Double), rows: 1, body: dataV2(1, 8, -1, 0, plain, eight)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"repeated values", table{kind: int64(Double), rows: 1, body: dataV2(1, 8, 0, 1, plain, eight)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"dictionary of deltas", table{kind: int64(Double), rows: 1, body: append(structure(number(1, dictionaryPage), number(2, 8), number(3, 8),
+			inside(7, number(1, 1), number(2, int64(deltaBinary)))), append(eight, data(1, 3, dictionaryCodes, []byte{1, 2, 0})...)...)}.file(), 1 << 20, "holds a page that does not decode"},
+		{"schema that is a number", closed([]byte(magic), structure(number(2, 1), number(3, 0))), 1 << 20, "the footer does not decode"},
+		{"rows that are a text", closed([]byte(magic), structure(word(3, "1"))), 1 << 20, "the footer does not decode"},
+		{"name that is a number", closed([]byte(magic), structure(all(2, 1, structure(number(4, 5))))), 1 << 20, "the footer does not decode"},
+		{"page header that does not decode", table{kind: int64(Double), rows: 1, body: []byte{0x1d, 0, 0, 0}}.file(), 1 << 20, "holds a page that does not decode"},
+		{"deltas of text", table{kind: int64(ByteArray), rows: 1, body: data(1, 8, deltaBinary, eight)}.file(), 1 << 20, "is encoded by DELTA_BINARY_PACKED, which"},
+		{"streams of booleans", table{kind: int64(Boolean), rows: 1, body: data(1, 8, byteStreamSplit, eight)}.file(), 1 << 20, "is encoded by BYTE_STREAM_SPLIT, which"},
+		{"type below all", table{kind: -1, rows: 1, body: data(1, 8, plain, eight)}.file(), 1 << 20, "the footer does not decode"},
 		{"unknown encoding", table{kind: int64(Double), rows: 1, body: data(1, 8, 77, eight)}.file(), 1 << 20, "is encoded by 77, which"},
 		{"unknown type", table{kind: 99, rows: 1, body: data(1, 8, 77, eight)}.file(), 1 << 20, "the footer does not decode"},
 		{"deep footer", closed([]byte(magic), bytes.Repeat([]byte{0x1c}, 1<<20)), 4 << 20, "the footer does not decode"},
