@@ -224,6 +224,44 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
+// Coefficients and probabilities that no training can give are refused.
+func TestHeadsThatCannotBe(t *testing.T) {
+	vectors := matrix([]float64{1}, []float64{2})
+	ridge := func(f model.Function) model.Head {
+		return model.Head{Reading: model.Reading{Kind: model.Ridge}, Functions: []model.Function{f}}
+	}
+	scaled := func(noise, unit float64) model.Head {
+		h := ridge(model.Dense([]float64{1, 1}, 0))
+		h.Noise, h.Unit = noise, unit
+		return h
+	}
+	calibrated := ridge(model.Dense([]float64{1, 1}, 0))
+	calibrated.Sigmoids = make([]svm.Sigmoid, 1)
+	for _, c := range []struct {
+		head model.Head
+		want string
+	}{
+		{ridge(model.Dense([]float64{1, 2}, 0.5)), ""},
+		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{1, 0}}), "coefficient 1 is 0"},
+		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{math.Inf(1), 1}}), "coefficient 0 is +Inf"},
+		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{math.NaN(), 1}}), "coefficient 0 is NaN"},
+		{ridge(model.Function{Index: []int{0, 1}, Coef: []float64{1}}), "2 indices for 1 coefficients"},
+		{ridge(model.Function{Index: []int{1, 0}, Coef: []float64{1, 1}}), "they must ascend"},
+		{ridge(model.Function{Index: []int{0, 0}, Coef: []float64{1, 1}}), "they must ascend"},
+		{ridge(model.Function{Index: []int{0, 2}, Coef: []float64{1, 1}}), "they must ascend"},
+		{ridge(model.Function{Index: []int{-1, 0}, Coef: []float64{1, 1}}), "they must ascend"},
+		{ridge(model.Dense([]float64{1, 2}, math.Inf(-1))), "rho is -Inf"},
+		{scaled(1, 0), "noise 1 in units of 0 in a ridge model"},
+		{scaled(0, 1), "noise 0 in units of 1 in a ridge model"},
+		{calibrated, "1 sigmoids for 1 functions of a ridge model"},
+	} {
+		_, err := model.New(kernel.Spec{Name: "linear"}, nil, vectors, c.head)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
 func BenchmarkDecisions(b *testing.B) {
 	m, _, rows := trainDigits(b)
 	for b.Loop() {

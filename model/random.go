@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"sync"
 
@@ -80,6 +79,9 @@ func (s *RandomSpec) check() error {
 		return fmt.Errorf("noise %v in units of %v, with sums of %d features", s.Noise, s.Unit, s.Outer.Rows)
 	case s.Kind != GP && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
 		return fmt.Errorf("noise %v in units of %v in a %s model", s.Noise, s.Unit, s.Kind)
+	}
+	if _, err := s.Kernel.Canonical(); err != nil {
+		return err
 	}
 	if _, err := moments.Features(s.Kernel, s.Seed, 2, 1); err != nil {
 		return err
@@ -216,9 +218,6 @@ func readRandom(r *wire.Reader) RandomSpec {
 	s := RandomSpec{Reading: Reading{Kind: Kind(r.String(32))}}
 	s.Kernel.Name = r.String(32)
 	s.Kernel.Gamma = r.Float64()
-	if r.Err() == nil && (!(s.Kernel.Gamma > 0) || math.IsInf(s.Kernel.Gamma, 1)) {
-		r.Fail(fmt.Errorf("gamma is %v, it must be finite and above 0", s.Kernel.Gamma))
-	}
 	r.Fixed(s.Seed[:])
 	for range r.Count(maxOutputs, 2) {
 		s.Classes = append(s.Classes, r.String(maxClassName))

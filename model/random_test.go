@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -164,6 +165,14 @@ func TestRandomRefusals(t *testing.T) {
 		"odd":           change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.New[float64](1, 5) }),
 		"scale":         change("ridge", func(s *RandomSpec) { s.Scale = &Scale{Offset: []float64{1}, Factor: []float64{1}} }),
 		"scale of none": change("ridge", func(s *RandomSpec) { s.Scaled = false }),
+		"wide":          change("of any width", func(s *RandomSpec) { s.Width = maxWidth + 1 }),
+		"negative":      change("of any width", func(s *RandomSpec) { s.Width = -1 }),
+		"too many":      change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.Matrix[float64]{Rows: 1, Cols: maxFeatures + 2} }),
+		"no features":   change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.New[float64](1, 0) }),
+		"gamma":         change("ridge", func(s *RandomSpec) { s.Kernel.Gamma = math.Inf(1) }),
+		"units":         change("gp", func(s *RandomSpec) { s.Unit = math.Inf(1) }),
+		"endless noise": change("gp", func(s *RandomSpec) { s.Noise = math.Inf(1) }),
+		"sums":          change("gp", func(s *RandomSpec) { s.Outer = linalg.New[float64](2, 2) }),
 		"noise":         change("ridge", func(s *RandomSpec) { s.Noise = 1 }),
 		"no noise":      change("gp", func(s *RandomSpec) { s.Noise = 0 }),
 		"no sums":       change("gp", func(s *RandomSpec) { s.Outer = linalg.Matrix[float64]{} }),
@@ -195,6 +204,38 @@ func TestDamagedRandomFiles(t *testing.T) {
 		damaged[i] ^= 0x40
 		if _, err := OpenRandom(bytes.NewReader(damaged)); err == nil {
 			t.Fatalf("byte %d is damaged, and nobody sees it", i)
+		}
+	}
+}
+
+// A file that announces more than there may be, up to products that overflow,
+// is refused before memory is taken for it.
+func TestLyingRandomFiles(t *testing.T) {
+	spec := randomSpecs(t)["of any width"]
+	good := encodeRandom(t, spec)
+	content := good[prefixSize : len(good)-32]
+	shape := len(content) - 8*(spec.Solution.Weights.Cols+1) - 8 - 8 // of the weights, which one offset follows
+	for _, c := range []struct {
+		outputs, features uint32
+		want              string
+	}{
+		{1, uint32(spec.Solution.Weights.Cols), ""},
+		{math.MaxUint32, math.MaxUint32, "weights, there may be"},
+		{maxOutputs + 1, 2, "weights, there may be"},
+		{1, maxFeatures + 1, "weights, there may be"},
+		{1, maxFeatures, "end too early"},
+		{maxOutputs, maxFeatures, "end too early"},
+	} {
+		lie := slices.Clone(content)
+		binary.LittleEndian.PutUint32(lie[shape:], c.outputs)
+		binary.LittleEndian.PutUint32(lie[shape+4:], c.features)
+		var file bytes.Buffer
+		if err := frame(&file, randomMagic, lie); err != nil {
+			t.Fatal(err)
+		}
+		_, err := OpenRandom(&file)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%d x %d: error %v, want %q", c.outputs, c.features, err, c.want)
 		}
 	}
 }
