@@ -75,6 +75,9 @@ func TestDegreeRefuses(t *testing.T) {
 		"too many for active":    {Clients: 1000, Corrupted: .3, Dropped: .4, Adversary: Active},
 		"NaN":                    {Clients: 9, Dropped: math.NaN(), Adversary: Active},
 		"sigma":                  {Clients: 9, Sigma: -1, Adversary: Active},
+		"great sigma":            {Clients: 9, Sigma: 129, Adversary: Active},
+		"eta":                    {Clients: 9, Eta: -1, Adversary: Active},
+		"great eta":              {Clients: 9, Eta: 129, Adversary: Active},
 		"two, one of whom drops": {Clients: 2, Dropped: .5, Adversary: SemiHonest},
 	} {
 		if d, err := c.Degree(); err == nil {

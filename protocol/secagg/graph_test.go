@@ -47,11 +47,41 @@ func TestRingIsMutual(t *testing.T) {
 	all := everybody(100)
 	id := protocol.SessionID{3}
 	for i := range 100 {
-		for _, h := range c.params.holders(id, i, all, [32]byte{}) {
+		holders := c.params.holders(id, i, all, [32]byte{})
+		if len(holders) != c.params.Degree().Holders || slices.Contains(holders, i) {
+			t.Fatalf("holders of %d: %v", i, holders)
+		}
+		for _, h := range holders {
 			if !slices.Contains(c.params.holders(id, h, all, [32]byte{}), i) {
 				t.Fatalf("%d holds for %d and not the other way round", h, i)
 			}
 		}
+	}
+}
+
+// The ring is another in every session, and not the order of the members, which
+// the corrupted may have chosen.
+func TestRingIsDrawnBySession(t *testing.T) {
+	c := newCrowd(t, spec(SemiHonest), 100)
+	all := everybody(100)
+	shared, beside := 0, 0
+	for i := range 100 {
+		one := c.params.holders(protocol.SessionID{3}, i, all, [32]byte{})
+		other := c.params.holders(protocol.SessionID{4}, i, all, [32]byte{})
+		for _, h := range one {
+			if slices.Contains(other, h) {
+				shared++
+			}
+			if d := (h - i + 100) % 100; min(d, 100-d) <= len(one)/2 {
+				beside++
+			}
+		}
+	}
+	// Of n-1 others each is a neighbour with probability k/(n-1).
+	k := float64(c.params.Degree().Holders)
+	chance := 100 * k * k / 99
+	if math.Abs(float64(shared)-chance) > 6*math.Sqrt(chance) || math.Abs(float64(beside)-chance) > 6*math.Sqrt(chance) {
+		t.Errorf("%d neighbours in both sessions, %d beside each other among the members; by chance there would be %.0f", shared, beside, chance)
 	}
 }
 

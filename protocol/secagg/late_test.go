@@ -120,6 +120,46 @@ func TestStalledVectorsMakeRoom(t *testing.T) {
 	}
 }
 
+// A piece that comes twice does not stand for one that has not come, and a piece
+// of another length is none.
+func TestPiecesOfAVectorComeOnce(t *testing.T) {
+	c := newCrowd(t, Spec{Minimum: 2, Epoch: "1", Groups: []Group{{Entries: 70_000, Bound: 1 << 40}}}, 5)
+	s, err := NewServer(c.setup("server"), c.params, c.public(), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, s)
+	s.round, s.sharers = roundMasked, s.all
+	piece := func(i, words int) protocol.Message {
+		m := protocol.Message{Header: c.session.Header(c.names[1], "server", roundMasked, kindMasked), Body: make([]byte, 8*words)}
+		m.Chunk, m.Chunks = uint32(i), 2
+		m.Body[0] = 1
+		return m
+	}
+	lo, hi := c.params.Layout().chunk(1)
+	for _, tt := range []struct {
+		name    string
+		piece   protocol.Message
+		refused bool
+	}{
+		{"short", piece(0, lo-1), true},
+		{"first", piece(0, lo), false},
+		{"first again", piece(0, lo), true},
+		{"long", piece(1, hi-lo+1), true},
+		{"last", piece(1, hi-lo), false},
+	} {
+		if s.survivors.has(1) {
+			t.Fatalf("%s: the client is in the sum already", tt.name)
+		}
+		if _, err := s.Step(protocol.Received{Message: tt.piece}); (err != nil) != tt.refused {
+			t.Fatalf("%s piece: %v", tt.name, err)
+		}
+	}
+	if !s.survivors.has(1) || s.sum[0] != 1 || s.sum[lo] != 1 {
+		t.Errorf("in the sum: %v, which begins with %d and goes on with %d", s.survivors.has(1), s.sum[0], s.sum[lo])
+	}
+}
+
 // What a client that was given up sends after all is not used, and no offence.
 func TestStalledVectorsDoNotGoOn(t *testing.T) {
 	c := newCrowd(t, spec(Active), 5)

@@ -123,16 +123,26 @@ func TestWordsOfKnownVectors(t *testing.T) {
 
 func TestLayoutRefuses(t *testing.T) {
 	for name, try := range map[string]func() error{
-		"nobody":     func() error { _, err := NewLayout(0, []Group{{Entries: 1, Bound: 1}}); return err },
-		"no group":   func() error { _, err := NewLayout(1, nil); return err },
-		"no entry":   func() error { _, err := NewLayout(1, []Group{{Bound: 1}}); return err },
-		"no bound":   func() error { _, err := NewLayout(1, []Group{{Entries: 1}}); return err },
-		"too long":   func() error { _, err := NewLayout(1, []Group{{Entries: MaxEntries + 1, Bound: 1}}); return err },
+		"nobody":   func() error { _, err := NewLayout(0, []Group{{Entries: 1, Bound: 1}}); return err },
+		"no group": func() error { _, err := NewLayout(1, nil); return err },
+		"no entry": func() error { _, err := NewLayout(1, []Group{{Bound: 1}}); return err },
+		"no bound": func() error { _, err := NewLayout(1, []Group{{Entries: 1}}); return err },
+		"too long": func() error { _, err := NewLayout(1, []Group{{Entries: MaxEntries + 1, Bound: 1}}); return err },
+		"too long together": func() error {
+			_, err := NewLayout(1, []Group{{Entries: MaxEntries, Bound: 1 << 40}, {Entries: 1, Bound: 1}})
+			return err
+		},
 		"bound sign": func() error { _, err := NewLayout(1, []Group{{Entries: 1, Bound: -1}}); return err },
 	} {
 		if try() == nil {
 			t.Errorf("%s is accepted", name)
 		}
+	}
+}
+
+func TestLongestLayout(t *testing.T) {
+	if l := mustLayout(t, 1, Group{Entries: MaxEntries, Bound: 1 << 40}); l.Words() != MaxEntries || l.Entries() != MaxEntries {
+		t.Errorf("%d entries in %d words", l.Entries(), l.Words())
 	}
 }
 
@@ -144,5 +154,11 @@ func TestLayoutRoundTrip(t *testing.T) {
 	back := readLayout(r)
 	if err := r.Close("layout"); err != nil || cmp.Diff(l.Groups, back.Groups) != "" || back.Words() != l.Words() || back.Cohort != 12 {
 		t.Errorf("%+v comes back as %+v, %v", l, back, err)
+	}
+	for n := range w.Bytes() {
+		r := wire.NewReader(w.Bytes()[:n])
+		if back := readLayout(r); back != nil || !errors.Is(r.Err(), wire.ErrShort) {
+			t.Errorf("%d of %d bytes are read as %+v, error %v", n, len(w.Bytes()), back, r.Err())
+		}
 	}
 }

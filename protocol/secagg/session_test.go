@@ -191,6 +191,15 @@ func (c *crowd) checkSum(t testing.TB, r *sim.Result, survivors int) {
 	if d := cmp.Diff(c.plain(s.Survivors()), s.Sums()); d != "" {
 		t.Errorf("the sum is not the sum: %s", d)
 	}
+	for _, name := range c.names {
+		o := r.Outcome(name)
+		if o.End == nil || o.End.Err != nil {
+			continue
+		}
+		if d := cmp.Diff(s.Survivors(), o.Machine.(*Client).Survivors()); d != "" {
+			t.Errorf("%s believes that others are in the sum: %s", name, d)
+		}
+	}
 }
 
 func spec(a Adversary) Spec {
