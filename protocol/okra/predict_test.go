@@ -228,6 +228,36 @@ func TestSlowPredictionLives(t *testing.T) {
 	}
 }
 
+// Timers whose wait has not begun or is over do nothing, and those that nobody
+// armed are refused.
+func TestIdlePredictionTimers(t *testing.T) {
+	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
+	cfg := trained.prediction(t, query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 3000, 9), answer: score(trained.server().Rows([]int{0}))})
+	mustRun(t, watch(cfg, func(m protocol.Machine, _ protocol.Event, eff protocol.Effects, err error) {
+		if err != nil || eff.End != nil {
+			return
+		}
+		if _, err := m.Step(protocol.Expired{Timer: "okra/other"}); err == nil || !strings.Contains(err.Error(), `has no timer "okra/other"`) {
+			t.Errorf("%T: a timer that it never armed: %v", m, err)
+		}
+		var idle protocol.Timer
+		switch m := m.(type) {
+		case *PredictParty:
+			if m.upload.done() {
+				return
+			}
+			idle = TimerDecisions
+		case *PredictServer:
+			if idle = TimerRows; m.store != nil {
+				idle = TimerAnnounce
+			}
+		}
+		if effects, err := m.Step(protocol.Expired{Timer: idle}); err != nil || effects.End != nil {
+			t.Errorf("%T, %s: %+v, %v", m, idle, effects, err)
+		}
+	}))
+}
+
 func TestPredictionConstructorsRefuse(t *testing.T) {
 	p := mustParams(t, Spec{})
 	rows := randomRows("new", 2, 9)
