@@ -61,7 +61,7 @@ func ByRows(labels []string, parties int, skew float64, seed uint64) ([][]int, e
 }
 
 // ByRowsPlain deals n rows that have no classes to parties, in equal shares of
-// at least 10 rows.
+// at least 10 rows. Too few rows for that are an error.
 func ByRowsPlain(n, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(n, parties); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func enough(shares [][]int, codes []int) bool {
 }
 
 // ByColumns gives each party a run of neighbouring columns, in shares that
-// differ by one at most.
+// differ by one at most. It refuses more parties than columns.
 func ByColumns(cols, parties int) ([][]int, error) {
 	if parties < 1 {
 		return nil, fmt.Errorf("dataset: a partition among %d parties; choose at least one", parties)
@@ -137,7 +137,8 @@ func ByColumns(cols, parties int) ([][]int, error) {
 }
 
 // ByColumnRatio gives party p a run of neighbouring columns in proportion to
-// ratio[p] > 0, rounded, at least one.
+// ratio[p] > 0, rounded, at least one. It refuses other ratios, and more parties
+// than columns.
 func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 	if len(ratio) == 0 || cols < len(ratio) {
 		return nil, fmt.Errorf("dataset: %d columns cannot be divided among %d parties; take fewer parties", cols, len(ratio))
@@ -164,7 +165,7 @@ func ByColumnRatio(cols int, ratio []float64) ([][]int, error) {
 
 // Cover returns a random share of n rows, at least one, in random order: what party
 // number p has of the rows of a partition by columns, when parties do not cover
-// all of them.
+// all of them. It refuses shares outside (0, 1].
 func Cover(n int, share float64, p int, seed uint64) ([]int, error) {
 	if n < 1 || p < 0 || !(share > 0 && share <= 1) {
 		return nil, fmt.Errorf("dataset: a share of %v of %d rows for party %d; choose a share above 0 and up to 1", share, n, p)

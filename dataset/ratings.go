@@ -228,7 +228,7 @@ func (r *Ratings) Profiles(list []int) [][]int {
 }
 
 // EveryPerUser makes a test set of every k-th rating of each user, in the order
-// of the text: no randomness takes part.
+// of the text: no randomness takes part. It refuses a k below 2.
 func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
 	if k < 2 {
 		return nil, nil, errors.New("dataset: every rating would be held out; choose every second, or fewer")
@@ -247,7 +247,7 @@ func (r *Ratings) EveryPerUser(k int) (train, test []int, err error) {
 
 // NewestPerUser makes a test set of the newest ratings of each user: the given
 // fraction of them, in (0, 1), rounded down. Of ratings with the same time the
-// later in the text counts as newer.
+// later in the text counts as newer. Ratings without times are an error.
 func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error) {
 	byUser := make([][]int, len(r.Users))
 	for i, x := range r.List {
@@ -257,7 +257,7 @@ func (r *Ratings) NewestPerUser(fraction float64) (train, test []int, err error)
 }
 
 // Newest makes a test set of the newest ratings of all: the given fraction of
-// them, in (0, 1), rounded down.
+// them, in (0, 1), rounded down. Ratings without times are an error.
 func (r *Ratings) Newest(fraction float64) (train, test []int, err error) {
 	return r.newest([][]int{indices(len(r.List))}, fraction)
 }

@@ -12,7 +12,7 @@ import (
 // (0, 1), and returns both sets of rows (from 0) ascending. The test set takes
 // the nearest whole number of rows, at least one; its share of each class is
 // the fraction, rounded by largest remainder. Every class keeps a row for
-// training.
+// training; where no class has two rows, it is an error.
 func Split(labels []string, fraction float64, seed uint64) (train, test []int, err error) {
 	if err := checkFraction(len(labels), fraction); err != nil {
 		return nil, nil, err
@@ -33,7 +33,7 @@ func Split(labels []string, fraction float64, seed uint64) (train, test []int, e
 	return train, test, nil
 }
 
-// SplitPlain is Split of n rows that have no classes.
+// SplitPlain is Split of n rows that have no classes; n is at least 2.
 func SplitPlain(n int, fraction float64, seed uint64) (train, test []int, err error) {
 	if err := checkFraction(n, fraction); err != nil {
 		return nil, nil, err
@@ -81,7 +81,8 @@ func testSizes(classes [][]int, fraction float64) []int {
 	return sizes
 }
 
-// Every makes a test set of every k-th of n rows: k-1, 2k-1, and so on.
+// Every makes a test set of every k-th of n rows: k-1, 2k-1, and so on. It
+// refuses a k outside 2 to n.
 func Every(n, k int) (train, test []int, err error) {
 	if k < 2 || k > n {
 		return nil, nil, fmt.Errorf("dataset: every %d-th of %d rows; choose 2 to the number of rows", k, n)
@@ -98,7 +99,7 @@ func Every(n, k int) (train, test []int, err error) {
 
 // Folds returns k stratified test sets that cover all rows once, each ascending.
 // The sizes of the folds differ by one row at most, and so do their shares of
-// each class.
+// each class. It refuses a k outside 2 to the number of rows.
 func Folds(labels []string, k int, seed uint64) ([][]int, error) {
 	if err := checkFolds(len(labels), k); err != nil {
 		return nil, err

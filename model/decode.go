@@ -23,17 +23,18 @@ type Limits struct {
 }
 
 // Open reads a public model under the default limits. For a private one it
-// returns [ErrPrivate] and reads no further.
+// returns [ErrPrivate] and reads no further; a file that is no model, damaged or
+// above the limits gives an error for which errors.Is(err, [ErrFormat]) holds.
 func Open(r io.Reader) (*Model, error) { return Limits{}.Open(r) }
 
 // OpenPrivate reads a private model under the default limits. Only the
-// coordinator, which wrote it, has a use for it.
+// coordinator, which wrote it, has a use for it. Errors are as of Open.
 func OpenPrivate(r io.Reader) (*Private, error) { return Limits{}.OpenPrivate(r) }
 
-// Open reads a public model.
+// Open reads a public model, with the errors of the function Open.
 func (l Limits) Open(r io.Reader) (*Model, error) { return l.read(r, publicMagic) }
 
-// OpenPrivate reads a private model.
+// OpenPrivate reads a private model, with the errors of the function Open.
 func (l Limits) OpenPrivate(r io.Reader) (*Private, error) {
 	m, err := l.read(r, privateMagic)
 	if err != nil {

@@ -19,10 +19,10 @@ const (
 	functionSize = 8 + 4     // rho, count
 )
 
-// Encode writes m as a public file.
+// Encode writes m as a public file; its errors are those of w.
 func Encode(w io.Writer, m *Model) error { return write(w, publicMagic, m) }
 
-// EncodePrivate writes p as a private file.
+// EncodePrivate writes p as a private file; its errors are those of w.
 func EncodePrivate(w io.Writer, p *Private) error { return write(w, privateMagic, p.model) }
 
 // SHA256 returns the hash of the whole file that Encode writes.

@@ -45,7 +45,7 @@ type Random struct {
 	process func() (*moments.Process, error) // of kind gp: what gives deviations, computed once
 }
 
-// NewRandom checks the parts of a model and keeps them.
+// NewRandom keeps the parts of a model, or says which of them cannot be.
 func NewRandom(s RandomSpec) (*Random, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -159,7 +159,7 @@ func IsRandom(head []byte) bool {
 	return len(head) >= len(randomMagic) && string(head[:len(randomMagic)]) == randomMagic
 }
 
-// EncodeRandom writes m as a file.
+// EncodeRandom writes m as a file; its errors are those of w.
 func EncodeRandom(w io.Writer, m *Random) error {
 	var body wire.Writer
 	s := &m.spec
@@ -193,10 +193,11 @@ func EncodeRandom(w io.Writer, m *Random) error {
 	return frame(w, randomMagic, body.Bytes())
 }
 
-// OpenRandom reads a model of random features under the default limits.
+// OpenRandom reads a model of random features under the default limits, with
+// the errors of Open.
 func OpenRandom(r io.Reader) (*Random, error) { return Limits{}.OpenRandom(r) }
 
-// OpenRandom reads a model of random features.
+// OpenRandom reads a model of random features, with the errors of Open.
 func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
 	content, err := l.content(r, randomMagic)
 	if err != nil {

@@ -32,7 +32,7 @@ type Rowless struct {
 	process func() (*ridge.GP, error) // of kind gp
 }
 
-// NewRowless checks the parts of a model and keeps them.
+// NewRowless keeps the parts of a model, or says which of them cannot be.
 func NewRowless(s RowlessSpec) (*Rowless, error) {
 	m, err := newRowless(s)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (li
 	return out, nil
 }
 
-// EncodeRowless writes the model file.
+// EncodeRowless writes the model file; its errors are those of w.
 func EncodeRowless(w io.Writer, m *Rowless) error {
 	text, err := m.spec.Kernel.Canonical()
 	if err != nil {

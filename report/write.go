@@ -23,7 +23,7 @@ type page struct {
 }
 
 // Write writes the page. What r holds is text: markup in it is shown, not
-// obeyed.
+// obeyed. Nothing is written of a run that Validate refuses.
 func Write(w io.Writer, r Run) error {
 	if err := r.Validate(); err != nil {
 		return err

@@ -64,7 +64,8 @@ func Lookup(name string) (Info, error) {
 	return Info{}, fmt.Errorf("dataset/bundled: no data set is called %q%s (there are %s)", name, meant, strings.Join(Names(), ", "))
 }
 
-// Load reads the data set of the given name. Each call returns a fresh copy.
+// Load reads the data set of the given name, or gives Lookup's error. Each call
+// returns a fresh copy.
 func Load(name string) (*dataset.Set, error) {
 	info, err := Lookup(name)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 // ErrLocked is what Lock gives while another process holds the lock.
 var ErrLocked = errors.New("another process is using it; stop that one first")
 
-// Lock takes an exclusive lock on path, which it creates, without waiting. The
+// Lock takes an exclusive lock on path, which it creates, without waiting, or
+// gives an error for which errors.Is(err, ErrLocked) holds. The
 // lock lasts until the file is closed, or the process ends in any way.
 func Lock(path string) (*os.File, error) {
 	return lock(path, syscall.LOCK_NB)

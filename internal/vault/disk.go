@@ -55,7 +55,8 @@ func (v *Disk) Claim(id protocol.SessionID, names ...string) error {
 }
 
 // Create opens a new session. The proposal is on disk before the seed, so that
-// a session with a seed can always be told what it is.
+// a session with a seed can always be told what it is. An id that was used
+// before gives [ErrUsed]; after another error no document of the session is left.
 func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
 	v.creating.Lock() // between the look at the mark and the mark
 	defer v.creating.Unlock()

@@ -38,7 +38,7 @@ func (k *MemoryKeepsake) Put(id session.JobID, secret []byte) error {
 	return nil
 }
 
-// Get returns a job's secret.
+// Get returns a copy of a job's secret, or [ErrNoKeepsake].
 func (k *MemoryKeepsake) Get(id session.JobID) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -86,7 +86,8 @@ func (k *DiskKeepsake) Put(id session.JobID, secret []byte) error {
 	return disk.Replace(k.path(id), sealed)
 }
 
-// Get opens a job's secret.
+// Get opens a job's secret. Without one it gives [ErrNoKeepsake]; what cannot be
+// read, or was sealed to another identity, is another error.
 func (k *DiskKeepsake) Get(id session.JobID) ([]byte, error) {
 	sealed, err := os.ReadFile(k.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +103,7 @@ func (k *DiskKeepsake) Get(id session.JobID) ([]byte, error) {
 	return secret, nil
 }
 
-// Erase overwrites and removes a job's secret.
+// Erase overwrites and removes a job's secret; one that is not there is fine.
 func (k *DiskKeepsake) Erase(id session.JobID) error {
 	if err := disk.Erase(k.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -54,7 +54,8 @@ func Matern(lengthScale, nu float64) Spectrum {
 }
 
 // SpectrumOf returns the spectrum of the kernel that s describes. Kernels that
-// depend on more than the distance of x and z have none.
+// depend on more than the distance of x and z have none, which is an error, as
+// is what kernel.New refuses.
 func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	if _, err := kernel.New(s); err != nil {
 		return Spectrum{}, err

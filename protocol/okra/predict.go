@@ -55,7 +55,8 @@ type PredictParty struct {
 }
 
 // NewPredictParty returns the machine of the owner of rows, n x f, scaled as
-// the training rows were. epoch is the training session's seed.
+// the training rows were. epoch is the training session's seed. It refuses rows
+// with values above [MaxValue], and a session that is none of OKRA's predictions.
 func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (*PredictParty, error) {
 	d, err := newPredictDesk(s, p, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {

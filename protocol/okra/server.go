@@ -67,7 +67,8 @@ type source struct {
 
 func (s *source) complete() bool { return s.rows.missing == 0 && s.labels.missing == 0 }
 
-// NewServer returns the machine of the server.
+// NewServer returns the machine of the server. It refuses a session that is none
+// of OKRA's, or whose descriptor has other parameters than p.
 func NewServer(s protocol.Setup, p Params, l Limits) (*Server, error) {
 	d, err := newDesk(s, p, protocol.RoleServer)
 	if err != nil {

@@ -108,7 +108,7 @@ func (p Params) Encode() []byte {
 // maxEpochBytes bounds an epoch's name.
 const maxEpochBytes = 128
 
-// DecodeParams decodes what Encode wrote.
+// DecodeParams decodes what Encode wrote, and refuses everything else.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/secagg" {

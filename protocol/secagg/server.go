@@ -68,7 +68,9 @@ type upload struct {
 }
 
 // NewServer returns the machine of the server. It verifies signatures with the
-// identity keys of the clients, in the descriptor's order.
+// identity keys of the clients, in the descriptor's order. It refuses another
+// number of keys, a session of another protocol or with other parameters, and
+// vectors above the limits.
 func NewServer(s protocol.Setup, p Params, identities []ed25519.PublicKey, l Limits) (*Server, error) {
 	d, err := newDesk(s, p, protocol.RoleServer)
 	if err != nil {
