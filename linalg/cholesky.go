@@ -34,12 +34,22 @@ func (e *PivotError) Error() string {
 // The algorithm is the left-looking one by blocks of columns (Golub and Van
 // Loan 2013, section 4.2.6).
 func Cholesky(a Matrix[float64]) error {
+	return CholeskyUntil(a, func() error { return nil })
+}
+
+// CholeskyUntil is [Cholesky] that asks before each of its blocks of columns
+// whether to go on, and returns what interrupt returns if it is an error; a is
+// spoilt then.
+func CholeskyUntil(a Matrix[float64], interrupt func() error) error {
 	if a.Rows != a.Cols {
 		panic(fmt.Sprintf("linalg: cannot factor %d x %d values", a.Rows, a.Cols))
 	}
 	n := a.Rows
 	update := make([]float64, n*min(n, cholBlock))
 	for j := 0; j < n; j += cholBlock {
+		if err := interrupt(); err != nil {
+			return err
+		}
 		jEnd := min(j+cholBlock, n)
 		subtractProduct(part(a, j, n, j, jEnd), part(a, j, n, 0, j), part(a, j, jEnd, 0, j), update)
 		corner := part(a, j, jEnd, j, jEnd)

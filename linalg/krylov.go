@@ -36,6 +36,9 @@ func (k *krylov) add(v []float64) bool {
 // grow makes T steps x steps, or smaller when the subspace closes.
 func (k *krylov) grow(steps int) error {
 	for len(k.alpha) < steps && !k.closed {
+		if err := k.interrupt(); err != nil {
+			return err
+		}
 		if len(k.alpha) > 0 {
 			k.add(k.rest)
 		}

@@ -28,10 +28,16 @@ var ErrNotConverged = errors.New("not converged")
 // It panics unless 1 <= k <= n and tol >= 1e-14. Its error wraps [ErrNotConverged]
 // or says that apply gave a NaN or an infinity.
 func Lanczos(n, k int, tol float64, apply func(dst, x []float64)) ([]float64, Matrix[float64], error) {
+	return LanczosUntil(n, k, tol, apply, func() error { return nil })
+}
+
+// LanczosUntil is [Lanczos] that asks before each step whether to go on, and
+// returns what interrupt returns if it is an error.
+func LanczosUntil(n, k int, tol float64, apply func(dst, x []float64), interrupt func() error) ([]float64, Matrix[float64], error) {
 	if k < 1 || k > n || !(tol >= 1e-14) {
 		panic(fmt.Sprintf("linalg: %d eigenpairs of %d x %d to a tolerance of %v", k, n, n, tol))
 	}
-	s := spectrum{n: n, tol: tol, apply: apply, floor: math.Inf(-1)}
+	s := spectrum{n: n, tol: tol, apply: apply, interrupt: interrupt, floor: math.Inf(-1)}
 	for len(s.pairs) < k {
 		if _, err := s.run(k - len(s.pairs)); err != nil {
 			return nil, Matrix[float64]{}, err
@@ -62,13 +68,14 @@ type eigenpair struct {
 
 // spectrum is what is known of the eigenpairs of a matrix.
 type spectrum struct {
-	n     int
-	tol   float64
-	apply func(dst, x []float64)
-	pairs []eigenpair
-	norm  float64 // largest |Ritz value| so far: |A| from below
-	runs  uint64
-	floor float64 // pairs that are not above it are of no interest
+	n         int
+	tol       float64
+	apply     func(dst, x []float64)
+	interrupt func() error // asked before each step
+	pairs     []eigenpair
+	norm      float64 // largest |Ritz value| so far: |A| from below
+	runs      uint64
+	floor     float64 // pairs that are not above it are of no interest
 }
 
 func (s *spectrum) sort() {

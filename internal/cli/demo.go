@@ -152,7 +152,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 		return nil, err
 	}
 	began := time.Now()
-	_, err = orAbandon(ctx, func() (struct{}, error) { return struct{}{}, launch.Compare(j, shares, decided, result) })
+	_, err = orAbandon(ctx, func() (struct{}, error) { return struct{}{}, launch.Compare(ctx, j, shares, decided, result) })
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, d
 	}
 	runtime.GC() // the federation's Gram matrix makes room for the comparison's
 	began := time.Now()
-	if err := launch.Compare(j, shares, decided, result); err != nil {
+	if err := launch.Compare(ctx, j, shares, decided, result); err != nil {
 		return nil, err
 	}
 	// One process did everybody's work, so the parties' own counts overlap.
@@ -171,7 +171,7 @@ func addComparison(r *stage.Result, took time.Duration) {
 
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*stage.Result, *stage.Outcome, error) {
 	if j.Protocol.Name == job.PooledData {
-		return launch.RunPooled(j, shares, dir)
+		return launch.RunPooled(ctx, j, shares, dir)
 	}
 	bars := a.progress()
 	defer bars.Close()

@@ -17,8 +17,8 @@ var errAborted = errors.New("the operator aborted the job")
 // Abort returns, before the parties hear it: no crash brings the job back. A
 // job that has its outcome keeps it, and is an error.
 //
-// A local computation looks up after each training of a machine, a fold or a
-// cell. Until then it is left alone, and its memory is not free.
+// A local computation soon ends by itself. Until then it is left alone, and its
+// memory is not free.
 func (c *Coordinator) Abort(id session.JobID) error {
 	c.mu.Lock()
 	j, known := c.jobs[id]

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -160,10 +162,69 @@ func TestAbortEndsASearch(t *testing.T) {
 	}
 }
 
+// A single training that would take minutes is aborted, and ends within moments,
+// as it does when the coordinator shuts down.
+func TestAbortEndsATraining(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains until it is aborted")
+	}
+	for name, end := range map[string]func(w *world, id session.JobID){
+		"aborted":  func(w *world, id session.JobID) { w.abort(id); w.wantAborted(id) },
+		"shutdown": func(w *world, _ session.JobID) { w.halt(hub) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := parse(t, "")
+			j.Kernel = job.Kernel{Name: "linear"}
+			j.Learner.C, j.Learner.Tol = 1e6, 1e-9
+			w := newWorld(t, unlearnable(t, j))
+			w.startAll()
+			id := w.submit(j)
+			await(t, 60*time.Second, "the training begins", training)
+			time.Sleep(time.Second) // it is no short one
+			if !training() {
+				t.Fatal("the training has ended by itself")
+			}
+			began := time.Now()
+			end(w, id)
+			await(t, 10*time.Second, "the training ends", func() bool { return !training() })
+			t.Logf("ended after %v", time.Since(began))
+		})
+	}
+}
+
+// unlearnable is rows with labels that have nothing to do with them: a machine of a
+// high C for them takes ten million iterations, and then gives up.
+func unlearnable(t *testing.T, j *job.Job) []launch.Share {
+	t.Helper()
+	shares := firstTumours(t, j, 569)
+	for _, s := range shares {
+		for i, labels := 0, s.Table.Set.Labels; i < len(labels); i++ {
+			labels[i] = []string{"benign", "malignant"}[i%2]
+		}
+	}
+	return shares
+}
+
+// await waits until something is so.
+func await(t *testing.T, most time.Duration, what string, is func() bool) {
+	t.Helper()
+	for began := time.Now(); !is(); time.Sleep(time.Millisecond) {
+		if time.Since(began) > most {
+			t.Fatalf("not within %v: %s", most, what)
+		}
+	}
+}
+
 // searching says whether a goroutine of this process searches a grid.
-func searching() bool {
+func searching() bool { return running("learn/tune.Search") }
+
+// training says whether a goroutine of this process trains a machine.
+func training() bool { return running("learn/svm.solveIn") }
+
+// running says whether a goroutine of this process is inside of a function.
+func running(name string) bool {
 	stacks := make([]byte, 1<<20)
-	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("learn/tune.Search"))
+	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte(name))
 }
 
 // An abort that was answered holds, whatever crashes.

@@ -310,7 +310,7 @@ func pooledDecisions(t *testing.T, w *world, id session.JobID) linalg.Matrix[flo
 	for i := done.Result.Training; i < len(task.Test); i++ {
 		task.Test[i] = true
 	}
-	f, err := evaluate.Fit(task, learner, nil)
+	f, err := evaluate.Fit(t.Context(), task, learner, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func TestJobEqualsPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := launch.Compare(j, shares, outcome, done.Result); err != nil {
+	if err := launch.Compare(t.Context(), j, shares, outcome, done.Result); err != nil {
 		t.Fatal(err)
 	}
 	if !*done.Result.Exact || *done.Result.Difference > 1e-5 {

@@ -98,7 +98,7 @@ func checkLearnt(t *testing.T, w *world, shares []launch.Share, id session.JobID
 		t.Fatal(err)
 	}
 	r := *result.Result
-	if err := launch.Compare(j, shares, outcome, &r); err != nil {
+	if err := launch.Compare(t.Context(), j, shares, outcome, &r); err != nil {
 		t.Fatal(err)
 	}
 	if *r.Difference > 5e-3 {

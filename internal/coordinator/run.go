@@ -88,16 +88,15 @@ func (c *Coordinator) step(ctx context.Context, j *Job, i uint16, st stage.Stage
 	return nil
 }
 
-// compute runs a local stage. It does not wait for one that is no longer wanted:
-// a computation ends with the training that is under way.
+// compute runs a local stage. It does not wait for one that is no longer wanted,
+// which ends soon, but not at once.
 func (c *Coordinator) compute(ctx context.Context, j *Job, st stage.Stage, srv *stage.Server) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- st.Compute(srv, func(p protocol.Progress) error {
+		done <- st.Compute(srv, ctx, func(p protocol.Progress) {
 			if ctx.Err() == nil {
 				c.Progress(j.ID, p)
 			}
-			return ctx.Err()
 		})
 	}()
 	select {

@@ -145,7 +145,7 @@ func (d *driver) run(ctx context.Context) error {
 // next waits for one thing to happen and handles it.
 func (d *driver) next(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return interrupted(ctx)
+		return Interrupted(ctx)
 	}
 	in := d.Mail.In()
 	if d.outbox.full() {
@@ -162,7 +162,7 @@ func (d *driver) next(ctx context.Context) error {
 	}
 	select {
 	case <-ctx.Done():
-		return interrupted(ctx)
+		return Interrupted(ctx)
 	case m, open := <-in:
 		if !open {
 			return fmt.Errorf("%w: the transport closed", ErrInterrupted)
@@ -177,8 +177,10 @@ func (d *driver) next(ctx context.Context) error {
 	}
 }
 
-// interrupted tells a daemon that shuts down from one that was told to abort.
-func interrupted(ctx context.Context) error {
+// Interrupted is the error of a session whose context has ended: that which somebody
+// was blamed by, if the session was told to abort, or one that wraps
+// [ErrInterrupted], if the daemon shuts down.
+func Interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var blame *protocol.BlameError
 	if errors.As(cause, &blame) {

@@ -51,7 +51,7 @@ func (o *outbox) start(ctx context.Context, mail Mail) {
 func send(ctx context.Context, mail Mail, m protocol.Message) error {
 	err := mail.Send(ctx, m)
 	if err != nil && ctx.Err() != nil {
-		return interrupted(ctx)
+		return Interrupted(ctx)
 	}
 	if errors.Is(err, transport.ErrClosed) {
 		return interrupt(err) // the process is about to stop

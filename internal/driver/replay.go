@@ -27,7 +27,7 @@ func (d *driver) replay(ctx context.Context) error {
 		case err != nil: // of reading: the journal itself may be whole
 			return interrupt(err)
 		case ctx.Err() != nil:
-			return interrupted(ctx)
+			return Interrupted(ctx)
 		}
 		if err := d.apply(r); err != nil {
 			return err

@@ -28,6 +28,7 @@ type NuSVC struct {
 }
 
 func (s SVC) fit(t training) (*found, error) {
+	s.Interrupt = t.interrupt
 	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
 		c, err := svm.TrainSVC(t.kernel, codes, classes, s.Params, t.progress)
 		if err != nil || !s.Probability {
@@ -39,6 +40,7 @@ func (s SVC) fit(t training) (*found, error) {
 }
 
 func (s NuSVC) fit(t training) (*found, error) {
+	s.Interrupt = t.interrupt
 	return t.classify(model.NuSVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
 		c, err := svm.TrainNuSVC(t.kernel, codes, classes, s.NuParams, t.progress)
 		if err != nil || !s.Probability {

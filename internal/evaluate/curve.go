@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -38,8 +39,9 @@ type Point struct {
 func draws(features int) int { return max(1, min(32, 2048/features)) }
 
 // Curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The best of
-// the regularisers is that by the held-out rows, as in a job.
-func (s *Sums) Curve() ([]Point, error) {
+// the regularisers is that by the held-out rows, as in a job. Once ctx ends no
+// other draw begins.
+func (s *Sums) Curve(ctx context.Context) ([]Point, error) {
 	n, _ := s.Train.Shape()
 	var curve []Point
 	for _, per := range []int{20, 10, 4, 2, 1} {
@@ -47,7 +49,7 @@ func (s *Sums) Curve() ([]Point, error) {
 		if p.Features < 2 {
 			continue
 		}
-		if err := s.measure(&p); err != nil {
+		if err := s.measure(ctx, &p); err != nil {
 			return nil, fmt.Errorf("evaluate: %d features: %w", p.Features, err)
 		}
 		curve = append(curve, p)
@@ -55,10 +57,13 @@ func (s *Sums) Curve() ([]Point, error) {
 	return curve, nil
 }
 
-func (s *Sums) measure(p *Point) error {
+func (s *Sums) measure(ctx context.Context, p *Point) error {
 	p.Draws = draws(p.Features)
 	squares := 0.0
 	for draw := range p.Draws {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		accuracy, membership, err := s.one(p.Features, draw)
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ func digits(t *testing.T) *Sums {
 // At 10 rows for each feature the table's draw is .778, .8 of a standard deviation
 // below numpy's mean and .021 below ours.
 func TestCurve(t *testing.T) {
-	curve, err := digits(t).Curve()
+	curve, err := digits(t).Curve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestCurve(t *testing.T) {
 func TestCurveOfFewRows(t *testing.T) {
 	s := digits(t)
 	s.Train, s.Codes = linalg.Pick(s.Train, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), s.Codes[:10]
-	curve, err := s.Curve()
+	curve, err := s.Curve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestCurveOfFewRows(t *testing.T) {
 		t.Errorf("points of %v features", features)
 	}
 	s.Kernel.Name = "linear"
-	if _, err := s.Curve(); err == nil {
+	if _, err := s.Curve(t.Context()); err == nil {
 		t.Error("a kernel without random features")
 	}
 }

@@ -8,7 +8,7 @@
 // the training rows (model.Head), and says how good they are.
 //
 //	learner := evaluate.Learner{Kernel: k, Method: evaluate.Ridge{Alpha: 1}}
-//	fitted, err := evaluate.Fit(evaluate.Task{Gram: gram, Labels: labels, Test: test}, learner, nil)
+//	fitted, err := evaluate.Fit(ctx, evaluate.Task{Gram: gram, Labels: labels, Test: test}, learner, nil)
 //	if err != nil {
 //		return err
 //	}

@@ -35,7 +35,7 @@ func linear(t *testing.T) Learner {
 
 func TestFitAndMeasure(t *testing.T) {
 	task := line(4, []string{"low", "low", "high", "high", "low", "high", "high"}, -2, -1, 1, 2, -1.5, 1.5, -0.5)
-	f, err := Fit(task, linear(t), nil)
+	f, err := Fit(t.Context(), task, linear(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +56,14 @@ func TestFitAndMeasure(t *testing.T) {
 
 func TestFitOneClass(t *testing.T) {
 	task := line(2, []string{"a", "a", "b"}, 1, 2, 3)
-	if _, err := Fit(task, linear(t), nil); !errors.Is(err, ErrOneClass) {
+	if _, err := Fit(t.Context(), task, linear(t), nil); !errors.Is(err, ErrOneClass) {
 		t.Errorf("error %v, want ErrOneClass", err)
 	}
 }
 
 // Held-out rows that lack a class give no AUC, and every other figure.
 func TestMeasureWithoutAClass(t *testing.T) {
-	f, err := Fit(line(4, []string{"low", "low", "high", "high", "low"}, -2, -1, 1, 2, -1.5), linear(t), nil)
+	f, err := Fit(t.Context(), line(4, []string{"low", "low", "high", "high", "low"}, -2, -1, 1, 2, -1.5), linear(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestMeasureWithoutAClass(t *testing.T) {
 }
 
 func TestMeasureWithoutHeldOutRows(t *testing.T) {
-	f, err := Fit(line(2, []string{"a", "b"}, 1, 2), linear(t), nil)
+	f, err := Fit(t.Context(), line(2, []string{"a", "b"}, 1, 2), linear(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ type KPCA struct{ Components int }
 type KMeans struct{ kmeans.Params }
 
 func (o OneClass) fit(t training) (*found, error) {
+	o.Interrupt = t.interrupt
 	m, err := svm.TrainOneClass(t.kernel, o.NuParams)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (OneClass) measure(f *Fitted, m Metrics) error {
 //
 // where the mean of k(x, .) only shifts every a_j by their mean.
 func (p KPCA) fit(t training) (*found, error) {
-	m, err := kpca.Fit(t.kernel, p.Components)
+	m, err := kpca.FitUntil(t.kernel, p.Components, t.interrupt)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +122,7 @@ func sum(v []float64) float64 {
 
 // fit writes the distances as functions: |mean|^2 - 2/|c| sum_(j in c) k(x, j).
 func (p KMeans) fit(t training) (*found, error) {
+	p.Interrupt = t.interrupt
 	m, err := kmeans.Fit(t.kernel, p.Params)
 	if err != nil {
 		return nil, err

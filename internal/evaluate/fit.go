@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -37,6 +38,8 @@ type training struct {
 	kernel   kernel.Source
 	labels   []string // nil: none
 	progress func(done, total int) error
+	// interrupt says why the result is not wanted any more, if it is not.
+	interrupt func() error
 }
 
 // found is what a method has learnt.
@@ -74,10 +77,11 @@ var ErrOneClass = errors.New("all training rows have the same label; a classifie
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 
 // Fit trains on the rows that are not held out and decides the rest. progress
-// may be nil.
-func Fit(t Task, l Learner, progress func(done, total int) error) (*Fitted, error) {
+// may be nil. A training that is under way when ctx ends soon does, too, with an
+// error that wraps that of ctx.
+func Fit(ctx context.Context, t Task, l Learner, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.rows()
-	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Method, progress)
+	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Method, progress, ctx.Err)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
@@ -86,8 +90,8 @@ func Fit(t Task, l Learner, progress func(done, total int) error) (*Fitted, erro
 
 // fit trains on some rows of the task, whose kernel matrix is all, and decides
 // others.
-func (t Task) fit(all kernel.Source, train, test []int, m Method, progress func(done, total int) error) (*Fitted, error) {
-	got, err := m.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress})
+func (t Task) fit(all kernel.Source, train, test []int, m Method, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
+	got, err := m.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress, interrupt})
 	if err != nil {
 		return nil, err
 	}

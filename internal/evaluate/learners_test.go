@@ -28,7 +28,7 @@ func method(t *testing.T, m Method) Learner {
 
 func mustFit(t *testing.T, task Task, l Learner) (*Fitted, Metrics) {
 	t.Helper()
-	f, err := Fit(task, l, nil)
+	f, err := Fit(t.Context(), task, l, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestHeadsAreTheWholeModel(t *testing.T) {
 	}
 	for name, m := range methods() {
 		t.Run(name, func(t *testing.T) {
-			f, err := Fit(task, Learner{Kernel: rbf(t), Method: m}, nil)
+			f, err := Fit(t.Context(), task, Learner{Kernel: rbf(t), Method: m}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,11 +259,11 @@ func methods() map[string]Method {
 // tells the reason to every party.
 func TestRegressionOfWords(t *testing.T) {
 	for _, m := range []Method{SVR{svm.SVRParams{C: 1}}, Ridge{1}, GP{1}} {
-		_, err := Fit(line(2, []string{"1", "secret", "3"}, 1, 2, 3), method(t, m), nil)
+		_, err := Fit(t.Context(), line(2, []string{"1", "secret", "3"}, 1, 2, 3), method(t, m), nil)
 		if !errors.Is(err, ErrNumbers) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%T: %v", m, err)
 		}
-		if _, err := Fit(line(2, nil, 1, 2, 3), method(t, m), nil); err == nil {
+		if _, err := Fit(t.Context(), line(2, nil, 1, 2, 3), method(t, m), nil); err == nil {
 			t.Errorf("%T learns without labels", m)
 		}
 	}
@@ -278,7 +278,7 @@ func TestParametersThatDoNotFitTheRows(t *testing.T) {
 		"components with a positive eigenvalue, 2 were asked for":     KPCA{2},
 		"the kernel matrix plus 0 on its diagonal cannot be factored": Ridge{0},
 	} {
-		if _, err := Fit(task, method(t, m), nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Fit(t.Context(), task, method(t, m), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}

@@ -34,6 +34,7 @@ func (s SVR) fit(t training) (*found, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Interrupt = t.interrupt
 	m, err := svm.TrainSVR(t.kernel, y, s.SVRParams)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (r Ridge) fit(t training) (*found, error) {
 	for i := range y {
 		y[i] -= mean
 	}
-	m, err := ridge.Fit(t.kernel, y, r.Alpha)
+	m, err := ridge.FitUntil(t.kernel, y, r.Alpha, t.interrupt)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (g GP) fit(t training) (*found, error) {
 	for i := range y {
 		y[i] = (y[i] - mean) / unit
 	}
-	gp, err := ridge.FitGP(t.kernel, y, ridge.GPParams{Noise: g.Noise})
+	gp, err := ridge.FitGP(t.kernel, y, ridge.GPParams{Noise: g.Noise, Interrupt: t.interrupt})
 	if err != nil {
 		return nil, err
 	}

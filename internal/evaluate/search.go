@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -61,19 +62,19 @@ var ErrFewRows = errors.New("a class has a single training row; folds need two o
 
 // Search cross-validates a grid on the rows that are not held out. progress,
 // which may be nil, counts trials: every fold of every cell. Its error ends the
-// search.
-func Search(t Task, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
-	return t.search(g, f, progress, tune.Search.Run)
+// search; so does ctx, whose error is wrapped then.
+func Search(ctx context.Context, t Task, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
+	return t.search(ctx, g, f, progress, tune.Search.Run)
 }
 
 // SearchFor is Search for the outputs of the given cell in place of the best's.
-func SearchFor(t Task, g Grid, f Folds, cell int) (*Searched, error) {
-	return t.search(g, f, nil, func(s tune.Search, dot linalg.Matrix[float64]) (*tune.Result, error) {
+func SearchFor(ctx context.Context, t Task, g Grid, f Folds, cell int) (*Searched, error) {
+	return t.search(ctx, g, f, nil, func(s tune.Search, dot linalg.Matrix[float64]) (*tune.Result, error) {
 		return s.RunFor(dot, cell)
 	})
 }
 
-func (t Task) search(g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
+func (t Task) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.rows()
 	labels := pick(t.Labels, rows)
 	if err := f.check(labels); err != nil {
@@ -84,7 +85,7 @@ func (t Task) search(g Grid, f Folds, progress func(done, total int) error, run 
 		return nil, err
 	}
 	s := &Searched{rows: rows, folds: folds}
-	learner := t.learner(g.Methods, rows, f.Score())
+	learner := t.learner(g.Methods, rows, f.Score(), ctx.Err)
 	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)

@@ -66,7 +66,7 @@ func byHand(t *testing.T, task Task, l Learner, f Folds) []Metrics {
 			}
 			one.Test[a] = a >= len(rows)-len(fold)
 		}
-		fitted, err := Fit(one, l, nil)
+		fitted, err := Fit(t.Context(), one, l, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestSearchAgreesWithFits(t *testing.T) {
 	g := grid(t)
 	for _, held := range []bool{false, true} {
 		task := blobs(60, held)
-		s, err := Search(task, g, f, nil)
+		s, err := Search(t.Context(), task, g, f, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestSearchOfEveryLearner(t *testing.T) {
 				}
 			}
 			g.Methods = methods
-			s, err := Search(task, g, f, nil)
+			s, err := Search(t.Context(), task, g, f, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,12 +146,12 @@ func TestSearchOfEveryLearner(t *testing.T) {
 func checkUnseen(t *testing.T, task Task, g Grid, f Folds) {
 	t.Helper()
 	task.Test = make([]bool, len(task.Labels))
-	s, err := Search(task, g, f, nil)
+	s, err := Search(t.Context(), task, g, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := Learner{Kernel: g.Kernels[s.Best/2], Method: g.Methods[s.Best%2]}
-	refit, err := Fit(task, l, nil)
+	refit, err := Fit(t.Context(), task, l, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,17 +177,17 @@ func checkUnseen(t *testing.T, task Task, g Grid, f Folds) {
 // the decisions those of the folds' classifiers.
 func TestUnseen(t *testing.T) {
 	task, g, f := blobs(60, false), grid(t), Folds{K: 4, Seed: 3}
-	s, err := Search(task, g, f, nil)
+	s, err := Search(t.Context(), task, g, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, cell := range []int{s.Best, 0} {
-		s, err := SearchFor(task, g, f, cell)
+		s, err := SearchFor(t.Context(), task, g, f, cell)
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := Learner{Kernel: g.Kernels[cell/3], Method: g.Methods[cell%3]}
-		refit, err := Fit(task, l, nil)
+		refit, err := Fit(t.Context(), task, l, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestSearchRefuses(t *testing.T) {
 		{"more folds than rows", blobs(60, false), grid(t), 61, nil},
 		{"what the learner refuses", blobs(60, false), weighted, 4, nil},
 	} {
-		_, err := Search(c.task, c.grid, Folds{K: c.k, Seed: 1}, nil)
+		_, err := Search(t.Context(), c.task, c.grid, Folds{K: c.k, Seed: 1}, nil)
 		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "evaluate: ") {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -245,10 +245,10 @@ func TestSearchRefuses(t *testing.T) {
 		same.Labels[i] = "7"
 	}
 	ridge.Methods = []Method{Ridge{Alpha: 1}}
-	if _, err := Search(same, ridge, Folds{K: 4, Numbers: true}, nil); !errors.Is(err, ErrNoScore) {
+	if _, err := Search(t.Context(), same, ridge, Folds{K: 4, Numbers: true}, nil); !errors.Is(err, ErrNoScore) {
 		t.Errorf("numbers that are all the same: %v", err)
 	}
-	if _, err := SearchFor(blobs(60, false), grid(t), Folds{K: 4}, 9); err == nil {
+	if _, err := SearchFor(t.Context(), blobs(60, false), grid(t), Folds{K: 4}, 9); err == nil {
 		t.Error("a cell beyond the grid")
 	}
 }
@@ -272,7 +272,7 @@ func TestSearchTellsProgress(t *testing.T) {
 	for i := range trials {
 		want = append(want, fmt.Sprint(i+1, "/", trials))
 	}
-	_, err := Search(blobs(30, false), g, Folds{K: 2}, tell)
+	_, err := Search(t.Context(), blobs(30, false), g, Folds{K: 2}, tell)
 	if d := cmp.Diff(want, told); err != nil || d != "" {
 		t.Error(err, d)
 	}
@@ -287,7 +287,7 @@ func TestProgressEndsASearch(t *testing.T) {
 		"nu-svc": {NuSVC{NuParams: svm.NuParams{Nu: 0.1}}, NuSVC{NuParams: svm.NuParams{Nu: 0.2}}},
 	} {
 		told := 0
-		_, err := Search(blobs(30, false), Grid{Kernels: grid(t).Kernels, Methods: methods}, Folds{K: 2}, func(int, int) error {
+		_, err := Search(t.Context(), blobs(30, false), Grid{Kernels: grid(t).Kernels, Methods: methods}, Folds{K: 2}, func(int, int) error {
 			told++
 			return enough
 		})

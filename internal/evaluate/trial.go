@@ -12,15 +12,17 @@ import (
 // ErrNoScore is r2 of numbers that are all the same.
 var ErrNoScore = errors.New("the numbers of a fold are all the same, so that r2 has no value; use fewer folds")
 
-// learner returns what tries the methods on folds of the given rows.
-func (t Task) learner(methods []Method, rows []int, score string) tune.Learner {
+// learner returns what tries the methods on folds of the given rows, until it is
+// interrupted.
+func (t Task) learner(methods []Method, rows []int, score string, interrupt func() error) tune.Learner {
 	params := make([]svm.Params, len(methods))
 	for i, m := range methods {
 		svc, ok := m.(SVC)
 		if !ok {
-			return trials{t, methods, score}
+			return trials{t, methods, score, interrupt}
 		}
 		params[i] = svc.Params
+		params[i].Interrupt = interrupt
 	}
 	classes, codes := dataset.Classes(pick(t.Labels, rows))
 	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}
@@ -32,9 +34,10 @@ func (t Task) learner(methods []Method, rows []int, score string) tune.Learner {
 
 // trials tries any methods, each from nothing.
 type trials struct {
-	task    Task
-	methods []Method
-	score   string // the metric
+	task      Task
+	methods   []Method
+	score     string // the metric
+	interrupt func() error
 }
 
 func (l trials) Settings() int { return len(l.methods) }
@@ -43,7 +46,7 @@ func (l trials) Settings() int { return len(l.methods) }
 func (l trials) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Trial, error) {
 	var list []tune.Trial
 	for _, m := range l.methods {
-		fitted, err := l.task.fit(k, f.Train, f.Test, m, nil)
+		fitted, err := l.task.fit(k, f.Train, f.Test, m, nil, l.interrupt)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -140,7 +141,7 @@ func numbers(n int) []string {
 
 // compareColumns compares with all columns in one place, and with the columns of
 // each party that has labels, over the same rows in the order of the job.
-func compareColumns(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
+func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
 	if len(j.Compare) == 0 {
 		return nil
 	}
@@ -149,21 +150,21 @@ func compareColumns(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Resul
 		return err
 	}
 	if j.Protocol.Name == job.FDSKL {
-		return compareRandom(j, shares, own, r)
+		return compareRandom(ctx, j, shares, own, r)
 	}
 	if j.Compares(job.Pooled) {
 		all, err := beside(own)
 		if err != nil {
 			return err
 		}
-		if err := comparePooled(j, []stage.Split{all}, o, r); err != nil {
+		if err := comparePooled(ctx, j, []stage.Split{all}, o, r); err != nil {
 			return err
 		}
 	}
 	if j.Compares(job.Alone) {
-		r.Alone = columnsAlone(j, shares, own, r)
+		r.Alone = columnsAlone(ctx, j, shares, own, r)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // inOrder returns each party's columns of the job's rows.
@@ -202,14 +203,14 @@ func beside(splits []stage.Split) (stage.Split, error) {
 }
 
 // columnsAlone is what each party reaches with its own columns.
-func columnsAlone(j *job.Job, shares []Share, own []stage.Split, r *stage.Result) []stage.Alone {
+func columnsAlone(ctx context.Context, j *job.Job, shares []Share, own []stage.Split, r *stage.Result) []stage.Alone {
 	cell := j.At(best(r))
 	cell.Data.Folds = 0
 	var list []stage.Alone
 	for i, s := range shares {
 		one := stage.Alone{Party: s.Party, Rows: countRows(own[i:i+1], false)}
 		var err error
-		if one.Metrics, err = columnsInTurn(j, cell, own[i]); err != nil {
+		if one.Metrics, err = columnsInTurn(ctx, j, cell, own[i]); err != nil {
 			one.Failure = err.Error()
 		}
 		list = append(list, one)
@@ -222,7 +223,7 @@ var errNoLabels = session.BadInput(errors.New("it has no labels to learn from"))
 
 // columnsInTurn is what one party's columns reach, on each fold where the job
 // holds rows out in turn.
-func columnsInTurn(j, cell *job.Job, own stage.Split) (evaluate.Metrics, error) {
+func columnsInTurn(ctx context.Context, j, cell *job.Job, own stage.Split) (evaluate.Metrics, error) {
 	if own.Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, errNoLabels
 	}
@@ -230,5 +231,5 @@ func columnsInTurn(j, cell *job.Job, own stage.Split) (evaluate.Metrics, error) 
 	if err != nil {
 		return nil, err
 	}
-	return aloneInTurn(cell, 0, divided)
+	return aloneInTurn(ctx, cell, 0, divided)
 }

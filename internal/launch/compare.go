@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -14,10 +15,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Compare adds the comparisons that a job asks for to its result.
-func Compare(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
+// Compare adds the comparisons that a job asks for to its result. A training that
+// is under way when ctx ends soon does, too, with an error that wraps that of ctx.
+func Compare(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
 	if j.Data.Partition.By == job.Columns {
-		return compareColumns(j, shares, o, r)
+		return compareColumns(ctx, j, shares, o, r)
 	}
 	splits := make([]stage.Split, len(shares))
 	for i, s := range shares {
@@ -27,18 +29,18 @@ func Compare(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) erro
 		}
 	}
 	if j.Compares(job.Pooled) {
-		if err := comparePooled(j, splits, o, r); err != nil {
+		if err := comparePooled(ctx, j, splits, o, r); err != nil {
 			return err
 		}
 	}
 	if j.Compares(job.Curve) {
 		var err error
-		if r.Curve, err = curve(j, splits); err != nil {
+		if r.Curve, err = curve(ctx, j, splits); err != nil {
 			return err
 		}
 	}
 	if j.Compares(job.Alone) {
-		return compareAlone(j, shares, splits, r)
+		return compareAlone(ctx, j, shares, splits, r)
 	}
 	return nil
 }
@@ -46,20 +48,20 @@ func Compare(j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) erro
 // comparePooled does the job on all rows in one place: what privacy cost. With
 // a grid, all of it is cross-validated again, and the cell that the job chose is
 // compared.
-func comparePooled(j *job.Job, splits []stage.Split, o *stage.Outcome, r *stage.Result) error {
+func comparePooled(ctx context.Context, j *job.Job, splits []stage.Split, o *stage.Outcome, r *stage.Result) error {
 	p, err := prepare(j, splits, splits)
 	if err != nil {
 		return err
 	}
 	task := p.task()
-	choice, err := stage.ChooseCell(j, task, best(r))
+	choice, err := stage.ChooseCell(ctx, j, task, best(r))
 	if err != nil {
 		return err
 	}
 	for i, c := range choice.Grid {
 		r.Grid[i].PooledMean, r.Grid[i].PooledCorrect = &c.Mean, &c.Correct
 	}
-	pooled, err := choice.Fit(task, nil)
+	pooled, err := choice.Fit(ctx, task, nil)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func best(r *stage.Result) int {
 
 // compareAlone trains each party by itself, with the cell that all chose
 // together, and decides the held-out rows of all: what joining gained.
-func compareAlone(j *job.Job, shares []Share, splits []stage.Split, r *stage.Result) error {
+func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []stage.Split, r *stage.Result) error {
 	divided, err := heldOutInTurn(j, splits)
 	if err != nil {
 		return err
@@ -98,7 +100,9 @@ func compareAlone(j *job.Job, shares []Share, splits []stage.Split, r *stage.Res
 	r.Alone = nil
 	for i, s := range shares {
 		one := stage.Alone{Party: s.Party, Rows: countRows(splits[i:i+1], false)}
-		if one.Metrics, err = aloneInTurn(cell, i, divided); err != nil {
+		if one.Metrics, err = aloneInTurn(ctx, cell, i, divided); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
 			one.Failure = err.Error() // these rows are too few, say, for the job's parameters
 		}
 		r.Alone = append(r.Alone, one)
@@ -107,10 +111,10 @@ func compareAlone(j *job.Job, shares []Share, splits []stage.Split, r *stage.Res
 }
 
 // aloneInTurn is the mean of what the party's rows alone reach.
-func aloneInTurn(cell *job.Job, party int, divided [][]stage.Split) (evaluate.Metrics, error) {
+func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]stage.Split) (evaluate.Metrics, error) {
 	var all []evaluate.Metrics
 	for _, splits := range divided {
-		m, err := alone(cell, splits[party], splits)
+		m, err := alone(ctx, cell, splits[party], splits)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +151,7 @@ func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
 
 // alone is what the training rows of one party make of the held-out rows of
 // all.
-func alone(j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics, error) {
+func alone(ctx context.Context, j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics, error) {
 	if countRows([]stage.Split{own}, false) == 0 { // all are held out in this turn
 		return evaluate.Metrics{}, nil
 	}
@@ -155,7 +159,7 @@ func alone(j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics,
 	if j.Learner.Name.Classifies() && len(classes) == 1 {
 		return evaluate.Constant(classes[0], labelsOf(splits, true)).Measure()
 	}
-	f, err := fit(onlyWeightsOf(j, own), []stage.Split{own}, splits)
+	f, err := fit(ctx, onlyWeightsOf(j, own), []stage.Split{own}, splits)
 	if err != nil {
 		return nil, err
 	}
@@ -173,17 +177,17 @@ func onlyWeightsOf(j *job.Job, s stage.Split) *job.Job {
 
 // fit trains on the training rows of some parties and decides the held-out
 // rows of others. The job has no folds.
-func fit(j *job.Job, train, test []stage.Split) (*evaluate.Fitted, error) {
+func fit(ctx context.Context, j *job.Job, train, test []stage.Split) (*evaluate.Fitted, error) {
 	p, err := prepare(j, train, test)
 	if err != nil {
 		return nil, err
 	}
 	task := p.task()
-	choice, err := stage.Choose(j, task, nil)
+	choice, err := stage.Choose(ctx, j, task, nil)
 	if err != nil {
 		return nil, err
 	}
-	return choice.Fit(task, nil)
+	return choice.Fit(ctx, task, nil)
 }
 
 // prepared is a learning problem on raw rows, which stay where they are.

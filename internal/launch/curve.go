@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -14,7 +15,7 @@ import (
 // curve is what other numbers of random features give and show. The sums of all
 // parties are those of all rows, number for number, so that no protocol has to
 // run.
-func curve(j *job.Job, splits []stage.Split) ([]evaluate.Point, error) {
+func curve(ctx context.Context, j *job.Job, splits []stage.Split) ([]evaluate.Point, error) {
 	p, err := prepare(j, splits, splits)
 	if err != nil {
 		return nil, err
@@ -36,5 +37,5 @@ func curve(j *job.Job, splits []stage.Split) ([]evaluate.Point, error) {
 		return nil, session.BadInput(errors.New("launch: a curve needs rows that are held out; give test: {fraction: 0.25}"))
 	}
 	s.Train, s.Held = linalg.Pick(p.rows, train), linalg.Pick(p.rows, held)
-	return s.Curve()
+	return s.Curve(ctx)
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
@@ -26,11 +27,14 @@ func affordable(j *job.Job, shares []Share) error {
 // exactKernel is what the job's kernel gives on all columns in one place, without
 // random features to stand for it: a support vector machine tells classes apart,
 // kernel ridge regression predicts numbers.
-func exactKernel(j *job.Job, all stage.Split) (evaluate.Metrics, error) {
+func exactKernel(ctx context.Context, j *job.Job, all stage.Split) (evaluate.Metrics, error) {
 	exact := *j
 	exact.Protocol = job.Protocol{Name: job.PooledData}
 	exact.Learner = exactLearner(j.Learner, float64(countRows([]stage.Split{all}, false)))
-	f, err := fit(&exact, []stage.Split{all}, []stage.Split{all})
+	f, err := fit(ctx, &exact, []stage.Split{all}, []stage.Split{all})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, session.BadInput(err)
 	}

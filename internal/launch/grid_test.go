@@ -125,7 +125,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 	}
 	plain := *j
 	plain.Data.Folds = 0
-	f, err := fit(&plain, []stage.Split{split}, []stage.Split{split})
+	f, err := fit(t.Context(), &plain, []stage.Split{split}, []stage.Split{split})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 // A party all of whose rows are in one fold has nothing to train on then.
 func TestAloneWithoutRows(t *testing.T) {
 	own := stage.Split{Set: wdbc(t, 0, 1), Test: []bool{true}}
-	m, err := alone(parse(t, shared, ""), own, []stage.Split{own})
+	m, err := alone(t.Context(), parse(t, shared, ""), own, []stage.Split{own})
 	if d := cmp.Diff(evaluate.Metrics{}, m); err != nil || d != "" {
 		t.Errorf("%v, %v; want no figures", m, err)
 	}

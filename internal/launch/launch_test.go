@@ -168,11 +168,11 @@ func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*stage.Result,
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, o, err := RunPooled(j, shares, t.TempDir())
+	r, o, err := RunPooled(t.Context(), j, shares, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Compare(j, shares, o, r); err != nil {
+	if err := Compare(t.Context(), j, shares, o, r); err != nil {
 		t.Fatal(err)
 	}
 	return r, o, shares
@@ -273,7 +273,7 @@ func TestRunPooledOfOneClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := RunPooled(j, shares, t.TempDir()); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "same label") {
+	if _, _, err := RunPooled(t.Context(), j, shares, t.TempDir()); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "same label") {
 		t.Errorf("error %v, want bad input", err)
 	}
 }
@@ -282,7 +282,7 @@ func TestCompareRefusesAnotherOutcome(t *testing.T) {
 	r, o, shares := run(t, parse(t, shared, ""), map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
 	other := *o
 	other.Classes = []string{"x", "y"}
-	if err := Compare(parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "other classes") {
+	if err := Compare(t.Context(), parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "other classes") {
 		t.Errorf("error %v", err)
 	}
 	if d := cmp.Diff(2, len(r.Alone)); d != "" {

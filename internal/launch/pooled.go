@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -18,7 +19,7 @@ import (
 
 // RunPooled runs a job of protocol pooled: everything on the rows in one
 // place, without any privacy. The model it leaves is an ordinary file.
-func RunPooled(j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Outcome, error) {
+func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Outcome, error) {
 	began := time.Now()
 	splits := make([]stage.Split, len(shares))
 	for i, s := range shares {
@@ -32,11 +33,11 @@ func RunPooled(j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Ou
 		return nil, nil, err
 	}
 	task := p.task()
-	choice, err := stage.Choose(j, task, nil)
+	choice, err := stage.Choose(ctx, j, task, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := choice.Fit(task, nil)
+	f, err := choice.Fit(ctx, task, nil)
 	if err != nil {
 		return nil, nil, err
 	}

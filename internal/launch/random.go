@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"context"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -10,27 +12,30 @@ import (
 // own: decisions are not compared, since other directions give others. It also
 // measures what the label holder could find out. On demand, a machine with the
 // kernel itself says what random features cost.
-func compareRandom(j *job.Job, shares []Share, own []stage.Split, r *stage.Result) error {
+func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []stage.Split, r *stage.Result) error {
 	all, err := beside(own)
 	if err != nil {
 		return err
 	}
 	if j.Compares(job.Pooled) {
-		pooled, err := random(j, all)
+		pooled, err := random(ctx, j, all)
 		if err != nil {
 			return err
 		}
 		r.Pooled, r.Warnings = pooled.Metrics, append(r.Warnings, pooled.Warnings("the training in one place")...)
 	}
 	if j.Compares(job.ExactKernel) {
-		if r.ExactKernel, err = exactKernel(j, all); err != nil {
+		if r.ExactKernel, err = exactKernel(ctx, j, all); err != nil {
 			return err
 		}
 	}
 	if j.Compares(job.Alone) {
 		for i, s := range shares {
 			one := stage.Alone{Party: s.Party, Rows: r.Training}
-			learned, err := random(j, own[i])
+			learned, err := random(ctx, j, own[i])
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if one.Metrics = learned.Metrics; err != nil {
 				one.Failure = err.Error()
 			}
@@ -42,7 +47,7 @@ func compareRandom(j *job.Job, shares []Share, own []stage.Split, r *stage.Resul
 	if err != nil {
 		return err
 	}
-	exposure, err := stage.ExposeRandom(j, p.rows, own[0].Set.X.Cols())
+	exposure, err := stage.ExposeRandom(ctx, j, p.rows, own[0].Set.X.Cols())
 	if err != nil {
 		return err
 	}
@@ -51,7 +56,7 @@ func compareRandom(j *job.Job, shares []Share, own []stage.Split, r *stage.Resul
 }
 
 // random trains on columns in one place.
-func random(j *job.Job, s stage.Split) (stage.Learned, error) {
+func random(ctx context.Context, j *job.Job, s stage.Split) (stage.Learned, error) {
 	if s.Set.Labels == nil {
 		return stage.Learned{}, errNoLabels
 	}
@@ -59,5 +64,5 @@ func random(j *job.Job, s stage.Split) (stage.Learned, error) {
 	if err != nil {
 		return stage.Learned{}, err
 	}
-	return stage.LearnRandom(j, p.rows, p.labels, countRows([]stage.Split{s}, false))
+	return stage.LearnRandom(ctx, j, p.rows, p.labels, countRows([]stage.Split{s}, false))
 }

@@ -39,7 +39,8 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	if err := r.Put(vault.Directory, m.Body); err != nil {
 		return notNow(err)
 	}
-	return p.start(ctx, r, d)
+	p.start(ctx, r, d)
+	return nil
 }
 
 // directory decodes and verifies everybody's session keys.
@@ -58,35 +59,51 @@ func (p *Party) signer(member string) ed25519.PublicKey {
 }
 
 // setup is what the session's machine is built from.
-func (p *Party) setup(r *running) stage.Setup {
+func (p *Party) setup(ctx context.Context, r *running) stage.Setup {
 	return stage.Setup{
 		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()},
 		Sign:  func(message []byte) []byte { return ed25519.Sign(p.Identity.SigningKey(), message) },
 		Key:   p.signer,
+
+		Interrupt: ctx.Err,
 	}
 }
 
-// start builds the machine and runs its driver.
-func (p *Party) start(ctx context.Context, r *running, d session.Directory) error {
-	run, err := r.stage.Party(r.work.state, p.setup(r))
-	if err != nil {
-		return p.conclude(ctx, finished{r: r, err: err})
+// start runs the session beside everything else. Until it has finished, the work's
+// state is its own.
+func (p *Party) start(ctx context.Context, r *running, d session.Directory) {
+	r.begun, r.active = true, true
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	p.running.Go(func() {
+		traffic, err := p.drive(ctx, r, d)
+		p.finished <- finished{r, traffic, err}
+	})
+}
+
+// drive builds the machine and runs its driver.
+func (p *Party) drive(ctx context.Context, r *running, d session.Directory) (driver.Traffic, error) {
+	var err error
+	if r.run, err = p.build(ctx, r); err != nil {
+		return driver.Traffic{}, err
 	}
 	mail, err := p.exchange.Open(r.session, r.keys, d)
 	if err != nil {
-		return p.conclude(ctx, finished{r: r, err: err})
+		return driver.Traffic{}, err
 	}
-	r.run, r.begun, r.active = run, true, true
-	ctx, r.cancel = context.WithCancelCause(ctx)
-	p.running.Go(func() {
-		traffic, err := driver.Run(ctx, driver.Config{
-			Session: r.session, Machine: run.Machine, InputHash: run.InputHash, Records: r.Records(),
-			Log: r, Ledger: p.Vault, Mail: mail, Logger: p.Logger,
-			Timeout: func(t protocol.Timer) time.Duration { return stage.Timeout(r.work.job, t) },
-		})
-		p.finished <- finished{r, traffic, err}
+	return driver.Run(ctx, driver.Config{
+		Session: r.session, Machine: r.run.Machine, InputHash: r.run.InputHash, Records: r.Records(),
+		Log: r, Ledger: p.Vault, Mail: mail, Logger: p.Logger,
+		Timeout: func(t protocol.Timer) time.Duration { return stage.Timeout(r.work.job, t) },
 	})
-	return nil
+}
+
+// build builds the machine, for which a party may have to learn for minutes.
+func (p *Party) build(ctx context.Context, r *running) (*stage.Run, error) {
+	run, err := r.stage.Party(r.work.state, p.setup(ctx, r))
+	if err != nil && ctx.Err() != nil {
+		return nil, driver.Interrupted(ctx)
+	}
+	return run, err
 }
 
 // conclude takes the result over and reports how the session ended.

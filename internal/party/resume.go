@@ -101,7 +101,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 	}
 	if r.report != nil {
 		p.exchange.Forget(r.ID()) // whatever still comes for it is a repetition
-		if err := p.relive(r); err != nil {
+		if err := p.relive(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
 		// The crash may have come before the report was sent.
@@ -115,17 +115,18 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 	if err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
-	return p.start(ctx, r, d)
+	p.start(ctx, r, d)
+	return nil
 }
 
 // relive takes over the result of a session that had ended well; one that had
 // failed has none.
-func (p *Party) relive(r *running) error {
+func (p *Party) relive(ctx context.Context, r *running) error {
 	report, err := session.DecodeReport(r.report)
 	if err != nil || report.Code != session.CodeDone {
 		return err
 	}
-	run, err := r.stage.Party(r.work.state, p.setup(r))
+	run, err := p.build(ctx, r)
 	if err != nil {
 		return err
 	}

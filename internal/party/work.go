@@ -102,6 +102,9 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
 		return nil, fmt.Errorf("party: stage %d of the job is no session", prop.Stage)
 	}
+	if w.active() {
+		return nil, errors.New("party: another session of the job has not ended here")
+	}
 	s, err := w.plan[prop.Stage].Session.Settle(prop.Job, w.state.Known())
 	if err != nil {
 		return nil, err

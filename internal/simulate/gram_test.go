@@ -69,7 +69,7 @@ func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *stage.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := launch.Compare(j, shares, outcome, result); err != nil {
+	if err := launch.Compare(t.Context(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == shares[0].Table.Rows() {

@@ -158,7 +158,7 @@ func (r *records) compare(ctx context.Context) error {
 		codes[n] = int(r.profiles[i].Label+1) / 2
 	}
 	for power := -9; power <= 1; power++ {
-		machine, err := svm.TrainSVC(src, codes, r.classes[:], svm.Params{C: math.Ldexp(1, power), Weights: r.Job.Learner.ClassWeight}, nil)
+		machine, err := svm.TrainSVC(src, codes, r.classes[:], svm.Params{C: math.Ldexp(1, power), Weights: r.Job.Learner.ClassWeight, Interrupt: ctx.Err}, nil)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *st
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := launch.Compare(j, shares, outcome, result); err != nil {
+	if err := launch.Compare(t.Context(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	return result

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -43,10 +44,10 @@ type Cell struct {
 
 // Choose returns the job with its kernels in plain numbers and, where it has
 // folds, the cell of its grid with the highest mean score. progress may be
-// nil.
-func Choose(j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
-	return choose(j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
-		s, err := evaluate.Search(t, g, FoldsOf(j), progress.counts("tune"))
+// nil. A search soon ends when ctx does, with an error that wraps that of ctx.
+func Choose(ctx context.Context, j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
+	return choose(ctx, j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
+		s, err := evaluate.Search(ctx, t, g, FoldsOf(j), progress.counts("tune"))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -56,15 +57,15 @@ func Choose(j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
 
 // ChooseCell is Choose where the cell has been chosen before, by others with
 // the same grid.
-func ChooseCell(j *job.Job, t evaluate.Task, cell int) (*Choice, error) {
-	return choose(j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
-		s, err := evaluate.SearchFor(t, g, FoldsOf(j), cell)
+func ChooseCell(ctx context.Context, j *job.Job, t evaluate.Task, cell int) (*Choice, error) {
+	return choose(ctx, j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
+		s, err := evaluate.SearchFor(ctx, t, g, FoldsOf(j), cell)
 		return s, cell, err
 	})
 }
 
 // choose searches the job's grid where it has folds.
-func choose(j *job.Job, t evaluate.Task, search func(evaluate.Grid) (*evaluate.Searched, int, error)) (*Choice, error) {
+func choose(ctx context.Context, j *job.Job, t evaluate.Task, search func(evaluate.Grid) (*evaluate.Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
 	if err != nil || j.Data.Folds == 0 {
 		return &Choice{Job: plain}, err
@@ -75,7 +76,7 @@ func choose(j *job.Job, t evaluate.Task, search func(evaluate.Grid) (*evaluate.S
 	}
 	s, best, err := search(grid)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, unlearnt(ctx, err)
 	}
 	return chosen(plain, s, best), nil
 }
@@ -100,20 +101,30 @@ func chosen(plain *job.Job, s *evaluate.Searched, best int) *Choice {
 
 // Fit trains on all rows that are not held out. Where none are, the fitted
 // classifier comes with what the cross-validation decided about the others.
-// progress may be nil.
-func (c *Choice) Fit(t evaluate.Task, progress func(done, total int) error) (*evaluate.Fitted, error) {
+// progress may be nil. A training soon ends when ctx does, with an error that
+// wraps that of ctx.
+func (c *Choice) Fit(ctx context.Context, t evaluate.Task, progress func(done, total int) error) (*evaluate.Fitted, error) {
 	learner, err := Learner(c.Job)
 	if err != nil {
 		return nil, err
 	}
-	f, err := evaluate.Fit(t, learner, progress)
-	if err != nil { // of labels, numbers and parameters that do not go together
-		return nil, session.BadInput(err)
+	f, err := evaluate.Fit(ctx, t, learner, progress)
+	if err != nil {
+		return nil, unlearnt(ctx, err)
 	}
 	if len(f.Truth) == 0 && c.searched != nil {
 		f = c.searched.Unseen(f, t)
 	}
 	return f, nil
+}
+
+// unlearnt is why there is no result: of labels, numbers and parameters that do not
+// go together, unless nobody wants it any more.
+func unlearnt(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return session.BadInput(err)
 }
 
 // inPlainNumbers returns the job with every gamma that is measured by the data

@@ -55,7 +55,7 @@ func TestChoose(t *testing.T) {
 	task := ring(40, 8)
 	j := gridJob(t, ", test: {every: 4}", "[{name: linear}, {name: rbf, gamma: [0.001, 1], gamma_unit: median}, {name: laplacian, gamma: 2, gamma_unit: norm}]")
 	var told []string
-	c, err := Choose(j, task, protocolStages(&told))
+	c, err := Choose(t.Context(), j, task, protocolStages(&told))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestChoose(t *testing.T) {
 	if d := cmp.Diff(all, told); d != "" {
 		t.Error(d)
 	}
-	f, err := c.Fit(task, nil)
+	f, err := c.Fit(t.Context(), task, nil)
 	if err != nil || len(f.Truth) != 8 {
 		t.Errorf("decided %v, %v; want the 8 rows that are held out", f, err)
 	}
@@ -110,9 +110,8 @@ func TestChoose(t *testing.T) {
 
 // protocolStages notes what progress is told.
 func protocolStages(told *[]string) Reporter {
-	return func(p protocol.Progress) error {
+	return func(p protocol.Progress) {
 		*told = append(*told, fmt.Sprintf("%s %d/%d", p.Stage, p.Done, p.Total))
-		return nil
 	}
 }
 
@@ -121,7 +120,7 @@ func TestChooseWithoutFolds(t *testing.T) {
 	task := ring(40, 8)
 	j := gridJob(t, "", "{name: rbf, gamma_unit: norm}").At(1)
 	j.Data.Folds = 0
-	c, err := Choose(j, task, nil)
+	c, err := Choose(t.Context(), j, task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,12 +137,12 @@ func TestChooseWithoutFolds(t *testing.T) {
 func TestChooseCell(t *testing.T) {
 	task := ring(40, 0)
 	j := gridJob(t, "", "{name: rbf, gamma: [0.001, 1], gamma_unit: median}")
-	first, err := Choose(j, task, nil)
+	first, err := Choose(t.Context(), j, task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for cell := range first.Grid {
-		c, err := ChooseCell(j, task, cell)
+		c, err := ChooseCell(t.Context(), j, task, cell)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +153,7 @@ func TestChooseCell(t *testing.T) {
 				t.Error(d)
 			}
 		}
-		f, err := c.Fit(task, nil)
+		f, err := c.Fit(t.Context(), task, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,8 +182,8 @@ func TestChooseRefuses(t *testing.T) {
 		{"a gamma beyond bounds", "{name: rbf, gamma: 1.0e-200}", ring(12, 0), "gamma of rbf is 1e-200"},
 	} {
 		for name, choose := range map[string]func(*job.Job, evaluate.Task) (*Choice, error){
-			"Choose":     func(j *job.Job, t evaluate.Task) (*Choice, error) { return Choose(j, t, nil) },
-			"ChooseCell": func(j *job.Job, t evaluate.Task) (*Choice, error) { return ChooseCell(j, t, 0) },
+			"Choose":     func(j *job.Job, task evaluate.Task) (*Choice, error) { return Choose(t.Context(), j, task, nil) },
+			"ChooseCell": func(j *job.Job, task evaluate.Task) (*Choice, error) { return ChooseCell(t.Context(), j, task, 0) },
 		} {
 			_, err := choose(gridJob(t, "", c.kernels), c.task)
 			if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), c.want) {
@@ -192,7 +191,7 @@ func TestChooseRefuses(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ChooseCell(gridJob(t, "", "{name: linear}"), ring(12, 0), 2); err == nil || errors.Is(err, evaluate.ErrFewRows) {
+	if _, err := ChooseCell(t.Context(), gridJob(t, "", "{name: linear}"), ring(12, 0), 2); err == nil || errors.Is(err, evaluate.ErrFewRows) {
 		t.Errorf("a cell beyond the grid: %v", err)
 	}
 }

@@ -85,7 +85,7 @@ func TestFDSKL(t *testing.T) {
 func TestFDSKLEqualsPooled(t *testing.T) {
 	f, set := federatedPhases(t, ", mode: paper, bits: 32", "squared, lambda: 1e-3", 120)
 	guest := f.parties["guest"]
-	got, err := guest.vertical.training.learn()
+	got, err := guest.vertical.training.learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +95,10 @@ func TestFDSKLEqualsPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answerAll(pooled, source, 4)
-	want, err := pooled.learn()
+	if err := answerAll(t.Context(), pooled, source, 4); err != nil {
+		t.Fatal(err)
+	}
+	want, err := pooled.learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,7 @@ func TestTrainingsAskOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen, asked := make([]int, len(labels)), 0
-		answerAll(watched{s, func(q fdskl.Request) {
+		if err := answerAll(t.Context(), watched{s, func(q fdskl.Request) {
 			asked++
 			for _, span := range q.Rows {
 				for r := span.First; r < span.First+span.Count; r++ {
@@ -170,8 +172,10 @@ func TestTrainingsAskOnce(t *testing.T) {
 					seen[r] += q.Directions.Count
 				}
 			}
-		}}, noise{}, 2)
-		if _, err := s.learn(); err != nil {
+		}}, noise{}, 2); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.learn(nil); err != nil {
 			t.Fatal(err)
 		}
 		for r := 75; r < len(labels); r++ {
@@ -286,12 +290,12 @@ func TestRandomInOnePlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := s.Rows(dataset.RowsOf(set.X))
-		learned, err := LearnRandom(j, rows, set.Labels, 300)
+		learned, err := LearnRandom(t.Context(), j, rows, set.Labels, 300)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := learned.Metrics
-		e, err := ExposeRandom(j, rows, 10)
+		e, err := ExposeRandom(t.Context(), j, rows, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +315,7 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 		t.Errorf("a training that ended by itself: %q", r.Warnings)
 	}
 	guest.vertical.training.(*cached).passes = 1
-	v, err := guest.learn()
+	v, err := guest.learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func kernelError(c *cached, truth kernel.Source, place []int) float64 {
 // ridge regression, which minimises the same.
 func decisionError(t *testing.T, guest *Party, truth kernel.Source, place []int) float64 {
 	t.Helper()
-	got, err := guest.vertical.training.learn()
+	got, err := guest.vertical.training.learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

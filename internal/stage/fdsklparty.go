@@ -150,7 +150,7 @@ func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
 
 // teller is the label holder's machine of the finding. It learns on the way.
 func (p *Party) teller(setup Setup) (*Run, error) {
-	v, err := p.learn()
+	v, err := p.learn(setup.Interrupt)
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +161,11 @@ func (p *Party) teller(setup Setup) (*Run, error) {
 	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
 }
 
-// learn ends the training and measures it on held-out rows.
-func (p *Party) learn() (finding, error) {
+// learn ends the training, unless it is interrupted, and measures it on held-out
+// rows.
+func (p *Party) learn(interrupt func() error) (finding, error) {
 	t := p.vertical.training
-	got, err := t.learn()
+	got, err := t.learn(interrupt)
 	if err != nil {
 		return finding{}, session.BadInput(err)
 	}

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -13,8 +14,9 @@ import (
 
 // LearnRandom is what a job of protocol fdskl comes to with all columns in one
 // place, for programs that own all the data: rows that are held out come last. Its
-// directions are other ones than the job's, of the same law.
-func LearnRandom(j *job.Job, rows linalg.Rows, labels []string, train int) (Learned, error) {
+// directions are other ones than the job's, of the same law. It soon ends when ctx
+// does, with an error that wraps that of ctx.
+func LearnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (Learned, error) {
 	t, err := newTraining(j, labels, train, j.Hash())
 	if err != nil {
 		return Learned{}, session.BadInput(err)
@@ -27,10 +29,12 @@ func LearnRandom(j *job.Job, rows linalg.Rows, labels []string, train int) (Lear
 	if err != nil {
 		return Learned{}, err
 	}
-	answerAll(t, source, j.Protocol.Bits/8)
-	got, err := t.learn()
+	if err := answerAll(ctx, t, source, j.Protocol.Bits/8); err != nil {
+		return Learned{}, err
+	}
+	got, err := t.learn(ctx.Err)
 	if err != nil {
-		return Learned{}, session.BadInput(err)
+		return Learned{}, unlearnt(ctx, err)
 	}
 	m, err := t.outputs().Measure(got.decisions, labels[train:])
 	return Learned{m, got.left}, err
@@ -50,8 +54,8 @@ func rehearsed(j *job.Job, training linalg.Rows) (directionsOf, error) {
 // answeredAtOnce is how many rows one answer is of.
 const answeredAtOnce = 1 << 12
 
-// answerAll answers all that a schedule asks for.
-func answerAll(s fdskl.Schedule, source fdskl.Source, size int) {
+// answerAll answers all that a schedule asks for, until ctx ends.
+func answerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size int) error {
 	for q, more := s.Next(); more; q, more = s.Next() {
 		var rows []int
 		for _, span := range q.Rows {
@@ -59,6 +63,9 @@ func answerAll(s fdskl.Schedule, source fdskl.Source, size int) {
 		}
 		words := make([]byte, min(len(rows), answeredAtOnce)*q.Directions.Count*size)
 		for len(rows) > 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			n := min(len(rows), answeredAtOnce)
 			part := words[:n*q.Directions.Count*size]
 			source.Block(part, rows[:n], q.Directions.First, q.Directions.Count)
@@ -66,6 +73,7 @@ func answerAll(s fdskl.Schedule, source fdskl.Source, size int) {
 			rows = rows[n:]
 		}
 	}
+	return nil
 }
 
 // Bounds on what an exposure is measured by.
@@ -77,7 +85,7 @@ const (
 // ExposeRandom measures what the label holder of a job of protocol fdskl finds
 // out about the other parties' columns: all is the rows in one place, of which its
 // own columns come first.
-func ExposeRandom(j *job.Job, all linalg.Rows, own int) (fdskl.Exposure, error) {
+func ExposeRandom(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdskl.Exposure, error) {
 	n, width := all.Shape()
 	n = min(n, exposedRows)
 	rows := linalg.New[float64](n, width)
@@ -105,7 +113,9 @@ func ExposeRandom(j *job.Job, all linalg.Rows, own int) (fdskl.Exposure, error) 
 		return fdskl.Exposure{}, err
 	}
 	table := fdskl.NewTable(params)
-	answerAll(table, everything, j.Protocol.Bits/8)
+	if err := answerAll(ctx, table, everything, j.Protocol.Bits/8); err != nil {
+		return fdskl.Exposure{}, err
+	}
 	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
 }
 

@@ -104,6 +104,6 @@ func (s *partner) Shares(sum []float64) {
 	s.judged += copy(s.decisions.Row(0)[s.judged:], u.Row(0))
 }
 
-func (s *partner) learn() (*learnt, error) {
+func (s *partner) learn(func() error) (*learnt, error) {
 	return &learnt{coefficients: s.course.Coefficients(), decisions: s.decisions, several: true}, s.err
 }

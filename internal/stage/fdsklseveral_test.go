@@ -46,7 +46,7 @@ func TestSeveralActive(t *testing.T) {
 func TestSeveralActiveEqualPooled(t *testing.T) {
 	f, set := federatedPhases(t, ", mode: paper, bits: 32, active: 2, training: faithful", "logistic, lambda: 1e-3", 120)
 	guest := f.parties["guest"]
-	got, err := guest.vertical.training.learn()
+	got, err := guest.vertical.training.learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestSeveralActiveEqualPooled(t *testing.T) {
 		all = append(all, p)
 	}
 	takeTurns(all, pooledPhases(t, f, set.X.Cols()))
-	want, err := all[0].learn()
+	want, err := all[0].learn(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

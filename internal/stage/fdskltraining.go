@@ -17,8 +17,9 @@ import (
 // what it makes of it.
 type training interface {
 	fdskl.Schedule
-	// learn is called once, when all that was asked for has come.
-	learn() (*learnt, error)
+	// learn is called once, when all that was asked for has come. The error of
+	// interrupt, if that is not nil, ends it.
+	learn(interrupt func() error) (*learnt, error)
 	// failure is why no more was asked for, nil if all has come.
 	failure() error
 	outputs() *evaluate.Outputs
@@ -111,8 +112,8 @@ func (c *cached) Answer(rows []int, words []byte) {
 	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
 }
 
-func (c *cached) learn() (*learnt, error) {
-	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: c.job.Learner.Lambda, MaxPasses: c.passes})
+func (c *cached) learn(interrupt func() error) (*learnt, error) {
+	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: c.job.Learner.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
 	left := 0.0
 	switch {
 	case errors.Is(err, linear.ErrNotConverged): // what it has is of use, if it is said
@@ -212,7 +213,7 @@ func put(table *linear.Phases[float64], rows []int, words []byte, d fdskl.Span) 
 	}
 }
 
-func (s *stochastic) learn() (*learnt, error) {
+func (s *stochastic) learn(func() error) (*learnt, error) {
 	if s.err != nil {
 		return nil, s.err
 	}

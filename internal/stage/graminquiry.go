@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (s *Server) tellSupport() []byte {
 }
 
 // makeRowless is the model as the coordinator keeps it.
-func (s *Server) makeRowless(Reporter) error {
+func (s *Server) makeRowless(context.Context, Reporter) error {
 	dot, support := s.vertical.task.Gram, s.fitted.Support
 	spec := model.RowlessSpec{Kernel: s.choice.Job.Kernel.Spec(), Head: s.fitted.Head}
 	for _, i := range support {

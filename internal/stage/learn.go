@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
@@ -14,14 +15,14 @@ import (
 
 // learn fits the job's learner on the Gram matrix and keeps the model, which
 // holds encoded rows and therefore never leaves the coordinator.
-func (s *Server) learn(progress Reporter) error {
+func (s *Server) learn(ctx context.Context, progress Reporter) error {
 	if s.choice == nil {
-		if err := s.tune(progress); err != nil {
+		if err := s.tune(ctx, progress); err != nil {
 			return err
 		}
 	}
 	var err error
-	if s.fitted, err = s.choice.Fit(s.task(), progress.counts("learn")); err != nil {
+	if s.fitted, err = s.choice.Fit(ctx, s.task(), progress.counts("learn")); err != nil {
 		return err
 	}
 	if s.Job.Protocol.Name.Vertical() {
@@ -36,9 +37,9 @@ func (s *Server) learn(progress Reporter) error {
 }
 
 // tune chooses a cell of the job's grid.
-func (s *Server) tune(progress Reporter) error {
+func (s *Server) tune(ctx context.Context, progress Reporter) error {
 	var err error
-	s.choice, err = Choose(s.Job, s.task(), progress)
+	s.choice, err = Choose(ctx, s.Job, s.task(), progress)
 	return err
 }
 
@@ -49,7 +50,7 @@ func (s *Server) task() evaluate.Task {
 	return evaluate.Task{Gram: s.upload.Gram(), Labels: s.upload.Labels(), Test: s.upload.Test()}
 }
 
-func (s *Server) evaluate(Reporter) error {
+func (s *Server) evaluate(context.Context, Reporter) error {
 	var err error
 	s.metrics, err = s.fitted.Measure()
 	return err

@@ -70,7 +70,7 @@ func runStages(t *testing.T, j *job.Job, tables map[string]Table) *federated {
 	for i, st := range plan {
 		if st.Session != nil {
 			f.session(t, st, i)
-		} else if err := st.Compute(f.server, nil); err != nil {
+		} else if err := st.Compute(f.server, t.Context(), nil); err != nil {
 			t.Fatalf("%s: %v", st.Name, err)
 		}
 	}
@@ -354,7 +354,7 @@ func TestMomentsOfAnUnlistedClass(t *testing.T) {
 
 func TestMomentsWithoutHeldOutRows(t *testing.T) {
 	s := NewServer(momentsJob(t, "none"), cast())
-	if err := s.chooseSolution(nil); session.CodeOf(err) != session.CodeBadInput {
+	if err := s.chooseSolution(t.Context(), nil); session.CodeOf(err) != session.CodeBadInput {
 		t.Errorf("error %v", err)
 	}
 }

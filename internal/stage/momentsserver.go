@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
 func (s *Server) features() int { return Known{Rows: s.moments.rows}.features(s.Job) }
 
 // solve makes a solution for each value in the job's list.
-func (s *Server) solve(Reporter) error {
+func (s *Server) solve(context.Context, Reporter) error {
 	t, err := lessonOf(s.Job).solve(s.moments.sums)
 	if err != nil {
 		return session.BadInput(err)
@@ -88,7 +89,7 @@ func (s *Server) errors(setup Setup, params secagg.Params) (*Run, error) {
 }
 
 // chooseSolution takes the solution with the least errors.
-func (s *Server) chooseSolution(Reporter) error {
+func (s *Server) chooseSolution(context.Context, Reporter) error {
 	if s.moments.heldOut == 0 {
 		return session.BadInput(errors.New("stage: no party holds a row out to choose by; give a larger test: {fraction: ...}"))
 	}

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
@@ -17,12 +18,13 @@ import (
 type Stage struct {
 	Name    string // the key in the result's timings: scale, protocol, tune, learn, evaluate
 	Session *Session
-	Compute func(s *Server, progress Reporter) error
+	// Compute is a method of the server, which soon ends when ctx does, with an
+	// error that wraps that of ctx.
+	Compute func(s *Server, ctx context.Context, progress Reporter) error
 }
 
-// Reporter receives progress; it may be nil. Its error says that the result is
-// no longer wanted: a computation ends with it where it next reports.
-type Reporter func(protocol.Progress) error
+// Reporter receives progress; it may be nil.
+type Reporter func(protocol.Progress)
 
 // counts is the reporter of one part of a stage, for learners.
 func (r Reporter) counts(part string) func(done, total int) error {
@@ -30,7 +32,8 @@ func (r Reporter) counts(part string) func(done, total int) error {
 		return nil
 	}
 	return func(done, total int) error {
-		return r(protocol.Progress{Stage: part, Done: int64(done), Total: int64(total)})
+		r(protocol.Progress{Stage: part, Done: int64(done), Total: int64(total)})
+		return nil
 	}
 }
 
@@ -65,6 +68,9 @@ type Setup struct {
 	Sign func(message []byte) []byte
 	// Key is a member's identity key by the roster, nil for a stranger.
 	Key func(member string) ed25519.PublicKey
+	// Interrupt, if not nil, is asked while a machine is built for which somebody
+	// has to learn first. Its error ends that, and is returned wrapped.
+	Interrupt func() error
 }
 
 // keys are the identity keys of members.

@@ -154,8 +154,10 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answerAll(tr, source, 2)
-		got, err := tr.learn()
+		if err := answerAll(t.Context(), tr, source, 2); err != nil {
+			t.Fatal(err)
+		}
+		got, err := tr.learn(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +174,9 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 		if ask.table = linear.NewPhases[float64](100, 64, 16); training != "cached" {
 			ask.table = ask.table.Unscaled()
 		}
-		answerAll(ask, source, 2)
+		if err := answerAll(t.Context(), ask, source, 2); err != nil {
+			t.Fatal(err)
+		}
 		for i := range n {
 			if a, b := ask.decisions.Row(i)[0], got.decisions.Row(0)[n-1-i]; math.Abs(a-b) > 1e-4*(1+math.Abs(b)) {
 				t.Fatalf("%s: row %d has the decision %v, and had %v", training, i, a, b)

@@ -20,6 +20,10 @@ const least = 1e-5
 type Params struct {
 	Components     int     // pairs of functions, 1 to the number of rows
 	Regularization float64 // above 0, in the unit of the kernel values; 0.001 to 0.1 of the mean diagonal is usual
+	// Interrupt, if not nil, is asked now and then whether to go on. Its error ends
+	// the fit, which returns it wrapped. The method Err of a context fits. The
+	// pivoted factorisations, n r^2 multiplications for a kernel of rank r, never ask.
+	Interrupt func() error
 }
 
 // Validate checks p for n rows. Its errors name the field.
@@ -75,16 +79,19 @@ func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	if err := p.Validate(n); err != nil {
 		return nil, err
 	}
+	if p.Interrupt == nil {
+		p.Interrupt = func() error { return nil }
+	}
 	shift := p.Regularization * float64(n)
-	a, err := newSide(x, shift)
+	a, err := newSide(x, shift, p.Interrupt)
 	if err != nil {
 		return nil, fmt.Errorf("cca: view x: %w", err)
 	}
-	b, err := newSide(y, shift)
+	b, err := newSide(y, shift, p.Interrupt)
 	if err != nil {
 		return nil, fmt.Errorf("cca: view y: %w", err)
 	}
-	return couple(a, b, p.Components)
+	return couple(a, b, p)
 }
 
 // side is what is needed of one kernel. With the centred kernel A of rank r and
@@ -96,7 +103,7 @@ type side struct {
 }
 
 // newSide makes Z from A = R^T R and R R^T + k I = H H^T: Z^T = H^-1 R.
-func newSide(src kernel.Source, shift float64) (side, error) {
+func newSide(src kernel.Source, shift float64, interrupt func() error) (side, error) {
 	k := clone(kernel.Materialize(src).K)
 	s := side{centring: kernel.Center(k)}
 	if v := s.centring.Mean; v-v != 0 {
@@ -109,37 +116,42 @@ func newSide(src kernel.Source, shift float64) (side, error) {
 	h := linalg.New[float64](r.Rows, r.Rows)
 	linalg.Syrk(h, r)
 	addDiagonal(h, shift)
-	if err := linalg.Cholesky(h); err != nil {
-		return s, tooSmall(err)
+	if err := linalg.CholeskyUntil(h, interrupt); err != nil {
+		return s, unfactored(err)
 	}
 	z := transposed(r)
 	linalg.SolveLower(h, z)
 	s.basis = transposed(z)
 	addDiagonal(k, shift)
-	if err := linalg.Cholesky(k); err != nil {
-		return s, tooSmall(err)
+	if err := linalg.CholeskyUntil(k, interrupt); err != nil {
+		return s, unfactored(err)
 	}
 	s.factor = k
 	return s, nil
 }
 
-func tooSmall(err error) error {
+// unfactored says what to do about a matrix that is not positive definite.
+func unfactored(err error) error {
+	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
+		return err // an interruption
+	}
 	return fmt.Errorf("regularization is too small: %w", err)
 }
 
 // couple finds the largest singular values of T = Z^T W, which are the
 // correlations, with their vectors p and q.
-func couple(a, b side, components int) (*Model, error) {
+func couple(a, b side, p Params) (*Model, error) {
+	components := p.Components
 	t := linalg.New[float64](a.basis.Rows, b.basis.Rows)
 	if components > min(t.Rows, t.Cols) {
 		return nil, tooMany(min(t.Rows, t.Cols), components)
 	}
 	linalg.MulTransB(t, a.basis, b.basis)
 	back, q := transposed(t), make([]float64, t.Cols)
-	squares, left, err := linalg.Lanczos(t.Rows, components, tolerance, func(dst, x []float64) {
+	squares, left, err := linalg.LanczosUntil(t.Rows, components, tolerance, func(dst, x []float64) {
 		linalg.MulVec(q, back, x)
 		linalg.MulVec(dst, t, q)
-	})
+	}, p.Interrupt)
 	if err != nil {
 		return nil, fmt.Errorf("cca: the correlations cannot be found: %w", err)
 	}

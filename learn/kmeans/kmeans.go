@@ -18,6 +18,10 @@ type Params struct {
 	Restarts int    // runs from other starts, the best is kept; 10
 	MaxIter  int    // rounds in a run; 300
 	Seed     uint64 // equal seeds give equal results, on any number of cores
+	// Interrupt, if not nil, is asked before each round whether to go on. Its error
+	// ends the clustering, which returns it wrapped. The method Err of a context
+	// fits.
+	Interrupt func() error
 }
 
 func (p Params) filled() Params {
@@ -26,6 +30,9 @@ func (p Params) filled() Params {
 	}
 	if p.MaxIter == 0 {
 		p.MaxIter = 300
+	}
+	if p.Interrupt == nil {
+		p.Interrupt = func() error { return nil }
 	}
 	return p
 }
@@ -72,7 +79,7 @@ func Fit(src kernel.Source, p Params) (*Model, error) {
 	for restart := range p.Restarts {
 		r := newRun(k, p.Clusters)
 		r.seed(p.Seed, uint64(restart))
-		if err := r.improve(p.MaxIter); err != nil {
+		if err := r.improve(p); err != nil {
 			return nil, err
 		}
 		if v := r.inertia; v-v != 0 {

@@ -74,10 +74,13 @@ func draw(rng *rand.Rand, weights []float64) int {
 }
 
 // improve moves rows to nearer means until none moves.
-func (r *run) improve(rounds int) error {
+func (r *run) improve(p Params) error {
 	r.fillEmpty()
 	r.measure()
-	for r.iterations < rounds {
+	for r.iterations < p.MaxIter {
+		if err := p.Interrupt(); err != nil {
+			return fmt.Errorf("kmeans: %w", err)
+		}
 		r.iterations++
 		if !r.reassign() {
 			return nil
@@ -89,7 +92,7 @@ func (r *run) improve(rounds int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("kmeans: %w: rows still change clusters after %d rounds: raise max_iter", ErrNotConverged, rounds)
+	return fmt.Errorf("kmeans: %w: rows still change clusters after %d rounds: raise max_iter", ErrNotConverged, p.MaxIter)
 }
 
 // measure computes the means' lengths, the inner products with them and the

@@ -81,7 +81,7 @@ func TestEqualsTwin(t *testing.T) {
 				r.seed(seed, restart)
 				assignment := append([]int(nil), r.assignment...)
 				want, rounds, ok := lloyd(k, assignment, clusters)
-				if err := r.improve(300); err != nil {
+				if err := r.improve(Params{}.filled()); err != nil {
 					t.Fatal(err)
 				}
 				best = min(best, r.inertia)

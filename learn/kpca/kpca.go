@@ -31,6 +31,14 @@ type Model struct {
 // a kernel value is not finite, and when the centred matrix has fewer
 // components with a positive eigenvalue than asked for.
 func Fit(src kernel.Source, components int) (*Model, error) {
+	return FitUntil(src, components, func() error { return nil })
+}
+
+// FitUntil is [Fit] that asks before each product with the matrix whether to go
+// on, and returns what interrupt returns, wrapped, if it is an error. The method
+// Err of a context fits. A matrix of few rows is decomposed at once, and never
+// asks.
+func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model, error) {
 	n := src.Len()
 	if components < 1 || components > n {
 		return nil, fmt.Errorf("kpca: %d components of %d rows, there are 1 to %d", components, n, n)
@@ -44,7 +52,7 @@ func Fit(src kernel.Source, components int) (*Model, error) {
 	if n < denseRows {
 		err = m.dense(k, components)
 	} else {
-		err = m.lanczos(k, components)
+		err = m.lanczos(k, components, interrupt)
 	}
 	if err != nil {
 		return nil, err
@@ -111,13 +119,13 @@ func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 
 // lanczos leaves the matrix as it is: the centred one times x is that of K with
 // the mean taken off x, minus its own mean.
-func (m *Model) lanczos(k linalg.Matrix[float64], components int) error {
+func (m *Model) lanczos(k linalg.Matrix[float64], components int, interrupt func() error) error {
 	shifted := make([]float64, k.Rows)
-	values, vectors, err := linalg.Lanczos(k.Rows, components, tolerance, func(dst, x []float64) {
+	values, vectors, err := linalg.LanczosUntil(k.Rows, components, tolerance, func(dst, x []float64) {
 		centre(shifted, x)
 		linalg.MulVec(dst, k, shifted)
 		centre(dst, dst)
-	})
+	}, interrupt)
 	if err != nil {
 		return fmt.Errorf("kpca: the components cannot be found: %w", err)
 	}

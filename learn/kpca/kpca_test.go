@@ -120,7 +120,7 @@ func TestLanczosEqualsDense(t *testing.T) {
 	if err := dense.dense(k, components); err != nil {
 		t.Fatal(err)
 	}
-	if err := iterated.lanczos(k, components); err != nil {
+	if err := iterated.lanczos(k, components, func() error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range dense.Eigenvalues {

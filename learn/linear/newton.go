@@ -39,6 +39,9 @@ type Params struct {
 	// largest one that it had at w = 0.
 	Tol       float64
 	MaxPasses int
+	// Interrupt, if not nil, is asked before each block whether to go on. Its error
+	// ends the training, which returns it wrapped. The method Err of a context fits.
+	Interrupt func() error
 }
 
 func (p Params) filled() (Params, error) {
@@ -59,6 +62,9 @@ func (p Params) filled() (Params, error) {
 	}
 	if p.MaxPasses == 0 {
 		p.MaxPasses = DefaultMaxPasses
+	}
+	if p.Interrupt == nil {
+		p.Interrupt = func() error { return nil }
 	}
 	if p.Block < 0 || p.Block%2 != 0 || !(p.Tol > 0) || p.MaxPasses < 0 {
 		return p, fmt.Errorf("linear: block %d, tol %v, max passes %d: they must be positive, the block even", p.Block, p.Tol, p.MaxPasses)
@@ -133,12 +139,21 @@ type step struct {
 // run makes passes until the gradient is small.
 func (n *newton[T]) run() (*Fitted, error) {
 	f := &Fitted{Coefficients: n.w, Decisions: n.u}
-	start, end := n.steepest(), math.Inf(1)
+	start, err := n.steepest()
+	if err != nil {
+		return nil, err
+	}
+	end := math.Inf(1)
 	for len(f.Objectives) < n.MaxPasses && end > n.Tol*start {
-		met := n.pass()
+		met, err := n.pass()
+		if err != nil {
+			return nil, err
+		}
 		f.Objectives = append(f.Objectives, n.objective())
 		if met <= n.Tol*start || len(f.Objectives) == n.MaxPasses {
-			end = n.steepest()
+			if end, err = n.steepest(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if end == 0 {
@@ -152,13 +167,24 @@ func (n *newton[T]) run() (*Fitted, error) {
 
 // pass moves every block once, and returns the largest entry of the gradient
 // that it met.
-func (n *newton[T]) pass() float64 {
+func (n *newton[T]) pass() (float64, error) {
 	largest := 0.0
 	for k := range n.blocks {
+		if err := n.interrupted(); err != nil {
+			return 0, err
+		}
 		largest = max(largest, n.move(k))
 	}
 	n.settle()
-	return largest
+	return largest, nil
+}
+
+// interrupted asks whether to go on.
+func (n *newton[T]) interrupted() error {
+	if err := n.Interrupt(); err != nil {
+		return fmt.Errorf("linear: %w", err)
+	}
+	return nil
 }
 
 // factorRows is how many rows are read at a time for a block's matrix.
@@ -168,6 +194,9 @@ const factorRows = 8 * panelRows
 // curvature/rows Z Z^T + lambda I.
 func (n *newton[T]) factor() error {
 	for _, b := range n.blocks {
+		if err := n.interrupted(); err != nil {
+			return err
+		}
 		h := linalg.New[float64](b.len(), b.len())
 		product := linalg.New[T](b.len(), b.len())
 		for _, rows := range spans(n.table.Rows(), factorRows) {
@@ -277,12 +306,15 @@ func (n *newton[T]) slopes(rows span) linalg.Matrix[T] {
 }
 
 // steepest returns the largest entry of the gradient of all features.
-func (n *newton[T]) steepest() float64 {
+func (n *newton[T]) steepest() (float64, error) {
 	largest := 0.0
 	for _, b := range n.blocks {
+		if err := n.interrupted(); err != nil {
+			return 0, err
+		}
 		largest = max(largest, largestOf(n.gradient(b)))
 	}
-	return largest
+	return largest, nil
 }
 
 func largestOf(m linalg.Matrix[float64]) float64 {

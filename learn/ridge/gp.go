@@ -15,11 +15,17 @@ type GPParams struct {
 	// Noise >= 0 is the variance of a measurement around the truth, in squared
 	// units of the targets.
 	Noise float64
+	// Interrupt, if not nil, is asked now and then whether to go on. Its error ends
+	// the fit, which returns it wrapped. The method Err of a context fits.
+	Interrupt func() error
 }
 
 func (p GPParams) filled() GPParams {
 	if p.Amplitude == 0 {
 		p.Amplitude = 1
+	}
+	if p.Interrupt == nil {
+		p.Interrupt = func() error { return nil }
 	}
 	return p
 }
@@ -56,7 +62,7 @@ func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 		return nil, err
 	}
 	p = p.filled()
-	l, dual, err := solve(src, targets, p.Amplitude, p.Noise)
+	l, dual, err := solve(src, targets, p.Amplitude, p.Noise, p.Interrupt)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +70,7 @@ func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	if evidence-evidence != 0 {
 		return nil, errOverflow
 	}
+	p.Interrupt = nil // what is fitted keeps nothing of the caller's
 	return &GP{Params: p, Dual: dual, LogMarginalLikelihood: evidence, factor: l}, nil
 }
 

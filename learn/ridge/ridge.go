@@ -20,10 +20,17 @@ type Model struct {
 // rows, targets has n finite values, alpha >= 0 is the price of |w|^2 against
 // the squared errors. It fails when K + alpha I is not positive definite.
 func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
+	return FitUntil(src, targets, alpha, func() error { return nil })
+}
+
+// FitUntil is [Fit] that asks now and then whether to go on, and returns what
+// interrupt returns, wrapped, if it is an error. The method Err of a context
+// fits.
+func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt func() error) (*Model, error) {
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
 		return nil, fmt.Errorf("ridge: alpha is %v, it must be finite and at least 0", alpha)
 	}
-	_, dual, err := solve(src, targets, 1, alpha)
+	_, dual, err := solve(src, targets, 1, alpha, interrupt)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +57,7 @@ func checkWidth(cross linalg.Matrix[float64], n int) {
 var errOverflow = errors.New("ridge: the coefficients overflow: scale the kernel and the targets to values near 1")
 
 // solve returns the factor L of scale K + shift I, and (L L^T)^-1 targets.
-func solve(src kernel.Source, targets []float64, scale, shift float64) (l linalg.Matrix[float64], dual []float64, err error) {
+func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt func() error) (l linalg.Matrix[float64], dual []float64, err error) {
 	if err := check(src, targets); err != nil {
 		return l, nil, err
 	}
@@ -58,8 +65,8 @@ func solve(src kernel.Source, targets []float64, scale, shift float64) (l linalg
 	if err != nil {
 		return l, nil, err
 	}
-	if err := linalg.Cholesky(l); err != nil {
-		return l, nil, indefinite(err, shift)
+	if err := linalg.CholeskyUntil(l, interrupt); err != nil {
+		return l, nil, unfactored(err, shift)
 	}
 	dual = append([]float64(nil), targets...)
 	linalg.SolveCholesky(l, row(dual))
@@ -108,6 +115,10 @@ func shifted(src kernel.Source, scale, shift float64) (linalg.Matrix[float64], e
 	return k, nil
 }
 
-func indefinite(err error, shift float64) error {
+// unfactored says what to do about a matrix that is not positive definite.
+func unfactored(err error, shift float64) error {
+	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
+		return fmt.Errorf("ridge: %w", err) // an interruption
+	}
 	return fmt.Errorf("ridge: the kernel matrix plus %.3g on its diagonal cannot be factored, use a larger alpha (noise): %w", shift, err)
 }

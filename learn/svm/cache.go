@@ -16,6 +16,8 @@ type cache[T linalg.Float] struct {
 	panel int                              // how many rows are read when one is missing, at most
 	batch int                              // how many are read for one use: an even number
 	next  func(taken []int, max int) []int // rows that may be needed soon, appended to those taken; nil: none
+	// interrupt is asked before rows are read; nil: never.
+	interrupt func() error
 
 	width    int // of a row
 	slabs    [][]T
@@ -112,12 +114,11 @@ func (c *cache[T]) load(rows []int) error {
 		c.recent.touch(slots[a])
 		dst[a] = c.at(slots[a])
 	}
-	c.read(rows, dst)
 	c.misses += len(rows)
+	if err := c.readChecked(rows, dst); err != nil {
+		return err
+	}
 	for a, i := range rows {
-		if j := firstNotFinite(dst[a]); j >= 0 {
-			return &valueError{row: i, col: j, value: float64(dst[a][j])}
-		}
 		c.slot[i], c.owner[slots[a]] = slots[a], i
 	}
 	return nil
@@ -176,8 +177,14 @@ func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
 	return c.readChecked(missing, dst)
 }
 
-// readChecked reads rows, and refuses what is not finite.
+// readChecked reads rows, unless it is interrupted, and refuses what is not
+// finite.
 func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
+	if c.interrupt != nil {
+		if err := c.interrupt(); err != nil {
+			return err
+		}
+	}
 	c.read(rows, dst)
 	for a, i := range rows {
 		if j := firstNotFinite(dst[a]); j >= 0 {

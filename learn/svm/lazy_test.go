@@ -189,7 +189,7 @@ func sameRow(t *testing.T, source kernel.Source, i int, got []float32) {
 // TestLikely: the rows most wrong come first, but none that is there already.
 func TestLikely(t *testing.T) {
 	x, codes := blobs(45, 200, 3, 2)
-	s, err := newSolver[float32](lazyBinary(t, x, codes), 1<<20)
+	s, err := newSolver[float32](lazyBinary(t, x, codes), stopping{tol: 1e-3, iterations: 1e6}, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,11 +255,11 @@ func BenchmarkSMO(b *testing.B) {
 				x, codes := noisy(n, 100)
 				iterations, rows := 0, 0
 				for b.Loop() {
-					s, err := newSolver[float32](lazyBinary(b, x, codes), mb<<20)
+					s, err := newSolver[float32](lazyBinary(b, x, codes), stopping{tol: 1e-3, iterations: 1e7}, mb<<20)
 					if err != nil {
 						b.Fatal(err)
 					}
-					if err := s.run(stopping{1e-3, 1e7}); err != nil {
+					if err := s.run(); err != nil {
 						b.Fatal(err)
 					}
 					iterations, rows = iterations+s.iterations, rows+s.rows.misses

@@ -71,12 +71,13 @@ type SVRParams struct {
 	Epsilon float64
 	// Tol is the stopping rule, in the unit of the targets. 0 means DefaultTol.
 	Tol        float64
-	CacheBytes int64 // as in Params
-	MaxIter    int   // as in Params
+	CacheBytes int64        // as in Params
+	MaxIter    int          // as in Params
+	Interrupt  func() error // as in Params
 }
 
 func (p SVRParams) shared() Params {
-	return Params{C: p.C, Tol: p.Tol, CacheBytes: p.CacheBytes, MaxIter: p.MaxIter}.filled()
+	return Params{C: p.C, Tol: p.Tol, CacheBytes: p.CacheBytes, MaxIter: p.MaxIter, Interrupt: p.Interrupt}.filled()
 }
 
 // Validate checks p. Its errors name the field.
@@ -101,7 +102,7 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 		return nil, err
 	}
 	shared, n := p.shared(), len(targets)
-	s, err := solve(svr(src, targets, p), stopping{shared.Tol, shared.iterations(n)}, shared.CacheBytes)
+	s, err := solve(svr(src, targets, p), shared.stopping(n), shared.CacheBytes)
 	if err != nil {
 		return nil, named(err, func(row int) int { return row % n })
 	}

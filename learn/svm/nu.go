@@ -13,13 +13,14 @@ type NuParams struct {
 	// (outliers, for a one-class machine) from above, and that of the support
 	// vectors from below.
 	Nu         float64
-	Tol        float64 // as in Params
-	CacheBytes int64   // as in Params
-	MaxIter    int     // as in Params
+	Tol        float64      // as in Params
+	CacheBytes int64        // as in Params
+	MaxIter    int          // as in Params
+	Interrupt  func() error // as in Params
 }
 
 func (p NuParams) shared() Params {
-	return Params{C: 1, Tol: p.Tol, CacheBytes: p.CacheBytes, MaxIter: p.MaxIter}.filled()
+	return Params{C: 1, Tol: p.Tol, CacheBytes: p.CacheBytes, MaxIter: p.MaxIter, Interrupt: p.Interrupt}.filled()
 }
 
 // Validate checks p. Its errors name the field.
@@ -42,7 +43,7 @@ func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 		return nil, fmt.Errorf("svm: no rows to learn from")
 	}
 	shared := p.shared()
-	s, err := solve(oneClass(src, p.Nu), stopping{shared.Tol, shared.iterations(n)}, shared.CacheBytes)
+	s, err := solve(oneClass(src, p.Nu), shared.stopping(n), shared.CacheBytes)
 	if err != nil {
 		return nil, named(err, func(row int) int { return row })
 	}

@@ -39,6 +39,10 @@ type Params struct {
 	// MaxIter bounds the iterations for one pair. 0 means the larger of 10^7
 	// and 100 times its rows, as in LIBSVM.
 	MaxIter int
+	// Interrupt, if not nil, is asked every few iterations whether to go on, by
+	// several goroutines at once. Its error ends the training, which returns it
+	// wrapped. The method Err of a context fits.
+	Interrupt func() error
 }
 
 // DefaultParams returns C = 1 and Tol = DefaultTol.
@@ -92,10 +96,11 @@ func (p Params) bound(class string) float64 {
 	return p.C
 }
 
-// iterations returns the limit for a problem of n rows.
-func (p Params) iterations(n int) int {
-	if p.MaxIter > 0 {
-		return p.MaxIter
+// stopping returns when to end a problem of n rows.
+func (p Params) stopping(n int) stopping {
+	s := stopping{tol: p.Tol, iterations: p.MaxIter, interrupt: p.Interrupt}
+	if s.iterations == 0 {
+		s.iterations = max(10_000_000, 100*n)
 	}
-	return max(10_000_000, 100*n)
+	return s
 }

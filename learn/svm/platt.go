@@ -132,7 +132,7 @@ func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []
 		}
 		return out, nil
 	}
-	s, err := t.machine(pair, kernel.Subset(k, in), side, stopping{t.params.Tol, t.params.iterations(len(in))})
+	s, err := t.machine(pair, kernel.Subset(k, in), side, t.params.stopping(len(in)))
 	if err != nil {
 		return nil, renumber(err, in)
 	}

@@ -57,6 +57,15 @@ func (s solution) report() Report {
 type stopping struct {
 	tol        float64
 	iterations int
+	interrupt  func() error // nil: never
+}
+
+// interrupted asks whether to go on.
+func (s stopping) interrupted() error {
+	if s.interrupt == nil {
+		return nil
+	}
+	return s.interrupt()
 }
 
 // solve minimises p, keeping at most cacheBytes of kernel rows. It fails when
@@ -72,11 +81,11 @@ func solve(p problem, stop stopping, cacheBytes int64) (solution, error) {
 }
 
 func solveIn[T linalg.Float](p problem, stop stopping, cacheBytes int64) (solution, error) {
-	s, err := newSolver[T](p, cacheBytes)
+	s, err := newSolver[T](p, stop, cacheBytes)
 	if err != nil {
 		return solution{}, err
 	}
-	if err := s.run(stop); err != nil {
+	if err := s.run(); err != nil {
 		return solution{}, err
 	}
 	return s.solution(), nil

@@ -10,7 +10,7 @@ import (
 // shrunken returns a solver that has set coefficients aside twice.
 func shrunken(t *testing.T, k gram, p problem) *solver[float64] {
 	t.Helper()
-	s, err := newSolver[float64](p, 20*8*int64(k.Len()))
+	s, err := newSolver[float64](p, stopping{tol: 1e-8, iterations: 1e6}, 20*8*int64(k.Len()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestShrink(t *testing.T) {
 	if d := cmp.Diff(full, s.coef); d != "" {
 		t.Errorf("coefficients:\n%s", d)
 	}
-	if err := s.run(stopping{tol: 1e-8, iterations: 1e6}); err != nil {
+	if err := s.run(); err != nil {
 		t.Fatal(err)
 	}
 	checkOptimal(t, p, k, s.solution(), 1e-8)
@@ -102,7 +102,7 @@ func TestShrinkInParts(t *testing.T) {
 	for i, c := range codes {
 		first[i] = c == 0
 	}
-	got, err := solveNuSVC(k, first, 0.17, stopping{1e-9, 1e7}, 0)
+	got, err := solveNuSVC(k, first, 0.17, stopping{tol: 1e-9, iterations: 1e7}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

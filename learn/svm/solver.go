@@ -17,6 +17,7 @@ var errOverflow = errors.New("the gradient overflows: lower C, or scale the data
 // kernel rows in the precision of T and does all arithmetic in float64.
 type solver[T linalg.Float] struct {
 	problem
+	stop     stopping
 	aside    *aside // nil when nothing is set aside
 	parts    []part
 	rows     *cache[T]
@@ -50,10 +51,10 @@ func (p *part) found(e linalg.Extremes) {
 	}
 }
 
-func newSolver[T linalg.Float](p problem, cacheBytes int64) (*solver[T], error) {
+func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*solver[T], error) {
 	n := p.kernel.Len()
-	s := &solver[T]{problem: p, rows: newCache[T](p.kernel, cacheBytes)}
-	s.rows.next = s.likely
+	s := &solver[T]{problem: p, stop: stop, rows: newCache[T](p.kernel, cacheBytes)}
+	s.rows.next, s.rows.interrupt = s.likely, stop.interrupted
 	s.divide()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
@@ -97,19 +98,24 @@ func (s *solver[T]) put(t int) {
 	}
 }
 
+// interruptEvery is how many iterations pass between two questions whether to go
+// on: of 30,000 rows in memory they take some milliseconds. The cache asks too,
+// before it reads rows.
+const interruptEvery = 64
+
 // run moves until the stopping rule holds on a gradient whose rounding errors
 // are small against tol.
-func (s *solver[T]) run(stop stopping) error {
+func (s *solver[T]) run() error {
 	look := s.iterations + min(len(s.coef), shrinkEvery)
 	s.scan()
 	for {
 		gap := s.gap()
 		switch {
-		case gap <= stop.tol && s.aside == nil && s.drift() <= stop.tol/8:
+		case gap <= s.stop.tol && s.aside == nil && s.drift() <= s.stop.tol/8:
 			return s.checkGradient()
-		case s.iterations >= stop.iterations:
-			return errNotConverged(gap, s.iterations, stop)
-		case gap <= stop.tol:
+		case s.iterations >= s.stop.iterations:
+			return errNotConverged(gap, s.iterations, s.stop)
+		case gap <= s.stop.tol:
 			if err := s.restore(); err != nil {
 				return err
 			}
@@ -120,13 +126,18 @@ func (s *solver[T]) run(stop stopping) error {
 			look = s.iterations + min(len(s.coef), shrinkEvery)
 			s.scan()
 		}
+		if s.iterations%interruptEvery == 0 {
+			if err := s.stop.interrupted(); err != nil {
+				return err
+			}
+		}
 		moved, err := s.step()
 		switch {
 		case err != nil:
 			return s.numbered(err)
 		case moved:
 		case s.moves == 0 && s.aside == nil: // an exact gradient, and no number between here and there
-			return errNotConverged(gap, s.iterations, stop)
+			return errNotConverged(gap, s.iterations, s.stop)
 		default:
 			if err := s.restore(); err != nil {
 				return err

@@ -150,7 +150,7 @@ func (t *trainer) train(k int) {
 	}
 	var err error
 	q.rows = rows
-	q.solution, err = t.machine(k, source, first, stopping{tol: t.params.Tol, iterations: t.params.iterations(len(rows))})
+	q.solution, err = t.machine(k, source, first, t.params.stopping(len(rows)))
 	t.finish(k, err)
 }
 

@@ -94,7 +94,7 @@ func TestNoNumberBetween(t *testing.T) {
 		kernel: zero, linear: []float64{-1, 1}, start: []float64{1e30, -1e30},
 		lower: []float64{0, -1e31}, upper: []float64{1e31, 0},
 	}
-	_, err := solve(p, stopping{1e-3, 1e6}, 0)
+	_, err := solve(p, stopping{tol: 1e-3, iterations: 1e6}, 0)
 	want := "not converged: the gap is 2 after 1 iterations, tol is 0.001: raise tol, lower C or scale the data"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
@@ -111,7 +111,7 @@ func TestDriftMatters(t *testing.T) {
 	}
 	k := rbf(1, x, x)
 	p := cSVC(k, first, 5, 5)
-	s, err := newSolver[float64](p, 0)
+	s, err := newSolver[float64](p, stopping{tol: 1e-8, iterations: 1e6}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestDriftMatters(t *testing.T) {
 		s.gradient[i] += 1e-5 * float64(i%7)
 	}
 	s.distance += 1e-5 / epsilon // what it took
-	if err := s.run(stopping{tol: 1e-8, iterations: 1e6}); err != nil {
+	if err := s.run(); err != nil {
 		t.Fatal(err)
 	}
 	checkOptimal(t, p, k, s.solution(), 1e-8)
@@ -140,9 +140,9 @@ func TestSameWhateverTheCache(t *testing.T) {
 		c := MustSVC(t, k, codes, names(4), Params{C: 10, Tol: 1e-6, CacheBytes: bytes})
 		return c
 	}
-	two := mustSolve(t, binary(k, codes), k, stopping{1e-6, 1e6}, 1)
+	two := mustSolve(t, binary(k, codes), k, stopping{tol: 1e-6, iterations: 1e6}, 1)
 	reads := 0
-	all := mustSolve(t, binary(gram{k.Matrix, &reads}, codes), k, stopping{1e-6, 1e6}, 1<<20)
+	all := mustSolve(t, binary(gram{k.Matrix, &reads}, codes), k, stopping{tol: 1e-6, iterations: 1e6}, 1<<20)
 	if d := cmp.Diff(two, all, cmp.AllowUnexported(solution{})); d != "" {
 		t.Errorf("two rows or all rows in the cache:\n%s", d)
 	}
@@ -218,7 +218,7 @@ func TestNegativeCurvature(t *testing.T) {
 		k.Data[i] = -k.Data[i]
 	}
 	p := binary(k, codes)
-	mustSolve(t, p, k, stopping{1e-6, 1e6}, 0)
+	mustSolve(t, p, k, stopping{tol: 1e-6, iterations: 1e6}, 0)
 }
 
 // TestRhoWithoutFree: with C this small all coefficients are at the bound, the
@@ -232,7 +232,7 @@ func TestRhoWithoutFree(t *testing.T) {
 			k.Matrix.Row(i)[j] = x[i] * x[j]
 		}
 	}
-	s := mustSolve(t, cSVC(k, []bool{true, true, false, false}, c, c), k, stopping{1e-6, 1000}, 0)
+	s := mustSolve(t, cSVC(k, []bool{true, true, false, false}, c, c), k, stopping{tol: 1e-6, iterations: 1000}, 0)
 	if d := cmp.Diff([]float64{c, c, -c, -c}, s.coef); d != "" {
 		t.Error(d)
 	}
@@ -317,7 +317,7 @@ func BenchmarkSolve(b *testing.B) {
 			p := binary(rbf(0.1, x, x), codes)
 			iterations := 0
 			for b.Loop() {
-				s, err := solve(p, stopping{1e-3, 1e7}, DefaultCacheBytes)
+				s, err := solve(p, stopping{tol: 1e-3, iterations: 1e7}, DefaultCacheBytes)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -41,7 +41,8 @@ type Search struct {
 	Learner Learner
 	// Progress, if not nil, is told after each setting of each fold and kernel how
 	// many of these trials are done, by one goroutine at a time. Its error ends the
-	// search, which returns it.
+	// search, which returns it. To end a training that is under way, give its
+	// parameters an Interrupt.
 	Progress func(done, total int) error
 }
 
