@@ -9,8 +9,8 @@ import (
 const grace = time.Second
 
 // orAbandon returns what f does, but does not wait for it much longer than for
-// the end of ctx: fitting a large model never looks up, and ends with the
-// process.
+// the end of ctx: what never looks up, such as the making of a large matrix, ends
+// with the process.
 func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

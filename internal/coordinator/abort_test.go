@@ -192,6 +192,29 @@ func TestAbortEndsATraining(t *testing.T) {
 	}
 }
 
+// The label holder learns from random features by itself. While it does it hears
+// the coordinator, and its training ends with the job.
+func TestAbortWhileAPartyLearns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("learns until it is aborted")
+	}
+	j := phasesBy(t, "{join: 20s, round: 20s}", "directions: 16384")
+	j.Learner.Lambda = 1e-12
+	w := newWorld(t, firstTumours(t, j, 569))
+	w.startAll()
+	id := w.submit(j)
+	learning := func() bool { return running("learn/linear.(*newton") }
+	await(t, 60*time.Second, "the party learns", learning)
+	began := time.Now()
+	w.abort(id)
+	w.wantAborted(id)
+	await(t, 10*time.Second, "the training ends", func() bool { return !learning() })
+	t.Logf("ended after %v", time.Since(began))
+	for _, name := range []string{hub, "north", "south", "east"} {
+		w.nothingOpenAt(name)
+	}
+}
+
 // unlearnable is rows with labels that have nothing to do with them: a machine of a
 // high C for them takes ten million iterations, and then gives up.
 func unlearnable(t *testing.T, j *job.Job) []launch.Share {

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -280,6 +281,22 @@ func TestParametersThatDoNotFitTheRows(t *testing.T) {
 	} {
 		if _, err := Fit(t.Context(), task, method(t, m), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}
+
+// Every method ends with the context, and says so.
+func TestFitEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	task := blobs(640, true) // a kernel PCA of fewer than 500 in training is one step
+	for i := range task.Labels {
+		task.Labels[i] = strconv.Itoa(i % 2)
+	}
+	for name, m := range methods() {
+		f, err := Fit(ctx, task, Learner{Kernel: rbf(t), Method: m}, nil)
+		if f != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -292,6 +293,26 @@ func TestProgressEndsASearch(t *testing.T) {
 			return enough
 		})
 		if !errors.Is(err, enough) || told > 2 { // both folds may be under way
+			t.Errorf("%s: %v after %d trials", name, err, told)
+		}
+	}
+}
+
+// A search ends with the context within the trainings that are under way.
+func TestSearchEndsWithTheContext(t *testing.T) {
+	for name, methods := range map[string][]Method{
+		"svc":    {SVC{Params: svm.Params{C: 1}}, SVC{Params: svm.Params{C: 2}}},
+		"nu-svc": {NuSVC{NuParams: svm.NuParams{Nu: 0.1}}, NuSVC{NuParams: svm.NuParams{Nu: 0.2}}},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		told := 0
+		_, err := Search(ctx, blobs(30, false), Grid{Kernels: grid(t).Kernels, Methods: methods}, Folds{K: 2}, func(int, int) error {
+			told++
+			cancel()
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) || told > 2 { // both folds may be under way
 			t.Errorf("%s: %v after %d trials", name, err, told)
 		}
 	}

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -327,5 +328,26 @@ func TestSharesWithoutLabels(t *testing.T) {
 	r, o, _ := run(t, j, map[string]*dataset.Set{"all": unlabelled})
 	if r.HeldOut != 10 || r.Training != 30 || o.Classes != nil || len(o.Predicted) != 10 || !*r.Exact {
 		t.Errorf("%d held out, %d in training, %v", r.HeldOut, r.Training, o.Predicted)
+	}
+}
+
+// What is interrupted leaves no model, and is no failure of a party.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	j := parse(t, shared, "")
+	r, o, shares := run(t, j, map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
+	dir := t.TempDir()
+	if _, _, err := RunPooled(ctx, j, shares, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("pooled: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	for _, comparison := range []job.Comparison{job.Pooled, job.Alone} {
+		j.Compare = []job.Comparison{comparison}
+		if err := Compare(ctx, j, shares, o, r); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", comparison, err)
+		}
 	}
 }

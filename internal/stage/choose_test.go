@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -214,5 +215,24 @@ func TestSplitTableWithFoldsOnly(t *testing.T) {
 	s, err := SplitTable(gridJob(t, "", "{name: linear}"), Table{Set: set(9)})
 	if err != nil || len(s.Test) != 9 || slices.Contains(s.Test, true) {
 		t.Errorf("%v, %v; want no row held out", s.Test, err)
+	}
+}
+
+// What nobody wants any more is no bad input.
+func TestChoiceEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	task := ring(40, 8)
+	j := gridJob(t, "", "{name: linear}")
+	_, err := Choose(ctx, j, task, nil)
+	if !errors.Is(err, context.Canceled) || session.CodeOf(err) == session.CodeBadInput {
+		t.Errorf("choosing: %v", err)
+	}
+	c, err := Choose(t.Context(), j, task, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Fit(ctx, task, nil); !errors.Is(err, context.Canceled) || session.CodeOf(err) == session.CodeBadInput {
+		t.Errorf("fitting: %v", err)
 	}
 }
