@@ -65,7 +65,7 @@ func (s *stream) uniform() float64 {
 func (s *stream) normal() float64 {
 	for {
 		u, v := 2*s.uniform()-1, 2*s.uniform()-1
-		if r := u*u + v*v; r > 0 && r < 1 {
+		if r := float64(u*u) + float64(v*v); r > 0 && r < 1 {
 			return u * math.Sqrt(-2*math.Log(r)/r)
 		}
 	}
@@ -82,7 +82,7 @@ func (s *stream) logGamma(alpha float64) float64 {
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := s.normal()
-		v := 1 + c*x
+		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}

@@ -3,6 +3,8 @@ package prg
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/mercer-fl/mercer/internal/portable"
 )
 
 // The ziggurat of Marsaglia and Tsang (J. Stat. Software 5(8), 2000) for the
@@ -31,7 +33,7 @@ func newZiggurat() *ziggurat {
 	for i := range layers {
 		z.inside[i] = uint64(x[i+1] / x[i] * 0x1p53)
 		z.scale[i] = x[i] * 0x1p-53
-		z.top[i] = expNegative(half(x[i+1]))
+		z.top[i] = portable.ExpNegative(half(x[i+1]))
 	}
 	return z
 }
@@ -39,11 +41,11 @@ func newZiggurat() *ziggurat {
 // edges returns the right-hand edges of the strips; the base's is what it
 // would be were the base with its tail a rectangle, the last is the peak.
 func edges() *[layers + 1]float64 {
-	y := expNegative(half(tailStart))
+	y := portable.ExpNegative(half(tailStart))
 	x := &[layers + 1]float64{stripArea / y, tailStart}
 	for i := 1; i < layers-1; i++ {
 		y += stripArea / x[i]
-		x[i+1] = math.Sqrt(-2 * logUnit(y))
+		x[i+1] = math.Sqrt(-2 * portable.Log(y))
 	}
 	return x
 }
@@ -108,14 +110,14 @@ func (s *Stream) edge(layer uint64, x float64) (float64, bool) {
 	}
 	lo, hi := normal.top[layer-1], normal.top[layer]
 	y := lo + float64(s.Float64()*(hi-lo))
-	return x, y < expNegative(half(x))
+	return x, y < portable.ExpNegative(half(x))
 }
 
 // tail draws beyond tailStart (Marsaglia, 1964).
 func (s *Stream) tail() float64 {
 	for {
-		a := -logUnit(s.open()) / tailStart
-		b := -logUnit(s.open())
+		a := -portable.Log(s.open()) / tailStart
+		b := -portable.Log(s.open())
 		if 2*b > float64(a*a) {
 			return tailStart + a
 		}
@@ -125,42 +127,5 @@ func (s *Stream) tail() float64 {
 // open returns a number in (0, 1].
 func (s *Stream) open() float64 { return float64(s.Uint64()>>11+1) * 0x1p-53 }
 
-// The functions below stand in for math.Exp and math.Log, whose last bit
-// depends on the architecture: one differing bit could accept where another
-// machine rejects, and from there on the two would read different streams. The
-// conversions float64(...) forbid fused multiply-add.
-
+// half rounds twice everywhere, where x*x/2 - t might be fused.
 func half(x float64) float64 { return float64(x*x) / 2 }
-
-// expNegative returns exp(-t) for 0 <= t < 700, to 1e-15 relative.
-func expNegative(t float64) float64 {
-	n := math.Floor(float64(t/math.Ln2) + 0.5)
-	r := float64(n*math.Ln2) - t // |r| <= ln 2 / 2
-	sum := 0.0
-	for _, c := range taylor {
-		sum = c + float64(sum*r)
-	}
-	return math.Ldexp(sum, -int(n))
-}
-
-// taylor holds the coefficients of exp, 1/14! to 1/0!: a product takes a fourth of
-// the time of a quotient.
-var taylor = [...]float64{
-	1. / 87178291200, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800,
-	1. / 362880, 1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 1. / 2, 1, 1,
-}
-
-// logUnit returns log u for 0 < u <= 1, to 1e-15 absolute beside log 2^e.
-func logUnit(u float64) float64 {
-	m, e := math.Frexp(u)
-	if m < math.Sqrt2/2 {
-		m, e = 2*m, e-1
-	}
-	s := (m - 1) / (m + 1) // log m = 2 atanh s, |s| < 0.172
-	q := float64(s * s)
-	sum := 0.0
-	for k := 23; k > 0; k -= 2 {
-		sum = 1/float64(k) + float64(sum*q)
-	}
-	return float64(float64(e)*math.Ln2) + 2*float64(s*sum)
-}

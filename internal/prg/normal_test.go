@@ -6,22 +6,6 @@ import (
 	"testing"
 )
 
-func TestElementaryFunctionsAgreeWithMath(t *testing.T) {
-	for i := range 20000 {
-		u := float64(i+1) / 20000
-		if got, want := logUnit(u), math.Log(u); math.Abs(got-want) > 2e-15*(1+math.Abs(want)) {
-			t.Errorf("logUnit(%v) = %v, want %v", u, got, want)
-		}
-		x := float64(i) / 1000
-		if got, want := expNegative(x), math.Exp(-x); math.Abs(got-want) > 2e-14*want {
-			t.Errorf("expNegative(%v) = %v, want %v", x, got, want)
-		}
-	}
-	if got := logUnit(0x1p-53); math.Abs(got+53*math.Ln2) > 1e-13 {
-		t.Errorf("logUnit(2^-53) = %v", got)
-	}
-}
-
 // The constants are the solution of the two equations that define them: equal
 // areas, and strips that end at the peak.
 func TestZigguratCloses(t *testing.T) {

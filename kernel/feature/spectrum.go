@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/portable"
 	"github.com/mercer-fl/mercer/kernel"
 )
 
@@ -94,13 +95,16 @@ func cauchy(n Numbers) float64 {
 
 // gamma returns a positive number with the density x^(shape-1) exp(-x) but for
 // a factor (Marsaglia and Tsang 2000, "A simple method for generating gamma
-// variables"; below shape 1 by their section 6).
+// variables"; below shape 1 by their section 6). It is the same bits on every
+// machine, because holders of columns draw their common scales alike: they would
+// read different numbers from the first one on that only some of them accept.
 func gamma(n Numbers, shape float64) float64 {
 	if shape >= 1 {
 		return gammaFromOne(n, shape)
 	}
 	for {
-		if g := gammaFromOne(n, shape+1) * math.Pow(1-n.Float64(), 1/shape); g > 0 {
+		above := gammaFromOne(n, shape+1)
+		if g := above * portable.ExpNegative(-portable.Log(1-n.Float64())/shape); g > 0 {
 			return g
 		}
 	}
@@ -111,12 +115,13 @@ func gammaFromOne(n Numbers, shape float64) float64 {
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := n.NormFloat64()
-		v := 1 + c*x
+		v := 1 + float64(c*x)
 		if v <= 0 {
 			continue
 		}
 		v = v * v * v
-		if math.Log(1-n.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+		least := float64(x*x)/2 + d - float64(d*v) + float64(d*portable.Log(v))
+		if portable.Log(1-n.Float64()) < least {
 			return d * v
 		}
 	}

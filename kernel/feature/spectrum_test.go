@@ -1,7 +1,10 @@
 package feature
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -154,6 +157,23 @@ func TestGamma(t *testing.T) {
 		if math.Abs(mean-shape) > 5*math.Sqrt(shape/n) || math.Abs(square-second) > 5*math.Sqrt((fourth-second*second)/n) {
 			t.Errorf("shape %v: mean %v, mean square %v, want %v and %v", shape, mean, square, shape, second)
 		}
+	}
+}
+
+// The directions' bits, which tests on another machine must find again: holders
+// of columns on machines of different kinds share the scales.
+func TestDirectionsAreTheSameEverywhere(t *testing.T) {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(laws())) {
+		w := linalg.New[float64](1<<12, 2)
+		keyed(laws()[name].spectrum, w.Cols, 1, 2).Read(w, 0)
+		for _, v := range w.Data {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		}
+	}
+	const want = "876e2340f979c3188bb4f9a749158fe68b1dd6d70a07e935d7e1035372e57aa4"
+	if got := hex.EncodeToString(h.Sum(nil)); got != want {
+		t.Errorf("the directions' SHA-256 is %s, elsewhere %s", got, want)
 	}
 }
 
