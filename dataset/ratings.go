@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -203,6 +204,26 @@ func (r *Ratings) Liked(least float64) *Ratings {
 	liked := *r
 	liked.List = slices.DeleteFunc(slices.Clone(r.List), func(x Rating) bool { return x.Value < least })
 	return &liked
+}
+
+// Within returns the ratings with the given items, in this order, for all there
+// are. A rating of any other is an error.
+func (r *Ratings) Within(items []string) (*Ratings, error) {
+	places := make(map[string]int, len(items))
+	for i, name := range items {
+		places[name] = i
+	}
+	within := *r
+	within.Items, within.List = slices.Clone(items), slices.Clone(r.List)
+	for i := range within.List {
+		x := &within.List[i]
+		place, known := places[r.Items[x.Item]]
+		if !known {
+			return nil, fmt.Errorf("dataset: %s: user %s rates item %s, which is not among the %d that there are to be", r.Name, quote(r.Users[x.User]), quote(r.Items[x.Item]), len(items))
+		}
+		x.Item = place
+	}
+	return &within, nil
 }
 
 // First returns the ratings of the first people, with all items.

@@ -70,6 +70,21 @@ func TestReadRatingsRefuses(t *testing.T) {
 	}
 }
 
+func TestRatingsWithin(t *testing.T) {
+	r := readText(t, "bob,tea,1\nann,10,2\nbob,9,3\n")
+	got, err := r.Within([]string{"tea", "milk", "9", "10"})
+	want := &Ratings{Name: "r", Users: []string{"ann", "bob"}, Items: []string{"tea", "milk", "9", "10"}, List: []Rating{{1, 0, 1, 0}, {0, 3, 2, 0}, {1, 2, 3, 0}}}
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+	if d := cmp.Diff([]string{"10", "9", "tea"}, r.Items); d != "" {
+		t.Error(d)
+	}
+	if _, err := r.Within([]string{"tea", "9"}); err == nil || err.Error() != `dataset: r: user "ann" rates item "10", which is not among the 2 that there are to be` {
+		t.Error(err)
+	}
+}
+
 func TestRatingSplits(t *testing.T) {
 	r := readText(t, "a,1,5,9\nb,1,2,1\na,2,1,8\na,3,4,7\nb,2,5,2\na,4,5,2\n")
 	for name, tt := range map[string]split{

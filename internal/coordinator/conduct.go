@@ -29,6 +29,7 @@ type conducted struct {
 	job      *Job
 	stage    uint16
 	plan     *stage.Session
+	announce []byte // to the parties, beside the job
 	session  *protocol.Session
 	kept     vault.Session
 	keys     identity.SessionKeys
@@ -45,36 +46,66 @@ func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, s *stag
 	if err != nil {
 		return nil, err
 	}
-	if done, err := d.kept.Get(vault.Report); err != nil {
+	if err := c.bring(ctx, d); err != nil {
 		return nil, err
+	}
+	d.plan.Ended(srv, d.ended())
+	return d.reports, nil
+}
+
+// bring has the session run to its end, or takes over how it ended before a
+// restart.
+func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
+	if done, err := d.kept.Get(vault.Report); err != nil {
+		return err
 	} else if done != nil {
 		c.exchange.Forget(d.session.ID())
-		return c.relive(d, done)
+		d.reports, err = c.relive(d, done)
+		return err
 	}
 	var hangUp func()
 	d.inbox, hangUp = c.listen(d.session.ID())
 	defer hangUp()
 	if err := c.gather(ctx, d); err != nil {
-		return nil, c.callOff(ctx, d, err)
+		return c.callOff(ctx, d, err)
 	}
 	if err := c.perform(ctx, d); err != nil {
-		return nil, c.callOff(ctx, d, err)
+		return c.callOff(ctx, d, err)
 	}
 	c.exchange.Forget(d.session.ID())
-	return d.reports, d.kept.Put(vault.Report, encodeReports(d.reports))
+	return d.kept.Put(vault.Report, encodeReports(d.reports))
+}
+
+// ended sums the parties' reports up.
+func (d *conducted) ended() stage.Ended {
+	var e stage.Ended
+	for _, m := range d.session.Members {
+		r := d.reports[m.Name]
+		if r == nil {
+			continue
+		}
+		e.Sent, e.Received = e.Sent+r.Sent, e.Received+r.Received
+		if r.Code == session.CodeDone {
+			e.Stayed = append(e.Stayed, m.Name)
+		}
+	}
+	return e
 }
 
 // prepare opens the session in the vault and builds the server's machine.
 func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage.Server) (*conducted, error) {
-	s, err := s.Settle(j.ID, srv.Known())
+	s, announce, err := s.Conduct(srv)
 	if err != nil {
+		return nil, err
+	}
+	if s, err = s.Settle(j.ID, srv.Known()); err != nil {
 		return nil, err
 	}
 	ps, err := protocol.NewSession(s.Descriptor(j.ID, int(index), c.Roster.Hash(), j.Attempt))
 	if err != nil {
 		return nil, err
 	}
-	d := &conducted{job: j, stage: index, plan: s, session: ps,
+	d := &conducted{job: j, stage: index, plan: s, announce: announce, session: ps,
 		reports: make(map[string]*session.Report), accepted: make(map[string]session.Acceptance)}
 	if d.kept, err = c.take(d); err != nil {
 		return nil, err
@@ -121,7 +152,7 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 }
 
 func (d *conducted) proposal() *session.Proposal {
-	return &session.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Inquiry: d.job.inquiry}
+	return &session.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry}
 }
 
 // relive takes over the result of a session that had ended before a restart.
@@ -148,15 +179,21 @@ func (c *Coordinator) others(d *conducted) []string {
 	return names
 }
 
-// gather proposes the session and waits until every party has accepted.
+// gather proposes the session and waits until every party has accepted, or time is
+// up and enough have. Who was there stays so after a restart: the others' keys are
+// in nobody's directory.
 func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
+	began, err := d.begun()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, d.job.Spec.Timeout.Join)
 	defer cancel()
 	proposal := d.proposal().Encode()
 	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindProposal, proposal); err != nil {
 		return c.waited(ctx, d, err)
 	}
-	for len(d.accepted) < len(c.others(d)) {
+	for !began && len(d.accepted) < len(c.others(d)) {
 		if err := c.hear(ctx, d); err != nil {
 			return c.waited(ctx, d, err)
 		}
@@ -164,10 +201,34 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// waited names the parties that did not come, if time is what ran out.
+// begun takes over who was there when a session began before a restart that some
+// may be missing from.
+func (d *conducted) begun() (bool, error) {
+	if d.plan.Absent == 0 {
+		return false, nil
+	}
+	body, err := d.kept.Get(vault.Directory)
+	if err != nil || body == nil {
+		return false, err
+	}
+	list, err := session.DecodeDirectory(body)
+	for _, a := range list {
+		if !a.Absent() {
+			d.accepted[a.Member] = a
+		}
+	}
+	return err == nil, err
+}
+
+// waited names a party that did not come, if time is what ran out and no more may
+// be missing.
 func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
+	}
+	if missing := len(c.others(d)) - len(d.accepted); missing <= d.plan.Absent {
+		c.Logger.Warn("a session begins without some of its parties", "session", d.session.ID().String(), "missing", missing)
+		return nil
 	}
 	for _, name := range c.others(d) {
 		if _, ok := d.accepted[name]; !ok {
@@ -241,7 +302,16 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	if r.Code == session.CodeDone {
 		return nil
 	}
-	return &session.Error{Code: r.Code, Blamed: r.Blamed, Err: fmt.Errorf("%s reports: %s", m.Sender, r.Reason)}
+	if d.plan.Absent > 0 { // whether enough are left the machine says
+		c.Logger.Warn("a party has left a session", "party", m.Sender, "session", d.session.ID().String(), "reason", r.Reason)
+		return nil
+	}
+	return reported(m.Sender, r)
+}
+
+// reported is a party's report of a failure.
+func reported(party string, r *session.Report) error {
+	return &session.Error{Code: r.Code, Blamed: r.Blamed, Err: fmt.Errorf("%s reports: %s", party, r.Reason)}
 }
 
 func (c *Coordinator) signer(member string) ed25519.PublicKey {

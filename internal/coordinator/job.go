@@ -123,7 +123,11 @@ func (c *Coordinator) admit(spec *job.Job) error {
 		return errors.New("coordinator: a deployed job names one source, which is each party's own catalogue name; sources belongs to simulate")
 	}
 	if len(spec.Parties()) == 0 {
-		spec.Data.Partition = job.Partition{By: job.Rows, Parties: c.parties()}
+		by := job.Rows
+		if spec.Data.Partition.By == job.Devices {
+			by = job.Devices
+		}
+		spec.Data.Partition = job.Partition{By: by, Parties: c.parties()}
 	}
 	for _, name := range spec.Parties() {
 		if !slices.Contains(c.parties(), name) {

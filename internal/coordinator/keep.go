@@ -114,7 +114,7 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	if model.IsRandom(b) {
+	if model.IsRandom(b) || j.Spec.Protocol.Name == job.FedCFK {
 		return b, nil
 	}
 	if _, err := model.Open(bytes.NewReader(b)); err != nil {

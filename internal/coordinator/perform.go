@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -40,11 +43,11 @@ func (c *Coordinator) perform(ctx context.Context, d *conducted) error {
 // reporters begins when the machine has ended, which names silent peers itself.
 func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error, cancel context.CancelCauseFunc) error {
 	var patience <-chan time.Time
-	for patience == nil || len(d.reports) < len(c.others(d)) {
+	for patience == nil || !c.complete(d) {
 		select {
 		case err := <-own:
 			if err != nil {
-				return err
+				return d.explained(err)
 			}
 			timer := time.NewTimer(c.patience(d))
 			defer timer.Stop()
@@ -66,10 +69,38 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 			}
 			return err
 		case <-patience:
+			if d.plan.Absent > 0 {
+				return nil // who has not reported by now is gone
+			}
 			return c.missing(d)
 		}
 	}
 	return nil
+}
+
+// complete says whether everybody has reported from whom a report will come.
+func (c *Coordinator) complete(d *conducted) bool {
+	names := c.others(d)
+	switch {
+	case d.plan.Absent > 0 && d.run.Stayed != nil:
+		names = d.run.Stayed()
+	case d.plan.Absent > 0:
+		names = slices.Collect(maps.Keys(d.accepted))
+	}
+	return !slices.ContainsFunc(names, func(name string) bool { return name != c.name && d.reports[name] == nil })
+}
+
+// explained prefers what a party that may be missing has said itself to the
+// machine's word that nothing came of it.
+func (d *conducted) explained(err error) error {
+	var blame *protocol.BlameError
+	if !errors.As(err, &blame) || blame.Kind != protocol.KindSilent {
+		return err
+	}
+	if r := d.reports[blame.Party]; r != nil && r.Code != session.CodeDone {
+		return fmt.Errorf("%w; %w", reported(blame.Party, r), err)
+	}
+	return err
 }
 
 // worse prefers the machine's own verdict, if it has one, to a party's report:
@@ -96,7 +127,7 @@ func (c *Coordinator) missing(d *conducted) error {
 	return errors.New("coordinator: the session does not end")
 }
 
-// directory sends everybody's signed keys to all parties.
+// directory sends the signed keys of everybody who is there to all parties.
 func (c *Coordinator) directory(ctx context.Context, d *conducted) (session.Directory, error) {
 	var list session.Directory
 	for _, m := range d.session.Members {
@@ -104,7 +135,15 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (session.Dire
 		if m.Name == c.name {
 			a = session.Accept(d.session.ID(), c.name, d.keys.Public().Bytes(), c.Identity.SigningKey())
 		}
+		if a.Member = m.Name; a.Absent() {
+			c.Logger.Info("absent", "party", m.Name, "session", d.session.ID().String())
+		}
 		list = append(list, a)
+	}
+	if d.plan.Absent > 0 {
+		if err := d.kept.Put(vault.Directory, list.Encode()); err != nil {
+			return nil, fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
+		}
 	}
 	return list, c.tellAll(ctx, c.others(d), d.session.ID(), session.KindDirectory, list.Encode())
 }

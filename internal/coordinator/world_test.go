@@ -102,15 +102,17 @@ type world struct {
 	logs    *safeBuffer
 	tap     *tap
 
-	mu      sync.Mutex
-	tables  map[string]stage.Table
-	fresh   map[string]stage.Table // what each calls newSource
-	policy  party.Policy
-	orders  map[string][]string   // of the last job by columns, by party
-	drawn   map[string][][32]byte // seeds by label
-	random  bool                  // seeds differ from call to call
-	heard   func(session.JobID, protocol.Progress)
-	members map[string]*member
+	mu     sync.Mutex
+	tables map[string]stage.Table
+	fresh  map[string]stage.Table // what each calls newSource
+	policy party.Policy
+	orders map[string][]string   // of the last job by columns, by party
+	drawn  map[string][][32]byte // seeds by label
+	// recommended is what parties' persons were, by the last job.
+	recommended map[string][]stage.Recommendation
+	random      bool // seeds differ from call to call
+	heard       func(session.JobID, protocol.Progress)
+	members     map[string]*member
 }
 
 // member is one life of a process.
@@ -129,7 +131,7 @@ func newWorld(t *testing.T, shares []launch.Share) *world {
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
 		tables: make(map[string]stage.Table), policy: party.Policy{OpenPrediction: true},
-		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string),
+		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]stage.Recommendation),
 	}
 	w.enrol(hub, roster.Coordinator)
 	for _, s := range shares {
@@ -257,7 +259,8 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: keepsake, Policy: w.policy,
 		Load: func(d job.Data) (stage.Table, error) { return w.load(name, d) },
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
-		Aligned: func(_ session.JobID, ids []string) error { w.align(name, ids); return nil },
+		Aligned:     func(_ session.JobID, ids []string) error { w.align(name, ids); return nil },
+		Recommended: func(_ session.JobID, list []stage.Recommendation) error { w.recommend(name, list); return nil },
 	})
 	return m.party.Run, nil
 }
@@ -271,6 +274,13 @@ func (w *world) align(name string, ids []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.orders[name] = ids
+}
+
+// recommend keeps what a party's person is recommended.
+func (w *world) recommend(name string, list []stage.Recommendation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.recommended[name] = list
 }
 
 // aligned is the order of the last job's rows as a party has kept it.

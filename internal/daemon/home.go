@@ -11,6 +11,7 @@
 //	HOME/keepsakes     what jobs with open predictions left here, sealed
 //	HOME/releases      what jobs by columns have let out, for the operator to compare
 //	HOME/alignments    for each finished job by columns, the ids of its rows in their order
+//	HOME/recommendations  for each finished recommender, what it recommends to this party's person
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands

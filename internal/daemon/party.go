@@ -58,8 +58,8 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	p := party.New(party.Config{
 		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: keepsake,
 		Policy: c.Policy, Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
-		Aligned: h.keepAlignment,
-		Load:    func(d job.Data) (stage.Table, error) { return h.load(c, d) },
+		Aligned: h.keepAlignment, Recommended: h.keepRecommendations,
+		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d) },
 	})
 	return refusedTwin(serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run))
 }
@@ -82,6 +82,10 @@ func (h Home) load(c *Config, d job.Data) (stage.Table, error) {
 		return t, err
 	}
 	library := source.New("") // a job names catalogue entries, never paths
+	if d.Partition.By == job.Devices {
+		t.Ratings, err = library.Ratings(s.Path)
+		return t, err
+	}
 	if t.Set, err = library.Load(s.Path, columns(s, d)); err != nil || d.Test.Source == "" {
 		return t, err
 	}

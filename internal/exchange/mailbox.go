@@ -22,7 +22,7 @@ type Mailbox struct {
 	session  *protocol.Session
 	exchange *Exchange
 	key      identity.SessionKeys
-	keys     map[string]hpke.PublicKey // members' keys of this session
+	keys     map[string]hpke.PublicKey // members' keys of this session, nil of the absent
 	in       chan driver.Inbound
 }
 
@@ -30,6 +30,10 @@ type Mailbox struct {
 func (x *Exchange) Open(s *protocol.Session, key identity.SessionKeys, d session.Directory) (*Mailbox, error) {
 	b := &Mailbox{session: s, exchange: x, key: key, keys: make(map[string]hpke.PublicKey, len(d)), in: make(chan driver.Inbound, mailboxSize)}
 	for _, a := range d {
+		if a.Absent() {
+			b.keys[a.Member] = nil
+			continue
+		}
 		public, err := identity.ParseKEM(a.Key)
 		if err != nil {
 			return nil, protocol.Blame(a.Member, protocol.KindMalformed, err)
@@ -45,11 +49,15 @@ func (x *Exchange) Open(s *protocol.Session, key identity.SessionKeys, d session
 // In delivers verified messages of the session.
 func (b *Mailbox) In() <-chan driver.Inbound { return b.in }
 
-// Send seals m to the receiver's session key and sends it.
+// Send seals m to the receiver's session key and sends it. What is for an absent
+// member is not sent.
 func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	key, ok := b.keys[m.Receiver]
 	if !ok || m.Session != b.session.ID() || m.Sender != b.exchange.self {
 		return fmt.Errorf("exchange: %v does not belong to this mailbox", m.Header)
+	}
+	if key == nil {
+		return nil // it was not there when the session began, and never will be
 	}
 	return b.exchange.post(ctx, m.Header, m.Body, key)
 }

@@ -32,7 +32,9 @@ type Source struct{ Party, File string }
 
 // Partition shares the rows of one source out among parties.
 type Partition struct {
-	By      Direction
+	By Direction
+	// Parties share the rows or columns; by devices, they are the devices of a
+	// deployed job.
 	Parties []string
 	// Skew is 0 for equal shares with the same mix of classes, or else the
 	// concentration of a Dirichlet label skew: the smaller, the more uneven. See
@@ -179,8 +181,8 @@ func (p *Partition) finish(in *place) error {
 		p.By = Rows
 	}
 	switch {
-	case p.By == Devices && (in.given("parties") || in.given("skew")):
-		return in.refuse("by", "every device is a party of its own; remove parties and skew")
+	case p.By == Devices && in.given("skew"):
+		return in.refuse("skew", "every device has its own data; remove skew")
 	case p.By == Devices && (p.Dropout < 0 || p.Dropout >= 1):
 		return in.refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
 	case p.By != Devices && in.given("dropout"):

@@ -1,6 +1,9 @@
 package job
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Devices gives every person of the ratings a device of its own.
 const Devices Direction = "devices"
@@ -38,12 +41,15 @@ const (
 	defaultRecommend = 10
 )
 
+// MaxItems bounds a catalogue: a device holds a kernel between all of them.
+const MaxItems = 1 << 13
+
 // sumKeys are the keys of a secure sum over a crowd.
 func sumKeys() []string { return []string{"adversary", "corrupted", "dropped"} }
 
 // crowdKeys are the keys of FedCFK.
 func crowdKeys() []string {
-	return slices.Concat(sumKeys(), hardenedCrowdKeys(), paperCrowdKeys())
+	return slices.Concat(sumKeys(), hardenedCrowdKeys(), paperCrowdKeys(), []string{"items"})
 }
 
 // sums reports whether the keys of a secure sum have their values: a program may
@@ -127,4 +133,20 @@ func (j *Job) finishRecommender(in *place) error {
 		j.Compare = []Comparison{Pooled}
 	}
 	return j.finishItemKernel(in)
+}
+
+// deployableCrowd reports why a recommender cannot run among parties that each
+// have their own list only, or nil.
+func (j *Job) deployableCrowd() error {
+	switch {
+	case j.Protocol.Mode == Paper:
+		return errors.New("job: mode paper of fedcfk gives lists away and runs in simulate only; remove mode: paper")
+	case len(j.Protocol.Items) == 0:
+		return errors.New("job: parties that each have their own list need one catalogue; add items: and all items there are to protocol")
+	case j.Data.Test.By == Time:
+		return errors.New("job: the newest ratings of all can be held out in simulate only; use test: {by: user-time, fraction: 0.1} or {every: 10}")
+	case j.Data.Partition.Dropout > 0:
+		return errors.New("job: dropout is of simulate; remove it")
+	}
+	return nil
 }

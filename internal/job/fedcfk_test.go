@@ -44,7 +44,7 @@ func TestRecommender(t *testing.T) {
 	if err := j.Simulable(); err != nil {
 		t.Error(err)
 	}
-	if err := j.Deployable(); err == nil || err.Error() != "job: protocol fedcfk among real devices is not in this version; try it with mercer simulate" {
+	if err := j.Deployable(); err == nil || err.Error() != "job: parties that each have their own list need one catalogue; add items: and all items there are to protocol" {
 		t.Errorf("a crowd is deployed: %v", err)
 	}
 	checkRoundTrip(t, j)
@@ -113,6 +113,35 @@ func TestItemKernels(t *testing.T) {
 	}
 }
 
+// A job among parties names the catalogue, since nobody sees all lists.
+func TestDeployedRecommender(t *testing.T) {
+	deployed := strings.NewReplacer("{by: devices}", "{by: devices, parties: [ann, bob]}", "{name: fedcfk}", "{name: fedcfk, items: [tea, 1, milk]}").Replace(recommender)
+	j, err := Parse("job.yaml", []byte(deployed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkRoundTrip(t, j)
+	if err := j.Deployable(); err != nil {
+		t.Error(err)
+	}
+	if err := j.Simulable(); err == nil || err.Error() != "job: to simulate, the people are those of the ratings; remove parties" {
+		t.Errorf("parties are simulated: %v", err)
+	}
+	for name, tt := range map[string]struct{ old, bad, want string }{
+		"paper":   {"{name: fedcfk, ", "{name: fedcfk, mode: paper, ", "runs in simulate only; remove mode: paper"},
+		"time":    {"{every: 10}", "{by: time, fraction: 0.1}", "use test: {by: user-time, fraction: 0.1} or {every: 10}"},
+		"dropout": {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is of simulate; remove it"},
+	} {
+		j, err := Parse("job.yaml", []byte(strings.Replace(deployed, tt.old, tt.bad, 1)))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if err := j.Deployable(); err == nil || !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %s", name, err, tt.want)
+		}
+	}
+}
+
 func TestBadRecommenders(t *testing.T) {
 	for name, tt := range map[string]struct{ old, bad, want string }{
 		"threshold in paper": {"{name: fedcfk}", "{name: fedcfk, mode: paper, threshold: 3}", "job.yaml:9: mode paper of fedcfk counts every item, however few like it; remove threshold, or use mode: hardened"},
@@ -139,7 +168,9 @@ func TestBadRecommenders(t *testing.T) {
 		"another protocol":   {"{name: fedcfk}", "{name: okra}", "job.yaml:11: protocol okra and learner cf-komd do not go together; fedcfk and cf-komd do"},
 		"lambda":             {"{name: cf-komd}", "{name: cf-komd, lambda: -1}", "job.yaml:11: lambda is -1; write a number above 0"},
 		"rows":               {"{by: devices}", "{parties: [a, b]}", "job.yaml:5: protocol fedcfk and this partition do not go together; fedcfk takes partition: {by: devices}"},
-		"parties":            {"{by: devices}", "{by: devices, parties: [a, b]}", "job.yaml:7: every device is a party of its own; remove parties and skew"},
+		"skew":               {"{by: devices}", "{by: devices, skew: 2}", "job.yaml:7: every device has its own data; remove skew"},
+		"items twice":        {"{name: fedcfk}", "{name: fedcfk, items: [a, b, a]}", `job.yaml:9: items names "a" twice; keep one`},
+		"items of okra":      {"{name: fedcfk}", "{name: okra, items: [a, b]}", "job.yaml:9: protocol okra has no items; remove it"},
 		"dropout of rows":    {"{by: devices}", "{parties: [a, b], dropout: .1}", "job.yaml:7: dropout is of devices; remove it"},
 		"dropout":            {"{by: devices}", "{by: devices, dropout: 1}", "job.yaml:7: dropout is 1; write a share of the devices from 0 to below 1, such as 0.1"},
 		"too much dropout":   {"{by: devices}", "{by: devices, dropout: .2}", "job.yaml:5: dropout is 0.2, and the protocol gives way to 0.1 only; raise dropped or lower dropout"},

@@ -131,6 +131,9 @@ func (j *Job) Validate() error {
 // Simulable reports why the job cannot run in one process that plays every
 // party, or nil.
 func (j *Job) Simulable() error {
+	if j.Parties() != nil && j.Data.Partition.By == Devices {
+		return errors.New("job: to simulate, the people are those of the ratings; remove parties")
+	}
 	if j.Parties() == nil && j.Data.Partition.By != Devices {
 		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
 	}
@@ -141,7 +144,7 @@ func (j *Job) Simulable() error {
 func (j *Job) Deployable() error {
 	switch {
 	case j.Protocol.Name == FedCFK:
-		return errors.New("job: protocol fedcfk among real devices is not in this version; try it with mercer simulate")
+		return j.deployableCrowd()
 	case j.Protocol.Name == SecVM:
 		return errors.New("job: protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it")
 	case j.Protocol.Name == PooledData:

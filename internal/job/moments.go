@@ -2,7 +2,6 @@ package job
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
@@ -136,17 +135,18 @@ func (v words) decode(key string, n *yaml.Node) error {
 		return at(n, "%s is %s; write a list such as %s", key, describe(n), v.example)
 	}
 	var list []string
+	known := make(map[string]bool, len(n.Content))
 	for _, c := range n.Content {
 		s, err := scalar("one of "+key, c)
 		switch {
 		case err != nil:
 			return err
-		case slices.Contains(list, s):
+		case known[s]:
 			return at(c, "%s names %s twice; keep one", key, quote(s))
 		case len(list) == v.most:
 			return at(n, "%s has more than %d; that is the most there may be", key, v.most)
 		}
-		list = append(list, s)
+		list, known[s] = append(list, s), true
 	}
 	*v.dst = list
 	return nil

@@ -26,6 +26,9 @@ type Protocol struct {
 	Dropped   float64 // share of the clients that may vanish
 	Threshold int     // least number of people who like an item that takes part
 	Margin    Margin
+	// Items is FedCFK's catalogue, in the order of the sums; nil: what the ratings
+	// name, where one process has them all.
+	Items []string
 
 	// Of FedCFK's mode paper.
 	Participation float64 // share of the people who take part in a round
@@ -117,6 +120,7 @@ func (p *Protocol) section() *section {
 		{key: "dropped", value: alsoZero{number{&p.Dropped}, p.sums}},
 		{key: "threshold", value: whole{&p.Threshold}},
 		{key: "margin", value: choice[Margin]{"margin", &p.Margin, []Margin{MarginCorrupted, MarginNone}, nil}},
+		{key: "items", value: words{&p.Items, MaxItems, "[alien, brazil]"}},
 		{key: "participation", value: number{&p.Participation}},
 		{key: "decoys", value: whole{&p.Decoys}},
 		{key: "omitted", value: alsoZero{number{&p.Omitted}, p.isPaperCrowd}},

@@ -95,6 +95,8 @@ func (j *Job) finishSecVM(in *place) error {
 		return in.refuse("data", "protocol %s has no devices; partition: {by: rows, parties: [north, south]}", j.Protocol.Name)
 	case !crowd:
 		return nil
+	case j.Data.Partition.Parties != nil && j.Data.Partition.By == Devices:
+		return in.refuse("data", "secvm has devices that nobody knows by name; remove parties")
 	case j.Data.Partition.By != Devices:
 		return in.refuse("data", "secvm has a device for each row; write partition: {by: devices}")
 	case j.Data.Partition.Dropout > 0 && j.Protocol.Aggregation != SecureSum:

@@ -69,6 +69,7 @@ func TestBadSecVM(t *testing.T) {
 		"iterations":      {"{name: linear-svm}", "{name: linear-svm, iterations: -1}", "job.yaml:12: iterations is -1; write a whole number from 1"},
 		"kernel":          {"{name: linear}", "{name: rbf, gamma: 1}", "job.yaml:11: secvm has kernel linear only, not rbf"},
 		"rows":            {"{by: devices}", "{parties: [a, b]}", "job.yaml:5: secvm has a device for each row; write partition: {by: devices}"},
+		"parties":         {"{by: devices}", "{by: devices, parties: [a, b]}", "job.yaml:5: secvm has devices that nobody knows by name; remove parties"},
 		"dropout":         {"{by: devices}", "{by: devices, dropout: .1}", "job.yaml:5: dropout is of devices that are summed; remove it, or add aggregation: secagg to protocol"},
 		"folds":           {"{fraction: 0.2}", "{fraction: 0.2}\n    folds: 3", "job.yaml:5: secvm reads one source; it has no sources, id or folds"},
 		"no label":        {"    label: label\n", "", "job.yaml:5: data has no label; add label: and the name of the column that holds the classes"},

@@ -96,6 +96,15 @@ func (l *Ledger) Claim(session protocol.SessionID, names ...string) error {
 	return nil
 }
 
+// Unclaimed is the error that Claim would give for names that another session
+// holds, and claims nothing.
+func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.fresh(session, names)
+	return err
+}
+
 // fresh returns those of the names that nobody holds, each once.
 func (l *Ledger) fresh(session protocol.SessionID, names []string) ([]string, error) {
 	var fresh []string

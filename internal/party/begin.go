@@ -49,7 +49,7 @@ func (p *Party) directory(r *running, body []byte) (session.Directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d, d.Verify(r.session, p.signer, p.Name, r.keys.Public().Bytes())
+	return d, d.Verify(r.session, p.signer, p.Name, r.keys.Public().Bytes(), r.stage.Absent)
 }
 
 // signer returns a member's identity key, or nil for a stranger.

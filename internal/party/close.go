@@ -74,6 +74,11 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 			p.Logger.Error("could not keep the order of a job's rows", "job", w.id.String(), "error", err)
 		}
 	}
+	if list := w.state.Recommended(); c.Done && list != nil {
+		if err := p.Recommended(w.id, list); err != nil {
+			p.Logger.Error("could not keep a job's recommendations", "job", w.id.String(), "error", err)
+		}
+	}
 	if err := p.destroy(w, c.Outcome); err != nil {
 		return notNow(fmt.Errorf("party: %w", err))
 	}

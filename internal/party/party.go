@@ -34,6 +34,9 @@ type Config struct {
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.
 	Aligned func(id session.JobID, ids []string) error
+	// Recommended takes what a finished recommender recommends to this party's
+	// person, best first.
+	Recommended func(id session.JobID, list []stage.Recommendation) error
 	// Load reads the table that a job names, from the operator's catalogue.
 	Load func(d job.Data) (stage.Table, error)
 	// Seed draws a session's seed. The label tells sessions apart, for

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/journal"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -97,6 +98,9 @@ func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error)
 	if err := p.Policy.Check(w.job, len(w.cast.Parties)); err != nil {
 		return nil, err
 	}
+	if err := p.unclaimed(st, prop); err != nil {
+		return nil, err
+	}
 	if err := p.prepare(w); err != nil || st.Release == nil {
 		return st, err
 	}
@@ -108,6 +112,24 @@ func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error)
 		r.Model = w.model()
 	}
 	return st, p.admit(r)
+}
+
+// unclaimed says at once, and not in the middle of the session, that the party has
+// given what may be given once.
+func (p *Party) unclaimed(st *stage.Session, prop *session.Proposal) error {
+	s, err := protocol.NewSession(prop.Descriptor)
+	if err != nil {
+		return err
+	}
+	err = p.Vault.Unclaimed(s.ID(), st.Claims...)
+	var held *journal.HeldError
+	switch {
+	case errors.As(err, &held):
+		return refuse("this party's data have been in a sum for %s before, and go into one only, ever", st.Purpose)
+	case err != nil:
+		return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot read its ledger; its own log says why"}
+	}
+	return nil
 }
 
 // admit asks the ledger before anything is let out.

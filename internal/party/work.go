@@ -105,8 +105,11 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error
 	if w.active() {
 		return nil, errors.New("party: another session of the job has not ended here")
 	}
-	s, err := w.plan[prop.Stage].Session.Settle(prop.Job, w.state.Known())
+	s, err := w.plan[prop.Stage].Session.Follow(w.state, prop.Announced)
 	if err != nil {
+		return nil, err
+	}
+	if s, err = s.Settle(prop.Job, w.state.Known()); err != nil {
 		return nil, err
 	}
 	want := s.Descriptor(prop.Job, int(prop.Stage), p.Roster.Hash(), prop.Descriptor.Attempt)
@@ -128,7 +131,7 @@ func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 			return fmt.Errorf("party: stage %s has not ended here", st.Name)
 		}
 	}
-	if r := w.at(int(prop.Stage)); r != nil && r.proposal.Descriptor.Attempt != prop.Descriptor.Attempt {
+	if r := w.at(int(prop.Stage)); r != nil && !bytes.Equal(r.proposal.Descriptor.Encode(), prop.Descriptor.Encode()) {
 		return refuse("stage %s was accepted before, in another attempt", w.plan[prop.Stage].Name)
 	}
 	return nil

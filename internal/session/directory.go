@@ -25,6 +25,9 @@ func Accept(id protocol.SessionID, member string, key []byte, sign ed25519.Priva
 	return Acceptance{member, key, ed25519.Sign(sign, accepted(id, member, key))}
 }
 
+// Absent says that this stands for a member that has not accepted.
+func (a *Acceptance) Absent() bool { return len(a.Key) == 0 && len(a.Signature) == 0 }
+
 // Verify checks the signature under the member's identity key.
 func (a *Acceptance) Verify(id protocol.SessionID, identity ed25519.PublicKey) error {
 	if len(identity) != ed25519.PublicKeySize || !ed25519.Verify(identity, accepted(id, a.Member, a.Key), a.Signature) {
@@ -90,9 +93,9 @@ func DecodeDirectory(b []byte) (Directory, error) {
 	return d, r.Close("session: directory")
 }
 
-// Verify checks that d holds one signed key for each member of s, and that
-// self's is the one it gave.
-func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte) error {
+// Verify checks that d holds one signed key for each member of s, but for so many
+// that may be absent, and that self's is the one it gave.
+func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("session: a directory of %d keys for %d members", len(d), len(s.Members))
 	}
@@ -100,11 +103,15 @@ func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25
 		if d[i].Member != s.Members[i].Name {
 			return fmt.Errorf("session: the directory names %q where the session has %q", d[i].Member, s.Members[i].Name)
 		}
-		if err := d[i].Verify(s.ID(), identity(d[i].Member)); err != nil {
-			return err
-		}
 		if d[i].Member == self && string(d[i].Key) != string(key) {
 			return errors.New("session: the directory holds another key for this party than the one it gave")
+		}
+		if d[i].Absent() && absent > 0 && s.Members[i].Role != protocol.RoleServer {
+			absent--
+			continue
+		}
+		if err := d[i].Verify(s.ID(), identity(d[i].Member)); err != nil {
+			return err
 		}
 	}
 	return nil

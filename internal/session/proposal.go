@@ -31,6 +31,7 @@ const (
 const (
 	maxJobBytes        = 1 << 20
 	maxDescriptorBytes = 2 << 20
+	maxAnnouncedBytes  = 1 << 18
 	maxTextBytes       = 4 << 10
 	maxClasses         = 1 << 16
 )
@@ -56,6 +57,9 @@ type Proposal struct {
 	Spec       []byte // the job file, canonical YAML
 	Stage      uint16 // index into the job's stages
 	Descriptor protocol.Descriptor
+	// Announced is what the descriptor follows from beside the job, where only the
+	// coordinator knows it; the stage says how it reads.
+	Announced []byte
 	// Inquiry is what the session helps to answer, nil of a job's own; Job is then
 	// the inquiry's ID.
 	Inquiry *Inquiry
@@ -72,6 +76,7 @@ func (p *Proposal) Encode() []byte {
 	w.Bytes32(p.Spec)
 	w.Uint16(p.Stage)
 	w.Bytes32(p.Descriptor.Encode())
+	w.Bytes32(p.Announced)
 	w.Bool(p.Inquiry != nil)
 	if p.Inquiry != nil {
 		p.Inquiry.write(&w)
@@ -87,6 +92,9 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 	p.Spec = r.Bytes32(maxJobBytes)
 	p.Stage = r.Uint16()
 	d := r.Bytes32(maxDescriptorBytes)
+	if announced := r.Bytes32(maxAnnouncedBytes); len(announced) > 0 {
+		p.Announced = announced
+	}
 	if r.Bool() {
 		p.Inquiry = readInquiry(r)
 	}

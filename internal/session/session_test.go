@@ -39,6 +39,7 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeClosing(c.Encode()); err != nil || cmp.Diff(c, back) != "" {
 		t.Errorf("closing: %v %v", back, err)
 	}
+	p.Announced = []byte("counts")
 	p.Inquiry = &Inquiry{Question{JobID{3}, 10, [16]byte{4}, "newcomers"}, "north"}
 	if back, err := DecodeProposal(p.Encode()); err != nil || cmp.Diff(p, back) != "" || !back.Predicts() {
 		t.Errorf("proposal of an inquiry: %v %s", err, cmp.Diff(p, back))
@@ -90,8 +91,15 @@ func TestDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := back.Verify(s, identity, "north", []byte("kn")); err != nil {
+	if err := back.Verify(s, identity, "north", []byte("kn"), 0); err != nil {
 		t.Fatal(err)
+	}
+	away := Directory{good()[0], Acceptance{Member: "north"}}
+	if back, err := DecodeDirectory(away.Encode()); err != nil || !back[1].Absent() || back.Verify(s, identity, "hub", nil, 1) != nil {
+		t.Errorf("one may be absent: %v, %v", back, err)
+	}
+	if err := away.Verify(s, identity, "north", []byte("kn"), 1); err == nil {
+		t.Error("absent by the directory, and there")
 	}
 	tests := map[string]func(Directory) Directory{
 		"swapped key":       func(d Directory) Directory { d[0].Key = []byte("kx"); return d },
@@ -101,11 +109,12 @@ func TestDirectory(t *testing.T) {
 			return d
 		},
 		"one missing":             func(d Directory) Directory { return d[:1] },
+		"one absent":              func(d Directory) Directory { d[0] = Acceptance{Member: "coordinator"}; return d },
 		"order":                   func(d Directory) Directory { d[0], d[1] = d[1], d[0]; return d },
 		"another key for oneself": func(d Directory) Directory { d[1] = Accept(s.ID(), "north", []byte("old"), key(2)); return d },
 	}
 	for name, change := range tests {
-		if err := change(good()).Verify(s, identity, "north", []byte("kn")); err == nil {
+		if err := change(good()).Verify(s, identity, "north", []byte("kn"), 0); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -84,34 +84,20 @@ type people struct {
 func gather(c CrowdConfig) (*people, error) {
 	p := &people{CrowdConfig: c}
 	var err error
-	if p.train, p.test, err = splitRatings(c.Job, c.Ratings); err != nil {
+	if items := c.Job.Protocol.Items; items != nil {
+		if p.Ratings, err = c.Ratings.Within(items); err != nil {
+			return nil, session.BadInput(err)
+		}
+	}
+	if p.train, p.test, err = stage.SplitRatings(c.Job, p.Ratings); err != nil {
 		return nil, session.BadInput(err)
 	}
 	p.clients = newClients(c.Job, len(p.train), c.Seed, c.Progress)
-	p.crowd = stage.Crowd{Job: c.Job, ID: p.id, Roster: p.roster, Server: serverName, Items: len(c.Ratings.Items)}
+	p.crowd = stage.Crowd{Job: c.Job, ID: p.id, Roster: p.roster, Server: serverName, Items: len(p.Ratings.Items)}
 	for i, liked := range p.train {
 		p.devices = append(p.devices, stage.NewDevice(p.crowd, p.names[i], liked))
 	}
 	return p, nil
-}
-
-// splitRatings returns what each person likes, to learn from and to be judged
-// by.
-func splitRatings(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
-	liked := all
-	if j.Data.Like != 0 {
-		liked = all.Liked(j.Data.Like)
-	}
-	var in, out []int
-	switch t := j.Data.Test; t.By {
-	case job.Time:
-		in, out, err = liked.Newest(t.Fraction)
-	case job.UserTime:
-		in, out, err = liked.NewestPerUser(t.Fraction)
-	default:
-		in, out, err = liked.EveryPerUser(t.Every)
-	}
-	return liked.Profiles(in), liked.Profiles(out), err
 }
 
 // recommending is a job under way.

@@ -101,7 +101,7 @@ func TestSplitRatings(t *testing.T) {
 		"newest of all":   {job.Data{Test: job.Test{By: job.Time, Fraction: .4}}, [][]int{{1}, {0, 1}}, [][]int{{0, 2}, nil}},
 		"newest of every": {job.Data{Test: job.Test{By: job.UserTime, Fraction: .5}}, [][]int{{1, 2}, {1}}, [][]int{{0}, {0}}},
 	} {
-		train, test, err := splitRatings(&job.Job{Data: tt.data}, r)
+		train, test, err := stage.SplitRatings(&job.Job{Data: tt.data}, r)
 		if d := cmp.Diff(tt.train, train) + cmp.Diff(tt.test, test); d != "" || err != nil {
 			t.Errorf("%s: %v %s", name, err, d)
 		}

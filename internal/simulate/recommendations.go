@@ -1,12 +1,10 @@
 package simulate
 
 import (
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/disk"
@@ -25,7 +23,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	keeping := func(user int) ([]float64, error) {
 		scores, err := score(user)
 		if err == nil {
-			lists[user] = p.best(user, scores)
+			lists[user] = p.devices[user].Best(scores, p.Ratings.Items)
 		}
 		return scores, err
 	}
@@ -50,18 +48,6 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	p.result.Crowd.Recommended = lists[0][:min(shown, len(lists[0]))]
 	p.result.Crowd.Recommendations = filepath.Join(p.Dir, "recommendations.csv")
 	return disk.ReplaceBy(p.result.Crowd.Recommendations, func(w io.Writer) error { return p.writeLists(w, lists) })
-}
-
-// best returns what the job asks for of the items that a person does not know.
-func (p *people) best(user int, scores []float64) []stage.Recommendation {
-	list := []stage.Recommendation{}
-	for i, s := range scores {
-		if _, known := slices.BinarySearch(p.train[user], i); !known {
-			list = append(list, stage.Recommendation{Item: p.Ratings.Items[i], Score: s})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b stage.Recommendation) int { return cmp.Compare(b.Score, a.Score) })
-	return slices.Clone(list[:min(p.Job.Learner.Recommend, len(list))])
 }
 
 func (p *people) writeLists(w io.Writer, lists [][]stage.Recommendation) error {

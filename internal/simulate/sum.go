@@ -135,10 +135,7 @@ func (c *clients) leavers(purpose string, names []string) map[string]string {
 
 // figures are what there is to tell of the sum.
 func (s *summed) figures() stage.CrowdSum {
-	degree, layout, clients := s.Params.Degree(), s.Params.Layout(), len(s.Session.Members)-1
-	return stage.CrowdSum{
-		Purpose: s.Session.Purpose, Clients: clients, Holders: degree.Holders, Threshold: degree.Threshold,
-		Added: len(s.added), Vanished: clients - len(s.Stayed),
-		Entries: layout.Entries(), Vector: 8 * layout.Words(), ToServer: s.Traffic.ToServer, FromServer: s.Traffic.FromServer,
-	}
+	f := s.Figures()
+	f.Added, f.Vanished, f.ToServer, f.FromServer = len(s.added), f.Clients-len(s.Stayed), s.Traffic.ToServer, s.Traffic.FromServer
+	return f
 }

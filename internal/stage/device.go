@@ -1,7 +1,7 @@
 package stage
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/mercer-fl/mercer/learn/komd"
@@ -33,31 +33,36 @@ type Proposal struct {
 // returns the second with its items. Survivors are those in the first sum, as
 // the device's own machine of that session has heard it.
 func (d *Device) Accept(first Summation, survivors []string, p Proposal) (Summation, []int, error) {
-	refuse := func(format string, args ...any) (Summation, []int, error) {
-		return Summation{}, nil, protocol.Blame(d.crowd.Server, protocol.KindInconsistent, fmt.Errorf("stage: "+format, args...))
-	}
-	if len(p.Sums) != d.crowd.Items {
-		return refuse("counts of %d items, the catalogue has %d", len(p.Sums), d.crowd.Items)
-	}
-	for i, n := range p.Sums {
-		if n < 0 || n > int64(len(survivors)) {
-			return refuse("item %d is liked by %d of %d people", i, n, len(survivors))
-		}
-	}
-	if name, ok := subset(p.Clients, survivors); !ok {
-		return refuse("%s is to be in the second sum, and is not in the first", name)
-	}
-	if least := d.crowd.Minimum(len(first.Session.Members) - 1); len(p.Clients) < least {
-		return refuse("a second sum over %d clients, fewer than the agreed minimum of %d", len(p.Clients), least)
+	if err := d.check(first, survivors, p); err != nil {
+		return Summation{}, nil, err
 	}
 	second, kept, err := d.crowd.Triangle(first, p.Sums, p.Clients)
 	if err != nil {
 		return Summation{}, nil, err
 	}
 	if second.Session.ID() != p.Session {
-		return refuse("the second sum is not the one that follows from the first")
+		return Summation{}, nil, toldWrong(d.crowd.Server, "the second sum is not the one that follows from the first")
 	}
 	return second, kept, nil
+}
+
+// check refuses what cannot follow from the first sum.
+func (d *Device) check(first Summation, survivors []string, p Proposal) error {
+	if len(p.Sums) != d.crowd.Items {
+		return toldWrong(d.crowd.Server, "counts of %d items, the catalogue has %d", len(p.Sums), d.crowd.Items)
+	}
+	for i, n := range p.Sums {
+		if n < 0 || n > int64(len(survivors)) {
+			return toldWrong(d.crowd.Server, "item %d is liked by %d of %d people", i, n, len(survivors))
+		}
+	}
+	if name, ok := subset(p.Clients, survivors); !ok {
+		return toldWrong(d.crowd.Server, "%s is to be in the second sum, and is not in the first", name)
+	}
+	if least := d.crowd.Minimum(len(first.Session.Members) - 1); len(p.Clients) < least {
+		return toldWrong(d.crowd.Server, "a second sum over %d clients, fewer than the agreed minimum of %d", len(p.Clients), least)
+	}
+	return nil
 }
 
 // Triangle is the vector of the second sum: 1 for each pair i <= j of kept items
@@ -102,6 +107,19 @@ func (d *Device) Recommend(m *komd.Model, kept []int, popularity []int64, lambda
 		}
 	}
 	return scores, nil
+}
+
+// Best returns the items with the highest scores that the person is not known to
+// like, by their names in the catalogue.
+func (d *Device) Best(scores []float64, items []string) []Recommendation {
+	list := []Recommendation{}
+	for i, s := range scores {
+		if _, known := slices.BinarySearch(d.liked, i); !known {
+			list = append(list, Recommendation{Item: items[i], Score: s})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Recommendation) int { return cmp.Compare(b.Score, a.Score) })
+	return slices.Clone(list[:min(d.crowd.Job.Learner.Recommend, len(list))])
 }
 
 // Popularity is the vector of liked items, ascending.

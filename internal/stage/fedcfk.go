@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -24,7 +23,7 @@ const (
 
 // MaxCatalogue bounds the items of a job: a device holds a kernel between all of
 // them.
-const MaxCatalogue = 1 << 13
+const MaxCatalogue = job.MaxItems
 
 // Crowd is what is public about a FedCFK job before it starts (Polato, Gallinaro
 // and Aiolli, "Privacy-preserving kernel computation for vertically partitioned
@@ -61,8 +60,11 @@ func (c Crowd) Popularity(clients []string) (Summation, error) {
 	if err := c.checkCatalogue(); err != nil {
 		return Summation{}, err
 	}
-	return c.sum(0, PurposePopularity, clients, c.Items, protocol.SessionID{}, nil)
+	return c.sum(0, c.counting(), clients, c.Items)
 }
+
+// counting is the first session, whoever takes part.
+func (c Crowd) counting() Session { return Session{Purpose: PurposePopularity} }
 
 func (c Crowd) checkCatalogue() error {
 	if c.Items < 1 || c.Items > MaxCatalogue {
@@ -88,17 +90,26 @@ func (c Crowd) Kept(first Summation, sums []int64) []int {
 // what the first one was, its result and the items that follow from it are all
 // part of the session's name (rule 12).
 func (c Crowd) Triangle(first Summation, sums []int64, clients []string) (Summation, []int, error) {
+	pairing, kept, err := c.pairing(first, sums)
+	if err != nil {
+		return Summation{}, nil, err
+	}
+	s, err := c.sum(1, pairing, clients, triangle(len(kept)))
+	return s, kept, err
+}
+
+// pairing is the second session, whoever takes part.
+func (c Crowd) pairing(first Summation, sums []int64) (Session, []int, error) {
 	kept := c.Kept(first, sums)
 	if len(kept) == 0 {
-		return Summation{}, nil, session.BadInput(fmt.Errorf("stage: no item has the %d likes that are needed; lower threshold, or gather more people", c.Cut(len(first.Session.Members)-1)))
+		return Session{}, nil, session.BadInput(fmt.Errorf("stage: no item has the %d likes that are needed; lower threshold, or gather more people", c.Cut(len(first.Session.Members)-1)))
 	}
 	var salt wire.Writer
 	salt.Fixed(hashSums(sums))
 	for _, i := range kept {
 		salt.Uint32(uint32(i))
 	}
-	s, err := c.sum(1, PurposeTriangle, clients, triangle(len(kept)), first.Session.ID(), salt.Bytes())
-	return s, kept, err
+	return Session{Purpose: PurposeTriangle, Parent: first.Session.ID(), Salt: salt.Bytes()}, kept, nil
 }
 
 func hashSums(sums []int64) []byte {
@@ -114,11 +125,15 @@ func hashSums(sums []int64) []byte {
 func triangle(items int) int { return items * (items + 1) / 2 }
 
 // sum describes one secure sum of entries that are 0 or 1.
-func (c Crowd) sum(stage int, purpose string, clients []string, entries int, parent protocol.SessionID, salt []byte) (Summation, error) {
-	return newSummation(c.ID, stage, c.Roster, Session{Purpose: purpose, Parent: parent, Salt: salt}, c.Server, clients, secagg.Spec{
+func (c Crowd) sum(stage int, s Session, clients []string, entries int) (Summation, error) {
+	return newSummation(c.ID, stage, c.Roster, s, c.Server, clients, c.spec(len(clients), entries))
+}
+
+func (c Crowd) spec(clients, entries int) secagg.Spec {
+	return secagg.Spec{
 		Adversary: secagg.Adversary(c.Job.Protocol.Adversary), Corrupted: c.Job.Protocol.Corrupted, Dropped: c.Job.Protocol.Dropped,
-		Minimum: c.Minimum(len(clients)), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
-	})
+		Minimum: c.Minimum(clients), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
+	}
 }
 
 // subset reports the first of the names that is not among all.

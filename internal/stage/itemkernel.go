@@ -98,7 +98,7 @@ func (k *ItemKernel) Model() *komd.Model {
 // Encode returns the canonical encoding, which is broadcast.
 func (k *ItemKernel) Encode() []byte {
 	var w wire.Writer
-	w.Grow(64 + 4*len(k.Kept) + 2*len(k.Values))
+	w.Grow(kernelBytes(len(k.Kept)))
 	w.String("mercer/v1/item-kernel")
 	w.Uint32(uint32(k.Catalogue))
 	w.Uint32(uint32(len(k.Kept)))
@@ -110,6 +110,9 @@ func (k *ItemKernel) Encode() []byte {
 	}
 	return w.Bytes()
 }
+
+// kernelBytes bounds the encoding of a kernel between so many items.
+func kernelBytes(items int) int { return 64 + 4*items + 2*triangle(items) }
 
 // DecodeItemKernel decodes what Encode wrote.
 func DecodeItemKernel(b []byte) (*ItemKernel, error) {

@@ -6,7 +6,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/learn/komd"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 // PurposePaper begins the purpose of every round of FedCFK's mode paper. The
@@ -20,7 +19,7 @@ func (c Crowd) Round(number int, clients []string) (Summation, error) {
 	if err := c.checkCatalogue(); err != nil {
 		return Summation{}, err
 	}
-	return c.sum(number, fmt.Sprintf("%s/%d", PurposePaper, number), clients, triangle(c.Items), protocol.SessionID{}, nil)
+	return c.sum(number, Session{Purpose: fmt.Sprintf("%s/%d", PurposePaper, number)}, clients, triangle(c.Items))
 }
 
 // Estimate is what the server of mode paper makes of its rounds: of every pair

@@ -31,12 +31,14 @@ type Party struct {
 	moments momentsParty
 
 	vertical verticalParty
+	crowd    crowdParty
 }
 
 // Table is what a party brings to a job.
 type Table struct {
 	Set     *dataset.Set
-	HeldOut *dataset.Set // test rows of their own source, or nil
+	HeldOut *dataset.Set     // test rows of their own source, or nil
+	Ratings *dataset.Ratings // in place of rows, of a recommender
 }
 
 // Rows is the number of rows, held-out ones included.
@@ -52,6 +54,9 @@ func (t Table) Rows() int {
 func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 	if j.Data.Partition.By == job.Columns {
 		return newVerticalParty(j, self, t)
+	}
+	if j.Protocol.Name == job.FedCFK {
+		return newCrowdParty(j, self, t)
 	}
 	split, err := SplitTable(j, t)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -51,6 +52,21 @@ type Session struct {
 	// is kept of it, the zero release where this party lets nothing out.
 	Release func(*Party) release.Release
 
+	// Absent is how many of the parties may be missing, from the beginning or later;
+	// the protocol says what becomes of the others.
+	Absent int
+	// Claims are the names that a party takes in its ledger once for ever: where
+	// another session has them, it cannot take part.
+	Claims []string
+
+	// conduct returns the session where it follows from what only the coordinator
+	// knows, with what is announced of that; follow returns the same to a party, or
+	// says why it cannot be. Both are nil where the job says all.
+	conduct func(*Server) (*Session, []byte, error)
+	follow  func(p *Party, announced []byte) (*Session, error)
+	// ended tells the coordinator's state how the session went for its parties, or
+	// is nil.
+	ended func(*Server, Ended)
 	// settle returns the parameters where they depend on more than the job, or why
 	// there are none; it is nil where they do not.
 	settle func(session.JobID, Known) ([]byte, error)
@@ -104,6 +120,42 @@ func (s *Session) Settle(id session.JobID, k Known) (*Session, error) {
 	return &settled, nil
 }
 
+// Conduct returns the session as it follows from the stages before, and what the
+// coordinator announces with its proposal so that parties can find it too.
+func (s *Session) Conduct(srv *Server) (*Session, []byte, error) {
+	if s.conduct == nil {
+		return s, nil, nil
+	}
+	return s.conduct(srv)
+}
+
+// Follow returns the session as it follows, for a party, from the stages before
+// and from what is announced. It changes nothing: the party may be told twice.
+func (s *Session) Follow(p *Party, announced []byte) (*Session, error) {
+	switch {
+	case s.follow == nil && len(announced) > 0:
+		return nil, errors.New("stage: the coordinator announces something where there is nothing to announce")
+	case s.follow == nil:
+		return s, nil
+	case p == nil:
+		return nil, errors.New("stage: the stages before have not ended here")
+	}
+	return s.follow(p, announced)
+}
+
+// Ended is how a session went for its parties, by their own reports.
+type Ended struct {
+	Stayed         []string // went through to the end, in the members' order
+	Sent, Received uint64   // bytes of messages of all that have reported
+}
+
+// Ended tells the coordinator's state how a session of its went.
+func (s *Session) Ended(srv *Server, e Ended) {
+	if s.ended != nil && srv != nil {
+		s.ended(srv, e)
+	}
+}
+
 // Run is one member's machine with what becomes of its result.
 type Run struct {
 	Machine   protocol.Machine
@@ -111,6 +163,9 @@ type Run struct {
 	// Finish takes the result over. It is called once the session has ended
 	// well, in the process's life or by replay.
 	Finish func() error
+	// Stayed names the parties that must have gone through to the end, once the
+	// server's machine has ended; nil where all must that take part.
+	Stayed func() []string
 }
 
 // Descriptor describes the session: for one submission of a job, one stage and
@@ -174,6 +229,8 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 		return planGram(j, c)
 	case "fdskl":
 		return planFDSKL(j, c)
+	case "fedcfk":
+		return planFedCFK(j, c)
 	}
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
 }

@@ -192,6 +192,9 @@ func (s *Server) Result(facts session.Facts) *Result {
 	if s.Job.Protocol.Name == job.FDSKL {
 		return s.fdsklResult()
 	}
+	if s.Job.Protocol.Name == job.FedCFK {
+		return s.crowdResult()
+	}
 	train, test := 0, 0
 	for _, held := range s.task().Test {
 		if held {

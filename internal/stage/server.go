@@ -24,6 +24,7 @@ type Server struct {
 	moments momentsServer
 
 	vertical verticalServer
+	crowd    crowdServer
 }
 
 // NewServer returns a coordinator's empty hands.
@@ -38,6 +39,9 @@ func (s *Server) EncodeModel(w io.Writer) error {
 		return s.encodeGram(w)
 	case job.FDSKL:
 		return s.encodeFDSKL(w)
+	case job.FedCFK:
+		_, err := w.Write(s.crowd.broadcast)
+		return err
 	}
 	return model.EncodePrivate(w, s.model)
 }
@@ -55,7 +59,7 @@ func (s *Server) Outcome() *Outcome {
 	if s.Job.Protocol.Name == job.Moments {
 		return &Outcome{Classes: s.Job.Protocol.Classes}
 	}
-	if s.Job.Protocol.Name == job.FDSKL { // they stay with the label holder
+	if s.Job.Protocol.Name == job.FDSKL || s.Job.Protocol.Name == job.FedCFK { // they stay with the label holder, or with each device
 		return &Outcome{}
 	}
 	return NewOutcome(s.fitted)

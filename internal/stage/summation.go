@@ -24,13 +24,33 @@ func newSummation(id session.JobID, stage int, roster [sha256.Size]byte, s Sessi
 	if err != nil {
 		return Summation{}, session.BadInput(err)
 	}
-	s.Protocol, s.Version, s.Params = secagg.Name, secagg.Version, params.Encode()
-	s.Members = []protocol.Member{{Name: server, Role: protocol.RoleServer}}
-	for _, name := range clients {
-		s.Members = append(s.Members, protocol.Member{Name: name, Role: protocol.RoleParty})
-	}
+	s = s.adding(params, server, clients)
 	opened, err := protocol.NewSession(s.Descriptor(id, stage, roster, 1))
 	return Summation{opened, params}, err
+}
+
+// Figures are what there is to tell of the sum before it has run.
+func (s Summation) Figures() CrowdSum {
+	degree, layout := s.Params.Degree(), s.Params.Layout()
+	return CrowdSum{
+		Purpose: s.Session.Purpose, Clients: len(s.Session.Members) - 1, Holders: degree.Holders, Threshold: degree.Threshold,
+		Entries: layout.Entries(), Vector: 8 * layout.Words(),
+	}
+}
+
+// adding is a session that adds up vectors of the listed clients.
+func (s Session) adding(params secagg.Params, server string, clients []string) Session {
+	s.Protocol, s.Version, s.Params, s.Members = secagg.Name, secagg.Version, params.Encode(), served(server, clients)
+	return s
+}
+
+// served lists a server and its clients.
+func served(server string, clients []string) []protocol.Member {
+	list := []protocol.Member{{Name: server, Role: protocol.RoleServer}}
+	for _, name := range clients {
+		list = append(list, protocol.Member{Name: name, Role: protocol.RoleParty})
+	}
+	return list
 }
 
 // HashKeys is what a crowd's descriptors carry for its clients' keys.

@@ -54,6 +54,11 @@ func (v *Disk) Claim(id protocol.SessionID, names ...string) error {
 	return v.ledger.Claim(id, names...)
 }
 
+// Unclaimed is the error that Claim would give, and claims nothing.
+func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
+	return v.ledger.Unclaimed(id, names...)
+}
+
 // Create opens a new session. The proposal is on disk before the seed, so that
 // a session with a seed can always be told what it is. An id that was used
 // before gives [ErrUsed]; after another error no document of the session is left.

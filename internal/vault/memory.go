@@ -41,13 +41,27 @@ func (v *Memory) Open() ([]Session, []Lost, error) { return nil, nil, nil }
 func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if err := v.unclaimed(id, names); err != nil {
+		return err
+	}
+	for _, name := range names {
+		v.claims[name] = id
+	}
+	return nil
+}
+
+// Unclaimed is the error that Claim would give, and claims nothing.
+func (v *Memory) Unclaimed(id protocol.SessionID, names ...string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.unclaimed(id, names)
+}
+
+func (v *Memory) unclaimed(id protocol.SessionID, names []string) error {
 	for _, name := range names {
 		if holder, taken := v.claims[name]; taken && holder != id {
 			return &journal.HeldError{Name: name, Holder: holder}
 		}
-	}
-	for _, name := range names {
-		v.claims[name] = id
 	}
 	return nil
 }

@@ -40,6 +40,8 @@ type Vault interface {
 	// Claim takes names once for ever; a name that another session holds is an
 	// error, one that this session holds is not.
 	Claim(id protocol.SessionID, names ...string) error
+	// Unclaimed is the error that Claim would give, and claims nothing.
+	Unclaimed(id protocol.SessionID, names ...string) error
 	// Close releases the vault to another process.
 	Close() error
 }

@@ -117,6 +117,16 @@ func (s *Server) Survivors() []string {
 	return names
 }
 
+// Stayed returns the clients that went through to the end, as far as the server
+// has heard.
+func (s *Server) Stayed() []string {
+	var names []string
+	for _, i := range s.released.list() {
+		names = append(names, s.name(i))
+	}
+	return names
+}
+
 func (s *Server) start(protocol.Start) (protocol.Effects, error) {
 	s.round = roundAdvertise
 	return protocol.Effects{Arm: []protocol.Timer{TimerAdvertise}}, nil

@@ -1,0 +1,322 @@
+package coordinator_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// people is how many parties a recommender has in these tests.
+const people = 10
+
+// films is a recommender; the parties' names are filled in.
+const films = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: films}
+spec:
+  data:
+    source: ratings
+    like: 3
+    partition: {by: devices%s}
+    test: {every: 5}
+  protocol: {name: fedcfk, threshold: 2, margin: none, dropped: 0.2, items: [%s]}
+  kernel: {name: tanimoto}
+  learner: {name: cf-komd, recommend: 3}
+  timeout: {join: 5s, round: 20s}
+`
+
+func person(i int) string { return fmt.Sprintf("person-%d", i+1) }
+
+// filmsJob is the recommender as a federation runs it, or, without parties, as it
+// is simulated.
+func filmsJob(t *testing.T, parties bool, all *dataset.Ratings) *job.Job {
+	t.Helper()
+	named := ""
+	if parties {
+		for i := range people {
+			named += ", " + person(i)
+		}
+		named = ", parties: [" + named[2:] + "]"
+	}
+	j, err := job.Parse("films.yaml", fmt.Appendf(nil, films, named, strings.Join(all.Items, ", ")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func allRatings() *dataset.Ratings {
+	return simulate.GeneratedRatings(people, 24, 12, [32]byte{3})
+}
+
+// newCinema is a world in which each party has one person's ratings in a text of
+// their own.
+func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
+	t.Helper()
+	all := allRatings()
+	var shares []launch.Share
+	for i, user := range all.Users {
+		var text strings.Builder
+		for _, r := range all.List {
+			if r.User == i {
+				fmt.Fprintf(&text, "%s,%s,%g\n", user, all.Items[r.Item], r.Value)
+			}
+		}
+		own, err := dataset.ReadRatings(strings.NewReader(text.String()), dataset.RatingsOptions{Name: person(i) + ".csv"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares = append(shares, launch.Share{Party: person(i), Table: stage.Table{Ratings: own}})
+	}
+	return newWorld(t, shares), filmsJob(t, true, all), all
+}
+
+// simulated is the same job in one process, with its kernel and everybody's
+// recommendations by name.
+func simulated(t *testing.T, all *dataset.Ratings) (*stage.Result, []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	r, err := simulate.Crowd(t.Context(), simulate.CrowdConfig{Job: filmsJob(t, false, all), Ratings: all, Dir: dir, Seed: daemon.InsecureSeeds(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := os.ReadFile(filepath.Join(dir, "items.kernel"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, kernel
+}
+
+// model is what the coordinator keeps of a job.
+func (w *world) model(id session.JobID) []byte {
+	w.t.Helper()
+	b, err := w.members[hub].boss.Download(id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// over waits for a job's end while those who have died stay dead.
+func (w *world) over(id session.JobID) coordinator.Job {
+	w.t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if j, err := w.members[hub].boss.Get(id); err != nil || j.Over() {
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return j
+		}
+	}
+	w.t.Fatal("the job does not end")
+	return coordinator.Job{}
+}
+
+// diesAt ends a life before the first operation of a kind.
+func diesAt(op string) func(string) bool {
+	return func(now string) bool { return now == op }
+}
+
+// Each party has one person's list. What the federation makes of them is what one
+// process makes of all, bit for bit: the kernel, and everybody's recommendations.
+func TestRecommenderEqualsSimulation(t *testing.T) {
+	w, j, all := newCinema(t)
+	done := w.mustRun(j)
+	want, kernel := simulated(t, all)
+	if got := w.model(done.ID); !bytes.Equal(got, kernel) {
+		t.Errorf("a kernel of %d bytes, simulated %d bytes, and not the same", len(got), len(kernel))
+	}
+	got := done.Result.Crowd
+	for _, c := range []*stage.CrowdResult{got, want.Crowd} {
+		for i := range c.Sums {
+			c.Sums[i].ToServer, c.Sums[i].FromServer = 0, 0
+		}
+	}
+	if d := cmp.Diff(want.Crowd.Sums, got.Sums); d != "" || got.Kept != want.Crowd.Kept || got.Cut != want.Crowd.Cut || got.People != people || got.Kept < 5 {
+		t.Errorf("%+v, simulated %+v: %s", got, want.Crowd, d)
+	}
+	if d := cmp.Diff(want.Leakage, done.Result.Leakage); d != "" {
+		t.Errorf("leakage: %s", d)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.recommended) != people || len(w.recommended[person(3)]) != 3 {
+		t.Errorf("recommendations %v", w.recommended)
+	}
+	if d := cmp.Diff(want.Crowd.Recommended, w.recommended[person(0)]); d != "" {
+		t.Errorf("recommended to the first: %s", d)
+	}
+}
+
+// Parties that vanish, as many as the job says, keep nobody from a result. Without
+// those who vanish before their lists are in, it is that of the others alone.
+func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ops    []string // before which they die
+		added  [2]int   // in the two sums
+		kernel bool     // of the others alone
+	}{
+		"never there":       {[]string{"create"}, [2]int{9, 9}, true},
+		"keys advertised":   {[]string{"send secagg/Holders"}, [2]int{9, 9}, true},
+		"two at once":       {[]string{"send secagg/Holders", "send secagg/MaskedInput"}, [2]int{8, 8}, true},
+		"before it unmasks": {[]string{"send secagg/Unmask"}, [2]int{10, 9}, false},
+		"between the sums":  {[]string{"put report"}, [2]int{10, 9}, false},
+		"before it is told": {[]string{"ack broadcast/Tell"}, [2]int{10, 10}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, j, all := newCinema(t)
+			j.Timeout.Round = 2 * time.Second
+			for i, op := range tt.ops {
+				w.start(person(people-1-i), diesAt(op))
+			}
+			w.startAll()
+			done := w.over(w.submit(j))
+			if done.Failure != nil {
+				t.Fatalf("%+v", done.Failure)
+			}
+			sums := done.Result.Crowd.Sums
+			if got := [2]int{sums[0].Added, sums[1].Added}; got != tt.added {
+				t.Errorf("%v in the sums, want %v: %+v", got, tt.added, sums)
+			}
+			if _, want := simulated(t, all.First(people-len(tt.ops))); tt.kernel && !bytes.Equal(w.model(done.ID), want) {
+				t.Error("the kernel is not that of the others alone")
+			}
+		})
+	}
+}
+
+// With one more than the job gives way to, there is an error that says who is
+// missing and how many are needed.
+func TestRecommenderWithTooFew(t *testing.T) {
+	w, j, _ := newCinema(t)
+	j.Timeout.Round = 2 * time.Second
+	for i := range 3 {
+		w.start(person(i), diesAt("send secagg/Holders"))
+	}
+	w.startAll()
+	done := w.over(w.submit(j))
+	if done.Failure == nil || done.Failure.Code != session.CodeTimedOut || done.Failure.Blamed != person(0) ||
+		!strings.Contains(done.Failure.Message, "shares of 7 clients came, and 8 are needed") {
+		t.Fatalf("%+v", done.Failure)
+	}
+}
+
+// Those who do not come at all are named too.
+func TestRecommenderWithTooFewFromTheBeginning(t *testing.T) {
+	w, j, _ := newCinema(t)
+	j.Timeout.Join = time.Second
+	for _, m := range w.roster.Members {
+		if !slices.Contains([]string{person(2), person(4), person(6)}, m.Name) {
+			w.start(m.Name, never)
+		}
+	}
+	done := w.over(w.submit(j))
+	if done.Failure == nil || done.Failure.Code != session.CodeTimedOut || !strings.Contains(done.Failure.Message, "did not join within 1s") {
+		t.Fatalf("%+v", done.Failure)
+	}
+}
+
+// A coordinator that is killed before any of its operations, and comes back, ends
+// in the same kernel.
+func TestRecommenderSurvivesTheCoordinator(t *testing.T) {
+	all := allRatings()
+	_, kernel := simulated(t, all)
+	var ops []string
+	var mu sync.Mutex
+	w, j, _ := newCinema(t)
+	w.start(hub, func(op string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		ops = append(ops, op)
+		return false
+	})
+	w.mustRun(j)
+	w.halt(hub)
+	if len(ops) < 50 {
+		t.Fatalf("the coordinator does %d things only: %q", len(ops), ops)
+	}
+	points := crashPoints(hub, ops, make(map[string]bool))
+	t.Logf("dies at %d of %d operations", len(points), len(ops))
+	for _, n := range points {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			w, j, _ := newCinema(t)
+			op := dieAt(w, hub, n)
+			w.startAll()
+			id := w.submit(j)
+			done := w.wait(id)
+			if done.Failure != nil {
+				t.Fatalf("it died before %q: %+v", *op, done.Failure)
+			}
+			if added := done.Result.Crowd.Sums[1].Added; added == people && !bytes.Equal(w.model(id), kernel) {
+				t.Errorf("it died before %q, and the kernel is another", *op)
+			} else if added < people {
+				t.Errorf("it died before %q, and %d of %d parties are in the sums", *op, added, people)
+			}
+		})
+	}
+}
+
+// Parties say no in a sentence, before they give anything.
+func TestRecommenderThatIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*world)
+		want   string
+		code   session.Code
+	}{
+		"policy":    {func(w *world) { w.policy.Protocols = []string{"okra"} }, `protocol "fedcfk" is not among those this party allows`, session.CodePolicy},
+		"too few":   {func(w *world) { w.policy.MinParties = 11 }, "the job has 10 parties, this party asks for 11 or more", session.CodePolicy},
+		"an item":   {func(w *world) { w.tables[person(4)].Ratings.Items[2] = "unheard of" }, "person-5 refused: its data cannot be used for this job; its own log says why", session.CodeBadInput},
+		"a table":   {func(w *world) { w.tables[person(4)] = stage.Table{} }, "person-5 refused: its data cannot be used for this job", session.CodeBadInput},
+		"two lists": {func(w *world) { w.tables[person(4)] = stage.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", session.CodeBadInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, j, _ := newCinema(t)
+			tt.change(w)
+			done := w.run(j)
+			if done.Failure == nil || done.Failure.Code != tt.code || !strings.Contains(done.Failure.Message, tt.want) {
+				t.Errorf("%+v, want %s", done.Failure, tt.want)
+			}
+		})
+	}
+}
+
+// A list goes into one sum of each kind, ever: another job is refused at once, and
+// by name.
+func TestRule14_SecondRecommender(t *testing.T) {
+	w, j, _ := newCinema(t)
+	w.mustRun(j)
+	done := w.wait(w.submit(j))
+	if done.Failure == nil || done.Failure.Code != session.CodePolicy ||
+		!strings.Contains(done.Failure.Message, "refused: this party's data have been in a sum for fedcfk/popularity before, and go into one only, ever") {
+		t.Fatalf("%+v", done.Failure)
+	}
+}
+
+// A job that parties cannot run is not taken.
+func TestRecommenderThatIsNotTaken(t *testing.T) {
+	w, j, _ := newCinema(t)
+	w.startAll()
+	j.Protocol.Items = nil
+	if _, err := w.members[hub].boss.Submit(j); err == nil || !strings.Contains(err.Error(), "need one catalogue; add items:") {
+		t.Error(err)
+	}
+}
