@@ -62,7 +62,7 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, out string, run func(
 func (o outcome) crowdText(w io.Writer, p *printer) {
 	c := o.Crowd
 	p.linef("\nRatings: %s", c.Source)
-	p.linef("%s; %s counted, %s held out by %d people", crowdScope(c), countOf(o.Training, "rating"), countOf(o.HeldOut, "rating"), c.Judged)
+	p.linef("%s; %s", crowdScope(c), crowdRatings(o.Result))
 	if o.Exact != nil {
 		p.linef("all sums are those of the plain lists, entry for entry: %s", yesNo(*o.Exact))
 	}
@@ -79,7 +79,19 @@ func (o outcome) crowdText(w io.Writer, p *printer) {
 		}
 		p.linef("  item %-8s  %.4f", r.Item, r.Score)
 	}
-	p.linef("what each device recommends, which real ones keep to themselves: %s", c.Recommendations)
+	if c.Recommendations != "" {
+		p.linef("what each device recommends, which real ones keep to themselves: %s", c.Recommendations)
+	}
+}
+
+// crowdRatings is how many there are, as far as anybody knows: parties keep what
+// they hold out to themselves.
+func crowdRatings(r *stage.Result) string {
+	counted := countOf(r.Training, "rating") + " counted"
+	if r.HeldOut == 0 {
+		return counted
+	}
+	return fmt.Sprintf("%s, %s held out by %d people", counted, countOf(r.HeldOut, "rating"), r.Crowd.Judged)
 }
 
 // crowdScope is how much of the data there is to learn from.
@@ -117,7 +129,7 @@ func crowdSummary(j *job.Job, r *stage.Result) []report.Row {
 		{Label: "Counted", Value: crowdScope(c)},
 		{Label: "Kernel", Value: describeItemKernel(j.Kernel)},
 		{Label: "Learner", Value: describeLearner(j.Learner)},
-		{Label: "Ratings", Value: fmt.Sprintf("%d counted, %d held out by %d people", r.Training, r.HeldOut, c.Judged)},
+		{Label: "Ratings", Value: crowdRatings(r)},
 	}
 	if c.Paper == nil {
 		for _, s := range c.Sums {

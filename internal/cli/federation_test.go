@@ -39,12 +39,13 @@ import (
 //	                       the policy PARTY/policy.yaml
 //	daemon HOME ARG...     starts mercer coordinator (HOME c) or party; log in HOME.log
 //	halt HOME              SIGTERM; it must end well within 10 s
+//	slay HOME              SIGKILL
 //	until COMMAND ARG...   again and again until it ends well, for 10 s
 //	empty DIR              there is nothing in the folder
 func federationCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "columns": plain(3, columns), "held": plain(2, held), "append": plain(2, appendText),
-		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "until": plain(1, until), "empty": plain(1, empty),
+		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "slay": plain(1, slay), "until": plain(1, until), "empty": plain(1, empty),
 	}
 }
 
@@ -234,6 +235,15 @@ func halt(ts *testscript.TestScript, args []string) {
 	case <-time.After(haltTime):
 		ts.Fatalf("%s does not stop within %v of SIGTERM", args[0], haltTime)
 	}
+}
+
+func slay(ts *testscript.TestScript, args []string) {
+	p := processes(ts)[args[0]]
+	if p == nil {
+		ts.Fatalf("no daemon runs in %s", args[0])
+	}
+	ts.Check(p.cmd.Process.Kill())
+	<-p.ended // with an error: it was killed
 }
 
 func until(ts *testscript.TestScript, args []string) {
