@@ -243,7 +243,9 @@ func slay(ts *testscript.TestScript, args []string) {
 		ts.Fatalf("no daemon runs in %s", args[0])
 	}
 	ts.Check(p.cmd.Process.Kill())
-	<-p.ended // with an error: it was killed
+	if <-p.ended == nil {
+		ts.Fatalf("%s had ended by itself", args[0])
+	}
 }
 
 func until(ts *testscript.TestScript, args []string) {
