@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,7 +40,7 @@ spec:
   protocol: {name: fedcfk, threshold: 2, margin: none, dropped: 0.2, items: [%s]}
   kernel: {name: tanimoto}
   learner: {name: cf-komd, recommend: 3}
-  timeout: {join: 5s, round: 20s}
+  timeout: {join: 30s, round: 20s}
 `
 
 func person(i int) string { return fmt.Sprintf("person-%d", i+1) }
@@ -117,7 +118,7 @@ func (w *world) model(id session.JobID) []byte {
 // over waits for a job's end while those who have died stay dead.
 func (w *world) over(id session.JobID) coordinator.Job {
 	w.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if j, err := w.members[hub].boss.Get(id); err != nil || j.Over() {
 			if err != nil {
 				w.t.Fatal(err)
@@ -166,7 +167,8 @@ func TestRecommenderEqualsSimulation(t *testing.T) {
 }
 
 // Parties that vanish, as many as the job says, keep nobody from a result. Without
-// those who vanish before their lists are in, it is that of the others alone.
+// those who vanish before their lists are in, it is that of the others alone. Time
+// passes while everybody waits, so that no load makes anybody late.
 func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ops    []string // before which they die
@@ -181,33 +183,35 @@ func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
 		"before it is told": {[]string{"ack broadcast/Tell"}, [2]int{10, 10}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, j, all := newCinema(t)
-			j.Timeout.Round = 2 * time.Second
-			for i, op := range tt.ops {
-				w.start(person(people-1-i), diesAt(op))
-			}
-			w.startAll()
-			done := w.over(w.submit(j))
-			if done.Failure != nil {
-				t.Fatalf("%+v", done.Failure)
-			}
-			sums := done.Result.Crowd.Sums
-			if got := [2]int{sums[0].Added, sums[1].Added}; got != tt.added {
-				t.Errorf("%v in the sums, want %v: %+v", got, tt.added, sums)
-			}
-			if _, want := simulated(t, all.First(people-len(tt.ops))); tt.kernel && !bytes.Equal(w.model(done.ID), want) {
-				t.Error("the kernel is not that of the others alone")
-			}
+			_, want := simulated(t, allRatings().First(people-len(tt.ops)))
+			synctest.Test(t, func(t *testing.T) {
+				w, j, _ := newCinema(t)
+				for i, op := range tt.ops {
+					w.start(person(people-1-i), diesAt(op))
+				}
+				w.startAll()
+				done := w.over(w.submit(j))
+				if done.Failure != nil {
+					t.Fatalf("%+v", done.Failure)
+				}
+				sums := done.Result.Crowd.Sums
+				if got := [2]int{sums[0].Added, sums[1].Added}; got != tt.added {
+					t.Errorf("%v in the sums, want %v: %+v", got, tt.added, sums)
+				}
+				if tt.kernel && !bytes.Equal(w.model(done.ID), want) {
+					t.Error("the kernel is not that of the others alone")
+				}
+			})
 		})
 	}
 }
 
 // With one more than the job gives way to, there is an error that says who is
 // missing and how many are needed.
-func TestRecommenderWithTooFew(t *testing.T) {
+func TestRecommenderWithTooFew(t *testing.T) { synctest.Test(t, tooFew) }
+
+func tooFew(t *testing.T) {
 	w, j, _ := newCinema(t)
-	j.Timeout.Round = 2 * time.Second
 	for i := range 3 {
 		w.start(person(i), diesAt("send secagg/Holders"))
 	}
@@ -220,16 +224,17 @@ func TestRecommenderWithTooFew(t *testing.T) {
 }
 
 // Those who do not come at all are named too.
-func TestRecommenderWithTooFewFromTheBeginning(t *testing.T) {
+func TestRecommenderWithTooFewFromTheBeginning(t *testing.T) { synctest.Test(t, tooFewCome) }
+
+func tooFewCome(t *testing.T) {
 	w, j, _ := newCinema(t)
-	j.Timeout.Join = time.Second
 	for _, m := range w.roster.Members {
 		if !slices.Contains([]string{person(2), person(4), person(6)}, m.Name) {
 			w.start(m.Name, never)
 		}
 	}
 	done := w.over(w.submit(j))
-	if done.Failure == nil || done.Failure.Code != session.CodeTimedOut || !strings.Contains(done.Failure.Message, "did not join within 1s") {
+	if done.Failure == nil || done.Failure.Code != session.CodeTimedOut || !strings.Contains(done.Failure.Message, "did not join within 30s") {
 		t.Fatalf("%+v", done.Failure)
 	}
 }

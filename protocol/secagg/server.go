@@ -145,7 +145,7 @@ func (s *Server) receive(m protocol.Message) (protocol.Effects, error) {
 	case !known || round%2 == 1 || round > s.round: // odd rounds are the server's own
 		return protocol.Effects{}, m.Unexpected()
 	case round < s.round || s.recovery != nil || s.peers[from].stalled:
-		return protocol.Effects{}, nil // declared dropped: what still comes is not used
+		return s.unmoved(), nil // declared dropped: what still comes is not used
 	case !s.expected().has(from) || s.heard().has(from):
 		return protocol.Effects{}, m.Unexpected()
 	}
@@ -231,9 +231,15 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	case t == s.timer() && s.recovery == nil:
 		return s.advance()
 	case t == TimerAdvertise || t == TimerShare || t == TimerMasked || t == TimerConsistency || t == TimerUnmask:
-		return protocol.Effects{}, nil
+		return s.unmoved(), nil
 	}
 	return protocol.Effects{}, fmt.Errorf("secagg: a server has no timer %q", t)
+}
+
+// unmoved is what a step asks for that changes nothing: to go on with what an
+// earlier one has left to do.
+func (s *Server) unmoved() protocol.Effects {
+	return protocol.Effects{Resume: len(s.pending) > 0 || s.recovery != nil}
 }
 
 // advance closes the round's collection and opens the next.
