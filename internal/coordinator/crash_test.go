@@ -69,18 +69,3 @@ func dieAt(w *world, name string, n int) *string {
 	})
 	return op
 }
-
-// kinds returns the first operation of each kind that is not seen yet. What a
-// party does is another kind than what the coordinator does.
-func kinds(name string, ops []string, seen map[string]bool) (points []int) {
-	for i, op := range ops {
-		if name == hub {
-			op = "hub: " + op
-		}
-		if !seen[op] {
-			points = append(points, i)
-		}
-		seen[op] = true
-	}
-	return points
-}
