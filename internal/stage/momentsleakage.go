@@ -17,11 +17,12 @@ func (s *Server) momentsLeakage() map[string][]string {
 	m, n := s.features(), s.moments.sums.Rows
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). No value that belongs to two rows is ever formed.",
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: a class that has one training row is that row, in clear.",
 				len(s.Cast.Parties), m*(m+1)/2, s.crossSums(), n),
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features; nothing here keeps count of such jobs yet.",
+			"The server says what is held out and tells the solutions, and nobody checks them: chosen for it, they read single rows, held-out ones too.",
 		},
 		"party": {s.partyLearns()},
 		"coalition": {
@@ -81,9 +82,9 @@ func (s *Server) partyLearns() string {
 	case componentLesson:
 		return "Every party learns the components, the mean of the features and the public directions: all that is needed for scores. It does not learn the other sums."
 	case processLesson:
-		return "Every party learns the solutions for all values of noise and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows. Learner ridge tells no sums."
+		return "Every party learns the solutions for all values of noise and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows."
 	}
-	return "Every party learns the solutions for all values of alpha and the public directions: all that is needed to predict. It does not learn the sums."
+	return "Every party learns the solutions for all values of alpha and the public directions: all that is needed to predict. Solutions for several values are equations for the sums: enough of them give the sums."
 }
 
 // ratio says how far the sums are from single rows.
