@@ -20,6 +20,8 @@ type Party struct {
 	// MaxFeatures is the most random features of which the party's operator lets
 	// sums be made where the job leaves their number open; 0 for any.
 	MaxFeatures int
+	// Floors are what the party's operator asks of the job and of these rows.
+	Floors Floors
 
 	split   Split
 	rows    linalg.Rows // all rows of the split; scaled once scaling is known

@@ -1,0 +1,80 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// Floors are the least that a party asks of a job and of its own rows before it
+// takes part: what is computed of fewer says much about single ones. No job lowers
+// them; a party's operator may. A field that is zero asks for nothing.
+type Floors struct {
+	// Of moments, each party's own. What it holds out is as telling as what it
+	// trains with, and a class of few rows is a sum of few.
+	TrainingRows int
+	HeldOutRows  int
+	ClassRows    int // training rows of each class that the party has
+	// Rows are those that okra, gram and fdskl take from the party, held-out ones
+	// included.
+	Rows int
+
+	// Of fedcfk.
+	Threshold int     // people who like an item that takes part
+	Active    bool    // the crowd withstands clients and servers that break the rules
+	Corrupted float64 // least share of the people who may work with the server
+	Dropped   float64 // greatest share of the people who may vanish
+
+	// Cohort is the fewest participants of a step of secvm.
+	Cohort int
+}
+
+// DefaultFloors are those of a party whose operator says nothing.
+func DefaultFloors() Floors {
+	return Floors{
+		TrainingRows: 100, HeldOutRows: 50, ClassRows: 10, Rows: 100,
+		Threshold: 10, Active: true, Corrupted: 0.05, Dropped: 0.2, Cohort: 100,
+	}
+}
+
+// CheckJob says what of a job is below the floors, before any data is read.
+func (f Floors) CheckJob(j *job.Job) error {
+	p := j.Protocol
+	switch p.Name {
+	case job.FedCFK:
+		return f.checkCrowd(p)
+	case job.SecVM:
+		if p.Cohort < f.Cohort {
+			return fmt.Errorf("cohort is %d, this party asks for %d or more", p.Cohort, f.Cohort)
+		}
+	}
+	return nil
+}
+
+func (f Floors) checkCrowd(p job.Protocol) error {
+	switch {
+	case p.Mode == job.Hardened && p.Threshold < f.Threshold:
+		return fmt.Errorf("threshold is %d, this party asks for %d or more", p.Threshold, f.Threshold)
+	case p.Mode == job.Hardened && f.Active && p.Margin != job.MarginCorrupted:
+		return fmt.Errorf("margin is %s, this party asks for %s", p.Margin, job.MarginCorrupted)
+	case f.Active && p.Adversary != job.Active:
+		return fmt.Errorf("adversary is %s, this party asks for %s", p.Adversary, job.Active)
+	case p.Corrupted < f.Corrupted:
+		return fmt.Errorf("corrupted is %g, this party asks for %g or more", p.Corrupted, f.Corrupted)
+	case f.Dropped > 0 && p.Dropped > f.Dropped:
+		return fmt.Errorf("dropped is %g, this party allows %g at most", p.Dropped, f.Dropped)
+	}
+	return nil
+}
+
+// CheckRows says whether a party has too few rows for a protocol that takes them
+// one by one.
+func (f Floors) CheckRows(name job.ProtocolName, rows int) error {
+	switch name {
+	case job.OKRA, job.Gram, job.FDSKL:
+		if rows < f.Rows {
+			return fmt.Errorf("protocol %s asks for %d rows of each party, and this table has %d", name, f.Rows, rows)
+		}
+	}
+	return nil
+}
