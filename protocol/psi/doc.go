@@ -60,13 +60,14 @@
 // beside the partial intersections' sizes, nothing about an id outside the
 // intersection, as long as that party's set is not so small that its elements
 // can be told apart by where they match. A comparer that lies can also send that
-// party the places of ids that it shares with only some others; the session then
-// fails, but the party has seen them.
+// party the places of ids that it shares with only some others, unnoticed if the
+// party plays along.
 //
 // # What is not promised
 //
 // A party can bring ids that are not in its table, and so look for up to max_ids
-// ids of its choice in the others' sets: no intersection can prevent that. Where
+// ids of its choice in the others' sets, in each session: no intersection can
+// prevent that. Where
 // ids are few (all telephone numbers of a town), this is everything; choose
 // max_ids with that in mind.
 //
