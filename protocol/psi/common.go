@@ -113,7 +113,9 @@ func (c *ring) passed() bool {
 }
 
 // takeCommon undoes the party's own order, and hands the places on to the party
-// before it, unless they are its own rows.
+// before it, unless they are its own rows. Places of every set pass every party, so
+// that the first number of common rows that it hears binds all owners: one that
+// gets more would be shown what it shares with only some.
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {
@@ -124,9 +126,14 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
+	if c.total > 0 && c.total != total {
+		return end(protocol.Blame(p.comparer(), protocol.KindInconsistent, fmt.Errorf(
+			"psi: %s is to have %d common rows, and another party %d: the comparer shows somebody more than all have", p.parties[owner], total, c.total)))
+	}
 	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
 		return protocol.Effects{}, err
 	}
+	c.total = total
 	for i, place := range places {
 		places[i] = r.order[place]
 	}

@@ -60,8 +60,10 @@
 // beside the partial intersections' sizes, nothing about an id outside the
 // intersection, as long as that party's set is not so small that its elements
 // can be told apart by where they match. A comparer that lies can also send that
-// party the places of ids that it shares with only some others, unnoticed if the
-// party plays along.
+// party the places of ids that it shares with only some others; the session then
+// fails, since all owners must have the same number of common rows and the same
+// rows, but the party has seen them. Where it knows the common rows from a session
+// before, one of them can give way to another without failing.
 //
 // # What is not promised
 //

@@ -16,6 +16,7 @@ type ring struct {
 	party  *Party
 	relays []relay // by owner; the party's own is only traced
 	common []int   // the party's own common rows, as far as they have come
+	total  int     // of common rows, the same for every owner; 0 before one is heard
 }
 
 // relay is a set on its way through a party.
