@@ -170,6 +170,18 @@ func (r Reading) vote(outputs linalg.Matrix[float64]) []int {
 	return c.Predict(columns(outputs, 0, pairs))
 }
 
+// Decisions returns what the outputs hold beside probabilities and deviations:
+// those of pairs or of classes, the prediction, the scores or the distances.
+func (r Reading) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
+	switch {
+	case r.Kind == GP:
+		return columns(outputs, 0, 1)
+	case r.Kind.votes():
+		return columns(outputs, 0, len(r.Classes)*(len(r.Classes)-1)/2)
+	}
+	return outputs
+}
+
 // Probabilities returns the classes' probabilities that the outputs hold or, of two
 // classes by the logistic loss, mean: rows x classes; rows x 0 where there are none.
 func (r Reading) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {

@@ -288,6 +288,19 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// A class in a model from elsewhere may hold what a terminal obeys.
+func TestTextForPeopleHasNoControlCharacters(t *testing.T) {
+	var b bytes.Buffer
+	a := &app{stdout: &b, stderr: &b}
+	if err := a.succeed("predict", plainText{"ill\x1b[2J\u009b0m\tx\n"}); err != nil {
+		t.Fatal(err)
+	}
+	a.tell("mercer: \x1b]0;mine\a")
+	if want := "ill\ufffd[2J\ufffd0m\tx\nmercer: \ufffd]0;mine\ufffd\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
 func TestTable(t *testing.T) {
 	table := &tableOf{header: []string{"party", "rows", "size"}}
 	table.add("north", 1200, "1.5 MiB")

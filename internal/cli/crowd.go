@@ -108,10 +108,10 @@ func sumsTable(sums []stage.CrowdSum) *tableOf {
 	if len(sums) > 2 {
 		sums = []stage.CrowdSum{sums[0], sums[len(sums)-1]}
 	}
-	t := &tableOf{header: []string{"sum", "clients", "vanished", "added", "holders", "threshold", "entries", "vector", "sent by each", "to each"}}
+	t := &tableOf{header: []string{"sum", "clients", "vanished", "of them added", "added", "holders", "threshold", "entries", "vector", "sent by each", "to each"}}
 	for _, s := range sums {
 		n := uint64(s.Clients)
-		t.add(s.Purpose, s.Clients, s.Vanished, s.Added, s.Holders, s.Threshold, s.Entries,
+		t.add(s.Purpose, s.Clients, s.Vanished, s.Added+s.Vanished-s.Clients, s.Added, s.Holders, s.Threshold, s.Entries,
 			bytesText(int64(s.Vector)), bytesText(int64(s.ToServer/n)), bytesText(int64(s.FromServer/n)))
 	}
 	return t
@@ -119,30 +119,33 @@ func sumsTable(sums []stage.CrowdSum) *tableOf {
 
 func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
 
+// describeSum counts a sum's clients: some vanish after their vectors have come,
+// and are in it.
+func describeSum(s stage.CrowdSum) string {
+	late := s.Added + s.Vanished - s.Clients
+	return fmt.Sprintf("%d of %d clients added; %d vanished, %d of them after their vectors had come; %d holders, threshold %d",
+		s.Added, s.Clients, s.Vanished, late, s.Holders, s.Threshold)
+}
+
 // crowdSummary is the head of the report.
 func crowdSummary(j *job.Job, r *stage.Result) []report.Row {
-	c, p := r.Crowd, j.Protocol
+	c := r.Crowd
 	rows := []report.Row{
 		{Label: "Data", Value: c.Source},
 		{Label: "People", Value: fmt.Sprintf("%d, each with a device; %d items", c.People, c.Items)},
-		{Label: "Protocol", Value: fmt.Sprintf("%s, %s adversary, corrupted %g, dropped %g, mode %s", p.Name, p.Adversary, p.Corrupted, p.Dropped, p.Mode)},
+		{Label: "Protocol", Value: j.Protocol.String()},
 		{Label: "Counted", Value: crowdScope(c)},
-		{Label: "Kernel", Value: describeItemKernel(j.Kernel)},
-		{Label: "Learner", Value: describeLearner(j.Learner)},
+		{Label: "Kernel", Value: j.Kernel.String()},
+		{Label: "Learner", Value: j.Learner.String()},
 		{Label: "Ratings", Value: crowdRatings(r)},
 	}
 	if c.Paper == nil {
 		for _, s := range c.Sums {
-			rows = append(rows, report.Row{Label: s.Purpose, Value: fmt.Sprintf("%d of %d clients added, %d vanished; %d holders, threshold %d", s.Added, s.Clients, s.Vanished, s.Holders, s.Threshold)})
+			rows = append(rows, report.Row{Label: s.Purpose, Value: describeSum(s)})
 		}
 	}
 	if r.Exact != nil {
 		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: yesNo(*r.Exact)})
 	}
 	return rows
-}
-
-// describeItemKernel names the sizes of formulas too.
-func describeItemKernel(k job.Kernel) string {
-	return describeKernel(k.Spec()) + settings([]parameter{{"clause", float64(k.Clause)}})
 }

@@ -19,13 +19,6 @@ func chosen(grid []stage.Cell) (stage.Cell, bool) {
 	return grid[i], true
 }
 
-func chosenKernel(j *job.Job, r *stage.Result) kernel.Spec {
-	if c, ok := chosen(r.Grid); ok {
-		return c.Kernel
-	}
-	return j.Kernel.Spec()
-}
-
 func chosenLearner(j *job.Job, r *stage.Result) job.Learner {
 	l := j.Learner
 	if c, ok := chosen(r.Grid); ok {
@@ -59,7 +52,7 @@ func gridTable(grid []stage.Cell) *tableOf {
 
 // gridColumns are those that cells like the given one have.
 func gridColumns(like stage.Cell) []column {
-	columns := []column{{"kernel", func(c stage.Cell) any { return describeKernel(c.Kernel) }}}
+	columns := []column{{"kernel", func(c stage.Cell) any { return cellKernel(c.Kernel) }}}
 	for _, n := range learnerNumbers() {
 		if n.of(like) != 0 {
 			columns = append(columns, column{n.name, func(c stage.Cell) any { return fmt.Sprintf("%g", n.of(c)) }})
@@ -93,6 +86,23 @@ func learnerNumbers() []learnerNumber {
 		{"alpha", func(c stage.Cell) float64 { return c.Alpha }},
 		{"noise", func(c stage.Cell) float64 { return c.Noise }},
 	}
+}
+
+// cellKernel writes the numbers of a kernel that are not zero, rounded: gamma may
+// have been measured by the data.
+func cellKernel(k kernel.Spec) string {
+	s := k.Name
+	for _, p := range []struct {
+		name  string
+		value float64
+	}{
+		{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}, {"nu", k.Nu},
+	} {
+		if p.value != 0 {
+			s += fmt.Sprintf(", %s = %.4g", p.name, p.value)
+		}
+	}
+	return s
 }
 
 // reportGrid is the same table on the page of the report.

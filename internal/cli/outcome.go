@@ -150,7 +150,25 @@ func (o outcome) unit() string {
 	return "rows"
 }
 
-func metricNames(m evaluate.Metrics) []string { return slices.Sorted(maps.Keys(m)) }
+// metricNames returns the names of figures, those first that the learner is known
+// by: the report draws the first as bars.
+func metricNames(m evaluate.Metrics) []string {
+	first := []string{"accuracy", "auc", "rmse", "r2"}
+	names := slices.Sorted(maps.Keys(m))
+	slices.SortStableFunc(names, func(a, b string) int {
+		i, j := slices.Index(first, a), slices.Index(first, b)
+		switch {
+		case i < 0 && j < 0:
+			return 0
+		case i < 0:
+			return 1
+		case j < 0:
+			return -1
+		}
+		return i - j
+	})
+	return names
+}
 
 func figures(m evaluate.Metrics, names []string) []any {
 	var cells []any

@@ -50,7 +50,7 @@ func (a *app) succeed(command string, r Result) error {
 	if a.json {
 		return a.print(document{Schema: schema, Command: command, OK: true, Result: r})
 	}
-	return r.Print(a.stdout)
+	return r.Print(terminal{a.stdout})
 }
 
 func (a *app) fail(command string, e *Error) error {
@@ -62,7 +62,7 @@ func (a *app) fail(command string, e *Error) error {
 	}
 	var err error
 	if e.Result != nil {
-		err = e.Result.Print(a.stdout)
+		err = e.Result.Print(terminal{a.stdout})
 	}
 	a.complain(e)
 	if e.Hint != "" {
@@ -74,7 +74,7 @@ func (a *app) fail(command string, e *Error) error {
 func (a *app) complain(err error) { a.tell("mercer: " + err.Error()) }
 
 // tell writes a line to stderr. Where that fails nobody is left to be told.
-func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.stderr, line) }
+func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.stderr, printable(line)) }
 
 // print writes the document only when it is whole: a result that does not
 // marshal must not leave half of one behind.

@@ -3,15 +3,12 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
-	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -31,14 +28,14 @@ func page(j *job.Job, r *stage.Result) report.Run {
 		Summary: []report.Row{
 			{Label: "Data", Value: describeData(j)},
 			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
-			{Label: "Protocol", Value: describeProtocol(j.Protocol)},
-			{Label: "Kernel", Value: describeKernel(chosenKernel(j, r))},
-			{Label: "Learner", Value: describeLearner(chosenLearner(j, r))},
+			{Label: "Protocol", Value: describeProtocol(j, r)},
+			{Label: "Kernel", Value: describeKernel(j, r)},
+			{Label: "Learner", Value: chosenLearner(j, r).String()},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),
 		Curves:  reportCurves(r),
-		Metrics: slices.Sorted(maps.Keys(r.Metrics)),
+		Metrics: metricNames(r.Metrics),
 		Scores:  scores(r),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
 	}
@@ -103,21 +100,13 @@ func pooledRows(r *stage.Result) int {
 	return r.Training
 }
 
-func describeProtocol(p job.Protocol) string {
-	switch p.Name {
-	case job.Moments:
-		return fmt.Sprintf("%s, %s, mode %s", p.Name, describeDirections(p.Directions), p.Mode)
-	case job.Gram:
-		return fmt.Sprintf("%s, mode %s", p.Name, p.Mode)
+// describeProtocol gives a number of directions that the job leaves to the data.
+func describeProtocol(j *job.Job, r *stage.Result) string {
+	s := j.Protocol.String()
+	if r.Sums != nil && j.Protocol.Directions == 0 {
+		s += fmt.Sprintf(", directions = %d (a twentieth of the training rows)", r.Sums.Features)
 	}
-	return fmt.Sprintf("%s, encoder %s, wire %s, mode %s", p.Name, p.Encoder, p.Wire, p.Mode)
-}
-
-func describeDirections(n int) string {
-	if n == 0 {
-		return "a direction for twenty training rows"
-	}
-	return fmt.Sprintf("%d directions", n)
+	return s
 }
 
 func describeData(j *job.Job) string {
@@ -135,36 +124,11 @@ func describeHeldOut(r *stage.Result) string {
 	return countOf(r.HeldOut, "row") + " held out"
 }
 
-func describeKernel(k kernel.Spec) string {
-	return k.Name + settings([]parameter{
-		{"gamma", k.Gamma}, {"coef0", k.Coef0}, {"degree", float64(k.Degree)}, {"alpha", k.Alpha}, {"length_scale", k.LengthScale}, {"nu", k.Nu},
-	})
-}
-
-func describeLearner(l job.Learner) string {
-	s := string(l.Name) + settings([]parameter{
-		{"C", l.C}, {"nu", l.Nu}, {"epsilon", l.Epsilon}, {"tol", l.Tol}, {"alpha", l.Alpha}, {"noise", l.Noise},
-		{"n_components", float64(l.NComponents)}, {"n_clusters", float64(l.NClusters)}, {"lambda", l.Lambda},
-		{"iterations", float64(l.Iterations)}, {"average", float64(l.Average)},
-	})
-	if l.Probability {
-		s += ", probability"
+// describeKernel gives the kernel of a grid's chosen cell, whose gamma is in plain
+// numbers, or else the job's.
+func describeKernel(j *job.Job, r *stage.Result) string {
+	if c, ok := chosen(r.Grid); ok {
+		return cellKernel(c.Kernel)
 	}
-	return s
-}
-
-// parameter is a number of a kernel or a learner, 0 where it has none.
-type parameter struct {
-	name  string
-	value float64
-}
-
-func settings(parameters []parameter) string {
-	var s string
-	for _, p := range parameters {
-		if p.value != 0 {
-			s += fmt.Sprintf(", %s = %.4g", p.name, p.value)
-		}
-	}
-	return s
+	return j.Kernel.String()
 }

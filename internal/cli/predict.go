@@ -53,7 +53,7 @@ func (r predictResult) cells(i int) []string {
 	case r.Predicted == nil:
 		return numbers(r.Decisions[i])
 	case r.Deviations != nil:
-		return numbers(r.Decisions[i]) // the second is the deviation
+		return numbers(append(slices.Clone(r.Decisions[i]), r.Deviations[i]))
 	}
 	return r.Predicted[i : i+1]
 }

@@ -98,19 +98,17 @@ func averagesCurve(points []stage.AveragePoint) report.Curve {
 
 // devicesSummary is the head of the report.
 func devicesSummary(j *job.Job, r *stage.Result) []report.Row {
-	s, p := r.SecVM, j.Protocol
-	protocol := fmt.Sprintf("%s, %d bins, mode %s", p.Name, s.Bins, p.Mode)
+	s := r.SecVM
 	sent := report.Row{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", s.Packages, s.PackageBytes, s.Windows)}
 	if len(s.Sums) > 0 {
 		first := s.Sums[0]
-		protocol += fmt.Sprintf(", aggregation %s, %s adversary, corrupted %g, dropped %g", p.Aggregation, p.Adversary, p.Corrupted, p.Dropped)
 		sent = report.Row{Label: "Sums", Value: fmt.Sprintf("%d, the first of %d of %d devices; %d holders, threshold %d", len(s.Sums), first.Added, first.Clients, first.Holders, first.Threshold)}
 	}
 	return []report.Row{
 		{Label: "Data", Value: s.Source},
 		{Label: "Devices", Value: fmt.Sprintf("%d train, %d test", s.Trainers, s.Testers)},
-		{Label: "Protocol", Value: protocol},
+		{Label: "Protocol", Value: j.Protocol.String()},
 		sent,
-		{Label: "Learner", Value: describeLearner(j.Learner)},
+		{Label: "Learner", Value: j.Learner.String()},
 	}
 }

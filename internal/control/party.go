@@ -21,7 +21,7 @@ type Prediction struct {
 	// known to all who hold their columns; none for all.
 	Rows      []int       `json:"rows,omitempty"`
 	Predicted []string    `json:"predicted"` // null where the learner predicts nothing
-	Decisions [][]float64 `json:"decisions"` // for each row the numbers that model.Reading describes
+	Decisions [][]float64 `json:"decisions"` // for each row the decisions that model.Reading describes
 	// Probabilities are those of the classes, if the model is calibrated;
 	// Deviations those of a Gaussian process.
 	Probabilities [][]float64 `json:"probabilities,omitempty"`
@@ -35,17 +35,17 @@ type Forgotten struct {
 	Silent     []string `json:"silent,omitempty"`  // of them, those that have not confirmed yet
 }
 
-// NewPrediction is what decisions mean.
-func NewPrediction(r model.Reading, decisions linalg.Matrix[float64]) Prediction {
-	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(decisions)}
-	probabilities := r.Probabilities(decisions)
-	for i := range decisions.Rows {
-		p.Decisions = append(p.Decisions, decisions.Row(i))
+// NewPrediction reads a model's outputs, rows x outputs.
+func NewPrediction(r model.Reading, outputs linalg.Matrix[float64]) Prediction {
+	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(outputs)}
+	probabilities, own := r.Probabilities(outputs), r.Decisions(outputs)
+	for i := range outputs.Rows {
+		p.Decisions = append(p.Decisions, own.Row(i))
 		if probabilities.Cols > 0 {
 			p.Probabilities = append(p.Probabilities, probabilities.Row(i))
 		}
 		if r.Kind == model.GP {
-			p.Deviations = append(p.Deviations, decisions.Row(i)[1])
+			p.Deviations = append(p.Deviations, outputs.Row(i)[1])
 		}
 	}
 	return p

@@ -113,7 +113,7 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	c.Outcome = readText(r)
 	c.Done = r.Bool()
 	for range r.Count(maxClasses, 2) {
-		c.Classes = append(c.Classes, r.String(maxTextBytes))
+		c.Classes = append(c.Classes, readText(r))
 	}
 	c.Choice = r.Uint32()
 	return c, r.Close("session: closing")

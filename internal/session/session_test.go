@@ -71,6 +71,10 @@ func TestControlCharacters(t *testing.T) {
 	if _, err := DecodeRefusal(w.Bytes()); err == nil {
 		t.Error("a peer's control characters are accepted")
 	}
+	c := &Closing{Outcome: "done", Done: true, Classes: []string{"well", "\x1b]0;mine\a\x1b[2J"}}
+	if _, err := DecodeClosing(c.Encode()); err == nil {
+		t.Error("classes with control characters are accepted")
+	}
 }
 
 func key(b byte) ed25519.PrivateKey {

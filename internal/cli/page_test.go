@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// The page says what was set, whichever the protocol and the learner are.
+func TestPageSaysWhatWasSet(t *testing.T) {
+	const file = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: loans}
+spec:
+  data: {source: loans.csv, label: y, id: id, partition: {by: columns, parties: [bank, shop]}}
+  protocol: {name: fdskl, directions: 64, training: block}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: huber, delta: 0.25, rate: 0.125, batch: 16}
+`
+	j, err := job.Parse("loans.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &stage.Result{Metrics: evaluate.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
+	run := page(j, r)
+	want := map[string]string{
+		"Protocol": j.Protocol.String(),
+		"Kernel":   "rbf, gamma = 0.5",
+		"Learner":  "huber, lambda = " + fmt.Sprint(j.Learner.Lambda) + ", delta = 0.25, rate = 0.125, batch = 16",
+	}
+	for _, row := range run.Summary {
+		if w, some := want[row.Label]; some && row.Value != w {
+			t.Errorf("%s is %q, want %q", row.Label, row.Value, w)
+		}
+		delete(want, row.Label)
+	}
+	if len(want) > 0 {
+		t.Errorf("the page says nothing of %v", want)
+	}
+	if run.Metrics[0] != "rmse" || run.Metrics[1] != "r2" || run.Metrics[2] != "coverage_95" {
+		t.Errorf("figures in the order %v", run.Metrics)
+	}
+}
+
+func TestASumsClientsAddUp(t *testing.T) {
+	got := describeSum(stage.CrowdSum{Clients: 250, Added: 233, Vanished: 25, Holders: 78, Threshold: 55})
+	const want = "233 of 250 clients added; 25 vanished, 8 of them after their vectors had come; 78 holders, threshold 55"
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
