@@ -13,6 +13,7 @@ type Run struct {
 	Summary []Row    // the job: data, protocol, kernel, learner
 	Metrics []string // columns of the table; the first is drawn as bars
 	Scores  []Score  // rows of the table, in order
+	Unit    string   // of what is learnt from, "rows" if empty
 	Grid    Grid     // what the parameters were chosen from
 	Curves  []Curve
 	Timings []Timing // in the order in which the stages ran

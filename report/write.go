@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -40,6 +41,7 @@ func Write(w io.Writer, r Run) error {
 
 func (r *Run) page() page {
 	p := page{Run: *r, Table: r.table()}
+	p.Unit = cmp.Or(r.Unit, "rows")
 	if len(r.Scores) > 0 {
 		c := r.scoreChart()
 		p.ScoreChart, p.Headline = &c, r.headline()

@@ -89,10 +89,14 @@ func describeSums(s stage.SumsResult) string {
 	return text
 }
 
-// support says how many rows the model holds, if it holds rows.
+// support counts the rows that the model holds, if it holds rows: support vectors
+// are a part of the training rows, most other learners keep them all.
 func (o outcome) support() string {
-	if o.Support == 0 {
+	switch o.Support {
+	case 0:
 		return ""
+	case o.Training:
+		return "; the model holds all rows in training"
 	}
 	return ", " + countOf(o.Support, "support vector")
 }

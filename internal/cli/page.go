@@ -37,6 +37,7 @@ func page(j *job.Job, r *stage.Result) report.Run {
 		Curves:  reportCurves(r),
 		Metrics: metricNames(r.Metrics),
 		Scores:  scores(r),
+		Unit:    outcome{Result: r}.unit(),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
 	}
 	switch {

@@ -29,7 +29,7 @@ spec:
 	want := map[string]string{
 		"Protocol": j.Protocol.String(),
 		"Kernel":   "rbf, gamma = 0.5",
-		"Learner":  "huber, lambda = " + fmt.Sprint(j.Learner.Lambda) + ", delta = 0.25, rate = 0.125, batch = 16",
+		"Learner":  "huber, lambda = " + fmt.Sprint(j.Learner.Lambda) + ", iterations = " + fmt.Sprint(j.Learner.Iterations) + ", delta = 0.25, rate = 0.125, batch = 16",
 	}
 	for _, row := range run.Summary {
 		if w, some := want[row.Label]; some && row.Value != w {
