@@ -35,7 +35,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 16, Packages: 4, Cohort: 100})
+	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 16, Packages: 4, Cohort: 100, Radius: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

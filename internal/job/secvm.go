@@ -97,6 +97,8 @@ func (j *Job) finishSecVM(in *place) error {
 		return nil
 	case j.Data.Partition.Parties != nil && j.Data.Partition.By == Devices:
 		return in.refuse("data", "secvm has devices that nobody knows by name; remove parties")
+	case j.Learner.Schedule == Published && j.Protocol.Mode != Paper:
+		return in.refuse("learner", "schedule: published keeps the weights in no ball, so that devices could not tell how large they may be; write mode: paper in protocol, or schedule: pegasos")
 	case j.Data.Partition.By != Devices:
 		return in.refuse("data", "secvm has a device for each row; write partition: {by: devices}")
 	case j.Data.Partition.Dropout > 0 && j.Protocol.Aggregation != SecureSum:

@@ -185,7 +185,7 @@ func TestAttackDifferenceOfIterations(t *testing.T) {
 func TestAttackOwnWeightsInASum(t *testing.T) {
 	r, call := crowdOf(t)
 	own := slices.Clone(call.Weights)
-	own[7] = 20
+	own[7] = 9
 	told := call
 	told.Weights = own
 	if _, _, err := r.summing.windows.Accept(told); err == nil || !strings.Contains(err.Error(), "not that of iteration 0 with the weights") {

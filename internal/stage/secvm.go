@@ -26,13 +26,31 @@ type SecVM struct {
 func SecVMParams(j *job.Job) (secvm.Params, error) {
 	return secvm.NewParams(secvm.Spec{
 		Name: j.Name, Bins: j.Protocol.Bins, Hashes: j.Protocol.Hashes, Packages: j.Protocol.Packages, Cohort: j.Protocol.Cohort,
-		Classes: len(j.Learner.ClassWeight) > 0, MaxWeight: weightLimit(j.Learner),
+		Classes: len(j.Learner.ClassWeight) > 0, MaxWeight: weightLimit(j), Radius: radius(j),
 	})
 }
 
-// weightLimit is what pegasos keeps to by itself where features are 0 or 1: its
-// first step sets a weight to 1/lambda times a mean of them.
-func weightLimit(l job.Learner) float64 { return max(1, 1/l.Lambda) }
+// radius is that of the ball that a hardened job's weights are kept in; 0: none.
+func radius(j *job.Job) float64 {
+	if j.Protocol.Mode == job.Paper {
+		return 0
+	}
+	largest := 1.
+	for _, w := range j.Learner.ClassWeight {
+		largest = max(largest, w)
+	}
+	return hinge.Radius(j.Learner.Lambda, largest)
+}
+
+// weightLimit is the ball's radius; without a ball, what pegasos keeps to by itself
+// where features are 0 or 1: its first step sets a weight to 1/lambda times a mean
+// of them.
+func weightLimit(j *job.Job) float64 {
+	if r := radius(j); r > 0 {
+		return r
+	}
+	return max(1, 1/j.Learner.Lambda)
+}
 
 // NewSecVM begins to train. The second class is the positive one.
 func NewSecVM(j *job.Job, classes [2]string) (*SecVM, error) {
@@ -51,7 +69,7 @@ func NewSecVM(j *job.Job, classes [2]string) (*SecVM, error) {
 			return nil, fmt.Errorf("stage: class_weight names class %q; the classes are %q and %q", class, classes[0], classes[1])
 		}
 	}
-	s.learner, err = hinge.New(hinge.Spec{Lambda: j.Learner.Lambda, Schedule: hinge.Schedule(j.Learner.Schedule), Average: j.Learner.Average}, p.Features())
+	s.learner, err = hinge.New(hinge.Spec{Lambda: j.Learner.Lambda, Schedule: hinge.Schedule(j.Learner.Schedule), Average: j.Learner.Average, Radius: p.Spec().Radius}, p.Features())
 	return s, err
 }
 

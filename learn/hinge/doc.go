@@ -10,7 +10,9 @@
 //
 //	w <- (1 - eta lambda) w + eta G / N
 //
-// A bias is one more feature that is always 1, and is regularised like the others.
+// after which w is projected onto a ball, if [Spec.Radius] says so: then whoever is
+// told weights knows how large they can be. A bias is one more feature that is
+// always 1, and is regularised and projected like the others.
 //
 //	t, err := hinge.New(hinge.Spec{Lambda: 0.1}, bins+1)
 //	for range iterations {

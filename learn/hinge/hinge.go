@@ -24,7 +24,16 @@ type Spec struct {
 	Lambda   float64  // weight of the regulariser, above 0
 	Schedule Schedule // "": Pegasos
 	Average  int      // number of last weight vectors that are averaged; 0: 2, as published
+	// Radius is that of the ball around zero onto which every step is projected, the
+	// bias with the others (Shalev-Shwartz et al., Pegasos, 2011, fig. 1); 0: none,
+	// as published. See [Radius].
+	Radius float64
 }
+
+// Radius returns that of a ball that holds the minimum of the objective, where the
+// largest class weighs so much: the minimum's norm is at most 1/sqrt(lambda), and a
+// step may need more room while a heavy class comes first.
+func Radius(lambda, largest float64) float64 { return math.Sqrt(max(1, largest) / lambda) }
 
 // Trainer is a machine in training. Its weights begin at zero.
 type Trainer struct {
@@ -47,6 +56,8 @@ func New(s Spec, features int) (*Trainer, error) {
 		return nil, fmt.Errorf("hinge: lambda is %g; use a number above 0", s.Lambda)
 	case s.Schedule != Pegasos && s.Schedule != Published:
 		return nil, fmt.Errorf("hinge: schedule %q; use %s or %s", s.Schedule, Pegasos, Published)
+	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
+		return nil, fmt.Errorf("hinge: a ball of radius %g; use 0, for none, or more", s.Radius)
 	case s.Average < 1 || features < 1:
 		return nil, fmt.Errorf("hinge: %d features and the mean of %d vectors; use 1 or more", features, s.Average)
 	}
@@ -101,11 +112,33 @@ func (tr *Trainer) Step(sum []float64, n float64) error {
 	for j, w := range tr.w {
 		next[j] = (1-eta*tr.spec.Lambda)*w + eta*sum[j]/n
 	}
+	tr.project(next)
 	tr.w = next
 	if tr.last = append(tr.last, next); len(tr.last) > tr.spec.Average {
 		tr.last = tr.last[1:]
 	}
 	return nil
+}
+
+// project moves weights that are out of the ball onto it.
+func (tr *Trainer) project(w []float64) {
+	if tr.spec.Radius == 0 {
+		return
+	}
+	if length := norm(w); length > tr.spec.Radius {
+		for j := range w {
+			w[j] *= tr.spec.Radius / length
+		}
+	}
+}
+
+// norm returns the Euclidean norm, with the same rounding on every machine.
+func norm(w []float64) float64 {
+	sum := 0.
+	for _, v := range w {
+		sum += float64(v * v) // converted, so that no machine fuses it with the sum
+	}
+	return math.Sqrt(sum)
 }
 
 func (tr *Trainer) eta() float64 {

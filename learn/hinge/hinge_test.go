@@ -77,6 +77,42 @@ func TestConverges(t *testing.T) {
 	}
 }
 
+// Within a ball that holds the minimum, steps that are projected onto it reach the
+// minimum too, and none of them leaves it, however far the first would go.
+func TestConvergesWithinTheBall(t *testing.T) {
+	const lambda = .1
+	r := toy()
+	spec := hinge.Spec{Lambda: lambda, Average: 2000, Radius: hinge.Radius(lambda, 1)}
+	free, err := hinge.New(hinge.Spec{Lambda: lambda, Average: 2000}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := hinge.New(spec, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := 0
+	for range 20000 {
+		for _, tr := range []*hinge.Trainer{free, held} {
+			if err := tr.Step(r.sum(tr.Weights()), 4); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if norm := math.Sqrt(dot(held.Weights(), held.Weights())); norm > spec.Radius*(1+1e-12) {
+			t.Fatalf("weights of norm %g in a ball of radius %g", norm, spec.Radius)
+		}
+		if norm := math.Sqrt(dot(free.Weights(), free.Weights())); norm > spec.Radius {
+			out++
+		}
+	}
+	if out == 0 {
+		t.Error("without a ball no step has left it: the test shows nothing")
+	}
+	if a, b := r.objective(held.Mean(), lambda), r.objective(free.Mean(), lambda); math.Abs(a-b) > 1e-3 {
+		t.Errorf("within the ball the objective is %g, without one %g", a, b)
+	}
+}
+
 func TestMeanOfLast(t *testing.T) {
 	tr, err := hinge.New(hinge.Spec{Lambda: 1, Average: 3}, 1)
 	if err != nil {
@@ -128,7 +164,7 @@ func TestResume(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	for _, s := range []hinge.Spec{{}, {Lambda: -1}, {Lambda: math.NaN()}, {Lambda: math.Inf(1)}, {Lambda: 1, Schedule: "other"}, {Lambda: 1, Average: -1}} {
+	for _, s := range []hinge.Spec{{}, {Lambda: -1}, {Lambda: math.NaN()}, {Lambda: math.Inf(1)}, {Lambda: 1, Schedule: "other"}, {Lambda: 1, Average: -1}, {Lambda: 1, Radius: -1}, {Lambda: 1, Radius: math.Inf(1)}} {
 		if _, err := hinge.New(s, 3); err == nil {
 			t.Errorf("%+v was taken", s)
 		}

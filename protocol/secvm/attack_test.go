@@ -240,7 +240,7 @@ func TestAttackUnlimitedPackages(t *testing.T) {
 // refuse, and say why.
 func TestAttackGreedyModel(t *testing.T) {
 	l := secvm.DefaultLimits()
-	ok := func(s *secvm.Spec) { s.Cohort = 200 }
+	ok := func(s *secvm.Spec) { s.Cohort, s.Radius = 200, 10 }
 	if err := l.Check(params(t, ok)); err != nil {
 		t.Errorf("a modest model: %v", err)
 	}
@@ -248,6 +248,8 @@ func TestAttackGreedyModel(t *testing.T) {
 		"bins":         func(s *secvm.Spec) { s.Bins = 1 << 18 },
 		"hashes":       func(s *secvm.Spec) { s.Hashes = 2 },
 		"weights":      func(s *secvm.Spec) { s.MaxWeight = 1e6 },
+		"no ball":      func(s *secvm.Spec) { s.Radius = 0 },
+		"norm":         func(s *secvm.Spec) { s.Radius = 1e3 },
 		"participants": func(s *secvm.Spec) { s.Cohort = 5 },
 	} {
 		p := params(t, func(s *secvm.Spec) { ok(s); change(s) })
@@ -260,5 +262,14 @@ func TestAttackGreedyModel(t *testing.T) {
 	w[1] = 1e9
 	if _, err := p.Weights(w); err == nil {
 		t.Error("a huge weight was taken")
+	}
+	p = params(t, ok)
+	w[1], w[2] = 8, 6
+	if _, err := p.Weights(w); err != nil {
+		t.Errorf("weights on the edge of the ball: %v", err)
+	}
+	w[2] = 6.1
+	if _, err := p.Weights(w); err == nil || !strings.Contains(err.Error(), "a ball of radius 10") {
+		t.Errorf("weights beyond the ball, each small: %v", err)
 	}
 }

@@ -36,14 +36,18 @@ type Limits struct {
 	Bins      int     // at most
 	Hashes    int     // at most
 	MaxWeight float64 // at most
+	Radius    float64 // at most: the weights lie in a ball, and so switch few people off
 	Cohort    int     // at least
 	Models    int     // at most at a time; for the caller, who knows the others
+	// Paper has the device take part in jobs of mode paper too: nothing bounds the
+	// weights but MaxWeight.
+	Paper bool
 }
 
 // DefaultLimits are for records of tens to hundreds of features. A bin of 2^16
 // is some feature's own unless there are many more features.
 func DefaultLimits() Limits {
-	return Limits{Bins: 1 << 16, Hashes: 1, MaxWeight: 1e3, Cohort: 100, Models: 4}
+	return Limits{Bins: 1 << 16, Hashes: 1, MaxWeight: 1e3, Radius: 100, Cohort: 100, Models: 4}
 }
 
 // Check refuses a greedy model.
@@ -56,6 +60,10 @@ func (l Limits) Check(p Params) error {
 		return fmt.Errorf("secvm: model %s has %d hashes, and this device takes part in at most %d: bins can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
 		return fmt.Errorf("secvm: model %s allows weights of %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.MaxWeight, l.MaxWeight)
+	case s.Radius == 0 && !l.Paper:
+		return fmt.Errorf("secvm: model %s keeps its weights in no ball, as mode paper has it; this device takes part in hardened jobs only", s.Name)
+	case s.Radius > l.Radius:
+		return fmt.Errorf("secvm: model %s allows weights of norm %g, and this device at most %g: large ones switch chosen people on and off", s.Name, s.Radius, l.Radius)
 	case s.Cohort < l.Cohort:
 		return fmt.Errorf("secvm: model %s takes a step with %d participants, and this device demands %d", s.Name, s.Cohort, l.Cohort)
 	}
@@ -164,6 +172,9 @@ func (d *Device) subgradient() []Package {
 // Weights are weights that have been checked, and do not change.
 type Weights struct{ w []float64 }
 
+// rounding is by how much weights that were projected onto the ball may miss it.
+const rounding = 1e-9
+
 // Weights checks weights and takes them over. A device answers no others.
 func (p Params) Weights(w []float64) (Weights, error) {
 	if len(w) != p.Features() {
@@ -176,6 +187,13 @@ func (p Params) Weights(w []float64) (Weights, error) {
 		if math.Abs(v) > p.spec.MaxWeight {
 			return Weights{}, fmt.Errorf("secvm: a weight of %g, where the model promised at most %g", v, p.spec.MaxWeight)
 		}
+	}
+	square := 0.
+	for _, v := range w {
+		square += v * v
+	}
+	if norm := math.Sqrt(square); p.spec.Radius > 0 && norm > p.spec.Radius*(1+rounding) {
+		return Weights{}, fmt.Errorf("secvm: weights of norm %g, where the model promised a ball of radius %g", norm, p.spec.Radius)
 	}
 	return Weights{w}, nil
 }

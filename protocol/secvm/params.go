@@ -29,8 +29,9 @@ type Spec struct {
 	// Classes says that participants tell their label, so that the classes can be
 	// weighted.
 	Classes bool
-	// MaxWeight bounds the weights that the gateway may publish.
-	MaxWeight float64
+	// MaxWeight bounds each of the weights that the gateway may publish, and Radius
+	// their Euclidean norm, the bias among them. 0: 1e3, and no ball, as published.
+	MaxWeight, Radius float64
 }
 
 // Params is a spec that has been checked. It does not change.
@@ -58,6 +59,8 @@ func NewParams(s Spec) (Params, error) {
 		return Params{}, fmt.Errorf("secvm: %d packages for each device; use 3 (that it takes part, its bias, one feature) to %d", s.Packages, maxPackages)
 	case s.Cohort < 2 || s.Cohort > maxCohort:
 		return Params{}, fmt.Errorf("secvm: a cohort of %d; use 2 to %d participants", s.Cohort, maxCohort)
+	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
+		return Params{}, fmt.Errorf("secvm: weights in a ball of radius %g; use 0, for none, or more", s.Radius)
 	case !(s.MaxWeight > 0) || math.IsInf(s.MaxWeight, 0):
 		return Params{}, fmt.Errorf("secvm: weights of up to %g; use a number above 0", s.MaxWeight)
 	}
@@ -86,6 +89,9 @@ func (p Params) Encode() []byte {
 	}
 	w.Bool(p.spec.Classes)
 	w.Float64(p.spec.MaxWeight)
+	if p.spec.Radius > 0 { // models from before there was a ball have none
+		w.Float64(p.spec.Radius)
+	}
 	return w.Bytes()
 }
 
@@ -98,10 +104,14 @@ func DecodeParams(b []byte) (Params, error) {
 	}
 	s.Classes = r.Bool()
 	s.MaxWeight = r.Float64()
+	ball := r.Len() > 0
+	if ball {
+		s.Radius = r.Float64()
+	}
 	if err := r.Close("secvm: parameters"); err != nil {
 		return Params{}, err
 	}
-	if s.Hashes == 0 || s.MaxWeight == 0 {
+	if s.Hashes == 0 || s.MaxWeight == 0 || ball && s.Radius == 0 {
 		return Params{}, errors.New("secvm: parameters with a default left out")
 	}
 	return NewParams(s)
