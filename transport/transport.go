@@ -18,18 +18,43 @@ var (
 	ErrNoMember = errors.New("the network has no such member")
 )
 
+// Lane keeps messages apart that must not wait for one another: a member has a
+// queue of its own for each.
+type Lane uint8
+
+// The lanes of a network.
+const (
+	Bulk    Lane = iota // what protocols send
+	Control             // what daemons tell each other about sessions and jobs
+)
+
+// String names the lane in logs.
+func (l Lane) String() string {
+	switch l {
+	case Bulk:
+		return "bulk"
+	case Control:
+		return "control"
+	}
+	return fmt.Sprintf("lane %d", uint8(l))
+}
+
+// Lanes returns all lanes.
+func Lanes() []Lane { return []Lane{Bulk, Control} }
+
 // Conn is one member's place in a network. It is safe for concurrent use.
 type Conn interface {
 	// Send returns once the network has taken responsibility for data, durably
-	// where there is a disk. It waits while the network is out of reach or the
-	// receiver's queue is full, until ctx ends. After an error the message may
+	// where there is a disk. It waits until ctx ends while the network is out of
+	// reach, and while the receiver has not acknowledged as many messages of this
+	// sender's in this lane as its share allows. After an error the message may
 	// have been sent or not. The network keeps no reference to data.
-	Send(ctx context.Context, to string, data []byte) error
+	Send(ctx context.Context, to string, lane Lane, data []byte) error
 
-	// Receive waits for the next delivery. It outlives interruptions of the
-	// network: an error means that ctx ended or that the connection is of no
+	// Receive waits for the next delivery of a lane. It outlives interruptions of
+	// the network: an error means that ctx ended or that the connection is of no
 	// more use.
-	Receive(ctx context.Context) (Delivery, error)
+	Receive(ctx context.Context, lane Lane) (Delivery, error)
 
 	// Close leaves the network; whoever waits in Send or Receive gets
 	// ErrClosed. What was not acknowledged waits for the member's next

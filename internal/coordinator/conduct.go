@@ -144,7 +144,7 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.exchange.Announce(d.session.ID()) // parties may begin before the coordinator does
+	c.exchange.Announce(d.session) // parties may begin before the coordinator does
 	c.mu.Lock()
 	c.open[d.session.ID()] = kept{created, d.job.ID}
 	c.mu.Unlock()

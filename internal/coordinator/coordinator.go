@@ -105,10 +105,10 @@ func (c *Coordinator) readSessions() error {
 	}
 	var errs error
 	for _, s := range open {
-		id, unfinished, err := c.belongs(s)
-		if err == nil && unfinished {
+		id, described, err := c.belongs(s)
+		if err == nil && described != nil {
 			c.open[s.ID()] = kept{s, id}
-			c.exchange.Announce(s.ID())
+			c.exchange.Announce(described)
 			continue
 		}
 		if err == nil {
@@ -119,18 +119,25 @@ func (c *Coordinator) readSessions() error {
 	return errs
 }
 
-// belongs finds a session's job and says whether the job will run it on.
-func (c *Coordinator) belongs(s vault.Session) (id session.JobID, unfinished bool, err error) {
+// belongs finds a session's job, and describes the session if the job will run it
+// on.
+func (c *Coordinator) belongs(s vault.Session) (id session.JobID, described *protocol.Session, err error) {
 	body, err := s.Get(vault.Proposal)
 	if err != nil {
-		return id, false, err
+		return id, nil, err
 	}
 	p, err := session.DecodeProposal(body)
 	if err != nil {
-		return id, false, nil //nolint:nilerr // another program's: nobody runs it on
+		return id, nil, nil //nolint:nilerr // another program's: nobody runs it on
 	}
 	j, known := c.jobs[p.Job]
-	return p.Job, known && !j.Over() && !p.Predicts(), nil
+	if !known || j.Over() || p.Predicts() {
+		return p.Job, nil, nil
+	}
+	if described, err = protocol.NewSession(p.Descriptor); err != nil {
+		return p.Job, nil, nil //nolint:nilerr // another program's, too
+	}
+	return p.Job, described, nil
 }
 
 // Run serves the federation until ctx ends. What it leaves unfinished, a

@@ -53,12 +53,12 @@ type mortalConn struct {
 	life *life
 }
 
-func (c mortalConn) Send(ctx context.Context, to string, data []byte) error {
-	return c.life.do("send "+kindOf(data), func() error { return c.Conn.Send(ctx, to, data) })
+func (c mortalConn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
+	return c.life.do("send "+kindOf(data), func() error { return c.Conn.Send(ctx, to, lane, data) })
 }
 
-func (c mortalConn) Receive(ctx context.Context) (transport.Delivery, error) {
-	d, err := c.Conn.Receive(ctx)
+func (c mortalConn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
+	d, err := c.Conn.Receive(ctx, lane)
 	if err == nil {
 		d.Receipt = mortalReceipt{d.Receipt, c.life, kindOf(d.Data)}
 	}
@@ -160,9 +160,9 @@ type tapped struct {
 	tap  *tap
 }
 
-func (c tapped) Send(ctx context.Context, to string, data []byte) error {
+func (c tapped) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	c.tap.mu.Lock()
 	c.tap.seen = append(c.tap.seen, recorded{c.name, to, slices.Clone(data)})
 	c.tap.mu.Unlock()
-	return c.Conn.Send(ctx, to, data)
+	return c.Conn.Send(ctx, to, lane, data)
 }

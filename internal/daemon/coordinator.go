@@ -97,7 +97,7 @@ func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster,
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	cfg := nats.Config{Host: host, Port: port, Dir: h.path("queues"), Logger: o.Logger}
+	cfg := nats.Config{Host: host, Port: port, Dir: h.path("queues"), Center: c.Name, Logger: o.Logger}
 	for _, m := range members.Members {
 		cfg.Members = append(cfg.Members, nats.Member{Name: m.Name, Key: m.NKey})
 	}

@@ -7,6 +7,9 @@
 // to the control channel. Until a signature verifies, an error blames the
 // transport and no party, because anyone could have sent the bytes.
 //
-// Messages of a session that is announced but has not begun, and messages for
-// a mailbox that is full, are left with the broker and come again.
+// What daemons tell each other has a lane of its own at the transport, so that no
+// session's messages stand before it. Messages of a session that is announced but
+// has not begun, and messages for a mailbox that is full, are left with the broker
+// and come again, once it is known that a member of the session has signed them.
+// What nobody can use is acknowledged, counted and logged by sender.
 package exchange

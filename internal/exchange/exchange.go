@@ -31,7 +31,8 @@ type Exchange struct {
 
 	mu        sync.Mutex
 	boxes     map[protocol.SessionID]*Mailbox
-	announced map[protocol.SessionID]bool
+	announced map[protocol.SessionID]*protocol.Session
+	dropped   map[string]int // messages by who the transport says sent them
 }
 
 // New returns the exchange of the member called self. Run starts it.
@@ -40,18 +41,29 @@ func New(self string, keys *identity.Identity, members *roster.Roster, conn tran
 		self: self, keys: keys, roster: members, conn: conn, log: log,
 		control:   make(chan driver.Inbound, mailboxSize),
 		boxes:     make(map[protocol.SessionID]*Mailbox),
-		announced: make(map[protocol.SessionID]bool),
+		announced: make(map[protocol.SessionID]*protocol.Session),
+		dropped:   make(map[string]int),
 	}
 }
 
 // Run receives until ctx ends or the transport fails for good.
 func (x *Exchange) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	var receiving sync.WaitGroup
+	receiving.Go(func() { stop(x.receive(ctx, transport.Bulk, x.route)) })
+	receiving.Go(func() { stop(x.receive(ctx, transport.Control, x.routeControl)) })
+	receiving.Wait()
+	return fmt.Errorf("exchange: %w", context.Cause(ctx))
+}
+
+// receive hands the deliveries of a lane on.
+func (x *Exchange) receive(ctx context.Context, lane transport.Lane, route func(transport.Delivery)) error {
 	for {
-		d, err := x.conn.Receive(ctx)
+		d, err := x.conn.Receive(ctx, lane)
 		if err != nil {
-			return fmt.Errorf("exchange: %w", err)
+			return err
 		}
-		x.route(d)
+		route(d)
 	}
 }
 
@@ -69,14 +81,15 @@ func (x *Exchange) Tell(ctx context.Context, to string, session protocol.Session
 		return fmt.Errorf("exchange: %w", err)
 	}
 	h := protocol.Header{Session: session, Protocol: Control, Kind: kind, Sender: x.self, Receiver: to, Chunks: 1}
-	return x.post(ctx, h, body, key)
+	return x.post(ctx, transport.Control, h, body, key)
 }
 
-// Announce makes messages of a session wait until its mailbox opens.
-func (x *Exchange) Announce(id protocol.SessionID) {
+// Announce makes messages of a session wait until its mailbox opens, if one of its
+// members has signed them.
+func (x *Exchange) Announce(s *protocol.Session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.announced[id] = true
+	x.announced[s.ID()] = s
 }
 
 // Forget drops whatever still arrives for a session.
@@ -87,23 +100,25 @@ func (x *Exchange) Forget(id protocol.SessionID) {
 	delete(x.boxes, id)
 }
 
-func (x *Exchange) post(ctx context.Context, h protocol.Header, body []byte, key hpke.PublicKey) error {
+func (x *Exchange) post(ctx context.Context, lane transport.Lane, h protocol.Header, body []byte, key hpke.PublicKey) error {
 	sealed, err := envelope.Seal(h, body, key, x.keys.SigningKey())
 	if err != nil {
 		return err
 	}
-	return x.conn.Send(ctx, h.Receiver, sealed)
+	return x.conn.Send(ctx, h.Receiver, lane, sealed)
 }
 
-// route decides what becomes of one delivery. It never waits: a busy session
-// must not hold up the others.
+// route decides what becomes of one delivery in the bulk lane. It never waits: a
+// busy session must not hold up the others. Nothing is put back before it is known
+// that a member of the session has signed it: what is put back takes a place in its
+// sender's share until it is settled.
 func (x *Exchange) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)
 	if err != nil {
 		x.drop(d, err)
 		return
 	}
-	if h.Protocol == Control {
+	if h.Protocol == Control { // of a broker's folder from before there were lanes
 		x.routeControl(d)
 		return
 	}
@@ -112,30 +127,68 @@ func (x *Exchange) route(d transport.Delivery) {
 	x.mu.Unlock()
 	switch {
 	case box != nil:
-		box.deliver(x, d)
-	case announced:
+		announced = box.session
+	case announced == nil:
+		x.drop(d, fmt.Errorf("session %v is not open here", h.Session))
+		return
+	}
+	sealed, err := x.verify(d, announced)
+	switch {
+	case err != nil:
+		x.drop(d, err)
+	case box == nil:
 		x.later(d, waitForBegin)
 	default:
-		x.drop(d, fmt.Errorf("session %v is not open here", h.Session))
+		box.deliver(d, sealed)
 	}
 }
 
-func (x *Exchange) routeControl(d transport.Delivery) {
-	if len(x.control) == cap(x.control) {
-		x.later(d, waitForRoom)
-		return
+// verify makes sure that a member of the session has signed a message for this one.
+func (x *Exchange) verify(d transport.Delivery, s *protocol.Session) (envelope.Verified, error) {
+	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
+	if err == nil {
+		err = s.Check(sealed.Header, x.self)
 	}
-	m, err := envelope.Open(d.Data, x.roster.SigningKey, x.keys.KEMKey(), x.self)
+	return sealed, err
+}
+
+// routeControl decides what becomes of one delivery in the control lane, where
+// sessions' messages have no place.
+func (x *Exchange) routeControl(d transport.Delivery) {
+	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
+	if err == nil && sealed.Header.Protocol != Control {
+		err = fmt.Errorf("%v does not belong into the control lane", sealed.Header)
+	}
 	if err != nil {
 		x.drop(d, err)
 		return
 	}
-	x.control <- driver.Inbound{Message: m, Receipt: d.Receipt} // there is room: only this goroutine sends
+	if len(x.control) == cap(x.control) {
+		x.later(d, waitForRoom)
+		return
+	}
+	m, err := sealed.Open(x.keys.KEMKey())
+	if err != nil {
+		x.drop(d, err)
+		return
+	}
+	select {
+	case x.control <- driver.Inbound{Message: m, Receipt: d.Receipt}:
+	default:
+		x.later(d, waitForRoom)
+	}
 }
 
-// drop acknowledges bytes that nobody here can use, and says why.
+// drop acknowledges bytes that nobody here can use, and says why and who the
+// transport says has sent them. Whoever sends them without end does not fill the log.
 func (x *Exchange) drop(d transport.Delivery, why error) {
-	x.log.Warn("dropped a message", "hint", d.From, "error", why)
+	x.mu.Lock()
+	x.dropped[d.From]++
+	n := x.dropped[d.From]
+	x.mu.Unlock()
+	if n <= loggedDrops || n&(n-1) == 0 {
+		x.log.Warn("dropped a message", "sender", d.From, "so far", n, "error", why)
+	}
 	if err := d.Ack(); err != nil {
 		x.log.Warn("could not acknowledge a message", "error", err)
 	}
@@ -148,6 +201,9 @@ func (x *Exchange) later(d transport.Delivery, after time.Duration) {
 }
 
 const (
+	// loggedDrops is how many dropped messages of a sender the log tells each by
+	// itself; after them it tells when their number has doubled.
+	loggedDrops  = 16
 	waitForBegin = 50 * time.Millisecond
 	waitForRoom  = 20 * time.Millisecond
 )

@@ -35,8 +35,10 @@ type federation struct {
 	ids       map[string]*identity.Identity
 	conns     map[string]transport.Conn
 	exchanges map[string]*Exchange
+	members   *roster.Roster
 	network   *mem.Network
 	log       *journal
+	stop      func()
 }
 
 // journal collects what is logged, for all to read.
@@ -57,10 +59,27 @@ func (j *journal) has(s string) bool {
 	return strings.Contains(j.text.String(), s)
 }
 
+// newFederation runs everybody's exchange on a network in memory.
 func newFederation(t testing.TB) *federation {
 	t.Helper()
-	f := &federation{t: t, ids: map[string]*identity.Identity{}, conns: map[string]transport.Conn{}, exchanges: map[string]*Exchange{}, network: mem.NewNetwork(), log: &journal{}}
-	members := &roster.Roster{Federation: "test"}
+	f := newIdleFederation(t)
+	f.network = mem.NewNetwork()
+	for _, name := range names {
+		conn, err := f.network.Join(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.conns[name] = conn
+	}
+	f.run(names...)
+	return f
+}
+
+// newIdleFederation knows its members, who have no connections yet.
+func newIdleFederation(t testing.TB) *federation {
+	t.Helper()
+	f := &federation{t: t, ids: map[string]*identity.Identity{}, conns: map[string]transport.Conn{}, exchanges: map[string]*Exchange{},
+		members: &roster.Roster{Federation: "test"}, log: &journal{}, stop: func() {}}
 	for i, name := range names {
 		id, err := identity.FromSeed([32]byte{1, byte(i)})
 		if err != nil {
@@ -70,28 +89,30 @@ func newFederation(t testing.TB) *federation {
 		if i == 0 {
 			role = roster.Coordinator
 		}
-		members.Members = append(members.Members, roster.Member{Name: name, Role: role, Public: id.Public()})
-		if f.conns[name], err = f.network.Join(name); err != nil {
-			t.Fatal(err)
-		}
+		f.members.Members = append(f.members.Members, roster.Member{Name: name, Role: role, Public: id.Public()})
 		f.ids[name] = id
 	}
-	if err := members.Validate(); err != nil {
+	if err := f.members.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	return f
+}
+
+// run runs the exchanges of some members until the test ends, or stop is called.
+func (f *federation) run(names ...string) {
+	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, name := range names {
-		x := New(name, f.ids[name], members, f.conns[name], slog.New(slog.NewTextHandler(f.log, nil)).With("self", name))
+		x := New(name, f.ids[name], f.members, f.conns[name], slog.New(slog.NewTextHandler(f.log, nil)).With("self", name))
 		f.exchanges[name] = x
 		running.Go(func() {
 			if err := x.Run(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, transport.ErrClosed) {
-				t.Errorf("Run: %v", err)
+				f.t.Errorf("Run: %v", err)
 			}
 		})
 	}
-	t.Cleanup(func() { stop(); running.Wait() })
-	return f
+	f.stop = sync.OnceFunc(func() { cancel(); running.Wait() })
+	f.t.Cleanup(f.stop)
 }
 
 // meeting is one session with the keys of its members.
@@ -146,9 +167,9 @@ func (f *federation) seal(h protocol.Header, to identity.SessionKeys, signer str
 }
 
 // inject sends bytes past the sender's exchange.
-func (f *federation) inject(from, to string, data []byte) {
+func (f *federation) inject(from, to string, lane transport.Lane, data []byte) {
 	f.t.Helper()
-	if err := f.conns[from].Send(f.t.Context(), to, data); err != nil {
+	if err := f.conns[from].Send(f.t.Context(), to, lane, data); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -197,10 +218,12 @@ func (f *federation) settled(b *Mailbox) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(f.t.Context(), 20*time.Millisecond)
-	defer stop()
-	if d, err := next.Receive(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		f.t.Fatalf("%d bytes were not acknowledged (%v)", len(d.Data), err)
+	for _, lane := range transport.Lanes() {
+		ctx, stop := context.WithTimeout(f.t.Context(), 20*time.Millisecond)
+		defer stop()
+		if d, err := next.Receive(ctx, lane); !errors.Is(err, context.DeadlineExceeded) {
+			f.t.Fatalf("%d bytes were not acknowledged (%v)", len(d.Data), err)
+		}
 	}
 }
 
@@ -254,7 +277,7 @@ func TestForgeriesAreDropped(t *testing.T) {
 		{"nothing", nil, "0 bytes are too few"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f.inject("south", "hub", c.data)
+			f.inject("south", "hub", transport.Bulk, c.data)
 			f.logged(c.want)
 		})
 	}
@@ -271,7 +294,7 @@ func TestSealedToAnotherKeyIsTheSendersFault(t *testing.T) {
 	m := f.meet(1)
 	hub := m.open("hub")
 	h := m.message("north", "hub", 1).Header
-	f.inject("north", "hub", f.seal(h, m.keys["south"], "north"))
+	f.inject("north", "hub", transport.Bulk, f.seal(h, m.keys["south"], "north"))
 	got := f.receive(hub.In())
 	var blame *protocol.BlameError
 	if !errors.As(got.Fault, &blame) || blame.Party != "north" || got.Message.Header != h || got.Message.Body != nil {
@@ -286,7 +309,7 @@ func TestUnknownSessionIsDroppedAndAnnouncedWaits(t *testing.T) {
 	f.send(north, m.message("north", "hub", 1))
 	f.logged("is not open here")
 
-	f.exchanges["hub"].Announce(m.ID())
+	f.exchanges["hub"].Announce(m.Session)
 	f.send(north, m.message("north", "hub", 2))
 	time.Sleep(2 * waitForBegin) // it is put back at least once
 	hub := m.open("hub")
@@ -300,7 +323,7 @@ func TestForgottenSessionHearsNothing(t *testing.T) {
 	f := newFederation(t)
 	m := f.meet(1)
 	north := m.open("north")
-	f.exchanges["hub"].Announce(m.ID())
+	f.exchanges["hub"].Announce(m.Session)
 	hub := m.open("hub")
 	f.exchanges["hub"].Forget(m.ID())
 	f.send(north, m.message("north", "hub", 1))
@@ -349,7 +372,7 @@ func TestControl(t *testing.T) {
 	h := got.Header
 	h.Sequence = 1
 	m := f.meet(1)
-	f.inject("north", "hub", f.seal(h, m.keys["hub"], "north"))
+	f.inject("north", "hub", transport.Bulk, f.seal(h, m.keys["hub"], "north"))
 	f.logged("is not sealed to this session's key")
 	if err := f.exchanges["north"].Tell(t.Context(), "east", id, "Report", nil); err == nil || !strings.Contains(err.Error(), `"east" is not in the roster`) {
 		t.Fatalf("telling a stranger: %v", err)

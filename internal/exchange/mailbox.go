@@ -59,25 +59,17 @@ func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 	if key == nil {
 		return nil // it was not there when the session began, and never will be
 	}
-	return b.exchange.post(ctx, m.Header, m.Body, key)
+	return b.exchange.post(ctx, transport.Bulk, m.Header, m.Body, key)
 }
 
-// deliver verifies one envelope and passes it on, or leaves it with the broker
-// while the driver is busy.
-func (b *Mailbox) deliver(x *Exchange, d transport.Delivery) {
+// deliver passes on what a member of the session has signed, or leaves it with the
+// broker while the driver is busy.
+func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	if len(b.in) == cap(b.in) {
-		x.later(d, waitForRoom)
-		return
-	}
-	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
-	if err == nil {
-		err = b.session.Check(sealed.Header, x.self)
-	}
-	if err != nil {
-		x.drop(d, err)
+		b.exchange.later(d, waitForRoom)
 		return
 	}
 	m, fault := sealed.Open(b.key.KEMKey())
 	m.Header = sealed.Header
-	b.in <- driver.Inbound{Message: m, Fault: fault, Receipt: d.Receipt} // there is room: only this goroutine sends
+	b.in <- driver.Inbound{Message: m, Fault: fault, Receipt: d.Receipt} // there is room: only the bulk lane's goroutine sends
 }

@@ -2,15 +2,14 @@ package mem_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/mercer-fl/mercer/transport/mem"
 	"github.com/mercer-fl/mercer/transport/transporttest"
 )
 
 func TestConformance(t *testing.T) {
-	transporttest.Run(t, func(t *testing.T, ackWait time.Duration) transporttest.Join {
-		net := &mem.Network{AckWait: ackWait}
+	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
+		net := &mem.Network{AckWait: n.AckWait, Share: n.Share}
 		for _, name := range transporttest.Members() {
 			c, err := net.Join(name)
 			if err != nil {

@@ -13,24 +13,24 @@ import (
 type conn struct {
 	network *Network
 	name    string
-	queue   *queue
+	box     *box
 	once    sync.Once
 	closed  chan struct{}
 }
 
 // Send copies data, as a wire would: the sender may use its buffer again.
-func (c *conn) Send(ctx context.Context, to string, data []byte) error {
-	if err := c.send(ctx, to, data); err != nil {
+func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
+	if err := c.send(ctx, to, lane, data); err != nil {
 		return fmt.Errorf("mem: %q cannot send to %q: %w", c.name, to, err)
 	}
 	return nil
 }
 
-func (c *conn) send(ctx context.Context, to string, data []byte) error {
+func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	if err := transport.CheckSize(data); err != nil {
 		return err
 	}
-	q, err := c.network.lookup(to)
+	q, err := c.network.lookup(to, lane)
 	if err != nil {
 		return err
 	}
@@ -49,20 +49,21 @@ func (c *conn) send(ctx context.Context, to string, data []byte) error {
 	}
 }
 
-func (c *conn) Receive(ctx context.Context) (transport.Delivery, error) {
-	l, err := c.receive(ctx)
+func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
+	q := c.box.queue(lane)
+	l, err := c.receive(ctx, q)
 	if err != nil {
 		return transport.Delivery{}, fmt.Errorf("mem: %q cannot receive: %w", c.name, err)
 	}
-	return transport.Delivery{Data: l.data, From: l.from, Receipt: receipt{c, l}}, nil
+	return transport.Delivery{Data: l.data, From: l.from, Receipt: receipt{c, q, l}}, nil
 }
 
-func (c *conn) receive(ctx context.Context) (*letter, error) {
+func (c *conn) receive(ctx context.Context, q *queue) (*letter, error) {
 	for {
 		if err := c.alive(ctx); err != nil {
 			return nil, err
 		}
-		l, next, changed := c.queue.take(time.Now())
+		l, next, changed := q.take(time.Now())
 		if l != nil {
 			return l, nil
 		}
@@ -108,20 +109,21 @@ func (c *conn) alive(ctx context.Context) error {
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
-		c.queue.leave(c)
+		c.box.leave(c)
 	})
 	return nil
 }
 
 type receipt struct {
 	conn   *conn
+	queue  *queue
 	letter *letter
 }
 
-func (r receipt) Ack() error { return r.settle(r.conn.queue.ack) }
+func (r receipt) Ack() error { return r.settle(r.queue.ack) }
 
 func (r receipt) Later(delay time.Duration) error {
-	return r.settle(func(l *letter) { r.conn.queue.putBack(l, time.Now().Add(delay)) })
+	return r.settle(func(l *letter) { r.queue.putBack(l, time.Now().Add(delay)) })
 }
 
 // settle refuses what a closed connection says: its letters belong to the next

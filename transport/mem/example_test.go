@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
@@ -19,10 +20,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := hospital.Send(ctx, "server", []byte("sealed")); err != nil {
+	if err := hospital.Send(ctx, "server", transport.Bulk, []byte("sealed")); err != nil {
 		log.Fatal(err)
 	}
-	d, err := server.Receive(ctx)
+	d, err := server.Receive(ctx, transport.Bulk)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,23 +10,23 @@ import (
 
 // Defaults of a Network.
 const (
-	DefaultAckWait  = 30 * time.Second
-	DefaultCapacity = 64 << 20
+	DefaultAckWait = 30 * time.Second
+	DefaultShare   = 256
 )
 
 // Network joins the members of one process. Its fields must be set before the
 // first Join; the zero value uses the defaults.
 type Network struct {
-	AckWait  time.Duration // a delivery that is not settled by then is repeated
-	Capacity int           // bytes in one member's queue
+	AckWait time.Duration // a delivery that is not settled by then is repeated
+	Share   int           // messages of one sender in one queue, acknowledged ones apart
 
-	mu     sync.Mutex
-	queues map[string]*queue
+	mu    sync.Mutex
+	boxes map[string]*box
 }
 
 // NewNetwork returns a network without members.
 func NewNetwork() *Network {
-	return &Network{AckWait: DefaultAckWait, Capacity: DefaultCapacity}
+	return &Network{AckWait: DefaultAckWait, Share: DefaultShare}
 }
 
 // Join connects the member called name, who finds what it had not acknowledged
@@ -37,37 +37,40 @@ func (n *Network) Join(name string) (transport.Conn, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	q := n.queues[name]
-	if q == nil {
-		q = n.newQueue()
-		if n.queues == nil {
-			n.queues = make(map[string]*queue)
+	b := n.boxes[name]
+	if b == nil {
+		b = n.newBox()
+		if n.boxes == nil {
+			n.boxes = make(map[string]*box)
 		}
-		n.queues[name] = q
+		n.boxes[name] = b
 	}
-	c := &conn{network: n, name: name, queue: q, closed: make(chan struct{})}
-	if !q.open(c) {
+	c := &conn{network: n, name: name, box: b, closed: make(chan struct{})}
+	if !b.open(c) {
 		return nil, fmt.Errorf("mem: %q is connected already; give each member its own name", name)
 	}
 	return c, nil
 }
 
-func (n *Network) newQueue() *queue {
-	q := &queue{ackWait: n.AckWait, capacity: n.Capacity, changed: make(chan struct{})}
-	if q.ackWait <= 0 {
-		q.ackWait = DefaultAckWait
+func (n *Network) newBox() *box {
+	b := &box{queues: make([]*queue, len(transport.Lanes()))}
+	for i := range b.queues {
+		b.queues[i] = &queue{ackWait: n.AckWait, share: n.Share, held: make(map[string]int), changed: make(chan struct{})}
+		if n.AckWait <= 0 {
+			b.queues[i].ackWait = DefaultAckWait
+		}
+		if n.Share <= 0 {
+			b.queues[i].share = DefaultShare
+		}
 	}
-	if q.capacity <= 0 {
-		q.capacity = DefaultCapacity
-	}
-	return q
+	return b
 }
 
-func (n *Network) lookup(name string) (*queue, error) {
+func (n *Network) lookup(name string, lane transport.Lane) (*queue, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if q, ok := n.queues[name]; ok {
-		return q, nil
+	if b, ok := n.boxes[name]; ok {
+		return b.queue(lane), nil
 	}
 	return nil, fmt.Errorf("%w: %q never joined", transport.ErrNoMember, name)
 }

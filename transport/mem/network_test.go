@@ -43,13 +43,13 @@ func TestJoinRefuses(t *testing.T) {
 // room.
 func TestSendWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		net := &mem.Network{AckWait: time.Hour, Capacity: 1000}
+		net := &mem.Network{AckWait: time.Hour, Share: 1}
 		north, south := join(t, net, "north"), join(t, net, "south")
-		send := func(ctx context.Context) error { return north.Send(ctx, "south", make([]byte, 600)) }
+		send := func(ctx context.Context) error { return north.Send(ctx, "south", transport.Bulk, make([]byte, 600)) }
 		if err := send(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		d, err := south.Receive(t.Context())
+		d, err := south.Receive(t.Context(), transport.Bulk)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,12 +72,12 @@ func TestSendWaitsForRoom(t *testing.T) {
 
 func TestCloseWakesSender(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		net := &mem.Network{Capacity: 1}
+		net := &mem.Network{Share: 1}
 		north := join(t, net, "north")
 		join(t, net, "south")
 		for range 2 {
 			go func() {
-				err := north.Send(t.Context(), "south", []byte("ab"))
+				err := north.Send(t.Context(), "south", transport.Bulk, []byte("ab"))
 				if err != nil && !errors.Is(err, transport.ErrClosed) {
 					t.Error(err)
 				}
@@ -89,16 +89,6 @@ func TestCloseWakesSender(t *testing.T) {
 		}
 		synctest.Wait()
 	})
-}
-
-// A message larger than a whole queue passes when the queue is empty: nothing
-// that a network accepts may wait for ever.
-func TestLargerThanQueue(t *testing.T) {
-	net := &mem.Network{Capacity: 10}
-	north := join(t, net, "north")
-	if err := north.Send(t.Context(), "north", make([]byte, 11)); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Whatever receivers do in whatever order, a letter is in the queue exactly
@@ -117,7 +107,7 @@ func storm(t *rapid.T) {
 		switch rapid.IntRange(0, 4).Draw(t, "step") {
 		case 0, 1:
 			text := fmt.Sprint(i)
-			if err := c.Send(context.Background(), "north", []byte(text)); err != nil {
+			if err := c.Send(context.Background(), "north", transport.Bulk, []byte(text)); err != nil {
 				t.Fatal(err)
 			}
 			waiting[text] = true
@@ -154,7 +144,7 @@ func storm(t *rapid.T) {
 func poll(t *rapid.T, c transport.Conn, patience time.Duration) (transport.Delivery, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	d, err := c.Receive(ctx)
+	d, err := c.Receive(ctx, transport.Bulk)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
@@ -189,10 +179,10 @@ func BenchmarkSend(b *testing.B) {
 			data := make([]byte, size)
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				if err := c.Send(b.Context(), "north", data); err != nil {
+				if err := c.Send(b.Context(), "north", transport.Bulk, data); err != nil {
 					b.Fatal(err)
 				}
-				d, err := c.Receive(b.Context())
+				d, err := c.Receive(b.Context(), transport.Bulk)
 				if err != nil {
 					b.Fatal(err)
 				}

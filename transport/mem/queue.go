@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"sync"
 	"time"
+
+	"github.com/mercer-fl/mercer/transport"
 )
 
 // letter is one message in a queue. It stays there until it is acknowledged:
@@ -17,38 +19,57 @@ type letter struct {
 	index  int  // in the heap; -1 when acknowledged
 }
 
-// queue holds one member's letters, ordered by the time when they are due.
+// box holds one member's queues.
+type box struct {
+	queues []*queue // by lane
+
+	mu    sync.Mutex
+	owner *conn // nil while the member is away
+}
+
+func (b *box) queue(lane transport.Lane) *queue { return b.queues[lane] }
+
+func (b *box) open(c *conn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.owner != nil {
+		return false
+	}
+	b.owner = c
+	return true
+}
+
+// leave gives back what c had taken and not settled.
+func (b *box) leave(c *conn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.owner != c {
+		return
+	}
+	for _, q := range b.queues {
+		q.giveBack()
+	}
+	b.owner = nil
+}
+
+// queue holds the letters for one member in one lane, ordered by the time when
+// they are due.
 type queue struct {
-	ackWait  time.Duration
-	capacity int
+	ackWait time.Duration
+	share   int
 
 	mu      sync.Mutex
-	owner   *conn // nil while the member is away
 	letters letters
-	size    int // bytes in letters
+	held    map[string]int // letters by sender
 	sent    uint64
 	changed chan struct{} // closed and replaced when anything changed
 }
 
-func (q *queue) open(c *conn) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.owner != nil {
-		return false
-	}
-	q.owner = c
-	return true
-}
-
-// leave makes everything that c had taken due again at once, in the order of
+// giveBack makes everything that was taken due again at once, in the order of
 // sending.
-func (q *queue) leave(c *conn) {
+func (q *queue) giveBack() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.owner != c {
-		return
-	}
-	q.owner = nil
 	for _, l := range q.letters {
 		if l.taken {
 			l.taken, l.due = false, time.Time{}
@@ -58,17 +79,16 @@ func (q *queue) leave(c *conn) {
 	q.announce()
 }
 
-// push adds a letter unless the queue is full. A queue that is empty takes any
-// letter, so that none is too large for it.
+// push adds a letter unless its sender's share is full.
 func (q *queue) push(l *letter) (changed <-chan struct{}, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.letters) > 0 && q.size+len(l.data) > q.capacity {
+	if q.held[l.from] >= q.share {
 		return q.changed, false
 	}
 	l.number = q.sent
 	q.sent++
-	q.size += len(l.data)
+	q.held[l.from]++
 	heap.Push(&q.letters, l)
 	q.announce()
 	return nil, true
@@ -98,7 +118,9 @@ func (q *queue) ack(l *letter) {
 		return
 	}
 	heap.Remove(&q.letters, l.index)
-	q.size -= len(l.data)
+	if q.held[l.from]--; q.held[l.from] == 0 {
+		delete(q.held, l.from)
+	}
 	q.announce()
 }
 

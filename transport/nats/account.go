@@ -2,27 +2,68 @@ package nats
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/mercer-fl/mercer/transport"
 )
 
-const hubName = "HUB" // the account that owns the stream
+const hubName = "HUB" // the account that owns the streams
 
-// isolate gives a member an account and a login. The account gets from the hub
+// What one member may have the server hold in memory, which is the coordinator's
+// too. A member needs one connection, and another while the server has yet to miss
+// the first.
+const (
+	maxConnections   = 4
+	maxSubscriptions = 32       // of a connection
+	maxPending       = 16 << 20 // bytes that wait to be written to a connection
+)
+
+// newAccounts returns an account for each member, whose bounds only a configuration
+// file can set.
+func newAccounts(members []Member) ([]*server.Account, error) {
+	var file strings.Builder
+	file.WriteString("accounts {\n")
+	for _, m := range members {
+		fmt.Fprintf(&file, "%q: {limits: {max_conn: %d, max_subs: %d}}\n", "member-"+m.Name, maxConnections, maxSubscriptions)
+	}
+	file.WriteString("}\n")
+	var o server.Options
+	if err := o.ProcessConfigString(file.String()); err != nil {
+		return nil, fmt.Errorf("accounts: %w", err)
+	}
+	byName := make(map[string]*server.Account, len(members))
+	for _, a := range o.Accounts {
+		byName[a.Name] = a
+	}
+	list := make([]*server.Account, len(members))
+	for i, m := range members {
+		if list[i] = byName["member-"+m.Name]; list[i] == nil {
+			return nil, fmt.Errorf("no account for %q", m.Name)
+		}
+	}
+	return list, nil
+}
+
+// isolate gives a member a login to its own account. The account gets from the hub
 // what the member needs and nothing more (see the package comment); the login's
 // permissions, within that account, make a wrong name fail loudly instead of
 // speaking into an empty room.
-func isolate(hub *server.Account, m Member) (*server.Account, *server.NkeyUser, error) {
-	own := server.NewAccount("member-" + m.Name)
-	says := []string{subject(m.Name, "*"), askSubject(m.Name, ">"), resetSubject(m.Name), ackPrefix(m.Name) + ">"}
+func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, error) {
+	var says []string
+	for _, lane := range transport.Lanes() {
+		says = append(says, subject(lane, m.Name, c.speaks(lane, m.Name)), askSubject(lane, m.Name, ">"),
+			resetSubject(lane, m.Name), ackPrefix(lane, m.Name)+">")
+	}
 	hears := boxSubject(m.Name, ">")
 	for _, s := range says {
 		if err := lendService(hub, own, s); err != nil {
-			return nil, nil, fmt.Errorf("account of %q: %w", m.Name, err)
+			return nil, fmt.Errorf("account of %q: %w", m.Name, err)
 		}
 	}
 	if err := lendStream(hub, own, hears); err != nil {
-		return nil, nil, fmt.Errorf("account of %q: %w", m.Name, err)
+		return nil, fmt.Errorf("account of %q: %w", m.Name, err)
 	}
 	// What never leaves the account: processes with one identity hear each other.
 	twin := twinSubject(m.Name)
@@ -30,7 +71,7 @@ func isolate(hub *server.Account, m Member) (*server.Account, *server.NkeyUser, 
 		Publish:   &server.SubjectPermission{Allow: append(says, twin)},
 		Subscribe: &server.SubjectPermission{Allow: []string{hears, twin, replyPrefix(m.Name) + ".>"}},
 	}}
-	return own, login, nil
+	return login, nil
 }
 
 // lendService makes a service of the hub available in one account only, and

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"github.com/mercer-fl/mercer/transport"
 )
 
 // BenchmarkDeliver sends from one member and receives and acknowledges at
@@ -28,7 +30,7 @@ func benchDeliver(b *testing.B, size, senders int) {
 	for lane := range senders {
 		wg.Go(func() {
 			for range (b.N + lane) / senders {
-				if err := north.Send(b.Context(), "south", data); err != nil {
+				if err := north.Send(b.Context(), "south", transport.Bulk, data); err != nil {
 					b.Error(err)
 					return
 				}

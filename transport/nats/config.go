@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nkeys"
+
+	"github.com/mercer-fl/mercer/transport"
 )
 
 // Member is one who may connect.
@@ -23,11 +25,12 @@ type Config struct {
 	Port    int    // 0 takes any free one, see Server.Addr
 	Dir     string // holds the queues; required, created when missing
 	Members []Member
+	Center  string // the one member who sends and gets messages in the control lane; "": everybody may
 
-	AckWait      time.Duration // a delivery not settled by then is repeated; default 30 s
-	MaxUnsettled int           // deliveries a member may hold unsettled, put back ones included; default 256
-	MaxAge       time.Duration // older messages are gone; default 7 days
-	MaxBytes     int64         // of all queues together, beyond which senders wait; default 8 GiB
+	AckWait  time.Duration // a delivery not settled by then is repeated; default 30 s
+	Share    int           // messages that a member may have in a queue of another; default 2 to 256, see share
+	MaxAge   time.Duration // older messages are gone; default 7 days
+	MaxBytes int64         // of all queues together, beyond which senders wait; default 8 GiB; the control lane has a quarter beside it
 
 	TLS    *tls.Config  // nil: none; payloads are sealed in any case
 	Logger *slog.Logger // nil: silent
@@ -39,11 +42,42 @@ const MaxMembers = 4096
 func (c Config) withDefaults() Config {
 	c.Host = cmp.Or(c.Host, "127.0.0.1")
 	c.AckWait = cmp.Or(c.AckWait, 30*time.Second)
-	c.MaxUnsettled = cmp.Or(c.MaxUnsettled, 256)
 	c.MaxAge = cmp.Or(c.MaxAge, 7*24*time.Hour)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 8<<30)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c
+}
+
+// share is how many messages a member may have in a queue of another. By default
+// one member alone takes no more than a quarter of all room, with the longest
+// messages to everybody else, as far as two messages allow.
+func (c Config) share(lane transport.Lane) int {
+	const fewest, most, words = 2, 256, 64
+	switch {
+	case c.Share > 0:
+		return c.Share
+	case lane == transport.Control:
+		return words
+	}
+	room := c.MaxBytes / 4 / transport.MaxMessageBytes / int64(max(1, len(c.Members)-1))
+	return int(min(max(room, fewest), most))
+}
+
+// room is what the queues of a lane may take, in bytes.
+func (c Config) room(lane transport.Lane) int64 {
+	if lane == transport.Control {
+		return max(1, c.MaxBytes/4)
+	}
+	return c.MaxBytes
+}
+
+// speaks says whether a member may send to another in a lane. Daemons take
+// control messages from the center only, and it from them.
+func (c Config) speaks(lane transport.Lane, from string) (to string) {
+	if lane == transport.Bulk || c.Center == "" || c.Center == from {
+		return "*"
+	}
+	return c.Center
 }
 
 func (c Config) validate() error {
@@ -52,7 +86,7 @@ func (c Config) validate() error {
 		return errors.New("nats: no folder for the queues is named")
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("nats: port %d, want 0 to 65535", c.Port)
-	case c.AckWait < 0 || c.MaxUnsettled < 0 || c.MaxAge < 0 || c.MaxBytes < 0:
+	case c.AckWait < 0 || c.Share < 0 || c.MaxAge < 0 || c.MaxBytes < 0:
 		return errors.New("nats: a limit is negative; 0 means the default")
 	case len(c.Members) == 0 || len(c.Members) > MaxMembers:
 		return fmt.Errorf("nats: %d members, want 1 to %d", len(c.Members), MaxMembers)
@@ -69,6 +103,9 @@ func (c Config) validate() error {
 			return fmt.Errorf("nats: %q and %q have the same key; every process needs its own identity", other, m.Name)
 		}
 		holder[m.Name], holder[m.Key] = m.Name, m.Name
+	}
+	if c.Center != "" && holder[c.Center] != c.Center {
+		return fmt.Errorf("nats: %q, who is to be at the center, is no member", c.Center)
 	}
 	return nil
 }

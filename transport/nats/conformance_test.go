@@ -2,15 +2,14 @@ package nats
 
 import (
 	"testing"
-	"time"
 
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/transporttest"
 )
 
 func TestConformance(t *testing.T) {
-	transporttest.Run(t, func(t *testing.T, ackWait time.Duration) transporttest.Join {
-		return newFederation(t, func(c *Config) { c.AckWait = ackWait }).dial
+	transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
+		return newFederation(t, func(c *Config) { c.AckWait, c.Share = n.AckWait, n.Share }).dial
 	})
 }
 

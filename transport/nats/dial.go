@@ -42,9 +42,8 @@ type conn struct {
 	js   jetstream.JetStream
 	link *link
 
-	turn     chan struct{} // held by the one who receives
-	inbox    inbox
-	run      string // drawn; tells this process from others with its identity
+	inboxes  []*inbox // by lane
+	run      string   // drawn; tells this process from others with its identity
 	since    time.Time
 	serving  atomic.Bool   // greeted
 	patience time.Duration // with a server that has no queue for a receiver
@@ -86,8 +85,11 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 	}
 	c := &conn{
 		name: name, key: pub, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
-		turn: make(chan struct{}, 1), gone: make(chan struct{}),
-		run: cryptorand.Text(), since: time.Now(),
+		gone: make(chan struct{}),
+		run:  cryptorand.Text(), since: time.Now(),
+	}
+	for _, lane := range transport.Lanes() {
+		c.inboxes = append(c.inboxes, newInbox(c, lane))
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -144,7 +146,7 @@ func backoff(attempt int) time.Duration {
 	return d/2 + rand.N(d/2)
 }
 
-// greet waits for the first connection and opens the inbox, which the server
+// greet waits for the first connection and opens an inbox, which the server
 // refuses if the key belongs to another member, and which another process with
 // this identity prevents.
 func (c *conn) greet(ctx context.Context) error {
@@ -153,7 +155,7 @@ func (c *conn) greet(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = c.open(ctx, era)
+		err = c.inboxes[transport.Control].open(ctx, era)
 		if err == nil {
 			c.serving.Store(true)
 			return nil

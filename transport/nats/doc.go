@@ -32,8 +32,11 @@
 //
 // The server sees who sends how much to whom and when. It can drop, repeat,
 // reorder and invent messages, which is why they are sealed and signed before
-// they come here, and why Delivery.From is a hint. A member can fill the disk
-// space of the queues (Config.MaxBytes), and everybody then waits.
+// they come here, and why Delivery.From is a hint. It numbers the messages of each
+// lane, and its receipts tell every sender how many there have been. One member can
+// fill its share of each queue (Config.Share), and waits then; as a rule four together
+// can fill the disk space of the queues (Config.MaxBytes), and everybody waits, but for
+// control messages, which have room of their own.
 //
 // Two processes with one identity, one of which has a copied folder, would each
 // get a part of its queue. Each connection therefore asks for others and ends

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
@@ -29,8 +30,8 @@ func Example() {
 	check(err)
 	defer func() { check(hospital.Close()) }()
 
-	check(hospital.Send(ctx, "server", []byte("sealed")))
-	d, err := server.Receive(ctx)
+	check(hospital.Send(ctx, "server", transport.Bulk, []byte("sealed")))
+	d, err := server.Receive(ctx, transport.Bulk)
 	check(err)
 	fmt.Printf("%s, perhaps from %s\n", d.Data, d.From)
 	check(d.Ack())

@@ -111,7 +111,7 @@ func (f *federation) send(c transport.Conn, to, text string) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), 5*time.Second)
 	defer cancel()
-	if err := c.Send(ctx, to, []byte(text)); err != nil {
+	if err := c.Send(ctx, to, transport.Bulk, []byte(text)); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -120,7 +120,7 @@ func (f *federation) receive(c transport.Conn) transport.Delivery {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), 5*time.Second)
 	defer cancel()
-	d, err := c.Receive(ctx)
+	d, err := c.Receive(ctx, transport.Bulk)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func (f *federation) quiet(c transport.Conn, d time.Duration) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), d)
 	defer cancel()
-	if got, err := c.Receive(ctx); err == nil {
+	if got, err := c.Receive(ctx, transport.Bulk); err == nil {
 		f.Fatalf("%q from %q arrived, want nothing", got.Data, got.From)
 	}
 }
@@ -163,7 +163,7 @@ func (f *federation) stored() map[string]uint64 {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s, err := js.Stream(f.Context(), stream)
+	s, err := js.Stream(f.Context(), stream(transport.Bulk))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func (f *federation) waiting(name string) uint64 {
 	if err != nil {
 		f.Fatal(err)
 	}
-	c, err := js.Consumer(f.Context(), stream, name)
+	c, err := js.Consumer(f.Context(), stream(transport.Bulk), name)
 	if err != nil {
 		f.Fatal(err)
 	}

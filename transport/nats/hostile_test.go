@@ -17,7 +17,7 @@ import (
 // The server is not trusted: what it delivers must be for this member, and
 // settled by nothing but an acknowledgement.
 func TestAcceptsOnlyItsOwn(t *testing.T) {
-	c := &conn{name: "north", log: slog.New(slog.DiscardHandler)}
+	c := newInbox(&conn{name: "north", log: slog.New(slog.DiscardHandler)}, transport.Bulk)
 	const ack = "$JS.ACK.MERCER.north.1.2.3.4.5"
 	for _, m := range []struct {
 		subject, reply string
@@ -31,6 +31,8 @@ func TestAcceptsOnlyItsOwn(t *testing.T) {
 		{"mercer.msg.south.north.x", ack, 10, false},
 		{"mercer.msg..north", ack, 10, false},
 		{"mercer.msg.north", ack, 10, false},
+		{"mercer.ctl.south.north", ack, 10, false}, // of the other lane
+		{"mercer.msg.south.north", "$JS.ACK.CONTROL.north.1.2.3.4.5", 10, false},
 		{"chat", ack, 10, false},
 		{"mercer.msg.south.north", "mercer.msg.north.south", 10, false},
 		{"mercer.msg.south.north", "$JS.ACK.MERCER.south.1.2.3.4.5", 10, false},
@@ -61,14 +63,14 @@ func TestHeeds(t *testing.T) {
 		{"x.1", "", "", 0, "because"},
 		{"x.0", "408", "3", 7, ""}, // of an older request
 	} {
-		c := &conn{name: "north", inbox: inbox{name: "x", request: 1, left: 7}}
+		c := &inbox{conn: &conn{name: "north"}, box: "x", request: 1, left: 7}
 		h := natsgo.Header{"Status": {m.status}, "Description": {"because"}}
 		if m.pending != "" {
 			h.Set("Nats-Pending-Messages", m.pending)
 		}
 		err := c.heed(&natsgo.Msg{Subject: boxSubject("north", m.box), Header: h})
-		if (err == nil) != (m.pause == "") || err != nil && !strings.Contains(err.Error(), m.pause) || c.inbox.left != m.left {
-			t.Errorf("status %q on %s: error %v and %d left, want %q and %d", m.status, m.box, err, c.inbox.left, m.pause, m.left)
+		if (err == nil) != (m.pause == "") || err != nil && !strings.Contains(err.Error(), m.pause) || c.left != m.left {
+			t.Errorf("status %q on %s: error %v and %d left, want %q and %d", m.status, m.box, err, c.left, m.pause, m.left)
 		}
 	}
 }
@@ -83,7 +85,7 @@ func TestLaterDoubles(t *testing.T) {
 		{0, 1, 0}, {0, 50, 0},
 		{20 * time.Millisecond, 1, 20 * time.Millisecond},
 		{20 * time.Millisecond, 3, 80 * time.Millisecond},
-		{20 * time.Millisecond, 1 << 40, time.Second},
+		{20 * time.Millisecond, 1 << 40, 5 * time.Second},
 		{time.Minute, 1, time.Minute}, {time.Minute, 9, time.Minute},
 	} {
 		if got := slower(c.delay, c.times); got != c.want {
@@ -161,17 +163,21 @@ func TestLink(t *testing.T) {
 func FuzzSubject(f *testing.F) {
 	f.Add("mercer.msg.south.north")
 	f.Add("$JS.ACK.MERCER.north.1.2.3.4.5")
-	f.Add("mercer.ask.north.x.1")
+	f.Add("mercer.ask.msg.north.x.1")
 	f.Add("....")
+	f.Add("mercer.ctl.south.north")
+	f.Add("$JS.ACK.CONTROL.north.1.2.3.4.5")
 	f.Fuzz(func(t *testing.T, s string) {
-		if from, ok := sender(s, "north"); ok && subject(from, "north") != s {
-			t.Errorf("%q comes from %q", s, from)
-		}
-		if n, ok := deliveries(s, "north"); ok && (n < 1 || !strings.HasPrefix(s, ackPrefix("north"))) {
-			t.Errorf("%q acknowledges delivery %d", s, n)
-		}
-		if member, box := asked(s); strings.HasPrefix(s, "mercer.ask.") && box != "" && askSubject(member, box) != s {
-			t.Errorf("%q asks for %q at %q", s, member, box)
+		for _, lane := range transport.Lanes() {
+			if from, ok := sender(lane, s, "north"); ok && subject(lane, from, "north") != s {
+				t.Errorf("%q comes from %q", s, from)
+			}
+			if n, ok := deliveries(lane, s, "north"); ok && (n < 1 || !strings.HasPrefix(s, ackPrefix(lane, "north"))) {
+				t.Errorf("%q acknowledges delivery %d", s, n)
+			}
+			if strings.HasPrefix(s, askSubject(lane, "north", "")) && askSubject(lane, "north", box(lane, "north", s)) != s {
+				t.Errorf("%q asks for something else", s)
+			}
 		}
 		if checkName(s) == nil && (len(s) > maxNameBytes || strings.ContainsAny(s, ".*> \t\r\n/\\")) {
 			t.Errorf("%q passes for a name", s)

@@ -11,62 +11,96 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// arrange brings the stream and its consumers in line with the configuration.
+// arrange brings the streams and their consumers in line with the configuration.
 // What members had in their queues stays.
 func arrange(ctx context.Context, js jetstream.JetStream, cfg Config) error {
-	if err := dismiss(ctx, js, cfg.Members); err != nil {
+	for _, lane := range transport.Lanes() {
+		if err := cfg.arrange(ctx, js, lane); err != nil {
+			return fmt.Errorf("stream %s: %w", stream(lane), err)
+		}
+	}
+	return nil
+}
+
+func (c Config) arrange(ctx context.Context, js jetstream.JetStream, lane transport.Lane) error {
+	held, err := c.inherit(ctx, js, lane)
+	if err != nil {
 		return err
 	}
-	if _, err := js.CreateOrUpdateStream(ctx, streamConfig(cfg)); err != nil {
-		return fmt.Errorf("stream %s: %w", stream, err)
+	s, err := js.CreateOrUpdateStream(ctx, c.stream(lane, held))
+	if err != nil {
+		return err
 	}
-	for _, m := range cfg.Members {
-		if _, err := js.CreateOrUpdateConsumer(ctx, stream, consumerConfig(cfg, m.Name)); err != nil {
+	for _, m := range c.Members {
+		if _, err := s.CreateOrUpdateConsumer(ctx, c.consumer(lane, m.Name, held)); err != nil {
 			return fmt.Errorf("queue of %q: %w", m.Name, err)
 		}
 	}
 	return nil
 }
 
-// streamConfig: an acknowledged message is deleted, and a full disk quota makes
-// senders wait instead of dropping what others wait for. Subjects name the
-// receivers, so that a message to a stranger finds no stream and is refused.
-func streamConfig(cfg Config) jetstream.StreamConfig {
+// stream: an acknowledged message is deleted, and a full share or disk quota makes
+// its sender wait instead of dropping what others wait for. Subjects name the
+// receivers, so that a message to a stranger finds no stream and is refused; and
+// they name the senders, so that the server counts each one's share. A share that
+// was cut would cost messages, so held is the most that somebody has already.
+func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
 	s := jetstream.StreamConfig{
-		Name:       stream,
+		Name:       stream(lane),
 		Retention:  jetstream.WorkQueuePolicy,
 		Discard:    jetstream.DiscardNew,
 		Storage:    jetstream.FileStorage,
-		MaxAge:     cfg.MaxAge,
-		MaxBytes:   cfg.MaxBytes,
+		MaxAge:     c.MaxAge,
+		MaxBytes:   c.room(lane),
 		MaxMsgSize: transport.MaxMessageBytes,
+
+		MaxMsgsPerSubject:    int64(max(c.share(lane), held)),
+		DiscardNewPerSubject: true,
 	}
-	for _, m := range cfg.Members {
-		s.Subjects = append(s.Subjects, subject("*", m.Name))
+	for _, m := range c.Members {
+		s.Subjects = append(s.Subjects, subject(lane, "*", m.Name))
 	}
 	return s
 }
 
-func consumerConfig(cfg Config, name string) jetstream.ConsumerConfig {
+// consumer: all that the senders' shares hold may be delivered and not settled, so
+// that what a receiver puts back hides nobody else's messages.
+func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       name,
-		FilterSubject: subject("*", name),
+		FilterSubject: subject(lane, "*", name),
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		AckWait:       cfg.AckWait,
+		AckWait:       c.AckWait,
 		MaxDeliver:    -1,
-		MaxAckPending: cfg.MaxUnsettled,
+		MaxAckPending: max(c.share(lane), held) * len(c.Members),
 	}
 }
 
-// dismiss removes the queues of those who are no longer members.
-func dismiss(ctx context.Context, js jetstream.JetStream, members []Member) error {
-	s, err := js.Stream(ctx, stream)
+// inherit removes the queues of those who are no longer members, and returns the
+// most messages that one member has in the queue of another.
+func (c Config) inherit(ctx context.Context, js jetstream.JetStream, lane transport.Lane) (held int, err error) {
+	s, err := js.Stream(ctx, stream(lane))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil
+		return 0, nil
 	}
 	if err != nil {
-		return fmt.Errorf("stream %s: %w", stream, err)
+		return 0, err
 	}
+	if err := dismiss(ctx, s, lane, c.Members); err != nil {
+		return 0, err
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range info.State.Subjects {
+		held = max(held, int(n))
+	}
+	return held, nil
+}
+
+// dismiss removes the queues of those who are no longer members.
+func dismiss(ctx context.Context, s jetstream.Stream, lane transport.Lane, members []Member) error {
 	names := s.ConsumerNames(ctx)
 	for name := range names.Name() {
 		if slices.ContainsFunc(members, func(m Member) bool { return m.Name == name }) {
@@ -75,7 +109,7 @@ func dismiss(ctx context.Context, js jetstream.JetStream, members []Member) erro
 		if err := s.DeleteConsumer(ctx, name); err != nil {
 			return fmt.Errorf("queue of %q, who left: %w", name, err)
 		}
-		if err := s.Purge(ctx, jetstream.WithPurgeSubject(subject("*", name))); err != nil {
+		if err := s.Purge(ctx, jetstream.WithPurgeSubject(subject(lane, "*", name))); err != nil {
 			return fmt.Errorf("messages for %q, who left: %w", name, err)
 		}
 	}

@@ -3,7 +3,6 @@ package nats
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -25,41 +24,49 @@ const (
 	resetLimit    = 2 * time.Second
 )
 
-// inbox is where deliveries of one era arrive. Those that are still here when
+// inbox is where deliveries of one lane arrive. Those that are still here when
 // the era ends are dropped: the reset at the next era's start repeats them.
 type inbox struct {
+	*conn
+	lane transport.Lane
+	turn chan struct{} // held by the one who receives
+
 	era     context.Context
 	sub     *natsgo.Subscription
-	name    string // drawn, so that no two connections of a member share an inbox
+	box     string // drawn, so that no two connections of a member share one
 	request int    // the present one's number
 	left    int    // deliveries that it may still bring; 0: ask again
 }
 
-// present tells the present request from others in subjects.
-func (i *inbox) present() string { return i.name + "." + strconv.Itoa(i.request) }
+func newInbox(c *conn, lane transport.Lane) *inbox {
+	return &inbox{conn: c, lane: lane, turn: make(chan struct{}, 1)}
+}
 
-// Receive serves one caller at a time; others wait for their turn.
-func (c *conn) Receive(ctx context.Context) (transport.Delivery, error) {
-	d, err := c.receive(ctx)
+// present tells the present request from others in subjects.
+func (i *inbox) present() string { return i.box + "." + strconv.Itoa(i.request) }
+
+// Receive serves one caller at a time in each lane; others wait for their turn.
+func (c *conn) Receive(ctx context.Context, lane transport.Lane) (transport.Delivery, error) {
+	d, err := c.inboxes[lane].receive(ctx)
 	if err != nil {
 		return transport.Delivery{}, fmt.Errorf("nats: %q cannot receive: %w", c.name, err)
 	}
 	return d, nil
 }
 
-func (c *conn) receive(ctx context.Context) (transport.Delivery, error) {
+func (i *inbox) receive(ctx context.Context) (transport.Delivery, error) {
 	select {
-	case c.turn <- struct{}{}:
-		defer func() { <-c.turn }()
+	case i.turn <- struct{}{}:
+		defer func() { <-i.turn }()
 	case <-ctx.Done():
 		return transport.Delivery{}, ctx.Err()
 	}
 	for failures := 0; ; {
-		era, err := c.link.wait(ctx)
+		era, err := i.link.wait(ctx)
 		if err != nil {
 			return transport.Delivery{}, err
 		}
-		d, ok, err := c.next(ctx, era)
+		d, ok, err := i.next(ctx, era)
 		if ok {
 			return d, nil
 		}
@@ -67,7 +74,7 @@ func (c *conn) receive(ctx context.Context) (transport.Delivery, error) {
 			failures = 0
 			continue
 		}
-		c.log.Debug("no delivery, asking again", "member", c.name, "error", err)
+		i.log.Debug("no delivery, asking again", "member", i.name, "lane", i.lane.String(), "error", err)
 		pause(ctx, era, failures)
 		failures++
 	}
@@ -75,80 +82,73 @@ func (c *conn) receive(ctx context.Context) (transport.Delivery, error) {
 
 // next waits for one message of the inbox. It may be no delivery, which is no
 // error.
-func (c *conn) next(ctx, era context.Context) (d transport.Delivery, ok bool, err error) {
-	if c.inbox.era != era {
-		if err := c.open(ctx, era); err != nil {
+func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, err error) {
+	if i.era != era {
+		if err := i.open(ctx, era); err != nil {
 			return d, false, err
 		}
 	}
-	if c.inbox.left == 0 {
-		if err := c.ask(); err != nil {
+	if i.left == 0 {
+		if err := i.ask(); err != nil {
 			return d, false, err
 		}
 	}
-	quiet, cancel := within(ctx, era, c.silence)
+	quiet, cancel := within(ctx, era, i.silence)
 	defer cancel()
-	m, err := c.inbox.sub.NextMsgWithContext(quiet)
+	m, err := i.sub.NextMsgWithContext(quiet)
 	switch {
 	case err != nil && quiet.Err() != nil: // given up, disconnected, or a request that got lost
-		c.inbox.left = 0
+		i.left = 0
 		return d, false, nil
 	case err != nil:
-		c.inbox.left = 0
+		i.left = 0
 		return d, false, err
 	case m.Reply == "": // the server speaks; deliveries say where to acknowledge
-		return d, false, c.heed(m)
+		return d, false, i.heed(m)
 	}
-	c.inbox.left--
-	d, ok = c.accept(m)
+	i.left--
+	d, ok = i.accept(m)
 	return d, ok, nil
 }
 
 // open begins the inbox of an era. A reset of the queue makes the server
 // repeat at once what the last connection had left unsettled. It is a matter
 // of speed only: without it the same happens when AckWait is over.
-func (c *conn) open(ctx, era context.Context) error {
-	if err := c.alone(ctx, era); err != nil {
+func (i *inbox) open(ctx, era context.Context) error {
+	if err := i.alone(ctx, era); err != nil {
 		return err
 	}
-	if old := c.inbox.sub; old != nil {
-		c.inbox = inbox{}
-		if err := old.Unsubscribe(); err != nil {
+	if i.sub != nil {
+		if err := i.sub.Unsubscribe(); err != nil {
+			i.sub = nil
 			return err
 		}
 	}
-	name := rand.Text()
-	sub, err := c.nc.SubscribeSync(boxSubject(c.name, name+".*"))
+	box := rand.Text()
+	sub, err := i.nc.SubscribeSync(boxSubject(i.name, box+".*"))
 	if err != nil {
 		return err
 	}
-	c.inbox = inbox{sub: sub, name: name}
+	i.sub, i.box, i.request, i.left = sub, box, 0, 0
 	limited, cancel := within(ctx, era, resetLimit)
 	defer cancel()
-	if _, err := c.js.ResetConsumer(limited, stream, c.name); err != nil {
+	if _, err := i.js.ResetConsumer(limited, stream(i.lane), i.name); err != nil {
 		if ctx.Err() != nil || era.Err() != nil {
 			return err
 		}
-		c.log.Debug("unsettled deliveries come again later", "member", c.name, "error", err)
+		i.log.Debug("unsettled deliveries come again later", "member", i.name, "error", err)
 	}
-	c.inbox.era = era
+	i.era = era
 	return nil
 }
 
-// ask sends the request for the next deliveries.
-func (c *conn) ask() error {
-	request, err := json.Marshal(map[string]int64{
-		"batch": batchMessages, "max_bytes": batchBytes,
-		"expires": int64(requestLimit), "idle_heartbeat": int64(heartbeat),
-	})
-	if err != nil {
+// ask has the steward send the next deliveries.
+func (i *inbox) ask() error {
+	i.request++
+	if err := i.nc.Publish(askSubject(i.lane, i.name, i.present()), nil); err != nil {
 		return err
 	}
-	c.inbox.request++
-	if err := c.nc.Publish(askSubject(c.name, c.inbox.present()), request); err != nil {
-		return err
-	}
-	c.inbox.left = batchMessages
+	i.left = batchMessages
 	return nil
 }
 
@@ -156,12 +156,12 @@ func (c *conn) ask() error {
 // (100), or that it is over, because of time (408) or of the limits it set
 // (409, with what is left of them). Any other end is a reason not to ask again
 // at once.
-func (c *conn) heed(m *natsgo.Msg) error {
+func (i *inbox) heed(m *natsgo.Msg) error {
 	status, text := m.Header.Get("Status"), m.Header.Get("Description")
-	if status == "100" || m.Subject != boxSubject(c.name, c.inbox.present()) {
+	if status == "100" || m.Subject != boxSubject(i.name, i.present()) {
 		return nil
 	}
-	c.inbox.left = 0
+	i.left = 0
 	if status == "408" || m.Header.Get("Nats-Pending-Messages") != "" {
 		return nil
 	}
@@ -171,14 +171,14 @@ func (c *conn) heed(m *natsgo.Msg) error {
 // accept makes a delivery of what the queue sent. The server is not trusted:
 // what is not addressed to this member, or would have it acknowledge something
 // else than a delivery, is left alone.
-func (c *conn) accept(m *natsgo.Msg) (transport.Delivery, bool) {
-	from, ours := sender(m.Subject, c.name)
-	times, ackable := deliveries(m.Reply, c.name)
+func (i *inbox) accept(m *natsgo.Msg) (transport.Delivery, bool) {
+	from, ours := sender(i.lane, m.Subject, i.name)
+	times, ackable := deliveries(i.lane, m.Reply, i.name)
 	if !ours || !ackable || len(m.Data) > transport.MaxMessageBytes {
-		c.log.Warn("ignored a delivery that is not for this member", "member", c.name, "subject", m.Subject, "bytes", len(m.Data))
+		i.log.Warn("ignored a delivery that is not for this member", "member", i.name, "subject", m.Subject, "bytes", len(m.Data))
 		return transport.Delivery{}, false
 	}
-	return transport.Delivery{Data: m.Data, From: from, Receipt: receipt{c, m.Reply, times}}, true
+	return transport.Delivery{Data: m.Data, From: from, Receipt: receipt{i.conn, m.Reply, times}}, true
 }
 
 // receipt settles over the subject that came with a delivery.
@@ -197,11 +197,11 @@ func (r receipt) Later(delay time.Duration) error {
 	return r.settle("-NAK")
 }
 
-// slower doubles a delay with every delivery after the first, up to a second:
+// slower doubles a delay with every delivery after the first, up to five seconds:
 // a bulk message that a busy receiver puts back costs its whole length each
-// time.
+// time. It waits about as long as it has waited already.
 func slower(delay time.Duration, times int) time.Duration {
-	const most = time.Second
+	const most = 5 * time.Second
 	for n := 1; n < times && 0 < delay && delay < most; n++ {
 		delay = min(2*delay, most)
 	}

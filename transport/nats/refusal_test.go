@@ -22,14 +22,14 @@ func TestMayNotSay(t *testing.T) {
 	f.send(f.join("east"), "south", "precious")
 	nc, complaints := f.raw("north")
 	for what, subj := range map[string]string{
-		"speak under another's name":     subject("south", "east"),
+		"speak under another's name":     subject(transport.Bulk, "south", "east"),
 		"speak under no name":            "mercer.msg.south",
-		"ask for another's deliveries":   askSubject("south", "x"),
+		"ask for another's deliveries":   askSubject(transport.Bulk, "south", "x"),
 		"ask a queue directly":           "$JS.API.CONSUMER.MSG.NEXT.MERCER.north",
 		"ask another's queue directly":   "$JS.API.CONSUMER.MSG.NEXT.MERCER.south",
 		"put into a box":                 boxSubject("north", "x"),
-		"reset another's queue":          resetSubject("south"),
-		"acknowledge for another":        ackPrefix("south") + "1.1.1.0.0",
+		"reset another's queue":          resetSubject(transport.Bulk, "south"),
+		"acknowledge for another":        ackPrefix(transport.Bulk, "south") + "1.1.1.0.0",
 		"create a stream":                "$JS.API.STREAM.CREATE.OWN",
 		"change the stream":              "$JS.API.STREAM.UPDATE.MERCER",
 		"delete the stream":              "$JS.API.STREAM.DELETE.MERCER",
@@ -53,7 +53,7 @@ func TestMayNotSay(t *testing.T) {
 		}
 		expectViolation(t, complaints, what)
 	}
-	want := map[string]uint64{subject("east", "south"): 1}
+	want := map[string]uint64{subject(transport.Bulk, "east", "south"): 1}
 	if diff := cmp.Diff(want, f.stored()); diff != "" {
 		t.Errorf("the stream changed (-want +got):\n%s", diff)
 	}
@@ -66,10 +66,10 @@ func TestMayNotHear(t *testing.T) {
 	for what, subj := range map[string]string{
 		"everything":           ">",
 		"messages":             "mercer.msg.>",
-		"its own messages":     subject("*", "north"), // they come through its queue only
+		"its own messages":     subject(transport.Bulk, "*", "north"), // they come through its queue only
 		"another's deliveries": boxSubject("south", ">"),
 		"all deliveries":       "mercer.box.>",
-		"requests":             askSubject("south", ">"),
+		"requests":             askSubject(transport.Bulk, "south", ">"),
 		"another's answers":    replyPrefix("south") + ".>",
 		"another's processes":  twinSubject("south"),
 		"all answers":          "_INBOX.>",
@@ -100,8 +100,8 @@ func expectViolation(t *testing.T, complaints <-chan error, what string) {
 // with the stream, shows that each of these attacks works without isolation.
 func TestAnswersStayAtHome(t *testing.T) {
 	for what, reply := range map[string]string{
-		"speak under another's name":   subject("south", "east"),
-		"reset another's queue":        resetSubject("south"),
+		"speak under another's name":   subject(transport.Bulk, "south", "east"),
+		"reset another's queue":        resetSubject(transport.Bulk, "south"),
 		"ask for another's deliveries": "$JS.API.CONSUMER.MSG.NEXT.MERCER.south",
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAnswersStayAtHome(t *testing.T) {
 func (f *federation) harmedBy(nc *natsgo.Conn, reply string) bool {
 	f.Helper()
 	f.send(f.join("east"), "south", "precious")
-	if err := nc.PublishRequest(subject("north", "north"), reply, []byte(`{"batch": 1, "seq": 100}`)); err != nil {
+	if err := nc.PublishRequest(subject(transport.Bulk, "north", "north"), reply, []byte(`{"batch": 1, "seq": 100}`)); err != nil {
 		f.Fatal(err)
 	}
 	if err := nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.MERCER.north", reply, []byte(`{"batch": 1}`)); err != nil {
@@ -135,8 +135,8 @@ func (f *federation) harmedBy(nc *natsgo.Conn, reply string) bool {
 	}
 	time.Sleep(100 * time.Millisecond) // the server's answers come after the flush
 	stored := f.stored()
-	delete(stored, subject("north", "north"))
-	return !maps.Equal(stored, map[string]uint64{subject("east", "south"): 1}) || f.waiting("south") != 1
+	delete(stored, subject(transport.Bulk, "north", "north"))
+	return !maps.Equal(stored, map[string]uint64{subject(transport.Bulk, "east", "south"): 1}) || f.waiting("south") != 1
 }
 
 // Empty messages end a stream of answers between NATS accounts; deliveries
@@ -146,10 +146,10 @@ func TestEmptyMessagesStopNobody(t *testing.T) {
 	south := f.join("south")
 	nc, _ := f.raw("north")
 	for i := range 50 {
-		if err := nc.Publish(subject("north", "south"), nil); err != nil {
+		if err := nc.Publish(subject(transport.Bulk, "north", "south"), nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := nc.Publish(subject("north", "south"), []byte(fmt.Sprint(i))); err != nil {
+		if err := nc.Publish(subject(transport.Bulk, "north", "south"), []byte(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestEmptyMessagesStopNobody(t *testing.T) {
 func TestServerRefusesTooLong(t *testing.T) {
 	f := newFederation(t, nil)
 	nc, _ := f.raw("north")
-	m, err := nc.Request(subject("north", "south"), make([]byte, transport.MaxMessageBytes+1), 2*time.Second)
+	m, err := nc.Request(subject(transport.Bulk, "north", "south"), make([]byte, transport.MaxMessageBytes+1), 2*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

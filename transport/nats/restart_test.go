@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/mercer-fl/mercer/transport"
 )
 
@@ -45,7 +47,7 @@ func TestSendWhileAway(t *testing.T) {
 	f.shutdown()
 	sent := make(chan error, 3)
 	for i := range cap(sent) {
-		go func() { sent <- north.Send(t.Context(), "south", fmt.Append(nil, i)) }()
+		go func() { sent <- north.Send(t.Context(), "south", transport.Bulk, fmt.Append(nil, i)) }()
 	}
 	select {
 	case err := <-sent:
@@ -70,7 +72,7 @@ func TestReceiveThroughRestart(t *testing.T) {
 	north, south := f.join("north"), f.join("south")
 	got := make(chan transport.Delivery, 1)
 	go func() {
-		d, err := south.Receive(t.Context())
+		d, err := south.Receive(t.Context(), transport.Bulk)
 		if err != nil {
 			t.Error(err)
 		}
@@ -155,7 +157,7 @@ func TestSuccessorOfKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := killed.Publish(askSubject("south", "old.1"), []byte(`{"batch": 10}`)); err != nil {
+	if err := killed.Publish(askSubject(transport.Bulk, "south", "old.1"), []byte(`{"batch": 10}`)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -196,22 +198,22 @@ func TestServerFallsSilent(t *testing.T) {
 
 // A full disk quota makes senders wait, and acknowledgements make room.
 func TestQuotaMakesSendersWait(t *testing.T) {
-	f := newFederation(t, func(c *Config) { c.MaxBytes = 3 << 20 })
+	f := newFederation(t, func(c *Config) { c.MaxBytes, c.Share = 3<<20, 100 })
 	north, south := f.join("north"), f.join("south")
 	big := make([]byte, transport.MaxMessageBytes)
 	for range 2 {
-		if err := north.Send(t.Context(), "south", big); err != nil {
+		if err := north.Send(t.Context(), "south", transport.Bulk, big); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	err := north.Send(ctx, "south", big)
+	err := north.Send(ctx, "south", transport.Bulk, big)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "maximum bytes exceeded") {
 		t.Fatalf("error %v, want a wait, and why", err)
 	}
 	sent := make(chan error, 1)
-	go func() { sent <- north.Send(t.Context(), "south", big) }()
+	go func() { sent <- north.Send(t.Context(), "south", transport.Bulk, big) }()
 	if err := f.receive(south).Ack(); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +227,7 @@ func TestQuotaCut(t *testing.T) {
 	f := newFederation(t, nil)
 	north := f.join("north")
 	for range 3 {
-		if err := north.Send(t.Context(), "south", make([]byte, transport.MaxMessageBytes)); err != nil {
+		if err := north.Send(t.Context(), "south", transport.Bulk, make([]byte, transport.MaxMessageBytes)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -240,18 +242,55 @@ func TestQuotaCut(t *testing.T) {
 	f.send(north, "south", "there is room again")
 }
 
-// A member that settles nothing gets no more than its share.
-func TestUnsettledAreBounded(t *testing.T) {
-	f := newFederation(t, func(c *Config) { c.MaxUnsettled = 2 })
-	north, south := f.join("north"), f.join("south")
-	for i := range 3 {
-		f.send(north, "south", fmt.Sprint(i))
+// A smaller share than what somebody has in a queue deletes nothing: members join,
+// or the folder is an earlier version's, which knew no shares.
+func TestShareCut(t *testing.T) {
+	for name, earlier := range map[string]func(*jetstream.StreamConfig){
+		"of a larger share": func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject = 100 },
+		"of no share":       func(c *jetstream.StreamConfig) { c.MaxMsgsPerSubject, c.DiscardNewPerSubject = 0, false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFederation(t, nil)
+			f.change(earlier)
+			north := f.join("north")
+			for i := range 5 {
+				f.send(north, "south", fmt.Sprint(i))
+			}
+			f.cfg.Share = 2
+			f.restart(0)
+			south := f.join("south")
+			for range 5 {
+				if err := f.receive(south).Ack(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.restart(0) // the share is what it should be from now on
+			for range 2 {
+				f.send(north, "south", "within the share")
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			if err := north.Send(ctx, "south", transport.Bulk, nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("error %v, want a wait", err)
+			}
+		})
 	}
-	first := f.receive(south)
-	f.receive(south)
-	f.quiet(south, 200*time.Millisecond)
-	if err := first.Ack(); err != nil {
-		t.Fatal(err)
+}
+
+// change changes the configuration of the stream for bulk, as another version would.
+func (f *federation) change(edit func(*jetstream.StreamConfig)) {
+	f.Helper()
+	js, err := jetstream.New(f.server.steward)
+	if err != nil {
+		f.Fatal(err)
 	}
-	f.receive(south)
+	s, err := js.Stream(f.Context(), stream(transport.Bulk))
+	if err != nil {
+		f.Fatal(err)
+	}
+	c := s.CachedInfo().Config
+	edit(&c)
+	if _, err := js.UpdateStream(f.Context(), c); err != nil {
+		f.Fatal(err)
+	}
 }

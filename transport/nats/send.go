@@ -18,14 +18,14 @@ const ackLimit = 10 * time.Second
 
 // Send tries until the server has the message on disk or ctx ends; the server
 // may then have it more than once.
-func (c *conn) Send(ctx context.Context, to string, data []byte) error {
-	if err := c.send(ctx, to, data); err != nil {
+func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
+	if err := c.send(ctx, to, lane, data); err != nil {
 		return fmt.Errorf("nats: %q cannot send to %q: %w", c.name, to, err)
 	}
 	return nil
 }
 
-func (c *conn) send(ctx context.Context, to string, data []byte) error {
+func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	if err := transport.CheckSize(data); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *conn) send(ctx context.Context, to string, data []byte) error {
 		if err != nil {
 			return because(err, failure)
 		}
-		err = c.publish(ctx, era, subject(c.name, to), data)
+		err = c.publish(ctx, era, subject(lane, c.name, to), data)
 		if err == nil {
 			return nil
 		}

@@ -108,6 +108,10 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	if err != nil {
 		return nil, err
 	}
+	accounts, err := newAccounts(s.cfg.Members)
+	if err != nil {
+		return nil, err
+	}
 	hub := server.NewAccount(hubName)
 	o := &server.Options{
 		ServerName: "mercer",
@@ -127,6 +131,8 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		MaxPingsOut:   pingsOut,
 		AuthTimeout:   10, // seconds
 		WriteDeadline: time.Minute,
+		MaxPending:    maxPending,
+		MaxSubs:       maxSubscriptions, // of a connection
 		TLSConfig:     s.cfg.TLS,
 		TLSTimeout:    10, // seconds
 
@@ -136,12 +142,12 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	if o.Port == 0 {
 		o.Port = server.RANDOM_PORT
 	}
-	for _, m := range s.cfg.Members {
-		own, login, err := isolate(hub, m)
+	for i, m := range s.cfg.Members {
+		login, err := s.cfg.isolate(hub, accounts[i], m)
 		if err != nil {
 			return nil, err
 		}
-		o.Accounts = append(o.Accounts, own)
+		o.Accounts = append(o.Accounts, accounts[i])
 		o.Nkeys = append(o.Nkeys, login)
 	}
 	return o, nil

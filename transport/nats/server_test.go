@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/transport"
 )
 
 func TestConfigRefused(t *testing.T) {
@@ -145,7 +146,7 @@ func TestMemberLeaves(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	_, err := south.Receive(ctx)
+	_, err := south.Receive(ctx, transport.Bulk)
 	var refused *CredentialError
 	if !errors.As(err, &refused) {
 		t.Errorf("who left got error %v, want that its key is unknown", err)
@@ -153,7 +154,7 @@ func TestMemberLeaves(t *testing.T) {
 	if d := f.receive(f.join("east")); string(d.Data) != "for east" {
 		t.Errorf("got %q, want what was kept for east", d.Data)
 	}
-	if n := f.stored()[subject("north", "south")]; n != 0 {
+	if n := f.stored()[subject(transport.Bulk, "north", "south")]; n != 0 {
 		t.Errorf("%d messages are kept for one who left", n)
 	}
 }

@@ -2,12 +2,17 @@ package nats
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
+
+	"github.com/mercer-fl/mercer/transport"
 )
 
 // hire connects the steward: the one in the hub's account, within this
@@ -19,7 +24,8 @@ func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	nc, err := natsgo.Connect("", natsgo.InProcessServer(s.nats), natsgo.Nkey(pub, key.Sign), natsgo.MaxReconnects(-1))
+	nc, err := natsgo.Connect("", natsgo.InProcessServer(s.nats), natsgo.Nkey(pub, key.Sign), natsgo.MaxReconnects(-1),
+		natsgo.ErrorHandler(func(_ *natsgo.Conn, sub *natsgo.Subscription, err error) { complain(s.cfg.Logger, sub, err) }))
 	if err != nil {
 		return nil, fmt.Errorf("steward: %w", err)
 	}
@@ -38,22 +44,71 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 	if err := arrange(ctx, js, cfg); err != nil {
 		return err
 	}
-	_, err = nc.Subscribe(askSubject("*", ">"), func(m *natsgo.Msg) {
-		if err := forward(nc, m); err != nil && !errors.Is(err, natsgo.ErrConnectionClosed) {
+	for _, m := range cfg.Members {
+		for _, lane := range transport.Lanes() {
+			if err := serve(nc, cfg, m.Name, lane); err != nil {
+				return err
+			}
+		}
+	}
+	return nc.Flush() // the server knows the subscriptions before members come
+}
+
+// serve asks a member's queue for deliveries when it wants them. Its account lets
+// a member ask under its own name only, and its message says nothing but where they
+// are to go. Each has a goroutine of its own here, which takes its time, and what
+// comes too fast is dropped, so that who asks without end delays no one else.
+func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) error {
+	next := "$JS.API.CONSUMER.MSG.NEXT." + stream(lane) + "." + member
+	request, err := json.Marshal(map[string]int64{
+		"batch": batchMessages, "max_bytes": batchBytes,
+		"expires": int64(requestLimit), "idle_heartbeat": int64(heartbeat),
+	})
+	if err != nil {
+		return err
+	}
+	pace := newPace(asksPerSecond)
+	sub, err := nc.Subscribe(askSubject(lane, member, ">"), func(m *natsgo.Msg) {
+		pace.wait()
+		err := nc.PublishRequest(next, boxSubject(member, box(lane, member, m.Subject)), request)
+		if err != nil && !errors.Is(err, natsgo.ErrConnectionClosed) {
 			cfg.Logger.Warn("a member's request for deliveries is lost", "subject", m.Subject, "error", err)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return nc.Flush() // the server knows the subscription before members come
+	return sub.SetPendingLimits(maxAsks, maxAsks<<10)
 }
 
-// forward passes a request for deliveries on to the queue of the member who
-// asked: its account lets it ask under its own name only. The server checks
-// the request itself.
-func forward(nc *natsgo.Conn, m *natsgo.Msg) error {
-	member, box := asked(m.Subject)
-	next := "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + member
-	return nc.PublishRequest(next, boxSubject(member, box), m.Data)
+const (
+	asksPerSecond = 1000 // far beyond what a member needs: each brings up to 2 MiB
+	maxAsks       = 64   // of one member that wait here; one is under way at a time
+)
+
+// complain names the member whose requests are dropped.
+func complain(log *slog.Logger, sub *natsgo.Subscription, err error) {
+	var subject string
+	if sub != nil {
+		subject = sub.Subject
+	}
+	log.Warn("a member asks for deliveries too often, or the steward has another trouble", "subject", subject, "error", err)
+}
+
+// pace spreads a burst out over time: the first asksPerSecond come at once.
+type pace struct {
+	gap  time.Duration
+	next time.Time // when the next may pass, at the latest
+}
+
+func newPace(perSecond int) *pace { return &pace{gap: time.Second / time.Duration(perSecond)} }
+
+// wait returns when one more may pass.
+func (p *pace) wait() {
+	now := time.Now()
+	if idle := now.Add(-time.Second); p.next.Before(idle) {
+		p.next = idle // what was saved up
+	}
+	p.next = p.next.Add(p.gap)
+	time.Sleep(p.next.Sub(now))
 }

@@ -4,30 +4,52 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/mercer-fl/mercer/transport"
 )
 
-// stream is the name of the one stream; its consumers bear the members' names.
-const stream = "MERCER"
+// stream is the name of a lane's stream; its consumers bear the members' names.
+func stream(lane transport.Lane) string {
+	if lane == transport.Control {
+		return "CONTROL"
+	}
+	return "MERCER"
+}
+
+// word tells the lanes apart in subjects.
+func word(lane transport.Lane) string {
+	if lane == transport.Control {
+		return "ctl"
+	}
+	return "msg"
+}
 
 // Subjects of what members say. A message carries sender and receiver in its
 // subject, which the server checks, and nothing else outside the sealed body.
-func subject(from, to string) string       { return "mercer.msg." + from + "." + to }
-func askSubject(member, box string) string { return "mercer.ask." + member + "." + box }
+func subject(lane transport.Lane, from, to string) string {
+	return "mercer." + word(lane) + "." + from + "." + to
+}
+func askSubject(lane transport.Lane, member, box string) string {
+	return "mercer.ask." + word(lane) + "." + member + "." + box
+}
 func boxSubject(member, box string) string { return "mercer.box." + member + "." + box }
-func resetSubject(member string) string    { return "$JS.API.CONSUMER.RESET." + stream + "." + member }
-func ackPrefix(member string) string       { return "$JS.ACK." + stream + "." + member + "." }
-func twinSubject(member string) string     { return "mercer.twin." + member }
-func replyPrefix(member string) string     { return "_INBOX." + member }
+func resetSubject(lane transport.Lane, member string) string {
+	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
+}
+func ackPrefix(lane transport.Lane, member string) string {
+	return "$JS.ACK." + stream(lane) + "." + member + "."
+}
+func twinSubject(member string) string { return "mercer.twin." + member }
+func replyPrefix(member string) string { return "_INBOX." + member }
 
-// asked takes a subject apart that a member asked for deliveries on.
-func asked(subj string) (member, box string) {
-	member, box, _ = strings.Cut(strings.TrimPrefix(subj, "mercer.ask."), ".")
-	return member, box
+// box takes a subject apart that a member asked for a lane's deliveries on.
+func box(lane transport.Lane, member, subj string) string {
+	return strings.TrimPrefix(subj, askSubject(lane, member, ""))
 }
 
 // sender returns who sent what was delivered on subj to the member self.
-func sender(subj, self string) (string, bool) {
-	rest, ok := strings.CutPrefix(subj, "mercer.msg.")
+func sender(lane transport.Lane, subj, self string) (string, bool) {
+	rest, ok := strings.CutPrefix(subj, "mercer."+word(lane)+".")
 	if !ok {
 		return "", false
 	}
@@ -37,8 +59,8 @@ func sender(subj, self string) (string, bool) {
 
 // deliveries returns how often the message behind an acknowledgement's subject
 // was delivered: $JS.ACK.STREAM.CONSUMER.<deliveries>.<...>.
-func deliveries(ack, self string) (int, bool) {
-	rest, ok := strings.CutPrefix(ack, ackPrefix(self))
+func deliveries(lane transport.Lane, ack, self string) (int, bool) {
+	rest, ok := strings.CutPrefix(ack, ackPrefix(lane, self))
 	if !ok {
 		return 0, false
 	}

@@ -32,7 +32,10 @@ func TestTwinRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.restart(0)
-		f.quiet(south, 100*time.Millisecond)
+		f.send(north, "south", "both are connected again")
+		if err := f.receive(south).Ack(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -98,7 +101,7 @@ func TestTwinsWhoServe(t *testing.T) {
 				stays, goes = other, south
 			}
 			greeted := other.greet(t.Context())
-			_, err = goes.Receive(t.Context())
+			_, err = goes.Receive(t.Context(), transport.Bulk)
 			var twin *TwinError
 			if !errors.As(err, &twin) || (greeted == nil) != (stays == other) {
 				t.Errorf("who goes has error %v, who asked %v", err, greeted)
@@ -145,7 +148,7 @@ func TestTwinIsGone(t *testing.T) {
 	if err := late.tell(late.presence()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = south.Receive(t.Context())
+	_, err = south.Receive(t.Context(), transport.Bulk)
 	var twin *TwinError
 	if !errors.As(err, &twin) {
 		t.Fatal(err)

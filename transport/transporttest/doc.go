@@ -1,8 +1,8 @@
 // Package transporttest is the suite that every transport passes.
 //
 //	func TestConformance(t *testing.T) {
-//		transporttest.Run(t, func(t *testing.T, ackWait time.Duration) transporttest.Join {
-//			net := &mem.Network{AckWait: ackWait}
+//		transporttest.Run(t, func(t *testing.T, n transporttest.Network) transporttest.Join {
+//			net := &mem.Network{AckWait: n.AckWait, Share: n.Share}
 //			return net.Join
 //		})
 //	}

@@ -3,6 +3,7 @@ package transporttest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,48 +18,63 @@ func Members() []string { return []string{"north", "south", "east", "server"} }
 // Join connects one of the members. The suite closes what it joined.
 type Join func(name string) (transport.Conn, error)
 
-// Start makes a fresh network, which repeats unsettled deliveries after
-// ackWait and which t.Cleanup takes down.
-type Start func(t *testing.T, ackWait time.Duration) Join
+// Network is what a part of the suite needs of the network it runs on.
+type Network struct {
+	AckWait time.Duration // unsettled deliveries are repeated after it
+	Share   int           // messages that one sender may have in one queue
+}
+
+// Start makes a fresh network, which t.Cleanup takes down.
+type Start func(t *testing.T, n Network) Join
 
 const (
 	short = 250 * time.Millisecond // an AckWait that a test waits out
 	long  = 30 * time.Second       // an AckWait that no test waits out
 	bound = 8 * time.Second        // for everything that has to happen
+
+	ample  = 256 // a share that no test uses up
+	scarce = 3   // a share that a test uses up
 )
 
-// Run runs the suite. Every part gets a network of its own, and must leave no
-// goroutine behind.
+// Run runs the suite. Every part runs in each lane, gets a network of its own, and
+// must leave no goroutine behind.
 func Run(t *testing.T, start Start) {
 	for _, part := range []struct {
 		name    string
 		ackWait time.Duration
+		share   int
 		test    func(*bench)
 	}{
-		{"delivers once what is acknowledged", short, testAck},
-		{"repeats what is not acknowledged", short, testNoAck},
-		{"repeats what is put back, not too early", long, testLater},
-		{"keeps acknowledged what was put back before", short, testLaterThenAck},
-		{"carries every size up to the limit", long, testSizes},
-		{"refuses one byte more", long, testTooLarge},
-		{"refuses a receiver that does not exist", long, testNoMember},
-		{"keeps no reference to what was sent", long, testOwnCopy},
-		{"carries many senders at once", long, testManySenders},
-		{"serves several receivers of one member", long, testTwoReceivers},
-		{"stores for a member who is away", long, testAway},
-		{"keeps what a receiver had not acknowledged", long, testRestart},
-		{"refuses to settle after closing", long, testSettleAfterClose},
-		{"wakes who waits when it closes", long, testCloseWhileWaiting},
-		{"refuses everything once closed", long, testClosed},
-		{"stops waiting when the context ends", long, testContext},
+		{"delivers once what is acknowledged", short, ample, testAck},
+		{"repeats what is not acknowledged", short, ample, testNoAck},
+		{"repeats what is put back, not too early", long, ample, testLater},
+		{"keeps acknowledged what was put back before", short, ample, testLaterThenAck},
+		{"carries every size up to the limit", long, ample, testSizes},
+		{"refuses one byte more", long, ample, testTooLarge},
+		{"refuses a receiver that does not exist", long, ample, testNoMember},
+		{"keeps no reference to what was sent", long, ample, testOwnCopy},
+		{"carries many senders at once", long, ample, testManySenders},
+		{"serves several receivers of one member", long, ample, testTwoReceivers},
+		{"stores for a member who is away", long, ample, testAway},
+		{"keeps what a receiver had not acknowledged", long, ample, testRestart},
+		{"refuses to settle after closing", long, ample, testSettleAfterClose},
+		{"wakes who waits when it closes", long, ample, testCloseWhileWaiting},
+		{"refuses everything once closed", long, ample, testClosed},
+		{"stops waiting when the context ends", long, ample, testContext},
+		{"makes who has used its share up wait", long, scarce, testShare},
+		{"lets no sender's share hold up others", long, scarce, testShareOfOne},
+		{"delivers what comes behind a share that is put back", long, scarce, testPutBackShare},
+		{"delivers one lane while the other is full", long, scarce, testOtherLane},
 	} {
-		t.Run(part.name, func(t *testing.T) {
-			before := goleak.IgnoreCurrent()
-			t.Cleanup(func() { goleak.VerifyNone(t, before) })
-			ctx, cancel := context.WithTimeout(t.Context(), bound)
-			t.Cleanup(cancel)
-			part.test(&bench{t, ctx, start(t, part.ackWait)})
-		})
+		for _, lane := range transport.Lanes() {
+			t.Run(fmt.Sprint(part.name, "/", lane), func(t *testing.T) {
+				before := goleak.IgnoreCurrent()
+				t.Cleanup(func() { goleak.VerifyNone(t, before) })
+				ctx, cancel := context.WithTimeout(t.Context(), bound)
+				t.Cleanup(cancel)
+				part.test(&bench{t, ctx, lane, start(t, Network{part.ackWait, part.share})})
+			})
+		}
 	}
 }
 
@@ -66,6 +82,7 @@ func Run(t *testing.T, start Start) {
 type bench struct {
 	*testing.T
 	ctx     context.Context
+	lane    transport.Lane
 	connect Join
 }
 
@@ -88,14 +105,14 @@ func (b *bench) close(c transport.Conn) {
 
 func (b *bench) send(c transport.Conn, to, text string) {
 	b.Helper()
-	if err := c.Send(b.ctx, to, []byte(text)); err != nil {
+	if err := c.Send(b.ctx, to, b.lane, []byte(text)); err != nil {
 		b.Fatal(err)
 	}
 }
 
 func (b *bench) receive(c transport.Conn) transport.Delivery {
 	b.Helper()
-	d, err := c.Receive(b.ctx)
+	d, err := c.Receive(b.ctx, b.lane)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -121,7 +138,7 @@ func (b *bench) quiet(c transport.Conn, d time.Duration) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, d)
 	defer cancel()
-	got, err := c.Receive(ctx)
+	got, err := c.Receive(ctx, b.lane)
 	if err == nil {
 		b.Fatalf("%d bytes from %q arrived, want nothing", len(got.Data), got.From)
 	}

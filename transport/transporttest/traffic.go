@@ -17,7 +17,7 @@ func testSizes(b *bench) {
 		if size > 1 {
 			want[0], want[size-1] = 1, 2
 		}
-		if err := north.Send(b.ctx, "south", want); err != nil {
+		if err := north.Send(b.ctx, "south", b.lane, want); err != nil {
 			b.Fatal(err)
 		}
 		d := b.receive(south)
@@ -31,18 +31,18 @@ func testSizes(b *bench) {
 func testTooLarge(b *bench) {
 	north := b.join("north")
 	b.join("south")
-	err := north.Send(b.ctx, "south", make([]byte, transport.MaxMessageBytes+1))
+	err := north.Send(b.ctx, "south", b.lane, make([]byte, transport.MaxMessageBytes+1))
 	b.is(err, transport.ErrTooLarge)
 }
 
 func testNoMember(b *bench) {
-	b.is(b.join("north").Send(b.ctx, "atlantis", []byte("hello")), transport.ErrNoMember)
+	b.is(b.join("north").Send(b.ctx, "atlantis", b.lane, []byte("hello")), transport.ErrNoMember)
 }
 
 func testOwnCopy(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	data := []byte("hello")
-	if err := north.Send(b.ctx, "south", data); err != nil {
+	if err := north.Send(b.ctx, "south", b.lane, data); err != nil {
 		b.Fatal(err)
 	}
 	copy(data, "jelly")
@@ -74,7 +74,7 @@ func testManySenders(b *bench) {
 
 func (b *bench) chatter(c transport.Conn, name string, lane, n int) {
 	for i := range n {
-		if err := c.Send(b.ctx, "server", fmt.Appendf(nil, "%s %d %d", name, lane, i)); err != nil {
+		if err := c.Send(b.ctx, "server", b.lane, fmt.Appendf(nil, "%s %d %d", name, lane, i)); err != nil {
 			b.Error(err)
 			return
 		}
@@ -87,7 +87,7 @@ func testTwoReceivers(b *bench) {
 	got := make(chan string)
 	for range 2 {
 		go func() {
-			d, err := south.Receive(b.ctx)
+			d, err := south.Receive(b.ctx, b.lane)
 			if err != nil {
 				b.Error(err)
 				got <- ""
@@ -112,7 +112,7 @@ func testCloseWhileWaiting(b *bench) {
 	south := b.join("south")
 	failed := make(chan error, 1)
 	go func() {
-		_, err := south.Receive(b.ctx)
+		_, err := south.Receive(b.ctx, b.lane)
 		failed <- err
 	}()
 	time.Sleep(50 * time.Millisecond) // let it wait
@@ -125,8 +125,8 @@ func testClosed(b *bench) {
 	north, south := b.join("north"), b.join("south")
 	b.send(north, "south", "hello")
 	b.close(south)
-	b.is(south.Send(b.ctx, "north", []byte("hello")), transport.ErrClosed)
-	_, err := south.Receive(b.ctx)
+	b.is(south.Send(b.ctx, "north", b.lane, []byte("hello")), transport.ErrClosed)
+	_, err := south.Receive(b.ctx, b.lane)
 	b.is(err, transport.ErrClosed)
 }
 
@@ -135,13 +135,13 @@ func testContext(b *bench) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	failed := make(chan error, 1)
 	go func() {
-		_, err := south.Receive(ctx)
+		_, err := south.Receive(ctx, b.lane)
 		failed <- err
 	}()
 	time.Sleep(50 * time.Millisecond) // let it wait
 	cancel()
 	b.is(<-failed, context.Canceled)
-	b.is(north.Send(ctx, "south", []byte("hello")), context.Canceled)
+	b.is(north.Send(ctx, "south", b.lane, []byte("hello")), context.Canceled)
 	b.send(north, "south", "still here") // the connection lives on
 	b.ack(b.receive(south))
 }
