@@ -22,7 +22,7 @@ func (a *app) federation() *cobra.Command {
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
   mercer federation join --home ./n roster.yaml`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationSplitKey())
 	return cmd
 }
 
@@ -172,4 +172,41 @@ func (a *app) confirm(r *roster.Roster) error {
 		return refused(errors.New("the roster is not approved"), "compare the fingerprints and answer yes, or use --yes")
 	}
 	return nil
+}
+
+// splitKeyResult is a fresh split key.
+type splitKeyResult struct {
+	Path string `json:"path"`
+}
+
+// Print says what to do next.
+func (r splitKeyResult) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s: a new key; back it up, it is the same for all jobs of this home", r.Path)
+	return p.err
+}
+
+func (a *app) federationSplitKey() *cobra.Command {
+	var home string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "split-key",
+		Short: "Draw a new key by which a party holds rows out, where the old one is lost",
+		Long: `Draw a new key by which this party holds rows out. The key of a home stays the
+same for ever: with another one other rows are held out, and jobs before and after
+together tell more about single rows than each does. Put the old key back from a
+backup if there is one; draw a new one only where it is lost.`,
+		Example: "  mercer federation split-key --home ./north --yes",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			h := daemon.Home(home)
+			if !yes {
+				return nil, refused(errors.New("other rows would be held out from now on"), "use --yes if the old key is lost")
+			}
+			return splitKeyResult{h.SplitKeyPath()}, h.RenewSplitKey()
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().BoolVar(&yes, "yes", false, "the old key is lost")
+	return cmd
 }

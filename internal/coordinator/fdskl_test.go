@@ -56,7 +56,7 @@ func TestCrashOfFDSKL(t *testing.T) {
 			t.Errorf("%s has released %v, want %v", name, kinds, want)
 		}
 	}
-	w.diesAndEndsTheSame(j, done, []death{
+	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
 		{hub, 3, "put report"}, {hub, 4, "put report"}, {hub, 1, "send control/Closing"},
 		{"north", 1, "send fdskl/Request"}, {"north", 1, "send fdskl/Finish"}, {"north", 1, "send broadcast/Tell"}, {"north", 3, "send control/Report"},
 		{"south", 1, "send fdskl/Phases"}, {"east", 1, "send fdskl/Phases"}, {"south", 1, "send fdskl/Witness"}, {"south", 3, "send control/Report"},
@@ -68,7 +68,7 @@ func TestCrashOfSeveralActive(t *testing.T) {
 	j := phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, directions: 16")
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)
-	w.diesAndEndsTheSame(j, done, []death{
+	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
 		{"north", 2, "send fdskl/Turn"}, {"south", 1, "send fdskl/Turn"}, {"south", 2, "send fdskl/Shares"}, {"north", 1, "send fdskl/Shares"}, {"east", 3, "send fdskl/Phases"},
 	})
 }

@@ -50,7 +50,7 @@ func TestCrashOfGram(t *testing.T) {
 	if b, err := w.members[hub].boss.Download(done.ID); session.CodeOf(err) != session.CodeBadInput || b != nil {
 		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
-	w.diesAndEndsTheSame(j, done, []death{
+	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{
 		{hub, 1, "send psi/Common"}, {hub, 2, "put report"}, {hub, 1, "send secagg/Survivors"}, {hub, 3, "put report"}, {hub, 1, "send control/Closing"},
 		{"north", 1, "send psi/Confirm"}, {"north", 2, "send declare/Declare"}, {"north", 1, "send broadcast/Tell"}, {"south", 1, "send secagg/MaskedInput"},
 		{"east", 1, "send secagg/Unmask"}, {"south", 2, "send control/Report"},

@@ -29,7 +29,7 @@ func learning(t testing.TB, learner, more string) *job.Job {
 // areas shares the rows of tumours out with their third feature for a label.
 func areas(t testing.TB, j *job.Job) []launch.Share {
 	t.Helper()
-	shares := tumours(t, j)
+	shares := firstTumours(t, j, 300)
 	for i, s := range shares {
 		shares[i].Table.Set = ofArea(s.Table.Set)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/model"
@@ -47,7 +48,8 @@ func TestCrashOfCountedMoments(t *testing.T) {
 // endsTheSame runs a job, looks at its model, and lets it die.
 func endsTheSame(t *testing.T, j *job.Job, deaths []death) {
 	t.Helper()
-	w := newWorld(t, tumours(t, j))
+	shares := firstTumours(t, j, 80)
+	w := newWorld(t, shares)
 	done := w.mustRun(j)
 	b, err := w.members[hub].boss.Download(done.ID)
 	if err != nil {
@@ -56,7 +58,7 @@ func endsTheSame(t *testing.T, j *job.Job, deaths []death) {
 	if _, err := model.OpenRandom(bytes.NewReader(b)); err != nil {
 		t.Error(err)
 	}
-	w.diesAndEndsTheSame(j, done, deaths)
+	w.diesAndEndsTheSame(j, shares, done, deaths)
 }
 
 // death is the nth time that a member does something.
@@ -68,11 +70,11 @@ type death struct {
 
 // diesAndEndsTheSame runs a job anew for each death, in other worlds with the same
 // seeds, and expects the model that the undisturbed one has.
-func (w *world) diesAndEndsTheSame(j *job.Job, done coordinator.Job, deaths []death) {
+func (w *world) diesAndEndsTheSame(j *job.Job, shares []launch.Share, done coordinator.Job, deaths []death) {
 	w.t.Helper()
 	for _, d := range deaths {
 		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
-			w := newWorld(t, tumours(t, j))
+			w := newWorld(t, shares)
 			var died atomic.Bool
 			at := onThe(int32(d.nth), d.op)
 			w.start(d.name, func(op string) bool {
@@ -131,7 +133,7 @@ func TestPredictionsOfMoments(t *testing.T) {
 // An operator's bound holds where the rows are counted, too.
 func TestCountedRowsBeyondThePolicy(t *testing.T) {
 	j := moments(t, "", "")
-	w := newWorld(t, tumours(t, j))
+	w := newWorld(t, firstTumours(t, j, 80))
 	w.policy.MaxDirections = 1
 	done := w.run(j)
 	if done.Failure == nil || done.Failure.Code != session.CodePolicy || !strings.Contains(done.Failure.Message, "max_directions") {

@@ -3,6 +3,7 @@
 // connection, and runs the coordinator or a party until it is told to stop.
 //
 //	HOME/identity      the 32-byte seed of the process's keys, mode 0600
+//	HOME/split.key     a party's 32-byte key by which it holds rows out, mode 0600
 //	HOME/member.yaml   its public half, for the roster
 //	HOME/config.yaml   name, addresses; for a party: catalogue and policy
 //	HOME/roster.yaml   the members of the federation
@@ -77,13 +78,32 @@ func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member,
 	if err != nil {
 		return m, err
 	}
-	if err := c.save(h.ConfigPath()); err != nil {
+	if err := h.fill(c, role, file); err != nil {
 		return m, errors.Join(err, disk.Erase(h.IdentityPath())) // so that the next try finds no identity
 	}
-	if err := disk.Replace(h.MemberPath(), file); err != nil {
-		return m, errors.Join(err, disk.Erase(h.IdentityPath()), os.Remove(h.ConfigPath()))
-	}
 	return m, nil
+}
+
+// fill writes what a home has beside its identity. After an error nothing of it is
+// left.
+func (h Home) fill(c *Config, role roster.Role, member []byte) error {
+	if err := c.save(h.ConfigPath()); err != nil {
+		return err
+	}
+	if err := disk.Replace(h.MemberPath(), member); err != nil {
+		return errors.Join(err, os.Remove(h.ConfigPath()))
+	}
+	if role != roster.Party {
+		return nil
+	}
+	key, err := newSplitKey()
+	if err == nil {
+		err = h.SetSplitKey(key)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(h.MemberPath()), os.Remove(h.ConfigPath()))
+	}
+	return nil
 }
 
 // reserved is a name that job files keep for the coordinator.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
@@ -37,6 +38,10 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	key, err := h.splitKey()
+	if err != nil {
+		return err
+	}
 	kept, err := h.vault()
 	if err != nil {
 		return err
@@ -59,7 +64,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: keepsake,
 		Policy: c.Policy, Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Aligned: h.keepAlignment, Recommended: h.keepRecommendations,
-		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d) },
+		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d, key) },
 	})
 	return refusedTwin(serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run))
 }
@@ -74,9 +79,10 @@ func refusedTwin(err error) error {
 	return err
 }
 
-// load reads the tables that a job names from the catalogue.
-func (h Home) load(c *Config, d job.Data) (stage.Table, error) {
-	var t stage.Table
+// load reads the table that a job names from the catalogue. Which of its rows are
+// held out is the party's own choice.
+func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (stage.Table, error) {
+	t := stage.Table{Key: key}
 	s, err := c.source(h, d.Source)
 	if err != nil {
 		return t, err
@@ -86,13 +92,10 @@ func (h Home) load(c *Config, d job.Data) (stage.Table, error) {
 		t.Ratings, err = library.Ratings(s.Path)
 		return t, err
 	}
-	if t.Set, err = library.Load(s.Path, columns(s, d)); err != nil || d.Test.Source == "" {
-		return t, err
+	if err := d.LeavesRows(); err != nil {
+		return t, session.Forbidden(err)
 	}
-	if s, err = c.source(h, d.Test.Source); err != nil {
-		return t, err
-	}
-	t.HeldOut, err = library.Load(s.Path, columns(s, d))
+	t.Set, err = library.Load(s.Path, columns(s, d))
 	return t, err
 }
 

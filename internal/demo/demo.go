@@ -121,6 +121,9 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 		Data:   map[string]daemon.Source{catalogueName: catalogue(s.Table.Set)},
 		Policy: party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
 	}, roster.Party, f.seed(s.Party))
+	if err == nil {
+		err = h.SetSplitKey(s.Table.Key) // that of the comparisons
+	}
 	if err != nil {
 		return m, err
 	}

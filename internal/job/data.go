@@ -1,6 +1,9 @@
 package job
 
 import (
+	"errors"
+	"math"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -70,7 +73,7 @@ const Columns Direction = "columns"
 // By beside the fraction of ratings.
 type Test struct {
 	By       Order   // of ratings
-	Fraction float64 // of each class, drawn at random; of ratings, the newest
+	Fraction float64 // of the rows, by each party's own key; of ratings, the newest
 	Every    int     // rows Every-1, 2 Every-1, ... counted from 0; of ratings, of each user's
 	Source   string  // a source of its own
 }
@@ -142,7 +145,7 @@ func (d *Data) finish(in *place) error {
 	case d.Partition.By == Columns && in.given("sources") && d.ID == "":
 		return in.refuse("sources", "rows of several sources belong together by their ids; add id: and the name of their column")
 	case in.given("sources") && d.Test.Source != "":
-		return in.refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25} or {every: 10}")
+		return in.refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25}")
 	case d.ID != "" && d.ID == d.Label:
 		return in.refuse("id", "id and label are the same column %s; name two columns", quote(d.ID))
 	}
@@ -231,6 +234,38 @@ func (t *Test) finish(in *place) error {
 	}
 	if in.given("every") && t.Every < 2 {
 		return in.refuse("every", "every is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
+	}
+	return nil
+}
+
+// Fractions of rows are multiples of a twentieth from one of them to ten: nearly
+// none and nearly all, and two that differ by few rows, would single people out.
+const (
+	fractionSteps = 20
+	mostSteps     = 10
+)
+
+// finishTest checks the fraction of rows that is held out. Ratings are held out by
+// each person, and devices of secvm draw for themselves whether they test.
+func (j *Job) finishTest(in *place) error {
+	f := j.Data.Test.Fraction
+	steps := math.Round(fractionSteps * f)
+	if j.Data.Partition.By == Devices || f == 0 || f == steps/fractionSteps && steps <= mostSteps {
+		return nil
+	}
+	return in.refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
+}
+
+// LeavesRows reports how a job would choose which of a party's rows are held out,
+// or nil where it leaves that to the party.
+func (d *Data) LeavesRows() error {
+	switch {
+	case d.Partition.By == Devices:
+		return nil
+	case d.Test.Source != "":
+		return errors.New("a test source is shared out by the process that has all data, in simulate only; use test: {fraction: 0.25}")
+	case d.Test.Every > 0:
+		return errors.New("which rows are held out is each party's own choice, and test: {every: ...} is for simulate; use test: {fraction: 0.25}")
 	}
 	return nil
 }

@@ -149,8 +149,9 @@ func (j *Job) Deployable() error {
 		return errors.New("job: protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it")
 	case j.Protocol.Name == PooledData:
 		return errors.New("job: protocol pooled has no privacy and runs in simulate only; use okra")
-	case j.Data.Test.Source != "":
-		return errors.New("job: a test source is shared out by the process that has all data, in simulate only; use test: {fraction: 0.25} or {every: 10}")
+	}
+	if err := j.Data.LeavesRows(); err != nil {
+		return fmt.Errorf("job: %w", err)
 	}
 	return nil
 }
@@ -183,6 +184,9 @@ func (j *Job) spec() *section {
 			return err
 		}
 		if err := j.finishRecommender(in); err != nil {
+			return err
+		}
+		if err := j.finishTest(in); err != nil {
 			return err
 		}
 		if err := j.finishMoments(in); err != nil {

@@ -5,12 +5,14 @@
 package launch
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/wire"
 )
 
 // Share is one party's part of the data.
@@ -29,6 +31,9 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
+	for i := range shares {
+		shares[i].Table.Key = splitKey(j, shares[i].Party)
+	}
 	for _, s := range shares {
 		// A party's daemon would tell its own log only.
 		if err := usable(j, s); err != nil {
@@ -39,6 +44,16 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 		return nil, session.BadInput(err)
 	}
 	return shares, nil
+}
+
+// splitKey decides which of a party's rows are held out. Where one process has all
+// rows it follows from the job's seed, so that another run holds out the same.
+func splitKey(j *job.Job, party string) dataset.SplitKey {
+	var w wire.Writer
+	w.String("mercer/v1/split/simulated")
+	w.Uint64(j.Seed)
+	w.String(party)
+	return sha256.Sum256(w.Bytes())
 }
 
 // usable says what a party would find wrong with its share.

@@ -84,7 +84,10 @@ func newStand(t *testing.T, policy Policy) *stand {
 	s.party = New(Config{
 		Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
 		Policy: policy, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
-		Load: func(job.Data) (stage.Table, error) { s.loads.Add(1); return stage.Table{Set: wdbc()}, nil },
+		Load: func(job.Data) (stage.Table, error) {
+			s.loads.Add(1)
+			return stage.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil
+		},
 		Seed: func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
 	})
 	go func() { ended <- s.party.Run(ctx) }()

@@ -139,8 +139,8 @@ func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 
 // errUnusable hides what is wrong with a table from peers.
 func errUnusable(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || session.CodeOf(err) == session.CodePolicy { // says nothing of the table
+		return err
 	}
 	return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
 }

@@ -36,11 +36,11 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 		}
 		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.added(setup) }}, nil
 	}
-	train, _, err := heldOutAligned(p.Job, params.Spec().Rows)
+	train, _, err := heldOutSizes(p.Job, params.Spec().Rows)
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
-	if p.vertical.training, err = p.lessons(index, len(train), setup.Seed); err != nil {
+	if p.vertical.training, err = p.lessons(index, train, setup.Seed); err != nil {
 		return nil, session.BadInput(err)
 	}
 	m, err := fdskl.NewActive(setup.Setup, in, fdskl.Identity{Sign: setup.Sign, Keys: keys}, p.vertical.training)

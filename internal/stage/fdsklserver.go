@@ -40,12 +40,12 @@ func (s *Server) encodeFDSKL(out io.Writer) error {
 
 func (s *Server) fdsklResult() *Result {
 	rows := s.vertical.declared.list[0].rows
-	train, test, err := heldOutAligned(s.Job, rows)
+	train, test, err := heldOutSizes(s.Job, rows)
 	if err != nil { // the parties would have said so
 		return &Result{Job: s.Job.Name, Metrics: s.metrics}
 	}
 	return &Result{
-		Job: s.Job.Name, Metrics: s.metrics, Grid: []Cell{}, HeldOut: len(test), Training: len(train),
+		Job: s.Job.Name, Metrics: s.metrics, Grid: []Cell{}, HeldOut: test, Training: train,
 		Warnings: s.vertical.finding.Warnings("the training"), Leakage: FDSKLLeakage(s.Job, rows, fdskl.Exposure{}),
 	}
 }

@@ -56,11 +56,11 @@ func gramParams(j *job.Job, d declared) (gram.Params, error) {
 	if len(d.list) == 0 {
 		return gram.Params{}, errUndeclared
 	}
-	train, test, err := heldOutAligned(j, d.list[0].rows)
+	train, test, err := heldOutSizes(j, d.list[0].rows)
 	if err != nil {
 		return gram.Params{}, session.BadInput(err)
 	}
-	p, err := gram.NewParams(d.holders(), len(train), len(test))
+	p, err := gram.NewParams(d.holders(), train, test)
 	if err != nil {
 		return gram.Params{}, session.BadInput(err)
 	}

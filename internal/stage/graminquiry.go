@@ -39,11 +39,11 @@ func trainingRows(j *job.Job, k Known) int {
 	if len(k.Declared.list) == 0 {
 		return 0
 	}
-	train, _, err := heldOutAligned(j, k.Declared.list[0].rows)
+	train, _, err := heldOutSizes(j, k.Declared.list[0].rows)
 	if err != nil {
 		return 0 // no job gets as far
 	}
-	return len(train)
+	return train
 }
 
 // tellSupport is the number of the model's outputs, and which rows it is over.

@@ -22,7 +22,7 @@ func (s *Server) momentsLeakage() map[string][]string {
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features; nothing here keeps count of such jobs yet.",
-			"The server says what is held out and tells the solutions, and nobody checks them: chosen for it, they read single rows, held-out ones too.",
+			"The server tells the solutions, and nobody checks them: chosen for it, they read held-out rows.",
 		},
 		"party": {s.partyLearns()},
 		"coalition": {

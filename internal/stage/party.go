@@ -41,6 +41,9 @@ type Table struct {
 	Set     *dataset.Set
 	HeldOut *dataset.Set     // test rows of their own source, or nil
 	Ratings *dataset.Ratings // in place of rows, of a recommender
+	// Key decides which rows are held out where the job gives their fraction. It is
+	// the party's own, and the same for all of its jobs.
+	Key dataset.SplitKey
 }
 
 // Rows is the number of rows, held-out ones included.
@@ -73,8 +76,9 @@ type Split struct {
 	Test []bool
 }
 
-// SplitTable checks a table against a job and holds out what the job says. The
-// launching process uses it too, so that its comparisons see the same rows.
+// SplitTable checks a table against a job and holds rows out: of a fraction, those
+// that the table's own key says. The launching process uses it too, so that its
+// comparisons see the same rows.
 func SplitTable(j *job.Job, t Table) (Split, error) {
 	set := t.Set
 	if t.HeldOut != nil {
@@ -141,11 +145,7 @@ func heldOut(j *job.Job, t Table) ([]int, error) {
 		_, test, err := dataset.Every(n, j.Data.Test.Every)
 		return test, err
 	}
-	if !j.Learner.Name.Classifies() { // no classes to hold out equal shares of
-		_, test, err := dataset.SplitPlain(n, j.Data.Test.Fraction, j.Seed)
-		return test, err
-	}
-	_, test, err := dataset.Split(t.Set.Labels, j.Data.Test.Fraction, j.Seed)
+	_, test, err := t.Key.Split(t.Set, j.Data.Test.Fraction)
 	return test, err
 }
 

@@ -144,17 +144,34 @@ func TestSplitTable(t *testing.T) {
 	if err != nil || cmp.Diff([]int{4, 5, 6}, count(s.Test)) != "" || s.Set.X.Rows() != 7 {
 		t.Errorf("a source of its own: %v, %v", count(s.Test), err)
 	}
-	s, err = SplitTable(parse(t, "none", "{fraction: 0.25}"), Table{Set: set(40)})
+	half := Table{Set: set(40), Key: dataset.SplitKey{1}}
+	s, err = SplitTable(parse(t, "none", "{fraction: 0.5}"), half)
 	held := count(s.Test)
-	if err != nil || len(held) != 10 {
-		t.Fatalf("a quarter of 40 rows: %v, %v", held, err)
+	if err != nil || len(held) < 10 || len(held) > 30 {
+		t.Fatalf("half of 40 rows: %v, %v", held, err)
 	}
-	classes := make(map[string]int)
-	for _, i := range held {
-		classes[s.Set.Labels[i]]++
+}
+
+// Which rows a job holds out is what the party's key says: another seed, learner or
+// label asks for the same ones.
+func TestHeldOutWhateverTheJobSays(t *testing.T) {
+	table := Table{Set: set(40), Key: dataset.SplitKey{1}}
+	j := parse(t, "none", "{fraction: 0.25}")
+	want, err := SplitTable(j, table)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if classes["a"] != 5 || classes["b"] != 5 {
-		t.Errorf("held out by class: %v, want 5 of each", classes)
+	other := parse(t, "minmax", "{fraction: 0.25}")
+	other.Seed, other.Data.Label, other.Learner = 77, job.NoLabel, job.Learner{Name: job.KMeans}
+	if err := other.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := SplitTable(other, table); err != nil || !slices.Equal(got.Test, want.Test) {
+		t.Errorf("another job holds out %v, %v; the first one %v", got.Test, err, want.Test)
+	}
+	table.Key = dataset.SplitKey{2}
+	if got, err := SplitTable(j, table); err != nil || slices.Equal(got.Test, want.Test) {
+		t.Errorf("another party holds out the same: %v", err)
 	}
 }
 
@@ -169,7 +186,7 @@ func TestSplitTableRefuses(t *testing.T) {
 	}{
 		{"no rows", "{every: 3}", Table{Set: set(0)}, "small.csv has no rows"},
 		{"no labels", "{every: 3}", Table{Set: unlabelled}, `has no column "label" to take the labels from`},
-		{"one row", "{fraction: 0.25}", Table{Set: set(1)}, "cannot be split"},
+		{"no key", "{fraction: 0.25}", Table{Set: set(40)}, "there is none"},
 		{"held-out rows of another width", "{source: other}", Table{Set: set(4), HeldOut: wide}, "3"},
 	} {
 		if _, err := SplitTable(parse(t, "none", tt.test), tt.table); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -200,8 +217,8 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// Labels that are numbers are held out without regard to classes; words among
-// them are refused, and labels that nobody asked for are left out.
+// Words among labels that are to be numbers are refused, and labels that nobody
+// asked for are left out.
 func TestSplitTableOfOtherLearners(t *testing.T) {
 	numbers, words := set(20), set(20)
 	for i := range numbers.Labels {
@@ -212,27 +229,19 @@ func TestSplitTableOfOtherLearners(t *testing.T) {
 	if err := j.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := SplitTable(j, Table{Set: numbers})
-	if err != nil || len(s.Set.Labels) != 20 {
+	key := dataset.SplitKey{1}
+	s, err := SplitTable(j, Table{Set: numbers, Key: key})
+	if err != nil || len(s.Set.Labels) != 20 || !slices.Contains(s.Test, true) {
 		t.Fatalf("%v, %v", s, err)
 	}
-	held := 0
-	for _, test := range s.Test {
-		if test {
-			held++
-		}
-	}
-	if held != 5 {
-		t.Errorf("%d of 20 rows are held out, want 5", held)
-	}
-	if _, err := SplitTable(j, Table{Set: words}); err == nil || !strings.Contains(err.Error(), `small.csv: dataset: label "a" of row 1 is not a number`) {
+	if _, err := SplitTable(j, Table{Set: words, Key: key}); err == nil || !strings.Contains(err.Error(), `small.csv: dataset: label "a" of row 1 is not a number`) {
 		t.Errorf("words for numbers: %v", err)
 	}
 	j.Learner, j.Data.Label = job.Learner{Name: job.KMeans}, job.NoLabel
 	if err := j.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := SplitTable(j, Table{Set: words}); err != nil || s.Set.Labels != nil || words.Labels == nil {
+	if s, err := SplitTable(j, Table{Set: words, Key: key}); err != nil || s.Set.Labels != nil || words.Labels == nil {
 		t.Errorf("labels %v, %v; want none, and the table as it was", s.Set.Labels, err)
 	}
 }

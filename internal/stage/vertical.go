@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -181,16 +183,29 @@ func (d declaration) order() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
+// heldOutSizes is how many of n common rows are in training, and how many are held
+// out.
+func heldOutSizes(j *job.Job, n int) (train, test int, err error) {
+	t, h, err := heldOutAligned(j, n, [32]byte{})
+	return len(t), len(h), err
+}
+
 // heldOutAligned holds out rows by their place in the common order: only one of
-// the parties could go by classes.
-func heldOutAligned(j *job.Job, n int) (train, test []int, err error) {
+// the parties could go by classes. Which places these are follows from the key that
+// the parties alone share.
+func heldOutAligned(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	switch {
 	case j.Data.Test == job.Test{}: // folds only
 		return dataset.Complement(n, nil), nil, nil
 	case j.Data.Test.Every > 0:
 		return dataset.Every(n, j.Data.Test.Every)
+	case n < 2:
+		return nil, nil, fmt.Errorf("stage: %d rows cannot be split; at least two are needed", n)
 	}
-	return dataset.SplitPlain(n, j.Data.Test.Fraction, j.Seed)
+	size := min(max(int(math.Round(j.Data.Test.Fraction*float64(n))), 1), n-1)
+	test = prg.New(key, "stage/split").Perm(n)[:size]
+	slices.Sort(test)
+	return dataset.Complement(n, test), test, nil
 }
 
 // listener is the coordinator's machine of the declaring.

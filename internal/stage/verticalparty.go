@@ -126,7 +126,7 @@ func idBytes(ids []string) [][]byte {
 // them under the parties' key. It holds rows out and scales: every column belongs to
 // one party, so nobody else is asked.
 func (p *Party) align(order []int, key [32]byte) error {
-	train, test, err := heldOutAligned(p.Job, len(order))
+	train, test, err := heldOutAligned(p.Job, len(order), key)
 	if err != nil {
 		return session.BadInput(err)
 	}

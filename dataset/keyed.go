@@ -1,0 +1,126 @@
+package dataset
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"math"
+	"slices"
+)
+
+// SplitKey decides which rows of a table are held out. Whoever owns the rows keeps
+// it secret: a row is held out by a function of the key and of itself, so that
+// nobody else can choose rows, and the same rows are held out at any time.
+type SplitKey [32]byte
+
+// errNoSplitKey stands for the key that nobody has drawn.
+var errNoSplitKey = errors.New("dataset: rows are held out by a key, and there is none; give the table its split key")
+
+// Split holds out about the given fraction of a table's rows, in (0, 1), and
+// returns both sets of rows (from 0) ascending; either may be empty. A row is held
+// out if the HMAC-SHA-256 of its id or, without ids, of all its cells and its label
+// is below the fraction: of each row by itself, whatever the order of rows and of
+// columns with names, and whether a table is dense or sparse. Equal rows fall on one
+// side. A larger fraction holds out what a smaller one does, and more.
+func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error) {
+	switch {
+	case k == SplitKey{}:
+		return nil, nil, errNoSplitKey
+	case !(fraction > 0 && fraction < 1):
+		return nil, nil, fmt.Errorf("dataset: a test fraction of %v; choose one between 0 and 1", fraction)
+	}
+	digest, below := newRowDigest(k, s), uint64(math.Ldexp(fraction, 64))
+	for i := range s.X.Rows() {
+		if digest.row(i) < below {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	return train, test, nil
+}
+
+// rowDigest makes keyed digests of rows.
+type rowDigest struct {
+	mac  hash.Hash
+	set  *Set
+	rank []uint32 // of the columns by name, nil where they have none
+	buf  []byte
+	sum  []byte
+}
+
+func newRowDigest(k SplitKey, s *Set) *rowDigest {
+	d := &rowDigest{mac: hmac.New(sha256.New, k[:]), set: s}
+	if s.Columns == nil {
+		return d
+	}
+	// Shorter names come first, so that x2 precedes x10, and columns that have no
+	// names are in the order of those that [WriteCSV] gives them.
+	order := indices(len(s.Columns))
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := s.Columns[a], s.Columns[b]
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	})
+	d.rank = make([]uint32, len(order))
+	for at, column := range order {
+		d.rank[column] = uint32(at)
+	}
+	return d
+}
+
+// cellBytes is what a cell takes in a digest: its column's place by name, and its
+// value.
+const cellBytes = 4 + 8
+
+// row is the first 64 bits of a row's digest.
+func (d *rowDigest) row(i int) uint64 {
+	d.mac.Reset()
+	if d.set.IDs != nil {
+		d.buf = append(append(d.buf[:0], "mercer/v1/split/id\x00"...), d.set.IDs[i]...)
+	} else {
+		d.cells(i)
+	}
+	d.mac.Write(d.buf)
+	d.sum = d.mac.Sum(d.sum[:0])
+	return binary.BigEndian.Uint64(d.sum)
+}
+
+// cells writes all cells but zeros, the columns in the order of their names, and
+// the label.
+func (d *rowDigest) cells(i int) {
+	const head = "mercer/v1/split/row\x00"
+	d.buf = append(d.buf[:0], head...)
+	d.set.X.Each(i, func(col int, v float64) {
+		if v == 0 { // of either sign, and not stored in a sparse table
+			return
+		}
+		at := uint32(col)
+		if d.rank != nil {
+			at = d.rank[col]
+		}
+		d.buf = binary.BigEndian.AppendUint32(d.buf, at)
+		d.buf = binary.BigEndian.AppendUint64(d.buf, math.Float64bits(v))
+	})
+	if d.rank != nil {
+		sortCells(d.buf[len(head):])
+	}
+	if d.set.Labels != nil {
+		d.buf = append(append(d.buf, "\xff\xff\xff\xfflabel "...), d.set.Labels[i]...) // no column has that place
+	}
+}
+
+// sortCells brings cells into the order of their places.
+func sortCells(b []byte) {
+	cells := make([][cellBytes]byte, len(b)/cellBytes)
+	for c := range cells {
+		copy(cells[c][:], b[c*cellBytes:])
+	}
+	slices.SortFunc(cells, func(a, b [cellBytes]byte) int { return slices.Compare(a[:4], b[:4]) })
+	for c := range cells {
+		copy(b[c*cellBytes:], cells[c][:])
+	}
+}
