@@ -20,6 +20,7 @@ func (served) Print(io.Writer) error { return nil }
 
 func (a *app) coordinator() *cobra.Command {
 	var home, listen string
+	var abandon bool
 	var seed insecureSeed
 	cmd := &cobra.Command{
 		Use:   "coordinator",
@@ -30,17 +31,24 @@ an identity (mercer federation init) and an approved roster (join).`,
 		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Listen: listen, Seed: seed.orNil()})
+			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Listen: listen, AbandonOpenSessions: abandon, Seed: seed.orNil()})
 		}),
 	}
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&listen, "listen", "", "address for the parties, host:port; default what the configuration says, or 127.0.0.1:4222")
+	abandonFlag(cmd, &abandon)
 	seed.flag(cmd)
 	return daemonCommand(cmd)
 }
 
+// abandonFlag adds what gives up sessions that another build has left open.
+func abandonFlag(cmd *cobra.Command, abandon *bool) {
+	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy sessions that another build of the program has left open; their jobs fail")
+}
+
 func (a *app) party() *cobra.Command {
 	var home string
+	var abandon bool
 	var seed insecureSeed
 	cmd := &cobra.Command{
 		Use:   "party",
@@ -51,10 +59,11 @@ killed and started again at any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.serve(ctx, home, daemon.RunParty, daemon.Options{Seed: seed.orNil()})
+			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
 		}),
 	}
 	a.homeFlag(cmd, &home)
+	abandonFlag(cmd, &abandon)
 	seed.flag(cmd)
 	return daemonCommand(cmd)
 }

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,37 +13,60 @@ import (
 	"github.com/mercer-fl/mercer/internal/control"
 )
 
-// forgetResult names the job of which nothing is left, and where.
+// forgetResult is what of a job was erased, and where.
 type forgetResult struct {
 	Job string `json:"job"`
 	control.Forgotten
 }
 
-// Print says what can no longer be done.
+// Print says what each has erased, and who has not answered.
 func (r forgetResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	switch {
-	case !r.Everywhere:
-		p.linef("nothing of job %s is left here; this party can ask its model nothing more", r.Job)
-		p.linef("where the parties hold different columns, nobody can: each keeps a part that the others need")
-	case len(r.Silent) == 0:
-		p.linef("nothing of job %s is left at the coordinator, %s; nobody can ask its model anything", r.Job, strings.Join(r.Parties, ", "))
-	default:
-		p.linef("nothing of job %s is left at the coordinator; no word yet from %s, told as soon as its daemon runs", r.Job, strings.Join(r.Silent, ", "))
+	where := "here"
+	if r.Everywhere {
+		where = "at the coordinator"
+	}
+	p.linef("job %s", r.Job)
+	p.linef("%s: %s", where, erasedText(r.Erased))
+	for _, name := range slices.Sorted(maps.Keys(r.Parties)) {
+		p.linef("at %s, as it says: %s", name, erasedText(r.Parties[name]))
+	}
+	if len(r.Silent) > 0 {
+		p.linef("no word yet from %s: told as soon as its daemon runs", strings.Join(r.Silent, ", "))
+	}
+	if !r.Everywhere {
+		p.linef("what others keep of the job is theirs to forget; the coordinator can have everybody forget it")
 	}
 	return p.err
+}
+
+func erasedText(items []string) string {
+	if len(items) == 0 {
+		return "there was nothing to erase"
+	}
+	return "erased " + strings.Join(items, ", ")
+}
+
+// forgottenText says how far a job is forgotten.
+func forgottenText(silent []string) string {
+	if len(silent) == 0 {
+		return "what the job left is erased at the coordinator and, as they say, at all its parties"
+	}
+	return fmt.Sprintf("what the job left is erased at the coordinator; no word yet from %s", strings.Join(silent, ", "))
 }
 
 func (a *app) jobForget() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "forget ID",
-		Short: "Destroy what a job with open predictions left",
-		Long: `Destroy what a job with prediction: open left: in a party's home that party's
-encoder, model, or part of a model; in the coordinator's home everything that
-questions need, there and at all parties. Where the parties hold different columns
-(fdskl, gram) the model is of no use once one of them has forgotten its part. A job
-that left nothing is no error.`,
+		Short: "Erase what a finished job left",
+		Long: `Erase what a finished job left. In a party's home: its encoder, model, or part of a
+model, the order of its rows, what it recommended. In the coordinator's home: the
+model, the decisions on held-out rows and what questions need, and everything at all
+parties. All of it is sealed under a key for each job, which is overwritten. Where the
+parties hold different columns (fdskl, gram) the model is of no use once one of them
+has forgotten its part. The result stays (mercer job delete). A job that left nothing
+is no error.`,
 		Example: "  mercer job forget 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -50,6 +76,60 @@ that left nothing is no error.`,
 				return err
 			})
 			return r, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+func (a *app) jobDelete() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "delete ID",
+		Short: "Forget a job that is over, and remove its file, status and result",
+		Long: `Have everybody forget a job that is over (mercer job forget), and remove what else
+the coordinator has of it: the job file, the status and the result. With retention: 30d
+in its config.yaml the coordinator does so by itself, 30 days after a job's end.`,
+		Example: "  mercer job delete 0123456789abcdef0123456789abcdef --home ./c",
+		Args:    args("ID"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			r := forgetResult{Job: args[0]}
+			err := client(home, func(c *control.Client) (err error) {
+				r.Forgotten, err = c.Delete(ctx, args[0])
+				return err
+			})
+			return r, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+// dropped names a job that a party has ended.
+type dropped struct {
+	Job string `json:"job"`
+}
+
+// Print says what that means for the others.
+func (r dropped) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("the secrets of job %s are destroyed here; it cannot go on without this party", r.Job)
+	return p.err
+}
+
+func (a *app) jobDrop() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "drop ID",
+		Short: "Destroy what a party holds of a job that its coordinator has not closed",
+		Long: `Destroy what a party holds of a job that its coordinator has not closed: seeds, keys
+and journals. The job cannot go on, and the coordinator is told so. A party does the
+same by itself 30 days after a job began (unclosed: 30d in its config.yaml). What is
+open, mercer job list shows in the party's home.`,
+		Example: "  mercer job list --home ./north\n  mercer job drop 0123456789abcdef0123456789abcdef --home ./north",
+		Args:    args("ID"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			return dropped{args[0]}, client(home, func(c *control.Client) error { return c.Drop(ctx, args[0]) })
 		}),
 	}
 	a.homeFlag(cmd, &home)

@@ -16,12 +16,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/vault"
 )
 
 func (a *app) job() *cobra.Command {
 	cmd := group("job", "Submit jobs to a running coordinator and see what became of them")
 	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
-	cmd.AddCommand(a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget())
+	cmd.AddCommand(a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
 	return cmd
 }
 
@@ -39,6 +40,9 @@ type jobResult struct{ control.Job }
 func (r jobResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s  %s  %s", r.ID, r.Name, r.state())
+	if r.Forgotten {
+		p.linef("%s", paragraph(forgottenText(r.Silent)))
+	}
 	if r.Failure != nil {
 		p.linef("%s", paragraph(r.Failure.Message))
 	}
@@ -138,12 +142,25 @@ func (a *app) jobWait() *cobra.Command {
 
 func (a *app) jobShow() *cobra.Command {
 	var home string
+	var alignment, recommendations bool
 	cmd := &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show a job with its result",
-		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json",
+		Use:   "show ID",
+		Short: "Show a job with its result, or what it left at a party",
+		Long: `Show a job with its result, in the coordinator's home. In a party's home show what
+a job left there for its operator alone: --alignment, the ids of the rows of a job by
+columns in the order of its decisions, as CSV; --recommendations, what a recommender
+recommends to this party's person, as CSV. No daemon need run for those.`,
+		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			switch {
+			case alignment && recommendations:
+				return nil, usage("--alignment and --recommendations are two tables; ask for one at a time")
+			case alignment:
+				return showLeft(home, args[0], vault.Alignment)
+			case recommendations:
+				return showLeft(home, args[0], vault.Recommendations)
+			}
 			var r jobResult
 			err := client(home, func(c *control.Client) (err error) {
 				r.Job, err = c.Job(ctx, args[0])
@@ -153,7 +170,30 @@ func (a *app) jobShow() *cobra.Command {
 		}),
 	}
 	a.homeFlag(cmd, &home)
+	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: the ids of the job's rows, in their order")
+	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: what the job recommends")
 	return cmd
+}
+
+// leftResult is a table that a job left at a party.
+type leftResult struct {
+	Job   string `json:"job"`
+	Item  string `json:"item"`
+	Table string `json:"csv"`
+}
+
+func showLeft(home, job string, item vault.Item) (Result, error) {
+	table, err := daemon.Home(home).Left(job, item)
+	if err != nil {
+		return nil, err
+	}
+	return leftResult{job, string(item), string(table)}, nil
+}
+
+// Print writes the table alone.
+func (r leftResult) Print(w io.Writer) error {
+	_, err := io.WriteString(w, r.Table)
+	return err
 }
 
 // jobListResult is all jobs of a coordinator.
@@ -174,8 +214,8 @@ func (a *app) jobList() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the coordinator's jobs in the order of submission",
-		Example: "  mercer job list --home ./c",
+		Short:   "List the coordinator's jobs in the order of submission, or those of which a party holds something",
+		Example: "  mercer job list --home ./c\n  mercer job list --home ./north",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			var r jobListResult

@@ -67,17 +67,26 @@ func (o outcome) Print(w io.Writer) error {
 	}
 	p.linef("")
 	for _, m := range o.Models {
-		private := ""
-		if m.Private {
-			private = " (private: it holds encoded rows and stays there)"
-		}
-		p.linef("model of %s: %s%s", m.Party, m.Path, private)
+		p.linef("model of %s: %s", m.Party, describeModel(m))
 	}
 	p.linef("model_sha256: %s", o.ModelHash)
 	if o.Report != "" {
 		p.linef("report: %s", o.Report)
 	}
 	return p.err
+}
+
+// describeModel says where a model is.
+func describeModel(m stage.Model) string {
+	switch {
+	case m.Path != "" && m.Private:
+		return m.Path + " (private: it holds encoded rows and stays there)"
+	case m.Path != "":
+		return m.Path
+	case m.Private:
+		return "private: it holds encoded rows, and is kept, sealed, only where predictions are open"
+	}
+	return "sealed in its home; mercer job download"
 }
 
 // describeSums says how far sums are from single rows.

@@ -72,7 +72,7 @@ func page(j *job.Job, r *stage.Result) report.Run {
 		run.Facts = append(run.Facts, report.Row{Label: "Warning", Value: line})
 	}
 	for _, m := range r.Models {
-		run.Facts = append(run.Facts, report.Row{Label: "model of " + m.Party, Value: m.Path})
+		run.Facts = append(run.Facts, report.Row{Label: "model of " + m.Party, Value: describeModel(m)})
 	}
 	return run
 }

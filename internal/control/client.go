@@ -41,7 +41,7 @@ func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, e
 	return j, c.call(ctx, http.MethodPost, "/jobs?name="+url.QueryEscape(name), file, &j)
 }
 
-// Jobs lists the coordinator's jobs.
+// Jobs lists the coordinator's jobs, or those of which a party holds something.
 func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
 	return list, c.call(ctx, http.MethodGet, "/jobs", nil, &list)
 }
@@ -87,8 +87,20 @@ func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, sourc
 	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
 }
 
-// Forget erases what a job left for predictions: at this party or, where the daemon
-// is the coordinator, everywhere.
+// Delete has everybody forget what a job left, and removes the job at the
+// coordinator.
+func (c *Client) Delete(ctx context.Context, id string) (f Forgotten, err error) {
+	return f, c.call(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id), nil, &f)
+}
+
+// Drop destroys what a party holds of a job that is not closed.
+func (c *Client) Drop(ctx context.Context, id string) error {
+	_, err := c.fetch(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id)+"/sessions", nil)
+	return err
+}
+
+// Forget erases what a job left: at this party or, where the daemon is the
+// coordinator, everywhere.
 func (c *Client) Forget(ctx context.Context, id string) (f Forgotten, err error) {
 	return f, c.call(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id)+"/keepsake", nil, &f)
 }

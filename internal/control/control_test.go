@@ -179,7 +179,10 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"bad id, abort", abort("zz"), "is not a job id"},
 		{"unknown job, abort", abort(unknown), "no such job"},
 		{"unknown job, forget", forget(unknown), "no such job"},
-		{"queued job, forget", forget(queued.ID), "is queued and has no result"},
+		{"queued job, forget", forget(queued.ID), "is queued and not over"},
+		{"queued job, delete", func() error { _, err := c.Delete(ctx, queued.ID); return err }(), "is queued and not over"},
+		{"unknown job, delete", func() error { _, err := c.Delete(ctx, unknown); return err }(), "no such job"},
+		{"a party's drop", c.Drop(ctx, unknown), "give a party's"},
 		{"bad id, outcome", outcome("zz"), "is not a job id"},
 		{"bad id, model", download("zz"), "is not a job id"},
 		{"unknown job", job(unknown), "no such job"},
@@ -258,13 +261,19 @@ func TestPartyRefuses(t *testing.T) {
 		{"no table", raw(""), "control: rows to predict that do not decode"},
 		{"another table", raw("a,b\n1,2\n"), "control: rows to predict that do not decode"},
 		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "left nothing here to encode new rows with"},
-		{"a coordinator's command", func() error { _, err := c.Jobs(ctx); return err }(), "give the coordinator's"},
+		{"a coordinator's command", func() error { _, err := c.Job(ctx, unknown); return err }(), "give the coordinator's"},
 	} {
 		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
 		}
 	}
-	if f, err := c.Forget(ctx, unknown); err != nil || f.Everywhere {
+	if list, err := c.Jobs(ctx); err != nil || len(list) > 0 {
+		t.Errorf("holdings %v, %v", list, err)
+	}
+	if err := c.Drop(ctx, unknown); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "is not open here") {
+		t.Errorf("dropping what is not open: %v", err)
+	}
+	if f, err := c.Forget(ctx, unknown); err != nil || f.Everywhere || len(f.Erased) > 0 {
 		t.Errorf("forgetting what was never kept: %v", err)
 	}
 }

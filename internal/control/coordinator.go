@@ -24,11 +24,15 @@ type Job struct {
 	Stage   string               `json:"stage,omitempty"`
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
-	Result  *stage.Result        `json:"result,omitempty"`
+	// Forgotten says that what the job left has been erased at the coordinator, and
+	// Silent which parties have not confirmed it of themselves.
+	Forgotten bool          `json:"forgotten,omitempty"`
+	Silent    []string      `json:"silent,omitempty"`
+	Result    *stage.Result `json:"result,omitempty"`
 }
 
 func view(j coordinator.Job) Job {
-	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, j.Spec.Parties(), j.Failure, j.Result}
+	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, j.Spec.Parties(), j.Failure, j.Forgotten, j.Silent, j.Result}
 }
 
 // Coordinator returns the handler of a coordinator's socket.
@@ -85,17 +89,26 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		if err != nil {
 			return nil, err
 		}
-		j, err := c.Get(id)
+		return forgotten(c.Forget(r.Context(), id))
+	})
+	route("DELETE /jobs/{id}", func(r *http.Request) (any, error) {
+		id, err := jobID(r)
 		if err != nil {
-			return nil, known(err)
+			return nil, err
 		}
-		silent, err := c.Forget(r.Context(), id)
-		return Forgotten{Everywhere: true, Parties: j.Spec.Parties(), Silent: silent}, err
+		return forgotten(c.Delete(r.Context(), id))
 	})
 	route("/", func(*http.Request) (any, error) {
 		return nil, session.BadInput(errors.New("this is the coordinator's home, which cannot do that; give a party's"))
 	})
 	return mux
+}
+
+func forgotten(f *coordinator.Forgotten, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return Forgotten{Everywhere: true, Erased: f.Here, Parties: f.Parties, Silent: f.Silent}, nil
 }
 
 func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {

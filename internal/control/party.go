@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
@@ -28,11 +29,26 @@ type Prediction struct {
 	Deviations    []float64   `json:"deviations,omitempty"`
 }
 
-// Forgotten says where nothing is left of what a job left for predictions.
+// Forgotten says what of a job was erased, and where.
 type Forgotten struct {
-	Everywhere bool     `json:"everywhere"`        // at the coordinator and all parties; else at this party alone
-	Parties    []string `json:"parties,omitempty"` // of the job
-	Silent     []string `json:"silent,omitempty"`  // of them, those that have not confirmed yet
+	Everywhere bool                `json:"everywhere"`        // the coordinator was asked, else this party alone
+	Erased     []string            `json:"erased"`            // here, now
+	Parties    map[string][]string `json:"parties,omitempty"` // erased by those that have confirmed
+	Silent     []string            `json:"silent,omitempty"`  // parties that have not confirmed
+}
+
+// The states of a job at a party.
+const (
+	Open coordinator.State = "open" // not closed yet
+	Left coordinator.State = "left" // over, and has left something here
+)
+
+func held(h party.Holding) Job {
+	j := Job{ID: h.Job.String(), Name: h.Name, State: Left}
+	if h.Open {
+		j.State = Open
+	}
+	return j
 }
 
 // NewPrediction reads a model's outputs, rows x outputs.
@@ -60,7 +76,23 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 		if err != nil {
 			return nil, err
 		}
-		return Forgotten{}, p.Forget(id)
+		gone, err := p.Forget(id)
+		return Forgotten{Erased: append([]string{}, gone...)}, err
+	}))
+	mux.Handle("DELETE /jobs/{id}/sessions", handler(log, func(r *http.Request) (any, error) {
+		id, err := jobID(r)
+		if err != nil {
+			return nil, err
+		}
+		return struct{}{}, p.Drop(r.Context(), id)
+	}))
+	mux.Handle("GET /jobs", handler(log, func(r *http.Request) (any, error) {
+		holdings, err := p.Holdings(r.Context())
+		list := []Job{}
+		for _, h := range holdings {
+			list = append(list, held(h))
+		}
+		return list, err
 	}))
 	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
 		return nil, session.BadInput(errors.New("this is a party's home, which cannot do that; give the coordinator's"))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/driver"
@@ -66,6 +65,10 @@ func (c *Coordinator) answerQuestion(ctx context.Context, party string, q *sessi
 		return c.inquire(ctx, &j, &session.Inquiry{Question: *q, Asker: party})
 	}
 	s, err := c.readAnswers(&j, party, q.Tag)
+	var coded *session.Error
+	if errors.As(err, &coded) {
+		return err
+	}
 	if err != nil {
 		return &session.Error{Code: session.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
 	}
@@ -136,7 +139,7 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 
 // readAnswers loads the model and what encodings must fit it.
 func (c *Coordinator) readAnswers(j *Job, party string, tag [16]byte) (*stage.Session, error) {
-	b, err := os.ReadFile(c.path(j.ID, answersFile))
+	b, err := c.left(j.ID, vault.Answers)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +147,7 @@ func (c *Coordinator) readAnswers(j *Job, party string, tag [16]byte) (*stage.Se
 	if err != nil {
 		return nil, err
 	}
-	b, err = os.ReadFile(c.path(j.ID, modelFile))
+	b, err = c.left(j.ID, vault.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,10 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 		return c.callOff(ctx, d, err)
 	}
 	c.exchange.Forget(d.session.ID())
-	return d.kept.Put(vault.Report, encodeReports(d.reports))
+	if err := d.kept.Put(vault.Report, encodeReports(d.reports)); err != nil {
+		return fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
+	}
+	return nil
 }
 
 // ended sums the parties' reports up.

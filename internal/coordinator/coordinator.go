@@ -25,6 +25,12 @@ type Config struct {
 	Conn     transport.Conn
 	Vault    vault.Vault
 	Jobs     string // folder of the jobs
+	Estate   Estate // what finished jobs leave
+	// KeepPrivate keeps private models that nobody can ask: for a process that has
+	// launched everybody and owns all the rows.
+	KeepPrivate bool
+	// Retention is how long a job is kept after its end; 0 is for ever.
+	Retention time.Duration
 	// Seed draws a session's seed. The label tells sessions apart, for
 	// programs that must not use true randomness.
 	Seed   func(label string) [32]byte
@@ -55,9 +61,12 @@ type Coordinator struct {
 	stop    context.CancelCauseFunc // ends its stages
 	inboxes map[protocol.SessionID]chan driver.Inbound
 	open    map[protocol.SessionID]kept // sessions that are not destroyed
+	deleted map[session.JobID]bool      // jobs there were
 	changed chan struct{}               // closed and replaced when a job changes
-	// answering holds the predictions that are under way.
+	// answering holds the predictions that are under way, telling the parties that are
+	// being told what has become of their jobs.
 	answering map[protocol.SessionID]bool
+	telling   map[string]bool
 }
 
 // kept is a session in the vault with the job it belongs to.
@@ -78,9 +87,11 @@ func New(c Config) (*Coordinator, error) {
 		jobs:     make(map[session.JobID]*Job),
 		inboxes:  make(map[protocol.SessionID]chan driver.Inbound),
 		open:     make(map[protocol.SessionID]kept),
+		deleted:  make(map[session.JobID]bool),
 		changed:  make(chan struct{}),
 
 		answering: make(map[protocol.SessionID]bool),
+		telling:   make(map[string]bool),
 	}
 	if err := co.readJobs(); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -103,21 +114,30 @@ func (c *Coordinator) readSessions() error {
 		// Its job fails when it comes to the session, whose id is used up.
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
-	var errs error
 	for _, s := range open {
 		id, described, err := c.belongs(s)
-		if err == nil && described != nil {
+		if errors.Is(err, errSetAside) {
+			c.Logger.Warn("a session is kept whose job this program cannot read", "session", s.ID().String(), "job", id.String())
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if described != nil {
 			c.open[s.ID()] = kept{s, id}
 			c.exchange.Announce(described)
 			continue
 		}
-		if err == nil {
-			err = s.Destroy("the coordinator was restarted")
+		if err := s.Destroy("the coordinator was restarted"); err != nil {
+			c.Logger.Error("the secrets of a session that is over could not be destroyed; it will be tried again at the next start",
+				"session", s.ID().String(), "error", err)
 		}
-		errs = errors.Join(errs, err)
 	}
-	return errs
+	return nil
 }
+
+// errSetAside keeps a session whose job cannot be read.
+var errSetAside = errors.New("coordinator: the job is set aside")
 
 // belongs finds a session's job, and describes the session if the job will run it
 // on.
@@ -131,6 +151,9 @@ func (c *Coordinator) belongs(s vault.Session) (id session.JobID, described *pro
 		return id, nil, nil //nolint:nilerr // another program's: nobody runs it on
 	}
 	j, known := c.jobs[p.Job]
+	if known && j.State == Unreadable {
+		return p.Job, nil, errSetAside
+	}
 	if !known || j.Over() || p.Predicts() {
 		return p.Job, nil, nil
 	}
@@ -149,6 +172,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	defer stop(nil)
 	running.Go(func() { stop(c.exchange.Run(ctx)) })
 	running.Go(func() { c.dispatch(ctx, &running) })
+	running.Go(func() { c.keepRetaining(ctx) })
 	for {
 		for j := c.next(); j != nil && ctx.Err() == nil; j = c.next() {
 			if err := c.run(ctx, j); err != nil {
@@ -173,11 +197,14 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 		case <-ctx.Done():
 			return
 		case in := <-c.exchange.Control():
-			if in.Message.Kind == session.KindQuestion {
+			switch in.Message.Kind {
+			case session.KindQuestion:
 				c.admitQuestion(ctx, in, running)
-				continue
+			case session.KindHoldings:
+				c.admitHoldings(ctx, in, running.Go)
+			default:
+				c.deliver(in)
 			}
-			c.deliver(in)
 		}
 	}
 }
@@ -217,6 +244,9 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 			c.later(in, waitForRoom)
 			return
 		}
+	}
+	if in.Message.Kind == session.KindForgotten {
+		c.confirmed(in.Message.Sender, in.Message.Body)
 	}
 	c.acknowledge(in)
 }

@@ -5,17 +5,22 @@
 // Jobs run one after the other, in the order of submission. A job is a folder:
 //
 //	jobs/ID/job.yaml      the canonical job file
-//	jobs/ID/status.json   state, current stage, error
-//	jobs/ID/model         the model; private, if it holds encoded rows
-//	jobs/ID/answers       what questions about new rows must fit: the tag of an
-//	                      encoder, or the coordinator's part of a model by columns
+//	jobs/ID/status.json   state, current stage, error; whether it is forgotten
 //	jobs/ID/result.json   metrics, timings, leakage
-//	jobs/ID/decisions     the decisions on held-out rows
+//	jobs/deleted/ID       empty: there was such a job
+//
+// What a job leaves that could tell of rows is an [Estate], sealed under a key for
+// each job, which [Coordinator.Forget] erases: the model, unless nobody could use it;
+// the decisions on held-out rows; and what questions about new rows must fit, the tag of
+// an encoder or the coordinator's part of a model by columns.
+//
+// A job that this program cannot read is set aside as it is, and the others run.
 //
 // After a crash the coordinator takes up the first job that has no outcome: it
 // rebuilds each finished session by replaying its journal, proposes the
 // current one again, which every party answers as before, and computes the
 // rest anew. Questions about new rows are not taken up: whoever asked can ask
 // again. A job that its operator has aborted is not taken up but closed, as
-// one that failed.
+// one that failed. An error of the disk, even at the last write, is an interruption,
+// after which the process ends: another one on the same folders goes on.
 package coordinator

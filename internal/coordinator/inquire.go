@@ -3,9 +3,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
@@ -50,8 +47,9 @@ var errRestarted = errors.New("the coordinator was restarted; ask again")
 func (c *Coordinator) answerByStages(ctx context.Context, held *Job) error {
 	cast := c.cast(held.Spec)
 	srv, basis, err := c.readBasis(held)
-	if errors.Is(err, fs.ErrNotExist) {
-		return session.BadInput(fmt.Errorf("what job %v left for predictions has been forgotten; submit the job again", held.inquiry.Job))
+	var coded *session.Error
+	if errors.As(err, &coded) {
+		return err
 	}
 	if err != nil {
 		return &session.Error{Code: session.CodeFailed, Err: err, Public: "the coordinator cannot read its part of the model; its log says why"}
@@ -74,9 +72,9 @@ func (c *Coordinator) answerByStages(ctx context.Context, held *Job) error {
 
 // readBasis loads what the coordinator keeps of a model by columns.
 func (c *Coordinator) readBasis(held *Job) (*stage.Server, stage.Basis, error) {
-	b, err := os.ReadFile(c.path(held.inquiry.Job, answersFile))
+	b, err := c.left(held.inquiry.Job, vault.Answers)
 	if err != nil {
-		return nil, stage.Basis{}, fmt.Errorf("coordinator: %w", err)
+		return nil, stage.Basis{}, err
 	}
 	return stage.OpenAnswers(held.Spec, c.cast(held.Spec), b)
 }

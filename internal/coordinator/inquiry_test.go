@@ -155,7 +155,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 	}
 	w.start("east", never)
 	w.mustAnswer("north", id, rows)
-	if err := w.members["south"].party.Forget(id); err != nil {
+	if _, err := w.members["south"].party.Forget(id); err != nil {
 		t.Fatal(err)
 	}
 	a, err := w.ask("north", id, rows, newSource)
@@ -233,7 +233,7 @@ func TestQuestionAboutNewProducts(t *testing.T) {
 			t.Fatalf("row %d has the decision %v, and %v when north asks", row, b.Decisions.Row(i)[0], a.Decisions.Row(18 - row)[0])
 		}
 	}
-	if err := w.members["east"].party.Forget(id); err != nil {
+	if _, err := w.members["east"].party.Forget(id); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := w.ask("north", id, rows, newSource); a != nil || err == nil || !strings.Contains(err.Error(), "east has forgotten its part of the model") {
@@ -324,25 +324,21 @@ func TestForgettingEverywhere(t *testing.T) {
 	w, id, rows := trained(t, j)
 	var secrets []needle
 	for _, name := range []string{"north", "south", "east"} {
-		k, err := vault.NewDiskKeepsake(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
+		portion, err := w.estate(name).Get(id, vault.Predictor)
 		if err != nil {
 			t.Fatal(err)
 		}
-		portion, err := k.Get(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sealed, err := os.ReadFile(filepath.Join(w.home(name), "keepsakes", id.String()))
+		sealed, err := os.ReadFile(filepath.Join(w.home(name), "keepsakes", id.String(), "predictor"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for at := 0; at+32 <= len(portion); at += 64 {
 			secrets = append(secrets, needle{name + "'s portion", portion[at : at+32]})
 		}
-		secrets = append(secrets, needle{"sealed portion", sealed[40:72]})
+		secrets = append(secrets, needle{"sealed portion", sealed[64:96]})
 	}
 	sealed := 0
-	for _, hit := range w.found(secrets, "") {
+	for _, hit := range w.found(secrets) {
 		switch {
 		case strings.HasPrefix(hit, "sealed portion"):
 			sealed++
@@ -354,15 +350,20 @@ func TestForgettingEverywhere(t *testing.T) {
 		t.Errorf("the scan finds %d sealed portions, want 3", sealed)
 	}
 	w.halt("east")
-	silent, err := w.members[hub].boss.Forget(t.Context(), id)
-	if err != nil || !slices.Equal(silent, []string{"east"}) {
-		t.Errorf("no word from %v, %v; want east", silent, err)
+	f, err := w.members[hub].boss.Forget(t.Context(), id)
+	if err != nil || !slices.Equal(f.Silent, []string{"east"}) || !slices.Equal(f.Here, []string{"answers", "decisions"}) {
+		t.Errorf("%+v, %v; want no word from east", f, err)
+	}
+	for _, name := range []string{"north", "south"} {
+		if got := f.Parties[name]; !slices.Contains(got, "predictor") || !slices.Contains(got, "alignment") {
+			t.Errorf("%s says that it has erased %v", name, got)
+		}
 	}
 	w.start("east", never) // whom the broker tells
-	if silent, err = w.members[hub].boss.Forget(t.Context(), id); err != nil || silent != nil {
-		t.Errorf("a second time: no word from %v, %v", silent, err)
+	if f, err = w.members[hub].boss.Forget(t.Context(), id); err != nil || f.Silent != nil || len(f.Here) > 0 {
+		t.Errorf("a second time: %+v, %v", f, err)
 	}
-	for _, hit := range w.found(secrets, "") {
+	for _, hit := range w.found(secrets) {
 		if !strings.HasSuffix(hit, "job.yaml") {
 			t.Errorf("left on disk: %s", hit)
 		}

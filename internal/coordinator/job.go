@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -26,6 +28,9 @@ const (
 	Closing State = "closing"
 	Done    State = "done"
 	Failed  State = "failed"
+	// Unreadable is a job of which this program cannot read the file, the status or
+	// the result. It is kept as it is.
+	Unreadable State = "unreadable"
 )
 
 // Job is one submission.
@@ -58,10 +63,18 @@ func (j *Job) again() string {
 
 // Status is what changes about a job; it is the content of status.json.
 type Status struct {
-	Order   int           `json:"order"` // of submission
-	State   State         `json:"state"`
-	Stage   string        `json:"stage,omitempty"`
-	Failure *Failure      `json:"error,omitempty"`
+	Order   int      `json:"order"` // of submission
+	State   State    `json:"state"`
+	Stage   string   `json:"stage,omitempty"`
+	Failure *Failure `json:"error,omitempty"`
+	// Forgotten says that what the job left is erased here, and Silent which parties
+	// have not said so of themselves.
+	Forgotten bool     `json:"forgotten,omitempty"`
+	Silent    []string `json:"silent,omitempty"`
+	// Ended is when the job was closed; retention counts from it.
+	Ended time.Time `json:"ended,omitzero"`
+	// Residue is why something that the job should not have left is still here.
+	Residue string        `json:"residue,omitempty"`
 	Result  *stage.Result `json:"-"`
 }
 
@@ -73,16 +86,13 @@ type Failure struct {
 }
 
 // Over says whether nothing will change any more.
-func (s Status) Over() bool { return s.State == Done || s.State == Failed }
+func (s Status) Over() bool { return s.State == Done || s.State == Failed || s.State == Unreadable }
 
 // Files of a job's folder.
 const (
-	specFile      = "job.yaml"
-	statusFile    = "status.json"
-	resultFile    = "result.json"
-	modelFile     = "model"
-	answersFile   = "answers"
-	decisionsFile = "decisions"
+	specFile   = "job.yaml"
+	statusFile = "status.json"
+	resultFile = "result.json"
 )
 
 // ErrNoJob is what an unknown job id gives.
@@ -97,9 +107,7 @@ func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
 	c.submitting.Lock()
 	defer c.submitting.Unlock()
 	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued}}
-	c.mu.Lock()
-	j.Order = len(c.order)
-	c.mu.Unlock()
+	j.Order = c.nextOrder()
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
 	}
@@ -114,6 +122,18 @@ func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
 	c.mu.Unlock()
 	c.nudge()
 	return j.ID, nil
+}
+
+// nextOrder numbers a submission after all that there are, and after as many as were
+// deleted.
+func (c *Coordinator) nextOrder() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := len(c.order) + len(c.deleted)
+	for _, j := range c.jobs {
+		next = max(next, j.Order+1)
+	}
+	return next
 }
 
 // admit completes a job by the roster's parties and checks that they are
@@ -155,10 +175,7 @@ func (c *Coordinator) cast(spec *job.Job) stage.Cast {
 // newID names a submission. It comes from the seed source, so that it is new
 // each time unless the program was told to be predictable.
 func (c *Coordinator) newID(spec *job.Job) session.JobID {
-	c.mu.Lock()
-	n := len(c.order)
-	c.mu.Unlock()
-	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, n))
+	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, c.nextOrder()))
 	return session.JobID(seed[:16])
 }
 
@@ -234,7 +251,7 @@ func (c *Coordinator) set(j *Job, change func(*Status) error) error {
 		return err
 	}
 	if err := c.write(&next); err != nil {
-		return fmt.Errorf("coordinator: %w", err)
+		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,6 +275,11 @@ func (c *Coordinator) nudge() {
 	default:
 	}
 }
+
+// graves is where deleted jobs are remembered.
+func (c *Coordinator) graves() string { return filepath.Join(c.Jobs, "deleted") }
+
+func (c *Coordinator) grave(id session.JobID) string { return filepath.Join(c.graves(), id.String()) }
 
 func (c *Coordinator) folder(id session.JobID) string { return filepath.Join(c.Jobs, id.String()) }
 

@@ -13,29 +13,47 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/model"
 )
 
-// keep writes a job's model, decisions and result into its folder; the result
-// comes last, so that it is there only if all is.
+// Estate is what finished jobs leave, sealed by whoever implements this.
+type Estate interface {
+	Write(id session.JobID, item vault.Item, write func(io.Writer) error) error
+	Put(id session.JobID, item vault.Item, secret []byte) error
+	Get(id session.JobID, item vault.Item) ([]byte, error)
+	// Erase destroys everything that a job left, and returns what that was; a job
+	// that left nothing is no error.
+	Erase(id session.JobID) ([]vault.Item, error)
+}
+
+// keep writes what a job leaves, its result last, so that it is there only if all is.
+// What goes wrong on the disk is an interruption: another process can do all of it
+// again. A private model of a job that keeps predictions closed is not kept: nobody
+// could use it, and it holds rows that every party could decode.
 func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result, error) {
-	result := srv.Result(a.facts)
 	sum := sha256.New()
-	path := c.path(j.ID, modelFile)
-	if err := disk.ReplaceBy(path, func(w io.Writer) error { return srv.EncodeModel(io.MultiWriter(w, sum)) }); err != nil {
+	if err := srv.EncodeModel(sum); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	result.Models = []stage.Model{{Party: c.name, Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: srv.Private()}}
+	result := srv.Result(a.facts)
+	result.Models = []stage.Model{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: srv.Private()}}
 	result.ModelHash = stage.HashModels(result.Models)
 	a.settle(result, j.Spec.Parties())
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	err = disk.Replace(c.path(j.ID, decisionsFile), srv.Outcome().Encode())
+	if c.keepsModel(j, srv) {
+		err = c.Estate.Write(j.ID, vault.Model, srv.EncodeModel)
+	}
+	if err == nil {
+		err = c.Estate.Put(j.ID, vault.Decisions, srv.Outcome().Encode())
+	}
 	if err == nil && j.Spec.Prediction == job.Open {
 		err = c.keepAnswers(j, srv)
 	}
@@ -43,9 +61,20 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 		err = disk.Replace(c.path(j.ID, resultFile), text)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+		return nil, fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
 	return result, nil
+}
+
+// keepsModel says whether anybody can use the model: to download it, or to ask it.
+func (c *Coordinator) keepsModel(j *Job, srv *stage.Server) bool {
+	switch {
+	case c.KeepPrivate:
+		return true
+	case j.Spec.Protocol.Name.Vertical():
+		return false // questions need the answers' part of it only
+	}
+	return !srv.Private() || j.Spec.Prediction == job.Open
 }
 
 // keepAnswers writes what questions about new rows need here, if anything.
@@ -54,17 +83,14 @@ func (c *Coordinator) keepAnswers(j *Job, srv *stage.Server) error {
 	if err != nil || answers == nil {
 		return err
 	}
-	return disk.Replace(c.path(j.ID, answersFile), answers)
+	return c.Estate.Put(j.ID, vault.Answers, answers)
 }
 
-// discard removes what a failed job had written before it failed: the model
-// may hold encoded rows.
+// discard removes what a failed job had written before it failed.
 func (c *Coordinator) discard(id session.JobID) error {
-	entries, err := os.ReadDir(c.folder(id))
-	for _, e := range entries {
-		if e.Name() != specFile && e.Name() != statusFile {
-			err = errors.Join(err, os.Remove(c.path(id, e.Name())))
-		}
+	_, err := c.Estate.Erase(id)
+	if rm := os.Remove(c.path(id, resultFile)); !errors.Is(rm, fs.ErrNotExist) {
+		err = errors.Join(err, rm)
 	}
 	return err
 }
@@ -90,9 +116,9 @@ func (c *Coordinator) done(id session.JobID) error {
 }
 
 func (c *Coordinator) readOutcome(id session.JobID) (*stage.Outcome, error) {
-	b, err := os.ReadFile(c.path(id, decisionsFile))
+	b, err := c.left(id, vault.Decisions)
 	if err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+		return nil, err
 	}
 	return stage.DecodeOutcome(b)
 }
@@ -110,9 +136,12 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	if name := j.Spec.Protocol.Name; name.Vertical() {
 		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v lies in parts with its parties (protocol %s), and no file predicts without them; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, name, id))
 	}
-	b, err := os.ReadFile(c.path(id, modelFile))
+	if j.Result.Models[0].Private {
+		return nil, session.Forbidden(model.ErrPrivate)
+	}
+	b, err := c.left(id, vault.Model)
 	if err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+		return nil, err
 	}
 	if model.IsRandom(b) || j.Spec.Protocol.Name == job.FedCFK {
 		return b, nil
@@ -126,9 +155,25 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	return b, nil
 }
 
-// readJobs reads the folders that an earlier process left.
+// left opens what a finished job left.
+func (c *Coordinator) left(id session.JobID, item vault.Item) ([]byte, error) {
+	b, err := c.Estate.Get(id, item)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, session.BadInput(fmt.Errorf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
+	return b, nil
+}
+
+// readJobs reads the folders that an earlier process left, and finishes what it began
+// to remove.
 func (c *Coordinator) readJobs() error {
 	if err := os.MkdirAll(c.Jobs, 0o700); err != nil {
+		return err
+	}
+	if err := c.readGraves(); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(c.Jobs)
@@ -140,37 +185,93 @@ func (c *Coordinator) readJobs() error {
 		if err != nil {
 			continue // not ours
 		}
-		j, err := c.readJob(id)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // its submission was interrupted, so nobody was told its id
+		if err := disk.Sweep(c.folder(id)); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("job %v: %w", id, err)
+		if j := c.readJob(id); j != nil {
+			c.jobs[id] = j
+			c.order = append(c.order, id)
 		}
-		c.jobs[id] = j
-		c.order = append(c.order, id)
 	}
 	slices.SortFunc(c.order, func(a, b session.JobID) int { return c.jobs[a].Order - c.jobs[b].Order })
+	c.tidy()
 	c.nudge()
 	return nil
 }
 
-func (c *Coordinator) readJob(id session.JobID) (*Job, error) {
-	spec, err := os.ReadFile(c.path(id, specFile))
-	if err != nil {
-		return nil, err
+// readGraves finishes the deletions that an earlier process began.
+func (c *Coordinator) readGraves() error {
+	entries, err := os.ReadDir(c.graves())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		id, err := session.ParseJobID(e.Name())
+		if err != nil {
+			continue
+		}
+		c.deleted[id] = true
+		if err := c.bury(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy tries again to remove what jobs that are over should not have left.
+func (c *Coordinator) tidy() {
+	for _, id := range c.order {
+		j := c.jobs[id]
+		if j.Residue == "" {
+			continue
+		}
+		err := c.destroy(j, string(j.State))
+		if err == nil {
+			err = c.set(j, func(s *Status) error { s.Residue = ""; return nil })
+		}
+		if err != nil {
+			c.Logger.Error("something of a job still cannot be destroyed", "job", id.String(), "error", err)
+		}
+	}
+}
+
+// readJob reads one folder, or returns nil for a submission that was interrupted, so
+// that nobody was told its id. A job that this program cannot read is set aside: it
+// must not keep the others from running.
+func (c *Coordinator) readJob(id session.JobID) *Job {
+	j, err := c.parseJob(id)
+	if errors.Is(err, fs.ErrNotExist) && j.State == "" {
+		return nil
+	}
+	if err != nil {
+		c.Logger.Error("a job cannot be read and is set aside as it is; read it with the program that wrote it", "job", id.String(), "error", err)
+		j.State, j.Failure = Unreadable, &Failure{Code: session.CodeFailed, Message: "this program cannot read the job: " + err.Error()}
+	}
+	return j
+}
+
+// parseJob reads a job as far as it can be read.
+func (c *Coordinator) parseJob(id session.JobID) (*Job, error) {
+	j := &Job{ID: id, Spec: &job.Job{}}
 	status, err := os.ReadFile(c.path(id, statusFile))
 	if err != nil {
-		return nil, err
-	}
-	j := &Job{ID: id}
-	if j.Spec, err = job.Parse(c.path(id, specFile), spec); err != nil {
-		return nil, err
+		return j, err
 	}
 	if err := json.Unmarshal(status, &j.Status); err != nil {
-		return nil, err
+		return j, err
 	}
+	spec, err := os.ReadFile(c.path(id, specFile))
+	if err != nil {
+		return j, err
+	}
+	read, err := job.Parse(c.path(id, specFile), spec)
+	if err != nil {
+		return j, err
+	}
+	j.Spec = read
 	if j.Failure == nil && (j.State == Closing || j.State == Done) {
 		j.Result, err = c.readResult(id)
 	}

@@ -120,7 +120,7 @@ func TestPredictionsOfMoments(t *testing.T) {
 	if _, err := ask(w, "south", done.ID, newRows(t).SelectColumns(span(0, 29))); session.CodeOf(err) != session.CodeBadInput {
 		t.Errorf("fewer columns: %v", err)
 	}
-	if err := w.members["south"].party.Forget(done.ID); err != nil {
+	if _, err := w.members["south"].party.Forget(done.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ask(w, "south", done.ID, newRows(t)); session.CodeOf(err) != session.CodeBadInput {

@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"slices"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/envelope"
 	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
@@ -158,11 +160,66 @@ type tapped struct {
 	transport.Conn
 	name string
 	tap  *tap
+	w    *world
 }
 
 func (c tapped) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	c.tap.mu.Lock()
 	c.tap.seen = append(c.tap.seen, recorded{c.name, to, slices.Clone(data)})
 	c.tap.mu.Unlock()
+	if c.w.lost(to, kindOf(data)) {
+		return nil
+	}
 	return c.Conn.Send(ctx, to, lane, data)
+}
+
+// lost says whether a message never arrives: the broker's queues are gone, or it was
+// too old for them.
+func (w *world) lost(to, kind string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.loses != nil && w.loses(to, kind)
+}
+
+// losing sets what is lost from now on.
+func (w *world) losing(loses func(to, kind string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.loses = loses
+}
+
+// frail is an estate on a disk that breaks when the test says so.
+type frail struct {
+	*vault.Estate
+	w *world
+}
+
+func (f frail) fault(op string, item vault.Item) error {
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	if f.w.breaks == nil {
+		return nil
+	}
+	return f.w.breaks(op, item)
+}
+
+func (f frail) Write(id session.JobID, item vault.Item, write func(io.Writer) error) error {
+	if err := f.fault("write", item); err != nil {
+		return err
+	}
+	return f.Estate.Write(id, item, write)
+}
+
+func (f frail) Put(id session.JobID, item vault.Item, secret []byte) error {
+	if err := f.fault("write", item); err != nil {
+		return err
+	}
+	return f.Estate.Put(id, item, secret)
+}
+
+func (f frail) Erase(id session.JobID) ([]vault.Item, error) {
+	if err := f.fault("erase", ""); err != nil {
+		return nil, err
+	}
+	return f.Estate.Erase(id)
 }

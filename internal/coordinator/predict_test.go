@@ -133,16 +133,16 @@ func TestForget(t *testing.T) {
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)
 	epoch := w.encoder("north", done.ID).Epoch
-	if err := w.members["north"].party.Forget(done.ID); err != nil {
+	if _, err := w.members["north"].party.Forget(done.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.members["north"].party.Forget(done.ID); err != nil {
+	if _, err := w.members["north"].party.Forget(done.ID); err != nil {
 		t.Errorf("a second Forget: %v", err)
 	}
 	if _, err := ask(w, "north", done.ID, newRows(t)); session.CodeOf(err) != session.CodeBadInput {
 		t.Errorf("north asks after it forgot: %v", err)
 	}
-	if hits := w.found([]needle{{"epoch seed", epoch[:]}}, ""); len(hits) > 0 {
+	if hits := w.found([]needle{{"epoch seed", epoch[:]}}); len(hits) > 0 {
 		t.Errorf("left on disk: %v", hits)
 	}
 	if _, err := ask(w, "south", done.ID, newRows(t)); err != nil {

@@ -142,15 +142,10 @@ func failure(err error) *Failure {
 // close tells every party to destroy the job's secrets, waits for their word,
 // destroys the coordinator's own, and declares the job over.
 func (c *Coordinator) close(ctx context.Context, j *Job) error {
-	outcome := "done"
-	if j.Failure != nil {
-		outcome = j.Failure.Message
-	}
-	classes, err := c.classes(j)
+	closing, err := c.closing(j)
 	if err != nil {
 		return err
 	}
-	closing := &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes, Choice: choice(j)}
 	if err := c.part(ctx, j, closing); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the next process closes the job
@@ -158,16 +153,32 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 		c.Logger.Warn("a party has not confirmed that it destroyed a job's secrets; the broker will tell it when it comes back",
 			"job", j.ID.String(), "error", err)
 	}
-	if err := c.destroy(j, outcome); err != nil {
-		return fmt.Errorf("coordinator: %w", err)
+	residue := ""
+	if err := c.destroy(j, closing.Outcome); err != nil {
+		// The other jobs must not wait for a file that cannot be removed.
+		residue = err.Error()
+		c.Logger.Error("something of a job could not be destroyed; it will be tried again when the coordinator starts", "job", j.ID.String(), "error", err)
 	}
 	return c.set(j, func(s *Status) error {
-		s.State = Done
+		s.State, s.Residue, s.Ended = Done, residue, time.Now().UTC().Truncate(time.Second)
 		if s.Failure != nil {
 			s.State = Failed
 		}
 		return nil
 	})
+}
+
+// closing is what parties are told at a job's end, or after it.
+func (c *Coordinator) closing(j *Job) (*session.Closing, error) {
+	outcome := "done"
+	switch {
+	case j.Failure != nil:
+		outcome = j.Failure.Message
+	case j.Forgotten:
+		return &session.Closing{Job: j.ID, Outcome: "done, and forgotten since"}, nil
+	}
+	classes, err := c.classes(j)
+	return &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes, Choice: choice(j)}, err
 }
 
 // classes are what parties need to read answers about new rows; a job that has
@@ -196,7 +207,7 @@ const partingTime = 10 * time.Second
 
 // part sends the closing and waits for the answers.
 func (c *Coordinator) part(ctx context.Context, j *Job, closing *session.Closing) error {
-	missing, err := c.hearAll(ctx, j, word{session.KindClosing, closing.Encode(), session.KindClosed})
+	missing, err := c.hearAll(ctx, j, word{session.KindClosing, closing.Encode(), session.KindClosed}, func(protocol.Message) {})
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("no word from %v", missing)
 	}
@@ -211,8 +222,9 @@ type word struct {
 }
 
 // hearAll tells all parties of a job something and waits for their answers, but not
-// for ever: it returns who has not answered. The broker keeps it for those.
-func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word) (missing []string, err error) {
+// for ever: it returns who has not answered. The broker keeps it for those. note is
+// called with each answer.
+func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
 	inbox, hangUp := c.listen(j.ID.Topic())
@@ -225,6 +237,7 @@ func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word) (missing []
 		select {
 		case in := <-inbox:
 			if in.Message.Kind == say.answer {
+				note(in.Message)
 				missing = slices.DeleteFunc(missing, func(name string) bool { return name == in.Message.Sender })
 			}
 			c.acknowledge(in)

@@ -111,6 +111,10 @@ type world struct {
 	// recommended is what parties' persons were, by the last job.
 	recommended map[string][]stage.Recommendation
 	random      bool // seeds differ from call to call
+	limits      party.Limits
+	retention   time.Duration
+	loses       func(to, kind string) bool             // messages on their way, nil: none
+	breaks      func(op string, item vault.Item) error // the hub's disk, nil: never
 	heard       func(session.JobID, protocol.Progress)
 	members     map[string]*member
 }
@@ -237,30 +241,35 @@ func (w *world) start(name string, dies func(op string) bool) {
 
 func (w *world) build(name string, m *member) (func(context.Context) error, error) {
 	logger := slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("member", name)
-	conn := mortalConn{tapped{m.conn, name, w.tap}, m.life}
+	conn := mortalConn{tapped{m.conn, name, w.tap, w}, m.life}
 	kept := mortalVault{m.disk, m.life}
 	usage := func() (float64, uint64) { return 0, 0 }
-	var err error
+	estate, err := vault.OpenEstate(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
+	if err != nil {
+		return nil, err
+	}
 	if name == hub {
 		m.boss, err = coordinator.New(coordinator.Config{
 			Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
-			Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
+			Estate: frail{estate, w}, Retention: w.retention, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
 			return nil, err
 		}
 		return m.boss.Run, nil
 	}
-	keepsake, err := vault.NewDiskKeepsake(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
-	if err != nil {
-		return nil, err
-	}
 	m.party = party.New(party.Config{
-		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: keepsake, Policy: w.policy,
+		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: w.policy, Limits: w.limits,
 		Load: func(d job.Data) (stage.Table, error) { return w.load(name, d) },
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
-		Aligned:     func(_ session.JobID, ids []string) error { w.align(name, ids); return nil },
-		Recommended: func(_ session.JobID, list []stage.Recommendation) error { w.recommend(name, list); return nil },
+		Aligned: func(id session.JobID, ids []string) error {
+			w.align(name, ids)
+			return estate.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))
+		},
+		Recommended: func(id session.JobID, list []stage.Recommendation) error {
+			w.recommend(name, list)
+			return estate.Put(id, vault.Recommendations, fmt.Append(nil, list))
+		},
 	})
 	return m.party.Run, nil
 }

@@ -6,48 +6,63 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/vault"
 )
 
-// alignment is where the order of a job's rows lies: CSV with one column, id.
-func (h Home) alignment(job string) string { return filepath.Join(h.path("alignments"), job+".csv") }
+// keepAlignment keeps which row is which, for whoever reads the decisions of a job
+// between holders of columns: the coordinator knows them by number only.
+func keepAlignment(e *vault.Estate) func(id session.JobID, ids []string) error {
+	return func(id session.JobID, ids []string) error {
+		var b bytes.Buffer
+		w := csv.NewWriter(&b)
+		err := w.Write([]string{"id"})
+		for _, one := range ids {
+			err = errors.Join(err, w.Write([]string{one}))
+		}
+		w.Flush()
+		if err := errors.Join(err, w.Error()); err != nil {
+			return fmt.Errorf("daemon: %w", err)
+		}
+		return e.Put(id, vault.Alignment, b.Bytes())
+	}
+}
 
-// keepAlignment writes down which row is which, for whoever reads the decisions
-// of a job between holders of columns: the coordinator knows them by number only.
-func (h Home) keepAlignment(id session.JobID, ids []string) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	err := w.Write([]string{"id"})
-	for _, one := range ids {
-		err = errors.Join(err, w.Write([]string{one}))
+// Left returns what a finished job left in a party's home: the order of its rows, as
+// CSV with one column, id, or what it recommends to the party's person, as CSV with
+// columns rank, item and score.
+func (h Home) Left(job string, item vault.Item) ([]byte, error) {
+	id, err := session.ParseJobID(job)
+	if err != nil {
+		return nil, session.BadInput(err)
 	}
-	w.Flush()
-	if err := errors.Join(err, w.Error(), disk.MakeDir(h.path("alignments"))); err != nil {
-		return fmt.Errorf("daemon: %w", err)
+	e, err := h.estate()
+	if err != nil {
+		return nil, session.BadInput(err)
 	}
-	return disk.Replace(h.alignment(id.String()), b.Bytes())
+	b, err := e.Get(id, item)
+	if errors.Is(err, vault.ErrNoKeepsake) {
+		return nil, session.BadInput(fmt.Errorf("job %s left no %s in %s, or it has been forgotten", job, item, h))
+	}
+	return b, err
 }
 
 // Alignment returns the ids of a finished job's rows in the order of the job,
 // held-out rows last.
 func (h Home) Alignment(job string) (ids []string, err error) {
-	f, err := os.Open(h.alignment(job))
+	b, err := h.Left(job, vault.Alignment)
 	if err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	r := csv.NewReader(f)
+	r := csv.NewReader(bytes.NewReader(b))
 	r.FieldsPerRecord = 1
 	records, err := r.ReadAll()
 	if err == nil && len(records) == 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("daemon: %s: no list of ids: %w", f.Name(), err)
+		return nil, fmt.Errorf("daemon: job %s: no list of ids: %w", job, err)
 	}
 	for _, one := range records[1:] {
 		ids = append(ids, one[0])

@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -24,6 +27,45 @@ type Config struct {
 	// Data is a party's catalogue: the names that jobs may ask for.
 	Data   map[string]Source `yaml:"data,omitempty"`
 	Policy party.Policy      `yaml:"policy,omitempty"`
+	// Retention is how long what a job left is kept after its end, for ever by default;
+	// at the coordinator the job itself goes with it, everywhere.
+	Retention Days `yaml:"retention,omitempty"`
+	// Unclosed is how long a party waits for the coordinator to close a job before it
+	// destroys the job's secrets by itself; 30d by default.
+	Unclosed Days `yaml:"unclosed,omitempty"`
+}
+
+// Days is a time in days, such as 30d, or in Go's units, such as 12h.
+type Days struct{ time.Duration }
+
+// UnmarshalText reads 30d or 12h.
+func (d *Days) UnmarshalText(b []byte) error {
+	text := string(b)
+	var err error
+	if days, whole := strings.CutSuffix(text, "d"); whole {
+		var n uint64
+		n, err = strconv.ParseUint(days, 10, 16)
+		d.Duration = time.Duration(n) * 24 * time.Hour
+	} else {
+		d.Duration, err = time.ParseDuration(text)
+	}
+	if err != nil || d.Duration <= 0 {
+		return fmt.Errorf("%q is no time; write days such as 30d, or hours such as 12h", text)
+	}
+	return nil
+}
+
+// MarshalText writes what UnmarshalText reads.
+func (d Days) MarshalText() ([]byte, error) {
+	const day = 24 * time.Hour
+	if d.Duration%day == 0 {
+		return fmt.Appendf(nil, "%dd", d.Duration/day), nil
+	}
+	return []byte(d.String()), nil
+}
+
+func (c *Config) limits() party.Limits {
+	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention.Duration}
 }
 
 // Source is an entry of a party's catalogue.

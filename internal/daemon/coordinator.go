@@ -22,6 +22,8 @@ import (
 // Options are what a daemon's flags say. The zero value is the default.
 type Options struct {
 	Listen string // coordinator: instead of the configuration's
+	// AbandonOpenSessions destroys the open sessions of another build.
+	AbandonOpenSessions bool
 	// Seed draws seeds; nil means true randomness.
 	Seed   func(label string) [32]byte
 	Ready  func(addr string) // called once the daemon serves
@@ -60,32 +62,50 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, broker.Shutdown(context.WithoutCancel(ctx))) }()
-	kept, err := h.vault()
+	kept, err := h.vault(o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
+	estate, err := vault.OpenEstate(h.keepsakes(), id.KEMKey())
+	if err != nil {
+		return err
+	}
 	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
-		Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Estate: estate, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Progress: func(session.JobID, protocol.Progress) {},
 	})
 	if err != nil {
-		return err
+		return h.otherBuild(err)
 	}
 	return serve(ctx, h, o, broker.Addr(), control.Coordinator(co, o.Logger), co.Run)
 }
 
-func (h Home) vault() (*vault.Disk, error) {
+func (h Home) vault(o Options) (*vault.Disk, error) {
 	b, err := build()
 	if err != nil {
 		return nil, err
 	}
-	return vault.OpenDisk(h.path("vault"), b)
+	v, err := vault.OpenDisk(h.path("vault"), b)
+	if err == nil && o.AbandonOpenSessions {
+		v.Abandon()
+	}
+	return v, err
+}
+
+// otherBuild says what to do about sessions that another build left open.
+func (h Home) otherBuild(err error) error {
+	var foreign *vault.BuildError
+	if !errors.As(err, &foreign) {
+		return err
+	}
+	return session.BadInput(fmt.Errorf("%s holds %d open sessions of another build of this program, which only that build can go on with: start that one until mercer job list shows no open job, or give the sessions up with --abandon-open-sessions (their jobs fail): %w",
+		h, len(foreign.Sessions), foreign.Err))
 }
 
 func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster, o Options) (*nats.Server, error) {

@@ -9,10 +9,8 @@
 //	HOME/roster.yaml   the members of the federation
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
-//	HOME/keepsakes     what jobs with open predictions left here, sealed
+//	HOME/keepsakes     what finished jobs left here, sealed under a key for each job
 //	HOME/releases      what jobs by columns have let out, for the operator to compare
-//	HOME/alignments    for each finished job by columns, the ids of its rows in their order
-//	HOME/recommendations  for each finished recommender, what it recommends to this party's person
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands
@@ -31,6 +29,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/vault"
 )
 
 // Home is a process's folder.
@@ -56,6 +55,17 @@ func (h Home) Socket() string { return h.path("control.sock") }
 // Releases is a party's ledger of what it has let out of columns.
 func (h Home) Releases() release.Ledger { return release.Ledger(h.path("releases")) }
 
+func (h Home) keepsakes() string { return h.path("keepsakes") }
+
+// estate is what finished jobs left, for a command beside the daemon.
+func (h Home) estate() (*vault.Estate, error) {
+	id, err := identity.Load(h.IdentityPath())
+	if err != nil {
+		return nil, err
+	}
+	return vault.ReadEstate(h.keepsakes(), id.KEMKey()), nil
+}
+
 // Jobs is the coordinator's folder of jobs.
 func (h Home) Jobs() string { return h.path("jobs") }
 
@@ -68,7 +78,7 @@ func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member,
 	if err != nil {
 		return m, session.BadInput(err)
 	}
-	if err := os.MkdirAll(string(h), 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(string(h), 0o700), os.Chmod(string(h), 0o700)); err != nil {
 		return m, session.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
 	}
 	_, err = identity.Create(h.IdentityPath(), seed)
@@ -157,6 +167,9 @@ func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 func (h Home) take() (*os.File, error) {
 	if err := control.Fits(h.Socket()); err != nil {
 		return nil, session.BadInput(err)
+	}
+	if err := os.Chmod(string(h), 0o700); err != nil { // a folder that was there may have been open to others
+		return nil, session.BadInput(fmt.Errorf("%s cannot be closed to others: %w", h, err))
 	}
 	lock, err := disk.Lock(h.IdentityPath())
 	if errors.Is(err, disk.ErrLocked) {

@@ -42,12 +42,12 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	kept, err := h.vault()
+	kept, err := h.vault(o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	keepsake, err := vault.NewDiskKeepsake(h.path("keepsakes"), id.KEMKey())
+	estate, err := vault.OpenEstate(h.keepsakes(), id.KEMKey())
 	if err != nil {
 		return err
 	}
@@ -61,12 +61,12 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
-		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: keepsake,
+		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
 		Policy: c.Policy, Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
-		Aligned: h.keepAlignment, Recommended: h.keepRecommendations,
+		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Limits: c.limits(),
 		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d, key) },
 	})
-	return refusedTwin(serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run))
+	return h.otherBuild(refusedTwin(serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run)))
 }
 
 // refusedTwin makes it the operator's matter that another daemon has this home's

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -55,8 +56,11 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 // bufferBytes is how much ReplaceBy gives to the operating system at a time.
 const bufferBytes = 1 << 18
 
+// draft is how the name of a file begins that is being written.
+const draft = ".new-"
+
 func replace(path string, write func(*os.File) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(path), draft+"*") // mode 0600
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
@@ -103,12 +107,10 @@ func whole(data []byte) func(*os.File) error {
 	}
 }
 
-// maxErase bounds what Erase overwrites: it is for keys.
-const maxErase = 1 << 20
-
-// Erase overwrites a small file with random bytes, waits for the disk, and
-// removes it. Drives that remap blocks and file systems that copy on write may
-// keep the old bytes; no program can reach those.
+// Erase overwrites a file with random bytes, waits for the disk, and removes it.
+// Drives that remap blocks and file systems that copy on write may keep the old
+// bytes; no program can reach those. What is large is better sealed under a key,
+// and the key erased.
 //
 // A missing file gives an error for which errors.Is(err, fs.ErrNotExist) holds.
 func Erase(path string) error {
@@ -130,17 +132,33 @@ func overwrite(path string) error {
 		return fmt.Errorf("disk: %w", err)
 	}
 	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return errors.Join(fmt.Errorf("disk: %w", err), f.Close())
-	case info.Size() > maxErase:
-		return errors.Join(fmt.Errorf("disk: %s has %d bytes; only keys are overwritten", path, info.Size()), f.Close())
-	}
-	noise := make([]byte, info.Size())
-	if _, err := rand.Read(noise); err != nil {
+	if err != nil {
 		return errors.Join(fmt.Errorf("disk: %w", err), f.Close())
 	}
-	return fill(f, path, whole(noise))
+	return fill(f, path, func(f *os.File) error {
+		_, err := io.CopyN(f, rand.Reader, info.Size())
+		return err
+	})
+}
+
+// Sweep removes what a crash in the middle of a Replace left in a folder, which need
+// not exist. Nobody else may be writing there.
+func Sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), draft) {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("disk: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // MakeDir creates one directory that only its owner can enter. One that is

@@ -76,21 +76,39 @@ func TestReplaceRefusesAFolder(t *testing.T) {
 	wantEntries(t, dir, 1)
 }
 
-// A file that is too large to be a key is removed all the same, with an error
-// that says what did not happen.
+// Files of any size are overwritten: whoever has a second link to one, or reads the
+// blocks, finds nothing of it.
 func TestEraseOfALargeFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "seed")
-	for size, overwritten := range map[int]bool{maxErase: true, maxErase + 1: false} {
-		if err := Create(path, make([]byte, size)); err != nil {
-			t.Fatal(err)
-		}
-		if err := Erase(path); (err == nil) != overwritten {
-			t.Errorf("%d bytes: %v", size, err)
-		}
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%d bytes: the file is still there: %v", size, err)
-		}
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "seed"), filepath.Join(dir, "link")
+	secret := bytes.Repeat([]byte("portion of a model"), 200_000)
+	if err := errors.Join(Create(path, secret), os.Link(path, link), Erase(path)); err != nil {
+		t.Fatal(err)
 	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+	left, err := os.ReadFile(link)
+	if err != nil || len(left) != len(secret) {
+		t.Fatalf("%d bytes, %v", len(left), err)
+	}
+	if bytes.Contains(left, secret[:18]) {
+		t.Error("the blocks still hold the file")
+	}
+}
+
+// A kill in the middle of a Replace leaves half of a file, which the next start
+// removes; whole files stay.
+func TestSweepRemovesHalvesOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	half, whole := filepath.Join(dir, draft+"123"), filepath.Join(dir, "model")
+	if err := errors.Join(os.WriteFile(half, []byte("half a model"), 0o600), Create(whole, []byte("model")), Sweep(dir), Sweep(half)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a file is left: %v", err)
+	}
+	wantFile(t, whole, "model")
 }
 
 // Who asked for a file is told of that one, not of the one that was to take its

@@ -36,10 +36,10 @@ func (h Header) encode() []byte {
 
 func decodeHeader(b []byte) (Header, error) {
 	r := wire.NewReader(b)
-	if v := r.Uint16(); r.Err() == nil && v != formatVersion {
-		r.Fail(fmt.Errorf("format %d, this program reads %d", v, formatVersion))
-	}
 	var h Header
+	if v := r.Uint16(); r.Err() == nil && v != formatVersion {
+		return h, fmt.Errorf("a journal of format %d, and this program reads %d: %w", v, formatVersion, ErrBuild)
+	}
 	r.Fixed(h.Session[:])
 	h.Build = r.String(maxBuildBytes)
 	h.Created = time.Unix(int64(r.Uint64()), 0)
@@ -87,14 +87,13 @@ func readHeader(file io.ReaderAt, seed [SeedSize]byte) (h Header, s sealer, end 
 	if err := readAt(file, rest, int64(len(head))); err != nil {
 		return h, s, 0, err
 	}
-	if h, err = decodeHeader(rest[:n]); err != nil {
-		return h, s, 0, err
-	}
 	if s, err = newSealer(seed, rest[:n]); err != nil {
 		return h, s, 0, err
 	}
+	// The seal comes first: it tells another program's header from a damaged one.
 	if _, err := s.open(nil, place{kind: placeHeader}, rest[n:]); err != nil {
 		return h, s, 0, damage("the header and the seed do not belong together")
 	}
-	return h, s, int64(len(head) + len(rest)), nil
+	h, err = decodeHeader(rest[:n])
+	return h, s, int64(len(head) + len(rest)), err
 }

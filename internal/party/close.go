@@ -88,6 +88,9 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 // destroy erases what the party holds for a job. What cannot be erased stays
 // in the books, to be erased when the closing comes again.
 func (p *Party) destroy(w *work, outcome string) error {
+	if err := p.remember(w); err != nil {
+		return err
+	}
 	var left []*running
 	var errs error
 	for _, r := range w.sessions {

@@ -163,7 +163,30 @@ func TestRepeatedProposals(t *testing.T) {
 		s.hear(session.KindClosed)
 	}
 	s.propose(p)
-	s.refuses(session.CodeFailed, "has been run before and never runs again")
+	s.refuses(session.CodePolicy, "is over here, and its id is not used again")
+}
+
+// A coordinator sends another file under the id of a job that is over here, or was
+// refused by nobody: it would overwrite what that job left, and pass held releases in
+// its name.
+func TestJobIDsAreUsedOnce(t *testing.T) {
+	s := newStand(t, Policy{})
+	first := parse(t, "minmax", "{name: okra}", "closed")
+	second := parse(t, "none", "{name: okra}", "closed")
+	p := s.proposal(first, session.JobID{1}, 0)
+	s.propose(p)
+	s.hear(session.KindAcceptance)
+	s.propose(s.proposal(second, p.Job, 0))
+	s.refuses(session.CodePolicy, "two different job files under one job id")
+	c := &session.Closing{Job: p.Job, Outcome: "over"}
+	s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
+	s.hear(session.KindClosed)
+	for _, j := range []*job.Job{first, second} {
+		s.propose(s.proposal(j, p.Job, 0))
+		s.refuses(session.CodePolicy, "is over here, and its id is not used again")
+	}
+	s.propose(s.proposal(second, session.JobID{2}, 0))
+	s.hear(session.KindAcceptance)
 }
 
 // Only so many jobs are held; the coordinator need not close what it proposes.
@@ -269,7 +292,7 @@ func TestClosingARunningJob(t *testing.T) {
 		t.Error("a job that never got to its upload left a keepsake")
 	}
 	s.propose(p)
-	s.refuses(session.CodeFailed, "never runs again")
+	s.refuses(session.CodePolicy, "is over here, and its id is not used again")
 }
 
 // What is wrong with the data is for the party's own log.

@@ -1,6 +1,7 @@
 package party
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,25 @@ type Config struct {
 	Seed   func(label string) [32]byte
 	Usage  Usage
 	Logger *slog.Logger
+	Limits Limits
+}
+
+// Limits are for how long a party holds something of a job. Zero values mean the
+// defaults.
+type Limits struct {
+	// Unclosed is the time after which the party destroys a job by itself that its
+	// coordinator has not closed; default 30 days.
+	Unclosed time.Duration
+	// Retention is the time after which what a job left is erased; default for ever.
+	Retention time.Duration
+	// Asking is how often the party asks what has become of its jobs; default 1 hour.
+	Asking time.Duration
+}
+
+func (l Limits) withDefaults() Limits {
+	l.Unclosed = cmp.Or(l.Unclosed, 30*24*time.Hour)
+	l.Asking = cmp.Or(l.Asking, time.Hour)
+	return l
 }
 
 // Usage reports what the process has used, for the job's result.
@@ -59,6 +79,7 @@ type Party struct {
 	finished  chan finished
 	questions chan *question
 	withdrawn chan *question
+	orders    chan order
 	pending   []*question   // asked and not yet answered, at most maxQuestions
 	over      chan struct{} // closed when Run returns
 	running   sync.WaitGroup
@@ -66,6 +87,7 @@ type Party struct {
 
 // New returns a party; Run starts it.
 func New(c Config) *Party {
+	c.Limits = c.Limits.withDefaults()
 	return &Party{
 		Config:    c,
 		exchange:  exchange.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
@@ -75,6 +97,7 @@ func New(c Config) *Party {
 		finished:  make(chan finished),
 		questions: make(chan *question),
 		withdrawn: make(chan *question),
+		orders:    make(chan order),
 		over:      make(chan struct{}),
 	}
 }
@@ -91,6 +114,9 @@ func (p *Party) Run(ctx context.Context) error {
 		return errors.Join(err, p.leave(ctx))
 	}
 	p.running.Go(func() { stop(p.exchange.Run(ctx)) })
+	p.review(ctx)
+	often := time.NewTicker(p.Limits.Asking)
+	defer often.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -103,6 +129,10 @@ func (p *Party) Run(ctx context.Context) error {
 			}
 		case q := <-p.questions:
 			p.ask(ctx, q)
+		case <-often.C:
+			p.review(ctx)
+		case o := <-p.orders:
+			o.done <- o.run(ctx)
 		case q := <-p.withdrawn:
 			if err := p.withdraw(ctx, q); err != nil {
 				p.Logger.Error("could not withdraw a question", "job", q.job.String(), "error", err)

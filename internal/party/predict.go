@@ -19,8 +19,11 @@ import (
 type Keepsake interface {
 	Put(id session.JobID, secret []byte) error
 	Get(id session.JobID) ([]byte, error)
-	// Erase destroys it; a job that left none is no error.
-	Erase(id session.JobID) error
+	// Erase destroys it with everything else that the job left here, and returns what
+	// that was; a job that left nothing is no error.
+	Erase(id session.JobID) ([]vault.Item, error)
+	// Jobs lists the jobs that have left something.
+	Jobs() ([]vault.Left, error)
 }
 
 // question is a wish to have new rows predicted.
@@ -117,8 +120,19 @@ func (p *Party) withdraw(ctx context.Context, q *question) error {
 	return nil
 }
 
-// Forget erases what a job left here for predictions.
-func (p *Party) Forget(id session.JobID) error { return p.Keepsake.Erase(id) }
+// Forget erases what a job left here, and returns what that was: what predictions
+// need, the order of its rows, what it recommended.
+func (p *Party) Forget(id session.JobID) ([]string, error) {
+	gone, err := p.Keepsake.Erase(id)
+	var names []string
+	for _, item := range gone {
+		names = append(names, string(item))
+	}
+	if err == nil && len(names) > 0 {
+		p.Logger.Info("forgot what a job left", "job", id.String(), "erased", names)
+	}
+	return names, err
+}
 
 // forget erases what a job left here because the coordinator's operator wants
 // nobody to ask its model any more.
@@ -127,11 +141,11 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Forget(f.Job); err != nil {
+	gone, err := p.Forget(f.Job)
+	if err != nil {
 		return notNow(err)
 	}
-	p.Logger.Info("forgot what a job left for predictions", "job", f.Job.String())
-	return p.tell(ctx, f.Job.Topic(), session.KindForgotten, f.Encode())
+	return p.tell(ctx, f.Job.Topic(), session.KindForgotten, (&session.Forgotten{Job: f.Job, Gone: gone}).Encode())
 }
 
 // keep puts away what later predictions need: the encoder's secret, or a model.

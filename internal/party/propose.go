@@ -71,11 +71,17 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.notOver(w); err != nil {
+		return nil, err
+	}
 	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
-		return nil, fmt.Errorf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them", len(p.jobs))
+		return nil, fmt.Errorf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
 	}
 	st, err := p.stageOf(w, prop)
 	if err != nil {
+		return nil, err
+	}
+	if err := p.bind(w); err != nil {
 		return nil, err
 	}
 	r := &running{work: w, proposal: prop, stage: st, session: s}

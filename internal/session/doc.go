@@ -12,6 +12,7 @@
 //	             <------   Report   how it ended for this party
 //	Closing      ------>            the job is over: destroy its secrets
 //	             <------   Closed   destroyed
+//	             <------   Holdings what has become of these jobs?
 //
 // Every control message may come twice: each is answered again in the same
 // way. A party checks a proposal against the job it carries, so a coordinator

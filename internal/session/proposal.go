@@ -25,6 +25,7 @@ const (
 	KindQuestion   = "Question"
 	KindForget     = "Forget"
 	KindForgotten  = "Forgotten"
+	KindHoldings   = "Holdings"
 )
 
 // Bounds on what a peer may send.

@@ -52,8 +52,7 @@ func readQuestion(r *wire.Reader) Question {
 	return q
 }
 
-// Forget has a party destroy what a job left there for predictions; Forgotten, with
-// the same body, says that it has.
+// Forget has a party destroy what a job left there.
 type Forget struct{ Job JobID }
 
 // Encode returns the canonical encoding.
@@ -65,6 +64,37 @@ func DecodeForget(b []byte) (*Forget, error) {
 	f := &Forget{}
 	r.Fixed(f.Job[:])
 	return f, r.Close("session: forget")
+}
+
+// Forgotten says that nothing of a job is left at a party.
+type Forgotten struct {
+	Job  JobID
+	Gone []string // what was erased now; none where nothing was left
+}
+
+// maxItems bounds what a party lists.
+const maxItems = 16
+
+// Encode returns the canonical encoding.
+func (f *Forgotten) Encode() []byte {
+	var w wire.Writer
+	w.Fixed(f.Job[:])
+	w.Uint32(uint32(len(f.Gone)))
+	for _, item := range f.Gone {
+		w.String(clip(item))
+	}
+	return w.Bytes()
+}
+
+// DecodeForgotten decodes what Encode wrote.
+func DecodeForgotten(b []byte) (*Forgotten, error) {
+	r := wire.NewReader(b)
+	f := &Forgotten{}
+	r.Fixed(f.Job[:])
+	for range r.Count(maxItems, 2) {
+		f.Gone = append(f.Gone, readText(r))
+	}
+	return f, r.Close("session: forgotten")
 }
 
 // Inquiry is a question about rows whose columns several parties hold, as all of

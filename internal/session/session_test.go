@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,26 @@ func proposal() *Proposal {
 		Protocol: "okra", Version: 1, Params: []byte{1}, Purpose: "train",
 		Members: []protocol.Member{{Name: "coordinator", Role: protocol.RoleServer}, {Name: "north", Role: protocol.RoleLeader}},
 	}}
+}
+
+// What comes back from a Decode is written as it was read; anything else is refused.
+func TestHoldingsAndForgotten(t *testing.T) {
+	h := Holdings{{JobID{1}, true}, {JobID{2}, false}}
+	if got, err := DecodeHoldings(h.Encode()); err != nil || !slices.Equal(got, h) {
+		t.Errorf("%v, %v", got, err)
+	}
+	f := &Forgotten{Job: JobID{3}, Gone: []string{"predictor", "alignment"}}
+	if got, err := DecodeForgotten(f.Encode()); err != nil || got.Job != f.Job || !slices.Equal(got.Gone, f.Gone) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	many := make(Holdings, MaxHoldings+1)
+	if _, err := DecodeHoldings(many.Encode()); err == nil {
+		t.Error("more holdings than one message may have")
+	}
+	f.Gone = make([]string, maxItems+1)
+	if _, err := DecodeForgotten(f.Encode()); err == nil {
+		t.Error("more items than a party may list")
+	}
 }
 
 func TestRoundTrips(t *testing.T) {
@@ -154,6 +175,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add((&Closing{Outcome: "x"}).Encode())
 	f.Add((&Question{Rows: 1}).Encode())
 	f.Add((&Forget{JobID{1}}).Encode())
+	f.Add((&Forgotten{JobID{1}, []string{"predictor"}}).Encode())
+	f.Add(Holdings{{JobID{1}, true}}.Encode())
 	asked := proposal()
 	asked.Inquiry = &Inquiry{Question{Rows: 3}, "north"}
 	f.Add(asked.Encode())
@@ -166,6 +189,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		if v, err := DecodeRefusal(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("refusal is not canonical")
+		}
+		if v, err := DecodeForgotten(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("forgotten is not canonical")
+		}
+		if v, err := DecodeHoldings(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("holdings are not canonical")
 		}
 		if v, err := DecodeReport(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("report is not canonical")

@@ -122,7 +122,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	f := &federation{aligned: alignments{ids: make(map[session.JobID][]string)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
-		Jobs: filepath.Join(c.Dir, "jobs"), Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
+		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), KeepPrivate: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
 		Progress: func(_ session.JobID, p protocol.Progress) { c.Progress(p) },
 	})
 	if err != nil {
@@ -176,6 +176,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*stage.Result, *stag
 	if done.Failure != nil {
 		return nil, nil, &session.Error{Code: done.Failure.Code, Blamed: done.Failure.Blamed, Err: errors.New(done.Failure.Message)}
 	}
+	done.Result.Models[0].Path = plain(filepath.Join(c.Dir, "left")).path(id, vault.Model)
 	if err := f.addOwnModel(done.Result, id, c); err != nil {
 		return nil, nil, err
 	}

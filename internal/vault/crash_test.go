@@ -147,9 +147,30 @@ func TestAnotherBuildDoesNotRunASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for range 2 { // an upgrade in the middle of a job, tried twice
+		open, lost, err := v.Open()
+		var foreign *BuildError
+		if !errors.As(err, &foreign) || len(foreign.Sessions) != 1 || !errors.Is(err, journal.ErrBuild) || len(open)+len(lost) > 0 {
+			t.Fatalf("%d open, %d lost, %v; want a BuildError", len(open), len(lost), err)
+		}
+	}
+	closeVault(t, v)
+	v = openDisk(t, root) // the old program is put back: nothing is lost
+	open, _ := openAll(t, v, 1, 0)
+	if open[0].Seed() != secret(1) {
+		t.Fatal("the seed is gone")
+	}
+	closeVault(t, v)
+	if v, err = OpenDisk(root, "mercer 2 amd64"); err != nil {
+		t.Fatal(err)
+	}
+	v.Abandon() // the operator gives it up
 	_, lost := openAll(t, v, 0, 1)
 	if !errors.Is(lost[0].Err, journal.ErrBuild) {
 		t.Fatalf("%v, want ErrBuild", lost[0].Err)
+	}
+	if left := found(t, root, func() []byte { s := secret(1); return s[:] }()); len(left) > 0 {
+		t.Errorf("%v hold the seed", left)
 	}
 	closeVault(t, v)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/journal"
@@ -25,6 +26,7 @@ type Disk struct {
 	store  *journal.Store
 	ledger *journal.Ledger
 
+	abandons bool
 	creating sync.Mutex
 }
 
@@ -59,6 +61,22 @@ func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 	return v.ledger.Unclaimed(id, names...)
 }
 
+// Abandon has Open destroy the sessions that another build began.
+func (v *Disk) Abandon() { v.abandons = true }
+
+// BuildError names open sessions that another build began. It could run them on; this
+// one would compute other bytes.
+type BuildError struct {
+	Sessions []protocol.SessionID
+	Err      error // of the last
+}
+
+func (e *BuildError) Error() string {
+	return fmt.Sprintf("vault: another build of the program has left %d sessions open, which this one cannot go on with: %v", len(e.Sessions), e.Err)
+}
+
+func (e *BuildError) Unwrap() error { return e.Err }
+
 // Create opens a new session. The proposal is on disk before the seed, so that
 // a session with a seed can always be told what it is. An id that was used
 // before gives [ErrUsed]; after another error no document of the session is left.
@@ -92,7 +110,9 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 // Open returns the sessions that were not destroyed. One that cannot be run on
 // is destroyed and returned as lost: the process can serve everything else,
 // and its job must be submitted again. A session that could not be read for
-// another reason, such as too many open files, is kept, and Open fails.
+// another reason, such as too many open files, is kept, and Open fails. So it does
+// with a [*BuildError] while another build's sessions are open, unless [Disk.Abandon]
+// was called: all are kept.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	ids, err := v.store.Unfinished()
 	if err != nil {
@@ -102,17 +122,24 @@ func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 		return nil, nil, fmt.Errorf("vault: %w", err)
 	}
 	var failed error
+	foreign := &BuildError{}
 	for _, id := range ids {
 		s, err := v.reopen(id)
 		switch {
 		case err == nil:
 			open = append(open, s)
+		case errors.Is(err, journal.ErrBuild) && !v.abandons:
+			foreign.Sessions = append(foreign.Sessions, id)
+			foreign.Err = err
 		case errors.Is(err, journal.ErrLost), errors.Is(err, journal.ErrBuild):
 			lost = append(lost, Lost{id, err})
 			failed = errors.Join(failed, v.bury(id, "lost: "+err.Error()))
 		default:
 			failed = errors.Join(failed, err)
 		}
+	}
+	if len(foreign.Sessions) > 0 {
+		failed = errors.Join(failed, foreign)
 	}
 	if failed != nil {
 		return nil, nil, errors.Join(fmt.Errorf("vault: %w", failed), closeAll(open))
@@ -189,6 +216,7 @@ type diskSession struct {
 
 func (s *diskSession) ID() protocol.SessionID                    { return s.id }
 func (s *diskSession) Seed() [32]byte                            { return s.seed }
+func (s *diskSession) Created() time.Time                        { return s.journal.Header().Created }
 func (s *diskSession) Records() iter.Seq2[journal.Record, error] { return s.journal.Records() }
 func (s *diskSession) Append(r journal.Record) error             { return s.journal.Append(r) }
 func (s *diskSession) Sync() error                               { return s.journal.Sync() }

@@ -2,20 +2,41 @@ package vault
 
 import (
 	"bytes"
-	"crypto/hpke"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
+	"time"
 
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // ErrNoKeepsake is what a job gives that left nothing.
 var ErrNoKeepsake = errors.New("vault: this job left nothing here")
+
+// Left is a job that has left something, and since when.
+type Left struct {
+	Job   session.JobID
+	Since time.Time
+}
+
+// Keepsake is the part of the estate that a party's predictions need.
+func (e *Estate) Keepsake() *DiskKeepsake { return &DiskKeepsake{e} }
+
+// DiskKeepsake is what jobs leave at a party for predictions.
+type DiskKeepsake struct{ estate *Estate }
+
+// Put seals a secret and makes it durable.
+func (k *DiskKeepsake) Put(id session.JobID, secret []byte) error {
+	return k.estate.Put(id, Predictor, secret)
+}
+
+// Get opens a job's secret. Without one it gives [ErrNoKeepsake].
+func (k *DiskKeepsake) Get(id session.JobID) ([]byte, error) { return k.estate.Get(id, Predictor) }
+
+// Erase erases everything that the job left here, and returns what that was.
+func (k *DiskKeepsake) Erase(id session.JobID) ([]Item, error) { return k.estate.Erase(id) }
+
+// Jobs lists the jobs that have left something.
+func (k *DiskKeepsake) Jobs() ([]Left, error) { return k.estate.Jobs() }
 
 // MemoryKeepsake holds what jobs leave for predictions, until the process
 // ends.
@@ -49,64 +70,17 @@ func (k *MemoryKeepsake) Get(id session.JobID) ([]byte, error) {
 }
 
 // Erase forgets a job's secret.
-func (k *MemoryKeepsake) Erase(id session.JobID) error {
+func (k *MemoryKeepsake) Erase(id session.JobID) ([]Item, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	clear(k.kept[id])
+	secret, some := k.kept[id]
+	clear(secret)
 	delete(k.kept, id)
-	return nil
+	if !some {
+		return nil, nil
+	}
+	return []Item{Predictor}, nil
 }
 
-// DiskKeepsake holds what jobs leave for predictions in a folder, one file for
-// each job, sealed to the identity's key.
-type DiskKeepsake struct {
-	folder string
-	key    hpke.PrivateKey
-}
-
-// NewDiskKeepsake uses the folder, which it creates if need be.
-func NewDiskKeepsake(folder string, key hpke.PrivateKey) (*DiskKeepsake, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
-	}
-	return &DiskKeepsake{folder, key}, nil
-}
-
-func (k *DiskKeepsake) path(id session.JobID) string { return filepath.Join(k.folder, id.String()) }
-
-// info binds a sealed file to its job.
-func info(id session.JobID) []byte { return append([]byte("mercer/v1/keepsake"), id[:]...) }
-
-// Put seals a secret and makes it durable.
-func (k *DiskKeepsake) Put(id session.JobID, secret []byte) error {
-	sealed, err := hpke.Seal(k.key.PublicKey(), hpke.HKDFSHA256(), hpke.AES256GCM(), info(id), secret)
-	if err != nil {
-		return fmt.Errorf("vault: %w", err)
-	}
-	return disk.Replace(k.path(id), sealed)
-}
-
-// Get opens a job's secret. Without one it gives [ErrNoKeepsake]; what cannot be
-// read, or was sealed to another identity, is another error.
-func (k *DiskKeepsake) Get(id session.JobID) ([]byte, error) {
-	sealed, err := os.ReadFile(k.path(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoKeepsake
-	}
-	if err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
-	}
-	secret, err := hpke.Open(k.key, hpke.HKDFSHA256(), hpke.AES256GCM(), info(id), sealed)
-	if err != nil {
-		return nil, fmt.Errorf("vault: %s cannot be opened with this identity: %w", k.path(id), err)
-	}
-	return secret, nil
-}
-
-// Erase overwrites and removes a job's secret; one that is not there is fine.
-func (k *DiskKeepsake) Erase(id session.JobID) error {
-	if err := disk.Erase(k.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+// Jobs lists none: a process that ends forgets them all.
+func (k *MemoryKeepsake) Jobs() ([]Left, error) { return nil, nil }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/journal"
 	"github.com/mercer-fl/mercer/protocol"
@@ -29,7 +30,7 @@ func (v *Memory) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (
 	if _, used := v.sessions[id]; used {
 		return nil, ErrUsed
 	}
-	s := &memorySession{id: id, seed: seed, documents: map[Document][]byte{Proposal: bytes.Clone(proposal)}}
+	s := &memorySession{id: id, seed: seed, created: time.Now(), documents: map[Document][]byte{Proposal: bytes.Clone(proposal)}}
 	v.sessions[id] = s
 	return s, nil
 }
@@ -73,11 +74,13 @@ func (v *Memory) Close() error { return nil }
 type memorySession struct {
 	id        protocol.SessionID
 	seed      [32]byte
+	created   time.Time
 	documents map[Document][]byte
 }
 
 func (s *memorySession) ID() protocol.SessionID            { return s.id }
 func (s *memorySession) Seed() [32]byte                    { return s.seed }
+func (s *memorySession) Created() time.Time                { return s.created }
 func (s *memorySession) Get(name Document) ([]byte, error) { return s.documents[name], nil }
 func (s *memorySession) Append(journal.Record) error       { return nil }
 func (s *memorySession) Sync() error                       { return nil }

@@ -11,6 +11,7 @@ package vault
 import (
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/journal"
 	"github.com/mercer-fl/mercer/protocol"
@@ -35,7 +36,8 @@ type Vault interface {
 	Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error)
 	// Open returns the sessions that were not destroyed, after a restart, and
 	// those that had to be destroyed now, because nothing can run them on. Its
-	// error means that this is not known of every session.
+	// error means that this is not known of every session, or, if it is a
+	// *BuildError, that this program must not go on with some of them.
 	Open() ([]Session, []Lost, error)
 	// Claim takes names once for ever; a name that another session holds is an
 	// error, one that this session holds is not.
@@ -47,8 +49,8 @@ type Vault interface {
 }
 
 // Lost is a session that was open and cannot be run on: its files are damaged
-// or were restored from a backup, or another build began it. Its secrets are
-// destroyed.
+// or were restored from a backup, or another build began it and the operator gave
+// it up. Its secrets are destroyed.
 type Lost struct {
 	ID  protocol.SessionID
 	Err error
@@ -58,6 +60,7 @@ type Lost struct {
 type Session interface {
 	ID() protocol.SessionID
 	Seed() [32]byte
+	Created() time.Time
 	// Put keeps a document; it is durable when Put returns.
 	Put(name Document, data []byte) error
 	// Get returns a document, or nil.

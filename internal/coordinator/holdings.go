@@ -1,0 +1,112 @@
+package coordinator
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// admitHoldings has a party told what has become of its jobs, one message of each
+// party at a time: the others are dropped, since it asks again.
+func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run func(func())) {
+	name := in.Message.Sender
+	c.acknowledge(in)
+	if len(in.Message.Body) > maxControlBytes || !c.tell(name) {
+		return
+	}
+	run(func() {
+		defer c.told(name)
+		held, err := session.DecodeHoldings(in.Message.Body)
+		if err != nil {
+			c.Logger.Warn("a list of jobs that cannot be read", "party", name, "error", err)
+			return
+		}
+		for _, h := range held {
+			if err := c.tellState(ctx, name, h); err != nil {
+				c.Logger.Warn("could not tell a party what has become of a job", "party", name, "job", h.Job.String(), "error", err)
+				return
+			}
+		}
+	})
+}
+
+func (c *Coordinator) tell(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.telling[name] {
+		return false
+	}
+	c.telling[name] = true
+	return true
+}
+
+func (c *Coordinator) told(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.telling, name)
+}
+
+// tellState says again how a job ended of which a party still has something. Of one
+// that is not over there is nothing to say.
+func (c *Coordinator) tellState(ctx context.Context, party string, h session.Holding) error {
+	closing, forget, err := c.fate(party, h)
+	switch {
+	case err != nil:
+		return err
+	case closing != nil:
+		return c.exchange.Tell(ctx, party, h.Job.Topic(), session.KindClosing, closing.Encode())
+	case forget:
+		return c.exchange.Tell(ctx, party, h.Job.Topic(), session.KindForget, (&session.Forget{Job: h.Job}).Encode())
+	}
+	return nil
+}
+
+// fate is what a party must hear of a job: its closing, or that it is to be forgotten.
+func (c *Coordinator) fate(party string, h session.Holding) (closing *session.Closing, forget bool, err error) {
+	c.mu.Lock()
+	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.answering[h.Job.Topic()]
+	var j Job
+	if known != nil {
+		j = *known
+	}
+	c.mu.Unlock()
+	switch {
+	case known == nil && h.Open && !answering:
+		// Of a question, of a job that was deleted, or lost with this machine's disk.
+		return &session.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
+	case known == nil:
+		return nil, deleted && !h.Open, nil
+	case j.State == Unreadable || !j.Over() || !slices.Contains(j.Spec.Parties(), party):
+		return nil, false, nil
+	case h.Open:
+		closing, err = c.closing(&j)
+		return closing, false, err
+	}
+	return nil, j.Forgotten, nil
+}
+
+// confirmed notes that a party has forgotten a job after nobody waited for its word.
+func (c *Coordinator) confirmed(party string, body []byte) {
+	f, err := session.DecodeForgotten(body)
+	if err != nil {
+		c.Logger.Warn("a confirmation that cannot be read", "party", party, "error", err)
+		return
+	}
+	c.mu.Lock()
+	j := c.jobs[f.Job]
+	waited := j != nil && slices.Contains(j.Silent, party)
+	c.mu.Unlock()
+	if !waited {
+		return
+	}
+	err = c.set(j, func(s *Status) error {
+		s.Silent = slices.DeleteFunc(slices.Clone(s.Silent), func(name string) bool { return name == party })
+		return nil
+	})
+	c.Logger.Info("a party has forgotten a job", "party", party, "job", f.Job.String(), "erased", f.Gone)
+	if err != nil {
+		c.Logger.Warn("could not note it", "error", err)
+	}
+}

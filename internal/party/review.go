@@ -1,0 +1,190 @@
+package party
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// review ends what has been here for too long, and asks the coordinator what has
+// become of the rest: a closing may have been lost with the broker's queues, or come
+// too late for them.
+func (p *Party) review(ctx context.Context) {
+	p.expire(ctx)
+	p.retain()
+	if err := p.askState(ctx); err != nil {
+		p.Logger.Warn("could not ask what has become of the open jobs", "error", err)
+	}
+}
+
+// expire destroys the jobs that nobody has closed in time.
+func (p *Party) expire(ctx context.Context) {
+	for _, w := range p.jobs {
+		age := time.Since(w.since())
+		if age < p.Limits.Unclosed {
+			continue
+		}
+		p.Logger.Warn("a job has not been closed in time", "job", w.id.String(), "since", w.since(), "limit", p.Limits.Unclosed.String())
+		if err := p.end(ctx, w, fmt.Sprintf("%s had not closed it after %v", p.boss, p.Limits.Unclosed)); err != nil && !errors.Is(err, errStopping) {
+			p.Logger.Error("could not destroy a job's secrets; it will be tried again", "job", w.id.String(), "error", err)
+		}
+	}
+}
+
+// since is when the first of the job's sessions was created.
+func (w *work) since() time.Time {
+	first := time.Now()
+	for _, r := range w.sessions {
+		if t := r.Created(); t.Before(first) {
+			first = t
+		}
+	}
+	return first
+}
+
+// retain erases what jobs have left for longer than the operator keeps it.
+func (p *Party) retain() {
+	if p.Limits.Retention <= 0 {
+		return
+	}
+	kept, err := p.Keepsake.Jobs()
+	for _, k := range kept {
+		if time.Since(k.Since) < p.Limits.Retention {
+			continue
+		}
+		_, gone := p.Forget(k.Job)
+		err = errors.Join(err, gone)
+	}
+	if err != nil {
+		p.Logger.Error("could not erase what jobs left whose time is over", "error", err)
+	}
+}
+
+// askingTime bounds how long the party does nothing else for a full queue.
+const askingTime = 10 * time.Second
+
+// askState tells the coordinator of which jobs this party holds something.
+func (p *Party) askState(ctx context.Context) error {
+	var all session.Holdings
+	for id := range p.jobs {
+		all = append(all, session.Holding{Job: id, Open: true})
+	}
+	kept, err := p.Keepsake.Jobs()
+	for _, k := range kept {
+		if p.jobs[k.Job] == nil {
+			all = append(all, session.Holding{Job: k.Job})
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, askingTime)
+	defer cancel()
+	for part := range slices.Chunk(all, session.MaxHoldings) {
+		err = errors.Join(err, p.tell(ctx, session.HoldingsTopic(), session.KindHoldings, part.Encode()))
+	}
+	return err
+}
+
+// end destroys a job that the coordinator has not closed, and tells it so. While its
+// drivers are being stopped it returns errStopping.
+func (p *Party) end(ctx context.Context, w *work, why string) error {
+	if w.active() {
+		for _, r := range w.sessions {
+			if r.active {
+				r.cancel(errAborted(p.Name, why))
+			}
+		}
+		return errStopping
+	}
+	ids := make([]*running, 0, len(w.sessions))
+	for _, r := range w.sessions {
+		if r.report == nil {
+			ids = append(ids, r)
+		}
+	}
+	if err := p.destroy(w, why); err != nil {
+		return err
+	}
+	for _, r := range ids {
+		p.lose(ctx, r.ID(), "the party's operator, or its limit of time, has ended the job there")
+	}
+	if w.question != nil {
+		p.reply(w.question, nil, &session.Error{Code: session.CodeFailed, Err: errors.New(why)})
+	}
+	return nil
+}
+
+// order is something that an operator wants of the goroutine of Run.
+type order struct {
+	run  func(context.Context) error
+	done chan error // holds one
+}
+
+// do has an order carried out.
+func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
+	o := order{run, make(chan error, 1)}
+	select {
+	case p.orders <- o:
+		return <-o.done
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.over:
+		return errStopped
+	}
+}
+
+// Drop destroys what the party holds of a job that its coordinator has not closed:
+// seeds, journals, whatever it would keep. The job cannot go on without it.
+func (p *Party) Drop(ctx context.Context, id session.JobID) error {
+	for {
+		err := p.do(ctx, func(ctx context.Context) error {
+			w, open := p.jobs[id]
+			if !open {
+				return session.BadInput(fmt.Errorf("job %v is not open here; what finished jobs have left goes with mercer job forget", id))
+			}
+			return p.end(ctx, w, "its operator has dropped it")
+		})
+		if !errors.Is(err, errStopping) {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Holding is a job of which a party holds something.
+type Holding struct {
+	Job   session.JobID
+	Name  string    // "" of one that has only left something
+	Open  bool      // not closed yet
+	Since time.Time // of its first session, or of what it left
+}
+
+// Holdings lists the jobs of which this party holds something, open ones first.
+func (p *Party) Holdings(ctx context.Context) ([]Holding, error) {
+	var list []Holding
+	err := p.do(ctx, func(context.Context) error {
+		for id, w := range p.jobs {
+			list = append(list, Holding{id, w.job.Name, true, w.since()})
+		}
+		kept, err := p.Keepsake.Jobs()
+		for _, k := range kept {
+			if p.jobs[k.Job] == nil {
+				list = append(list, Holding{Job: k.Job, Since: k.Since})
+			}
+		}
+		return err
+	})
+	slices.SortFunc(list, func(a, b Holding) int {
+		if a.Open != b.Open {
+			return map[bool]int{true: -1, false: 1}[a.Open]
+		}
+		return a.Since.Compare(b.Since)
+	})
+	return list, err
+}

@@ -1,0 +1,48 @@
+package session
+
+import (
+	"crypto/sha256"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// MaxHoldings bounds one message; who holds more sends several.
+const MaxHoldings = 1024
+
+// Holding is a job of which a party holds something.
+type Holding struct {
+	Job JobID
+	// Open: sessions with their secrets. Otherwise it is over, and has left something.
+	Open bool
+}
+
+// Holdings is how a party asks what has become of its jobs, in case that a closing
+// was lost. The coordinator says Closing or Forget again where that is due, and
+// nothing of the others.
+type Holdings []Holding
+
+// HoldingsTopic is the session id of Holdings.
+func HoldingsTopic() protocol.SessionID { return sha256.Sum256([]byte("mercer/v1/holdings")) }
+
+// Encode returns the canonical encoding.
+func (h Holdings) Encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(len(h)))
+	for _, one := range h {
+		w.Fixed(one.Job[:])
+		w.Bool(one.Open)
+	}
+	return w.Bytes()
+}
+
+// DecodeHoldings decodes what Encode wrote.
+func DecodeHoldings(b []byte) (Holdings, error) {
+	r := wire.NewReader(b)
+	h := make(Holdings, r.Count(MaxHoldings, 17))
+	for i := range h {
+		r.Fixed(h[i].Job[:])
+		h[i].Open = r.Bool()
+	}
+	return h, r.Close("session: holdings")
+}

@@ -1,0 +1,238 @@
+package vault
+
+import (
+	"crypto/hpke"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+// Item names one of the things that a finished job leaves.
+type Item string
+
+// What jobs leave. The first three are the coordinator's, the others a party's.
+const (
+	Model           Item = "model"
+	Answers         Item = "answers"   // what questions about new rows must fit
+	Decisions       Item = "decisions" // on held-out rows, with their labels
+	Predictor       Item = "predictor" // an encoder, a model, or a part of a model
+	Alignment       Item = "alignment" // the ids of the job's rows, in their order
+	Recommendations Item = "recommendations"
+)
+
+// Estate holds what finished jobs leave, in a folder for each job. Everything of a
+// job is sealed under a key of its own, and that key to the identity:
+//
+//	ID/key   the job's 32 bytes, sealed to the identity
+//	ID/ITEM  an item, sealed under the key
+//
+// To erase a job is to overwrite its key; then the rest cannot be opened, whatever
+// drive, snapshot or backup still has of it. An Estate is for concurrent use within
+// one process.
+type Estate struct {
+	folder string
+	key    hpke.PrivateKey
+	mu     sync.Mutex // of keys: one for each job
+}
+
+// OpenEstate uses the folder, which it creates if need be, and removes what a crash
+// left in it: halves of files, and files whose key is gone.
+func OpenEstate(folder string, key hpke.PrivateKey) (*Estate, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	e := ReadEstate(folder, key)
+	if err := e.sweep(); err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	return e, nil
+}
+
+// ReadEstate is for another process than the one that owns the folder: it changes
+// nothing.
+func ReadEstate(folder string, key hpke.PrivateKey) *Estate { return &Estate{folder: folder, key: key} }
+
+func (e *Estate) sweep() error {
+	entries, err := os.ReadDir(e.folder)
+	for _, dir := range entries {
+		if _, notOurs := session.ParseJobID(dir.Name()); notOurs != nil || !dir.IsDir() {
+			continue
+		}
+		path := filepath.Join(e.folder, dir.Name())
+		err = errors.Join(err, disk.Sweep(path))
+		if _, missing := os.Stat(filepath.Join(path, keyFile)); errors.Is(missing, fs.ErrNotExist) {
+			err = errors.Join(err, os.RemoveAll(path))
+		}
+	}
+	return err
+}
+
+const keyFile = "key"
+
+func (e *Estate) path(id session.JobID, file string) string {
+	return filepath.Join(e.folder, id.String(), file)
+}
+
+// jobInfo binds a sealed key to its job.
+func jobInfo(id session.JobID) []byte { return append([]byte("mercer/v1/estate"), id[:]...) }
+
+// itemInfo binds a sealed item to its name and its job.
+func itemInfo(id session.JobID, item Item) string {
+	return "mercer/v1/estate/" + id.String() + "/" + string(item)
+}
+
+// Put seals an item and makes it durable, in the place of an earlier one.
+func (e *Estate) Put(id session.JobID, item Item, secret []byte) error {
+	return e.Write(id, item, func(w io.Writer) error {
+		_, err := w.Write(secret)
+		return err
+	})
+}
+
+// Write is Put for what is too large to be in memory as a whole.
+func (e *Estate) Write(id session.JobID, item Item, write func(io.Writer) error) error {
+	key, err := e.makeKey(id)
+	if err != nil {
+		return fmt.Errorf("vault: %w", err)
+	}
+	defer clear(key)
+	return disk.ReplaceBy(e.path(id, string(item)), func(to io.Writer) error {
+		w, err := newSealingWriter(to, key, itemInfo(id, item))
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(w), w.close())
+	})
+}
+
+// makeKey returns a job's key, a new one if it has none.
+func (e *Estate) makeKey(id session.JobID) ([]byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key, err := e.openKey(id)
+	if !errors.Is(err, ErrNoKeepsake) {
+		return key, err
+	}
+	key = make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return nil, err
+	}
+	sealed, err := hpke.Seal(e.key.PublicKey(), hpke.HKDFSHA256(), hpke.AES256GCM(), jobInfo(id), key)
+	if err != nil {
+		return nil, err
+	}
+	if err := disk.MakeDir(e.path(id, "")); err != nil {
+		return nil, err
+	}
+	return key, disk.Replace(e.path(id, keyFile), sealed)
+}
+
+// openKey returns a job's key, or [ErrNoKeepsake].
+func (e *Estate) openKey(id session.JobID) ([]byte, error) {
+	sealed, err := os.ReadFile(e.path(id, keyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoKeepsake
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := hpke.Open(e.key, hpke.HKDFSHA256(), hpke.AES256GCM(), jobInfo(id), sealed)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be opened with this identity: %w", e.path(id, keyFile), err)
+	}
+	return key, nil
+}
+
+// Get opens an item. One that is not there gives [ErrNoKeepsake]; what cannot be
+// read, or was sealed to another identity, is another error.
+func (e *Estate) Get(id session.JobID, item Item) ([]byte, error) {
+	key, err := e.openKey(id)
+	if errors.Is(err, ErrNoKeepsake) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	defer clear(key)
+	sealed, err := os.ReadFile(e.path(id, string(item)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoKeepsake
+	}
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	secret, err := openSealed(sealed, key, itemInfo(id, item))
+	if err != nil {
+		return nil, fmt.Errorf("vault: %s: %w", e.path(id, string(item)), err)
+	}
+	return secret, nil
+}
+
+// List names what a job has left, in alphabetical order.
+func (e *Estate) List(id session.JobID) ([]Item, error) {
+	entries, err := os.ReadDir(e.path(id, ""))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	var items []Item
+	for _, f := range entries {
+		if f.Name() != keyFile {
+			items = append(items, Item(f.Name()))
+		}
+	}
+	return items, nil
+}
+
+// Jobs lists the jobs that have left something, with the time at which the last of
+// it was written.
+func (e *Estate) Jobs() ([]Left, error) {
+	entries, err := os.ReadDir(e.folder)
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	var list []Left
+	for _, dir := range entries {
+		id, notOurs := session.ParseJobID(dir.Name())
+		if notOurs != nil {
+			continue
+		}
+		info, err := dir.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // erased meanwhile
+		}
+		if err != nil {
+			return nil, fmt.Errorf("vault: %w", err)
+		}
+		list = append(list, Left{id, info.ModTime()})
+	}
+	return list, nil
+}
+
+// Erase overwrites a job's key, removes everything that it sealed, and returns what
+// that was. A job that left nothing is fine.
+func (e *Estate) Erase(id session.JobID) ([]Item, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	gone, err := e.List(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := disk.Erase(e.path(id, keyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := os.RemoveAll(e.path(id, "")); err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	return gone, disk.SyncDir(e.folder)
+}

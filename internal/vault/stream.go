@@ -1,0 +1,126 @@
+package vault
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A sealed file is a magic line, a salt, and segments of segmentBytes of plain
+// text, each with its tag; the last is shorter, and may be empty. The construction
+// is STREAM (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption
+// and its Nonce-Reuse Misuse-Resistance", CRYPTO 2015): the nonce holds the
+// segment's number and whether it is the last, so that segments can be neither
+// exchanged nor cut off. Each writing has a key of its own, by its salt.
+const (
+	sealedMagic  = "mercer/sealed/1\n"
+	saltBytes    = 32
+	segmentBytes = 64 << 10
+	tagBytes     = 16
+)
+
+var errDamaged = errors.New("the file is damaged, or belongs to another job")
+
+// fileCipher derives the key of one writing of one file.
+func fileCipher(key, salt []byte, info string) (cipher.AEAD, error) {
+	derived, err := hkdf.Key(sha256.New, key, salt, info, 32)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(derived)
+	block, err := aes.NewCipher(derived)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+func segmentNonce(i uint64, last bool) []byte {
+	nonce := make([]byte, 12)
+	binary.BigEndian.PutUint64(nonce[3:], i)
+	if last {
+		nonce[11] = 1
+	}
+	return nonce
+}
+
+// sealingWriter seals what is written to it; close writes the last segment.
+type sealingWriter struct {
+	to     io.Writer
+	aead   cipher.AEAD
+	plain  []byte // not sealed yet, at most a segment
+	sealed []byte
+	next   uint64
+}
+
+func newSealingWriter(to io.Writer, key []byte, info string) (*sealingWriter, error) {
+	salt := make([]byte, saltBytes)
+	if _, err := rand.Read(salt); err != nil {
+		return nil, err
+	}
+	aead, err := fileCipher(key, salt, info)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := to.Write(append([]byte(sealedMagic), salt...)); err != nil {
+		return nil, err
+	}
+	return &sealingWriter{to: to, aead: aead, plain: make([]byte, 0, segmentBytes)}, nil
+}
+
+func (w *sealingWriter) Write(b []byte) (n int, err error) {
+	n = len(b)
+	for len(b) > 0 {
+		if len(w.plain) == segmentBytes { // more follows: it is not the last
+			if err := w.flush(false); err != nil {
+				return 0, err
+			}
+		}
+		fits := min(segmentBytes-len(w.plain), len(b))
+		w.plain = append(w.plain, b[:fits]...)
+		b = b[fits:]
+	}
+	return n, nil
+}
+
+func (w *sealingWriter) flush(last bool) error {
+	w.sealed = w.aead.Seal(w.sealed[:0], segmentNonce(w.next, last), w.plain, nil)
+	clear(w.plain)
+	w.plain = w.plain[:0]
+	w.next++
+	_, err := w.to.Write(w.sealed)
+	return err
+}
+
+func (w *sealingWriter) close() error { return w.flush(true) }
+
+// openSealed returns what was sealed into a file.
+func openSealed(file, key []byte, info string) ([]byte, error) {
+	body, ok := bytes.CutPrefix(file, []byte(sealedMagic))
+	if !ok || len(body) < saltBytes+tagBytes {
+		return nil, errDamaged
+	}
+	aead, err := fileCipher(key, body[:saltBytes], info)
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	body = body[saltBytes:]
+	plain := make([]byte, 0, len(body))
+	for i := uint64(0); ; i++ {
+		size := min(segmentBytes+tagBytes, len(body))
+		last := size == len(body)
+		if plain, err = aead.Open(plain, segmentNonce(i, last), body[:size], nil); err != nil {
+			return nil, errDamaged
+		}
+		if body = body[size:]; last {
+			return plain, nil
+		}
+	}
+}
