@@ -37,9 +37,20 @@ type CSVOptions struct {
 	Label string
 	// ID is the name of the ids' column, its index from 0, or "none". Empty: the
 	// column that a header calls id (in any case), else none.
-	ID     string
+	ID string
+	Uses
 	Comma  rune // field delimiter; 0 is a comma, or a semicolon or tab in a first line without commas
 	Header Header
+}
+
+// Uses says which of a table's columns are read at all. A column is given by its
+// name, or by its index from 0 where nothing names it.
+type Uses struct {
+	// Features are the columns of the features, which keep the file's order; nil:
+	// all that nothing else names.
+	Features []string
+	// Aside are columns that are not read.
+	Aside []string
 }
 
 // ReadCSV reads a dense set from comma separated text, plain or compressed by

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -238,3 +239,41 @@ func TestWriteCSVRefuses(t *testing.T) {
 type badWriter struct{ err error }
 
 func (w badWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// Columns that are not used are never parsed: they may hold anything.
+func TestCSVUses(t *testing.T) {
+	const table = "name,age,ill,weight,note\nAnn,40,yes,80,\"a, b\"\nBob,50,no,70,\n"
+	for _, tt := range []struct {
+		name string
+		uses Uses
+		want []string
+		err  string // "" reads
+	}{
+		{"some features", Uses{Features: []string{"weight", "age"}}, []string{"age", "weight"}, ""},
+		{"some aside", Uses{Aside: []string{"name", "note", "weight"}}, []string{"age"}, ""},
+		{"both", Uses{Features: []string{"weight", "age"}, Aside: []string{"age"}}, []string{"weight"}, ""},
+		{"by their places", Uses{Features: []string{"1"}}, []string{"age"}, ""},
+		{"the label is no feature", Uses{Features: []string{"ill", "age"}}, []string{"age"}, ""},
+		{"nothing", Uses{Features: []string{}}, nil, "t:1: no column is left for features; give at least one, or set label to none"},
+		{"none such", Uses{Features: []string{"height"}}, nil, `t:1: columns: no column is called "height"; the columns are "name", "age", "ill", "weight", "note"`},
+		{"none such aside", Uses{Aside: []string{"height"}}, nil, `t:1: columns: no column is called "height"; the columns are "name", "age", "ill", "weight", "note"`},
+		{"no name", Uses{Features: []string{""}}, nil, `t:1: columns: "" is no name of a column`},
+		{"a text among the features", Uses{Aside: []string{"name"}}, nil, `t:2: column "note" holds "a, b", which is not a number; write decimals with a point`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			set, err := ReadCSV(strings.NewReader(table), CSVOptions{Name: "t", Label: "ill", ID: "none", Uses: tt.uses})
+			if tt.err != "" {
+				if err == nil || err.Error() != tt.err {
+					t.Errorf("error %v, want %s", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(set.Columns, tt.want) || set.X.Rows() != 2 || !slices.Equal(set.Labels, []string{"yes", "no"}) {
+				t.Errorf("%v with labels %v", set.Columns, set.Labels)
+			}
+		})
+	}
+}

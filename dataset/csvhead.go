@@ -147,7 +147,8 @@ func (o CSVOptions) namesColumns(first []string) (bool, error) {
 // knowsName looks for a field that only a header can hold.
 func (o CSVOptions) knowsName(first []string) bool {
 	return slices.ContainsFunc(first, func(s string) bool {
-		return likeLabel(s) || likeID(s) || s != "" && (isName(o.Label) && s == o.Label || isName(o.ID) && s == o.ID)
+		named := func(column string) bool { return isName(column) && s == column }
+		return likeLabel(s) || likeID(s) || named(o.Label) || named(o.ID) || slices.ContainsFunc(o.Features, named) || slices.ContainsFunc(o.Aside, named)
 	})
 }
 
@@ -199,8 +200,22 @@ func (h *csvHead) assign(o CSVOptions) error {
 	if h.label >= 0 && h.label == h.id {
 		return fmt.Errorf("%s is both label and id; choose two", h.column(h.label))
 	}
+	return h.use(o.Uses)
+}
+
+// use settles which of the other columns are features.
+func (h *csvHead) use(u Uses) error {
+	features, err := h.findAll(u.Features)
+	if err != nil {
+		return fmt.Errorf("columns: %w", err)
+	}
+	aside, err := h.findAll(u.Aside)
+	if err != nil {
+		return fmt.Errorf("columns: %w", err)
+	}
 	for j := range h.width {
-		if j != h.label && j != h.id {
+		wanted := u.Features == nil || slices.Contains(features, j)
+		if wanted && j != h.label && j != h.id && !slices.Contains(aside, j) {
 			h.features = append(h.features, j)
 		}
 	}
@@ -208,6 +223,21 @@ func (h *csvHead) assign(o CSVOptions) error {
 		return errors.New("no column is left for features; give at least one, or set label to none")
 	}
 	return nil
+}
+
+// findAll finds columns that have to be there.
+func (h *csvHead) findAll(columns []string) ([]int, error) {
+	found := make([]int, len(columns))
+	for i, c := range columns {
+		if !isName(c) && !allDigits([]byte(c)) {
+			return nil, NoColumn(c, "%s is no name of a column", quote(c))
+		}
+		var err error
+		if found[i], err = h.find(c, 0, nil); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // find turns what an option says into an index. With the option empty it is the

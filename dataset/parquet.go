@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset/internal/parquet"
 	"github.com/mercer-fl/mercer/linalg"
@@ -15,6 +16,7 @@ type ParquetOptions struct {
 	Name string // of the file, for messages
 	// Label and ID choose columns by their names, as CSVOptions' do.
 	Label, ID string
+	Uses
 }
 
 // ReadParquet reads a dense set from an Apache Parquet file of size bytes: columns
@@ -71,7 +73,7 @@ func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds
 	if err := checkNames(p.head.names); err != nil {
 		return nil, err
 	}
-	if err := p.head.assign(CSVOptions{Label: o.Label, ID: o.ID}); err != nil {
+	if err := p.head.assign(CSVOptions{Label: o.Label, ID: o.ID, Uses: o.Uses}); err != nil {
 		return nil, err
 	}
 	s, err := shapeOf([]int{p.file.Rows, len(p.head.features)}, bounds)
@@ -98,6 +100,9 @@ func (p *parquetReader) settleCells() error {
 	p.cells = make([]parquetCell, len(p.source))
 	for b, j := range p.source {
 		isText := b == p.head.label || b == p.head.id
+		if !isText && !slices.Contains(p.head.features, b) {
+			continue // nobody reads it
+		}
 		var err error
 		if p.cells[b], err = newParquetCell(p.file.Columns[j], isText); err != nil {
 			return fmt.Errorf("%s %w", p.head.column(b), err)

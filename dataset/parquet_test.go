@@ -249,3 +249,17 @@ func FuzzReadParquet(f *testing.F) {
 		checkRead(t, set)
 	})
 }
+
+// A column of text that nobody uses stands in nobody's way.
+func TestReadParquetUses(t *testing.T) {
+	in := string(testdata(t, "people.zstd.parquet"))
+	s, err := readParquetText(in, ParquetOptions{Label: "member", ID: "none", Uses: Uses{Aside: []string{"id"}, Features: []string{"paid", "age", "id"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"age", "paid"}, s.Columns); diff != "" {
+		t.Error(diff)
+	}
+	_, err = readParquetText(in, ParquetOptions{Label: "member", ID: "none", Uses: Uses{Features: []string{"pay"}}})
+	wantSyntaxError(t, err, `input: columns: no column is called "pay"; the columns are "id", "age", "income", "member", "paid", "label"`)
+}

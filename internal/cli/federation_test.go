@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 )
@@ -35,17 +38,19 @@ import (
 //	                       with ids; the first has the labels
 //	held VAR HOME          the release that is held in a party's ledger
 //	append FILE TO         puts a file's text at another's end
-//	found PARTY...         homes c and PARTY..., joined; the catalogue is PARTY/*.csv,
-//	                       the policy PARTY/policy.yaml
+//	found PARTY...         homes c and PARTY..., joined; the catalogue is PARTY/*.csv with all
+//	                       columns; every protocol is allowed on tables of any size, but for
+//	                       what PARTY/policy.yaml says
 //	daemon HOME ARG...     starts mercer coordinator (HOME c) or party; log in HOME.log
 //	halt HOME              SIGTERM; it must end well within 10 s
 //	slay HOME              SIGKILL
 //	until COMMAND ARG...   again and again until it ends well, for 10 s
 //	empty DIR              there is nothing in the folder
+//	[!] holds DIR TEXT...  some file under the folder holds one of the texts
 func federationCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "columns": plain(3, columns), "held": plain(2, held), "append": plain(2, appendText),
-		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "slay": plain(1, slay), "until": plain(1, until), "empty": plain(1, empty),
+		"found": plain(2, found), "daemon": plain(1, start), "halt": plain(1, halt), "slay": plain(1, slay), "until": plain(1, until), "empty": plain(1, empty), "holds": holds,
 	}
 }
 
@@ -165,21 +170,35 @@ func found(ts *testscript.TestScript, names []string) {
 
 func partyConfig(ts *testscript.TestScript, name, address string) *daemon.Config {
 	c := &daemon.Config{Name: name, Coordinator: "nats://" + address, Data: make(map[string]daemon.Source)}
+	policy := party.Policy{Protocols: job.Known().Protocols, Floors: party.NoFloors()}
+	own, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
+	if !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(errors.Join(err, yaml.Unmarshal(own, &policy)))
+	}
 	tables, err := filepath.Glob(ts.MkAbs(filepath.Join(name, "*.csv")))
 	ts.Check(err)
 	for _, path := range tables {
 		base := filepath.Base(path)
-		own := daemon.Source{Path: base, Label: "label", ID: "id"}
-		if head, _, _ := strings.Cut(ts.ReadFile(path), "\n"); !strings.HasSuffix(head, ",label") {
-			own.Label = "" // its owner holds other columns than the labels
-		}
-		c.Data[strings.TrimSuffix(base, ".csv")] = own
-	}
-	policy, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
-	if !errors.Is(err, fs.ErrNotExist) {
-		ts.Check(errors.Join(err, yaml.Unmarshal(policy, &c.Policy)))
+		c.Data[strings.TrimSuffix(base, ".csv")] = entry(base, ts.ReadFile(path), &policy)
 	}
 	return c
+}
+
+// entry offers all that a table has. Where its first line names no label, its owner
+// holds other columns than the labels.
+func entry(path, table string, policy *party.Policy) daemon.Source {
+	s := daemon.Source{Path: path, ID: "id", Policy: policy}
+	head, _, _ := strings.Cut(table, "\n")
+	for _, column := range strings.Split(head, ",") {
+		switch column {
+		case "label":
+			s.Label = daemon.Labels{column}
+		case "id":
+		default:
+			s.Columns = append(s.Columns, column)
+		}
+	}
+	return s
 }
 
 // process is a daemon in the background.
@@ -264,6 +283,28 @@ func empty(ts *testscript.TestScript, args []string) {
 	ts.Check(err)
 	if len(entries) > 0 {
 		ts.Fatalf("%s holds %v", args[0], entries)
+	}
+}
+
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	dir, found := ts.MkAbs(args[0]), ""
+	ts.Check(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, text := range args[1:] {
+			if bytes.Contains(b, []byte(text)) {
+				found = path + " holds " + text
+			}
+		}
+		return err
+	}))
+	switch {
+	case neg && found != "":
+		ts.Fatalf("%s", found)
+	case !neg && found == "":
+		ts.Fatalf("no file under %s holds any of %v", args[0], args[1:])
 	}
 }
 

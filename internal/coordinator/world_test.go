@@ -134,7 +134,7 @@ func newWorld(t *testing.T, shares []launch.Share) *world {
 	w := &world{
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
-		tables: make(map[string]stage.Table), policy: party.Policy{OpenPrediction: true},
+		tables: make(map[string]stage.Table), policy: party.Policy{Protocols: job.Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
 		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]stage.Recommendation),
 	}
 	w.enrol(hub, roster.Coordinator)
@@ -259,7 +259,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		return m.boss.Run, nil
 	}
 	m.party = party.New(party.Config{
-		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: w.policy, Limits: w.limits,
+		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policy, nil }, Limits: w.limits,
 		Load: func(d job.Data) (stage.Table, error) { return w.load(name, d) },
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id session.JobID, ids []string) error {

@@ -3,9 +3,11 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +27,9 @@ type Config struct {
 	// Coordinator is the address that a party dials, nats://host:port.
 	Coordinator string `yaml:"coordinator,omitempty"`
 	// Data is a party's catalogue: the names that jobs may ask for.
-	Data   map[string]Source `yaml:"data,omitempty"`
-	Policy party.Policy      `yaml:"policy,omitempty"`
+	Data map[string]Source `yaml:"data,omitempty"`
+	// Policy is that of the tables that have none of their own.
+	Policy party.Policy `yaml:"policy,omitempty"`
 	// Retention is how long what a job left is kept after its end, for ever by default;
 	// at the coordinator the job itself goes with it, everywhere.
 	Retention Days `yaml:"retention,omitempty"`
@@ -66,13 +69,6 @@ func (d Days) MarshalText() ([]byte, error) {
 
 func (c *Config) limits() party.Limits {
 	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention.Duration}
-}
-
-// Source is an entry of a party's catalogue.
-type Source struct {
-	Path  string `yaml:"path"` // relative to the home
-	Label string `yaml:"label,omitempty"`
-	ID    string `yaml:"id,omitempty"`
 }
 
 func (c *Config) save(path string) error {
@@ -118,6 +114,11 @@ func (c *Config) check() error {
 	}
 	if err := c.Policy.Validate(); err != nil {
 		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
+		if err := c.Data[name].check(); err != nil {
+			return fmt.Errorf("data %s: %w", name, err)
+		}
 	}
 	if c.Coordinator == "" {
 		return nil

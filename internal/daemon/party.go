@@ -51,6 +51,9 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, warning := range c.Warnings() {
+		o.Logger.Warn(warning)
+	}
 	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
 	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
 	if err != nil && ctx.Err() != nil {
@@ -62,7 +65,8 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
 		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
-		Policy: c.Policy, Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Policy:   func(table string) (party.Policy, error) { return c.policy(h, table) },
+		Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Limits: c.limits(),
 		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d, key) },
 	})
@@ -79,8 +83,8 @@ func refusedTwin(err error) error {
 	return err
 }
 
-// load reads the table that a job names from the catalogue. Which of its rows are
-// held out is the party's own choice.
+// load reads the table that a job names, as the catalogue offers it. Which of its
+// rows are held out is the party's own choice.
 func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (stage.Table, error) {
 	t := stage.Table{Key: key}
 	s, err := c.source(h, d.Source)
@@ -95,18 +99,15 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (stage.Table, er
 	if err := d.LeavesRows(); err != nil {
 		return t, session.Forbidden(err)
 	}
-	t.Set, err = library.Load(s.Path, columns(s, d))
-	return t, err
-}
-
-// columns prefers what the operator's catalogue says to what the job says.
-func columns(s Source, d job.Data) source.Columns {
-	c := source.Columns{Label: s.Label, ID: s.ID}
-	if c.Label == "" {
-		c.Label = d.Label
+	columns, err := s.pick(d.Source, d, c.Name)
+	if err != nil {
+		return t, err
 	}
-	if c.ID == "" {
-		c.ID = d.ID
+	if t.Set, err = library.Load(s.Path, columns); err != nil {
+		return t, err
 	}
-	return c
+	if s.ID == "" {
+		t.Set.IDs = nil // a column may be called so, and nobody offered it
+	}
+	return t, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -63,19 +64,26 @@ func inWords(problem string) error {
 	return fmt.Errorf("%s: unknown key %q; a configuration has %s", line, m[1], strings.Join(known, ", "))
 }
 
-// keysOf lists the keys of a structure and of those in it.
+// keysOf lists the keys of a structure and of those in it, each once.
 func keysOf(t reflect.Type) []string {
 	var keys []string
+	add := func(list ...string) {
+		for _, key := range list {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		keys = append(keys, name)
+		add(name)
 		inner := f.Type
-		if inner.Kind() == reflect.Map {
+		if inner.Kind() == reflect.Map || inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
 		if inner.Kind() == reflect.Struct {
-			keys = append(keys, keysOf(inner)...)
+			add(keysOf(inner)...)
 		}
 	}
 	return keys

@@ -118,8 +118,7 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 	h := f.Home(s.Party)
 	m, err := h.Create(&daemon.Config{
 		Name: s.Party, Coordinator: "nats://" + address,
-		Data:   map[string]daemon.Source{catalogueName: catalogue(s.Table.Set)},
-		Policy: party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
+		Data: map[string]daemon.Source{catalogueName: catalogue(s.Table.Set)},
 	}, roster.Party, f.seed(s.Party))
 	if err == nil {
 		err = h.SetSplitKey(s.Table.Key) // that of the comparisons
@@ -130,11 +129,15 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 	return m, writeTable(filepath.Join(string(h), "own.csv"), s.Table.Set)
 }
 
-// catalogue describes a share as it is written.
+// catalogue describes a share as it is written, and allows what this program
+// demonstrates. The floors are those of any party.
 func catalogue(set *dataset.Set) daemon.Source {
-	c := daemon.Source{Path: "own.csv"}
+	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
+		Protocols: []string{string(job.OKRA), string(job.Moments), string(job.Gram), string(job.FDSKL)},
+		Modes:     []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true,
+	}}
 	if set.Labels != nil {
-		c.Label = "label"
+		c.Label = daemon.Labels{"label"}
 	}
 	if set.IDs != nil {
 		c.ID = "id"

@@ -60,7 +60,8 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"empty number", "gamma: 0.5", "gamma: ", "job.yaml:9: gamma is empty; give one value or leave the key out"},
 
 	// data
-	{"no label", "    label: label\n", "", "job.yaml:5: data has no label; add label: and the name of the column that holds the classes"},
+	{"no label", "source: bundled:digits\n    label: label\n", "sources: {north: a.csv, south: b.csv}\n", "job.yaml:5: data has no label; add label: and the name of the column that holds the classes"},
+	{"no label of pooled data", minimal, strings.NewReplacer("okra", "pooled", "    label: label\n", "").Replace(minimal), "job.yaml:5: data has no label; add label: and the name of the column that holds the classes"},
 	{"empty label", "label: label", "label:", "job.yaml:7: label is empty; give one value or leave the key out"},
 	{"control character", "label: label", `label: "a\nb"`, "job.yaml:7: label is \"a\\nb\", with a character in it that does not print; remove that"},
 	{"no source", "    source: bundled:digits\n", "", "job.yaml:5: data has no source; add source: bundled:digits or a file"},
@@ -136,7 +137,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"list of clusters", "svc", "kmeans, n_clusters: [2, 3]", "job.yaml:10: n_clusters is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
 	{"list of another learner's", "svc", "ridge, C: [1, 10]", "job.yaml:10: learner ridge has no C; remove it"},
 	{"skew of numbers", minimal, strings.NewReplacer("svc", "ridge", "label: label", "label: y\n    partition: {parties: [a, b], skew: 1}").Replace(minimal), "job.yaml:5: skew divides classes unevenly, and there are none here; remove it"},
-	{"no numbers", minimal, strings.NewReplacer("svc", "ridge", "    label: label\n", "").Replace(minimal), "job.yaml:5: data has no label; add label: and the name of the column that holds the numbers to predict"},
+	{"no numbers", minimal, strings.NewReplacer("svc", "ridge", "okra", "pooled", "    label: label\n", "").Replace(minimal), "job.yaml:5: data has no label; add label: and the name of the column that holds the numbers to predict"},
 	{"none for labels", "label: label", "label: none", "job.yaml:5: learner svc needs labels; give label: the name of their column"},
 	{"C zero", "{name: svc}", "{name: svc, C: 0}", "job.yaml:10: C is 0; write a number above 0"},
 	{"tol", "{name: svc}", "{name: svc, tol: -1}", "job.yaml:10: tol is -1; write a number above 0 and below 2, such as 0.001"},

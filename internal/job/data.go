@@ -14,8 +14,10 @@ type Data struct {
 	Source string
 	// Sources gives each party its own, in the order of the file. Exactly one of
 	// Source and Sources is set.
-	Sources   []Source
-	Label     string // column of the labels; NoLabel for none
+	Sources []Source
+	// Label is the column of the labels; NoLabel for none, "" for the one that each
+	// party's catalogue names.
+	Label     string
 	ID        string // column of the row ids; "" for none
 	Partition Partition
 	Test      Test

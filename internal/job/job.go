@@ -134,6 +134,9 @@ func (j *Job) Simulable() error {
 	if j.Parties() != nil && j.Data.Partition.By == Devices {
 		return errors.New("job: to simulate, the people are those of the ratings; remove parties")
 	}
+	if j.Data.Label == "" {
+		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", j.Learner.Name.predicted())
+	}
 	if j.Parties() == nil && j.Data.Partition.By != Devices {
 		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
 	}
@@ -208,11 +211,11 @@ func (j *Job) spec() *section {
 // finishLabels checks what the learner asks of the data.
 func (j *Job) finishLabels(in *place) error {
 	needs := j.Learner.Name.Classifies() || j.Learner.Name.Regresses()
+	owned := j.Data.Sources == nil && j.Protocol.Name != SecVM && j.Protocol.Name != PooledData // parties' catalogues can say
 	switch {
-	case needs && j.Data.Label == "" && j.Learner.Name.Regresses():
-		return in.refuse("data", "data has no label; add label: and the name of the column that holds the numbers to predict")
+	case needs && j.Data.Label == "" && !owned:
+		return in.refuse("data", "data has no label; add label: and the name of the column that holds %s", j.Learner.Name.predicted())
 	case needs && j.Data.Label == "":
-		return in.refuse("data", "data has no label; add label: and the name of the column that holds the classes")
 	case needs && j.Data.Label == NoLabel:
 		return in.refuse("data", "learner %s needs labels; give label: the name of their column", j.Learner.Name)
 	case j.Data.Label == "":

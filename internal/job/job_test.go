@@ -351,3 +351,34 @@ func TestExamples(t *testing.T) {
 		checkRoundTrip(t, j)
 	}
 }
+
+// A job between parties may leave the label to their catalogues; a process that plays
+// all of them has none.
+func TestLabelOfTheCatalogue(t *testing.T) {
+	for learner, want := range map[string]string{
+		"{name: svc}":   "job: data has no label; to simulate, add label: and the name of the column that holds the classes",
+		"{name: ridge}": "job: data has no label; to simulate, add label: and the name of the column that holds the numbers to predict",
+	} {
+		text := strings.Replace(minimal, "    label: label\n", "    partition: {parties: [a, b]}\n", 1)
+		j, err := Parse("job.yaml", []byte(strings.Replace(text, "{name: svc}", learner, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Data.Label != "" || !j.Labels("a") {
+			t.Errorf("label %q", j.Data.Label)
+		}
+		if err := j.Deployable(); err != nil {
+			t.Error(err)
+		}
+		if err := j.Simulable(); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		again, err := Parse("job.yaml", j.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(j, again); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

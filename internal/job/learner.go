@@ -68,6 +68,14 @@ func (n LearnerName) Regresses() bool {
 	return n == SVR || n == Ridge || n == GP || n == Squared || n == Huber
 }
 
+// predicted says in words what labels hold.
+func (n LearnerName) predicted() string {
+	if n.Regresses() {
+		return "the numbers to predict"
+	}
+	return "the classes"
+}
+
 // parameters returns the keys that a learner takes, beside its name.
 func (n LearnerName) parameters() []string {
 	switch n {

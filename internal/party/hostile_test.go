@@ -37,7 +37,7 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 		{"attempt", func(d *protocol.Descriptor) { d.Attempt++ }, differs}, // the nonce goes with it
 		{"roster", func(d *protocol.Descriptor) { d.Roster[0]++ }, "the coordinator's roster is not the one this party's operator approved"},
 	}
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
@@ -100,7 +100,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, Policy{})
+			s := newStand(t, usual())
 			s.propose(tt.proposal(s))
 			s.refuses(tt.code, tt.want)
 			if n := s.loads.Load(); n != 0 {
@@ -111,7 +111,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 }
 
 func TestAProposalUnderAnotherHeader(t *testing.T) {
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
 	s.tell("hub", protocol.SessionID{9}, session.KindProposal, p.Encode())
 	s.refuses(session.CodeFailed, "another session than its header names")
@@ -120,7 +120,7 @@ func TestAProposalUnderAnotherHeader(t *testing.T) {
 }
 
 func TestTwoJobsUnderOneID(t *testing.T) {
-	s := newStand(t, Policy{Modes: []string{"hardened", "paper"}})
+	s := newStand(t, anyMode())
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
 	s.hear(session.KindAcceptance)
 	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), session.JobID{1}, 0))
@@ -129,7 +129,7 @@ func TestTwoJobsUnderOneID(t *testing.T) {
 
 // Another attempt of a stage would show rows that are scaled twice.
 func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	p := s.proposal(j, session.JobID{1}, 0)
 	s.propose(p)
@@ -149,7 +149,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 // A repeated proposal gets the same answer; one that comes after the closing
 // never runs again.
 func TestRepeatedProposals(t *testing.T) {
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
 	s.propose(p)
 	first := s.hear(session.KindAcceptance)
@@ -191,7 +191,7 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 
 // Only so many jobs are held; the coordinator need not close what it proposes.
 func TestOpenJobsAreBounded(t *testing.T) {
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	for i := range maxJobs {
 		s.propose(s.proposal(j, session.JobID{byte(i)}, 0))
@@ -234,7 +234,7 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, Policy{})
+			s := newStand(t, usual())
 			ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
 			d := s.directory(ps)
 			s.tell("hub", ps.ID(), session.KindDirectory, tt.change(s, ps.ID(), d))
@@ -251,7 +251,7 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 // Messages for nothing that is open, and from those who have no say, change
 // nothing.
 func TestCommandsThatChangeNothing(t *testing.T) {
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
 	d := s.directory(ps)
 	refusal := (&session.Refusal{Code: session.CodeFailed, Reason: "stop"}).Encode()
@@ -277,7 +277,7 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 
 // A closing stops what runs, and comes again until nothing is left.
 func TestClosingARunningJob(t *testing.T) {
-	s := newStand(t, Policy{OpenPrediction: true})
+	s := newStand(t, opened())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "open"), session.JobID{1}, 0)
 	ps := s.propose(p)
 	s.tell("hub", ps.ID(), session.KindDirectory, s.directory(ps).Encode())
@@ -297,7 +297,7 @@ func TestClosingARunningJob(t *testing.T) {
 
 // What is wrong with the data is for the party's own log.
 func TestAFaultOfTheDataIsNotTold(t *testing.T) {
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	s.party.Load = func(job.Data) (stage.Table, error) {
 		return stage.Table{}, fmt.Errorf("/secret/path.csv:17: patient 4711 has no age")
 	}

@@ -59,34 +59,34 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 		code     session.Code
 		want     string
 	}{
-		"in this party's name": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"in this party's name": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			return s.inquiry(o, q("north", id))
 		}, session.CodePolicy, "has not asked for this prediction"},
-		"by a stranger": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"by a stranger": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
 		}, session.CodeBadInput, "west took no part in the job"},
-		"of another model": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, _ session.JobID) *session.Proposal {
+		"of another model": {opened(), func(s *stand, o *stage.Portion, _ session.JobID) *session.Proposal {
 			return s.inquiry(o, q("south", session.JobID{7}))
 		}, session.CodeBadInput, "north has forgotten its part of the model"},
-		"under another name": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"under another name": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
 		}, session.CodePolicy, "about another question than it names"},
-		"with another job file": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"with another job file": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
 		}, session.CodePolicy, "another job file than its model"},
-		"with another session": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"with another session": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
 		}, session.CodePolicy, "the proposed session is not what the job file says"},
-		"out of order": {Policy{OpenPrediction: true}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"out of order": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			plan, err := stage.PlanInquiry(o.Job, stage.Cast{Coordinator: "hub", Parties: o.Job.Parties()}, "south", o.Basis)
 			if err != nil {
@@ -95,7 +95,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
 			return p
 		}, session.CodeFailed, "stage align has not ended here"},
-		"against the policy": {Policy{}, func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"against the policy": {usual(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			return s.inquiry(o, q("south", id))
 		}, session.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
 	} {
@@ -136,7 +136,7 @@ func (s *stand) asked(ctx context.Context, id session.JobID) (*session.Inquiry, 
 
 // A coordinator that says a question is answered before it is has answered nothing.
 func TestAnInquiryThatIsClosedEarly(t *testing.T) {
-	s, o, id := withPortion(t, Policy{OpenPrediction: true})
+	s, o, id := withPortion(t, opened())
 	q, ended := s.asked(t.Context(), id)
 	s.propose(s.inquiry(o, q))
 	s.hear(session.KindAcceptance)
@@ -152,7 +152,7 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 
 // Once nobody waits, nothing more is done for a question.
 func TestAnInquiryThatIsWithdrawn(t *testing.T) {
-	s, o, id := withPortion(t, Policy{OpenPrediction: true})
+	s, o, id := withPortion(t, opened())
 	ctx, stop := context.WithCancel(t.Context())
 	q, ended := s.asked(ctx, id)
 	s.propose(s.inquiry(o, q))
@@ -171,7 +171,7 @@ func TestAnInquiryThatIsWithdrawn(t *testing.T) {
 
 // Only the coordinator can have a party forget, and then it has.
 func TestForgetting(t *testing.T) {
-	s, _, id := withPortion(t, Policy{OpenPrediction: true})
+	s, _, id := withPortion(t, opened())
 	f := &session.Forget{Job: id}
 	s.tell("south", id.Topic(), session.KindForget, f.Encode())
 	s.tell("hub", id.Topic(), session.KindForget, f.Encode()[1:])

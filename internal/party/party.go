@@ -30,7 +30,9 @@ type Config struct {
 	Conn     transport.Conn
 	Vault    vault.Vault
 	Keepsake Keepsake
-	Policy   Policy
+	// Policy is what the operator allows of a table of the catalogue; an error says
+	// that there is no such table.
+	Policy   func(table string) (Policy, error)
 	Releases release.Ledger
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.
@@ -38,7 +40,8 @@ type Config struct {
 	// Recommended takes what a finished recommender recommends to this party's
 	// person, best first.
 	Recommended func(id session.JobID, list []stage.Recommendation) error
-	// Load reads the table that a job names, from the operator's catalogue.
+	// Load reads the table that a job names, from the operator's catalogue. A job that
+	// asks for other labels, ids or columns than the catalogue offers is refused.
 	Load func(d job.Data) (stage.Table, error)
 	// Seed draws a session's seed. The label tells sessions apart, for
 	// programs that must not use true randomness.

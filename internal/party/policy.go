@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/spell"
 )
 
-// Policy is what a party's operator allows. An empty list allows every value,
-// except Modes, whose default is hardened only.
+// Policy is what a party's operator allows to be done with a table. The zero value
+// allows nothing. Once Protocols names some, an empty list allows every value, except
+// Modes, whose default is hardened only.
 type Policy struct {
 	Protocols  []string `yaml:"protocols,omitempty"`
 	Modes      []string `yaml:"modes,omitempty"`
@@ -27,6 +28,17 @@ type Policy struct {
 	// OpenPrediction allows jobs that keep the encoder's secret here after
 	// their result, so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
+	// Floors raises or lowers what is asked of every job and of the table.
+	Floors Floors `yaml:"floors,omitempty"`
+}
+
+// PolicyFor allows a job, whatever it asks for: that of a process that owns all
+// parties' data and plays with them.
+func PolicyFor(j *job.Job) Policy {
+	return Policy{
+		Protocols: []string{string(j.Protocol.Name)}, Modes: []string{string(j.Protocol.Mode)},
+		OpenPrediction: j.Prediction == job.Open, Floors: NoFloors(),
+	}
 }
 
 // Validate finds words that no job can say: a policy that only allows those would
@@ -52,45 +64,66 @@ func (p Policy) Validate() error {
 			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
 		}
 	}
-	return nil
+	return p.Floors.validate()
 }
 
 // Check says whether the operator allows a job among so many parties.
 func (p Policy) Check(j *job.Job, parties int) error {
+	if reasons := p.Refusals(j, parties); len(reasons) > 0 {
+		return refuse("%s", reasons[0])
+	}
+	return nil
+}
+
+// Refusals are all reasons why the operator does not allow a job among so many
+// parties, before there is a look at its data.
+func (p Policy) Refusals(j *job.Job, parties int) []string {
+	if len(p.Protocols) == 0 {
+		return []string{"this party allows no job on this table; its operator can list protocols in the table's policy"}
+	}
+	reasons := append(p.words(j), p.bounds(j, parties)...)
+	if err := p.Floors.Values().CheckJob(j); err != nil {
+		reasons = append(reasons, err.Error())
+	}
+	return reasons
+}
+
+// words are the reasons by which lists of words refuse a job.
+func (p Policy) words(j *job.Job) (reasons []string) {
 	modes := p.Modes
 	if len(modes) == 0 {
 		modes = []string{string(job.Hardened)}
 	}
-	for _, rule := range []struct {
-		what, value string
-		allowed     []string
-	}{
-		{"protocol", string(j.Protocol.Name), p.Protocols},
-		{"mode", string(j.Protocol.Mode), modes},
-		{"learner", string(j.Learner.Name), p.Learners},
-	} {
-		if len(rule.allowed) > 0 && !slices.Contains(rule.allowed, rule.value) {
-			return refuse("%s %q is not among those this party allows", rule.what, rule.value)
+	check := func(what, value string, allowed []string) {
+		if len(allowed) > 0 && !slices.Contains(allowed, value) {
+			reasons = append(reasons, fmt.Sprintf("%s %q is not among those this party allows", what, value))
 		}
 	}
+	check("protocol", string(j.Protocol.Name), p.Protocols)
+	check("mode", string(j.Protocol.Mode), modes)
+	check("learner", string(j.Learner.Name), p.Learners)
 	for _, k := range j.Kernels() {
-		if len(p.Kernels) > 0 && !slices.Contains(p.Kernels, string(k.Name)) {
-			return refuse("kernel %q is not among those this party allows", k.Name)
-		}
+		check("kernel", string(k.Name), p.Kernels)
 	}
+	return reasons
+}
+
+// bounds are the reasons by which numbers, and the word open, refuse a job.
+func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
+	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
 	if j.Protocol.Name.Vertical() && p.MaxIDs > 0 && j.Protocol.MaxIDs > p.MaxIDs {
-		return refuse("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", j.Protocol.MaxIDs, p.MaxIDs)
+		say("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", j.Protocol.MaxIDs, p.MaxIDs)
 	}
 	if least := max(p.MinParties, 2); parties < least {
-		return refuse("the job has %d parties, this party asks for %d or more", parties, least)
+		say("the job has %d parties, this party asks for %d or more", parties, least)
 	}
 	if p.MaxDirections > 0 && j.Protocol.Directions > p.MaxDirections {
-		return refuse("the job has %d directions, this party allows %d (max_directions in its policy)", j.Protocol.Directions, p.MaxDirections)
+		say("the job has %d directions, this party allows %d (max_directions in its policy)", j.Protocol.Directions, p.MaxDirections)
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
-		return refuse("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
+		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
 	}
-	return nil
+	return reasons
 }
 
 func refuse(format string, args ...any) error {

@@ -48,12 +48,12 @@ func TestPolicy(t *testing.T) {
 	wide.Protocol = job.Protocol{Name: job.Moments, Mode: job.Hardened, Directions: 64}
 	tests := []struct {
 		name    string
-		policy  Policy
+		policy  Policy // allows okra, moments and gram if it lists no protocols
 		job     *job.Job
 		parties int
 		want    string // "" allows
 	}{
-		{"nothing said", Policy{}, hardened, 3, ""},
+		{"as little as can be said", Policy{Protocols: []string{"okra"}}, hardened, 3, ""},
 		{"as many ids as the job says", Policy{}, vertical, 3, ""},
 		{"enough ids", Policy{MaxIDs: 1 << 20}, vertical, 3, ""},
 		{"fewer ids", Policy{MaxIDs: 1000}, vertical, 3, "the job lets each party look for 1048576 ids, this party allows 1000; lower the protocol's max_ids"},
@@ -80,7 +80,11 @@ func TestPolicy(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := tt.policy.Check(tt.job, tt.parties)
+			policy := tt.policy
+			if policy.Protocols == nil {
+				policy.Protocols = []string{"okra", "moments", "gram"}
+			}
+			err := policy.Check(tt.job, tt.parties)
 			switch {
 			case tt.want == "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -90,6 +94,66 @@ func TestPolicy(t *testing.T) {
 				t.Errorf("code %d, want %d", session.CodeOf(err), session.CodePolicy)
 			}
 		})
+	}
+}
+
+// An operator who has written nothing has allowed nothing, however tame the job.
+func TestNoPolicyAllowsNothing(t *testing.T) {
+	for _, name := range job.Known().Protocols {
+		j := parse(t, "minmax", "{name: okra}", "closed")
+		j.Protocol = job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened, Threshold: 1000, Cohort: 1000}
+		const want = "this party allows no job on this table; its operator can list protocols in the table's policy"
+		for _, policy := range []Policy{{}, {OpenPrediction: true, Modes: job.Known().Modes, Floors: NoFloors()}} {
+			if err := policy.Check(j, 100); err == nil || err.Error() != want || session.CodeOf(err) != session.CodePolicy {
+				t.Errorf("%s: error %v with code %d", name, err, session.CodeOf(err))
+			}
+		}
+	}
+}
+
+// The strongest adversary is a coordinator that writes the job: it says hardened and
+// turns off everything that hardens fedcfk. A policy that says nothing of floors
+// refuses each of these, and their sum.
+func TestWeakenedCrowdIsRefused(t *testing.T) {
+	const weak = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: greedy}
+spec:
+  data:
+    source: ratings
+    partition: {by: devices, parties: [a, b, c, d]}
+    test: {every: 10}
+  protocol: {name: fedcfk, adversary: %s, corrupted: %s, dropped: %s, threshold: %s, margin: %s, items: ["1", "2", "3"]}
+  kernel: {name: linear}
+  learner: {name: cf-komd, lambda: 0.1}
+  compare: []
+`
+	policy := Policy{Protocols: []string{"fedcfk"}, Modes: []string{"hardened"}, Kernels: []string{"linear"}, Learners: []string{"cf-komd"}, MinParties: 4}
+	for _, tt := range []struct{ adversary, corrupted, dropped, threshold, margin, want string }{
+		{"active", "0.05", "0.2", "10", "corrupted", ""},
+		{"semi-honest", "0.05", "0.2", "10", "corrupted", "adversary is semi-honest, this party asks for active"},
+		{"active", "0", "0.2", "10", "corrupted", "corrupted is 0, this party asks for 0.05 or more"},
+		{"active", "0.05", "0.3", "10", "corrupted", "dropped is 0.3, this party allows 0.2 at most"},
+		{"active", "0.05", "0.2", "9", "corrupted", "threshold is 9, this party asks for 10 or more"},
+		{"active", "0.05", "0.2", "10", "none", "margin is none, this party asks for corrupted"},
+		{"semi-honest", "0", "0.5", "1", "none", "threshold is 1, this party asks for 10 or more"},
+	} {
+		j, err := job.Parse("job.yaml", fmt.Appendf(nil, weak, tt.adversary, tt.corrupted, tt.dropped, tt.threshold, tt.margin))
+		if err != nil {
+			continue // no job at all: weaker than the job file's own rules
+		}
+		got := ""
+		if err := policy.Check(j, 4); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+		lowered := policy
+		lowered.Floors = NoFloors()
+		if err := lowered.Check(j, 4); err != nil {
+			t.Errorf("%+v: without floors: %v", tt, err)
+		}
 	}
 }
 
@@ -105,6 +169,10 @@ func TestPolicyOfUnknownWords(t *testing.T) {
 		{Policy{Modes: []string{"anything"}}, `modes in the policy names "anything"; this version has hardened, paper`},
 		{Policy{Kernels: []string{"rfb"}}, `kernels in the policy names "rfb"; did you mean "rbf"?`},
 		{Policy{Learners: []string{"svm"}}, `learners in the policy names "svm"; did you mean "svc"?`},
+		{Policy{Floors: NoFloors()}, ""},
+		{Policy{Floors: Floors{Rows: new(-1)}}, "rows in the policy's floors is -1; write 0 for none, or a number above it"},
+		{Policy{Floors: Floors{Corrupted: new(1.0)}}, "corrupted in the policy's floors is 1; write a share of the people from 0 to below 1"},
+		{Policy{Floors: Floors{Dropped: new(0.0)}}, "dropped in the policy's floors is 0; write a share of the people above 0 and up to 1"},
 	} {
 		got := ""
 		if err := c.policy.Validate(); err != nil {

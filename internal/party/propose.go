@@ -101,7 +101,7 @@ func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.Policy.Check(w.job, len(w.cast.Parties)); err != nil {
+	if err := p.allowed(w); err != nil {
 		return nil, err
 	}
 	if err := p.unclaimed(st, prop); err != nil {
@@ -118,6 +118,15 @@ func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error)
 		r.Model = w.model()
 	}
 	return st, p.admit(r)
+}
+
+// allowed asks the policy of the table concerned.
+func (p *Party) allowed(w *work) error {
+	policy, err := p.Policy(w.table())
+	if err != nil {
+		return errUnusable(err)
+	}
+	return policy.Check(w.job, len(w.job.Parties()))
 }
 
 // unclaimed says at once, and not in the middle of the session, that the party has
@@ -162,6 +171,9 @@ func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, 
 		return nil, session.BadInput(err)
 	}
 	r := &running{work: &work{id: prop.Job, job: j}, proposal: prop, stage: q.session, session: s, question: q}
+	if err := p.allowed(r.work); err != nil {
+		return nil, err
+	}
 	if err := p.create(r, body); err != nil {
 		return nil, err
 	}

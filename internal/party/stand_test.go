@@ -50,6 +50,23 @@ func wdbc() *dataset.Set {
 	return set.Subset(rows)
 }
 
+// usual allows every protocol on a table of any size; hardened, and closed with the
+// result.
+func usual() Policy { return Policy{Protocols: job.Known().Protocols, Floors: NoFloors()} }
+
+// opened is usual, with predictions that stay open.
+func opened() Policy {
+	p := usual()
+	p.OpenPrediction = true
+	return p
+}
+
+func anyMode() Policy {
+	p := usual()
+	p.Modes = job.Known().Modes
+	return p
+}
+
 func newStand(t *testing.T, policy Policy) *stand {
 	s := &stand{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*exchange.Exchange)}
 	network := mem.NewNetwork()
@@ -83,7 +100,7 @@ func newStand(t *testing.T, policy Policy) *stand {
 	}
 	s.party = New(Config{
 		Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
-		Policy: policy, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
+		Policy: func(string) (Policy, error) { return policy, nil }, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
 		Load: func(job.Data) (stage.Table, error) {
 			s.loads.Add(1)
 			return stage.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil

@@ -81,6 +81,10 @@ func (p *Party) prepare(w *work) error {
 	if w.inquiry != nil {
 		return p.prepareAnswer(w)
 	}
+	policy, err := p.Policy(w.table())
+	if err != nil {
+		return errUnusable(err)
+	}
 	data := w.job.Data
 	if !w.job.Labels(p.Name) {
 		data.Label = job.NoLabel // the table need not have any
@@ -92,8 +96,17 @@ func (p *Party) prepare(w *work) error {
 	if err != nil {
 		return errUnusable(err)
 	}
-	w.state.MaxFeatures = p.Policy.MaxDirections
-	return nil
+	w.state.MaxFeatures, w.state.Floors = policy.MaxDirections, policy.Floors.Values()
+	return w.state.CheckFloors()
+}
+
+// table is the name of the catalogue's table that a job, or a question about its
+// model, is about.
+func (w *work) table() string {
+	if w.inquiry != nil && w.inquiry.Source != "" {
+		return w.inquiry.Source
+	}
+	return w.job.Data.Source
 }
 
 // describe recomputes what the proposal describes from the job it carries: a
@@ -137,7 +150,8 @@ func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 	return nil
 }
 
-// errUnusable hides what is wrong with a table from peers.
+// errUnusable hides what is wrong with a table from peers. A refusal by policy
+// says itself what they may hear.
 func errUnusable(err error) error {
 	if err == nil || session.CodeOf(err) == session.CodePolicy { // says nothing of the table
 		return err

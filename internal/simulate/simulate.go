@@ -140,7 +140,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 		f.parties = append(f.parties, party.New(party.Config{
 			Name: share.Party, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
-			Policy:  party.Policy{Modes: []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true},
+			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
 			Aligned: f.aligned.put, Releases: release.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load: func(job.Data) (stage.Table, error) { return share.Table, nil },
 		}))

@@ -43,6 +43,8 @@ func (e *Error) Unwrap() error { return e.Err }
 type Columns struct {
 	Label string
 	ID    string
+	// Uses says which other columns are read, in formats that name their columns.
+	dataset.Uses
 }
 
 // Library finds sources. The zero value has no data folder.
@@ -114,6 +116,9 @@ func (l Library) locate(ref string) (path, part string, err error) {
 }
 
 func load(path, part string, c Columns) (*dataset.Set, error) {
+	if chosen := c.Features != nil || c.Aside != nil; chosen && !hasSuffix(strings.TrimSuffix(path, ".gz"), ".csv", ".tsv", ".parquet") {
+		return nil, &Error{path, "has no columns to choose from by name; leave the choice out, or save the table as .csv or .parquet", nil}
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return loadImages(path, part, c)
 	}
@@ -196,11 +201,11 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{
-		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID},
+		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID, Uses: c.Uses},
 		NPY: dataset.NPYOptions{Label: c.Label},
 		NPZ: dataset.NPZOptions{X: array, Labels: c.Label, IDs: c.ID},
 
-		Parquet: dataset.ParquetOptions{Label: c.Label, ID: c.ID},
+		Parquet: dataset.ParquetOptions{Label: c.Label, ID: c.ID, Uses: c.Uses},
 	})
 	if err != nil {
 		return nil, err

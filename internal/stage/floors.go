@@ -2,8 +2,11 @@ package stage
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // Floors are the least that a party asks of a job and of its own rows before it
@@ -45,7 +48,7 @@ func (f Floors) CheckJob(j *job.Job) error {
 		return f.checkCrowd(p)
 	case job.SecVM:
 		if p.Cohort < f.Cohort {
-			return fmt.Errorf("cohort is %d, this party asks for %d or more", p.Cohort, f.Cohort)
+			return fmt.Errorf("cohort is %d, a device asks for %d or more", p.Cohort, f.Cohort)
 		}
 	}
 	return nil
@@ -73,8 +76,54 @@ func (f Floors) CheckRows(name job.ProtocolName, rows int) error {
 	switch name {
 	case job.OKRA, job.Gram, job.FDSKL:
 		if rows < f.Rows {
-			return fmt.Errorf("protocol %s asks for %d rows of each party, and this table has %d", name, f.Rows, rows)
+			return tooFew("protocol %s asks for %d rows of each party, and this table gives it %d", name, f.Rows, rows)
 		}
 	}
 	return nil
+}
+
+// tooFew refuses a table. Peers are not told how many rows there are.
+func tooFew(format string, args ...any) error {
+	return &session.Error{Code: session.CodePolicy, Err: fmt.Errorf(format, args...), Public: "its table is below the floors of its operator's policy; its own log says which"}
+}
+
+// CheckSplit says whether a party has too few rows for sums over them: to train
+// with, to hold out, or of a class.
+func (f Floors) CheckSplit(j *job.Job, s Split) error {
+	training, classes := 0, make(map[string]int)
+	for i, held := range s.Test {
+		if held {
+			continue
+		}
+		training++
+		if j.Learner.Name.Classifies() {
+			classes[s.Set.Labels[i]]++
+		}
+	}
+	if training < f.TrainingRows {
+		return tooFew("protocol moments asks for %d training rows of each party, and this table gives it %d", f.TrainingRows, training)
+	}
+	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && held < f.HeldOutRows {
+		return tooFew("protocol moments asks for %d held-out rows of each party, and this table gives it %d", f.HeldOutRows, held)
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		if n := classes[class]; n < f.ClassRows {
+			return tooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
+		}
+	}
+	return nil
+}
+
+// CheckFloors says which of the party's own floors its table is below. Peers are
+// told only that it is.
+func (p *Party) CheckFloors() error {
+	switch {
+	case p.vertical.table != nil:
+		return p.Floors.CheckRows(p.Job.Protocol.Name, p.vertical.table.X.Rows())
+	case p.Job.Protocol.Name == job.Moments:
+		return p.Floors.CheckSplit(p.Job, p.split)
+	case p.split.Set != nil:
+		return p.Floors.CheckRows(p.Job.Protocol.Name, p.split.Set.X.Rows())
+	}
+	return nil // a person's own list
 }

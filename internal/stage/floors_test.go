@@ -1,9 +1,13 @@
 package stage
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 func TestFloors(t *testing.T) {
@@ -24,7 +28,7 @@ func TestFloors(t *testing.T) {
 		{"adversary", changed(func(p *job.Protocol) { p.Adversary = job.SemiHonest }), "adversary is semi-honest, this party asks for active"},
 		{"corrupted", changed(func(p *job.Protocol) { p.Corrupted = 0.04 }), "corrupted is 0.04, this party asks for 0.05 or more"},
 		{"dropped", changed(func(p *job.Protocol) { p.Dropped = 0.21 }), "dropped is 0.21, this party allows 0.2 at most"},
-		{"cohort", job.Protocol{Name: job.SecVM, Cohort: 99}, "cohort is 99, this party asks for 100 or more"},
+		{"cohort", job.Protocol{Name: job.SecVM, Cohort: 99}, "cohort is 99, a device asks for 100 or more"},
 		{"a large cohort", job.Protocol{Name: job.SecVM, Cohort: 100}, ""},
 		{"a protocol without a crowd", job.Protocol{Name: job.OKRA}, ""},
 	} {
@@ -45,12 +49,53 @@ func TestFloorOfRows(t *testing.T) {
 		if err := DefaultFloors().CheckRows(name, 100); err != nil {
 			t.Errorf("%s, 100 rows: %v", name, err)
 		}
-		want := "protocol " + string(name) + " asks for 100 rows of each party, and this table has 99"
+		want := "protocol " + string(name) + " asks for 100 rows of each party, and this table gives it 99"
 		if got := text(DefaultFloors().CheckRows(name, 99)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if err := (Floors{}).CheckRows(name, 1); err != nil {
 			t.Errorf("%s without floors: %v", name, err)
+		}
+	}
+}
+
+// The strongest adversary is a server that may write many jobs: sums over few rows,
+// or over few rows of a class, are those rows.
+func TestFloorsOfSums(t *testing.T) {
+	j := &job.Job{Protocol: job.Protocol{Name: job.Moments}, Learner: job.Learner{Name: job.RidgeClassifier}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
+	split := func(training, held, rare int) Split {
+		s := Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](training+held, 1))}}
+		for i := range training + held {
+			label := "common"
+			if i < rare {
+				label = "rare"
+			}
+			s.Set.Labels, s.Test = append(s.Set.Labels, label), append(s.Test, i >= training)
+		}
+		return s
+	}
+	for name, tt := range map[string]struct {
+		split Split
+		want  string
+	}{
+		"enough":          {split(100, 50, 10), ""},
+		"none of a class": {split(100, 50, 0), ""},
+		"training rows":   {split(99, 50, 10), "protocol moments asks for 100 training rows of each party, and this table gives it 99"},
+		"held-out rows":   {split(100, 49, 10), "protocol moments asks for 50 held-out rows of each party, and this table gives it 49"},
+		"a rare class":    {split(100, 50, 9), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
+		"one of a class":  {split(100, 50, 1), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 1 of class "rare"; leave them out`},
+	} {
+		p := &Party{Job: j, Floors: DefaultFloors(), split: tt.split}
+		err := p.CheckFloors()
+		if got := text(err); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		if err != nil && (session.CodeOf(err) != session.CodePolicy || strings.ContainsAny(session.Reason(err), "0123456789") || strings.Contains(session.Reason(err), "rare")) {
+			t.Errorf("%s: peers hear %q with code %d", name, session.Reason(err), session.CodeOf(err))
+		}
+		p.Floors = Floors{}
+		if err := p.CheckFloors(); err != nil {
+			t.Errorf("%s, without floors: %v", name, err)
 		}
 	}
 }

@@ -126,6 +126,9 @@ func idBytes(ids []string) [][]byte {
 // them under the parties' key. It holds rows out and scales: every column belongs to
 // one party, so nobody else is asked.
 func (p *Party) align(order []int, key [32]byte) error {
+	if err := p.Floors.CheckRows(p.Job.Protocol.Name, len(order)); err != nil {
+		return err
+	}
 	train, test, err := heldOutAligned(p.Job, len(order), key)
 	if err != nil {
 		return session.BadInput(err)

@@ -1,0 +1,210 @@
+package daemon
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/source"
+)
+
+// Source is an entry of a party's catalogue. It says what jobs may take from a
+// table: they pick among what stands here, and nothing that they say adds to it.
+type Source struct {
+	Path string `yaml:"path"` // relative to the home
+	// Label are the columns of which a job may take one as its labels. Without any
+	// the table can be used without labels only. They are no features.
+	Label Labels `yaml:"label,omitempty"`
+	// ID is the column by which jobs find the rows of the same people in other
+	// parties' tables; without it the table has no ids.
+	ID string `yaml:"id,omitempty"`
+	// Columns are those that jobs may use as features. Without them a job uses all
+	// that are left, and cannot choose among them.
+	Columns []string `yaml:"columns,omitempty"`
+	// Policy is what jobs may do with the table; nil: the policy of the home.
+	Policy *party.Policy `yaml:"policy,omitempty"`
+}
+
+// Labels are the columns of labels of an entry: label: x, [x, y] or none.
+type Labels []string
+
+// UnmarshalYAML reads one name or a list of names.
+func (l *Labels) UnmarshalYAML(n *yaml.Node) error {
+	var list []string
+	switch n.Kind {
+	case yaml.ScalarNode:
+		list = []string{n.Value}
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			if item.Kind != yaml.ScalarNode {
+				return l.refuse(item)
+			}
+			list = append(list, item.Value)
+		}
+	default:
+		return l.refuse(n)
+	}
+	*l = list
+	return nil
+}
+
+func (Labels) refuse(n *yaml.Node) error {
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label is the name of a column, a list of names, or none", n.Line)}}
+}
+
+// MarshalYAML writes one name where there is one.
+func (l Labels) MarshalYAML() (any, error) {
+	if len(l) == 1 {
+		return l[0], nil
+	}
+	return []string(l), nil
+}
+
+// columns returns the columns, without the word none.
+func (l Labels) columns() []string {
+	if len(l) == 1 && l[0] == job.NoLabel {
+		return nil
+	}
+	return l
+}
+
+// check finds what contradicts itself.
+func (s Source) check() error {
+	used := make(map[string]string)
+	take := func(what, column string) error {
+		if other, taken := used[column]; taken {
+			return fmt.Errorf("column %q is named as %s and as %s; name it once", column, other, what)
+		}
+		used[column] = what
+		return nil
+	}
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"a label", s.Label.columns()}, {"the id", []string{s.ID}}, {"a feature", s.Columns}} {
+		for _, name := range list.names {
+			if name == "" && list.what == "the id" {
+				continue
+			}
+			if name == "" || len(s.Label) > 1 && name == job.NoLabel {
+				return fmt.Errorf("%q is no name of a column that can be %s", name, list.what)
+			}
+			if err := take(list.what, name); err != nil {
+				return err
+			}
+		}
+	}
+	if s.Policy != nil {
+		return s.Policy.Validate()
+	}
+	return nil
+}
+
+// Warnings say what of the catalogue its operator may not have meant.
+func (c *Config) Warnings() (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
+		list = append(list, c.Data[name].warnings(name, c.policyOf(c.Data[name]))...)
+	}
+	return list
+}
+
+func (s Source) warnings(name string, policy party.Policy) (list []string) {
+	if s.Label == nil {
+		list = append(list, name+" has no label: and can be used without labels only")
+	}
+	if len(policy.Protocols) == 0 {
+		list = append(list, fmt.Sprintf("no job may use %s; list the protocols that may in data.%s.policy.protocols", name, name))
+	}
+	return list
+}
+
+// pick returns the columns that a job takes, or refuses a job that asks for what
+// the entry does not offer. Peers are not told what it offers, nor what the table
+// holds.
+func (s Source) pick(name string, j job.Data, self string) (source.Columns, error) {
+	c := source.Columns{Label: job.NoLabel, ID: s.ID}
+	label, err := s.label(name, j.Label)
+	if err != nil {
+		return c, err
+	}
+	if label != "" {
+		c.Label = label
+	}
+	if j.ID != "" && j.ID != s.ID {
+		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID))
+	}
+	for _, other := range s.Label.columns() {
+		if other != label {
+			c.Aside = append(c.Aside, other)
+		}
+	}
+	c.Features, err = s.features(name, j, self)
+	return c, err
+}
+
+// label is the column that a job takes as labels; "" for none.
+func (s Source) label(name, asked string) (string, error) {
+	offered := s.Label.columns()
+	switch {
+	case asked == job.NoLabel:
+		return "", nil
+	case asked == "" && len(offered) == 1:
+		return offered[0], nil
+	case asked == "" && len(offered) > 1:
+		return "", unoffered("the job names no label, and the catalogue entry of %s has several; the job says which", name)
+	case asked == "":
+		return "", unoffered("the job needs labels, and the catalogue entry of %s has no label:", name)
+	case !slices.Contains(offered, asked):
+		return "", unoffered("the job takes labels from column %q of %s, and its catalogue entry says %s", asked, name, orNothing("label", strings.Join(offered, ", ")))
+	}
+	return asked, nil
+}
+
+// features are the columns of the entry; a job that names its own picks among them.
+func (s Source) features(name string, d job.Data, self string) ([]string, error) {
+	asked := (&job.Job{Data: d}).Columns(self)
+	for _, column := range asked {
+		if !slices.Contains(s.Columns, column) {
+			return nil, unoffered("the job uses column %q of %s, and its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns, ", ")))
+		}
+	}
+	return s.Columns, nil
+}
+
+func orNothing(key, what string) string {
+	if what == "" {
+		return "no " + key + ":"
+	}
+	return key + ": " + what
+}
+
+// errUnoffered is all that peers hear of a job that asks for what a catalogue does
+// not offer: which columns a table has is nobody's business.
+const errUnoffered = "the job names labels, ids or columns that its catalogue does not offer to jobs; its own log says which"
+
+func unoffered(format string, args ...any) error {
+	return &session.Error{Code: session.CodePolicy, Err: fmt.Errorf(format, args...), Public: errUnoffered}
+}
+
+// policy is what the operator allows of a table.
+func (c *Config) policy(h Home, name string) (party.Policy, error) {
+	s, err := c.source(h, name)
+	if err != nil {
+		return party.Policy{}, err
+	}
+	return c.policyOf(s), nil
+}
+
+// policyOf is the policy of an entry, or else that of the home.
+func (c *Config) policyOf(s Source) party.Policy {
+	if s.Policy != nil {
+		return *s.Policy
+	}
+	return c.Policy
+}

@@ -1,0 +1,232 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+const patients = `id,name,age,hiv,ssn,diagnosis,remission,visit
+p1,Ann,40,1,123001,ill,no,17
+p2,Bob,50,0,123002,well,yes,18
+p3,Cem,60,1,123003,ill,yes,19
+`
+
+// home is a party's home with a table of patients and this configuration.
+func home(t *testing.T, config string) (Home, *Config) {
+	t.Helper()
+	h := Home(t.TempDir())
+	for name, text := range map[string]string{"patients.csv": patients, "config.yaml": "name: north\n" + config} {
+		if err := os.WriteFile(filepath.Join(string(h), name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := loadConfig(h.ConfigPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, c
+}
+
+const entry = `data:
+  patients:
+    path: patients.csv
+    label: diagnosis
+    id: id
+    columns: [age, visit]
+  bare: {path: patients.csv, columns: [age, visit]}
+  several: {path: patients.csv, label: [diagnosis, remission], columns: [age, visit]}
+  unlabelled: {path: patients.csv, label: none, columns: [age, visit]}
+`
+
+func columnsOf(names ...string) []job.OwnColumns {
+	return []job.OwnColumns{{Party: "south", Names: []string{"other"}}, {Party: "north", Names: names}}
+}
+
+// The strongest adversary is a coordinator that writes the job: it names a column of
+// numbers that are nobody's business as labels, which okra and gram send in clear, as
+// ids, which other parties look for, or as features. A party takes none of them, and
+// its answer is the same whether the column is there or not.
+func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
+	h, c := home(t, entry)
+	vertical := func(columns ...string) job.Partition {
+		return job.Partition{By: job.Columns, Parties: []string{"north", "south"}, Columns: columnsOf(columns...)}
+	}
+	for name, d := range map[string]job.Data{
+		"the label":                          {Source: "patients", Label: "ssn"},
+		"a label that is not there":          {Source: "patients", Label: "income"},
+		"a feature as the label":             {Source: "patients", Label: "age"},
+		"the ids as the label":               {Source: "patients", Label: "id"},
+		"the last column as the label":       {Source: "patients", Label: "last"},
+		"a column by its place":              {Source: "patients", Label: "4"},
+		"the ids":                            {Source: "patients", Label: "diagnosis", ID: "ssn"},
+		"ids that are not there":             {Source: "patients", Label: "diagnosis", ID: "passport"},
+		"ids of none":                        {Source: "patients", Label: "diagnosis", ID: "none"},
+		"a feature":                          {Source: "patients", Label: "diagnosis", Partition: vertical("age", "ssn")},
+		"a feature that is not there":        {Source: "patients", Label: "diagnosis", Partition: vertical("height")},
+		"a label where there is none":        {Source: "bare", Label: "ssn"},
+		"the right label where none is":      {Source: "bare", Label: "diagnosis"},
+		"no label where there is none":       {Source: "bare"},
+		"ids where there are none":           {Source: "bare", Label: job.NoLabel, ID: "id"},
+		"a label of an entry that says none": {Source: "unlabelled", Label: "diagnosis"},
+		"neither of two labels":              {Source: "several", Label: "ssn"},
+		"two labels and no choice":           {Source: "several"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, err := h.load(c, d, dataset.SplitKey{1})
+			if err == nil {
+				t.Fatalf("the job gets %v", table.Set)
+			}
+			if session.CodeOf(err) != session.CodePolicy || session.Reason(err) != errUnoffered {
+				t.Errorf("code %d, the coordinator hears %q", session.CodeOf(err), session.Reason(err))
+			}
+			if !strings.Contains(err.Error(), d.Source) {
+				t.Errorf("the log says %q", err)
+			}
+		})
+	}
+}
+
+// What a job may leave out, and what it may repeat.
+func TestJobPicksWhatIsOffered(t *testing.T) {
+	h, c := home(t, entry)
+	vertical := job.Partition{By: job.Columns, Parties: []string{"north", "south"}, Columns: columnsOf("visit")}
+	for name, tt := range map[string]struct {
+		data             job.Data
+		labels, ids, all []string
+	}{
+		"nothing said":          {job.Data{Source: "patients"}, []string{"ill", "well", "ill"}, []string{"p1", "p2", "p3"}, []string{"age", "visit"}},
+		"everything repeated":   {job.Data{Source: "patients", Label: "diagnosis", ID: "id", Partition: vertical}, []string{"ill", "well", "ill"}, []string{"p1", "p2", "p3"}, []string{"age", "visit"}},
+		"without labels":        {job.Data{Source: "patients", Label: job.NoLabel}, nil, []string{"p1", "p2", "p3"}, []string{"age", "visit"}},
+		"no label, none asked":  {job.Data{Source: "bare", Label: job.NoLabel}, nil, nil, []string{"age", "visit"}},
+		"label: none":           {job.Data{Source: "unlabelled", Label: job.NoLabel}, nil, nil, []string{"age", "visit"}},
+		"one of two labels":     {job.Data{Source: "several", Label: "remission"}, []string{"no", "yes", "yes"}, nil, []string{"age", "visit"}},
+		"the other of the two":  {job.Data{Source: "several", Label: "diagnosis"}, []string{"ill", "well", "ill"}, nil, []string{"age", "visit"}},
+		"neither of the labels": {job.Data{Source: "several", Label: job.NoLabel}, nil, nil, []string{"age", "visit"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, err := h.load(c, tt.data, dataset.SplitKey{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := table.Set
+			if !slices.Equal(set.Labels, tt.labels) || !slices.Equal(set.IDs, tt.ids) || !slices.Equal(set.Columns, tt.all) {
+				t.Errorf("labels %v, ids %v, columns %v", set.Labels, set.IDs, set.Columns)
+			}
+		})
+	}
+}
+
+// A column of labels is no feature, whichever label a job takes; and a column that
+// happens to be called id is not released as ids.
+func TestLabelsAreNoFeatures(t *testing.T) {
+	h, c := home(t, "data:\n  patients: {path: numbers.csv, label: [ill, late]}\n")
+	if err := os.WriteFile(filepath.Join(string(h), "numbers.csv"), []byte("id,age,ill,late\n1,40,0,1\n2,50,1,0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{"ill", "late", job.NoLabel} {
+		table, err := h.load(c, job.Data{Source: "patients", Label: label}, dataset.SplitKey{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(table.Set.Columns, []string{"age"}) || table.Set.IDs != nil {
+			t.Errorf("label %s: columns %v, ids %v", label, table.Set.Columns, table.Set.IDs)
+		}
+	}
+}
+
+// The strongest adversary is a coordinator that writes the job and has been allowed
+// one table: rows of another table do not come along as test rows.
+func TestTestRowsOfAnotherTable(t *testing.T) {
+	h, c := home(t, entry)
+	_, err := h.load(c, job.Data{Source: "patients", Label: "diagnosis", Test: job.Test{Source: "several"}}, dataset.SplitKey{1})
+	if session.CodeOf(err) != session.CodePolicy {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A table has the policy that stands with it, whole, or else that of the home.
+func TestPolicyOfATable(t *testing.T) {
+	h, c := home(t, `policy: {protocols: [moments], max_directions: 64}
+data:
+  usual: {path: patients.csv}
+  own: {path: patients.csv, policy: {protocols: [okra]}}
+  closed: {path: patients.csv, policy: {}}
+`)
+	for table, want := range map[string]string{"usual": "[moments] 64", "own": "[okra] 0", "closed": "[] 0"} {
+		p, err := c.policy(h, table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(p.Protocols, p.MaxDirections); got != want {
+			t.Errorf("%s: %s, want %s", table, got, want)
+		}
+	}
+	if _, err := c.policy(h, "gone"); err == nil {
+		t.Error("a table that is not there has a policy")
+	}
+}
+
+func TestCatalogueThatContradictsItself(t *testing.T) {
+	for config, want := range map[string]string{
+		"data:\n  p: {path: a.csv, label: y, columns: [x, y]}":               `data p: column "y" is named as a label and as a feature; name it once`,
+		"data:\n  p: {path: a.csv, label: [y, y]}":                           `data p: column "y" is named as a label and as a label; name it once`,
+		"data:\n  p: {path: a.csv, id: y, label: y}":                         `data p: column "y" is named as a label and as the id; name it once`,
+		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is no name of a column that can be a label`,
+		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is no name of a column that can be a feature`,
+		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: label is the name of a column, a list of names, or none",
+		"data:\n  p: {path: a.csv, policy: {floors: {rows: -1}}}":            "data p: rows in the policy's floors is -1; write 0 for none, or a number above it",
+		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,
+		"data:\n  p: {path: a.csv, policy: {floors: {training_row: 1}}}":     `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
+		"data:\n  p: {path: a.csv, policy: {floors: {training_rows: many}}}": `config.yaml:3: "many" stands where a whole number belongs`,
+	} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte("name: north\n"+config+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loadConfig(path); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s\n%v, want %s", config, err, want)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	_, c := home(t, `data:
+  b: {path: patients.csv}
+  a: {path: patients.csv, label: none, policy: {protocols: [okra]}}
+  c: {path: patients.csv, label: x, policy: {}}
+`)
+	want := []string{
+		"b has no label: and can be used without labels only",
+		"no job may use b; list the protocols that may in data.b.policy.protocols",
+		"no job may use c; list the protocols that may in data.c.policy.protocols",
+	}
+	if got := c.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is saved reads as it was.
+func TestSavedLabels(t *testing.T) {
+	for _, labels := range []Labels{nil, {"y"}, {"y", "z"}, {job.NoLabel}} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		c := &Config{Name: "north", Data: map[string]Source{"p": {Path: "a.csv", Label: labels}}}
+		if err := c.save(path); err != nil {
+			t.Fatal(err)
+		}
+		again, err := loadConfig(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(again.Data["p"].Label, labels) {
+			t.Errorf("%q, want %q", again.Data["p"].Label, labels)
+		}
+	}
+}
