@@ -101,9 +101,10 @@ func (p *Party) prepare(w *work) error {
 }
 
 // table is the name of the catalogue's table that a job, or a question about its
-// model, is about.
+// model, is about. The rows of an own question are its operator's, and the model is
+// of the job's table.
 func (w *work) table() string {
-	if w.inquiry != nil && w.inquiry.Source != "" {
+	if w.inquiry != nil && w.question == nil && w.inquiry.Source != "" {
 		return w.inquiry.Source
 	}
 	return w.job.Data.Source
