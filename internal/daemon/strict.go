@@ -77,6 +77,9 @@ func keysOf(t reflect.Type) []string {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == "" {
+			continue // a type that reads itself
+		}
 		add(name)
 		inner := f.Type
 		if inner.Kind() == reflect.Map || inner.Kind() == reflect.Pointer {

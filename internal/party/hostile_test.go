@@ -170,7 +170,7 @@ func TestRepeatedProposals(t *testing.T) {
 // refused by nobody: it would overwrite what that job left, and pass held releases in
 // its name.
 func TestJobIDsAreUsedOnce(t *testing.T) {
-	s := newStand(t, Policy{})
+	s := newStand(t, usual())
 	first := parse(t, "minmax", "{name: okra}", "closed")
 	second := parse(t, "none", "{name: okra}", "closed")
 	p := s.proposal(first, session.JobID{1}, 0)
