@@ -83,7 +83,24 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return h.otherBuild(err)
 	}
-	return serve(ctx, h, o, broker.Addr(), control.Coordinator(co, o.Logger), co.Run)
+	return serve(ctx, h, o, broker.Addr(), control.Coordinator(co, o.Logger), func(ctx context.Context) error {
+		return watched(ctx, broker, co.Run)
+	})
+}
+
+// watched runs until ctx ends or the broker cannot write its queues any more: a new
+// process can, once there is room, and goes on where this one was.
+func watched(ctx context.Context, broker *nats.Server, run func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	broken := make(chan error, 1)
+	go func() {
+		broken <- broker.Watch(ctx)
+		stop()
+	}()
+	err := run(ctx)
+	stop()
+	return errors.Join(<-broken, err)
 }
 
 func (h Home) vault(o Options) (*vault.Disk, error) {

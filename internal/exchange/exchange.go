@@ -29,6 +29,10 @@ type Exchange struct {
 	log     *slog.Logger
 	control chan driver.Inbound
 
+	assembling sync.Mutex
+	unfinished map[whole]*unfinished
+	turn       uint64
+
 	mu        sync.Mutex
 	boxes     map[protocol.SessionID]*Mailbox
 	announced map[protocol.SessionID]*protocol.Session
@@ -39,7 +43,10 @@ type Exchange struct {
 func New(self string, keys *identity.Identity, members *roster.Roster, conn transport.Conn, log *slog.Logger) *Exchange {
 	return &Exchange{
 		self: self, keys: keys, roster: members, conn: conn, log: log,
-		control:   make(chan driver.Inbound, mailboxSize),
+		control: make(chan driver.Inbound, mailboxSize),
+
+		unfinished: make(map[whole]*unfinished),
+
 		boxes:     make(map[protocol.SessionID]*Mailbox),
 		announced: make(map[protocol.SessionID]*protocol.Session),
 		dropped:   make(map[string]int),
@@ -80,8 +87,20 @@ func (x *Exchange) Tell(ctx context.Context, to string, session protocol.Session
 	if err != nil {
 		return fmt.Errorf("exchange: %w", err)
 	}
-	h := protocol.Header{Session: session, Protocol: Control, Kind: kind, Sender: x.self, Receiver: to, Chunks: 1}
-	return x.post(ctx, transport.Control, h, body, key)
+	pieces, err := split(body)
+	if err != nil {
+		return err
+	}
+	for i, piece := range pieces {
+		h := protocol.Header{
+			Session: session, Protocol: Control, Kind: kind, Sender: x.self, Receiver: to,
+			Chunk: uint32(i), Chunks: uint32(len(pieces)),
+		}
+		if err := x.post(ctx, transport.Control, h, piece, key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Announce makes messages of a session wait until its mailbox opens, if one of its
@@ -172,10 +191,20 @@ func (x *Exchange) routeControl(d transport.Delivery) {
 		x.drop(d, err)
 		return
 	}
+	in := driver.Inbound{Message: m, Receipt: d.Receipt}
+	if m.Chunks > 1 {
+		var ready bool
+		if in, ready, err = x.assemble(m, d.Receipt); err != nil {
+			x.drop(d, err)
+		}
+		if !ready {
+			return
+		}
+	}
 	select {
-	case x.control <- driver.Inbound{Message: m, Receipt: d.Receipt}:
+	case x.control <- in:
 	default:
-		x.later(d, waitForRoom)
+		x.later(transport.Delivery{Receipt: in.Receipt}, waitForRoom)
 	}
 }
 

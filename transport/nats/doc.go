@@ -10,7 +10,8 @@
 //	own, err := srv.Dial(ctx, "server", key, nats.Options{})             // without a port
 //	conn, err := nats.Dial(ctx, srv.URL(), "north", key, nats.Options{}) // elsewhere
 //
-// Every message is flushed to disk before Send returns. A queue is not the
+// Every message is flushed to disk before Send returns. A disk that is full or broken
+// ends the server's service for good ([Server.Watch]): a new one goes on. A queue is not the
 // truth: what is older than Config.MaxAge is gone, and the journals above send
 // it again.
 //

@@ -47,6 +47,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger}, lock: lock}
 	s.stop = sync.OnceValue(s.halt)
+	s.warnOfSpace()
 	if err := s.run(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("nats: %w", err), s.stop())
 	}

@@ -1,0 +1,127 @@
+package exchange
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/transport"
+)
+
+// A control message that is longer than a chunk, such as the directory of a large
+// federation, travels in pieces, each behind the SHA-256 of the whole. Only a
+// coordinator sends such ones. Nothing is acknowledged before the whole is, so that
+// after a crash all pieces come again.
+const (
+	pieceBytes = protocol.MaxChunkBytes - sha256.Size
+	// maxPieces has room for the proposal of a job of 1 MiB, and for the keys of as
+	// many members as a roster may have: roster.MaxMembers.
+	maxPieces = 16
+	// maxUnfinished bounds the messages of which pieces are missing.
+	maxUnfinished = 32
+)
+
+// split returns the bodies of a control message's pieces, one for most.
+func split(body []byte) ([][]byte, error) {
+	if len(body) <= protocol.MaxChunkBytes {
+		return [][]byte{body}, nil
+	}
+	if len(body) > maxPieces*pieceBytes {
+		return nil, fmt.Errorf("exchange: a control message of %d bytes, at most %d", len(body), maxPieces*pieceBytes)
+	}
+	sum := sha256.Sum256(body)
+	var pieces [][]byte
+	for piece := range slices.Chunk(body, pieceBytes) {
+		pieces = append(pieces, slices.Concat(sum[:], piece))
+	}
+	return pieces, nil
+}
+
+// whole names a control message of several pieces.
+type whole struct {
+	header protocol.Header // of its first piece
+	sum    [sha256.Size]byte
+}
+
+// unfinished is a control message of which pieces are missing.
+type unfinished struct {
+	pieces   [][]byte
+	receipts receipts
+	missing  int
+	turn     uint64 // of its first piece among all
+}
+
+// assemble takes one piece; the whole is ready with the last.
+func (x *Exchange) assemble(m protocol.Message, receipt transport.Receipt) (in driver.Inbound, ready bool, err error) {
+	switch {
+	case m.Sender != x.roster.Coordinator().Name:
+		return in, false, errors.New("a control message in pieces, which only a coordinator sends")
+	case m.Chunks > maxPieces || len(m.Body) <= sha256.Size:
+		return in, false, fmt.Errorf("a piece of %d bytes of a control message in %d", len(m.Body), m.Chunks)
+	}
+	at := m.Chunk
+	key := whole{header: m.Header, sum: [sha256.Size]byte(m.Body)}
+	key.header.Chunk = 0
+	x.assembling.Lock()
+	defer x.assembling.Unlock()
+	u := x.unfinished[key]
+	if u == nil {
+		x.makeRoom()
+		x.turn++
+		u = &unfinished{make([][]byte, m.Chunks), make(receipts, m.Chunks), int(m.Chunks), x.turn}
+		x.unfinished[key] = u
+	}
+	if u.pieces[at] == nil {
+		u.missing--
+	}
+	u.pieces[at], u.receipts[at] = m.Body[sha256.Size:], receipt // of a repeated one the later receipt counts
+	if u.missing > 0 {
+		return in, false, nil
+	}
+	delete(x.unfinished, key)
+	m.Header, m.Body = key.header, bytes.Join(u.pieces, nil)
+	m.Chunks = 1
+	if sha256.Sum256(m.Body) != key.sum {
+		return in, false, errors.Join(errors.New("the pieces of a control message are not what was sent"), u.receipts.Ack())
+	}
+	return driver.Inbound{Message: m, Receipt: u.receipts}, true, nil
+}
+
+// makeRoom gives up the oldest of too many unfinished messages: a coordinator that was
+// killed in the middle of one sends it again as another, and never ends the first. If
+// it was not so, the broker delivers the pieces once more.
+func (x *Exchange) makeRoom() {
+	if len(x.unfinished) < maxUnfinished {
+		return
+	}
+	oldest := slices.MinFunc(slices.Collect(maps.Keys(x.unfinished)), func(a, b whole) int {
+		return cmp.Compare(x.unfinished[a].turn, x.unfinished[b].turn)
+	})
+	delete(x.unfinished, oldest)
+}
+
+// receipts settle all pieces of a message.
+type receipts []transport.Receipt
+
+func (r receipts) Ack() error {
+	return r.each(transport.Receipt.Ack)
+}
+
+func (r receipts) Later(after time.Duration) error {
+	return r.each(func(one transport.Receipt) error { return one.Later(after) })
+}
+
+func (r receipts) each(settle func(transport.Receipt) error) error {
+	var errs error
+	for _, one := range r {
+		errs = errors.Join(errs, settle(one))
+	}
+	return errs
+}
