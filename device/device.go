@@ -1,7 +1,6 @@
 package device
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -13,19 +12,23 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/ohttp"
-	"github.com/mercer-fl/mercer/ohttp/bhttp"
+	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // Config says what to take part in, and how.
 type Config struct {
-	// Configuration is the gateway's, signed. Get it from where other devices get
-	// it too: a gateway that gives every device its own knows them apart.
+	// Configuration is the gateway's, signed. The device takes part only if relay and
+	// issuer have countersigned it.
 	Configuration []byte
-	Relay, Issuer string             // addresses
-	Credential    ed25519.PrivateKey // by which the issuer knows the device
-	Store         Store
-	Limits        secvm.Limits // zero: [secvm.DefaultLimits]
+	Relay, Issuer string // addresses
+	// RelayKey and IssuerKey are by which the device knows their statements. Get them
+	// from relay and issuer, or from whom the device trusts, and not from the gateway.
+	// Not needed with Limits.Paper.
+	RelayKey, IssuerKey ed25519.PublicKey
+	Credential          ed25519.PrivateKey // by which the issuer knows the device
+	Store               Store
+	Limits              secvm.Limits // what is zero: as in [secvm.DefaultLimits]
 	// Early is for how many iterations tokens are fetched before the first window;
 	// 0: 1.
 	Early int
@@ -40,17 +43,17 @@ type Config struct {
 // Report is how a window went.
 type Report struct {
 	Iteration    uint32
-	Acknowledged int // packages
-	Refused      int // packages that the gateway will not count
-	Lost         int // packages that nobody has acknowledged in time
+	TooFew       bool // not answered: too few devices had come
+	Acknowledged int  // packages
+	Refused      int  // packages that the gateway will not count
+	Lost         int  // packages that nobody has acknowledged in time
 }
 
 // Device is a record that takes part in one job.
 type Device struct {
 	Config
-	job    *secvm.Configuration
-	client *ohttp.Client
-	self   *secvm.Device
+	job  *secvm.Configuration
+	self *secvm.Device
 
 	mu     sync.Mutex // of what follows
 	state  *state
@@ -67,11 +70,12 @@ func New(c Config, features []string, label string) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("device: %w", err)
 	}
-	if c.Limits == (secvm.Limits{}) {
-		c.Limits = secvm.DefaultLimits()
-	}
+	c.Limits = c.Limits.OrDefaults()
 	if err := c.Limits.Check(job.Params); err != nil {
 		return nil, fmt.Errorf("device: %w", err)
+	}
+	if err := c.checkWitnesses(job); err != nil {
+		return nil, err
 	}
 	if len(c.Credential) != ed25519.PrivateKeySize {
 		return nil, errors.New("device: the credential is no key of Ed25519")
@@ -82,17 +86,28 @@ func New(c Config, features []string, label string) (*Device, error) {
 			return nil, err
 		}
 	}
-	keys, err := ohttp.ParseKeys(job.Keys)
-	if err != nil {
-		return nil, fmt.Errorf("device: %w", err)
-	}
-	d.client = &ohttp.Client{Relay: c.Relay, Config: keys[0], Size: secvm.RequestSize, HTTP: d.HTTP}
 	var seed [32]byte
 	if _, err := rand.Read(seed[:]); err != nil {
 		return nil, fmt.Errorf("device: %w", err)
 	}
 	d.random = prg.New(seed, "device")
 	return d, d.enrol(features, label)
+}
+
+// checkWitnesses refuses jobs in which nobody but the gateway says what devices are
+// told, and who takes part.
+func (c Config) checkWitnesses(job *secvm.Configuration) error {
+	switch {
+	case c.Limits.Paper:
+		return nil
+	case job.TokenType != uint16(privacypass.BlindRSA):
+		return errors.New("device: the gateway gives the tokens itself, so that it can serve this device alone and read its record; that is mode paper")
+	case len(c.RelayKey) != ed25519.PublicKeySize || len(c.IssuerKey) != ed25519.PublicKeySize:
+		return errors.New("device: the keys of relay and issuer are not given, so that nobody could vouch for what the gateway says")
+	case c.RelayKey.Equal(c.IssuerKey):
+		return errors.New("device: relay and issuer have one key; they are to be two who watch each other")
+	}
+	return nil
 }
 
 // enrol makes the record, and draws what is drawn once.
@@ -159,9 +174,6 @@ func (d *Device) Run(ctx context.Context) error {
 	if err := d.Prepare(ctx); err != nil {
 		return err
 	}
-	if err := d.compare(ctx); err != nil {
-		return err
-	}
 	for {
 		link, weights, err := d.follow(ctx)
 		if err != nil {
@@ -180,83 +192,8 @@ func (d *Device) Run(ctx context.Context) error {
 	}
 }
 
-// ErrConfiguration is a gateway that has told the device another configuration
-// than it tells through the relay.
-var ErrConfiguration = errors.New("device: through the relay the gateway tells another configuration than the one that this device was given; do not take part, and compare with other devices")
-
-// compare asks, as one of many, for the configuration.
-func (d *Device) compare(ctx context.Context) error {
-	b, err := d.get(ctx, secvm.ConfigurationPath)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(b, d.Configuration) {
-		return ErrConfiguration
-	}
-	return nil
-}
-
 // patience is how long a device asks a gateway or an issuer that is not there, or
 // that many others ask: at the beginning all of them want their first tokens.
 func (d *Device) patience() time.Duration {
 	return max(3*(d.length()+d.grace()+d.pause()), 10*time.Minute)
-}
-
-// get asks the gateway until it answers.
-func (d *Device) get(ctx context.Context, path string) ([]byte, error) {
-	deadline := time.Now().Add(d.patience())
-	for {
-		r, err := d.client.Do(ctx, &bhttp.Request{Method: http.MethodGet, Scheme: "https", Authority: "gateway", Path: path})
-		switch {
-		case err == nil && r.Status == http.StatusOK:
-			return r.Content, nil
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil:
-			err = fmt.Errorf("status %d", r.Status)
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("device: the gateway does not answer through %s: %w", d.Relay, err)
-		}
-		if err := d.again(ctx); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// follow asks for the history until it has a window that is new.
-func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
-	none := secvm.Weights{}
-	for {
-		b, err := d.get(ctx, secvm.AnnouncementPath)
-		if err != nil {
-			return secvm.Link{}, none, err
-		}
-		a, err := secvm.DecodeAnnouncement(d.job.Params, b)
-		if err != nil {
-			return secvm.Link{}, none, err
-		}
-		w, err := d.job.Params.DecodeWeights(a.Weights)
-		if err != nil {
-			return secvm.Link{}, none, err
-		}
-		link, err := d.move(a.Chain, w)
-		if !errors.Is(err, secvm.ErrStale) {
-			return link, w, err
-		}
-		if err := d.sleepUntil(ctx, time.Now().Add(d.pause()/4+d.draw(d.pause()/4)+time.Millisecond)); err != nil {
-			return secvm.Link{}, none, err
-		}
-	}
-}
-
-// move moves the device's memory of the history on.
-func (d *Device) move(c secvm.Chain, w secvm.Weights) (secvm.Link, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	link, err := d.state.follower.Follow(c, w.Values())
-	if err != nil {
-		return link, err
-	}
-	return link, d.saveLocked()
 }

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/ohttp"
-	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -24,62 +22,104 @@ type memory struct{ state []byte }
 func (m *memory) Load() ([]byte, error) { return m.state, nil }
 func (m *memory) Save(b []byte) error   { m.state = b; return nil }
 
-// server is a gateway that tells what a test likes.
+// server is relay and issuer, and behind them a gateway that tells what a test
+// likes.
 type server struct {
 	*httptest.Server
 	configuration *secvm.Configuration
 	signed        []byte
-	key           ed25519.PrivateKey
-	tells         map[string][]byte // answers by path
+	key           ed25519.PrivateKey            // the gateway's
+	witnesses     map[string]ed25519.PrivateKey // "relay" and "issuer"
+	tells         map[string][]byte             // answers by path
+}
+
+// tokenKey draws an issuer's key and returns its public half.
+func tokenKey(t *testing.T) []byte {
+	t.Helper()
+	k, err := privacypass.GenerateRSA()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := privacypass.NewRSAIssuer(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.PublicKey()
 }
 
 func newServer(t *testing.T) *server {
 	t.Helper()
+	tokens := tokenKey(t)
 	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 16, Packages: 4, Cohort: 100, Radius: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := ohttp.NewKey(1, make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &server{key: ed25519.NewKeyFromSeed(make([]byte, 32)), tells: map[string][]byte{}}
-	i, err := privacypass.NewVOPRFIssuer(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
+	s := &server{key: ed25519.NewKeyFromSeed(make([]byte, 32)), witnesses: map[string]ed25519.PrivateKey{}, tells: map[string][]byte{}}
+	for i, name := range []string{"relay", "issuer"} {
+		s.witnesses[name] = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{byte(i + 1)}, 32))
 	}
 	s.configuration = &secvm.Configuration{
 		Params: p, Classes: [2]string{"even", "odd"}, Testers: .5, Iterations: 1, Window: 200, Grace: 10, Pause: 10,
-		Issuer: "issuer.example", TokenType: uint16(privacypass.VOPRF), TokenKeys: [][]byte{i.PublicKey(), i.PublicKey()},
-		Keys: ohttp.EncodeKeys(own.Config()), Signer: s.key.Public().(ed25519.PublicKey),
+		Issuer: "issuer.example", TokenType: uint16(privacypass.BlindRSA), TokenKeys: [][]byte{tokens, tokens},
+		Signer: s.key.Public().(ed25519.PublicKey),
 	}
 	if s.signed, err = s.configuration.Sign(s.sign); err != nil {
 		t.Fatal(err)
 	}
-	s.tells[secvm.ConfigurationPath] = s.signed
-	s.Server = httptest.NewServer(&ohttp.Gateway{Keys: []*ohttp.Key{own}, Serve: func(_ context.Context, q *bhttp.Request) *bhttp.Response {
-		return &bhttp.Response{Status: http.StatusOK, Content: s.tells[q.Path]}
-	}})
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = w.Write(s.tells[q.URL.Path])
+	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
 func (s *server) sign(m []byte) []byte { return ed25519.Sign(s.key, m) }
 
-// announce tells a history that ends with these weights.
-func (s *server) announce(weights ...float64) {
+// history is one that ends with these values of the first weight.
+func (s *server) history(weights ...float64) (secvm.Chain, []float64) {
 	var c secvm.Chain
 	var last []float64
-	for i, w := range weights {
+	for _, w := range weights {
 		last = make([]float64, s.configuration.Params.Features())
 		last[0] = w
-		c = c.Extend(s.configuration.Hash(), uint32(i), int64(i+1), last, s.sign)
+		c = s.extend(c, last)
 	}
-	s.tells[secvm.AnnouncementPath] = secvm.Announcement{Chain: c, Weights: secvm.EncodeWeights(last)}.Encode(s.configuration)
+	return c, last
+}
+
+func (s *server) extend(c secvm.Chain, weights []float64) secvm.Chain {
+	return c.Extend(secvm.Link{
+		Configuration: s.configuration.Hash(), Iteration: uint32(len(c)), Opens: int64(len(c) + 1), Weights: secvm.HashWeights(weights),
+	}, s.sign)
+}
+
+// tell has the gateway tell a device this history.
+func (s *server) tell(c secvm.Chain, weights []float64) {
+	s.tells["/relay"+secvm.AnnouncementPath] = secvm.Announcement{Chain: c, Weights: secvm.EncodeWeights(weights)}.Encode()
+}
+
+// countersign has witnesses vouch for a history.
+func (s *server) countersign(c secvm.Chain, names ...string) {
+	for _, name := range names {
+		said := secvm.Statement{Configuration: s.configuration.Hash(), Links: uint32(len(c)), Head: c[len(c)-1].Hash(), Devices: 100}
+		s.tells["/"+name+secvm.StatementPath] = said.Sign(func(m []byte) []byte { return ed25519.Sign(s.witnesses[name], m) })
+	}
+}
+
+// announce tells everybody a history that ends with these values of the first
+// weight.
+func (s *server) announce(weights ...float64) {
+	c, last := s.history(weights...)
+	s.tell(c, last)
+	s.countersign(c, "relay", "issuer")
 }
 
 func (s *server) config(store Store) Config {
-	return Config{Configuration: s.signed, Relay: s.URL, Issuer: s.URL, Credential: s.key, Store: store}
+	public := func(name string) ed25519.PublicKey { return s.witnesses[name].Public().(ed25519.PublicKey) }
+	return Config{
+		Configuration: s.signed, Relay: s.URL + "/relay", Issuer: s.URL + "/issuer", RelayKey: public("relay"), IssuerKey: public("issuer"),
+		Credential: s.key, Store: store,
+	}
 }
 
 func (s *server) device(t *testing.T, store Store) *Device {
@@ -100,13 +140,13 @@ func TestStateStays(t *testing.T) {
 	if n := d.state.vector.Units(); n != s.configuration.Params.Room() {
 		t.Errorf("a sample of %d units", n)
 	}
-	d.state.tokens[0] = [][]byte{{1}, {2}}
+	d.state.tokens[0] = [][]byte{{1}, {2}, {3}, {4}, {5}} // the last one is the relay's
 	s.announce(0)
 	link, weights, err := d.follow(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if packages, tokens, err := d.commit(link.Iteration, weights); err != nil || len(packages) != 2 || len(tokens) != 2 {
+	if packages, tokens, err := d.commit(link.Iteration, weights); err != nil || len(packages) != 4 || len(tokens) != 4 {
 		t.Fatal(packages, tokens, err)
 	}
 	again := s.device(t, store)
@@ -123,36 +163,131 @@ func TestStateStays(t *testing.T) {
 	}
 }
 
-// Attack: weights, or a configuration, for one device only. It sees that the
-// gateway's history is not the one that it was told before, and stops.
-func TestAttackOwnWeights(t *testing.T) {
+// Attack: other weights, another key or another configuration for one device. The
+// strongest adversary is a gateway that signs whatever it likes for this device, and
+// one of both witnesses in league with it: the other one is enough for the device to
+// stop. With both it succeeds.
+func TestAttackOneDeviceIsToldOtherwise(t *testing.T) {
+	follow := func(s *server, d *Device) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, _, err := d.follow(ctx)
+		return err
+	}
+	edge := func(s *server) []float64 { // the bias alone, as far out as weights may lie: it silences a label
+		w := make([]float64, s.configuration.Params.Features())
+		w[len(w)-1] = s.configuration.Params.Spec().Radius
+		return w
+	}
+	for name, c := range map[string]struct {
+		attack func(s *server, honest secvm.Chain)
+		want   error
+	}{
+		"another past": {func(s *server, _ secvm.Chain) { s.tell(s.history(5, 1)) }, secvm.ErrForked},
+		"other weights in the newest link": {func(s *server, honest secvm.Chain) {
+			s.tell(s.extend(honest[:1], edge(s)), edge(s))
+		}, secvm.ErrForked},
+		"another key in the newest link": {func(s *server, honest secvm.Chain) {
+			marked := honest[1].Link
+			marked.Key[0] = 7
+			_, weights := s.history(0, 1)
+			s.tell(honest[:1].Extend(marked, s.sign), weights)
+		}, secvm.ErrForked},
+		"the relay in league": {func(s *server, honest secvm.Chain) {
+			fork := s.extend(honest[:1], edge(s))
+			s.tell(fork, edge(s))
+			s.countersign(fork, "relay")
+		}, secvm.ErrForked},
+		"the issuer in league": {func(s *server, honest secvm.Chain) {
+			fork := s.extend(honest[:1], edge(s))
+			s.tell(fork, edge(s))
+			s.countersign(fork, "issuer")
+		}, secvm.ErrForked},
+		"one in league speaks for both": {func(s *server, honest secvm.Chain) {
+			fork := s.extend(honest[:1], edge(s))
+			s.tell(fork, edge(s))
+			s.countersign(fork, "relay")
+			s.tells["/issuer"+secvm.StatementPath] = s.tells["/relay"+secvm.StatementPath]
+		}, secvm.ErrWitness},
+		"another configuration": {func(s *server, honest secvm.Chain) {
+			s.configuration.Window++
+			s.countersign(honest, "relay", "issuer")
+		}, secvm.ErrConfiguration},
+		"both in league": {func(s *server, honest secvm.Chain) {
+			fork := s.extend(honest[:1], edge(s))
+			s.tell(fork, edge(s))
+			s.countersign(fork, "relay", "issuer")
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			d := s.device(t, &memory{})
+			s.announce(0)
+			if err := follow(s, d); err != nil {
+				t.Fatal(err)
+			}
+			s.announce(0, 1)
+			honest, _ := s.history(0, 1)
+			c.attack(s, honest)
+			if err := follow(s, d); !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if c.want != nil && d.state.follower.Seen != 1 {
+				t.Error("the device has moved on")
+			}
+		})
+	}
+}
+
+// Attack: weights beyond the ball that the job promised. The strongest adversary is
+// a gateway with both witnesses: the device checks by itself.
+func TestAttackWeightsBeyondTheBall(t *testing.T) {
 	s := newServer(t)
 	d := s.device(t, &memory{})
-	s.announce(0)
-	if _, _, err := d.follow(t.Context()); err != nil {
-		t.Fatal(err)
+	s.announce(10.1)
+	if _, _, err := d.follow(t.Context()); err == nil || !strings.Contains(err.Error(), "a ball of radius 10") {
+		t.Errorf("%v", err)
 	}
-	s.announce(5, 1)
-	if _, _, err := d.follow(t.Context()); !errors.Is(err, secvm.ErrForked) {
-		t.Errorf("another history: %v", err)
-	}
-	s.announce(0, 1e9)
-	if _, _, err := d.follow(t.Context()); err == nil || !strings.Contains(err.Error(), "promised at most") {
-		t.Errorf("huge weights: %v", err)
-	}
-	s.tells[secvm.ConfigurationPath] = append(bytes.Clone(s.signed), 0)
-	if err := d.compare(t.Context()); !errors.Is(err, ErrConfiguration) {
-		t.Errorf("another configuration: %v", err)
+}
+
+// Attack: a device that is alone, or among few, in a window. The strongest adversary
+// here is either witness that counts too few; the device sends nothing, and keeps
+// its tokens for another window.
+func TestAttackAloneInAWindow(t *testing.T) {
+	for _, lonely := range []string{"relay", "issuer"} {
+		s := newServer(t)
+		d := s.device(t, &memory{})
+		d.state.tokens[0] = [][]byte{{1}, {2}, {3}, {4}, {5}}
+		c, w := s.history(0)
+		c[0].Opens = time.Now().UnixMilli()
+		c = secvm.Chain(nil).Extend(c[0].Link, s.sign)
+		s.tell(c, w)
+		s.countersign(c, "relay", "issuer")
+		link, _, err := d.follow(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := secvm.Statement{Configuration: s.configuration.Hash(), Links: 1, Head: c[0].Hash(), Devices: 99}
+		s.tells["/"+lonely+secvm.StatementPath] = said.Sign(func(m []byte) []byte { return ed25519.Sign(s.witnesses[lonely], m) })
+		if enough, err := d.gather(t.Context(), link); err != nil || enough {
+			t.Errorf("the %s knows 99 devices of 100: %t, %v", lonely, enough, err)
+		}
+		if d.answered(0) || len(d.state.tokens[0]) != 5 {
+			t.Error("the device has spent its tokens")
+		}
 	}
 }
 
 func TestNewRefuses(t *testing.T) {
 	s := newServer(t)
 	for want, change := range map[string]func(*Config) string{
-		"not signed":        func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
-		"demands 200":       func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
-		"no key of Ed25519": func(c *Config) string { c.Configuration = s.signed; c.Credential = nil; return "odd" },
-		`label "prime"`:     func(*Config) string { return "prime" },
+		"not signed":         func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
+		"demands 200":        func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
+		"keys of relay and":  func(c *Config) string { c.RelayKey = nil; return "odd" },
+		"have one key":       func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
+		"that is mode paper": func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },
+		"no key of Ed25519":  func(c *Config) string { c.Configuration = s.signed; c.Credential = nil; return "odd" },
+		`label "prime"`:      func(*Config) string { return "prime" },
 	} {
 		c := s.config(&memory{})
 		label := change(&c)
@@ -160,6 +295,18 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
+}
+
+// ownIssuer is the configuration of a gateway that gives the tokens itself.
+func ownIssuer(t *testing.T, s *server) []byte {
+	t.Helper()
+	c := *s.configuration
+	c.TokenType = uint16(privacypass.VOPRF)
+	signed, err := c.Sign(s.sign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed
 }
 
 // An issuer that knows nothing of the device ends it, with a reason; one that is

@@ -23,6 +23,7 @@ func Example() {
 	_, err = device.New(device.Config{
 		Configuration: nil, // what the gateway has published
 		Relay:         "https://relay.example/", Issuer: "https://issuer.example/",
+		RelayKey: nil, IssuerKey: nil, // which relay and issuer have published
 		Credential: credential, Store: &store{},
 	}, []string{"news.example", "shop.example"}, "+1")
 	fmt.Println(err)

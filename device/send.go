@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -32,13 +33,14 @@ func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weig
 	if err := d.fetch(ctx, link.Iteration); err != nil && !errors.Is(err, errSpent) { // has been done, if all went well
 		return err
 	}
-	packages, tokens, err := d.commit(link.Iteration, weights)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	next := make(chan error, 1)
+	go func() { next <- d.fetchNext(ctx, link) }()
+	r, err := d.answer(ctx, link, weights)
 	if err != nil {
 		return err
 	}
-	next := make(chan error, 1)
-	go func() { next <- d.fetchNext(ctx, link) }()
-	r := d.sendAll(ctx, link, packages, tokens)
 	if d.Report != nil {
 		d.Report(r)
 	}
@@ -46,6 +48,24 @@ func (d *Device) window(ctx context.Context, link secvm.Link, weights secvm.Weig
 		return err
 	}
 	return nil
+}
+
+// answer answers a window when enough devices have come.
+func (d *Device) answer(ctx context.Context, link secvm.Link, weights secvm.Weights) (Report, error) {
+	key, err := ohttp.ParseKeyConfig(link.Key[:])
+	if err != nil {
+		return Report{}, fmt.Errorf("device: the window's key: %w", err)
+	}
+	enough, err := d.gather(ctx, link)
+	if err != nil || !enough {
+		return Report{Iteration: link.Iteration, TooFew: true}, err
+	}
+	packages, tokens, err := d.commit(link.Iteration, weights)
+	if err != nil {
+		return Report{}, err
+	}
+	gateway := &ohttp.Client{Relay: d.Relay, Config: key, Size: secvm.RequestSize, HTTP: d.HTTP}
+	return d.sendAll(ctx, link, gateway, packages, tokens), nil
 }
 
 // commit makes the answer to a window and takes its tokens, once: whatever
@@ -59,7 +79,8 @@ func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Packag
 		return nil, nil, fmt.Errorf("device: %w", err)
 	}
 	tokens := d.state.take(iteration)
-	return packages[:len(tokens)], tokens, d.saveLocked()
+	n := min(len(tokens), len(packages)) // the last token was for the relay
+	return packages[:n], tokens[:n], d.saveLocked()
 }
 
 // fetchNext fetches the tokens for the next iteration at a time of the window
@@ -76,7 +97,7 @@ func (d *Device) fetchNext(ctx context.Context, link secvm.Link) error {
 }
 
 // sendAll sends every package at a time of its own.
-func (d *Device) sendAll(ctx context.Context, link secvm.Link, packages []secvm.Package, tokens [][]byte) Report {
+func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Client, packages []secvm.Package, tokens [][]byte) Report {
 	begins := time.UnixMilli(link.Opens)
 	if now := time.Now(); now.After(begins) {
 		begins = now
@@ -95,7 +116,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, packages []secvm.
 		if d.sleepUntil(ctx, times[i]) != nil {
 			break
 		}
-		sending.Go(func() { fates[i] = d.send(ctx, secvm.Spent{Token: tokens[i], Package: p}) })
+		sending.Go(func() { fates[i] = d.send(ctx, gateway, secvm.Spent{Token: tokens[i], Package: p}) })
 	}
 	sending.Wait()
 	r := Report{Iteration: link.Iteration}
@@ -106,10 +127,10 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, packages []secvm.
 }
 
 // send sends a package until somebody says what has become of it.
-func (d *Device) send(ctx context.Context, s secvm.Spent) fate {
+func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent) fate {
 	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: s.Encode()}
 	for {
-		r, err := d.client.Do(ctx, q)
+		r, err := gateway.Do(ctx, q)
 		if err == nil {
 			switch {
 			case r.Status == http.StatusOK, r.Status == http.StatusAlreadyReported:

@@ -27,8 +27,12 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	}
 	challenge := token.Challenge(d.job, iteration)
 	q := secvm.TokenRequest{Device: d.Credential.Public().(ed25519.PublicKey), Iteration: iteration}
-	pending := make([]*privacypass.Pending, d.job.Params.Spec().Packages)
+	pending := make([]*privacypass.Pending, d.job.Params.Tokens())
 	for i := range pending {
+		challenge := challenge
+		if i == d.job.Params.Spec().Packages {
+			challenge = token.Presence(d.job, iteration)
+		}
 		blinded, p, err := c.Request(challenge)
 		if err != nil {
 			return fmt.Errorf("device: %w", err)
@@ -51,7 +55,7 @@ var errSpent = errors.New("device: the issuer has given this device its tokens f
 func (d *Device) ask(ctx context.Context, request []byte) ([]byte, error) {
 	deadline := time.Now().Add(d.patience())
 	for {
-		answer, status, err := d.post(ctx, request)
+		answer, status, err := d.exchange(ctx, http.MethodPost, d.Issuer, request, maxAnswer)
 		switch {
 		case status == http.StatusOK && err == nil:
 			return answer, nil
@@ -73,18 +77,22 @@ func (d *Device) ask(ctx context.Context, request []byte) ([]byte, error) {
 // maxAnswer bounds an issuer's answer in bytes.
 const maxAnswer = 8 << 20
 
-func (d *Device) post(ctx context.Context, request []byte) (answer []byte, status int, err error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, d.Issuer, bytes.NewReader(request))
+// exchange asks issuer or relay something, whose answer has at most so many bytes.
+func (d *Device) exchange(ctx context.Context, method, address string, body []byte, most int) (answer []byte, status int, err error) {
+	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, 0, fmt.Errorf("device: issuer: %w", err)
+		return nil, 0, fmt.Errorf("device: %w", err)
 	}
-	q.Header = http.Header{"Content-Type": {"application/octet-stream"}, "User-Agent": {""}}
+	q.Header = http.Header{"User-Agent": {""}}
+	if method == http.MethodPost {
+		q.Header.Set("Content-Type", "application/octet-stream")
+	}
 	r, err := d.HTTP.Do(q)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = r.Body.Close() }()
-	answer, err = io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	answer, err = io.ReadAll(io.LimitReader(r.Body, int64(most)))
 	return answer, r.StatusCode, err
 }
 

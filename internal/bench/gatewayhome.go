@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
@@ -18,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -38,6 +40,9 @@ spec:
   compare: []
 `
 
+// nobody is the address of witnesses that are not there: no device waits for them.
+const nobody = "http://127.0.0.1:9"
+
 // gatewayWindow is longer than any measurement.
 const gatewayWindow = 24 * time.Hour
 
@@ -47,6 +52,7 @@ type postedGateway struct {
 	dir           string
 	issuing       []string // arguments that say who gives tokens
 	configuration *secvm.Configuration
+	key           ohttp.KeyConfig // of the first window
 	verifier      *privacypass.Verifier
 	tokens        []*privacypass.Token // for iteration 0
 	letters       []letter             // one for each
@@ -69,10 +75,14 @@ func newPostedGateway(ctx context.Context, program []string, dir string, kind pr
 func (g *postedGateway) path(name string) string { return filepath.Join(g.dir, name) }
 
 func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
-	if err := disk.Replace(g.path("job.yaml"), []byte(gatewayJob)); err != nil {
+	text := gatewayJob
+	if kind == privacypass.VOPRF { // the gateway is its own issuer
+		text = strings.Replace(text, "{name: secvm,", "{name: secvm, mode: paper,", 1)
+	}
+	if err := disk.Replace(g.path("job.yaml"), []byte(text)); err != nil {
 		return err
 	}
-	j, err := job.Parse("job.yaml", []byte(gatewayJob))
+	j, err := job.Parse("job.yaml", []byte(text))
 	if err != nil {
 		return err
 	}
@@ -81,16 +91,30 @@ func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	c := gateway.Config{Home: g.path("home"), Identity: id, Job: j, Window: gatewayWindow, Least: 1, Logger: slog.New(slog.DiscardHandler)}
+	c := gateway.Config{Home: g.path("home"), Identity: id, Job: j, Window: gatewayWindow, Pause: gatewayWindow, Least: 1, Logger: slog.New(slog.DiscardHandler)}
 	if kind == privacypass.VOPRF {
 		return g.furnishVOPRF(c, id)
 	}
 	return g.furnishRSA(c)
 }
 
-// configure has the gateway write its configuration, and reads it.
+// configure has the gateway write its configuration and announce its first window,
+// and reads both.
 func (g *postedGateway) configure(c gateway.Config) error {
-	if err := daemon.Configure(c); err != nil {
+	announcing, err := gateway.Open(c)
+	if err != nil {
+		return err
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := announcing.Run(ended); !errors.Is(err, context.Canceled) {
+		return errors.Join(err, announcing.Close())
+	}
+	window := announcing.History()[0]
+	if err := announcing.Close(); err != nil {
+		return err
+	}
+	if g.key, err = ohttp.ParseKeyConfig(window.Key[:]); err != nil {
 		return err
 	}
 	b, err := os.ReadFile(filepath.Join(c.Home, "configuration"))
@@ -115,7 +139,8 @@ func (g *postedGateway) furnishRSA(c gateway.Config) error {
 	}
 	public := i.PublicKey()
 	c.Tokens = issuer.Public{Name: "issuer.example", Type: privacypass.BlindRSA, Keys: [][]byte{public, public}}
-	g.issuing = []string{"--tokens", g.path("public")}
+	c.Witnesses = []string{nobody, nobody}
+	g.issuing = []string{"--tokens", g.path("public"), "--relay", nobody, "--issuer", nobody}
 	if err := disk.Replace(g.path("public"), c.Tokens.Encode()); err != nil {
 		return err
 	}
@@ -139,7 +164,7 @@ func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (e
 	}
 	i, err := issuer.Open(issuer.Config{
 		Name: c.Job.Name, Home: c.Home, Identity: id, Type: privacypass.VOPRF, Iterations: c.Job.Learner.Iterations + 1,
-		Quota: c.Job.Protocol.Packages, Devices: []ed25519.PublicKey{device}, Logger: c.Logger,
+		Quota: secvm.Tokens(c.Job.Protocol.Packages), Devices: []ed25519.PublicKey{device}, Logger: c.Logger,
 	})
 	if err != nil {
 		return err

@@ -27,14 +27,10 @@ type letter struct {
 
 // seal seals a package for each token.
 func (g *postedGateway) seal(ctx context.Context) ([]letter, error) {
-	keys, err := ohttp.ParseKeys(g.configuration.Keys)
-	if err != nil {
-		return nil, err
-	}
 	letters, errs := make([]letter, len(g.tokens)), make([]error, len(g.tokens))
 	linalg.For(len(g.tokens), 16, func(lo, hi int) {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			letters[i], errs[i] = sealFor(keys[0], g.configuration, g.tokens[i], i)
+			letters[i], errs[i] = sealFor(g.key, g.configuration, g.tokens[i], i)
 		}
 	})
 	return letters, errors.Join(ctx.Err(), errors.Join(errs...))

@@ -50,7 +50,7 @@ func (g *postedGateway) measured(least *float64, letters []letter) run {
 		if err != nil {
 			return err
 		}
-		err = p.ready(ctx, g.configuration)
+		err = p.ready(ctx)
 		if err == nil {
 			err = p.post(ctx, letters, gatewayLeast(len(letters)))
 		}
@@ -63,10 +63,10 @@ func (g *postedGateway) measured(least *float64, letters []letter) run {
 	}
 }
 
-// forget removes what another gateway has counted.
+// forget removes what another gateway has counted. The window stays, with its key.
 func (g *postedGateway) forget() error {
 	files, err := filepath.Glob(filepath.Join(g.path("home"), "packages-*"))
-	for _, f := range append(files, filepath.Join(g.path("home"), "state")) {
+	for _, f := range files {
 		if gone := os.Remove(f); !errors.Is(gone, os.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
@@ -86,7 +86,7 @@ type gatewayProcess struct {
 // start starts a gateway and waits until it has a port.
 func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, error) {
 	arguments := append(g.program[1:len(g.program):len(g.program)], "gateway", "--home", g.path("home"), "--job", g.path("job.yaml"), "--listen", "127.0.0.1:0",
-		"--window", gatewayWindow.String(), "--grace", "0s", "--pause", "0s", "--lead", "0s", "--hold", gatewayHold.String(), "--least", strconv.Itoa(least), "--log-format", "text")
+		"--window", gatewayWindow.String(), "--grace", "0s", "--lead", "0s", "--hold", gatewayHold.String(), "--least", strconv.Itoa(least), "--log-format", "text")
 	p := &gatewayProcess{cmd: exec.CommandContext(ctx, g.program[0], append(arguments, g.issuing...)...)}
 	p.cmd.Env = append(os.Environ(), demo.Leash+"=yes")
 	log, err := p.cmd.StderrPipe()
@@ -122,16 +122,17 @@ func (p *gatewayProcess) listening(log *bufio.Scanner) (url string) {
 }
 
 // ready waits until the first window has been announced.
-func (p *gatewayProcess) ready(ctx context.Context, c *secvm.Configuration) error {
-	keys, err := ohttp.ParseKeys(c.Keys)
-	if err != nil {
-		return err
-	}
-	client := &ohttp.Client{Relay: p.address, Config: keys[0], Size: secvm.RequestSize}
-	q := &bhttp.Request{Method: http.MethodGet, Scheme: "https", Authority: "gateway", Path: secvm.AnnouncementPath}
+func (p *gatewayProcess) ready(ctx context.Context) error {
 	for {
-		r, err := client.Do(ctx, q)
-		if err != nil || r.Status == http.StatusOK {
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, p.address+secvm.AnnouncementPath, nil)
+		if err != nil {
+			return err
+		}
+		r, err := http.DefaultClient.Do(q)
+		if err != nil {
+			return err
+		}
+		if err := r.Body.Close(); err != nil || r.StatusCode == http.StatusOK {
 			return err
 		}
 		time.Sleep(time.Millisecond)

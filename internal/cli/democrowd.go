@@ -103,7 +103,7 @@ func (a *app) crowd(ctx context.Context, f demoFlags) (r Result, err error) {
 	}
 	c := demo.CrowdConfig{
 		Program: []string{program}, Job: j, Rows: rows, Processes: crowdProcesses, Dir: dir,
-		Window: 6 * time.Second, Grace: 3 * time.Second, Pause: time.Second, Lead: 2 * time.Second,
+		Window: 6 * time.Second, Grace: 3 * time.Second, Pause: 6 * time.Second, Lead: 6 * time.Second,
 		Least: 64, Batch: 8, Early: j.Learner.Iterations + 1,
 	}
 	if f.seed.given() {

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -22,6 +23,7 @@ import (
 // deviceFlags are the flags of mercer device.
 type deviceFlags struct {
 	home, configuration, rows, label, proxy, authorities string
+	relayKey, issuerKey                                  string
 	fleet                                                fleet.Config
 	seed                                                 insecureSeed
 }
@@ -36,10 +38,15 @@ demonstrations, with a device for each of several rows of a table, each with a
 credential, tokens and secrets of its own. A feature of a row is a column that is
 not zero. The command ends when the last window is over.
 
-The configuration is the gateway's; get it from where others get it. Everything
-that is asked of the gateway goes through the relay, and with --proxy everything
-goes through a SOCKS5 proxy such as Tor's.`,
-		Example: "  mercer device credentials --home me --count 1\n  mercer device --home me --configuration configuration --relay https://relay.example/ --issuer https://issuer.example/ --rows me.csv --label label",
+The configuration is the gateway's. Relay and issuer have to vouch for it, and for
+all that the gateway says later, by the keys --relay-key and --issuer-key: get these
+from relay and issuer (the file witness-key of their homes) or from whom you trust,
+not from the gateway. A device sends nothing before both name what it was told, and
+know as many devices that are ready as the job's cohort has.
+
+Packages go through the relay, and with --proxy everything goes through a SOCKS5
+proxy such as Tor's.`,
+		Example: "  mercer device credentials --home me --count 1\n  mercer device --home me --configuration configuration --relay https://relay.example/ --relay-key 6f1c... --issuer https://issuer.example/ --issuer-key 03ab... --rows me.csv --label label",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			return a.serveDevices(ctx, f)
@@ -50,6 +57,9 @@ goes through a SOCKS5 proxy such as Tor's.`,
 	flags.StringVar(&f.configuration, "configuration", "", "file of the gateway's configuration")
 	flags.StringVar(&f.fleet.Relay, "relay", "", "address of the relay")
 	flags.StringVar(&f.fleet.Issuer, "issuer", "", "address of the issuer")
+	flags.StringVar(&f.relayKey, "relay-key", "", "key of the relay's statements, in hexadecimal digits")
+	flags.StringVar(&f.issuerKey, "issuer-key", "", "key of the issuer's statements, in hexadecimal digits")
+	flags.BoolVar(&f.fleet.Limits.Paper, "paper", false, "take part in a job of mode paper, whose gateway can read single records")
 	flags.StringVar(&f.rows, "rows", "", "table with a row for each device")
 	flags.StringVar(&f.label, "label", "", "column of the labels")
 	flags.IntVar(&f.fleet.First, "first", 0, "first row that is a device of this process, from 0")
@@ -71,6 +81,14 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	c := f.fleet
 	if c.Configuration, err = os.ReadFile(f.configuration); err != nil {
 		return nil, usage("the gateway's configuration cannot be read: %w", err)
+	}
+	if !c.Limits.Paper {
+		if c.RelayKey, err = daemon.ParseKey(f.relayKey); err != nil {
+			return nil, fmt.Errorf("--relay-key: %w", err)
+		}
+		if c.IssuerKey, err = daemon.ParseKey(f.issuerKey); err != nil {
+			return nil, fmt.Errorf("--issuer-key: %w", err)
+		}
 	}
 	roots, err := endpoint.Authorities(f.authorities)
 	if err != nil {
@@ -103,6 +121,9 @@ func (t tookPart) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s answered %s: %d packages acknowledged, %d refused, %d lost",
 		countOf(t.Devices, "device"), countOf(t.Answers, "time"), t.Acknowledged, t.Refused, t.Lost)
+	if t.TooFew > 0 {
+		p.linef("%s not answered, since too few devices were ready", countOf(t.TooFew, "window"))
+	}
 	return p.err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"time"
@@ -12,18 +13,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/relay"
+	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // gatewayFlags are the flags of mercer gateway.
 type gatewayFlags struct {
-	home, job, tokens, roster string
-	doors                     daemon.Doors
-	configure                 bool
-	config                    gateway.Config // times and numbers
-	seed                      insecureSeed
+	home, job, tokens, roster  string
+	relay, issuer, authorities string
+	doors                      daemon.Doors
+	configure                  bool
+	config                     gateway.Config // times and numbers
+	seed                       insecureSeed
 }
 
 func (a *app) gateway() *cobra.Command {
@@ -38,12 +43,18 @@ trained and tested, and leaves it in its home.
 
 Devices need a copy of HOME/configuration, from where all of them get it.
 --configure only writes that file. Its job, windows and tokens cannot change
-afterwards. --tokens is the file "public" of an issuer's home; a gateway without
-it is its own issuer, for the devices in --roster, at the path ` + daemon.TokensPath + `.
+afterwards. --tokens is the file "public" of an issuer's home. Relay and issuer
+countersign what devices are told, before these send anything: --relay and --issuer
+are their addresses. Between windows nothing is sent for as long as a window lasts
+(--pause): in it weights are countersigned and devices get ready.
+
+A gateway of mode: paper is its own issuer, for the devices in --roster, at the path
+` + daemon.TokensPath + `. It can read single records, and devices take part with
+--paper only.
 
 The gateway can be killed and started again at any time. With --tls-cert and
 --tls-key it speaks HTTPS.`,
-		Example: "  mercer gateway --home g --job job.yaml --tokens issuer/public --configure\n  mercer gateway --home g --job job.yaml --tokens issuer/public --listen :8080 --window 10m",
+		Example: "  mercer gateway --home g --job job.yaml --tokens issuer/public --configure\n  mercer gateway --home g --job job.yaml --tokens issuer/public --relay https://relay.example/ --issuer https://issuer.example/ --listen :8080 --window 10m",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			return a.serveGateway(ctx, f)
@@ -53,11 +64,14 @@ The gateway can be killed and started again at any time. With --tls-cert and
 	flags := cmd.Flags()
 	flags.StringVar(&f.job, "job", "", "job file, of protocol secvm")
 	flags.StringVar(&f.tokens, "tokens", "", "the issuer's public keys: the file public in its home")
+	flags.StringVar(&f.relay, "relay", "", "address of the relay, which countersigns")
+	flags.StringVar(&f.issuer, "issuer", "", "address of the issuer, which countersigns")
+	authoritiesFlag(cmd, &f.authorities)
 	flags.StringVar(&f.roster, "roster", "", "devices, for a gateway that is its own issuer")
 	flags.BoolVar(&f.configure, "configure", false, "write the configuration for devices, and end")
 	flags.DurationVar(&f.config.Window, "window", 10*time.Minute, "how long devices send")
 	flags.DurationVar(&f.config.Grace, "grace", 20*time.Second, "how much longer packages are taken")
-	flags.DurationVar(&f.config.Pause, "pause", time.Minute, "how long before a window its weights are known")
+	flags.DurationVar(&f.config.Pause, "pause", 0, "how long before a window its weights are known; default as long as a window")
 	flags.DurationVar(&f.config.Lead, "lead", 10*time.Minute, "the same of the first window")
 	flags.IntVar(&f.config.Least, "least", 256, "packages in a record on disk, but for the last ones of a window")
 	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for a record before it is told to send again")
@@ -94,6 +108,12 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	c := f.config
 	c.Home, c.Identity, c.Job, c.Logger = f.home, id, j, a.log
+	if c.Pause == 0 {
+		c.Pause = c.Window
+	}
+	if c.HTTP, err = a.toWitnesses(f.authorities); err != nil {
+		return nil, err
+	}
 	own, err := a.tokensOf(f, &c, id)
 	if err != nil {
 		return nil, err
@@ -126,8 +146,15 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			return nil, err
 		}
 		return &issuer.Config{
-			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: c.Job.Protocol.Packages, Devices: devices, Logger: a.log,
+			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: secvm.Tokens(c.Job.Protocol.Packages), Devices: devices, Logger: a.log,
 		}, nil
+	}
+	if f.configure { // nobody is asked yet
+		c.Witnesses = []string{"", ""}
+	} else if f.relay == "" || f.issuer == "" {
+		return nil, usage("relay and issuer have to countersign what devices are told; give their addresses, --relay and --issuer")
+	} else {
+		c.Witnesses = []string{f.relay, f.issuer}
 	}
 	b, err := os.ReadFile(f.tokens)
 	if err != nil {
@@ -137,6 +164,15 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 		return nil, usage("%s: %w", f.tokens, err)
 	}
 	return nil, nil
+}
+
+// toWitnesses is the client by which a gateway asks relay and issuer.
+func (a *app) toWitnesses(authorities string) (*http.Client, error) {
+	roots, err := endpoint.Authorities(authorities)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: relay.Transport(roots)}, nil
 }
 
 // ready are options of a daemon that says when it serves.

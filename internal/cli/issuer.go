@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/relay"
 	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 func (a *app) issuer() *cobra.Command {
@@ -22,10 +23,13 @@ func (a *app) issuer() *cobra.Command {
 		Short: "Give the devices of a crowd their tokens",
 		Long: `Give every device in the roster as many tokens for each iteration of a job as it
 sends packages, blindly: the issuer knows the device and cannot recognise its
-tokens. It should be run by somebody else than the gateway.
+tokens. It must be run by somebody else than the gateway: it countersigns what
+the gateway tells devices, and says how many have their tokens.
 
 The first start draws a key for each iteration and leaves their public halves
-in HOME/public, which the gateway needs. The roster has a line for each device,
+in HOME/public, which the gateway needs, and the key of its statements in
+HOME/witness-key, which devices need. It countersigns the first configuration that
+names its keys, and no other. The roster has a line for each device,
 as mercer device credentials prints it.`,
 		Example: "  mercer issuer --home issuer --job job.yaml --roster devices.txt --listen :8081",
 		Args:    args(),
@@ -45,7 +49,7 @@ as mercer device credentials prints it.`,
 			defer func() { err = errors.Join(err, lock.Close()) }()
 			return served{home}, daemon.RunIssuer(ctx, issuer.Config{
 				Name: label, Home: home, Identity: id, Type: privacypass.BlindRSA, Iterations: j.Learner.Iterations + 1,
-				Quota: j.Protocol.Packages, Devices: devices, Logger: a.log,
+				Quota: secvm.Tokens(j.Protocol.Packages), Devices: devices, Logger: a.log,
 			}, doors, a.ready(home))
 		}),
 	}
@@ -66,19 +70,30 @@ func (a *app) relay() *cobra.Command {
 		Short: "Pass what devices send on to a gateway, and not who sent it",
 		Long: `Pass sealed requests of devices on to one gateway (Oblivious HTTP, RFC 9458). The
 relay sees who sends and when, and nothing of what is sent; with --batch requests
-leave together in random order. It keeps nothing, and should be run by somebody
-else than the gateway: both together know everything.`,
-		Example: "  mercer relay --gateway https://gateway.example/ --listen :8082 --batch 32 --tls-cert relay.pem --tls-key relay.key",
+leave together in random order. It must be run by somebody else than the gateway:
+both together know everything.
+
+The relay also countersigns what the gateway tells devices, and counts those that
+are ready for a window. It does so for one job: the first whose gateway shows it a
+history. HOME holds what it has countersigned, nothing of devices, and in
+HOME/witness-key the key by which devices know its statements.`,
+		Example: "  mercer relay --home relay --gateway https://gateway.example/ --listen :8082 --batch 32 --tls-cert relay.pem --tls-key relay.key",
 		Args:    args(),
-		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
 			roots, err := endpoint.Authorities(authorities)
 			if err != nil {
 				return nil, err
 			}
-			c.Transport = relay.Transport(roots)
-			return served{}, daemon.RunRelay(ctx, c, doors, a.ready(""))
+			id, lock, err := daemon.Home(c.Home).Own(nil)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, lock.Close()) }()
+			c.Identity, c.Transport, c.Logger = id, relay.Transport(roots), a.log
+			return served{c.Home}, daemon.RunRelay(ctx, c, doors, a.ready(c.Home))
 		}),
 	}
+	a.homeFlag(cmd, &c.Home)
 	cmd.Flags().StringVar(&c.Gateway, "gateway", "", "address of the gateway")
 	cmd.Flags().IntVar(&c.Batch, "batch", 8, "requests that leave together")
 	cmd.Flags().DurationVar(&c.Wait, "wait", time.Second, "longest time that a request waits for others")

@@ -29,6 +29,23 @@ const TokensPath = "/tokens"
 // PublicPath is where an issuer leaves its name and public keys, for the gateway.
 func (h Home) PublicPath() string { return h.path("public") }
 
+// WitnessKeyPath is where a relay or an issuer leaves the key by which devices know
+// its statements, in hexadecimal digits. It is public, and for the devices' owners.
+func (h Home) WitnessKeyPath() string { return h.path("witness-key") }
+
+func (h Home) writeWitnessKey(id *identity.Identity) error {
+	return disk.Replace(h.WitnessKeyPath(), []byte(hex.EncodeToString(id.Public().Sign)+"\n"))
+}
+
+// ParseKey reads a public key of Ed25519 in hexadecimal digits.
+func ParseKey(digits string) (ed25519.PublicKey, error) {
+	key, err := hex.DecodeString(strings.TrimSpace(digits))
+	if err != nil || len(key) != ed25519.PublicKeySize {
+		return nil, session.BadInput(fmt.Errorf("%q is no public key; write its %d hexadecimal digits", digits, 2*ed25519.PublicKeySize))
+	}
+	return key, nil
+}
+
 // Own opens the identity of a home that is in no federation, and draws it the
 // first time. It keeps a second process out of the home until the file is
 // closed.
@@ -83,16 +100,21 @@ func RunIssuer(ctx context.Context, c issuer.Config, d Doors, o Options) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, i.Close()) }()
-	if err := disk.Replace(Home(c.Home).PublicPath(), i.Public().Encode()); err != nil {
+	h := Home(c.Home)
+	if err := errors.Join(disk.Replace(h.PublicPath(), i.Public().Encode()), h.writeWitnessKey(c.Identity)); err != nil {
 		return err
 	}
 	return d.serve(ctx, o, i, i, nil)
 }
 
 // RunRelay passes requests on until ctx ends.
-func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) error {
-	r, err := relay.New(c)
+func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err error) {
+	r, err := relay.Open(c)
 	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if err := Home(c.Home).writeWitnessKey(c.Identity); err != nil {
 		return err
 	}
 	return d.serve(ctx, o, r, r, nil)

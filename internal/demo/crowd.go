@@ -194,6 +194,7 @@ func (f *Crowd) Wait(ctx context.Context, watch func(windows int)) (*CrowdResult
 		}
 		r.Devices.Devices += one.Devices
 		r.Devices.Answers += one.Answers
+		r.Devices.TooFew += one.TooFew
 		r.Devices.Acknowledged += one.Acknowledged
 		r.Devices.Refused += one.Refused
 		r.Devices.Lost += one.Lost

@@ -5,9 +5,11 @@ package demo_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +38,7 @@ type largeCrowd struct {
 	tokens             map[uint32]map[int][]*privacypass.Token
 	whose              map[[32]byte]int // row by a token's nonce
 	opens              []time.Time
+	keys               map[string]*ohttp.Key // of windows, by file
 	attacked           bool
 	over               *totals
 }
@@ -57,12 +60,12 @@ func foundLargeCrowd(t *testing.T) *largeCrowd {
 		c.Window, err = time.ParseDuration(set)
 		check(t, err)
 	}
-	c.Grace, c.Pause, c.Lead = c.Window/2, c.Window/5, c.Window/2
+	c.Grace, c.Pause, c.Lead = c.Window/2, c.Window, c.Window
 	c.Least, c.Batch, c.Early, c.Processes = 256, 16, largeSteps+1, 25
 	f, err := demo.FoundCrowd(c)
 	check(t, err)
 	t.Cleanup(func() { check(t, f.Stop()) })
-	return &largeCrowd{onlooker: &onlooker{t: t, crowd: f}, CrowdConfig: c, atRelay: tap(t, f, demo.Relay), atGateway: tap(t, f, demo.Gateway)}
+	return &largeCrowd{keys: map[string]*ohttp.Key{}, onlooker: &onlooker{t: t, crowd: f}, CrowdConfig: c, atRelay: tap(t, f, demo.Relay), atGateway: tap(t, f, demo.Gateway)}
 }
 
 // tap has everybody reach a process through this one, which notes every byte.
@@ -83,7 +86,7 @@ func tap(t *testing.T, f *demo.Crowd, name string) *eavesdrop.Tap {
 // counted.
 func TestLargeCrowd(t *testing.T) {
 	l := foundLargeCrowd(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+7*2*l.Window)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+7*3*l.Window)
 	defer cancel()
 	if err := l.crowd.Prepare(ctx); err != nil {
 		t.Fatalf("%v\n%s", err, l.crowd.Logs())
@@ -130,9 +133,28 @@ func (l *largeCrowd) readTokens() {
 	}
 }
 
+// readKeys learns the key of the window that is open: it is in the gateway's home, and
+// goes with the window.
+func (l *largeCrowd) readKeys() {
+	files, err := filepath.Glob(filepath.Join(l.crowd.Dir, demo.Gateway, "key-*"))
+	check(l.t, err)
+	for _, f := range files {
+		seed, err := os.ReadFile(f)
+		if l.keys[f] != nil || err != nil { // erased just now
+			continue
+		}
+		k, err := ohttp.NewKey(1, seed)
+		if err != nil { // half erased
+			continue
+		}
+		l.keys[f] = k
+	}
+}
+
 // watch attacks in the second window, and reads the counters when
 // the last packages have come.
 func (l *largeCrowd) watch(windows int) {
+	l.readKeys()
 	if windows > largeSteps {
 		return
 	}
@@ -157,6 +179,7 @@ const each = 5
 
 // attack sends what is to be refused, and devices' requests for more tokens.
 func (l *largeCrowd) attack() {
+	l.sealing = l.client()
 	p := secvm.Package{Tag: l.configuration.Params.Tag(), Iteration: 1, Kind: secvm.Participation}
 	var sending sync.WaitGroup // all at a time: the window is short
 	expect := func(name string, status int, send func(k int) int) {
@@ -281,12 +304,9 @@ func (l *largeCrowd) checkTotals(s *eavesdrop.Scene) {
 
 // scene is what taps have seen.
 func (l *largeCrowd) scene(gateway, relay []eavesdrop.Exchange) *eavesdrop.Scene {
-	seed := l.identity(demo.Gateway).Derive("ohttp", 0)
-	key, err := ohttp.NewKey(1, seed[:])
-	check(l.t, err)
 	return &eavesdrop.Scene{
 		Relay: relay, Gateway: gateway, Opens: l.opens, Window: l.Window, Devices: largeDevices, Packages: largePackages,
-		TokenSize: privacypass.Type(l.configuration.TokenType).Size(), Key: key,
+		TokenSize: privacypass.Type(l.configuration.TokenType).Size(), Keys: slices.Collect(maps.Values(l.keys)),
 		Device: func(_ eavesdrop.Exchange, t *privacypass.Token) int {
 			if row, known := l.whose[t.Nonce]; known {
 				return row

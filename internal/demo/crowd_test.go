@@ -132,7 +132,7 @@ func survive(t *testing.T, pace time.Duration) error {
 	t.Helper()
 	const devices = 24
 	c := crowdConfig(t, crowdJob, devices)
-	c.Window, c.Grace, c.Pause, c.Lead = 5*pace, 3*pace, pace, 2*pace
+	c.Window, c.Grace, c.Pause, c.Lead = 5*pace, 3*pace, 5*pace, 5*pace
 	c.Certificate, c.Key = selfSigned(t, c.Dir)
 	f, err := demo.FoundCrowd(c)
 	check(t, err)

@@ -34,13 +34,18 @@ func (f *Crowd) Prepare(ctx context.Context) error {
 	if err := f.configure(); err != nil {
 		return err
 	}
-	names := append([]string{Relay}, f.deviceProcesses()...)
-	for _, name := range names {
+	if err := f.StartProcess(Relay); err != nil {
+		return err
+	}
+	if err := f.await(ctx, Relay, func() bool { return f.listens(Relay) }); err != nil {
+		return err
+	}
+	for _, name := range f.deviceProcesses() {
 		if err := f.StartProcess(name); err != nil {
 			return err
 		}
 	}
-	for _, name := range names[1:] {
+	for _, name := range f.deviceProcesses() {
 		if err := f.await(ctx, name, func() bool { return f.hasLogged(name, "have their first tokens") }); err != nil {
 			return err
 		}
@@ -84,20 +89,37 @@ func (f *Crowd) StartProcess(name string) error {
 	case Issuer:
 		return f.start(name, append([]string{"issuer", "--home", f.path(Issuer), "--job", f.path("job.yaml"), "--roster", f.path("roster")}, f.doors(name)...)...)
 	case Relay:
-		return f.start(name, slices.Concat([]string{"relay", "--gateway", f.URL(Gateway), "--batch", strconv.Itoa(f.Batch), "--wait", "100ms"},
+		return f.start(name, slices.Concat([]string{"relay", "--home", f.path(Relay), "--gateway", f.URL(Gateway), "--batch", strconv.Itoa(f.Batch), "--wait", "100ms"},
 			f.doors(name), f.trust())...)
 	case Gateway:
-		return f.start(name, append(append(f.gatewayArguments(), "--json"), f.doors(name)...)...)
+		return f.start(name, slices.Concat(f.gatewayArguments(), []string{"--json", "--relay", f.URL(Relay), "--issuer", f.URL(Issuer)}, f.doors(name), f.trust())...)
 	}
 	first, count := f.share(f.deviceNumber(name))
+	relayKey, err := f.witnessKey(Relay)
+	if err != nil {
+		return err
+	}
+	issuerKey, err := f.witnessKey(Issuer)
+	if err != nil {
+		return err
+	}
 	arguments := []string{"device", "--home", f.path(name), "--configuration", f.path(Gateway, "configuration"),
-		"--relay", f.URL(Relay), "--issuer", f.URL(Issuer), "--rows", f.path("rows.csv"), "--label", "label",
+		"--relay", f.URL(Relay), "--issuer", f.URL(Issuer), "--relay-key", relayKey, "--issuer-key", issuerKey, "--rows", f.path("rows.csv"), "--label", "label",
 		"--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--early", strconv.Itoa(f.Early),
 		"--min-cohort", strconv.Itoa(f.Job.Protocol.Cohort), "--json"}
 	if f.InsecureSeed != nil {
 		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
 	}
 	return f.start(name, append(arguments, f.trust()...)...)
+}
+
+// witnessKey is the key of a witness, as its owner would tell it to those of devices.
+func (f *Crowd) witnessKey(name string) (string, error) {
+	b, err := os.ReadFile(daemon.Home(f.path(name)).WitnessKeyPath())
+	if err != nil {
+		return "", fmt.Errorf("demo: %w", err)
+	}
+	return strings.TrimSpace(string(b)), nil
 }
 
 // doors are the arguments by which a server listens.

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fleet"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -22,10 +23,19 @@ import (
 
 // What an onlooker does with what is in the homes of the processes.
 
-// post sends a content as a package, and returns the status of the answer; 0 if
+// client seals for the last window's key.
+func (o *onlooker) client() *ohttp.Client {
+	o.t.Helper()
+	c := o.history()
+	key, err := ohttp.ParseKeyConfig(c[len(c)-1].Key[:])
+	check(o.t, err)
+	return &ohttp.Client{Relay: o.crowd.URL(demo.Relay), Config: key, Size: secvm.RequestSize, HTTP: o.http}
+}
+
+// post sends a content as a package, sealed as sealing says, and returns the status of the answer; 0 if
 // there was none. It may be called by many at a time.
 func (o *onlooker) post(content []byte) int {
-	r, err := o.client.Do(o.t.Context(), &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
+	r, err := o.sealing.Do(o.t.Context(), &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
 	if err != nil {
 		o.t.Errorf("a package: %v", err)
 		return 0
@@ -61,14 +71,6 @@ func (o *onlooker) tokens() map[uint32]map[int][]*privacypass.Token {
 	return all
 }
 
-// identity is that of a process.
-func (o *onlooker) identity(process string) *identity.Identity {
-	o.t.Helper()
-	id, err := identity.Load(daemon.Home(filepath.Join(o.crowd.Dir, process)).IdentityPath())
-	check(o.t, err)
-	return id
-}
-
 // askAgain asks the issuer for other tokens than those that a device has had, and
 // returns the status of the answer; 0 if there was none. It may be called by many at
 // a time.
@@ -91,7 +93,7 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 	}
 	key := fleet.Credential(id, row)
 	q := secvm.TokenRequest{Device: key.Public().(ed25519.PublicKey), Iteration: iteration}
-	for range o.configuration.Params.Spec().Packages {
+	for range o.configuration.Params.Tokens() {
 		blinded, _, err := c.Request(token.Challenge(o.configuration, iteration))
 		if err != nil {
 			return 0, err

@@ -2,6 +2,7 @@ package demo_test
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/ohttp"
-	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -24,8 +24,8 @@ type onlooker struct {
 	t             *testing.T
 	crowd         *demo.Crowd
 	configuration *secvm.Configuration
-	client        *ohttp.Client
 	http          *http.Client
+	sealing       *ohttp.Client // of packages
 }
 
 // onlook joins a crowd that has its configuration.
@@ -34,8 +34,6 @@ func onlook(t *testing.T, f *demo.Crowd) *onlooker {
 	signed, err := os.ReadFile(filepath.Join(f.Dir, demo.Gateway, "configuration"))
 	check(t, err)
 	c, err := secvm.DecodeConfiguration(signed)
-	check(t, err)
-	keys, err := ohttp.ParseKeys(c.Keys)
 	check(t, err)
 	var roots *x509.CertPool
 	if f.Certificate != "" {
@@ -46,7 +44,7 @@ func onlook(t *testing.T, f *demo.Crowd) *onlooker {
 	}
 	h, err := ohttp.Dial("", roots, 30*time.Second)
 	check(t, err)
-	return &onlooker{t, f, c, &ohttp.Client{Relay: f.URL(demo.Relay), Config: keys[0], Size: secvm.RequestSize, HTTP: h}, h}
+	return &onlooker{t: t, crowd: f, configuration: c, http: h}
 }
 
 func check(t *testing.T, err error) {
@@ -60,17 +58,27 @@ func check(t *testing.T, err error) {
 // nobody answers.
 func (o *onlooker) opens() []time.Time {
 	o.t.Helper()
-	r, err := o.client.Do(o.t.Context(), &bhttp.Request{Method: http.MethodGet, Scheme: "https", Authority: "gateway", Path: secvm.AnnouncementPath})
-	if err != nil || r.Status != http.StatusOK {
-		return nil
-	}
-	a, err := secvm.DecodeAnnouncement(o.configuration.Params, r.Content)
-	check(o.t, err)
 	var list []time.Time
-	for _, l := range a.Chain {
+	for _, l := range o.history() {
 		list = append(list, time.UnixMilli(l.Opens))
 	}
 	return list
+}
+
+// history is what the relay passes on of the gateway; nil while nobody answers.
+func (o *onlooker) history() secvm.Chain {
+	o.t.Helper()
+	r, err := o.http.Get(o.crowd.URL(demo.Relay) + secvm.AnnouncementPath)
+	if err != nil {
+		return nil
+	}
+	b, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil || r.StatusCode != http.StatusOK {
+		return nil
+	}
+	a, err := secvm.DecodeAnnouncement(o.configuration.Params, b)
+	check(o.t, err)
+	return a.Chain
 }
 
 // metric reads a counter of issuer, relay or gateway, by its name and labels; 0 if

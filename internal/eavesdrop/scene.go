@@ -25,7 +25,7 @@ type Scene struct {
 	Devices        int
 	Packages       int // of each device in each window
 	TokenSize      int
-	Key            *ohttp.Key // the gateway's, which opens requests
+	Keys           []*ohttp.Key // the gateway's, one for each window, which open requests
 	// Device is whose a package was, from 0, by the request as the relay saw it and
 	// by its token; -1: nobody's of the crowd.
 	Device func(Exchange, *privacypass.Token) int
@@ -43,6 +43,7 @@ type content struct {
 
 // Open opens all requests. It comes first.
 func (s *Scene) Open() error {
+	s.Relay, s.Gateway = sealedOnes(s.Relay), sealedOnes(s.Gateway)
 	s.found = map[string]*content{}
 	for _, e := range s.Relay {
 		c, err := s.open(e)
@@ -54,6 +55,21 @@ func (s *Scene) Open() error {
 		}
 	}
 	return nil
+}
+
+// sealedOnes are requests that hold a package. The others are for what is public, or
+// tell a witness something: every device sends the same of these.
+func sealedOnes(all []Exchange) (list []Exchange) {
+	for _, e := range all {
+		if isSealed(e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+func isSealed(e Exchange) bool {
+	return strings.Contains(e.Request.Head, "\nContent-Type: "+ohttp.RequestType+"\r\n")
 }
 
 // IsPackage says whether there is a package in a request, with or without a token.
@@ -70,7 +86,10 @@ func (s *Scene) Token(e Exchange) (*privacypass.Token, error) {
 
 // open opens one request; nil is no package.
 func (s *Scene) open(e Exchange) (*content, error) {
-	b, _, err := s.Key.Decapsulate(e.Request.Body)
+	if !isSealed(e) {
+		return nil, nil
+	}
+	b, err := s.unseal(e.Request.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +114,17 @@ func (s *Scene) open(e Exchange) (*content, error) {
 	return &content{s.Device(e, token), token, strings.Replace(string(b), string(q.Content), string(says.Encode()), 1), own}, nil
 }
 
+// unseal opens a request with whichever key opens it.
+func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
+	err = errors.New("eavesdrop: no key of a window")
+	for _, k := range s.Keys {
+		if b, _, err = k.Decapsulate(sealed); err == nil {
+			return b, nil
+		}
+	}
+	return nil, err
+}
+
 // BySize compares requests by size and by what they look like: they must be alike
 // in everything but their sealed bytes, and answers in their kind only.
 func (s *Scene) BySize() error {
@@ -106,8 +136,7 @@ func (s *Scene) BySize() error {
 			}
 			sizes[len(e.Answer.Body)]++
 		}
-		// Packages, announcements, the configuration; and what was not answered.
-		if delete(sizes, 0); len(sizes) != 3 {
+		if delete(sizes, 0); len(sizes) != 1 { // 0: what was not answered
 			return fmt.Errorf("%s: answers by size: %v", name, sizes)
 		}
 		for _, field := range []string{"Cookie", "User-Agent", "X-Forwarded-For", "Forwarded", "Date", "Via"} {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/textproto"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -149,7 +150,11 @@ func read(r *bufio.Reader) (Message, error) {
 	if err != nil {
 		return m, fmt.Errorf("%w: %w", errShape, err)
 	}
-	n, err := strconv.Atoi(h.Get("Content-Length"))
+	length := h.Get("Content-Length")
+	if length == "" && strings.HasPrefix(m.Head, "GET ") {
+		length = "0"
+	}
+	n, err := strconv.Atoi(length)
 	if err != nil || n < 0 || n > maxMessage || h.Get("Transfer-Encoding") != "" {
 		return m, fmt.Errorf("%w:\n%s", errShape, m.Head)
 	}

@@ -27,15 +27,16 @@ import (
 
 // Config says which devices to play. The rows from First on are theirs.
 type Config struct {
-	Home          string // folder of their states
-	Identity      *identity.Identity
-	Rows          *dataset.Set
-	First, Count  int
-	Configuration []byte
-	Relay, Issuer string
-	HTTP          *http.Client
-	Limits        secvm.Limits
-	Early         int
+	Home                string // folder of their states
+	Identity            *identity.Identity
+	Rows                *dataset.Set
+	First, Count        int
+	Configuration       []byte
+	Relay, Issuer       string
+	RelayKey, IssuerKey ed25519.PublicKey // of the witnesses' statements
+	HTTP                *http.Client
+	Limits              secvm.Limits
+	Early               int
 	// Seed fixes what devices draw, for comparison with a simulation; nil for
 	// true randomness.
 	Seed   func(label string) [32]byte
@@ -46,6 +47,7 @@ type Config struct {
 type Result struct {
 	Devices      int `json:"devices"`
 	Answers      int `json:"answers"` // windows that a device has answered
+	TooFew       int `json:"too_few"` // windows that a device has not answered: too few had come
 	Acknowledged int `json:"acknowledged"`
 	Refused      int `json:"refused"`
 	Lost         int `json:"lost"`
@@ -90,6 +92,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 }
 
 func (r *Result) add(one device.Report) {
+	if one.TooFew {
+		r.TooFew++
+		return
+	}
 	r.Answers++
 	r.Acknowledged += one.Acknowledged
 	r.Refused += one.Refused
@@ -114,7 +120,7 @@ func all(devices []*device.Device, do func(*device.Device) error) error {
 
 func (c Config) device(row int, report func(device.Report)) (*device.Device, error) {
 	one := device.Config{
-		Configuration: c.Configuration, Relay: c.Relay, Issuer: c.Issuer, Credential: Credential(c.Identity, row), HTTP: c.HTTP,
+		Configuration: c.Configuration, Relay: c.Relay, Issuer: c.Issuer, RelayKey: c.RelayKey, IssuerKey: c.IssuerKey, Credential: Credential(c.Identity, row), HTTP: c.HTTP,
 		Store: file(filepath.Join(c.Home, "devices", strconv.Itoa(row))), Limits: c.Limits, Early: c.Early, Report: report,
 	}
 	if c.Seed != nil {

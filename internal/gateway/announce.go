@@ -4,38 +4,36 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// answerSize is what the answers to packages, and refusals, are padded to.
+// answerSize is what the answers to packages are padded to.
 const answerSize = 32
 
-// pad gives answers without content one size. Those with content have one size
-// for each kind by themselves.
+// pad gives all answers one size.
 func pad(size int) int { return max(size, answerSize) }
 
-// serve answers a request that came through the relay.
+// serve answers a request that was sealed.
 func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	switch {
-	case q.Path == secvm.PackagePath && q.Method == http.MethodPost:
-		o := g.admit(ctx, q.Content)
-		g.metrics.packages[o].Inc()
-		return &bhttp.Response{Status: o.status}
-	case q.Method != http.MethodGet:
+	case q.Path != secvm.PackagePath:
+		return &bhttp.Response{Status: http.StatusNotFound}
+	case q.Method != http.MethodPost:
 		return &bhttp.Response{Status: http.StatusMethodNotAllowed}
-	case q.Path == secvm.ConfigurationPath:
-		return &bhttp.Response{Status: http.StatusOK, Content: g.published}
-	case q.Path == secvm.AnnouncementPath:
-		return g.announce()
 	}
-	return &bhttp.Response{Status: http.StatusNotFound}
+	o := g.admit(ctx, q.Content)
+	g.metrics.packages[o].Inc()
+	return &bhttp.Response{Status: o.status}
 }
 
-func (g *Gateway) announce() *bhttp.Response {
+// serveAnnouncement tells what is told to everybody.
+func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
 	a := g.announcement.Load()
 	if a == nil {
-		return &bhttp.Response{Status: http.StatusServiceUnavailable}
+		http.Error(w, "no window is announced", http.StatusServiceUnavailable)
+		return
 	}
-	return &bhttp.Response{Status: http.StatusOK, Content: *a}
+	witness.Answer(w, *a)
 }

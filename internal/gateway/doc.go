@@ -4,6 +4,7 @@
 //
 //	HOME/configuration     the signed configuration; devices need a copy
 //	HOME/state             history, and what has been learnt, after the last closed window
+//	HOME/key-N             seed of the window's key, while it is open
 //	HOME/packages-N        records of the open iteration: sorted nonces of tokens, and sums
 //	HOME/model             the model, when all is over
 //
@@ -20,7 +21,8 @@
 //
 // # A window
 //
-// Devices learn from the signed history when a window opens. When it has been
+// Devices learn from the signed history when a window opens, and take part when relay
+// and issuer, to whom the gateway shows the history, have countersigned it. When it has been
 // over for the time of grace, its packages are added up, with those of earlier
 // windows of the same iteration. With enough participants the learner takes its
 // step, the state is replaced by one that begins the next iteration, and the

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -45,8 +47,12 @@ type Config struct {
 	Hold   time.Duration
 	Tokens issuer.Public
 	// Verifiers are for tokens that have no public verification, one for each
-	// iteration; nil for blind RSA.
+	// iteration; nil for blind RSA. With them the gateway is its own issuer.
 	Verifiers []*privacypass.Verifier
+	// Witnesses are the addresses of relay and issuer, which countersign the history;
+	// none where the gateway is its own issuer.
+	Witnesses []string
+	HTTP      *http.Client // to the witnesses; nil: a new one
 	Logger    *slog.Logger
 }
 
@@ -63,10 +69,10 @@ type Gateway struct {
 	windows       int              // closed ones
 	participants  int              // of the first iteration
 	rare          int              // see [stage.Rare], of the first iteration
-	key           *ohttp.Key
 
-	desk         atomic.Pointer[desk]   // nil when all is over
-	announcement atomic.Pointer[[]byte] // what devices are told now
+	desk         atomic.Pointer[desk]          // nil when all is over
+	inbox        atomic.Pointer[ohttp.Gateway] // opens what is sealed for the window's key
+	announcement atomic.Pointer[[]byte]        // what devices are told now
 	metrics      *metrics
 }
 
@@ -77,16 +83,15 @@ func Open(c Config) (*Gateway, error) {
 	if err := Check(c.Job); err != nil {
 		return nil, err
 	}
+	if err := c.checkMode(); err != nil {
+		return nil, err
+	}
 	if c.Least < 1 {
 		return nil, session.BadInput(fmt.Errorf("records of %d packages; use 1 or more", c.Least))
 	}
 	var err error
 	if g.server, err = stage.NewSecVM(c.Job, [2]string(c.Job.Protocol.Classes)); err != nil {
 		return nil, session.BadInput(err)
-	}
-	seed := c.Identity.Derive("ohttp", 0)
-	if g.key, err = ohttp.NewKey(1, seed[:]); err != nil {
-		return nil, err
 	}
 	if err := g.configure(); err != nil {
 		return nil, err
@@ -102,12 +107,25 @@ func Check(j *job.Job) error {
 	switch {
 	case j.Protocol.Name != job.SecVM || len(j.Protocol.Classes) != 2:
 		return session.BadInput(errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}"))
-	case j.Protocol.Mode != job.Hardened:
-		return session.BadInput(errors.New("a gateway runs mode hardened only; mode paper can be simulated"))
 	case j.Protocol.Aggregation != job.AnonymousPackages:
 		return session.BadInput(errors.New("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate"))
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
 		return session.BadInput(errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}"))
+	}
+	return nil
+}
+
+// checkMode has a gateway that is its own issuer say so: whoever gives tokens to one
+// device only knows whose the packages are, and hardened devices take no part.
+func (c Config) checkMode() error {
+	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode == job.Paper
+	switch {
+	case own && !paper:
+		return session.BadInput(errors.New("a gateway that is its own issuer can read single records, and hardened devices refuse it; have somebody else run mercer issuer, or write mode: paper in protocol"))
+	case !own && paper:
+		return session.BadInput(errors.New("with an issuer of its own a job is of mode hardened; remove mode: paper, which can be simulated"))
+	case !own && len(c.Witnesses) != 2:
+		return session.BadInput(errors.New("relay and issuer have to countersign what devices are told; give the addresses of both"))
 	}
 	return nil
 }
@@ -119,7 +137,7 @@ func (g *Gateway) configure() (err error) {
 		Params: g.server.Params(), Classes: [2]string(g.Job.Protocol.Classes), Testers: g.Job.Data.Test.Fraction, Iterations: g.Job.Learner.Iterations,
 		Window: milliseconds(g.Window), Grace: milliseconds(g.Grace), Pause: milliseconds(g.Pause),
 		Issuer: g.Tokens.Name, TokenType: uint16(g.Tokens.Type), TokenKeys: g.Tokens.Keys,
-		Keys: ohttp.EncodeKeys(g.key.Config()), Signer: g.Identity.Public().Sign,
+		Signer: g.Identity.Public().Sign,
 	}
 	if g.published, err = g.configuration.Sign(g.sign); err != nil {
 		return session.BadInput(err)
@@ -167,7 +185,10 @@ func (g *Gateway) open() error {
 	if err != nil {
 		return err
 	}
-	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode(g.configuration)
+	if err := g.openInbox(); err != nil {
+		return errors.Join(err, c.Close())
+	}
+	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode()
 	g.announcement.Store(&a)
 	g.desk.Store(&desk{iteration: iteration, verifier: v, challenge: token.Challenge(g.configuration, iteration).Digest(), counter: c})
 	g.metrics.iteration.Set(float64(iteration))
@@ -184,12 +205,21 @@ func (g *Gateway) verifier(iteration int) (*privacypass.Verifier, error) {
 // Collect adds the gateway's metrics to a registry.
 func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.collect(r) }
 
-// Handler answers what comes from the relay.
+// Handler answers what comes from the relay: packages, sealed, and questions for
+// what is public.
 func (g *Gateway) Handler() http.Handler {
-	return &ohttp.Gateway{
-		Keys: []*ohttp.Key{g.key}, Serve: g.serve, Pad: pad,
-		Limit: secvm.RequestSize + ohttp.Overhead,
-	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+secvm.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { witness.Answer(w, g.published) })
+	mux.HandleFunc("GET "+secvm.AnnouncementPath, g.serveAnnouncement)
+	mux.HandleFunc("POST /", func(w http.ResponseWriter, q *http.Request) {
+		inbox := g.inbox.Load()
+		if inbox == nil {
+			http.Error(w, "no window is announced", http.StatusServiceUnavailable)
+			return
+		}
+		inbox.ServeHTTP(w, q)
+	})
+	return mux
 }
 
 // Iteration is the one that packages are taken for; -1 when there is none.
@@ -200,12 +230,6 @@ func (g *Gateway) Iteration() int {
 	return -1
 }
 
-// Opens returns when each window so far has opened or will open. It is not to be
-// called while the gateway runs.
-func (g *Gateway) Opens() []time.Time {
-	var list []time.Time
-	for _, l := range g.chain {
-		list = append(list, time.UnixMilli(l.Opens))
-	}
-	return list
-}
+// History is what has been announced so far. It is not to be called while the
+// gateway runs.
+func (g *Gateway) History() secvm.Chain { return slices.Clone(g.chain) }

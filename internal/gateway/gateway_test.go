@@ -1,10 +1,14 @@
 package gateway_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -14,6 +18,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -79,6 +84,73 @@ func TestModelIsTheSimulations(t *testing.T) {
 		}))
 		if status != http.StatusGone || w.metric("late") != 1 {
 			t.Errorf("status %d, %d late", status, w.metric("late"))
+		}
+	})
+}
+
+// Attack: open later what was recorded at the relay. The strongest adversary is the
+// relay with all that is left in the gateway's home. While a window is open its key is
+// there, and a gateway that is killed in it goes on with it; afterwards nothing is
+// left that opens a package of it, and no key follows from the gateway's identity.
+func TestWindowKeysAreErased(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.BlindRSA, 20, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = w.gateway.Run(ctx) // too few take part: windows are held again
+		}()
+		var seeds [][]byte
+		for range 3 {
+			time.Sleep(w.config.Window)
+			files, err := filepath.Glob(filepath.Join(w.config.Home, "key-*"))
+			check(t, err)
+			if len(files) != 1 {
+				t.Fatalf("keys in the home: %v", files)
+			}
+			seed, err := os.ReadFile(files[0])
+			check(t, err)
+			if !slices.ContainsFunc(seeds, func(b []byte) bool { return bytes.Equal(b, seed) }) {
+				seeds = append(seeds, seed)
+			}
+			time.Sleep(w.config.Grace + w.config.Pause)
+		}
+		cancel()
+		<-ended
+		check(t, w.gateway.Close())
+		last := len(w.gateway.History())
+		w.open() // in the middle of a window
+		if n := len(w.gateway.History()); n != last {
+			t.Errorf("%d windows, and after another start %d", last, n)
+		}
+		if len(seeds) < 2 {
+			t.Errorf("%d keys in %d windows", len(seeds), last)
+		}
+		known := map[string]bool{}
+		for i, l := range w.gateway.History() {
+			known[string(l.Key[:])] = true
+			files, err := filepath.Glob(filepath.Join(w.config.Home, "*"))
+			check(t, err)
+			for _, f := range files {
+				b, err := os.ReadFile(f)
+				check(t, err)
+				if i < len(seeds)-1 && bytes.Contains(b, seeds[i]) {
+					t.Errorf("%s holds the key of window %d, which is over", f, i)
+				}
+			}
+		}
+		if len(known) != last {
+			t.Errorf("%d keys for %d windows", len(known), last)
+		}
+		for n := range uint32(4) {
+			seed := w.config.Identity.Derive("ohttp", n)
+			k, err := ohttp.NewKey(1, seed[:])
+			check(t, err)
+			if known[string(k.Config().Encode())] {
+				t.Error("a key follows from the identity")
+			}
 		}
 	})
 }

@@ -2,13 +2,17 @@ package gateway_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/eavesdrop"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -23,16 +27,17 @@ func observe(t *testing.T) *eavesdrop.Scene {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, observed, nil)
 		before, behind := w.net.tap(atRelay), w.net.tap(atGateway)
-		w.expect(w.run(nil))
+		r, said := w.run(func(ctx context.Context) { s.Keys = w.keys(ctx) })
+		w.expect(r, said)
 		var err error
 		s.Relay, err = before.Seen()
 		check(t, err)
 		s.Gateway, err = behind.Seen()
 		check(t, err)
-		s.Opens, s.Window, s.Packages, s.TokenSize = w.gateway.Opens(), w.config.Window, w.job.Protocol.Packages, w.config.Tokens.Type.Size()
-		seed := w.config.Identity.Derive("ohttp", 0)
-		s.Key, err = ohttp.NewKey(1, seed[:])
-		check(t, err)
+		s.Window, s.Packages, s.TokenSize = w.config.Window, w.job.Protocol.Packages, w.config.Tokens.Type.Size()
+		for _, l := range w.gateway.History() {
+			s.Opens = append(s.Opens, time.UnixMilli(l.Opens))
+		}
 	})
 	s.Device = func(e eavesdrop.Exchange, _ *privacypass.Token) int {
 		row, err := strconv.Atoi(strings.TrimPrefix(e.From, "device "))
@@ -41,6 +46,32 @@ func observe(t *testing.T) *eavesdrop.Scene {
 	}
 	check(t, s.Open())
 	return s
+}
+
+// keys are what the gateway opens requests with, one for each window. They are in
+// its home only while their windows are open.
+func (w *world) keys(ctx context.Context) (keys []*ohttp.Key) {
+	known := map[string]bool{}
+	for ctx.Err() == nil {
+		if _, err := os.Stat(filepath.Join(w.config.Home, "model")); err == nil {
+			break
+		}
+		files, err := filepath.Glob(filepath.Join(w.config.Home, "key-*"))
+		check(w.t, err)
+		for _, f := range files {
+			if known[f] {
+				continue
+			}
+			known[f] = true
+			seed, err := os.ReadFile(f)
+			check(w.t, err)
+			k, err := ohttp.NewKey(1, seed)
+			check(w.t, err)
+			keys = append(keys, k)
+		}
+		time.Sleep(time.Second)
+	}
+	return keys
 }
 
 // Attack: link packages of one device by what relay and gateway see, every byte
@@ -75,14 +106,14 @@ func TestAttackReplay(t *testing.T) {
 			}
 			twice := [2]*httptest.ResponseRecorder{httptest.NewRecorder(), httptest.NewRecorder()}
 			for _, answer := range twice {
-				again := httptest.NewRequest(q.Method, "/", bytes.NewReader(b))
-				again.Header.Set("Content-Type", ohttp.RequestType)
+				again := httptest.NewRequest(q.Method, q.URL.Path, bytes.NewReader(b))
+				again.Header = q.Header
 				inner.ServeHTTP(answer, again)
 			}
 			if twice[0].Body.Len() != twice[1].Body.Len() {
 				t.Errorf("answers of %d and %d bytes", twice[0].Body.Len(), twice[1].Body.Len())
 			}
-			r.Header().Set("Content-Type", ohttp.ResponseType)
+			r.Header().Set("Content-Type", twice[0].Header().Get("Content-Type"))
 			r.WriteHeader(twice[0].Code)
 			_, _ = r.Write(twice[0].Body.Bytes()) // a caller that has left asks again
 		})

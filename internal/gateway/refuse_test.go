@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -25,7 +26,7 @@ import (
 type outsider struct {
 	*world
 	configuration *secvm.Configuration
-	client        *ohttp.Client
+	http          *http.Client
 }
 
 func (w *world) outsider() *outsider {
@@ -34,21 +35,25 @@ func (w *world) outsider() *outsider {
 	check(w.t, err)
 	c, err := secvm.DecodeConfiguration(signed)
 	check(w.t, err)
-	keys, err := ohttp.ParseKeys(c.Keys)
-	check(w.t, err)
-	return &outsider{w, c, &ohttp.Client{Relay: "http://" + atRelay, Config: keys[0], Size: secvm.RequestSize, HTTP: w.client("outsider")}}
+	return &outsider{w, c, w.client("outsider")}
 }
 
 // tokens asks the issuer directly, as the device of a row.
 func (o *outsider) tokens(row int, iteration uint32) [][]byte {
+	o.t.Helper()
+	return o.give(row, iteration, token.Challenge(o.configuration, iteration))
+}
+
+// give is as many tokens as a device gets, all for one challenge.
+func (o *outsider) give(row int, iteration uint32, challenge privacypass.Challenge) [][]byte {
 	o.t.Helper()
 	c, err := privacypass.NewClient(privacypass.Type(o.configuration.TokenType), o.configuration.TokenKeys[iteration])
 	check(o.t, err)
 	key := credential(row)
 	q := secvm.TokenRequest{Device: key.Public().(ed25519.PublicKey), Iteration: iteration}
 	var pending []*privacypass.Pending
-	for range o.job.Protocol.Packages {
-		blinded, p, err := c.Request(token.Challenge(o.configuration, iteration))
+	for range o.configuration.Params.Tokens() {
+		blinded, p, err := c.Request(challenge)
 		check(o.t, err)
 		q.Blinded, pending = append(q.Blinded, blinded), append(pending, p)
 	}
@@ -71,9 +76,33 @@ func (o *outsider) cover(iteration uint32) secvm.Package {
 
 func (o *outsider) post(content []byte) int {
 	o.t.Helper()
-	r, err := o.client.Do(o.t.Context(), &bhttp.Request{Method: "POST", Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
+	return o.ask(&bhttp.Request{Method: "POST", Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: content})
+}
+
+// ask seals a request for the last window's key.
+func (o *outsider) ask(q *bhttp.Request) int {
+	o.t.Helper()
+	a, _ := o.announcement()
+	key, err := ohttp.ParseKeyConfig(a.Chain[len(a.Chain)-1].Key[:])
+	check(o.t, err)
+	c := ohttp.Client{Relay: "http://" + atRelay, Config: key, Size: secvm.RequestSize, HTTP: o.http}
+	r, err := c.Do(o.t.Context(), q)
 	check(o.t, err)
 	return r.Status
+}
+
+// announcement asks the relay for what everybody is told.
+func (o *outsider) announcement() (a secvm.Announcement, status int) {
+	o.t.Helper()
+	r, err := o.http.Get("http://" + atRelay + secvm.AnnouncementPath)
+	check(o.t, err)
+	b, err := io.ReadAll(r.Body)
+	check(o.t, errors.Join(err, r.Body.Close()))
+	if r.StatusCode == http.StatusOK {
+		a, err = secvm.DecodeAnnouncement(o.configuration.Params, b)
+		check(o.t, err)
+	}
+	return a, r.StatusCode
 }
 
 // begin runs the gateway until the end of the test, and returns when it has
@@ -91,7 +120,7 @@ func (o *outsider) begin() {
 			o.t.Errorf("the gateway has ended by itself: %v", err)
 		}
 	})
-	for o.get(secvm.AnnouncementPath) != http.StatusOK {
+	for _, status := o.announcement(); status != http.StatusOK; _, status = o.announcement() {
 		time.Sleep(time.Second)
 	}
 }
@@ -117,8 +146,8 @@ func TestRefusals(t *testing.T) {
 		if got := metricOf(t, w.gateway, "mercer_gateway_packages_total "); got != 1 {
 			t.Errorf("%d packages were counted, of one", got)
 		}
-		for path, want := range map[string]int{"/other": 404, secvm.ConfigurationPath: 200} {
-			if got := o.get(path); got != want {
+		for path, want := range map[string]int{"/other": 404, secvm.PackagePath: 405} {
+			if got := o.ask(&bhttp.Request{Method: "GET", Scheme: "https", Authority: "gateway", Path: path}); got != want {
 				t.Errorf("%s: %d", path, got)
 			}
 		}
@@ -164,13 +193,6 @@ func (o *outsider) impostors() []attempt {
 	}
 }
 
-func (o *outsider) get(path string) int {
-	o.t.Helper()
-	r, err := o.client.Do(o.t.Context(), &bhttp.Request{Method: "GET", Scheme: "https", Authority: "gateway", Path: path})
-	check(o.t, err)
-	return r.Status
-}
-
 // forged is a token that nobody has signed.
 func (o *outsider) forged(iteration uint32) []byte {
 	kind := privacypass.Type(o.configuration.TokenType)
@@ -190,7 +212,7 @@ func TestTooFew(t *testing.T) {
 		if got := o.post(spent); got != http.StatusOK {
 			t.Errorf("status %d", got)
 		}
-		time.Sleep(2 * (w.config.Lead + w.config.Window + w.config.Grace))
+		time.Sleep(2 * (w.config.Pause + w.config.Window + w.config.Grace + time.Minute))
 		if got := metricOf(t, w.gateway, `mercer_gateway_windows_total{outcome="too few"} `); got < 2 {
 			t.Errorf("%d windows had too few participants", got)
 		}

@@ -45,6 +45,8 @@ func (g *Gateway) Run(ctx context.Context) (*Result, error) {
 func (g *Gateway) hold(ctx context.Context) error {
 	d := g.desk.Load()
 	ends := time.UnixMilli(g.chain[len(g.chain)-1].Opens).Add(g.Window)
+	ctx, stop := g.show(ctx)
+	defer stop()
 	for _, at := range []time.Time{ends, ends.Add(g.Grace / 2), ends.Add(g.Grace)} {
 		if err := g.wait(ctx, d, at); err != nil {
 			return err
@@ -63,7 +65,7 @@ func (g *Gateway) wait(ctx context.Context, d *desk, until time.Time) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		case <-over.C:
 			return nil
 		case <-d.counter.Due():
@@ -114,7 +116,10 @@ func (g *Gateway) again(d *desk) error {
 		return err
 	}
 	_, weights := g.server.Published()
-	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode(g.configuration)
+	if err := g.openInbox(); err != nil {
+		return err
+	}
+	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode()
 	d.counter.Reopen()
 	g.announcement.Store(&a)
 	return nil
@@ -123,7 +128,8 @@ func (g *Gateway) again(d *desk) error {
 // proceed goes on with the next iteration, and forgets the tokens of this one.
 func (g *Gateway) proceed(d *desk) error {
 	g.desk.Store(nil)
-	next := g.save
+	g.inbox.Store(nil)
+	next := g.end
 	if !g.server.Done() {
 		next = func() error { return g.announceWindow(g.Pause) }
 	}
@@ -134,6 +140,14 @@ func (g *Gateway) proceed(d *desk) error {
 		return err
 	}
 	return g.open()
+}
+
+// end saves the state after the last window, whose key goes.
+func (g *Gateway) end() error {
+	if err := g.save(); err != nil {
+		return err
+	}
+	return g.eraseKeys(-1)
 }
 
 // finish leaves the model.

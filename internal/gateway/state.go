@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	stateMagic  = "mercer/v1/gateway"
+	stateMagic  = "mercer/v2/gateway"
 	maxSnapshot = 1 << 30
 )
 
@@ -46,6 +46,13 @@ func (g *Gateway) load() error {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	if err := g.decodeState(b); err != nil {
+		return err
+	}
+	open := len(g.chain) - 1
+	if g.server.Done() {
+		open = -1
+	}
+	if err := g.eraseKeys(open); err != nil {
 		return err
 	}
 	iteration, _ := g.server.Published()
@@ -88,14 +95,25 @@ func (g *Gateway) decodeState(b []byte) error {
 	return g.server.Restore(snapshot)
 }
 
-// announceWindow adds a window to the history, and saves it before anybody
-// learns of it.
+// announceWindow adds a window to the history, with a key of its own, and saves it
+// before anybody learns of it. The last window's key goes: nothing that was sealed
+// for it can be opened any more.
 func (g *Gateway) announceWindow(ahead time.Duration) error {
 	iteration, weights := g.server.Published()
 	opens := time.Now().Add(ahead).UnixMilli()
 	if n := len(g.chain); n > 0 { // whatever the clock does
 		opens = max(opens, g.chain[n-1].Opens+1)
 	}
-	g.chain = g.chain.Extend(g.configuration.Hash(), iteration, opens, weights, g.sign)
-	return g.save()
+	place := len(g.chain)
+	key, err := g.drawKey(place)
+	if err != nil {
+		return err
+	}
+	g.chain = g.chain.Extend(secvm.Link{
+		Configuration: g.configuration.Hash(), Iteration: iteration, Opens: opens, Key: key, Weights: secvm.HashWeights(weights),
+	}, g.sign)
+	if err := g.save(); err != nil {
+		return err
+	}
+	return g.eraseKeys(place)
 }

@@ -58,6 +58,7 @@ type world struct {
 	config    gateway.Config
 	gateway   *gateway.Gateway
 	issuer    *issuer.Issuer
+	relay     *relay.Relay
 	net       *network
 	atGateway http.Handler // that a test may put something before
 }
@@ -119,14 +120,18 @@ func credential(row int) ed25519.PrivateKey {
 // commands have by default.
 func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gateway.Config)) *world {
 	t.Helper()
-	w := &world{t: t, job: parse(t, jobText), home: t.TempDir(), rows: words(devices)}
+	text := jobText
+	if kind == privacypass.VOPRF { // the gateway is its own issuer
+		text = strings.Replace(text, "{name: secvm,", "{name: secvm, mode: paper,", 1)
+	}
+	w := &world{t: t, job: parse(t, text), home: t.TempDir(), rows: words(devices), net: newNetwork(t)}
 	var keys []ed25519.PublicKey
 	for i := range devices {
 		keys = append(keys, credential(i).Public().(ed25519.PublicKey))
 	}
 	issuing := issuer.Config{
 		Name: "issuer.example", Home: w.folder("issuer"), Identity: newIdentity(t, "issuer"), Type: kind,
-		Iterations: w.job.Learner.Iterations + 1, Quota: w.job.Protocol.Packages, Devices: keys, Logger: slog.New(slog.DiscardHandler),
+		Iterations: w.job.Learner.Iterations + 1, Quota: secvm.Tokens(w.job.Protocol.Packages), Devices: keys, Logger: slog.New(slog.DiscardHandler),
 	}
 	var err error
 	if w.issuer, err = issuer.Open(issuing); err != nil {
@@ -135,10 +140,12 @@ func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gat
 	t.Cleanup(func() { check(t, w.issuer.Close()) })
 	w.config = gateway.Config{
 		Home: w.folder("gateway"), Identity: newIdentity(t, "gateway"), Job: w.job,
-		Window: 10 * time.Minute, Grace: 20 * time.Second, Pause: time.Minute, Lead: 10 * time.Minute,
+		Window: 10 * time.Minute, Grace: 20 * time.Second, Pause: 10 * time.Minute, Lead: 10 * time.Minute,
 		Least: 8, Hold: 5 * time.Second, Tokens: w.issuer.Public(), Logger: slog.New(slog.DiscardHandler),
+		Witnesses: []string{"http://" + atRelay, "http://" + atIssuer}, HTTP: w.client("gateway"),
 	}
 	if kind == privacypass.VOPRF {
+		w.config.Witnesses = nil
 		w.config.Verifiers, err = w.issuer.Verifiers()
 		check(t, err)
 	}
@@ -168,14 +175,18 @@ func (w *world) open() {
 
 // connect opens the doors of all three.
 func (w *world) connect() {
-	w.net = newNetwork(w.t)
 	w.net.serve(atGateway, http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) { w.atGateway.ServeHTTP(r, q) }))
 	w.net.serve(atIssuer, w.issuer)
 	kept := w.net.over(relay.Transport(nil), atRelay)
 	w.t.Cleanup(kept.CloseIdleConnections)
-	r, err := relay.New(relay.Config{Gateway: "http://" + atGateway, Batch: 4, Wait: time.Second, Timeout: 20 * time.Second, Transport: kept})
+	var err error
+	w.relay, err = relay.Open(relay.Config{
+		Home: w.folder("relay"), Identity: newIdentity(w.t, "relay"), Gateway: "http://" + atGateway,
+		Batch: 4, Wait: time.Second, Timeout: 20 * time.Second, Transport: kept, Logger: slog.New(slog.DiscardHandler),
+	})
 	check(w.t, err)
-	w.net.serve(atRelay, r)
+	w.t.Cleanup(func() { check(w.t, w.relay.Close()) })
+	w.net.serve(atRelay, w.relay)
 }
 
 // client is what somebody's requests go through.
@@ -205,11 +216,11 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	w.t.Helper()
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
-	limits := secvm.DefaultLimits()
-	limits.Cohort = 10
+	limits := secvm.Limits{Cohort: 10, Paper: w.job.Protocol.Mode == job.Paper}
 	seeds := simulate.SeedsOf(daemon.InsecureSeeds(seed), row)
 	c := device.Config{
 		Configuration: signed, Relay: "http://" + atRelay, Issuer: "http://" + atIssuer, Credential: credential(row),
+		RelayKey: newIdentity(w.t, "relay").Public().Sign, IssuerKey: newIdentity(w.t, "issuer").Public().Sign,
 		HTTP: w.client(fmt.Sprint("device ", row)), Store: &memory{}, Limits: limits, Early: w.job.Learner.Iterations + 1, Seeds: &seeds,
 	}
 	if change != nil {
@@ -230,6 +241,7 @@ func (s *tally) add(r device.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Acknowledged, s.Refused, s.Lost = s.Acknowledged+r.Acknowledged, s.Refused+r.Refused, s.Lost+r.Lost
+	s.TooFew = s.TooFew || r.TooFew
 }
 
 // run has all devices fetch their tokens, and then holds all windows.

@@ -8,9 +8,14 @@
 //
 // What a device has had is on disk before it is answered. The same request may
 // come again, and is answered alike; another one is refused.
+//
+// An issuer whose tokens everybody can verify is a witness as well: it countersigns
+// what the gateway tells devices (package internal/witness), and says how many
+// devices have their tokens for the next window.
 package issuer
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -21,10 +26,12 @@ import (
 	"net/http"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -46,6 +53,8 @@ type Issuer struct {
 	Config
 	keys    []privacypass.Issuer
 	quota   *quota
+	witness *witness.Witness // nil where the gateway is its own issuer
+	mux     *http.ServeMux
 	known   map[[ed25519.PublicKeySize]byte]bool
 	size    int           // bytes of one blinded request
 	turns   chan struct{} // signing is for as many at a time as there are cores
@@ -84,8 +93,33 @@ func Open(c Config) (*Issuer, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.quota, err = openQuota(filepath.Join(c.Home, "quota"))
-	return i, err
+	if i.quota, err = openQuota(filepath.Join(c.Home, "quota")); err != nil {
+		return nil, err
+	}
+	return i, i.furnish()
+}
+
+// furnish opens the issuer's doors.
+func (i *Issuer) furnish() (err error) {
+	i.mux = http.NewServeMux()
+	i.mux.HandleFunc("/", i.serveTokens)
+	if i.Type != privacypass.BlindRSA {
+		return nil
+	}
+	if i.witness, err = witness.Open(filepath.Join(i.Home, "witness"), i.Identity.SigningKey(), i.own); err != nil {
+		return errors.Join(err, i.quota.Close())
+	}
+	i.witness.Serve(i.mux, i.Logger, func(s witness.Standing) int { return i.quota.devices(s.Iteration) })
+	return nil
+}
+
+// own refuses configurations that do not name this issuer's keys.
+func (i *Issuer) own(c *secvm.Configuration) error {
+	p := i.Public()
+	if c.Issuer != p.Name || c.TokenType != uint16(p.Type) || !slices.EqualFunc(c.TokenKeys, p.Keys, bytes.Equal) || c.Params.Tokens() != i.Quota {
+		return errors.New("issuer: a configuration with other keys of tokens, or for another number of them")
+	}
+	return nil
 }
 
 // Collect adds the issuer's metrics to a registry.
@@ -115,11 +149,18 @@ func (i *Issuer) Verifiers() ([]*privacypass.Verifier, error) {
 }
 
 // Close closes what is on disk.
-func (i *Issuer) Close() error { return i.quota.Close() }
+func (i *Issuer) Close() error {
+	if i.witness == nil {
+		return i.quota.Close()
+	}
+	return errors.Join(i.quota.Close(), i.witness.Close())
+}
 
-// ServeHTTP answers a post of a signed [secvm.TokenRequest] with as many
-// answers.
-func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP answers whatever comes to the issuer.
+func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.mux.ServeHTTP(w, r) }
+
+// serveTokens answers a post of a signed [secvm.TokenRequest] with as many answers.
+func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 	outcome, status := "given", http.StatusOK
 	answer, err := i.serve(w, r)
 	switch {

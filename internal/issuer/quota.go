@@ -24,7 +24,8 @@ type claim struct {
 type quota struct {
 	mu    sync.Mutex
 	spent map[claim]*answered
-	next  *batch // of claims that wait for the disk
+	given map[uint32]int // devices by iteration
+	next  *batch         // of claims that wait for the disk
 
 	disk sync.Mutex // held while a batch is written
 	log  *disk.Log
@@ -43,7 +44,7 @@ type batch struct {
 }
 
 func openQuota(path string) (*quota, error) {
-	q := &quota{spent: map[claim]*answered{}, next: &batch{}}
+	q := &quota{spent: map[claim]*answered{}, given: map[uint32]int{}, next: &batch{}}
 	known := &batch{written: true}
 	var err error
 	q.log, err = disk.OpenLog(path, func(record []byte) error {
@@ -54,6 +55,9 @@ func openQuota(path string) (*quota, error) {
 			r.Fixed(c.device[:])
 			c.iteration = r.Uint32()
 			r.Fixed(a.request[:])
+			if q.spent[c] == nil {
+				q.given[c.iteration]++
+			}
 			q.spent[c] = a
 		}
 		return r.Close("issuer: a record of the quota")
@@ -69,6 +73,7 @@ func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 	if !known {
 		a = &answered{request, q.next}
 		q.spent[c] = a
+		q.given[c.iteration]++
 		a.batch.record.Fixed(c.device[:])
 		a.batch.record.Uint32(c.iteration)
 		a.batch.record.Fixed(request[:])
@@ -78,6 +83,13 @@ func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 		return errSpent
 	}
 	return q.write(a.batch)
+}
+
+// devices is how many have asked for the tokens of an iteration.
+func (q *quota) devices(iteration uint32) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.given[iteration]
 }
 
 // write returns when a batch is on disk. Whoever comes first writes for all.

@@ -1,37 +1,52 @@
 // Package relay stands between the devices and the gateway: it sees who sends
-// and not what, and passes on what is sent and not by whom. It keeps nothing, so
-// that it may be killed at any time; devices send again.
+// and not what, and passes on what is sent and not by whom. It may be killed at any
+// time; devices send again.
+//
+// It is a witness as well: it countersigns what the gateway tells (package
+// internal/witness), and counts the devices that have shown it a token for the next
+// window. Its home holds its identity and what it has countersigned, nothing of
+// devices.
 package relay
 
 import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // Config says where to and how.
 type Config struct {
-	Gateway string        // address, http or https
-	Batch   int           // requests that leave together, in random order; 0: each at once
-	Wait    time.Duration // longest that a request waits for its batch
-	Timeout time.Duration // of one request to the gateway; longer than the gateway holds answers
+	Home     string // a folder
+	Identity *identity.Identity
+	Gateway  string        // address, http or https
+	Batch    int           // requests that leave together, in random order; 0: each at once
+	Wait     time.Duration // longest that a request waits for its batch
+	Timeout  time.Duration // of one request to the gateway; longer than the gateway holds answers
 	// Transport leads to the gateway; nil: [Transport] with the system's authorities.
 	Transport http.RoundTripper
+	Logger    *slog.Logger
 }
 
 // Relay is an HTTP handler.
 type Relay struct {
-	next    http.Handler
-	answers *prometheus.CounterVec
+	mux      *http.ServeMux
+	witness  *witness.Witness
+	presence presence
+	news     news
+	answers  *prometheus.CounterVec
 }
 
 // connections are kept to the gateway. They are the relay's, whoever's requests
@@ -47,8 +62,8 @@ func Transport(roots *x509.CertPool) *http.Transport {
 	}
 }
 
-// New checks a configuration.
-func New(c Config) (*Relay, error) {
+// Open checks a configuration and opens the relay's home.
+func Open(c Config) (*Relay, error) {
 	u, err := url.Parse(c.Gateway)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, session.BadInput(fmt.Errorf("the gateway's address %q: write https://host:port", c.Gateway))
@@ -60,22 +75,35 @@ func New(c Config) (*Relay, error) {
 		c.Transport = Transport(nil)
 	}
 	client := &http.Client{Transport: c.Transport, Timeout: c.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &Relay{
-		next: &ohttp.Relay{
-			Gateway: c.Gateway, Client: client, Limit: secvm.RequestSize + ohttp.Overhead,
-			Batch: c.Batch, Wait: c.Wait, Lanes: connections,
-		},
+	r := &Relay{
+		mux:     http.NewServeMux(),
+		news:    news{client: client, url: u.JoinPath(secvm.AnnouncementPath).String()},
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "mercer_relay_requests_total", Help: "Requests by the status of their answer."}, []string{"status"}),
-	}, nil
+	}
+	anyGateway := func(*secvm.Configuration) error { return nil } // its requests go to one address only
+	if r.witness, err = witness.Open(filepath.Join(c.Home, "witness"), c.Identity.SigningKey(), anyGateway); err != nil {
+		return nil, err
+	}
+	r.mux.Handle("/", &ohttp.Relay{
+		Gateway: c.Gateway, Client: client, Limit: secvm.RequestSize + ohttp.Overhead,
+		Batch: c.Batch, Wait: c.Wait, Lanes: connections,
+	})
+	r.witness.Serve(r.mux, c.Logger, r.presence.count)
+	r.mux.HandleFunc("POST "+secvm.PresencePath, r.greet)
+	r.mux.HandleFunc("GET "+secvm.AnnouncementPath, r.news.serve)
+	return r, nil
 }
+
+// Close closes the home.
+func (r *Relay) Close() error { return r.witness.Close() }
 
 // Collect adds the relay's metrics to a registry.
 func (r *Relay) Collect(to prometheus.Registerer) error { return to.Register(r.answers) }
 
-// ServeHTTP passes a request on.
+// ServeHTTP passes a request on, or answers it.
 func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-	r.next.ServeHTTP(s, q)
+	r.mux.ServeHTTP(s, q)
 	r.answers.WithLabelValues(fmt.Sprint(s.status)).Inc()
 }
 

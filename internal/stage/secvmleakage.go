@@ -40,9 +40,12 @@ func SecVMLeakage(f SecVMFacts) map[string][]string {
 			"From two windows between which one person came or left it may learn what that person has; weights of its own choice can silence the people of one bin, to the same end. Nothing is noisy: there is no formal guarantee.",
 			"Cover packages are known to it as such once they are opened: how many devices lie beyond the margin is no secret from it.",
 		},
-		"party":     {"Every device learns the weights. Its role, for training or for tests, is its own secret."},
-		"coalition": {"Relay and gateway together know who sent what: they learn whole records with labels."},
-		"broker":    {fmt.Sprintf("The relay learns which devices take part and when; every device sends %d packages of one size whatever it has to say.", spec.Packages)},
+		"party": {"Every device learns the weights. Its role, for training or for tests, is its own secret."},
+		"coalition": {
+			"Relay and gateway together know who sent what: they learn whole records with labels.",
+			"Issuer and gateway together can serve one device alone, say that there are many, and read its record. Relay, issuer and gateway together can tell one device other weights than all others.",
+		},
+		"broker": {fmt.Sprintf("The relay learns which devices take part and when; every device sends %d packages of one size whatever it has to say.", spec.Packages)},
 	}
 	if f.Published {
 		lines["broker"] = []string{"mode: paper sends only what there is to say: whoever counts a device's packages learns how many features it has, whether it lies beyond the margin, and whether it trains or tests."}

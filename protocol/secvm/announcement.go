@@ -7,13 +7,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/wire"
 )
 
-// What devices ask a gateway for, all through the relay, in requests of
-// RequestSize bytes before they are sealed.
+// What is asked of whom. All but packages is public, and asked in the open.
 const (
-	ConfigurationPath = "/configuration" // GET: the signed configuration
-	AnnouncementPath  = "/announcement"  // GET: history and weights
-	PackagePath       = "/package"       // POST: a token and a package
-	RequestSize       = 512
+	ConfigurationPath = "/configuration" // GET of the gateway: the signed configuration
+	AnnouncementPath  = "/announcement"  // GET of the relay, and by it of the gateway: history and weights
+	HistoryPath       = "/history"       // POST by the gateway to a witness
+	StatementPath     = "/statement"     // GET of a witness: a [Statement]
+	PresencePath      = "/presence"      // POST to the relay: a token
+	PackagePath       = "/package"       // POST to the gateway, sealed through the relay: a token and a package
+	RequestSize       = 512              // bytes of a package's request before it is sealed
 )
 
 // Announcement is what the gateway tells all devices when a window is to open.
@@ -22,34 +24,23 @@ type Announcement struct {
 	Weights []byte // as [EncodeWeights] writes them
 }
 
-// spareLinks is for how many windows that have to be held again there is room
-// before answers grow.
-const spareLinks = 16
-
-// Encode returns the announcement's bytes: always as many for a model, unless
-// many windows had to be held again.
-func (a Announcement) Encode(c *Configuration) []byte {
-	links := (c.Iterations + spareLinks + len(a.Chain)) / (c.Iterations + spareLinks) * (c.Iterations + spareLinks)
-	room := links*(linkSize+64) + 12 + 8*c.Params.Features()
+// Encode returns the announcement's bytes.
+func (a Announcement) Encode() []byte {
 	var w wire.Writer
-	w.Grow(room)
 	w.Bytes32(a.Chain.Encode())
 	w.Bytes32(a.Weights)
-	w.Fixed(make([]byte, max(0, room-len(w.Bytes()))))
 	return w.Bytes()
 }
+
+// AnnouncementLimit bounds an announcement of a model in bytes.
+func AnnouncementLimit(p Params) int { return maxChainBytes + 8*p.Features() + 8 }
 
 // DecodeAnnouncement reads what Encode writes. It checks no signature: see
 // [Follower].
 func DecodeAnnouncement(p Params, b []byte) (Announcement, error) {
 	r := wire.NewReader(b)
-	chain := r.Bytes32(maxChain*(linkSize+64) + 4)
+	chain := r.Bytes32(maxChainBytes)
 	a := Announcement{Weights: r.Bytes32(8 * p.Features())}
-	for _, c := range r.Rest() {
-		if c != 0 {
-			r.Fail(errors.New("padding that is not zero"))
-		}
-	}
 	err := r.Close("secvm: announcement")
 	if err == nil {
 		a.Chain, err = DecodeChain(chain)

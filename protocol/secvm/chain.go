@@ -14,25 +14,33 @@ import (
 // maxChain bounds the links that a device reads: the iterations of a model.
 const maxChain = 1 << 14
 
-// Link is one iteration in the history of a model, which the gateway publishes
-// for all devices alike. Each link names the one before it, so that a gateway
-// that shows devices different weights has to keep different histories apart
-// for ever; two devices find out by comparing [Link.Hash].
+// maxChainBytes bounds a chain's encoding.
+const maxChainBytes = maxChain*(linkSize+ed25519.SignatureSize) + 4
+
+// KeySize is that of a window's key as RFC 9458, section 3.1, writes it: its id, an
+// X25519 key and two suites.
+const KeySize = 45
+
+// Link is one window in the history of a model, which the gateway publishes
+// for all devices alike. Each link names the one before it. Two witnesses
+// countersign the history link by link: see [Statement].
 type Link struct {
 	Configuration [sha256.Size]byte
 	Iteration     uint32
-	Opens         int64 // start of the window in milliseconds since 1970
+	Opens         int64         // start of the window in milliseconds since 1970
+	Key           [KeySize]byte // of Oblivious HTTP, for the packages of this window alone
 	Weights       [sha256.Size]byte
 	Previous      [sha256.Size]byte // hash of the link before; zero in the first
 }
 
-const linkSize = 3*sha256.Size + 4 + 8
+const linkSize = 3*sha256.Size + 4 + 8 + KeySize
 
 func (l Link) encode() []byte {
 	var w wire.Writer
 	w.Fixed(l.Configuration[:])
 	w.Uint32(l.Iteration)
 	w.Uint64(uint64(l.Opens))
+	w.Fixed(l.Key[:])
 	w.Fixed(l.Weights[:])
 	w.Fixed(l.Previous[:])
 	return w.Bytes()
@@ -40,7 +48,7 @@ func (l Link) encode() []byte {
 
 // Hash identifies the link and, through it, all before.
 func (l Link) Hash() [sha256.Size]byte {
-	return sha256.Sum256(append([]byte("mercer/v1/secvm/link\x00"), l.encode()...))
+	return sha256.Sum256(append([]byte("mercer/v2/secvm/link\x00"), l.encode()...))
 }
 
 // Chain is a model's history so far, each link signed by the gateway.
@@ -55,11 +63,11 @@ type SignedLink struct {
 // Signer signs with the gateway's key of announcements.
 type Signer func(message []byte) []byte
 
-// Extend returns the chain with one more link, for weights that are published
-// when a window opens. A window that is held again, for lack of participants,
-// has the same iteration and weights as the one before and a link of its own.
-func (c Chain) Extend(configuration [sha256.Size]byte, iteration uint32, opens int64, weights []float64, sign Signer) Chain {
-	l := Link{Configuration: configuration, Iteration: iteration, Opens: opens, Weights: HashWeights(weights)}
+// Extend returns the chain with one more link, which is made to name the one
+// before. A window that is held again, for lack of participants, has the same
+// iteration and weights as the one before, and a link and a key of its own.
+func (c Chain) Extend(l Link, sign Signer) Chain {
+	l.Previous = [sha256.Size]byte{}
 	if len(c) > 0 {
 		l.Previous = c[len(c)-1].Hash()
 	}
@@ -117,6 +125,7 @@ func DecodeChain(b []byte) (Chain, error) {
 		r.Fixed(l.Configuration[:])
 		l.Iteration = r.Uint32()
 		l.Opens = int64(r.Uint64())
+		r.Fixed(l.Key[:])
 		r.Fixed(l.Weights[:])
 		r.Fixed(l.Previous[:])
 		r.Fixed(l.Signature[:])
@@ -127,8 +136,8 @@ func DecodeChain(b []byte) (Chain, error) {
 	return c, nil
 }
 
-// Follower is a device's memory of a model's history. The zero head has seen
-// nothing.
+// Follower is a device's memory of a model's history, or a witness's. The zero head
+// has seen nothing.
 type Follower struct {
 	Key           ed25519.PublicKey
 	Configuration [sha256.Size]byte
@@ -138,7 +147,7 @@ type Follower struct {
 
 // Errors of a follower.
 var (
-	ErrForked = errors.New("secvm: the gateway tells another history than before; do not take part, and compare with other devices")
+	ErrForked = errors.New("secvm: the gateway tells another history than it has told before or tells others; do not take part, and tell other devices")
 	ErrStale  = errors.New("secvm: the gateway's history has nothing new")
 )
 
@@ -156,9 +165,23 @@ func (f *Follower) Follow(c Chain, weights []float64) (Link, error) {
 	if HashWeights(weights) != last.Weights {
 		return Link{}, errors.New("secvm: the weights are not those that the gateway announced")
 	}
-	f.Head, f.Seen = last.Hash(), len(c)
+	f.moveTo(c)
 	return last, nil
 }
+
+// Advance is Follow for a witness, who is shown no weights.
+func (f *Follower) Advance(c Chain) (Link, error) {
+	if err := f.verify(c); err != nil {
+		return Link{}, err
+	}
+	if len(c) == f.Seen {
+		return Link{}, ErrStale
+	}
+	f.moveTo(c)
+	return c[len(c)-1].Link, nil
+}
+
+func (f *Follower) moveTo(c Chain) { f.Head, f.Seen = c[len(c)-1].Hash(), len(c) }
 
 // verify checks that the chain is one, is the gateway's, and goes on from what
 // the follower has seen.
@@ -191,9 +214,17 @@ func follows(c Chain, i int) bool {
 	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
 }
 
-// Challenge is what tokens for one iteration are asked for: the same for all
-// devices, and known one window early (security rule 22).
+// Challenge is what tokens for the packages of one iteration are asked for: the
+// same for all devices, and known one window early (security rule 22).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
-	b := append([]byte("mercer/v1/secvm/challenge\x00"), configuration[:]...)
-	return sha256.Sum256(binary.LittleEndian.AppendUint32(b, iteration))
+	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
+}
+
+// PresenceChallenge is what the token is asked for that a device shows the relay.
+func PresenceChallenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
+	return challenge("mercer/v1/secvm/presence\x00", configuration, iteration)
+}
+
+func challenge(label string, configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
+	return sha256.Sum256(binary.LittleEndian.AppendUint32(append([]byte(label), configuration[:]...), iteration))
 }

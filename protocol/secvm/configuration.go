@@ -15,13 +15,13 @@ const (
 	maxClass    = 1 << 10
 	maxIssuer   = 256
 	maxTokenKey = 1 << 10
-	maxRelayKey = 1 << 10
 	maxParams   = 1 << 10
 )
 
 // Configuration is all that a gateway fixes before the first window. It is
-// signed, the same for all devices, and names every key that they will need:
-// what comes later is weights only, in a [Chain].
+// signed, the same for all devices, and names every key that they will need but
+// the witnesses', which devices know by themselves, and the windows', which come
+// with the weights in a [Chain].
 type Configuration struct {
 	Params  Params
 	Classes [2]string // of label -1 and of +1
@@ -35,7 +35,6 @@ type Configuration struct {
 	Issuer               string   // name, which challenges carry
 	TokenType            uint16   // RFC 9578
 	TokenKeys            [][]byte // the issuer's public key for each iteration, the testing one last
-	Keys                 []byte   // of Oblivious HTTP: a list of one key configuration
 	Signer               ed25519.PublicKey
 }
 
@@ -75,14 +74,13 @@ func (c *Configuration) encode() []byte {
 	for _, k := range c.TokenKeys {
 		w.Bytes32(k)
 	}
-	w.Bytes32(c.Keys)
 	w.Fixed(c.Signer)
 	return w.Bytes()
 }
 
 // messageOf is what is signed: the hash has a prefix of its own.
 func messageOf(encoded []byte) []byte {
-	h := sha256.Sum256(append([]byte("mercer/v1/secvm/configuration\x00"), encoded...))
+	h := sha256.Sum256(append([]byte("mercer/v2/secvm/configuration\x00"), encoded...))
 	return h[:]
 }
 
@@ -113,7 +111,6 @@ func DecodeConfiguration(b []byte) (*Configuration, error) {
 	for i := range c.TokenKeys {
 		c.TokenKeys[i] = r.Bytes32(maxTokenKey)
 	}
-	c.Keys = r.Bytes32(maxRelayKey)
 	c.Signer = make(ed25519.PublicKey, ed25519.PublicKeySize)
 	r.Fixed(c.Signer)
 	signed := len(b) - r.Len()

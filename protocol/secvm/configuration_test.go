@@ -21,7 +21,7 @@ func published(t testing.TB) *secvm.Configuration {
 	return &secvm.Configuration{
 		Params: p, Classes: [2]string{"even", "odd"}, Testers: .25, Iterations: 1,
 		Window: 10_000, Grace: 1000, Pause: 2000,
-		Issuer: "issuer.example", TokenType: 2, TokenKeys: [][]byte{{1}, {2}}, Keys: []byte{9},
+		Issuer: "issuer.example", TokenType: 2, TokenKeys: [][]byte{{1}, {2}},
 		Signer: key,
 	}
 }

@@ -1,6 +1,7 @@
 package secvm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -39,8 +40,9 @@ type Limits struct {
 	Radius    float64 // at most: the weights lie in a ball, and so switch few people off
 	Cohort    int     // at least
 	Models    int     // at most at a time; for the caller, who knows the others
-	// Paper has the device take part in jobs of mode paper too: nothing bounds the
-	// weights but MaxWeight.
+	// Paper has the device take part in jobs of mode paper too: nothing but MaxWeight
+	// bounds the weights, nobody countersigns them, nobody says who else takes part,
+	// and the gateway may give the tokens itself.
 	Paper bool
 }
 
@@ -48,6 +50,15 @@ type Limits struct {
 // is some feature's own unless there are many more features.
 func DefaultLimits() Limits {
 	return Limits{Bins: 1 << 16, Hashes: 1, MaxWeight: 1e3, Radius: 100, Cohort: 100, Models: 4}
+}
+
+// OrDefaults returns the limits with those of [DefaultLimits] for all that are zero.
+func (l Limits) OrDefaults() Limits {
+	d := DefaultLimits()
+	return Limits{
+		Bins: cmp.Or(l.Bins, d.Bins), Hashes: cmp.Or(l.Hashes, d.Hashes), MaxWeight: cmp.Or(l.MaxWeight, d.MaxWeight),
+		Radius: cmp.Or(l.Radius, d.Radius), Cohort: cmp.Or(l.Cohort, d.Cohort), Models: cmp.Or(l.Models, d.Models), Paper: l.Paper,
+	}
 }
 
 // Check refuses a greedy model.

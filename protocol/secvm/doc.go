@@ -38,9 +38,11 @@
 //     packages are told from others only by the gateway.
 //   - Devices learn the weights.
 //   - Relay and gateway together link packages to devices, and so learn records.
-//   - A gateway that sends a device weights of its own, or very large ones, learns more. Limits,
-//     and announcements that form a signed chain and are fetched through the relay, make
-//     that visible.
+//   - Issuer and gateway together can have one device send alone, and so learn its record.
+//   - A gateway that sends a device weights of its own learns more. Relay and issuer
+//     countersign announcements, which form a signed chain ([Statement]); all three
+//     together can still do it. How large weights may be is bounded by [Limits] and by
+//     [Spec.Radius].
 //
 // Where windows are summed:
 //

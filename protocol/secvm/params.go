@@ -80,6 +80,13 @@ func (p Params) Features() int { return p.spec.Bins + 1 }
 // one package says that it takes part, and one is for the bias.
 func (p Params) Room() int { return p.spec.Packages - 2 }
 
+// Tokens is how many every device fetches for an iteration: one for each package,
+// and, last, one that it shows the relay before it sends any.
+func (p Params) Tokens() int { return Tokens(p.spec.Packages) }
+
+// Tokens is [Params.Tokens] of a model with so many packages.
+func Tokens(packages int) int { return packages + 1 }
+
 // Encode returns the canonical bytes.
 func (p Params) Encode() []byte {
 	var w wire.Writer

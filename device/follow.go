@@ -1,0 +1,122 @@
+package device
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// follow asks for the history until it has a window that is new, and that both
+// witnesses have countersigned.
+func (d *Device) follow(ctx context.Context) (secvm.Link, secvm.Weights, error) {
+	for {
+		a, weights, err := d.announcement(ctx)
+		if err != nil {
+			return secvm.Link{}, secvm.Weights{}, err
+		}
+		link, err := d.confirm(ctx, a.Chain, weights)
+		wait := d.again
+		switch {
+		case errors.Is(err, secvm.ErrStale):
+			wait = func(ctx context.Context) error {
+				return d.sleepUntil(ctx, time.Now().Add(d.pause()/8+d.draw(d.pause()/8)+time.Millisecond))
+			}
+		case !errors.Is(err, secvm.ErrBehind):
+			return link, weights, err
+		}
+		if err := wait(ctx); err != nil {
+			return secvm.Link{}, secvm.Weights{}, err
+		}
+	}
+}
+
+// announcement asks the relay for what the gateway tells everybody.
+func (d *Device) announcement(ctx context.Context) (secvm.Announcement, secvm.Weights, error) {
+	var w secvm.Weights
+	b, err := d.get(ctx, d.Relay, secvm.AnnouncementPath, secvm.AnnouncementLimit(d.job.Params))
+	if err != nil {
+		return secvm.Announcement{}, w, err
+	}
+	a, err := secvm.DecodeAnnouncement(d.job.Params, b)
+	if err == nil {
+		w, err = d.job.Params.DecodeWeights(a.Weights)
+	}
+	return a, w, err
+}
+
+// confirm moves the device's memory of the history on if it is new, in order, and
+// countersigned.
+func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (secvm.Link, error) {
+	d.mu.Lock()
+	next := d.state.follower
+	d.mu.Unlock()
+	link, err := next.Follow(c, w.Values())
+	if err != nil {
+		return secvm.Link{}, err
+	}
+	if _, err := d.witnesses(ctx, c[len(c)-1].Hash(), len(c)); err != nil {
+		return secvm.Link{}, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.follower = next
+	return link, d.saveLocked()
+}
+
+// witnesses asks both witnesses about a history, each directly, and returns the
+// least number of devices that one of them knows to be ready. With Limits.Paper
+// there are none to ask.
+func (d *Device) witnesses(ctx context.Context, head [32]byte, links int) (devices int, err error) {
+	if d.Limits.Paper {
+		return 0, nil
+	}
+	for i, w := range []struct {
+		name, address string
+		key           ed25519.PublicKey
+	}{{"relay", d.Relay, d.RelayKey}, {"issuer", d.Issuer, d.IssuerKey}} {
+		b, err := d.get(ctx, w.address, secvm.StatementPath, secvm.StatementSize)
+		if err != nil {
+			return 0, err
+		}
+		s, err := secvm.DecodeStatement(b, w.key)
+		if err == nil {
+			err = s.Names(d.job.Hash(), head, links)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("device: what the %s says: %w", w.name, err)
+		}
+		if i == 0 || int(s.Devices) < devices {
+			devices = int(s.Devices)
+		}
+	}
+	return devices, nil
+}
+
+// get asks a server for something public until it answers.
+func (d *Device) get(ctx context.Context, address, path string, most int) ([]byte, error) {
+	u, err := url.JoinPath(address, path)
+	if err != nil {
+		return nil, fmt.Errorf("device: %w", err)
+	}
+	deadline := time.Now().Add(d.patience())
+	for {
+		b, status, err := d.exchange(ctx, http.MethodGet, u, nil, most)
+		switch {
+		case err == nil && status == http.StatusOK:
+			return b, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case time.Now().After(deadline):
+			return nil, fmt.Errorf("device: %s does not answer: status %d, %w", u, status, err)
+		}
+		if err := d.again(ctx); err != nil {
+			return nil, err
+		}
+	}
+}

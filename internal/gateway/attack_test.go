@@ -1,0 +1,385 @@
+package gateway_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mercer-fl/mercer/device"
+	"github.com/mercer-fl/mercer/internal/counter"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/internal/token"
+	"github.com/mercer-fl/mercer/ohttp"
+	"github.com/mercer-fl/mercer/ohttp/bhttp"
+	"github.com/mercer-fl/mercer/privacypass"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Attacks of whole programs on a crowd's devices, among issuer, relay and gateway
+// that are as they should be but for who attacks.
+
+const (
+	victim  = 2
+	attackT = 30 * time.Minute // beyond the first window, which ends after 20
+)
+
+// attacked runs the gateway and all devices through the first window and returns how
+// each device went.
+func (w *world) attacked() (reports []device.Report, errs []error) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), attackT)
+	defer cancel()
+	n := w.rows.X.Rows()
+	reports, errs = make([]device.Report, n), make([]error, n)
+	var running sync.WaitGroup
+	running.Go(func() { _, _ = w.gateway.Run(ctx) }) // until the time is over
+	for w.gateway.Iteration() != 0 && ctx.Err() == nil {
+		time.Sleep(time.Second)
+	}
+	for i := range n {
+		var once sync.Once
+		d := w.device(i, func(c *device.Config) {
+			c.Early = 1
+			c.Report = func(r device.Report) { once.Do(func() { reports[i] = r }) }
+		})
+		running.Go(func() { errs[i] = d.Run(ctx) })
+	}
+	running.Wait()
+	return reports, errs
+}
+
+// acknowledged is how many devices have had packages taken in the first window.
+func acknowledged(reports []device.Report) (devices []int) {
+	for i, r := range reports {
+		if r.Acknowledged > 0 {
+			devices = append(devices, i)
+		}
+	}
+	return devices
+}
+
+// counted is what the gateway has counted in the first iteration.
+func (w *world) counted() *secvm.Tally {
+	w.t.Helper()
+	path := filepath.Join(w.home, "copy")
+	b, err := os.ReadFile(filepath.Join(w.config.Home, "packages-0"))
+	check(w.t, err)
+	check(w.t, os.WriteFile(path, b, 0o600))
+	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
+	check(w.t, err)
+	c, err := secvm.DecodeConfiguration(signed)
+	check(w.t, err)
+	k, err := counter.Open(c.Params, path, 1)
+	check(w.t, err)
+	check(w.t, k.Close())
+	return k.Tally()
+}
+
+// record is what a device of the crowd sends if it is inside the margin, sampled as it
+// has sampled it: bins with counts, the bias last.
+func (w *world) record(c *secvm.Configuration, row int) map[int]uint64 {
+	seeds := simulate.SeedsOf(daemon.InsecureSeeds(seed), row)
+	v := c.Params.Vector(simulate.Features(w.rows.X, row))
+	if v.Units() > c.Params.Room() {
+		v = v.Sample(c.Params.Room(), seeds.Random())
+	}
+	bins := map[int]uint64{c.Params.Spec().Bins: 1}
+	for _, e := range v {
+		bins[e.Bin] = uint64(e.Count)
+	}
+	return bins
+}
+
+// ones are the entries of counts that are not zero.
+func ones(counts []uint64) map[int]uint64 {
+	m := map[int]uint64{}
+	for i, n := range counts {
+		if n > 0 {
+			m[i] = n
+		}
+	}
+	return m
+}
+
+// marking is a gateway that gives every question for its announcement an answer with
+// a key of its own, all with one id, and tries all of them on what comes.
+type marking struct {
+	w      *world
+	honest http.Handler
+	mu     sync.Mutex
+	keys   []*ohttp.Key
+	opened map[int]int // packages by the key that opened them
+}
+
+func (m *marking) ServeHTTP(a http.ResponseWriter, q *http.Request) {
+	if q.Method == http.MethodPost {
+		m.try(q)
+		m.honest.ServeHTTP(a, q)
+		return
+	}
+	answer := httptest.NewRecorder()
+	m.honest.ServeHTTP(answer, q)
+	if answer.Code == http.StatusOK && q.URL.Path == secvm.AnnouncementPath {
+		b := m.mark(answer.Body.Bytes())
+		answer.Body = bytes.NewBuffer(b)
+	}
+	a.WriteHeader(answer.Code)
+	_, _ = a.Write(answer.Body.Bytes())
+}
+
+// mark puts a key of its own into the newest link and signs it.
+func (m *marking) mark(announcement []byte) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	signed, err := os.ReadFile(filepath.Join(m.w.config.Home, "configuration"))
+	check(m.w.t, err)
+	c, err := secvm.DecodeConfiguration(signed)
+	check(m.w.t, err)
+	a, err := secvm.DecodeAnnouncement(c.Params, announcement)
+	check(m.w.t, err)
+	seed := bytes.Repeat([]byte{byte(len(m.keys) + 1)}, 32)
+	key, err := ohttp.NewKey(1, seed)
+	check(m.w.t, err)
+	m.keys = append(m.keys, key)
+	last := a.Chain[len(a.Chain)-1].Link
+	copy(last.Key[:], key.Config().Encode())
+	a.Chain = a.Chain[:len(a.Chain)-1].Extend(last, func(b []byte) []byte { return ed25519.Sign(m.w.config.Identity.SigningKey(), b) })
+	return a.Encode()
+}
+
+// try notes which key opens a request.
+func (m *marking) try(q *http.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b, err := io.ReadAll(q.Body)
+	check(m.w.t, err)
+	q.Body = io.NopCloser(bytes.NewReader(b))
+	for i, k := range m.keys {
+		if _, _, err := k.Decapsulate(b); err == nil {
+			m.opened[i]++
+		}
+	}
+}
+
+// Attack: keys that tell devices apart. The strongest adversary is a gateway that
+// signs an announcement of its own for everybody who asks, with a key that nobody else
+// has, and tries all keys on whatever comes. Relay and issuer do as they should: the
+// relay gives an answer to whoever asks at about that time, and both have
+// countersigned one link. No device sends a package under a key of its own.
+func TestAttackKeyForEachDevice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.BlindRSA, 20, nil)
+		m := &marking{w: w, honest: w.atGateway, opened: map[int]int{}}
+		w.atGateway = m
+		reports, errs := w.attacked()
+		if len(m.keys) == 0 {
+			t.Fatal("nobody was marked: the test shows nothing")
+		}
+		if len(m.opened) != 0 || len(acknowledged(reports)) != 0 {
+			t.Errorf("packages by the key that opened them: %v; devices that sent: %v", m.opened, acknowledged(reports))
+		}
+		for i, err := range errs {
+			if !errors.Is(err, secvm.ErrForked) {
+				t.Errorf("device %d: %v", i, err)
+			}
+		}
+	})
+}
+
+// Attack: a configuration for each device, whose keys of tokens, windows or bins tell
+// devices apart. The strongest adversary is a gateway that has signed it and announces
+// windows for it; without relay and issuer it gets no package.
+func TestAttackConfigurationForOneDevice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.BlindRSA, 20, nil)
+		o := w.outsider()
+		sign := func(b []byte) []byte { return ed25519.Sign(w.config.Identity.SigningKey(), b) }
+		own := *o.configuration
+		own.Grace++
+		signed, err := own.Sign(sign)
+		check(t, err)
+		o.begin()
+		a, _ := o.announcement()
+		last := a.Chain[0].Link
+		last.Configuration = own.Hash()
+		a.Chain = secvm.Chain(nil).Extend(last, sign)
+		honest := w.atGateway
+		w.atGateway = http.HandlerFunc(func(r http.ResponseWriter, q *http.Request) {
+			if q.URL.Path == secvm.AnnouncementPath {
+				_, _ = r.Write(a.Encode())
+				return
+			}
+			honest.ServeHTTP(r, q)
+		})
+		time.Sleep(time.Second) // the relay asks again
+		d := w.device(victim, func(c *device.Config) { c.Configuration = signed; c.Early = 1 })
+		ctx, cancel := context.WithTimeout(t.Context(), attackT)
+		defer cancel()
+		if err := d.Run(ctx); !errors.Is(err, secvm.ErrConfiguration) {
+			t.Errorf("%v", err)
+		}
+		if n := w.metric("counted") + w.metric("waiting"); n != 0 {
+			t.Errorf("the device has sent %d packages", n)
+		}
+	})
+}
+
+// favouring is an issuer that serves one device only, and may lie about how many it
+// has served.
+func (w *world) favouring(lie bool) {
+	who := credential(victim).Public().(ed25519.PublicKey)
+	key := newIdentity(w.t, "issuer")
+	w.net.serve(atIssuer, http.HandlerFunc(func(a http.ResponseWriter, q *http.Request) {
+		body, err := io.ReadAll(q.Body)
+		check(w.t, err)
+		q.Body = io.NopCloser(bytes.NewReader(body))
+		switch {
+		case q.URL.Path == "/" && !bytes.HasPrefix(body, who):
+			http.Error(a, "come again", http.StatusServiceUnavailable)
+		case q.URL.Path == secvm.StatementPath && lie:
+			answer := httptest.NewRecorder()
+			w.issuer.ServeHTTP(answer, q)
+			if s, err := secvm.DecodeStatement(answer.Body.Bytes(), key.Public().Sign); err == nil {
+				s.Devices = 1000
+				_, _ = a.Write(s.Sign(func(b []byte) []byte { return ed25519.Sign(key.SigningKey(), b) }))
+				return
+			}
+			http.Error(a, "come again", http.StatusServiceUnavailable)
+		default:
+			w.issuer.ServeHTTP(a, q)
+		}
+	}))
+}
+
+// Attack: an issuer that gives tokens to one device only, so that all that comes is
+// that device's record. It fails against an issuer that counts what it gives, and, the
+// strongest adversary here, against one that lies about it and is in league with the
+// gateway: the relay has seen one token. The device sends nothing.
+func TestAttackTokensForOneDevice(t *testing.T) {
+	t.Parallel()
+	for name, lie := range map[string]bool{"which counts": false, "which lies": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, privacypass.BlindRSA, 20, nil)
+				w.favouring(lie)
+				reports, _ := w.attacked()
+				if list := acknowledged(reports); len(list) != 0 || !reports[victim].TooFew {
+					t.Errorf("devices %v have sent packages; the victim: %+v", list, reports[victim])
+				}
+				if n := w.metric("counted") + w.metric("waiting"); n != 0 {
+					t.Errorf("%d packages came", n)
+				}
+			})
+		})
+	}
+}
+
+// Attack: issuer and gateway together. The issuer serves one device only, says that it
+// has served many, and shows the relay as many tokens that it has given itself. It
+// succeeds, and nobody but the two could notice: what the gateway counts is the
+// victim's record.
+func TestCoalitionOfIssuerAndGateway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.BlindRSA, 20, func(c *gateway.Config) { c.Least = 1 })
+		o := w.outsider()
+		made := o.presences(10)
+		w.favouring(true)
+		stop := make(chan struct{})
+		var sending sync.WaitGroup
+		sending.Go(func() {
+			for {
+				for _, b := range made {
+					r, err := o.http.Post("http://"+atRelay+secvm.PresencePath, "application/octet-stream", bytes.NewReader(b))
+					check(t, err)
+					check(t, r.Body.Close())
+				}
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Minute):
+				}
+			}
+		})
+		reports, _ := w.attacked()
+		close(stop)
+		sending.Wait()
+		if list := acknowledged(reports); !slices.Equal(list, []int{victim}) {
+			t.Fatalf("devices %v have sent packages", list)
+		}
+		tally := w.counted()
+		side := map[string][]uint64{"-1": tally.Minus, "+1": tally.Plus}[w.rows.Labels[victim]]
+		if want := w.record(o.configuration, victim); !maps.Equal(ones(side), want) {
+			t.Errorf("read %v, the victim's record is %v", ones(side), want)
+		}
+	})
+}
+
+// presences are tokens for the relay that an issuer gives devices of its own making.
+func (o *outsider) presences(n int) (list [][]byte) {
+	for row := range n {
+		if row == victim {
+			continue
+		}
+		list = append(list, o.give(row, 0, token.Presence(o.configuration, 0))[0])
+	}
+	return append(list, o.give(n, 0, token.Presence(o.configuration, 0))...)
+}
+
+// Attack: relay and gateway together. The relay knows who has sent what sealed bytes,
+// and the gateway opens them. It succeeds.
+func TestCoalitionOfRelayAndGateway(t *testing.T) {
+	t.Parallel()
+	s := observe(t)
+	bins := map[int]bool{}
+	packages := 0
+	for _, e := range s.Relay {
+		if e.From != "device 2" {
+			continue
+		}
+		packages++
+		for _, k := range s.Keys {
+			b, _, err := k.Decapsulate(e.Request.Body)
+			if err != nil {
+				continue
+			}
+			q, err := bhttp.ParseRequest(b)
+			check(t, err)
+			spent, err := secvm.DecodeSpent(q.Content, s.TokenSize)
+			check(t, err)
+			if spent.Iteration == 0 && spent.Kind == secvm.Training && spent.Index < 16 {
+				bins[int(spent.Index)] = true
+			}
+		}
+	}
+	p, err := secvm.NewParams(secvm.Spec{Name: "same bins", Bins: 16, Packages: 1 << 10, Cohort: 10})
+	check(t, err)
+	whole := map[int]bool{}
+	for _, e := range p.Vector(simulate.Features(words(observed).X, victim)) {
+		whole[e.Bin] = true
+	}
+	if packages == 0 || len(bins) == 0 {
+		t.Fatalf("%d packages of the victim, %d bins", packages, len(bins))
+	}
+	for b := range bins {
+		if !whole[b] {
+			t.Errorf("bin %d was read, which the victim has not", b)
+		}
+	}
+}

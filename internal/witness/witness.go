@@ -1,0 +1,169 @@
+// Package witness lets relay and issuer vouch for what a gateway tells devices. A
+// witness countersigns one configuration, the first that it is shown, and one link
+// at each place of its history. What it has countersigned is on disk before it says
+// so: a witness that is started again countersigns nothing else. So a gateway that
+// tells one device other keys or other weights than all others finds no two
+// witnesses for them, as long as both are not in league with it.
+package witness
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// Witness is safe for use by many at a time.
+type Witness struct {
+	key    ed25519.PrivateKey
+	accept func(*secvm.Configuration) error
+
+	mu            sync.Mutex
+	log           *disk.Log
+	failed        error                // of the log; nothing is countersigned any more
+	configuration *secvm.Configuration // nil: none yet
+	follower      secvm.Follower
+	iteration     uint32 // of the last link
+}
+
+// Open opens a witness's memory, a file. A configuration that accept refuses is not
+// countersigned.
+func Open(path string, key ed25519.PrivateKey, accept func(*secvm.Configuration) error) (*Witness, error) {
+	w := &Witness{key: key, accept: accept}
+	var err error
+	w.log, err = disk.OpenLog(path, w.remember)
+	return w, err
+}
+
+// The kinds of records in the memory.
+const (
+	recordConfiguration = 1 // signed
+	recordHead          = 2 // of the history
+)
+
+// remember reads a record.
+func (w *Witness) remember(record []byte) error {
+	r := wire.NewReader(record)
+	switch kind := r.Uint8(); {
+	case kind == recordConfiguration && w.configuration == nil:
+		c, err := secvm.DecodeConfiguration(r.Rest())
+		if err != nil {
+			return err
+		}
+		w.configure(c)
+	case kind == recordHead && w.configuration != nil:
+		w.follower.Seen, w.iteration = int(r.Uint32()), r.Uint32()
+		r.Fixed(w.follower.Head[:])
+	default:
+		r.Fail(fmt.Errorf("a record of kind %d", kind))
+	}
+	return r.Close("witness: a record of its memory")
+}
+
+func (w *Witness) configure(c *secvm.Configuration) {
+	w.configuration, w.follower = c, secvm.Follower{Key: c.Signer, Configuration: c.Hash()}
+}
+
+// Countersign goes on to the end of a history, which may be what it was. It
+// returns [secvm.ErrConfiguration] or [secvm.ErrForked] for another than the one
+// that has been countersigned.
+func (w *Witness) Countersign(h secvm.History) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed != nil {
+		return fmt.Errorf("%w: %w", ErrMemory, w.failed)
+	}
+	c, err := secvm.DecodeConfiguration(h.Configuration)
+	if err != nil {
+		return err
+	}
+	if w.configuration == nil {
+		if err := w.first(c, h.Configuration); err != nil {
+			return err
+		}
+	}
+	if c.Hash() != w.follower.Configuration {
+		return secvm.ErrConfiguration
+	}
+	if len(h.Chain) == 0 && w.follower.Seen == 0 {
+		return nil
+	}
+	next := w.follower
+	link, err := next.Advance(h.Chain)
+	if errors.Is(err, secvm.ErrStale) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var record wire.Writer
+	record.Uint8(recordHead)
+	record.Uint32(uint32(next.Seen))
+	record.Uint32(link.Iteration)
+	record.Fixed(next.Head[:])
+	if err := w.append(record.Bytes()); err != nil {
+		return err
+	}
+	w.follower, w.iteration = next, link.Iteration
+	return nil
+}
+
+// ErrMemory is a witness that cannot write what it countersigns.
+var ErrMemory = errors.New("witness: the memory cannot be written")
+
+// first takes the configuration that all others are compared with.
+func (w *Witness) first(c *secvm.Configuration, signed []byte) error {
+	if err := w.accept(c); err != nil {
+		return err
+	}
+	if err := w.append(append([]byte{recordConfiguration}, signed...)); err != nil {
+		return err
+	}
+	w.configure(c)
+	return nil
+}
+
+// append writes a record. After an error nobody knows what is on disk until it is
+// read again.
+func (w *Witness) append(record []byte) error {
+	if w.failed = w.log.Append(record); w.failed != nil {
+		return fmt.Errorf("%w: %w", ErrMemory, w.failed)
+	}
+	return nil
+}
+
+// Standing is what has been countersigned.
+type Standing struct {
+	Configuration *secvm.Configuration // nil: nothing yet
+	Links         int
+	Iteration     uint32 // of the last link
+	head          secvm.Statement
+}
+
+// Standing returns what has been countersigned; nothing after the memory has failed.
+func (w *Witness) Standing() Standing {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed != nil || w.configuration == nil {
+		return Standing{}
+	}
+	f := w.follower
+	return Standing{w.configuration, f.Seen, w.iteration, secvm.Statement{Configuration: f.Configuration, Links: uint32(f.Seen), Head: f.Head}}
+}
+
+// State signs that so many devices are ready for the last window.
+func (w *Witness) State(s Standing, devices int) []byte {
+	s.head.Devices = uint32(devices)
+	return s.head.Sign(func(m []byte) []byte { return ed25519.Sign(w.key, m) })
+}
+
+// Close closes the memory.
+func (w *Witness) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.Close()
+}

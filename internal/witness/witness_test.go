@@ -1,0 +1,181 @@
+package witness
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+func key(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{n}, 32)) }
+
+func sign(m []byte) []byte { return ed25519.Sign(key(1), m) }
+
+// configuration is one of the gateway's, for windows of so many milliseconds.
+func configuration(t *testing.T, window uint32) (*secvm.Configuration, []byte) {
+	t.Helper()
+	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 4, Packages: 4, Cohort: 10, Radius: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &secvm.Configuration{
+		Params: p, Classes: [2]string{"a", "b"}, Iterations: 3, Window: window, Issuer: "i", TokenKeys: [][]byte{{1}, {2}, {3}, {4}},
+		Signer: key(1).Public().(ed25519.PublicKey),
+	}
+	signed, err := c.Sign(sign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, signed
+}
+
+// extend adds a window with these weights.
+func extend(c *secvm.Configuration, h secvm.Chain, weight float64) secvm.Chain {
+	w := make([]float64, c.Params.Features())
+	w[0] = weight
+	return h.Extend(secvm.Link{Configuration: c.Hash(), Iteration: uint32(len(h)), Opens: int64(len(h) + 1), Weights: secvm.HashWeights(w)}, sign)
+}
+
+func open(t *testing.T, path string) *Witness {
+	t.Helper()
+	w, err := Open(path, key(9), func(*secvm.Configuration) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// said is what the witness states.
+func said(t *testing.T, w *Witness) secvm.Statement {
+	t.Helper()
+	s, err := secvm.DecodeStatement(w.State(w.Standing(), 5), key(9).Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Attack: two configurations, or two histories. The strongest adversary is a gateway
+// that signs both and may have the witness killed and started again in between: a
+// witness countersigns the first that it is shown, in all its lives.
+func TestAttackTwoHistories(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "witness")
+	c, signed := configuration(t, 100)
+	other, otherSigned := configuration(t, 200)
+	first := extend(c, nil, 0)
+	second := extend(c, first, 1)
+	w := open(t, path)
+	if s := w.Standing(); s.Configuration != nil {
+		t.Errorf("%+v", s)
+	}
+	for _, h := range []secvm.Chain{nil, first, first, second} {
+		if err := w.Countersign(secvm.History{Configuration: signed, Chain: h}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for life := range 2 {
+		for name, c := range map[string]struct {
+			history secvm.History
+			want    error
+		}{
+			"another configuration":    {secvm.History{Configuration: otherSigned, Chain: extend(other, nil, 0)}, secvm.ErrConfiguration},
+			"other weights at the end": {secvm.History{Configuration: signed, Chain: extend(c, first, 2)}, secvm.ErrForked},
+			"another past":             {secvm.History{Configuration: signed, Chain: extend(c, extend(c, extend(c, nil, 3), 1), 2)}, secvm.ErrForked},
+			"a shorter history":        {secvm.History{Configuration: signed, Chain: first}, secvm.ErrForked},
+		} {
+			if err := w.Countersign(c.history); !errors.Is(err, c.want) {
+				t.Errorf("life %d: %s: %v", life, name, err)
+			}
+		}
+		want := secvm.Statement{Configuration: c.Hash(), Links: 2, Head: second[1].Hash(), Devices: 5}
+		if got := said(t, w); got != want {
+			t.Errorf("life %d: %+v, want %+v", life, got, want)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w = open(t, path)
+	}
+	if err := w.Countersign(secvm.History{Configuration: signed, Chain: extend(c, second, 4)}); err != nil || said(t, w).Links != 3 {
+		t.Errorf("the history does not go on: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A witness that cannot write states nothing any more: nobody knows what it will
+// remember.
+func TestFailedMemory(t *testing.T) {
+	c, signed := configuration(t, 100)
+	w := open(t, filepath.Join(t.TempDir(), "witness"))
+	if err := w.Countersign(secvm.History{Configuration: signed, Chain: extend(c, nil, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.Countersign(secvm.History{Configuration: signed, Chain: extend(c, extend(c, nil, 0), 1)}); !errors.Is(err, ErrMemory) {
+			t.Errorf("%v", err)
+		}
+	}
+	if s := w.Standing(); s.Configuration != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestServe(t *testing.T) {
+	c, signed := configuration(t, 100)
+	_, foreign := configuration(t, 200)
+	w, err := Open(filepath.Join(t.TempDir(), "witness"), key(9), func(c *secvm.Configuration) error {
+		if c.Window != 100 {
+			return errors.New("another job")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	w.Serve(mux, slog.New(slog.DiscardHandler), func(s Standing) int { return 40 + s.Links })
+	ask := func(method, path string, body []byte) *httptest.ResponseRecorder {
+		a := httptest.NewRecorder()
+		mux.ServeHTTP(a, httptest.NewRequest(method, path, bytes.NewReader(body)))
+		return a
+	}
+	if a := ask("GET", secvm.StatementPath, nil); a.Code != http.StatusServiceUnavailable {
+		t.Errorf("before the first history: %d", a.Code)
+	}
+	honest := extend(c, nil, 0)
+	for _, k := range []struct {
+		name   string
+		body   []byte
+		status int
+	}{
+		{"no history", []byte("history"), http.StatusBadRequest},
+		{"no configuration", secvm.History{Configuration: []byte{1}}.Encode(), http.StatusBadRequest},
+		{"another job's", secvm.History{Configuration: foreign}.Encode(), http.StatusBadRequest},
+		{"the gateway's", secvm.History{Configuration: signed, Chain: honest}.Encode(), http.StatusOK},
+		{"another configuration", secvm.History{Configuration: foreign}.Encode(), http.StatusConflict},
+		{"another history", secvm.History{Configuration: signed, Chain: extend(c, nil, 1)}.Encode(), http.StatusConflict},
+	} {
+		if a := ask("POST", secvm.HistoryPath, k.body); a.Code != k.status {
+			t.Errorf("%s: %d, want %d", k.name, a.Code, k.status)
+		}
+	}
+	a := ask("GET", secvm.StatementPath, nil)
+	s, err := secvm.DecodeStatement(a.Body.Bytes(), key(9).Public().(ed25519.PublicKey))
+	if want := (secvm.Statement{Configuration: c.Hash(), Links: 1, Head: honest[0].Hash(), Devices: 41}); err != nil || s != want {
+		t.Errorf("%+v, %v; want %+v", s, err, want)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
