@@ -36,8 +36,8 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 	}
 	base := RandomSpec{Kernel: k, Seed: [32]byte{7}, Width: 2, Scaled: true, Scale: &Scale{Offset: []float64{1, 2}, Factor: []float64{2, 3}}}
 	numbers := sums(y)
-	classes, e1 := moments.Solve(sums(moments.Classes{Codes: codes, Count: 3}), []float64{0.1})
-	path, e2 := moments.Regress(numbers, y.Range, []float64{0.1})
+	classes, e1 := moments.Solve(sums(moments.Classes{Codes: codes, Count: 3}), 0.1)
+	path, e2 := moments.Regress(numbers, y.Range, 0.1)
 	scores, _, e3 := moments.Components(sums(moments.Unlabelled(50)), 2)
 	if err := errors.Join(err, e1, e2, e3); err != nil {
 		t.Fatal(err)
@@ -49,9 +49,9 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 		specs[string(r.Kind)] = one
 		return &one
 	}
-	add(Reading{Kind: RidgeClassifier, Classes: []string{"a", "b", "c"}}, classes[0])
-	add(Reading{Kind: Ridge}, path[0])
-	gp := add(Reading{Kind: GP}, path[0])
+	add(Reading{Kind: RidgeClassifier, Classes: []string{"a", "b", "c"}}, classes)
+	add(Reading{Kind: Ridge}, path)
+	gp := add(Reading{Kind: GP}, path)
 	gp.Noise, gp.Unit, gp.Outer = 0.1, moments.Unit(numbers, y.Range), numbers.Outer
 	specs["gp"] = *gp
 	add(Reading{Kind: KPCA}, scores)

@@ -59,7 +59,7 @@ func gridColumns(like stage.Cell) []column {
 		}
 	}
 	counted, pooled := like.Score == "accuracy", like.PooledMean != nil
-	columns = append(columns, column{"mean " + like.Score, func(c stage.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
+	columns = append(columns, column{heading(like), func(c stage.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
 	if counted {
 		columns = append(columns, column{fmt.Sprintf("correct of %d", like.Rows), func(c stage.Cell) any { return c.Correct }})
 	}
@@ -120,4 +120,12 @@ func reportGrid(grid []stage.Cell) report.Grid {
 		out.Rows = append(out.Rows, cell)
 	}
 	return out
+}
+
+// heading says what a cell's figure is: the mean over folds, where there are some.
+func heading(c stage.Cell) string {
+	if len(c.Folds) == 0 {
+		return c.Score
+	}
+	return "mean " + c.Score
 }

@@ -178,7 +178,7 @@ func (c *Coordinator) closing(j *Job) (*session.Closing, error) {
 		return &session.Closing{Job: j.ID, Outcome: "done, and forgotten since"}, nil
 	}
 	classes, err := c.classes(j)
-	return &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes, Choice: choice(j)}, err
+	return &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes}, err
 }
 
 // classes are what parties need to read answers about new rows; a job that has
@@ -192,14 +192,6 @@ func (c *Coordinator) classes(j *Job) ([]string, error) {
 		return nil, err
 	}
 	return o.Classes, nil
-}
-
-// choice is which of the solutions that the parties were told is the model's.
-func choice(j *Job) uint32 {
-	if j.Result == nil {
-		return 0
-	}
-	return uint32(max(0, slices.IndexFunc(j.Result.Grid, func(c stage.Cell) bool { return c.Best })))
 }
 
 // partingTime bounds the wait for absent parties at a job's end.

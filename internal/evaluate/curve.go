@@ -39,7 +39,7 @@ type Point struct {
 func draws(features int) int { return max(1, min(32, 2048/features)) }
 
 // Curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The best of
-// the regularisers is that by the held-out rows, as in a job. Once ctx ends no
+// the regularisers is that by the training rows, as in a job. Once ctx ends no
 // other draw begins.
 func (s *Sums) Curve(ctx context.Context) ([]Point, error) {
 	n, _ := s.Train.Shape()
@@ -92,14 +92,29 @@ func (s *Sums) one(features, draw int) (accuracy, membership float64, err error)
 	if err != nil {
 		return 0, 0, err
 	}
-	path, err := moments.Solve(sums, s.Alphas)
+	solution, err := s.best(sums)
 	if err != nil {
 		return 0, 0, err
 	}
-	e, err := moments.Measure(m, path, s.Held, s.HeldCodes)
+	correct, err := moments.Correct(m, solution, s.Held, s.HeldCodes)
 	if err != nil {
 		return 0, 0, err
 	}
 	membership, err = moments.Membership(sums, m, s.Train, s.Held)
-	return float64(e.Correct[e.Best()]) / float64(e.Rows), membership, err
+	return float64(correct) / float64(len(s.HeldCodes)), membership, err
+}
+
+// best is the solution with the regulariser that cross-validates best.
+func (s *Sums) best(sums *moments.Sums) (moments.Solution, error) {
+	least, alpha := math.Inf(1), s.Alphas[0]
+	for _, a := range s.Alphas {
+		score, err := moments.ClassScore(sums, a)
+		if err != nil {
+			return moments.Solution{}, err
+		}
+		if score < least {
+			least, alpha = score, a
+		}
+	}
+	return moments.Solve(sums, alpha)
 }

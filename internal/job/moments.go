@@ -53,10 +53,10 @@ func (j *Job) finishMoments(in *place) error {
 		return in.refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
 	case j.Protocol.Directions > 0 && j.Learner.NComponents > j.Protocol.Directions:
 		return in.refuse("learner", "%d components of %d directions; ask for at most as many", j.Learner.NComponents, j.Protocol.Directions)
-	case len(j.Learners())*max(1, len(j.Protocol.Classes), j.Learner.NComponents)*j.mostDirections() > maxTold:
-		return in.refuse("learner", "%d values of alpha for %d classes and %d directions are more than %d weights; give fewer", len(j.Learners()), len(j.Protocol.Classes), j.mostDirections(), maxTold)
+	case j.Learner.NComponents*j.mostDirections() > maxTold:
+		return in.refuse("learner", "%d components of %d directions are more than %d weights; give fewer", j.Learner.NComponents, j.mostDirections(), maxTold)
 	case j.Data.Folds > 0:
-		return in.refuse("data", "protocol moments chooses by held-out rows, not by folds; use test: {fraction: 0.25}")
+		return in.refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Compares(Pooled) || j.Compares(Alone):
 		return in.refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
 	case j.Compares(Curve) && j.Learner.Name != RidgeClassifier:
@@ -89,6 +89,8 @@ func (j *Job) finishTargets(in *place) error {
 		return in.refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
 	case !regresses && p.Targets != [2]float64{}:
 		return in.refuse("protocol", "learner %s has no targets; remove them from protocol", l)
+	case p.Deviations && l != GP:
+		return in.refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
 	case regresses && !(p.Targets[0] < p.Targets[1]):
 		return in.refuse("protocol", "targets is [%g, %g]; write the smaller number first", p.Targets[0], p.Targets[1])
 	case regresses && math.IsInf(p.Targets[1]-p.Targets[0], 0):

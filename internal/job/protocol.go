@@ -18,6 +18,9 @@ type Protocol struct {
 	MaxIDs  int
 	Classes []string   // ridge-classifier: all classes, in the order of the decisions
 	Targets [2]float64 // ridge and gp: the least and the greatest that a label may be
+	// Deviations of a Gaussian process are measured and kept with the model. They
+	// take the sums of products of features, which every party is told then.
+	Deviations bool
 
 	// Of a crowd: see protocol/secagg, and stage.Crowd for the last two, which are
 	// FedCFK's.
@@ -128,6 +131,7 @@ func (p *Protocol) section() *section {
 		{key: "max_ids", value: whole{&p.MaxIDs}},
 		{key: "classes", value: words{&p.Classes, maxClasses, "[ill, well]"}},
 		{key: "targets", value: interval{&p.Targets}},
+		{key: "deviations", value: yes{&p.Deviations}},
 		{key: "bins", value: whole{&p.Bins}},
 		{key: "hashes", value: whole{&p.Hashes}},
 		{key: "packages", value: whole{&p.Packages}},
@@ -146,7 +150,7 @@ func (n ProtocolName) parameters() []string {
 	case OKRA:
 		return []string{"mode", "encoder", "wire", "rounds"}
 	case Moments:
-		return []string{"mode", "directions", "classes", "targets"}
+		return []string{"mode", "directions", "classes", "targets", "deviations"}
 	case Gram:
 		return []string{"mode", "max_ids"}
 	case FDSKL:
@@ -160,7 +164,7 @@ func (n ProtocolName) parameters() []string {
 }
 
 func (p *Protocol) finish(in *place) error {
-	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "max_ids", "classes", "targets"}, crowdKeys(), secvmKeys(), fdsklKeys()) {
+	for _, key := range slices.Concat([]string{"mode", "encoder", "wire", "directions", "max_ids", "classes", "targets", "deviations"}, crowdKeys(), secvmKeys(), fdsklKeys()) {
 		if in.given(key) && !slices.Contains(p.Name.parameters(), key) {
 			return in.refuse(key, "protocol %s has no %s; remove it", p.Name, key)
 		}

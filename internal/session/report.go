@@ -87,8 +87,6 @@ type Closing struct {
 	Done    bool   // the job has a result
 	// Classes are the model's, for parties that will ask it about new rows.
 	Classes []string
-	// Choice is which of the solutions that the parties were told is the model's.
-	Choice uint32
 }
 
 // Encode returns the canonical encoding.
@@ -101,7 +99,6 @@ func (c *Closing) Encode() []byte {
 	for _, name := range c.Classes {
 		w.String(name)
 	}
-	w.Uint32(c.Choice)
 	return w.Bytes()
 }
 
@@ -115,7 +112,6 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	for range r.Count(maxClasses, 2) {
 		c.Classes = append(c.Classes, readText(r))
 	}
-	c.Choice = r.Uint32()
 	return c, r.Close("session: closing")
 }
 

@@ -56,7 +56,7 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
 	}
-	c := &Closing{JobID{2}, "done", true, []string{"a", "b"}, 3}
+	c := &Closing{JobID{2}, "done", true, []string{"a", "b"}}
 	if back, err := DecodeClosing(c.Encode()); err != nil || cmp.Diff(c, back) != "" {
 		t.Errorf("closing: %v %v", back, err)
 	}

@@ -19,26 +19,21 @@ func (c componentLesson) width() int   { return 1 }
 func (c componentLesson) totals() int  { return 0 }
 func (c componentLesson) outputs() int { return int(c) }
 
-// further: the mean of the features.
-func (c componentLesson) further(features int) int { return features }
+func (c componentLesson) further(int) int      { return 0 }
+func (c componentLesson) judgement() judgement { return judgement{} }
 
-func (c componentLesson) solve(s *moments.Sums) (*taught, error) {
+func (c componentLesson) solve(s *moments.Sums, _ float64) (*taught, error) {
 	one, _, err := moments.Components(s, int(c))
-	if err != nil {
-		return nil, err
-	}
-	return &taught{path: []moments.Solution{one}, further: moments.Mean(s)}, nil
+	return &taught{solution: one}, err
 }
 
-// figures: squared scores, and squared distances to the mean.
-func (c componentLesson) figures() int { return 2 }
+// figures: squared scores.
+func (c componentLesson) figures() int { return 1 }
 
 func (c componentLesson) measure(m feature.Map, t *taught, rows linalg.Rows, _ []string) ([]int64, error) {
-	e, err := moments.MeasureComponents(m, t.path[0], t.further, rows)
-	if err != nil {
-		return nil, err
-	}
-	return []int64{e.Kept, e.All}, nil
+	n, _ := rows.Shape()
+	kept, err := moments.MeasureComponents(m, t.solution, rows)
+	return []int64{moments.RoundMean(kept, n)}, err
 }
 
 func (c componentLesson) judge(s *moments.Sums, _ *taught, rows int64, figures []int64) (*verdict, error) {
@@ -50,12 +45,9 @@ func (c componentLesson) judge(s *moments.Sums, _ *taught, rows int64, figures [
 	for _, v := range values {
 		kept += v
 	}
-	v := &verdict{values: values, metrics: evaluate.Metrics{"explained_variance_training": kept / moments.Spread(s)}}
-	e := &moments.ComponentSums{Rows: rows, Kept: figures[0], All: figures[1]}
-	if share, ok := e.Explained(); ok {
-		v.metrics["explained_variance"] = share
-	}
-	return v, nil
+	return &verdict{values: values, metrics: evaluate.Metrics{
+		"explained_variance": moments.Explained(s, figures[0], rows), "explained_variance_training": kept / moments.Spread(s),
+	}}, nil
 }
 
 func (c componentLesson) describe(_ *taught, r *model.RandomSpec) {

@@ -83,12 +83,12 @@ func together(t *testing.T, j *job.Job, tables map[string]Table) *dataset.Set {
 // party makes them by itself, and gets the figures that the server got as sums.
 func TestNumbersFromSums(t *testing.T) {
 	tables := dealWaves()
-	for _, tt := range []struct{ learner, list string }{{"ridge", "alpha"}, {"gp", "noise"}} {
-		j := lessonJob(t, "label", ", directions: 60, targets: [-20, 60]", "name: "+tt.learner+", "+tt.list+": [0.005, 50]")
+	for _, tt := range []struct{ learner, list, more string }{{"ridge", "alpha", ""}, {"gp", "noise", ""}, {"gp", "noise", ", deviations: true"}} {
+		j := lessonJob(t, "label", ", directions: 60, targets: [-20, 60]"+tt.more, "name: "+tt.learner+", "+tt.list+": [0.005, 50]")
 		f := runStages(t, j, tables)
 		result := f.server.Result(session.Facts{})
 		held := together(t, j, tables)
-		keepsake, err := f.parties["south"].Keepsake(nil, f.server.Choice())
+		keepsake, err := f.parties["south"].Keepsake(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestNumbersFromSums(t *testing.T) {
 		predicted, within, deviation := make([]float64, len(truth)), 0.0, 0.0
 		for i := range predicted {
 			predicted[i] = answer.Decisions.Row(i)[0]
-			if tt.learner == "gp" {
+			if tt.more != "" {
 				d := answer.Decisions.Row(i)[1]
 				deviation += d / float64(len(truth))
 				if math.Abs(predicted[i]-truth[i]) <= 1.96*d {
@@ -122,17 +122,20 @@ func TestNumbersFromSums(t *testing.T) {
 		t.Logf("%s: %v", tt.learner, result.Metrics)
 		want := map[string]float64{"rmse": rmse, "r2": r2}
 		if tt.learner == "gp" {
-			want["mean_deviation"], want["coverage_95"], want["log_marginal_likelihood"] = deviation, within, result.Metrics["log_marginal_likelihood"]
+			want["log_marginal_likelihood"] = result.Metrics["log_marginal_likelihood"]
 		}
-		for name, v := range want {
-			if math.Abs(result.Metrics[name]-v) > 1e-4*max(1, math.Abs(v)) {
+		if tt.more != "" {
+			want["mean_deviation"], want["coverage_95"] = deviation, within
+		}
+		for name, v := range want { // each party's part has three digits
+			if math.Abs(result.Metrics[name]-v) > 3e-3*max(1, math.Abs(v)) {
 				t.Errorf("%s: %s is %v, the parties' predictions have %v", tt.learner, name, result.Metrics[name], v)
 			}
 		}
 		if len(result.Metrics) != len(want) || r2 < 0.9 || !result.Grid[0].Best || result.Grid[1].Best || result.Sums.RowsPerFeature != 8 || result.HeldOut != 120 {
 			t.Errorf("%s: %+v", tt.learner, result)
 		}
-		if got := strings.Join(result.Leakage["party"], " "); strings.Contains(got, "sums of products") != (tt.learner == "gp") {
+		if got := strings.Join(result.Leakage["party"], " "); strings.Contains(got, "sums of products") != (tt.more != "") {
 			t.Errorf("%s: a party learns: %s", tt.learner, got)
 		}
 	}
@@ -150,7 +153,7 @@ func TestComponentsFromSums(t *testing.T) {
 	if v := result.Metrics["explained_variance"]; len(result.Eigenvalues) != 3 || math.Abs(v-result.Metrics["explained_variance_training"]) > 0.05 || v < 0.3 || v > 1 || len(result.Grid) != 0 {
 		t.Errorf("result %+v", result)
 	}
-	keepsake, err := f.parties["east"].Keepsake(nil, 0)
+	keepsake, err := f.parties["east"].Keepsake(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func TestComponentsFromSums(t *testing.T) {
 	for _, v := range answer.Decisions.Data {
 		kept += v * v
 	}
-	if got := float64(f.server.moments.figures[0]) / (1 << 24); answer.Predicted != nil || answer.Decisions.Cols != 3 || math.Abs(kept-got) > 1e-3 {
+	if got := float64(f.server.moments.figures[0]) / (1 << 24); answer.Predicted != nil || answer.Decisions.Cols != 3 || math.Abs(kept-got) > 5e-3*kept {
 		t.Errorf("squared scores %v, by the parties' sums %v", kept, got)
 	}
 }
@@ -263,7 +266,7 @@ func TestModelsOfMoments(t *testing.T) {
 	}
 	var answers []*Prediction
 	for _, name := range j.Parties() {
-		keepsake, err := f.parties[name].Keepsake(nil, f.server.Choice())
+		keepsake, err := f.parties[name].Keepsake(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,17 +280,14 @@ func TestModelsOfMoments(t *testing.T) {
 		}
 	}
 	accuracy, err := metrics.Accuracy(set.Labels[600:690], answers[0].Predicted)
-	if err != nil || accuracy != f.server.Metrics()["accuracy"] {
+	if err != nil || math.Abs(accuracy-f.server.Metrics()["accuracy"]) > 5e-4 {
 		t.Errorf("accuracy %v (%v), by the sums %v", accuracy, err, f.server.Metrics())
 	}
 	if cmp.Diff(answers[0], answers[1]) != "" || cmp.Diff(answers[0], answers[2]) != "" {
 		t.Error("the parties' models differ")
 	}
-	if _, err := f.parties["north"].Keepsake(nil, 3); err == nil {
-		t.Error("a choice that there is not")
-	}
 	var early *Party
-	if _, err := early.Keepsake(nil, 0); err == nil {
+	if _, err := early.Keepsake(nil); err == nil {
 		t.Error("a keepsake before the job has begun")
 	}
 }

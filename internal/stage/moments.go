@@ -16,7 +16,8 @@ import (
 
 // planMoments: scale among the parties, count the training rows where the job
 // leaves the number of features open, add up the moments of all training rows,
-// solve, tell the solutions to all, add up their errors on held-out rows, choose.
+// choose and solve by these, tell the one solution to all, add up its errors on
+// held-out rows.
 func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 	var plan []Stage
 	if j.Data.Scale != job.None {
@@ -56,7 +57,7 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 			party:  (*Party).told,
 		}),
 		second,
-		Stage{Name: "evaluate", Compute: (*Server).chooseSolution}), nil
+		Stage{Name: "evaluate", Compute: (*Server).judgeSolution}), nil
 }
 
 // summing is what a stage of secure aggregation adds, and what becomes of it.
@@ -138,7 +139,7 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 }
 
 // errorGroups is what a party adds to the errors: its number of held-out rows,
-// the figures by which solutions are judged, and its membership figure with a 1
+// the figures by which the solution is judged, and its membership figure with a 1
 // if it has one.
 func errorGroups(j *job.Job) []secagg.Group {
 	return []secagg.Group{

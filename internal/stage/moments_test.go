@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -208,12 +209,12 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	if d := cmp.Diff(want, f.server.moments.sums); d != "" {
 		t.Errorf("the sums differ from those in one place: %s", d)
 	}
-	errors, err := moments.Measure(features, f.server.moments.taught.path, dataset.RowsOf(set.X.Subset(every(600, 690))), codes[600:])
+	correct, err := moments.Correct(features, f.server.moments.taught.solution, dataset.RowsOf(set.X.Subset(every(600, 690))), codes[600:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(slices.Concat([]int64{errors.Rows}, errors.Correct, errors.Squared), append([]int64{f.server.moments.heldOut}, f.server.moments.figures...)); d != "" {
-		t.Errorf("the errors differ from those in one place: %s", d)
+	if got := float64(f.server.moments.figures[0]) / moments.Thousand; f.server.moments.heldOut != 90 || math.Abs(got-float64(correct)) > 0.1 {
+		t.Errorf("%v of %d held-out rows are right by the sums, %d in one place", got, f.server.moments.heldOut, correct)
 	}
 	result := f.server.Result(session.Facts{})
 	t.Logf("%v, membership %.3f", result.Metrics, f.server.moments.membership)
@@ -224,7 +225,7 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	other, _ := deal(t, j, 2)
 	again := runStages(t, j, other).server.moments
 	same := f.server.moments
-	if cmp.Diff(same.sums, again.sums) != "" || !slices.Equal(same.body, again.body) || !slices.Equal(same.figures, again.figures) {
+	if cmp.Diff(same.sums, again.sums) != "" || !slices.Equal(same.body, again.body) {
 		t.Error("the same rows in other hands give the server something else")
 	}
 	for _, stage := range []string{"sums", "errors"} {
@@ -296,7 +297,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 			t.Fatal(err)
 		}
 		body := make([]byte, taughtBytes(j, j.Protocol.Directions))
-		body[0] = first
+		body[4] = first
 		if err := p.told(body, s); err != nil {
 			t.Fatal(err)
 		}
@@ -321,8 +322,11 @@ func TestSolutionsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan := slices.Clone(good)
-	nan[6], nan[7] = 0xf8, 0x7f
-	for name, b := range map[string][]byte{"short": good[1:], "long": append(slices.Clone(good), 0), "no number": nan, "nothing": nil} {
+	nan[10], nan[11] = 0xf8, 0x7f
+	beyond := slices.Clone(good)
+	beyond[0] = 3 // of three values
+	two := slices.Concat(good, good[4:])
+	for name, b := range map[string][]byte{"of no value": beyond, "two solutions": two, "short": good[1:], "long": append(slices.Clone(good), 0), "no number": nan, "nothing": nil} {
 		if _, err := decodeTaught(j, 40, b); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -354,7 +358,7 @@ func TestMomentsOfAnUnlistedClass(t *testing.T) {
 
 func TestMomentsWithoutHeldOutRows(t *testing.T) {
 	s := NewServer(momentsJob(t, "none"), cast())
-	if err := s.chooseSolution(t.Context(), nil); session.CodeOf(err) != session.CodeBadInput {
+	if err := s.judgeSolution(t.Context(), nil); session.CodeOf(err) != session.CodeBadInput {
 		t.Errorf("error %v", err)
 	}
 }

@@ -20,16 +20,16 @@ func (s *Server) momentsLeakage() map[string][]string {
 			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: a class that has one training row is that row, in clear.",
 				len(s.Cast.Parties), m*(m+1)/2, s.crossSums(), n),
 			s.ratio(),
-			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties; and the mean of the parties' membership figures.", s.errorSums()),
+			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features; nothing here keeps count of such jobs yet.",
-			"The server tells the solutions, and nobody checks them: chosen for it, they read held-out rows.",
+			"The server tells the solution, and nobody checks it: another one asks one question about all held-out rows, such as whether somebody is among them.",
 		},
 		"party": {s.partyLearns()},
 		"coalition": {
 			"The server and all parties but one learn that one's sums by taking off their own. With two parties, the other one and the server suffice.",
 			s.measuredMembership(),
 		},
-		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features, of outputs and of values that were tried."},
+		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
 	}
 	if s.Job.Protocol.Directions == 0 {
 		lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns the number of all training rows (%d), from which that of features follows.", n))
@@ -50,7 +50,7 @@ func (s *Server) crossSums() string {
 	m := s.features()
 	switch l := lessonOf(s.Job).(type) {
 	case classLesson:
-		return fmt.Sprintf("%d sums of features by class", m*len(l.classes))
+		return fmt.Sprintf("%d sums of features by class", m*len(l))
 	case componentLesson:
 		return fmt.Sprintf("%d sums of features", m)
 	}
@@ -59,32 +59,30 @@ func (s *Server) crossSums() string {
 
 // errorSums is what the server learns of held-out rows.
 func (s *Server) errorSums() string {
-	each := func(name string) string {
-		if l := len(s.Job.Learners()); l > 1 {
-			return fmt.Sprintf("for each of %d values of %s", l, name)
-		}
-		return "for the one " + name
-	}
-	switch lessonOf(s.Job).(type) {
+	switch l := lessonOf(s.Job).(type) {
 	case classLesson:
-		return each("alpha") + ", how many are decided rightly and the squared error of each class"
+		return "how many are decided rightly"
 	case componentLesson:
-		return "how much of their distances to the mean the scores account for"
+		return "the squares of their scores"
 	case processLesson:
-		return "the sum of the labels and that of their squares and, " + each("noise") + ", the squared error, the sum of the deviations and how many labels lie within 1.96 of them"
+		if l.deviations {
+			return "the sums of the labels, of their squares, of the squared errors and of the deviations and how many labels lie within 1.96 of these"
+		}
 	}
-	return "the sum of the labels and that of their squares and, " + each("alpha") + ", the squared error"
+	return "the sums of the labels, of their squares and of the squared errors"
 }
 
 // partyLearns is what every party is told.
 func (s *Server) partyLearns() string {
-	switch lessonOf(s.Job).(type) {
+	switch l := lessonOf(s.Job).(type) {
 	case componentLesson:
-		return "Every party learns the components, the mean of the features and the public directions: all that is needed for scores. It does not learn the other sums."
+		return "Every party learns the components and the public directions: all that is needed for scores. They tell in which directions the features of all rows vary, and not how much."
 	case processLesson:
-		return "Every party learns the solutions for all values of noise and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows."
+		if l.deviations {
+			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows. Without deviations: true in the job it would not."
+		}
 	}
-	return "Every party learns the solutions for all values of alpha and the public directions: all that is needed to predict. Solutions for several values are equations for the sums: enough of them give the sums."
+	return "Every party learns the one solution and the public directions: all that is needed to predict. One solution is too few equations for the sums. Like any model it is better at the rows that it was made of."
 }
 
 // ratio says how far the sums are from single rows.

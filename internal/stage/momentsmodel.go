@@ -12,10 +12,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// randomModel is the model of a job of moments: one of the solutions, and what
-// makes the features.
-func randomModel(j *job.Job, t *taught, choice int, sums protocol.SessionID) model.RandomSpec {
-	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.path[choice], Scaled: j.Data.Scale != job.None}
+// randomModel is the model of a job of moments: the solution, and what makes the
+// features.
+func randomModel(j *job.Job, t *taught, sums protocol.SessionID) model.RandomSpec {
+	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
 	lessonOf(j).describe(t, &r)
 	return r
 }
@@ -23,7 +23,7 @@ func randomModel(j *job.Job, t *taught, choice int, sums protocol.SessionID) mod
 // encodeMoments writes the model as the coordinator knows it: without the
 // scaling, which is the parties' own, and without the width of their rows.
 func (s *Server) encodeMoments(out io.Writer) error {
-	m, err := model.NewRandom(randomModel(s.Job, s.moments.taught, s.Choice(), s.moments.session))
+	m, err := model.NewRandom(randomModel(s.Job, s.moments.taught, s.moments.session))
 	if err != nil {
 		return err
 	}
@@ -31,12 +31,11 @@ func (s *Server) encodeMoments(out io.Writer) error {
 }
 
 // Keepsake returns what a party keeps of a job that leaves predictions open:
-// with protocol okra what encodes later questions, with moments the model, the
-// coordinator having chosen one of the solutions; where columns are split, its part
-// of the model.
-func (p *Party) Keepsake(classes []string, choice int) ([]byte, error) {
+// with protocol okra what encodes later questions, with moments the model; where
+// columns are split, its part of the model.
+func (p *Party) Keepsake(classes []string) ([]byte, error) {
 	if p != nil && p.Job.Protocol.Name == job.Moments {
-		return p.ownModel(choice)
+		return p.ownModel()
 	}
 	if p != nil && p.Job.Protocol.Name.Vertical() {
 		o, err := p.newPortion(classes)
@@ -53,11 +52,11 @@ func (p *Party) Keepsake(classes []string, choice int) ([]byte, error) {
 }
 
 // ownModel is the model as a party knows it, with scaling.
-func (p *Party) ownModel(choice int) ([]byte, error) {
-	if p.moments.taught == nil || choice < 0 || choice >= len(p.moments.taught.path) {
-		return nil, errors.New("stage: the job has told no such solution")
+func (p *Party) ownModel() ([]byte, error) {
+	if p.moments.taught == nil {
+		return nil, errors.New("stage: the job has told no solution")
 	}
-	r := randomModel(p.Job, p.moments.taught, choice, p.moments.session)
+	r := randomModel(p.Job, p.moments.taught, p.moments.session)
 	r.Width = p.width()
 	if len(p.scaling.Offset) > 0 {
 		r.Scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}

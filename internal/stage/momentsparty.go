@@ -23,7 +23,7 @@ type momentsParty struct {
 	features feature.Map
 	own      *moments.Sums
 	taught   *taught
-	digest   [sha256.Size]byte // of the solutions as they were told
+	digest   [sha256.Size]byte // of the solution as it was told
 }
 
 // Known is what the stages so far have made public.
@@ -55,7 +55,7 @@ func (p *Party) rowsThat(held bool) (linalg.Rows, []string) {
 func checkTargets(j *job.Job, set *dataset.Set) error {
 	switch l := lessonOf(j).(type) {
 	case classLesson:
-		return checkListed(l.classes, set)
+		return checkListed(l, set)
 	case processLesson:
 		return l.checkNumbers(set)
 	case numberLesson:
@@ -105,7 +105,7 @@ func client(setup Setup, params secagg.Params, v secagg.Vector, finish func()) (
 	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { finish(); return nil }}, nil
 }
 
-// told takes the solutions over.
+// told takes the solution over.
 func (p *Party) told(body []byte, s *protocol.Session) error {
 	t, err := decodeTaught(p.Job, p.Known().features(p.Job), body)
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *Party) told(body []byte, s *protocol.Session) error {
 	return nil
 }
 
-// errors adds up the errors of the solutions on the party's held-out rows.
+// errors adds up the errors of the solution on the party's held-out rows.
 func (p *Party) errors(setup Setup, params secagg.Params) (*Run, error) {
 	rows, labels := p.rowsThat(true)
 	figures, err := lessonOf(p.Job).measure(p.moments.features, p.moments.taught, rows, labels)

@@ -18,10 +18,11 @@ type momentsServer struct {
 	rows       int64              // of training, where they were counted beforehand
 	session    protocol.SessionID // of the sums; the directions follow from it
 	sums       *moments.Sums
+	scores     []float64 // of the job's values, by the sums; nil where there is one
 	taught     *taught
 	body       []byte // what is taught, as it is told
 	heldOut    int64
-	figures    []int64 // by which solutions are judged
+	figures    []int64 // by which the solution is judged
 	membership float64 // mean of the parties' figures
 	measured   int     // parties that had one
 	verdict    *verdict
@@ -68,12 +69,28 @@ func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
 // features is the number of random features.
 func (s *Server) features() int { return Known{Rows: s.moments.rows}.features(s.Job) }
 
-// solve makes a solution for each value in the job's list.
-func (s *Server) solve(context.Context, Reporter) error {
-	t, err := lessonOf(s.Job).solve(s.moments.sums)
+// solve chooses one of the job's values by the sums, and makes the solution for it.
+func (s *Server) solve(ctx context.Context, _ Reporter) error {
+	l, values := lessonOf(s.Job), regularisers(s.Job)
+	for _, v := range values {
+		if len(values) == 1 {
+			break // nothing to choose
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		score, err := l.judgement().of(s.moments.sums, v)
+		if err != nil {
+			return session.BadInput(err)
+		}
+		s.moments.scores = append(s.moments.scores, score)
+	}
+	choice := l.judgement().best(s.moments.scores)
+	t, err := l.solve(s.moments.sums, values[choice])
 	if err != nil {
 		return session.BadInput(err)
 	}
+	t.choice = choice
 	s.moments.taught, s.moments.body = t, t.encode()
 	return nil
 }
@@ -88,10 +105,10 @@ func (s *Server) errors(setup Setup, params secagg.Params) (*Run, error) {
 	})
 }
 
-// chooseSolution takes the solution with the least errors.
-func (s *Server) chooseSolution(context.Context, Reporter) error {
+// judgeSolution reads what the held-out rows say of the solution.
+func (s *Server) judgeSolution(context.Context, Reporter) error {
 	if s.moments.heldOut == 0 {
-		return session.BadInput(errors.New("stage: no party holds a row out to choose by; give a larger test: {fraction: ...}"))
+		return session.BadInput(errors.New("stage: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
 	}
 	v, err := lessonOf(s.Job).judge(s.moments.sums, s.moments.taught, s.moments.heldOut, s.moments.figures)
 	if err != nil {
@@ -101,14 +118,15 @@ func (s *Server) chooseSolution(context.Context, Reporter) error {
 	return nil
 }
 
-// momentsCells is what the solution was chosen from.
+// momentsCells is what the solution was chosen from, by the training rows.
 func (s *Server) momentsCells() []Cell {
 	cells := []Cell{}
-	for k, c := range s.moments.verdict.cells {
+	for k, score := range s.moments.scores {
 		l := s.Job.Learners()[k]
-		c.Kernel, c.Alpha, c.Noise = s.Job.Kernel.Spec(), l.Alpha, l.Noise
-		c.Folds, c.Rows, c.Best = []float64{}, int(s.moments.heldOut), k == s.moments.verdict.best
-		cells = append(cells, c)
+		cells = append(cells, Cell{
+			Kernel: s.Job.Kernel.Spec(), Alpha: l.Alpha, Noise: l.Noise, Score: lessonOf(s.Job).judgement().name,
+			Folds: []float64{}, Mean: score, Rows: s.moments.sums.Rows, Best: k == s.moments.taught.choice,
+		})
 	}
 	return cells
 }
@@ -127,13 +145,4 @@ func (s *Server) sumsResult() *SumsResult {
 		r.Membership = &s.moments.membership
 	}
 	return r
-}
-
-// Choice is which of the solutions that were told is the model's, 0 where there
-// is one.
-func (s *Server) Choice() int {
-	if s.moments.verdict == nil {
-		return 0
-	}
-	return s.moments.verdict.best
 }

@@ -2,7 +2,6 @@ package stage
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/evaluate"
@@ -12,11 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// numberLesson is a ridge regression.
-type numberLesson struct {
-	within moments.Range
-	alphas []float64
-}
+// numberLesson is a ridge regression of numbers from a range.
+type numberLesson struct{ within moments.Range }
 
 // numbers reads labels, which were checked when the job began.
 func (n numberLesson) numbers(labels []string) (moments.Numbers, error) {
@@ -47,71 +43,75 @@ func (n numberLesson) totals() int     { return 2 }
 func (n numberLesson) outputs() int    { return 1 }
 func (n numberLesson) further(int) int { return 0 }
 
-func (n numberLesson) solve(s *moments.Sums) (*taught, error) {
-	path, err := moments.Regress(s, n.within, n.alphas)
-	return &taught{path: path}, err
+func (n numberLesson) judgement() judgement {
+	return judgement{name: crossValidation, of: moments.NumberScore}
 }
 
-// figures: sums of the numbers and of their squares, squared errors of each
-// solution.
-func (n numberLesson) figures() int { return 2 + len(n.alphas) }
+func (n numberLesson) solve(s *moments.Sums, alpha float64) (*taught, error) {
+	one, err := moments.Regress(s, n.within, alpha)
+	return &taught{solution: one}, err
+}
+
+// figures: sums of the numbers, of their squares and of squared errors.
+func (n numberLesson) figures() int { return 3 }
 
 func (n numberLesson) measure(m feature.Map, t *taught, rows linalg.Rows, labels []string) ([]int64, error) {
+	e, err := n.errors(m, t, rows, labels)
+	if err != nil {
+		return nil, err
+	}
+	e = e.Rounded()
+	return []int64{e.Truth, e.Power, e.Squared}, nil
+}
+
+func (n numberLesson) errors(m feature.Map, t *taught, rows linalg.Rows, labels []string) (*moments.NumberErrors, error) {
 	y, err := n.numbers(labels)
 	if err != nil {
 		return nil, err
 	}
-	e, err := moments.MeasureNumbers(m, t.path, rows, y)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat([]int64{e.Truth, e.Power}, e.Squared), nil
+	return moments.MeasureNumbers(m, t.solution, rows, y)
 }
 
+// judge gives rmse and r2; the latter is left out where the truth is constant.
 func (n numberLesson) judge(_ *moments.Sums, _ *taught, rows int64, figures []int64) (*verdict, error) {
-	return n.byErrors(n.errors(rows, figures)), nil
-}
-
-func (n numberLesson) errors(rows int64, figures []int64) *moments.NumberErrors {
-	return &moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2 : 2+len(n.alphas)]}
-}
-
-// byErrors is the verdict with rmse and r2; the latter is left out where the
-// truth is constant.
-func (n numberLesson) byErrors(e *moments.NumberErrors) *verdict {
-	v := &verdict{best: e.Best(), metrics: evaluate.Metrics{}}
-	for k := range e.Squared {
-		r2, ok := e.R2(k)
-		v.cells = append(v.cells, Cell{Score: "r2", Mean: r2})
-		if !ok {
-			v.cells[k].Mean = 0
-		}
-		if k == v.best && ok {
-			v.metrics["r2"] = r2
-		}
+	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
+	v := &verdict{metrics: evaluate.Metrics{"rmse": e.RMSE(n.within)}}
+	if r2, ok := e.R2(); ok {
+		v.metrics["r2"] = r2
 	}
-	v.metrics["rmse"] = e.RMSE(v.best, n.within)
-	return v
+	return v, nil
 }
 
 func (n numberLesson) describe(_ *taught, r *model.RandomSpec) {
 	r.Reading = model.Reading{Kind: model.Ridge}
 }
 
-// processLesson is a Gaussian process: a ridge regression with deviations, for
-// which the parties are told the sums of products of features too.
-type processLesson struct{ numberLesson }
+// processLesson is a Gaussian process: a ridge regression whose noise is the one
+// under which the numbers are likeliest. With deviations the parties are told the
+// sums of products of features too.
+type processLesson struct {
+	numberLesson
+	deviations bool
+}
 
-// further: the unit of the numbers, and the products of features.
-func (p processLesson) further(features int) int { return 1 + moments.Triangle(features) }
+func (p processLesson) judgement() judgement {
+	return judgement{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
+}
 
-func (p processLesson) solve(s *moments.Sums) (*taught, error) {
-	t, err := p.numberLesson.solve(s)
-	if err != nil {
-		return nil, err
+// further: with deviations the unit of the numbers, and the products of features.
+func (p processLesson) further(features int) int {
+	if !p.deviations {
+		return 0
 	}
-	t.further = append([]float64{moments.Unit(s, p.within)}, triangleOf(s.Outer)...)
-	return t, nil
+	return 1 + moments.Triangle(features)
+}
+
+func (p processLesson) solve(s *moments.Sums, noise float64) (*taught, error) {
+	t, err := p.numberLesson.solve(s, noise)
+	if err == nil && p.deviations {
+		t.further = append([]float64{moments.Unit(s, p.within)}, triangleOf(s.Outer)...)
+	}
+	return t, err
 }
 
 // triangleOf is the upper triangle of a matrix, row after row.
@@ -123,12 +123,19 @@ func triangleOf(m linalg.Matrix[float64]) []float64 {
 	return list
 }
 
-// figures: also the deviations of each solution, and the rows within 1.96 of
-// them.
-func (p processLesson) figures() int { return 2 + 3*len(p.alphas) }
+// figures: with deviations also their sum, and the rows within 1.96 of them.
+func (p processLesson) figures() int {
+	if !p.deviations {
+		return p.numberLesson.figures()
+	}
+	return p.numberLesson.figures() + 2
+}
 
 func (p processLesson) measure(m feature.Map, t *taught, rows linalg.Rows, labels []string) ([]int64, error) {
-	figures, err := p.numberLesson.measure(m, t, rows, labels)
+	if !p.deviations {
+		return p.numberLesson.measure(m, t, rows, labels)
+	}
+	e, err := p.errors(m, t, rows, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -136,31 +143,37 @@ func (p processLesson) measure(m feature.Map, t *taught, rows linalg.Rows, label
 	if err != nil {
 		return nil, err
 	}
-	l, outer := len(p.alphas), moments.Symmetric(m.Len(), t.further[1:])
-	more := make([]int64, 2*l)
-	for k, noise := range p.alphas { // one factor at a time: it is as large as the sums
-		one, err := moments.NewProcess(outer, noise, t.further[0])
-		if err != nil {
-			return nil, err
-		}
-		if more[k], more[l+k], err = one.Measure(m, t.path[k], rows, y); err != nil {
-			return nil, err
-		}
+	process, err := moments.NewProcess(moments.Symmetric(m.Len(), t.further[1:]), t.solution.Alpha, t.further[0])
+	if err != nil {
+		return nil, err
 	}
-	return append(figures, more...), nil
+	if e.Deviation, e.Within, err = process.Measure(m, t.solution, rows, y); err != nil {
+		return nil, err
+	}
+	e = e.Rounded()
+	return []int64{e.Truth, e.Power, e.Squared, e.Deviation, e.Within}, nil
 }
 
-func (p processLesson) judge(s *moments.Sums, _ *taught, rows int64, figures []int64) (*verdict, error) {
-	l, e := len(p.alphas), p.errors(rows, figures)
-	e.Deviation, e.Within = figures[2+l:2+2*l], figures[2+2*l:]
-	v := p.byErrors(e)
-	v.metrics["mean_deviation"], v.metrics["coverage_95"] = e.Process(v.best, p.within)
-	var err error
-	v.metrics["log_marginal_likelihood"], err = moments.LogMarginalLikelihood(s, p.alphas[v.best])
+func (p processLesson) judge(s *moments.Sums, t *taught, rows int64, figures []int64) (*verdict, error) {
+	v, err := p.numberLesson.judge(s, t, rows, figures)
+	if err != nil {
+		return nil, err
+	}
+	if p.deviations {
+		e := moments.NumberErrors{Rows: rows, Deviation: figures[3], Within: figures[4]}
+		v.metrics["mean_deviation"], v.metrics["coverage_95"] = e.Process(p.within)
+	}
+	v.metrics["log_marginal_likelihood"], err = moments.LogMarginalLikelihood(s, t.solution.Alpha)
 	return v, err
 }
 
+// describe makes the model one of a ridge regression, which is what a process
+// without deviations is.
 func (p processLesson) describe(t *taught, r *model.RandomSpec) {
+	if !p.deviations {
+		p.numberLesson.describe(t, r)
+		return
+	}
 	r.Reading, r.Noise, r.Unit = model.Reading{Kind: model.GP}, r.Solution.Alpha, t.further[0]
 	r.Outer = moments.Symmetric(r.Solution.Weights.Cols, t.further[1:])
 }

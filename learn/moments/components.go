@@ -109,50 +109,29 @@ func signOf(v []float64) float64 {
 	return math.Copysign(1, v[largest])
 }
 
-// ComponentSums are sums over held-out rows in 1/SquaredOne.
-type ComponentSums struct {
-	Rows int64
-	Kept int64 // squared scores
-	All  int64 // squared distances to the training rows' mean
-}
+// maxScores is the largest sum of squared scores of a row: its squared distance to
+// the training rows' mean, where the kernel makes features 1 long.
+const maxScores = 4
 
-// maxDistance is the largest squared distance of features that the kernel makes
-// 1 long to a mean of such.
-const maxDistance = 4
-
-// MeasureComponents sums up how much of rows their scores account for; mean is
-// that of the training rows' features.
-func MeasureComponents(m feature.Map, s Solution, mean []float64, rows linalg.Rows) (*ComponentSums, error) {
+// MeasureComponents sums up the squares of rows' scores in 1/SquaredOne.
+func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, error) {
 	n, _ := rows.Shape()
-	if err := measurable(m, []Solution{s}, rows, n); err != nil {
-		return nil, err
+	if err := measurable(m, s, rows, n); err != nil {
+		return 0, err
 	}
-	e := &ComponentSums{Rows: int64(n)}
+	sum := int64(0)
 	eachPanel(m, rows, func(_ int, phi linalg.Matrix[float64]) {
 		scores := s.At(phi)
 		for i := range phi.Rows {
-			kept, all := 0.0, 0.0
-			for _, v := range scores.Row(i) {
-				kept += v * v
-			}
-			for j, v := range phi.Row(i) {
-				all += 2 / float64(m.Len()) * (v - mean[j]) * (v - mean[j])
-			}
-			e.Kept += int64(math.RoundToEven(min(kept, maxDistance) * SquaredOne))
-			e.All += int64(math.RoundToEven(min(all, maxDistance) * SquaredOne))
+			kept := linalg.Dot(scores.Row(i), scores.Row(i))
+			sum += int64(math.RoundToEven(min(kept, maxScores) * SquaredOne))
 		}
 	})
-	return e, nil
+	return sum, nil
 }
 
-// Explained is the share of the squared distances that the scores account for,
-// false where rows are where the mean is.
-func (e *ComponentSums) Explained() (float64, bool) {
-	return float64(e.Kept) / float64(e.All), e.All > 0
-}
-
-// Mean is the mean of the features behind sums whose first target is 1.
-func Mean(s *Sums) []float64 {
-	_, mean := s.covariance()
-	return mean
+// Explained is the mean of squared scores that sum to kept over rows, as a share of
+// the training rows' mean squared distance to their mean.
+func Explained(s *Sums, kept, rows int64) float64 {
+	return float64(kept) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))
 }

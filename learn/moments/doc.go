@@ -9,8 +9,9 @@
 // their rows in one place, number for number.
 //
 //	s, err := moments.Summarize(m, rows, moments.Classes{Codes: codes, Count: k}) // at each party
-//	path, err := moments.Solve(s, []float64{0.1, 1, 10}) // of the sums of all
-//	e := moments.Measure(m, path, heldOut, codes)        // at each party
+//	score, err := moments.ClassScore(s, 0.1) // of the sums of all, for each alpha
+//	solution, err := moments.Solve(s, 0.1)   // for the best
+//	correct, err := moments.Correct(m, solution, heldOut, codes) // at each party
 //
 // Classes are told apart by one regression each on the targets +1 (of the
 // class) and -1: that is kernel ridge regression with the features' kernel

@@ -1,9 +1,9 @@
 package moments
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"
@@ -18,55 +18,30 @@ const (
 	SquaredBound = MaxRows * (Clip + 1) * (Clip + 1) * SquaredOne
 )
 
-// Errors are sums over held-out rows in whole numbers.
-type Errors struct {
-	Rows    int64
-	Correct []int64 // rows that get their class, for each solution
-	Squared []int64 // squared errors in 1/SquaredOne, for each solution and class
-}
-
-// Measure sums the errors of a path of solutions over rows.
-func Measure(m feature.Map, path []Solution, rows linalg.Rows, codes []int) (*Errors, error) {
-	if err := measurable(m, path, rows, len(codes)); err != nil {
-		return nil, err
+// Correct counts the rows that a solution gives their class.
+func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, error) {
+	if err := measurable(m, s, rows, len(codes)); err != nil {
+		return 0, err
 	}
-	classes := path[0].Weights.Rows
-	e := &Errors{Rows: int64(len(codes)), Correct: make([]int64, len(path)), Squared: make([]int64, len(path)*classes)}
+	correct := 0
 	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
-		for k, s := range path {
-			f := s.At(phi)
-			for i := range f.Rows {
-				e.add(k, f.Row(i), codes[lo+i])
+		f := s.At(phi)
+		for i := range f.Rows {
+			if Predict(f.Row(i)) == codes[lo+i] {
+				correct++
 			}
 		}
 	})
-	return e, nil
+	return correct, nil
 }
 
 // measurable checks what is to be measured.
-func measurable(m feature.Map, path []Solution, rows linalg.Rows, labels int) error {
+func measurable(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
 	n, width := rows.Shape()
-	if len(path) == 0 {
-		return errors.New("moments: no solution to measure")
-	}
-	if n > MaxRows || labels != n || width != m.Width() || path[0].Weights.Cols != m.Len() {
-		return fmt.Errorf("moments: %d x %d rows to measure, labels of %d, %d features of %d columns, solutions of %d", n, width, labels, m.Len(), m.Width(), path[0].Weights.Cols)
+	if n > MaxRows || labels != n || width != m.Width() || s.Weights.Cols != m.Len() {
+		return fmt.Errorf("moments: %d x %d rows to measure, labels of %d, %d features of %d columns, a solution of %d", n, width, labels, m.Len(), m.Width(), s.Weights.Cols)
 	}
 	return nil
-}
-
-// add adds one row's errors to those of solution k.
-func (e *Errors) add(k int, decisions []float64, code int) {
-	if Predict(decisions) == code {
-		e.Correct[k]++
-	}
-	for c, f := range decisions {
-		y := -1.0
-		if c == code {
-			y = 1
-		}
-		e.Squared[k*len(decisions)+c] += squaredError(f, y)
-	}
 }
 
 // squaredError is that of an output, cut off, in 1/SquaredOne.
@@ -86,87 +61,92 @@ func Predict(decisions []float64) int {
 	return best
 }
 
-// Best returns the solution with the most correct rows and, among several such,
-// the least squared error, or the first.
-func (e *Errors) Best() int {
-	classes := len(e.Squared) / len(e.Correct)
-	squared := func(k int) (sum int64) {
-		for _, v := range e.Squared[k*classes : (k+1)*classes] {
-			sum += v
-		}
-		return sum
+// Thousand is how a whole row is written in shares.
+const Thousand = 1000
+
+// RoundShare returns so many of n rows in 1/Thousand, as a share of the rows
+// rounded to a thousandth: what a party adds to a sum in place of a count.
+func RoundShare(count, n int) int64 {
+	if n == 0 {
+		return 0
 	}
-	best := 0
-	for k := range e.Correct {
-		if e.Correct[k] > e.Correct[best] || e.Correct[k] == e.Correct[best] && squared(k) < squared(best) {
-			best = k
-		}
+	return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)
+}
+
+// RoundMean returns a sum over n rows with its mean rounded to three digits: what a
+// party adds to a sum in place of a figure that would be exact.
+func RoundMean(sum int64, n int) int64 {
+	if n == 0 {
+		return 0
 	}
-	return best
+	mean, err := strconv.ParseFloat(strconv.FormatFloat(float64(sum)/float64(n), 'e', 2, 64), 64)
+	if err != nil {
+		return 0 // no number that was written is unreadable
+	}
+	return int64(math.RoundToEven(mean * float64(n)))
 }
 
 // NumberErrors are sums over held-out rows in whole numbers, of numbers that are
 // brought from their range to -1 and 1, in 1/SquaredOne.
 type NumberErrors struct {
 	Rows    int64
-	Truth   int64   // sum of the numbers
-	Power   int64   // sum of their squares
-	Squared []int64 // squared errors, for each solution
-	// Of processes, for each solution, what [Process.Measure] sums up; else nil.
-	Deviation, Within []int64
+	Truth   int64 // sum of the numbers less the solution's mean
+	Power   int64 // sum of the squares of these
+	Squared int64 // squared errors
+	// Of processes what [Process.Measure] sums up; else 0.
+	Deviation int64
+	Within    int64 // rows, in 1/Thousand
 }
 
-// MeasureNumbers sums the errors of a path of solutions over rows.
-func MeasureNumbers(m feature.Map, path []Solution, rows linalg.Rows, y Numbers) (*NumberErrors, error) {
-	if err := measurable(m, path, rows, len(y.Values)); err != nil {
+// MeasureNumbers sums the errors of a solution over rows. What numbers differ from
+// the solution's mean by is cut off where their range could not reach.
+func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*NumberErrors, error) {
+	if err := measurable(m, s, rows, len(y.Values)); err != nil {
 		return nil, err
 	}
-	e := &NumberErrors{Rows: int64(len(y.Values)), Squared: make([]int64, len(path))}
+	e := &NumberErrors{Rows: int64(len(y.Values))}
 	for _, v := range y.Values {
-		t := y.Range.in(v)
+		t := min(max((v-s.Offset[0])/y.Range.half(), -Clip), Clip)
 		e.Truth += int64(math.RoundToEven(t * SquaredOne))
 		e.Power += int64(math.RoundToEven(t * t * SquaredOne))
 	}
 	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
-		for k, s := range path {
-			f := s.At(phi)
-			for i := range f.Rows {
-				e.Squared[k] += squaredError(y.Range.in(f.Row(i)[0]), y.Range.in(y.Values[lo+i]))
-			}
+		f := s.At(phi)
+		for i := range f.Rows {
+			e.Squared += squaredError(y.Range.in(f.Row(i)[0]), y.Range.in(y.Values[lo+i]))
 		}
 	})
 	return e, nil
 }
 
-// RMSE is the root of the mean squared error of solution k, in the unit of the
-// numbers.
-func (e *NumberErrors) RMSE(k int, r Range) float64 {
-	return r.half() * math.Sqrt(float64(e.Squared[k])/SquaredOne/float64(e.Rows))
+// Rounded returns the figures as a party tells them: means with three digits, and
+// shares to a thousandth.
+func (e *NumberErrors) Rounded() *NumberErrors {
+	n := int(e.Rows)
+	return &NumberErrors{
+		Rows: e.Rows, Truth: RoundMean(e.Truth, n), Power: RoundMean(e.Power, n), Squared: RoundMean(e.Squared, n),
+		Deviation: RoundMean(e.Deviation, n), Within: RoundShare(int(e.Within/Thousand), n),
+	}
 }
 
-// R2 is the share of the held-out numbers' variance that solution k explains;
+// RMSE is the root of the mean squared error, in the unit of the numbers.
+func (e *NumberErrors) RMSE(r Range) float64 {
+	return r.half() * math.Sqrt(float64(e.Squared)/SquaredOne/float64(e.Rows))
+}
+
+// R2 is the share of the held-out numbers' variance that the solution explains;
 // false where they are all the same.
-func (e *NumberErrors) R2(k int) (float64, bool) {
+func (e *NumberErrors) R2() (float64, bool) {
 	n := float64(e.Rows)
 	mean := float64(e.Truth) / SquaredOne / n
 	spread := float64(e.Power)/SquaredOne - n*mean*mean
-	return 1 - float64(e.Squared[k])/SquaredOne/spread, spread > n/SquaredOne
+	// Numbers that are the same leave of it what three digits of each part hide.
+	return 1 - float64(e.Squared)/SquaredOne/spread, spread > max(n/SquaredOne, 0.02*float64(e.Power)/SquaredOne)
 }
 
-// Process returns the mean deviation of solution k, in the unit of the numbers,
-// and the share of rows within 1.96 deviations.
-func (e *NumberErrors) Process(k int, r Range) (deviation, within float64) {
+// Process returns the mean deviation, in the unit of the numbers, and the share of
+// rows within 1.96 deviations.
+func (e *NumberErrors) Process(r Range) (deviation, within float64) {
 	n := float64(e.Rows)
-	return r.half() * float64(e.Deviation[k]) / SquaredOne / n, float64(e.Within[k]) / n
-}
-
-// Best returns the solution with the least squared error, the first of several.
-func (e *NumberErrors) Best() int {
-	best := 0
-	for k, v := range e.Squared {
-		if v < e.Squared[best] {
-			best = k
-		}
-	}
-	return best
+	return r.half() * float64(e.Deviation) / SquaredOne / n, float64(e.Within) / Thousand / n
 }

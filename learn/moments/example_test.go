@@ -28,14 +28,14 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	path, err := moments.Solve(sums, []float64{0.01, 1})
+	solution, err := moments.Solve(sums, 0.01)
 	if err != nil {
 		panic(err)
 	}
-	e, err := moments.Measure(m, path, points.Panel(1500, 2000), codes[1500:])
+	correct, err := moments.Correct(m, solution, points.Panel(1500, 2000), codes[1500:])
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(e.Correct[e.Best()] > 480)
+	fmt.Println(correct > 480)
 	// Output: true
 }

@@ -142,11 +142,11 @@ func TestSolveIsKernelRidge(t *testing.T) {
 	x, codes := random(3, n+20, 4, classes)
 	m := featuresOf(1, 60, 4, 0.2)
 	s := summarize(t, m, x.Panel(0, n), codes[:n], classes)
-	path, err := Solve(s, []float64{alpha})
+	solution, err := Solve(s, alpha)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := path[0].Decisions(m, x.Panel(n, n+20))
+	got := solution.Decisions(m, x.Panel(n, n+20))
 	phi := linalg.New[float64](n+20, m.Len())
 	m.Rows(phi, x)
 	gram := linalg.New[float64](n+20, n+20)
@@ -182,54 +182,134 @@ func TestSolveIsKernelRidge(t *testing.T) {
 	}
 }
 
-func TestMeasure(t *testing.T) {
+func TestCorrect(t *testing.T) {
 	x, codes := random(5, 300, 4, 3)
 	m := featuresOf(1, 20, 4, 0.2)
-	path, err := Solve(summarize(t, m, x, codes, 3), []float64{0.1, 1, 1e9})
+	one, err := Solve(summarize(t, m, x, codes, 3), 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path[1].Weights.Data[7] = 1e6 // decisions that are cut off
-	e, err := Measure(m, path, x, codes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &Errors{Rows: 300, Correct: make([]int64, 3), Squared: make([]int64, 9)}
-	for k, s := range path {
-		f := s.Decisions(m, x)
-		for i := range f.Rows {
-			if slices.Index(f.Row(i), slices.Max(f.Row(i))) == codes[i] {
-				want.Correct[k]++
-			}
-			for c, v := range f.Row(i) {
-				y := map[bool]float64{true: 1, false: -1}[c == codes[i]]
-				v = max(-2, min(2, v))
-				want.Squared[3*k+c] += int64(math.RoundToEven((v - y) * (v - y) * (1 << 24)))
-			}
+	want, f := 0, one.Decisions(m, x)
+	for i := range f.Rows {
+		if slices.Index(f.Row(i), slices.Max(f.Row(i))) == codes[i] {
+			want++
 		}
 	}
-	if d := cmp.Diff(want, e); d != "" {
-		t.Error(d)
-	}
-	if v := slices.Max(e.Squared); v > SquaredBound/MaxRows*300 {
-		t.Errorf("a squared error of %d is beyond the bound", v)
+	if got, err := Correct(m, one, x, codes); err != nil || got != want || want < 120 {
+		t.Errorf("%d of 300 rows, want %d (%v)", got, want, err)
 	}
 }
 
-func TestBest(t *testing.T) {
+// What a party tells of its held-out rows has three digits, whatever they hold.
+func TestRounding(t *testing.T) {
 	for _, tt := range []struct {
-		correct, squared []int64
-		want             int
-	}{
-		{[]int64{5}, []int64{1, 1}, 0},
-		{[]int64{5, 7, 6}, []int64{1, 1, 9, 9, 0, 0}, 1},
-		{[]int64{7, 7, 7}, []int64{1, 3, 2, 1, 2, 1}, 1},
-	} {
-		e := Errors{Rows: 10, Correct: tt.correct, Squared: tt.squared}
-		if got := e.Best(); got != tt.want {
-			t.Errorf("%v: solution %d, want %d", e, got, tt.want)
+		count, n int
+		share    float64
+	}{{0, 100, 0}, {77, 100, .77}, {7777, 10000, .778}, {1, 10000, 0}, {6, 10000, .001}, {10000, 10000, 1}, {0, 0, 0}} {
+		if got := float64(RoundShare(tt.count, tt.n)) / Thousand; math.Abs(got-tt.share*float64(tt.n)) > 1e-6 {
+			t.Errorf("%d of %d: %v rows, want %v of all", tt.count, tt.n, got, tt.share)
 		}
 	}
+	for _, tt := range []struct {
+		sum, mean int64
+	}{{123456789, 123000000}, {-98765, -98800}, {12, 12}, {0, 0}} {
+		if got := RoundMean(tt.sum*40, 40); got != tt.mean*40 {
+			t.Errorf("a mean of %d is told as %v, want %d", tt.sum, float64(got)/40, tt.mean)
+		}
+	}
+	if RoundMean(5, 0) != 0 {
+		t.Error("no rows have a mean")
+	}
+}
+
+// Scores from sums are those from every row: the trace of the matrix that makes
+// outputs of targets, and the squared error of the training rows.
+func TestCrossValidationFromSums(t *testing.T) {
+	const n, classes = 200, 3
+	x, codes := random(3, n, 4, classes)
+	m := featuresOf(1, 30, 4, 0.2)
+	phi := linalg.New[float64](n, m.Len())
+	m.Rows(phi, x)
+	numbers := Numbers{make([]float64, n), Range{-4, 4}}
+	for i := range n {
+		numbers.Values[i] = min(max(x.Row(i)[0]+math.Sin(3*x.Row(i)[1]), -4), 4)
+	}
+	sums, err := Summarize(m, x, numbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := summarize(t, m, x, codes, classes)
+	for _, alpha := range []float64{0.01, 1, 50} {
+		var targets [][]float64
+		all := linalg.New[float64](classes, n)
+		Classes{codes, classes}.Columns(all, 0)
+		for c := range classes {
+			targets = append(targets, all.Row(c))
+		}
+		got, err := ClassScore(s, alpha)
+		if want := scoreOf(t, phi, alpha, false, targets); err != nil || math.Abs(got-want) > 1e-3*want {
+			t.Errorf("alpha %v: classes have %v, want %v (%v)", alpha, got, want, err)
+		}
+		y := make([]float64, n)
+		for i, v := range numbers.Values {
+			y[i] = numbers.Range.in(v)
+		}
+		got, err = NumberScore(sums, alpha)
+		if want := scoreOf(t, phi, alpha, true, [][]float64{y}); err != nil || math.Abs(got-want) > 1e-3*want {
+			t.Errorf("alpha %v: numbers have %v, want %v (%v)", alpha, got, want, err)
+		}
+	}
+}
+
+// scoreOf is generalised cross-validation by the matrix H of n x n, whose columns
+// are the outputs for units.
+func scoreOf(t *testing.T, phi linalg.Matrix[float64], alpha float64, centred bool, targets [][]float64) float64 {
+	t.Helper()
+	n := phi.Rows
+	gram := linalg.New[float64](n, n)
+	linalg.Syrk(gram, phi)
+	for i := range gram.Data {
+		gram.Data[i] *= 2 / float64(phi.Cols)
+	}
+	k := gram
+	linear, err := kernel.New(kernel.Spec{Name: "linear"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs := func(y []float64) []float64 {
+		mean := 0.0
+		if centred {
+			for _, v := range y {
+				mean += v / float64(n)
+			}
+		}
+		z := make([]float64, n)
+		for i, v := range y {
+			z[i] = v - mean
+		}
+		model, err := ridge.Fit(kernel.Of(k, linear), z, alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := model.Predict(k)
+		for i := range out {
+			out[i] += mean
+		}
+		return out
+	}
+	trace, squared := 0.0, 0.0
+	for i := range n {
+		unit := make([]float64, n)
+		unit[i] = 1
+		trace += outputs(unit)[i]
+	}
+	for _, y := range targets {
+		for i, f := range outputs(y) {
+			squared += (f - y[i]) * (f - y[i]) / float64(n*len(targets))
+		}
+	}
+	left := 1 - trace/float64(n)
+	return squared / (left * left)
 }
 
 // Leverages are what their formula says, and with a shift the variances of a
@@ -279,9 +359,9 @@ func TestErrors(t *testing.T) {
 		"codes":       func() error { _, err := Summarize(m, x, Classes{codes[1:], 2}); return err },
 		"width":       func() error { _, err := Summarize(featuresOf(1, 4, 2, 1), x, Classes{codes, 2}); return err },
 		"many rows":   func() error { _, err := Summarize(m, many{}, Classes{nil, 2}); return err },
-		"alpha 0":     func() error { _, err := Solve(s, []float64{1, 0}); return err },
-		"alpha NaN":   func() error { _, err := Solve(s, []float64{math.NaN()}); return err },
-		"no solution": func() error { _, err := Measure(m, nil, x, codes); return err },
+		"alpha 0":     func() error { _, err := Solve(s, 0); return err },
+		"alpha NaN":   func() error { _, err := ClassScore(s, math.NaN()); return err },
+		"no solution": func() error { _, err := Correct(m, Solution{}, x, codes); return err },
 		"entries":     func() error { _, err := FromEntries(4, 2, make([]int64, 9), make([]int64, 8), 1); return err },
 		"no rows":     func() error { _, err := FromEntries(4, 2, make([]int64, 10), make([]int64, 8), 0); return err },
 		"infinite": func() error {
@@ -294,7 +374,7 @@ func TestErrors(t *testing.T) {
 		"negative": func() error {
 			bad := NewSums(2, 1)
 			bad.Outer.Data[0] = -1
-			_, err := Solve(bad, []float64{1e-12})
+			_, err := Solve(bad, 1e-12)
 			if !errors.As(err, &pivot) {
 				t.Errorf("sums of no rows: %v", err)
 			}

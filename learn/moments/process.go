@@ -48,10 +48,10 @@ func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// Measure sums up, over rows, the deviations in the form of [NumberErrors], and
-// the rows whose numbers are within 1.96 deviations of the mean that s predicts.
+// Measure sums up, over rows, in the form of [NumberErrors] the deviations, and
+// counts the rows whose numbers are within 1.96 deviations of the mean that s predicts.
 func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (deviation, within int64, err error) {
-	if err := measurable(m, []Solution{s}, rows, len(y.Values)); err != nil {
+	if err := measurable(m, s, rows, len(y.Values)); err != nil {
 		return 0, 0, err
 	}
 	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
@@ -59,7 +59,7 @@ func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers
 		for i, d := range p.Deviations(phi) {
 			deviation += int64(math.RoundToEven(min(d/y.Range.half(), Clip) * SquaredOne))
 			if math.Abs(means.Row(i)[0]-y.Values[lo+i]) <= 1.96*d {
-				within++
+				within += Thousand
 			}
 		}
 	})

@@ -16,48 +16,40 @@ type Solution struct {
 	Offset  []float64              // added to the outputs
 }
 
-// Solve returns the regressions of the classes for each alpha: (A + alpha M/2
-// I)^-1 B, M features. That is kernel ridge regression with the kernel 2/M
-// phi.phi and that alpha.
-func Solve(s *Sums, alphas []float64) ([]Solution, error) {
+// Solve returns the regressions of the classes: (A + alpha M/2 I)^-1 B, M features.
+// That is kernel ridge regression with the kernel 2/M phi.phi and that alpha.
+func Solve(s *Sums, alpha float64) (Solution, error) {
 	b := linalg.New[float64](s.Cross.Rows, s.Cross.Cols)
 	for k, v := range s.Cross.Data {
 		b.Data[k] = v / (One * One)
 	}
-	return solve(s, b, make([]float64, b.Rows), alphas)
+	return solve(s, b, make([]float64, b.Rows), alpha)
 }
 
-// Regress returns the regressions of the number to predict, in its unit, for
-// each alpha: kernel ridge regression with the kernel 2/M phi.phi on what is
+// Regress returns the regression of the number to predict, in its unit: kernel ridge regression with the kernel 2/M phi.phi on what is
 // left when the mean is taken off, to which the mean is added. With the noise of
 // measurements for alpha, its unit the variance of the numbers, it is the mean
 // of a Gaussian process. The targets are [Numbers].
-func Regress(s *Sums, r Range, alphas []float64) ([]Solution, error) {
+func Regress(s *Sums, r Range, alpha float64) (Solution, error) {
 	mean := s.mean()
 	b := linalg.New[float64](1, s.Cross.Cols)
 	for k, v := range s.Cross.Row(1) {
 		b.Data[k] = r.half() * (v - mean*s.Cross.Row(0)[k]) / (One * One)
 	}
-	return solve(s, b, []float64{r.middle() + r.half()*mean}, alphas)
+	return solve(s, b, []float64{r.middle() + r.half()*mean}, alpha)
 }
 
-// solve returns (A + alpha M/2 I)^-1 B for each alpha.
-func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alphas []float64) ([]Solution, error) {
-	path := make([]Solution, len(alphas))
-	for i, alpha := range alphas {
-		if !(alpha > 0) || math.IsInf(alpha, 1) {
-			return nil, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
-		}
-		l, err := factor(s.Outer, alpha*float64(s.Outer.Rows)/2)
-		if err != nil {
-			return nil, fmt.Errorf("moments: alpha %v is too small for these sums: %w", alpha, err)
-		}
-		w := linalg.New[float64](b.Rows, b.Cols)
-		copy(w.Data, b.Data)
-		linalg.SolveCholesky(l, w)
-		path[i] = Solution{alpha, w, offset}
+// solve returns (A + alpha M/2 I)^-1 B.
+func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (Solution, error) {
+	if !(alpha > 0) || math.IsInf(alpha, 1) {
+		return Solution{}, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
 	}
-	return path, nil
+	l, err := factor(s.Outer, alpha*float64(s.Outer.Rows)/2)
+	if err != nil {
+		return Solution{}, fmt.Errorf("moments: alpha %v is too small for these sums: %w", alpha, err)
+	}
+	linalg.SolveCholesky(l, b)
+	return Solution{alpha, b, offset}, nil
 }
 
 // factor is the Cholesky factor of A + shift I; outer is A One^2.

@@ -1,0 +1,102 @@
+package moments
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ClassScore is how well the regressions of the classes with an alpha fit, by
+// generalised cross-validation (Golub, Heath and Wahba 1979): with H the n x n
+// matrix that makes the training rows' outputs of their targets,
+//
+//	(squared error of the training rows / n) / (1 - trace H / n)^2
+//
+// over all classes together. The less the better. It follows from the sums alone, so
+// that nobody is asked about held-out rows to choose an alpha.
+func ClassScore(s *Sums, alpha float64) (float64, error) {
+	n, classes := float64(s.Rows), float64(s.Cross.Rows)
+	b := linalg.New[float64](s.Cross.Rows, s.Cross.Cols)
+	for k, v := range s.Cross.Data {
+		b.Data[k] = v / (One * One)
+	}
+	squared, trace, _, err := s.fit(b, classes*n, alpha)
+	return score(squared/classes, trace, n), err
+}
+
+// NumberScore is ClassScore of the regression of the number to predict, in its range
+// from -1 to 1.
+func NumberScore(s *Sums, alpha float64) (float64, error) {
+	n := float64(s.Rows)
+	b := linalg.New[float64](2, s.Cross.Cols)
+	mean := s.mean()
+	for k, v := range s.Cross.Row(1) {
+		b.Row(0)[k] = (v - mean*s.Cross.Row(0)[k]) / (One * One)
+		b.Row(1)[k] = s.Cross.Row(0)[k] / (One * One)
+	}
+	// The mean is taken off before, and added again: that is 1 more, less what the
+	// features make of a constant.
+	_, _, ones, err := s.fit(b.Panel(1, 2), 0, alpha)
+	if err != nil {
+		return 0, err
+	}
+	squared, trace, _, err := s.fit(b.Panel(0, 1), n*s.variance(), alpha)
+	return score(squared, trace+1-ones/n, n), err
+}
+
+func score(squared, trace, n float64) float64 {
+	left := 1 - trace/n
+	if left <= 0 {
+		return math.Inf(1)
+	}
+	return max(0, squared) / n / (left * left)
+}
+
+// fit is what a regression with alpha leaves of targets, b their sums with the
+// features and power that of their squares: the squared error of the training rows,
+// the trace of what makes outputs of targets, and what of power is explained by b:
+// b (A + alpha M/2 I)^-1 b.
+func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, trace, explained float64, err error) {
+	if !(alpha > 0) || math.IsInf(alpha, 1) {
+		return 0, 0, 0, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
+	}
+	m := s.Outer.Rows
+	shift := alpha * float64(m) / 2
+	l, err := factor(s.Outer, shift)
+	if err != nil {
+		return 0, 0, 0, fmt.Errorf("moments: alpha %v is too small for these sums: %w", alpha, err)
+	}
+	w := linalg.New[float64](b.Rows, m)
+	for k := range b.Rows {
+		copy(w.Row(k), b.Row(k))
+	}
+	linalg.SolveCholesky(l, w)
+	norm := 0.0
+	for k := range w.Rows {
+		explained += linalg.Dot(w.Row(k), b.Row(k))
+		norm += linalg.Dot(w.Row(k), w.Row(k))
+	}
+	// The squared error is power - 2 w.b + w A w, and A w = b - shift w.
+	return power - explained - shift*norm, float64(m) - shift*inverseTrace(l), explained, nil
+}
+
+// inverseTrace is the trace of (L L^T)^-1: the squared norm of L^-1.
+func inverseTrace(l linalg.Matrix[float64]) float64 {
+	const panel = 256
+	sum, norms := 0.0, make([]float64, panel)
+	for lo := 0; lo < l.Rows; lo += panel {
+		hi := min(lo+panel, l.Rows)
+		below := linalg.Matrix[float64]{Rows: l.Rows - lo, Cols: l.Rows - lo, Stride: l.Stride, Data: l.Data[lo*l.Stride+lo:]}
+		units := linalg.New[float64](hi-lo, l.Rows-lo) // what stands above is zero
+		for i := range units.Rows {
+			units.Row(i)[i] = 1
+		}
+		linalg.SolveLower(below, units)
+		linalg.SquaredNorms(norms[:hi-lo], units)
+		for _, v := range norms[:hi-lo] {
+			sum += v
+		}
+	}
+	return sum
+}
