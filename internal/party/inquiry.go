@@ -53,7 +53,12 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(o.Job.Encode(), prop.Spec) {
+	// Both as this program writes them: an earlier one may have trained the model.
+	asked, err := job.Parse("proposal", prop.Spec)
+	if err != nil {
+		return nil, session.BadInput(err)
+	}
+	if !bytes.Equal(o.Job.Encode(), asked.Encode()) {
 		return nil, refuse("the question comes with another job file than its model")
 	}
 	w := &work{id: prop.Job, job: o.Job, cast: stage.Cast{Coordinator: p.boss, Parties: o.Job.Parties()}, inquiry: q, portion: o}
