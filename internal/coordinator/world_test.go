@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -113,6 +114,8 @@ type world struct {
 	random      bool // seeds differ from call to call
 	limits      party.Limits
 	retention   time.Duration
+	program     string                                 // the build of the members; "test" unless it is said
+	abandons    bool                                   // sessions of other builds are given up
 	loses       func(to, kind string) bool             // messages on their way, nil: none
 	breaks      func(op string, item vault.Item) error // the hub's disk, nil: never
 	heard       func(session.JobID, protocol.Progress)
@@ -222,9 +225,12 @@ func (w *world) start(name string, dies func(op string) bool) {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	l := &life{dies: dies, stop: stop}
-	disk, err := vault.OpenDisk(filepath.Join(w.home(name), "vault"), "test")
+	disk, err := vault.OpenDisk(filepath.Join(w.home(name), "vault"), cmp.Or(w.program, "test"))
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	if w.abandons {
+		disk.Abandon()
 	}
 	conn, err := w.network.Join(name)
 	if err != nil {

@@ -1,0 +1,274 @@
+package coordinator_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/vault"
+)
+
+// goldenHomes are the homes of a federation as an earlier program left them: finished
+// jobs by okra, moments and gram whose models can be asked, one that is under way, and
+// ledgers of releases. Every later program must open them. While nothing has been
+// released, a change of format writes them anew:
+//
+//	MERCER_GOLDEN=write go test -run TestGoldenHomes ./internal/coordinator
+//
+// After a release they stay, and a new format adds a file of its own.
+const goldenHomes = "testdata/homes-1.tar.gz"
+
+// golden says what is in the homes.
+type golden struct {
+	Jobs     map[string]string   `json:"jobs"`      // ids by protocol; "open" is under way
+	Says     map[string][]string `json:"predicted"` // what each model says of the new rows
+	Releases int                 `json:"releases"`  // in south's ledger
+}
+
+// goldenJobs are the finished ones.
+func goldenJobs(t *testing.T) map[string]*job.Job {
+	t.Helper()
+	return map[string]*job.Job{
+		"okra":    parse(t, openJob),
+		"moments": moments(t, ", directions: 4", openJob),
+		"gram":    opened(t, columns(t)),
+	}
+}
+
+// goldenWorld has the members of the homes, and the rows that are asked about.
+func goldenWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, tumours(t, parse(t, "")))
+	_, w.fresh = newcomers(t, columns(t))
+	return w
+}
+
+// says is what a model predicts of new rows at north.
+func (w *world) says(protocol string, id session.JobID) []string {
+	w.t.Helper()
+	rows, source := newRows(w.t), ""
+	if protocol == "gram" {
+		rows, _ = newcomers(w.t, columns(w.t))
+		source = newSource
+	}
+	a, err := w.ask("north", id, rows, source)
+	if err != nil {
+		w.t.Fatalf("%s: %v", protocol, err)
+	}
+	return a.Predicted
+}
+
+// give makes shares the members' tables.
+func (w *world) give(shares []launch.Share) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range shares {
+		w.tables[s.Party] = s.Table
+	}
+}
+
+// writeGolden makes the homes.
+func writeGolden(t *testing.T) {
+	w := goldenWorld(t)
+	w.random = true
+	g := golden{Jobs: map[string]string{}, Says: map[string][]string{}}
+	for protocol, j := range goldenJobs(t) {
+		w.give(firstTumours(t, j, 80))
+		id := w.mustRun(j).ID
+		g.Jobs[protocol], g.Says[protocol] = id.String(), w.says(protocol, id)
+	}
+	list, err := w.releases("south").Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Releases = len(list)
+	j := parse(t, "")
+	w.give(tumours(t, j))
+	w.halt("south")
+	w.start("south", onThe(1, "send okra/Rows"))
+	id := w.submit(j)
+	w.untilDead("south")
+	g.Jobs["open"] = id.String()
+	for _, m := range w.roster.Members {
+		w.halt(m.Name)
+	}
+	said, err := json.MarshalIndent(g, "", " ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(w.dir, "golden.json"), said, 0o600)
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(goldenHomes), 0o755)
+	}
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zip)
+	err = errors.Join(err, archive.AddFS(os.DirFS(w.dir)), archive.Close(), zip.Close())
+	if err == nil {
+		err = os.WriteFile(goldenHomes, packed.Bytes(), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openGolden unpacks the homes.
+func openGolden(t *testing.T, w *world) (g golden) {
+	t.Helper()
+	f, err := os.Open(goldenHomes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := tar.NewReader(zip)
+	for {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(w.dir, filepath.FromSlash(h.Name))
+		if h.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(path, 0o700)
+		} else {
+			var b []byte
+			if b, err = io.ReadAll(archive); err == nil {
+				err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, b, 0o600))
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := fs.ReadFile(os.DirFS(w.dir), "golden.json")
+	if err == nil {
+		err = json.Unmarshal(b, &g)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (g golden) id(t *testing.T, name string) session.JobID {
+	t.Helper()
+	id, err := session.ParseJobID(g.Jobs[name])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// An upgrade opens the homes of an earlier program: finished jobs are listed with their
+// results, their models say what they said, ledgers stand, and new jobs run. The job
+// that was under way belongs to the earlier program; its sessions are kept until the
+// operator gives them up, and then it fails.
+func TestGoldenHomes(t *testing.T) {
+	if os.Getenv("MERCER_GOLDEN") == "write" {
+		writeGolden(t)
+	}
+	w := goldenWorld(t)
+	g := openGolden(t, w)
+	w.random = true
+	for _, m := range w.roster.Members {
+		w.wantForeign(m.Name, "a later build")
+		w.wantReadable(m.Name)
+	}
+	w.program, w.abandons = "a later build", true
+	w.startAll()
+	for protocol := range goldenJobs(t) {
+		done, err := w.members[hub].boss.Get(g.id(t, protocol))
+		if err != nil || done.State != coordinator.Done || done.Result == nil || done.Result.Training < 20 {
+			t.Errorf("%s: %+v, %v", protocol, done.Status, err)
+		}
+		if got := w.says(protocol, g.id(t, protocol)); len(got) < 15 || !slices.Equal(got, g.Says[protocol]) {
+			t.Errorf("%s said %q and says %q", protocol, g.Says[protocol], got)
+		}
+	}
+	if lost := w.wait(g.id(t, "open")); lost.Failure == nil {
+		t.Error("a job went on whose sessions belong to another build")
+	}
+	list, err := w.releases("south").Read()
+	if err != nil || len(list) < g.Releases || g.Releases == 0 || slices.ContainsFunc(list, func(e release.Entry) bool { return e.State != release.Released }) {
+		t.Errorf("%d releases, %v; there were %d", len(list), err, g.Releases)
+	}
+	j := parse(t, "")
+	w.give(tumours(t, j))
+	w.mustRun(j)
+}
+
+// wantForeign checks that another build keeps a member's open sessions and names them.
+func (w *world) wantForeign(name, build string) {
+	w.t.Helper()
+	w.withVault(name, build, func(v *vault.Disk) {
+		_, _, err := v.Open()
+		var foreign *vault.BuildError
+		if !errors.As(err, &foreign) || len(foreign.Sessions) == 0 {
+			w.t.Errorf("%s: %v, want the sessions of another build", name, err)
+		}
+	})
+}
+
+// wantReadable checks that a member's journals can still be read, record by record.
+func (w *world) wantReadable(name string) {
+	w.t.Helper()
+	w.withVault(name, "test", func(v *vault.Disk) {
+		open, lost, err := v.Open()
+		if err != nil || len(open) == 0 || len(lost) > 0 {
+			w.t.Fatalf("%s: %d open, %d lost, %v", name, len(open), len(lost), err)
+		}
+		records := 0
+		for _, s := range open {
+			body, err := s.Get(vault.Proposal)
+			if err == nil {
+				_, err = session.DecodeProposal(body)
+			}
+			if err != nil || s.Created().IsZero() {
+				w.t.Errorf("%s: %v", name, err)
+			}
+			for _, err := range s.Records() {
+				if records++; err != nil {
+					w.t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if records < 2 {
+			w.t.Errorf("%s: %d records", name, records)
+		}
+	})
+}
+
+func (w *world) withVault(name, build string, look func(*vault.Disk)) {
+	w.t.Helper()
+	v, err := vault.OpenDisk(filepath.Join(w.home(name), "vault"), build)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	look(v)
+	if err := v.Close(); err != nil && !strings.Contains(err.Error(), "closed") {
+		w.t.Error(err)
+	}
+}
