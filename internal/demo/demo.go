@@ -130,11 +130,13 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 }
 
 // catalogue describes a share as it is written, and allows what this program
-// demonstrates. The floors are those of any party.
+// demonstrates. The floors are those of any party, but that hospitals among which
+// classes are shared out unevenly have few rows of some.
 func catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
 		Protocols: []string{string(job.OKRA), string(job.Moments), string(job.Gram), string(job.FDSKL)},
 		Modes:     []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true,
+		Floors: party.Floors{ClassRows: new(0)},
 	}}
 	if set.Labels != nil {
 		c.Label = daemon.Labels{"label"}
