@@ -13,8 +13,8 @@ import (
 // The demonstration is small: the example has all 943 people.
 const (
 	demoPeople  = 250
-	demoItems   = 400 // generated
-	demoRatings = 60  // generated, of each person
+	demoItems   = 140 // generated: little more than a crowd of 250 may learn about
+	demoRatings = 30  // generated, of each person
 )
 
 // recommender lets a small crowd recommend films to itself.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
@@ -196,12 +197,20 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindProposal, proposal); err != nil {
 		return c.waited(ctx, d, err)
 	}
-	for !began && len(d.accepted) < len(c.others(d)) {
+	for !began && !c.gathered(d) {
 		if err := c.hear(ctx, d); err != nil {
 			return c.waited(ctx, d, err)
 		}
 	}
 	return nil
+}
+
+// gathered says whether everybody has accepted who is waited for.
+func (c *Coordinator) gathered(d *conducted) bool {
+	return !slices.ContainsFunc(c.others(d), func(name string) bool {
+		_, here := d.accepted[name]
+		return !here && !slices.Contains(d.plan.Left, name)
+	})
 }
 
 // begun takes over who was there when a session began before a restart that some
@@ -265,6 +274,10 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 		f, err := session.DecodeRefusal(m.Body)
 		if err != nil {
 			return protocol.Blame(m.Sender, protocol.KindMalformed, err)
+		}
+		if slices.Contains(d.plan.Left, m.Sender) {
+			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Reason)
+			return nil
 		}
 		return &session.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Reason)}
 	case session.KindReport:

@@ -24,8 +24,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
-// people is how many parties a recommender has in these tests.
-const people = 10
+// people is how many parties a recommender has in these tests: of them two may
+// vanish from each sum, and those who must be left can learn about 13 items.
+const people = 24
 
 // films is a recommender; the parties' names are filled in.
 const films = `apiVersion: mercer/v1
@@ -36,8 +37,8 @@ spec:
     source: ratings
     like: 3
     partition: {by: devices%s}
-    test: {every: 5}
-  protocol: {name: fedcfk, threshold: 2, margin: none, dropped: 0.2, items: [%s]}
+    test: {every: 12}
+  protocol: {name: fedcfk, dropped: 0.085, items: [%s]}
   kernel: {name: tanimoto}
   learner: {name: cf-komd, recommend: 3}
   timeout: {join: 30s, round: 20s}
@@ -175,12 +176,12 @@ func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
 		added  [2]int   // in the two sums
 		kernel bool     // of the others alone
 	}{
-		"never there":       {[]string{"create"}, [2]int{9, 9}, true},
-		"keys advertised":   {[]string{"send secagg/Holders"}, [2]int{9, 9}, true},
-		"two at once":       {[]string{"send secagg/Holders", "send secagg/MaskedInput"}, [2]int{8, 8}, true},
-		"before it unmasks": {[]string{"send secagg/Unmask"}, [2]int{10, 9}, false},
-		"between the sums":  {[]string{"put report"}, [2]int{10, 9}, false},
-		"before it is told": {[]string{"ack broadcast/Tell"}, [2]int{10, 10}, false},
+		"never there":       {[]string{"create"}, [2]int{23, 23}, true},
+		"keys advertised":   {[]string{"send secagg/Holders"}, [2]int{23, 23}, true},
+		"two at once":       {[]string{"send secagg/Holders", "send secagg/MaskedInput"}, [2]int{22, 22}, true},
+		"before it unmasks": {[]string{"send secagg/Unmask"}, [2]int{24, 23}, false},
+		"between the sums":  {[]string{"put report"}, [2]int{24, 23}, false},
+		"before it is told": {[]string{"ack broadcast/Tell"}, [2]int{24, 24}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, want := simulated(t, allRatings().First(people-len(tt.ops)))
@@ -218,7 +219,7 @@ func tooFew(t *testing.T) {
 	w.startAll()
 	done := w.over(w.submit(j))
 	if done.Failure == nil || done.Failure.Code != session.CodeTimedOut || done.Failure.Blamed != person(0) ||
-		!strings.Contains(done.Failure.Message, "shares of 7 clients came, and 8 are needed") {
+		!strings.Contains(done.Failure.Message, "shares of 21 clients came, and 22 are needed") {
 		t.Fatalf("%+v", done.Failure)
 	}
 }
@@ -288,7 +289,7 @@ func TestRecommenderThatIsRefused(t *testing.T) {
 		code   session.Code
 	}{
 		"policy":    {func(w *world) { w.policy.Protocols = []string{"okra"} }, `protocol "fedcfk" is not among those this party allows`, session.CodePolicy},
-		"too few":   {func(w *world) { w.policy.MinParties = 11 }, "the job has 10 parties, this party asks for 11 or more", session.CodePolicy},
+		"too few":   {func(w *world) { w.policy.MinParties = 25 }, "the job has 24 parties, this party asks for 25 or more", session.CodePolicy},
 		"an item":   {func(w *world) { w.tables[person(4)].Ratings.Items[2] = "unheard of" }, "person-5 refused: its data cannot be used for this job; its own log says why", session.CodeBadInput},
 		"a table":   {func(w *world) { w.tables[person(4)] = stage.Table{} }, "person-5 refused: its data cannot be used for this job", session.CodeBadInput},
 		"two lists": {func(w *world) { w.tables[person(4)] = stage.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", session.CodeBadInput},

@@ -103,7 +103,13 @@ func (p *Protocol) finishHardenedCrowd(in *place) error {
 	if p.Margin == "" {
 		p.Margin = MarginCorrupted
 	}
-	return in.count("threshold", &p.Threshold, defaultThreshold)
+	if err := in.count("threshold", &p.Threshold, defaultThreshold); err != nil {
+		return err
+	}
+	if p.Threshold == 1 {
+		return in.refuse("threshold", "threshold is 1; the row of an item that one person alone likes is that person's list, so write 2 or more, such as 10")
+	}
+	return nil
 }
 
 // finishRecommender checks that protocol, learner, kernel and data are all of a
@@ -143,6 +149,10 @@ func (j *Job) deployableCrowd() error {
 		return errors.New("job: mode paper of fedcfk gives lists away and runs in simulate only; remove mode: paper")
 	case len(j.Protocol.Items) == 0:
 		return errors.New("job: parties that each have their own list need one catalogue; add items: and all items there are to protocol")
+	case j.Protocol.Margin == MarginNone:
+		return errors.New("job: margin: none relies on clients that a server may have invented and runs in simulate only; remove margin: none")
+	case j.Protocol.Adversary == SemiHonest:
+		return errors.New("job: adversary: semi-honest trusts the server to tell everybody the same and runs in simulate only; remove adversary: semi-honest")
 	case j.Data.Test.By == Time:
 		return errors.New("job: the newest ratings of all can be held out in simulate only; use test: {by: user-time, fraction: 0.1} or {every: 10}")
 	case j.Data.Partition.Dropout > 0:

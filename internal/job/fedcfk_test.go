@@ -128,9 +128,11 @@ func TestDeployedRecommender(t *testing.T) {
 		t.Errorf("parties are simulated: %v", err)
 	}
 	for name, tt := range map[string]struct{ old, bad, want string }{
-		"paper":   {"{name: fedcfk, ", "{name: fedcfk, mode: paper, ", "runs in simulate only; remove mode: paper"},
-		"time":    {"{every: 10}", "{by: time, fraction: 0.1}", "use test: {by: user-time, fraction: 0.1} or {every: 10}"},
-		"dropout": {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is of simulate; remove it"},
+		"paper":       {"{name: fedcfk, ", "{name: fedcfk, mode: paper, ", "runs in simulate only; remove mode: paper"},
+		"margin":      {"{name: fedcfk, ", "{name: fedcfk, margin: none, ", "runs in simulate only; remove margin: none"},
+		"semi-honest": {"{name: fedcfk, ", "{name: fedcfk, adversary: semi-honest, ", "runs in simulate only; remove adversary: semi-honest"},
+		"time":        {"{every: 10}", "{by: time, fraction: 0.1}", "use test: {by: user-time, fraction: 0.1} or {every: 10}"},
+		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is of simulate; remove it"},
 	} {
 		j, err := Parse("job.yaml", []byte(strings.Replace(deployed, tt.old, tt.bad, 1)))
 		if err != nil {
@@ -163,6 +165,7 @@ func TestBadRecommenders(t *testing.T) {
 		"pooled":             {"{name: fedcfk}", "{name: pooled, dropped: 0.3}", "job.yaml:9: protocol pooled has no dropped; remove it"},
 		"share":              {"{name: fedcfk}", "{name: fedcfk, corrupted: 1.5}", "job.yaml:9: corrupted is 1.5; write a share of the clients from 0 to below 1, such as 0.1"},
 		"threshold":          {"{name: fedcfk}", "{name: fedcfk, threshold: 0}", "job.yaml:9: threshold is 0; write a whole number from 1"},
+		"threshold of one":   {"{name: fedcfk}", "{name: fedcfk, threshold: 1}", "job.yaml:9: threshold is 1; the row of an item that one person alone likes is that person's list, so write 2 or more, such as 10"},
 		"margin":             {"{name: fedcfk}", "{name: fedcfk, margin: all}", `job.yaml:9: unknown margin "all"; this version has corrupted, none`},
 		"another learner":    {"{name: cf-komd}", "{name: kpca}", "job.yaml:11: protocol fedcfk and learner kpca do not go together; fedcfk and cf-komd do"},
 		"another protocol":   {"{name: fedcfk}", "{name: okra}", "job.yaml:11: protocol okra and learner cf-komd do not go together; fedcfk and cf-komd do"},

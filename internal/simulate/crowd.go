@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -114,25 +115,36 @@ func (r *recommending) popularity(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.first, err = r.add(ctx, s, func(d *stage.Device) secagg.Vector { return d.Popularity() })
+	r.first, err = r.add(ctx, s, r.leaving(s), func(d *stage.Device) secagg.Vector { return d.Popularity() })
 	if err == nil {
 		r.note(r.first)
 	}
 	return err
 }
 
-// add runs one secure sum among the people of a session.
-func (p *people) add(ctx context.Context, s stage.Summation, vector func(device *stage.Device) secagg.Vector) (*summed, error) {
-	return p.sum(ctx, s, func(i int) secagg.Vector { return vector(p.devices[i]) })
+// add runs one secure sum among the people of a session, of whom some leave.
+func (p *people) add(ctx context.Context, s stage.Summation, leavers map[string]string, vector func(device *stage.Device) secagg.Vector) (*summed, error) {
+	return p.sum(ctx, s, leavers, func(i int) secagg.Vector { return vector(p.devices[i]) })
+}
+
+// leave says who vanishes from the second sum: who has from the first, and more.
+func (r *recommending) leave(s stage.Summation) map[string]string {
+	leavers := r.leavers(s.Session.Purpose, r.first.Stayed)
+	for _, name := range r.first.added {
+		if !slices.Contains(r.first.Stayed, name) {
+			leavers[name] = firstKind
+		}
+	}
+	return leavers
 }
 
 // triangle is the second sum, to which every device that is still there agrees.
 func (r *recommending) triangle(ctx context.Context) error {
-	s, kept, err := r.crowd.Triangle(r.first.Summation, r.first.sums[0], r.first.Stayed)
+	s, kept, err := r.crowd.Pairs(r.first.Summation, r.first.added, r.first.sums[0])
 	if err != nil {
 		return err
 	}
-	proposal := stage.Proposal{Sums: r.first.sums[0], Clients: r.first.Stayed, Session: s.Session.ID()}
+	proposal := stage.Proposal{Sums: r.first.sums[0], Session: s.Session.ID()}
 	errs := make([]error, len(r.first.Stayed))
 	linalg.For(len(errs), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -144,7 +156,7 @@ func (r *recommending) triangle(ctx context.Context) error {
 		return err
 	}
 	r.kept = kept
-	r.second, err = r.add(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(kept) })
+	r.second, err = r.add(ctx, s, r.leave(s), func(d *stage.Device) secagg.Vector { return d.Pairs(kept) })
 	if err == nil {
 		r.note(r.second)
 	}
@@ -156,7 +168,8 @@ func (p *people) note(s *summed) { p.result.Crowd.Sums = append(p.result.Crowd.S
 // learn makes the kernel, as the devices get it.
 func (r *recommending) learn(context.Context) error {
 	added := r.second.added
-	kernel, err := r.crowd.ItemKernel(r.second.Summation, r.kept, r.second.sums[0], len(added))
+	popularity := r.first.sums[0]
+	kernel, err := r.crowd.ItemKernel(r.kept, popularity, r.second.sums[0], len(r.first.added))
 	if err != nil {
 		return err
 	}
@@ -171,10 +184,9 @@ func (r *recommending) learn(context.Context) error {
 		r.result.Training += len(r.train[r.place[name]])
 	}
 	c := r.result.Crowd
-	c.Cut, c.Kept, c.Broadcast = r.crowd.Cut(c.People), len(r.kernel.Kept), len(broadcast)
+	c.Cut, c.Kept, c.Broadcast = r.crowd.Cut(c.People, popularity), len(r.kept), len(broadcast)
 	r.result.Leakage = r.crowd.Leakage(stage.CrowdFacts{
-		First: r.first.Summation, Second: r.second.Summation, Sums: r.first.sums[0], Kept: r.kept,
-		Pairs: r.second.sums[0], Added: len(added), Broadcast: r.kernel,
+		People: c.People, First: r.first.added, Second: added, Sums: popularity, Kept: r.kept, Pairs: r.second.sums[0],
 	})
 	return nil
 }

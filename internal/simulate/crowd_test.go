@@ -57,16 +57,22 @@ func TestCrowd(t *testing.T) {
 		"kernel":      strings.Replace(recommender, "linear", "tanimoto", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := runCrowd(t, text)
+			c := crowdConfig(t, text)
+			c.Ratings = GeneratedRatings(100, 60, 20, [32]byte{1}) // 80 people at least are left, enough for 53 items
+			r, err := Crowd(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if r.Exact == nil || !*r.Exact {
 				t.Error("the sums are not those of the plain lists")
 			}
-			if r.Crowd.People != 60 || r.Crowd.Items != 80 || r.HeldOut != 120 || r.Crowd.Ratings != 1080 || r.Crowd.Kept < 20 {
+			if r.Crowd.People != 100 || r.Crowd.Items != 60 || r.HeldOut != 200 || r.Crowd.Ratings != 1800 || r.Crowd.Kept < 40 || r.Crowd.Kept > 53 {
 				t.Errorf("%+v, %d held out", r.Crowd, r.HeldOut)
 			}
-			want := [][2]int{{60, 6}, {54, 5}} // clients, vanished
+			counted := r.Crowd.Sums[0].Added
+			want := [][2]int{{100, 10}, {counted, counted - 90 + 9}} // clients, vanished: who is gone stays so
 			if name == "nobody goes" {
-				want = [][2]int{{60, 0}, {60, 0}}
+				want = [][2]int{{100, 0}, {100, 0}}
 			}
 			for i, s := range r.Crowd.Sums {
 				if s.Clients != want[i][0] || s.Vanished != want[i][1] || s.Added < s.Clients-s.Vanished || s.Added > s.Clients {
@@ -76,10 +82,10 @@ func TestCrowd(t *testing.T) {
 					t.Errorf("nobody has vanished after the vector had come: %+v", s)
 				}
 			}
-			if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .7 || a > b+.03 || b > 1 {
+			if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .65 || a < b-.07 || a > b+.03 || b > 1 {
 				t.Errorf("auc %v, pooled %v", a, b)
 			}
-			if len(r.Crowd.Recommended) != 5 || len(r.Leakage["server"]) < 3 || len(r.Models) != 1 {
+			if len(r.Crowd.Recommended) != 5 || len(r.Leakage["server"]) < 4 || len(r.Models) != 1 {
 				t.Errorf("%+v %v", r.Crowd.Recommended, r.Leakage)
 			}
 		})
@@ -141,14 +147,14 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.add(t.Context(), all, vector); err != nil {
+	if _, err := p.add(t.Context(), all, nil, vector); err != nil {
 		t.Fatal(err)
 	}
 	without, err := p.crowd.Popularity(p.names[1:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.add(t.Context(), without, vector)
+	_, err = p.add(t.Context(), without, nil, vector)
 	if err == nil {
 		t.Fatal("the server has the difference of two crowds")
 	}
@@ -166,7 +172,7 @@ func TestCrowdEnds(t *testing.T) {
 		t.Errorf("a cancelled job: %v", err)
 	}
 	unpopular := strings.Replace(recommender, "threshold: 4", "threshold: 60", 1)
-	if _, err := Crowd(t.Context(), crowdConfig(t, unpopular)); err == nil || !strings.Contains(err.Error(), "no item has the 63 likes that are needed") {
+	if _, err := Crowd(t.Context(), crowdConfig(t, unpopular)); err == nil || !strings.Contains(err.Error(), "0 items have the 63 likes that are needed") {
 		t.Errorf("a job without popular items: %v", err)
 	}
 	byTime := strings.Replace(recommender, "{every: 10}", "{by: time, fraction: 0.1}", 1)

@@ -10,7 +10,7 @@ import (
 // compare checks the sums against plain ones, and learns from all lists in one
 // place.
 func (r *recommending) compare(context.Context) error {
-	exact := r.exactPopularity() && r.exactTriangle()
+	exact := r.exactPopularity() && r.exactPairs()
 	r.result.Exact = &exact
 	return r.pool()
 }
@@ -55,10 +55,22 @@ func (r *recommending) exactPopularity() bool {
 	return true
 }
 
-func (r *recommending) exactTriangle() bool { return r.exactPairs(r.second, r.kept) }
+// exactPairs compares the sum of pairs i < j of kept items.
+func (r *recommending) exactPairs() bool {
+	plain, at := r.plain(r.second.added), 0
+	for k, i := range r.kept {
+		for _, j := range r.kept[k+1:] {
+			if r.second.sums[0][at] != plain[i*r.crowd.Items+j] {
+				return false
+			}
+			at++
+		}
+	}
+	return at == len(r.second.sums[0])
+}
 
-// exactPairs compares a sum of pairs i <= j of the given items.
-func (p *people) exactPairs(s *summed, items []int) bool {
+// exactTriangle compares a sum of pairs i <= j of the given items.
+func (p *people) exactTriangle(s *summed, items []int) bool {
 	plain, at := p.plain(s.added), 0
 	for k, i := range items {
 		for _, j := range items[k:] {

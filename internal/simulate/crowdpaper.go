@@ -70,12 +70,12 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := m.add(ctx, s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
+	sum, err := m.add(ctx, s, m.leaving(s), func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
 	if err != nil {
 		return err
 	}
 	m.note(sum)
-	m.exact = m.exact && m.exactPairs(sum, m.catalogue)
+	m.exact = m.exact && m.exactTriangle(sum, m.catalogue)
 	m.attack(sum)
 	m.estimate.Merge(sum.sums[0], len(sum.added))
 	if m.offer, err = m.estimate.Offer(m.Job.Kernel); err != nil {

@@ -65,7 +65,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := p.add(t.Context(), s, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
+		out, err := p.add(t.Context(), s, nil, func(d *stage.Device) secagg.Vector { return d.Triangle(m.catalogue) })
 		if err != nil {
 			t.Fatal(err)
 		}

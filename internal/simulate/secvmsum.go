@@ -38,7 +38,7 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 	if err != nil {
 		return nil, err
 	}
-	done, err := r.summing.sum(ctx, s, func(device int) secagg.Vector { return summands[device] })
+	done, err := r.summing.sum(ctx, s, r.summing.leaving(s), func(device int) secagg.Vector { return summands[device] })
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func TestRule11_OneSummandForEachIteration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.summing.sum(t.Context(), s, func(i int) secagg.Vector { return summands[i] }); err == nil {
+		if _, err := r.summing.sum(t.Context(), s, nil, func(i int) secagg.Vector { return summands[i] }); err == nil {
 			t.Errorf("%s: a second sum of the iteration", name)
 		}
 	}
@@ -165,7 +165,7 @@ func TestAttackDifferenceOfIterations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := r.summing.sum(t.Context(), s, func(i int) secagg.Vector { return summands[i] })
+	second, err := r.summing.sum(t.Context(), s, nil, func(i int) secagg.Vector { return summands[i] })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,9 +74,10 @@ type summed struct {
 	heard map[string][]string // the same, as each client has heard it
 }
 
-// sum runs one secure sum among the clients of a session. A vector is that of a
-// client by its place in the crowd.
-func (c *clients) sum(ctx context.Context, s stage.Summation, vector func(client int) secagg.Vector) (*summed, error) {
+// sum runs one secure sum among the clients of a session. Those who leave do so
+// before the message that is named for them. A vector is that of a client by its
+// place in the crowd.
+func (c *clients) sum(ctx context.Context, s stage.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*summed, error) {
 	names := s.Session.With(protocol.RoleParty)
 	public := c.public(names)
 	machines, errs := make([]*secagg.Client, len(names)), make([]error, len(names))
@@ -90,7 +91,6 @@ func (c *clients) sum(ctx context.Context, s stage.Summation, vector func(client
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
-	leavers := c.leavers(s.Session.Purpose, names)
 	list := make([]crowd.Client, len(names))
 	for i, name := range names {
 		list[i] = crowd.Client{
@@ -117,10 +117,18 @@ func (c *clients) setup(s stage.Summation, name string) protocol.Setup {
 	return protocol.Setup{Session: s.Session, Self: name, Seed: c.seed("session/" + s.Session.ID().Hex() + "/" + name)}
 }
 
+// leaving draws who of a session's clients vanishes.
+func (c *clients) leaving(s stage.Summation) map[string]string {
+	return c.leavers(s.Session.Purpose, s.Session.With(protocol.RoleParty))
+}
+
+// firstKind is the first message of a client: who leaves before it was never there.
+const firstKind = "AdvertiseKeys"
+
 // leavers draws who vanishes, and before which of its messages: as many before
 // each.
 func (c *clients) leavers(purpose string, names []string) map[string]string {
-	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
+	kinds := []string{firstKind, "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
 	if c.job.Protocol.Adversary == job.SemiHonest {
 		kinds = append(kinds[:4:4], "Unmask")
 	}

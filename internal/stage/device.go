@@ -22,10 +22,10 @@ func NewDevice(c Crowd, name string, liked []int) *Device { return &Device{c, na
 // Popularity is the vector of the first sum: 1 for what the person likes.
 func (d *Device) Popularity() Popularity { return d.liked }
 
-// Proposal is what a server tells all devices to begin the second sum.
+// Proposal is what a server tells all devices to begin the second sum. Whose it is
+// they know from the first.
 type Proposal struct {
-	Sums    []int64  // of the first
-	Clients []string // of the second
+	Sums    []int64 // of the first
 	Session protocol.SessionID
 }
 
@@ -33,10 +33,10 @@ type Proposal struct {
 // returns the second with its items. Survivors are those in the first sum, as
 // the device's own machine of that session has heard it.
 func (d *Device) Accept(first Summation, survivors []string, p Proposal) (Summation, []int, error) {
-	if err := d.check(first, survivors, p); err != nil {
+	if err := d.check(survivors, p); err != nil {
 		return Summation{}, nil, err
 	}
-	second, kept, err := d.crowd.Triangle(first, p.Sums, p.Clients)
+	second, kept, err := d.crowd.Pairs(first, survivors, p.Sums)
 	if err != nil {
 		return Summation{}, nil, err
 	}
@@ -47,7 +47,7 @@ func (d *Device) Accept(first Summation, survivors []string, p Proposal) (Summat
 }
 
 // check refuses what cannot follow from the first sum.
-func (d *Device) check(first Summation, survivors []string, p Proposal) error {
+func (d *Device) check(survivors []string, p Proposal) error {
 	if len(p.Sums) != d.crowd.Items {
 		return toldWrong(d.crowd.Server, "counts of %d items, the catalogue has %d", len(p.Sums), d.crowd.Items)
 	}
@@ -56,25 +56,24 @@ func (d *Device) check(first Summation, survivors []string, p Proposal) error {
 			return toldWrong(d.crowd.Server, "item %d is liked by %d of %d people", i, n, len(survivors))
 		}
 	}
-	if name, ok := subset(p.Clients, survivors); !ok {
-		return toldWrong(d.crowd.Server, "%s is to be in the second sum, and is not in the first", name)
-	}
-	if least := d.crowd.Minimum(len(first.Session.Members) - 1); len(p.Clients) < least {
-		return toldWrong(d.crowd.Server, "a second sum over %d clients, fewer than the agreed minimum of %d", len(p.Clients), least)
-	}
 	return nil
 }
 
-// Triangle is the vector of the second sum: 1 for each pair i <= j of kept items
-// that the person likes both of, row after row.
-func (d *Device) Triangle(kept []int) Triangle {
-	t := Triangle{items: len(kept)}
-	for at, item := range kept {
+// Pairs is the vector of the second sum: 1 for each pair i < j of kept items that
+// the person likes both of, row after row.
+func (d *Device) Pairs(kept []int) Pairs { return Pairs{len(kept), d.places(kept)} }
+
+// Triangle is the vector of a round of mode paper: the pairs i <= j.
+func (d *Device) Triangle(items []int) Triangle { return Triangle{len(items), d.places(items)} }
+
+// places returns where among the items those are that the person likes.
+func (d *Device) places(items []int) (places []int) {
+	for at, item := range items {
 		if _, likes := slices.BinarySearch(d.liked, item); likes {
-			t.liked = append(t.liked, at)
+			places = append(places, at)
 		}
 	}
-	return t
+	return places
 }
 
 // Recommend returns a score for every item of the catalogue: the device solves
@@ -134,26 +133,47 @@ func (v Popularity) Read(_, first int, dst []int64) {
 	}
 }
 
-// Triangle is the upper triangle of a profile's outer product with itself.
+// Triangle is the upper triangle of a profile's outer product with itself, its
+// diagonal included.
 type Triangle struct {
 	items int
 	liked []int // ascending
 }
 
-// row is where the pairs of item i begin.
-func (t Triangle) row(i int) int { return i*t.items - i*(i-1)/2 }
-
 // Read implements secagg.Vector.
 func (t Triangle) Read(_, first int, dst []int64) {
 	clear(dst)
 	for k, i := range t.liked {
-		if t.row(i+1) <= first || t.row(i) >= first+len(dst) {
-			continue
-		}
-		for _, j := range t.liked[k:] {
-			if at := t.row(i) + j - i - first; at >= 0 && at < len(dst) {
-				dst[at] = 1
-			}
+		mark(dst, rowOf(i, t.items)-first, t.items-i, t.liked[k:], i)
+	}
+}
+
+// Pairs is the same without the diagonal.
+type Pairs struct {
+	items int
+	liked []int // ascending
+}
+
+// Read implements secagg.Vector.
+func (p Pairs) Read(_, first int, dst []int64) {
+	clear(dst)
+	for k, i := range p.liked {
+		mark(dst, rowOf(i, p.items-1)-first, p.items-1-i, p.liked[k+1:], i+1)
+	}
+}
+
+// rowOf is where row i of an upper triangle begins that has so many rows.
+func rowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
+
+// mark sets what is liked of one row that begins at the given place of dst, has
+// the given length, and whose first entry is of the given item.
+func mark(dst []int64, begin, length int, liked []int, item int) {
+	if begin+length <= 0 || begin >= len(dst) {
+		return
+	}
+	for _, j := range liked {
+		if at := begin + j - item; at >= 0 && at < len(dst) {
+			dst[at] = 1
 		}
 	}
 }

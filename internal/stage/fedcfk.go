@@ -29,7 +29,8 @@ const MaxCatalogue = job.MaxItems
 // and Aiolli, "Privacy-preserving kernel computation for vertically partitioned
 // data"; two sums for one, and adding every list once only, are ours): two secure
 // sums over many clients. The first counts how many like each item. The second
-// counts, for items that enough people like, how many like both of two.
+// counts, among those in the first and for items that enough people like, how many
+// like both of two.
 type Crowd struct {
 	Job    *job.Job
 	ID     session.JobID
@@ -39,25 +40,60 @@ type Crowd struct {
 }
 
 // Minimum is the least number of clients that any of a number of them lets its
-// vector be summed with: all but those that may vanish.
+// first vector be summed with: all but those that may vanish.
 func (c Crowd) Minimum(clients int) int {
 	return max(2, clients-Share(c.Job.Protocol.Dropped, clients))
 }
 
-// Cut is how many must like an item so that it takes part. Of the clients of a
-// session, the corrupted ones may pretend to like whatever they want to see
-// counted: they are not relied upon (rule 13).
-func (c Crowd) Cut(clients int) int64 {
+// Remaining is the least number of clients in the second sum, of those who began
+// the first: as many may vanish again.
+func (c Crowd) Remaining(people int) int {
+	return max(2, people-2*Share(c.Job.Protocol.Dropped, people))
+}
+
+// minItems is the least number of items of a second sum: who wants fewer counts
+// too little to recommend from, and knows too much of the few who take part.
+const minItems = 10
+
+// MaxKept bounds the items of the second sum. A sum of outer products over fewer
+// people than items has low rank, so that its diagonal, the likes among the people
+// in it, follows from the rest; less the first sum's, that is the list of whoever is
+// missing. With two thirds as many items as people the diagonal is free (Ledermann,
+// "On the rank of the reduced correlational matrix", 1937; Mercer's rule 12).
+// Corrupted people may bring lists that add nothing to the rank: where the job
+// counts with many of them, the others are what there must be enough of.
+func (c Crowd) MaxKept(people int) int {
+	least := c.Remaining(people)
+	honest := max(0, least-Share(c.Job.Protocol.Corrupted, people))
+	return min(2*least/3, 3*honest/4)
+}
+
+// least is how many must like an item at least. Of the clients of a session, the
+// corrupted ones may pretend to like whatever they want to see counted: they are
+// not relied upon (rule 13).
+func (c Crowd) least(people int) int64 {
 	cut := c.Job.Protocol.Threshold
 	if c.Job.Protocol.Margin == job.MarginCorrupted {
-		cut += Share(c.Job.Protocol.Corrupted, clients)
+		cut += Share(c.Job.Protocol.Corrupted, people)
 	}
 	return int64(cut)
 }
 
+// Cut is how many must like an item so that it takes part, among the people who
+// began the first sum: the least number with which no more items take part than
+// [Crowd.MaxKept] admits.
+func (c Crowd) Cut(people int, sums []int64) int64 {
+	cut, most := c.least(people), c.MaxKept(people)
+	if len(sums) <= most {
+		return cut
+	}
+	ascending := slices.Sorted(slices.Values(sums))
+	return max(cut, ascending[len(sums)-1-most]+1)
+}
+
 // Popularity describes the first sum, over the listed clients.
 func (c Crowd) Popularity(clients []string) (Summation, error) {
-	if err := c.checkCatalogue(); err != nil {
+	if err := c.check(len(clients)); err != nil {
 		return Summation{}, err
 	}
 	return c.sum(0, c.counting(), clients, c.Items)
@@ -65,6 +101,21 @@ func (c Crowd) Popularity(clients []string) (Summation, error) {
 
 // counting is the first session, whoever takes part.
 func (c Crowd) counting() Session { return Session{Purpose: PurposePopularity} }
+
+// check refuses a crowd before it gives anything, if its second sum could not be.
+func (c Crowd) check(people int) error {
+	if err := c.checkCatalogue(); err != nil {
+		return err
+	}
+	if most := c.MaxKept(people); most < minItems {
+		return session.BadInput(fmt.Errorf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
+			people, Share(c.Job.Protocol.Dropped, people), most, minItems))
+	}
+	if _, err := secagg.NewParams(c.pairSpec(people, people, triangle(minItems-1)), people); err != nil {
+		return session.BadInput(fmt.Errorf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err))
+	}
+	return nil
+}
 
 func (c Crowd) checkCatalogue() error {
 	if c.Items < 1 || c.Items > MaxCatalogue {
@@ -76,7 +127,7 @@ func (c Crowd) checkCatalogue() error {
 // Kept returns the items that enough of the first session's clients like,
 // ascending. Every client computes it again.
 func (c Crowd) Kept(first Summation, sums []int64) []int {
-	cut := c.Cut(len(first.Session.Members) - 1)
+	cut := c.Cut(first.people(), sums)
 	var kept []int
 	for i, d := range sums {
 		if d >= cut {
@@ -86,23 +137,26 @@ func (c Crowd) Kept(first Summation, sums []int64) []int {
 	return kept
 }
 
-// Triangle describes the second sum, over the listed clients: which they are,
-// what the first one was, its result and the items that follow from it are all
-// part of the session's name (rule 12).
-func (c Crowd) Triangle(first Summation, sums []int64, clients []string) (Summation, []int, error) {
+// Pairs describes the second sum, over all whose vectors are in the first, gone or
+// not: nobody chooses whom to leave out. Who they are, what the first one was, its
+// result and the items that follow from it are all part of the session's name
+// (rule 12).
+func (c Crowd) Pairs(first Summation, survivors []string, sums []int64) (Summation, []int, error) {
 	pairing, kept, err := c.pairing(first, sums)
 	if err != nil {
 		return Summation{}, nil, err
 	}
-	s, err := c.sum(1, pairing, clients, triangle(len(kept)))
+	spec := c.pairSpec(first.people(), len(survivors), triangle(len(kept)-1))
+	s, err := newSummation(c.ID, 1, c.Roster, pairing, c.Server, survivors, spec)
 	return s, kept, err
 }
 
 // pairing is the second session, whoever takes part.
 func (c Crowd) pairing(first Summation, sums []int64) (Session, []int, error) {
 	kept := c.Kept(first, sums)
-	if len(kept) == 0 {
-		return Session{}, nil, session.BadInput(fmt.Errorf("stage: no item has the %d likes that are needed; lower threshold, or gather more people", c.Cut(len(first.Session.Members)-1)))
+	if len(kept) < minItems {
+		return Session{}, nil, session.BadInput(fmt.Errorf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
+			len(kept), c.Cut(first.people(), sums), minItems))
 	}
 	var salt wire.Writer
 	salt.Fixed(hashSums(sums))
@@ -129,22 +183,20 @@ func (c Crowd) sum(stage int, s Session, clients []string, entries int) (Summati
 	return newSummation(c.ID, stage, c.Roster, s, c.Server, clients, c.spec(len(clients), entries))
 }
 
+// people is how many began the sum.
+func (s Summation) people() int { return len(s.Session.Members) - 1 }
+
+// pairSpec is that of the second sum: its clients give way to as many as may be
+// missing from both sums together, less those who already are.
+func (c Crowd) pairSpec(people, clients, entries int) secagg.Spec {
+	s, least := c.spec(clients, entries), c.Remaining(people)
+	s.Minimum, s.Dropped = least, max(0, float64(clients-least)/float64(clients))
+	return s
+}
+
 func (c Crowd) spec(clients, entries int) secagg.Spec {
 	return secagg.Spec{
 		Adversary: secagg.Adversary(c.Job.Protocol.Adversary), Corrupted: c.Job.Protocol.Corrupted, Dropped: c.Job.Protocol.Dropped,
 		Minimum: c.Minimum(clients), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
 	}
-}
-
-// subset reports the first of the names that is not among all.
-func subset(names, all []string) (missing string, ok bool) {
-	known := make(map[string]bool, len(all))
-	for _, name := range all {
-		known[name] = true
-	}
-	i := slices.IndexFunc(names, func(name string) bool { return !known[name] })
-	if i < 0 {
-		return "", true
-	}
-	return names[i], false
 }

@@ -13,7 +13,6 @@ import (
 // encode returns what is announced of a proposal; its session is named beside.
 func (p Proposal) encode() []byte {
 	var w wire.Writer
-	writeStrings(&w, p.Clients)
 	w.Uint32(uint32(len(p.Sums)))
 	for _, n := range p.Sums {
 		w.Uint64(uint64(n))
@@ -24,7 +23,7 @@ func (p Proposal) encode() []byte {
 // decodeProposal decodes what encode wrote.
 func decodeProposal(b []byte) (Proposal, error) {
 	r := wire.NewReader(b)
-	p := Proposal{Clients: readNames(r), Sums: make([]int64, r.Count(MaxCatalogue, 8))}
+	p := Proposal{Sums: make([]int64, r.Count(MaxCatalogue, 8))}
 	for i := range p.Sums {
 		n := r.Uint64()
 		if n > math.MaxInt64 {

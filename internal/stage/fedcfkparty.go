@@ -92,10 +92,10 @@ func (p *Party) pairItems(announced []byte) (*Session, error) {
 	if err != nil {
 		return nil, toldWrong(p.server(), "%w", err)
 	}
-	if err := d.check(first.Summation, first.survivors, next); err != nil {
+	if err := d.check(first.survivors, next); err != nil {
 		return nil, err
 	}
-	s, _, err := d.crowd.triangleStage(first.Summation, next)
+	s, _, err := d.crowd.pairStage(first.Summation, first.survivors, next.Sums)
 	return s, err
 }
 
@@ -135,7 +135,7 @@ func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	if err != nil {
 		return toldWrong(p.server(), "%w", err)
 	}
-	if k.Catalogue != len(p.Job.Protocol.Items) || slices.ContainsFunc(k.Kept, func(i int) bool { _, in := slices.BinarySearch(p.crowd.kept, i); return !in }) {
+	if k.Catalogue != len(p.Job.Protocol.Items) || !slices.Equal(k.Kept, p.crowd.kept) {
 		return toldWrong(p.server(), "a kernel between other items than those of the second sum")
 	}
 	scores, err := p.crowd.device.Recommend(k.Model(), k.Kept, p.crowd.popularity, p.Job.Learner.Lambda)
@@ -153,4 +153,17 @@ func (p *Party) Recommended() []Recommendation {
 		return nil
 	}
 	return p.crowd.recommended
+}
+
+// subset reports the first of the names that is not among all.
+func subset(names, all []string) (missing string, ok bool) {
+	known := make(map[string]bool, len(all))
+	for _, name := range all {
+		known[name] = true
+	}
+	i := slices.IndexFunc(names, func(name string) bool { return !known[name] })
+	if i < 0 {
+		return "", true
+	}
+	return names[i], false
 }

@@ -18,7 +18,10 @@ func planFedCFK(j *job.Job, c Cast) ([]Stage, error) {
 		return nil, err
 	}
 	crowd := newCrowd(j, c.Coordinator)
-	first, err := crowd.summing(crowd.counting(), c.Parties, crowd.Items, tally{
+	if err := crowd.check(len(c.Parties)); err != nil {
+		return nil, err
+	}
+	first, err := crowd.summing(crowd.counting(), c.Parties, crowd.spec(len(c.Parties), crowd.Items), tally{
 		vector:  func(p *Party) secagg.Vector { return p.crowd.device.Popularity() },
 		heard:   func(p *Party, h heard) { p.crowd.first = h },
 		counted: func(s *Server) *counted { return &s.crowd.first },
@@ -66,8 +69,8 @@ type counted struct {
 }
 
 // summing is one of the two sums as a stage of a federation.
-func (c Crowd) summing(s Session, clients []string, entries int, t tally) (*Session, error) {
-	params, err := secagg.NewParams(c.spec(len(clients), entries), len(clients))
+func (c Crowd) summing(s Session, clients []string, spec secagg.Spec, t tally) (*Session, error) {
+	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
 		return nil, session.BadInput(err)
 	}
@@ -79,16 +82,17 @@ func (c Crowd) summing(s Session, clients []string, entries int, t tally) (*Sess
 	return &s, nil
 }
 
-// triangleStage is the second sum among the listed clients, with the items in it.
-func (c Crowd) triangleStage(first Summation, p Proposal) (*Session, []int, error) {
-	pairing, kept, err := c.pairing(first, p.Sums)
+// pairStage is the second sum among all who are in the first, with its items.
+func (c Crowd) pairStage(first Summation, survivors []string, sums []int64) (*Session, []int, error) {
+	pairing, kept, err := c.pairing(first, sums)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := c.summing(pairing, p.Clients, triangle(len(kept)), tally{
-		vector: func(p *Party) secagg.Vector { return p.crowd.device.Triangle(kept) },
+	spec := c.pairSpec(first.people(), len(survivors), triangle(len(kept)-1))
+	s, err := c.summing(pairing, survivors, spec, tally{
+		vector: func(p *Party) secagg.Vector { return p.crowd.device.Pairs(kept) },
 		heard: func(party *Party, h heard) {
-			party.crowd.second, party.crowd.kept, party.crowd.popularity = h, kept, p.Sums
+			party.crowd.second, party.crowd.kept, party.crowd.popularity = h, kept, sums
 		},
 		counted: func(s *Server) *counted { return &s.crowd.second },
 	})

@@ -21,8 +21,8 @@ const filmsFile = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: films}
 spec:
-  data: {source: liked, partition: {by: devices, parties: [a, b, c, d, e, f, g, h]}, test: {every: 9}}
-  protocol: {name: fedcfk, threshold: 2, margin: none, dropped: 0.25, items: [tea, milk, rum]}
+  data: {source: liked, partition: {by: devices, parties: [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r]}, test: {every: 9}}
+  protocol: {name: fedcfk, threshold: 3, items: [tea, milk, rum, ale, gin, rye, cider, mead, port, wine, sake, stout]}
   kernel: {name: linear}
   learner: {name: cf-komd}
 `
@@ -57,7 +57,7 @@ func afterFirst(t *testing.T) (*Party, []Stage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.crowd.first = heard{Summation{s, params}, j.Parties()[:7]}
+	p.crowd.first = heard{Summation{s, params}, j.Parties()[:17]}
 	return p, plan
 }
 
@@ -65,12 +65,12 @@ func afterFirst(t *testing.T) (*Party, []Stage) {
 // first as the coordinator's fault.
 func TestSecondSumThatDoesNotFollow(t *testing.T) {
 	p, plan := afterFirst(t)
-	good := Proposal{Sums: []int64{2, 7, 0}, Clients: []string{"a", "b", "c", "d", "e", "f"}}
+	good := Proposal{Sums: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}} // of 17; ten items for 16 at least
 	next, err := plan[1].Session.Follow(p, good.encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next.Purpose != PurposeTriangle || next.Parent != p.crowd.first.Session.ID() || len(next.Members) != 7 || next.Absent != 1 ||
+	if next.Purpose != PurposeTriangle || next.Parent != p.crowd.first.Session.ID() || len(next.Members) != 18 || next.Absent != 1 ||
 		!slices.Equal(next.Claims, []string{`secagg/masked-input/"once"/"fedcfk/triangle"`}) || p.crowd.kept != nil {
 		t.Errorf("%+v, of %+v", next, p.crowd)
 	}
@@ -78,12 +78,10 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 		change func(*Proposal)
 		want   string
 	}{
-		"items":   {func(q *Proposal) { q.Sums = q.Sums[1:] }, "counts of 2 items, the catalogue has 3"},
-		"counts":  {func(q *Proposal) { q.Sums[1] = 8 }, "item 1 is liked by 8 of 7 people"},
-		"people":  {func(q *Proposal) { q.Clients[0] = "h" }, "h is to be in the second sum, and is not in the first"},
-		"too few": {func(q *Proposal) { q.Clients = q.Clients[1:] }, "a second sum over 5 clients, fewer than the agreed minimum of 6"},
+		"items":  {func(q *Proposal) { q.Sums = q.Sums[1:] }, "counts of 11 items, the catalogue has 12"},
+		"counts": {func(q *Proposal) { q.Sums[1] = 18 }, "item 1 is liked by 18 of 17 people"},
 	} {
-		q := Proposal{slices.Clone(good.Sums), slices.Clone(good.Clients), protocol.SessionID{}}
+		q := Proposal{Sums: slices.Clone(good.Sums)}
 		tt.change(&q)
 		_, err := plan[1].Session.Follow(p, q.encode())
 		var blame *protocol.BlameError
@@ -91,7 +89,7 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
 	}
-	for name, announced := range map[string][]byte{"nothing": nil, "a part": good.encode()[:9], "twice": Proposal{Sums: good.Sums, Clients: []string{"a", "a"}}.encode()} {
+	for name, announced := range map[string][]byte{"nothing": nil, "a part": good.encode()[:9], "more": append(good.encode(), 0)} {
 		if _, err := plan[1].Session.Follow(p, announced); err == nil {
 			t.Errorf("%s is announced", name)
 		}
@@ -108,8 +106,8 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 // who were in it.
 func TestKernelThatDoesNotFollow(t *testing.T) {
 	p, plan := afterFirst(t)
-	p.crowd.second, p.crowd.kept, p.crowd.popularity = p.crowd.first, []int{0, 1}, []int64{2, 7, 0}
-	k := &ItemKernel{Catalogue: 3, Kept: []int{0, 1}, Values: []uint16{one, 9, one}}
+	p.crowd.second, p.crowd.kept, p.crowd.popularity = p.crowd.first, []int{0, 1}, []int64{12, 7, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	k := &ItemKernel{Catalogue: 12, Kept: []int{0, 1}, Values: []uint16{one, 9, one}}
 	n := notice{clients: []string{"a", "b"}, bytes: len(k.Encode()), hash: [32]byte{1}}
 	told, err := plan[3].Session.Follow(p, n.encode())
 	if err != nil {
@@ -119,18 +117,18 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	for name, bad := range map[string]notice{
-		"strangers": {[]string{"a", "h"}, n.bytes, n.hash}, "too long": {n.clients, kernelBytes(2) + 1, n.hash}, "empty": {n.clients, 0, n.hash},
+		"strangers": {[]string{"a", "r"}, n.bytes, n.hash}, "too long": {n.clients, kernelBytes(2) + 1, n.hash}, "empty": {n.clients, 0, n.hash},
 	} {
 		if _, err := plan[3].Session.Follow(p, bad.encode()); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	hashed := func(k *ItemKernel) ([]byte, [32]byte) { return k.Encode(), sha256.Sum256(k.Encode()) }
-	if err := p.recommend(hashed(k)); err != nil || len(p.Recommended()) != 1 || p.Recommended()[0].Item != "rum" {
+	if err := p.recommend(hashed(k)); err != nil || len(p.Recommended()) != 10 || p.Recommended()[0].Item != "rum" {
 		t.Errorf("%v, %v", err, p.Recommended())
 	}
 	for name, bad := range map[string]*ItemKernel{
-		"another item":      {Catalogue: 3, Kept: []int{0, 2}, Values: []uint16{one, 9, one}},
+		"another item":      {Catalogue: 12, Kept: []int{0, 2}, Values: []uint16{one, 9, one}},
 		"another catalogue": {Catalogue: 2, Kept: []int{0, 1}, Values: []uint16{one, 9, one}},
 	} {
 		var blame *protocol.BlameError
@@ -147,16 +145,16 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 func TestTooFewAfterTheFirstSum(t *testing.T) {
 	p, plan := afterFirst(t)
 	srv := NewServer(filmsJob(t), Cast{"hub", filmsJob(t).Parties()})
-	srv.crowd.first = counted{Summation: p.crowd.first.Summation, sums: []int64{2, 7, 0}}
-	plan[0].Session.Ended(srv, Ended{Stayed: []string{"a", "b", "d", "e", "g"}})
+	srv.crowd.first = counted{Summation: p.crowd.first.Summation, sums: make([]int64, 12)}
+	plan[0].Session.Ended(srv, Ended{Stayed: filmsJob(t).Parties()[3:]})
 	_, _, err := plan[1].Session.Conduct(srv)
-	if want := "5 of 8 parties are left after the first sum, and 6 are needed; missing: c, f, h"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "15 of 18 parties are left after the first sum, and 16 are needed; missing: a, b, c"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
 
 func FuzzAnnounced(f *testing.F) {
-	f.Add(Proposal{Sums: []int64{1, 2}, Clients: []string{"a", "b"}}.encode())
+	f.Add(Proposal{Sums: []int64{1, 2}}.encode())
 	f.Add(notice{clients: []string{"a"}, bytes: 7}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if p, err := decodeProposal(b); err == nil && !bytes.Equal(p.encode(), b) {
@@ -172,11 +170,11 @@ func FuzzAnnounced(f *testing.F) {
 func TestListsOfParties(t *testing.T) {
 	j := filmsJob(t)
 	two := &dataset.Ratings{Name: "r.csv", Users: []string{"1", "2"}, Items: []string{"tea"}, List: []dataset.Rating{{Value: 1}}}
-	other := &dataset.Ratings{Name: "r.csv", Users: []string{"1"}, Items: []string{"gin"}, List: []dataset.Rating{{Value: 1}}}
+	other := &dataset.Ratings{Name: "r.csv", Users: []string{"1"}, Items: []string{"grog"}, List: []dataset.Rating{{Value: 1}}}
 	for want, table := range map[string]Table{
-		"stage: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating":          {},
-		"r.csv has ratings of 2 people; a party brings those of one":                                                    {Ratings: two},
-		fmt.Sprintf("dataset: r.csv: user %q rates item %q, which is not among the 3 that there are to be", "1", "gin"): {Ratings: other},
+		"stage: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating":            {},
+		"r.csv has ratings of 2 people; a party brings those of one":                                                      {Ratings: two},
+		fmt.Sprintf("dataset: r.csv: user %q rates item %q, which is not among the 12 that there are to be", "1", "grog"): {Ratings: other},
 	} {
 		if _, err := NewParty(j, "a", table); err == nil || err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)

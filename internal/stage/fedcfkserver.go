@@ -36,24 +36,28 @@ func (s *Server) addLists(setup Setup, params secagg.Params, into *counted) (*Ru
 	}}, nil
 }
 
-// pairItems is the second sum, among those who are still there.
+// pairItems is the second sum, among all who are in the first. Those who have not
+// reported its good end are not waited for.
 func (s *Server) pairItems() (*Session, []byte, error) {
 	first := &s.crowd.first
-	if least := s.crowdOf().Minimum(len(s.Cast.Parties)); len(first.Stayed) < least {
+	if least := s.crowdOf().Remaining(len(s.Cast.Parties)); len(first.Stayed) < least {
 		gone := slices.DeleteFunc(slices.Clone(s.Cast.Parties), func(name string) bool { return slices.Contains(first.Stayed, name) })
 		return nil, nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("stage: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(first.Stayed), len(s.Cast.Parties), least, strings.Join(gone, ", ")))
 	}
-	p := Proposal{Sums: first.sums, Clients: first.Stayed}
-	next, kept, err := s.crowdOf().triangleStage(first.Summation, p)
+	next, kept, err := s.crowdOf().pairStage(first.Summation, first.added, first.sums)
+	if err != nil {
+		return nil, nil, err
+	}
+	next.Left = slices.DeleteFunc(slices.Clone(first.added), func(name string) bool { return slices.Contains(first.Stayed, name) })
 	s.crowd.kept = kept
-	return next, p.encode(), err
+	return next, Proposal{Sums: first.sums}.encode(), nil
 }
 
 // makeKernel makes the kernel between items of the second sum.
 func (s *Server) makeKernel(context.Context, Reporter) error {
-	second := &s.crowd.second
+	first := &s.crowd.first
 	var err error
-	if s.crowd.kernel, err = s.crowdOf().ItemKernel(second.Summation, s.crowd.kept, second.sums, len(second.added)); err != nil {
+	if s.crowd.kernel, err = s.crowdOf().ItemKernel(s.crowd.kept, first.sums, s.crowd.second.sums, len(first.added)); err != nil {
 		return err
 	}
 	s.crowd.broadcast = s.crowd.kernel.Encode()
@@ -88,12 +92,11 @@ func (s *Server) crowdResult() *Result {
 	return &Result{
 		Job: s.Job.Name, Grid: []Cell{}, Training: likes,
 		Crowd: &CrowdResult{
-			Source: s.Job.Data.Source, People: people, Items: c.Items, Ratings: likes, Cut: c.Cut(people),
+			Source: s.Job.Data.Source, People: people, Items: c.Items, Ratings: likes, Cut: c.Cut(people, first.sums),
 			Kept: len(s.crowd.kernel.Kept), Broadcast: len(s.crowd.broadcast), Sums: []CrowdSum{first.figures(), second.figures()},
 		},
 		Leakage: c.Leakage(CrowdFacts{
-			First: first.Summation, Second: second.Summation, Sums: first.sums, Kept: s.crowd.kept,
-			Pairs: second.sums, Added: len(second.added), Broadcast: s.crowd.kernel,
+			People: people, First: first.added, Second: second.added, Sums: first.sums, Kept: s.crowd.kept, Pairs: second.sums,
 		}),
 	}
 }

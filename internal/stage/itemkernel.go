@@ -26,36 +26,29 @@ func itemSpec(k job.Kernel) komd.Spec {
 	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma}
 }
 
-// ItemKernel makes the kernel from the second sum, over the given number of
-// people: pairs of kept items, row after row. Items that have fallen below the
-// cut, because people have vanished, are left out before anything is made of
-// them (rule 12).
-func (c Crowd) ItemKernel(second Summation, kept []int, pairs []int64, people int) (*ItemKernel, error) {
-	cut := c.Cut(len(second.Session.Members) - 1)
-	full := Triangle{items: len(kept)}
-	k := &ItemKernel{Catalogue: c.Items}
-	var places []int
-	for at, item := range kept {
-		if pairs[full.row(at)] >= cut {
-			k.Kept, places = append(k.Kept, item), append(places, at)
-		}
-	}
-	if len(places) == 0 {
-		return nil, fmt.Errorf("stage: no item has kept the %d likes that are needed; lower threshold, or gather more people", cut)
-	}
-	counts := komd.Counts{Users: people, C: linalg.New[float64](len(places), len(places))}
-	for r, i := range places {
-		for s, j := range places[r:] {
-			n := float64(pairs[full.row(i)+j-i])
-			counts.C.Row(r)[r+s], counts.C.Row(r + s)[r] = n, n
+// ItemKernel makes the kernel from both sums: the popularity of all items, over the
+// given number of people, and the pairs i < j of kept ones, row after row. Where
+// people are missing from the second, its counts are too small by at most as many;
+// the diagonal is never too small, as if each of the missing were several people
+// who like one item each. So what follows is a kernel, but for rounding; the solver
+// refuses what is none.
+func (c Crowd) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
+	counts := komd.Counts{Users: people, C: linalg.New[float64](len(kept), len(kept))}
+	at := 0
+	for r, item := range kept {
+		counts.C.Row(r)[r] = float64(popularity[item])
+		for s := r + 1; s < len(kept); s++ {
+			n := float64(pairs[at])
+			counts.C.Row(r)[s], counts.C.Row(s)[r] = n, n
+			at++
 		}
 	}
 	values, err := itemSpec(c.Job.Kernel).Kernel(counts)
 	if err != nil {
 		return nil, err
 	}
-	k.Values = make([]uint16, 0, triangle(len(places)))
-	for r := range places {
+	k := &ItemKernel{Catalogue: c.Items, Kept: kept, Values: make([]uint16, 0, triangle(len(kept)))}
+	for r := range kept {
 		k.Values = append(k.Values, quantised(values.Row(r)[r:])...)
 	}
 	return k, nil

@@ -55,6 +55,9 @@ type Session struct {
 	// Absent is how many of the parties may be missing, from the beginning or later;
 	// the protocol says what becomes of the others.
 	Absent int
+	// Left names parties that the coordinator need not wait for at the beginning:
+	// they did not come through the stages before. They count towards Absent.
+	Left []string
 	// Claims are the names that a party takes in its ledger once for ever: where
 	// another session has them, it cannot take part.
 	Claims []string

@@ -9,8 +9,7 @@ import (
 // items gives away: an item that one person alone likes has that person's list
 // as its row. Each list comes once.
 func SoleLists(items int, pairs []int64) [][]int {
-	sum := Triangle{items: items}
-	at := func(i, j int) int64 { return pairs[sum.row(min(i, j))+max(i, j)-min(i, j)] }
+	at := func(i, j int) int64 { return pairs[rowOf(min(i, j), items)+max(i, j)-min(i, j)] }
 	known := make([]bool, items) // items of one person alone, whose list is there already
 	var lists [][]int
 	for i := range items {

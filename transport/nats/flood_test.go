@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -175,6 +177,22 @@ func TestConnectionsAndSubscriptionsAreBounded(t *testing.T) {
 	east := f.join("east")
 	f.send(north, "east", "hello")
 	f.receive(east)
+}
+
+// Everybody is served in a federation of more members than one connection may have
+// subscriptions.
+func TestManyMembersAreServed(t *testing.T) {
+	f := &federation{TB: t, keys: make(map[string]nkeys.KeyPair)}
+	f.cfg = Config{Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	const members = maxSubscriptions + 4
+	for i := range members {
+		f.cfg.Members = append(f.cfg.Members, f.newMember(fmt.Sprint("member-", i)))
+	}
+	f.start()
+	t.Cleanup(f.shutdown)
+	last := fmt.Sprint("member-", members-1)
+	f.send(f.join("member-0"), last, "hello")
+	f.receive(f.join(last))
 }
 
 // A member that asks for deliveries without end gets no more of the server's time

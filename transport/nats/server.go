@@ -133,7 +133,7 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		AuthTimeout:   10, // seconds
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
-		MaxSubs:       maxSubscriptions, // of a connection
+		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // the steward's; a member's account has less
 		TLSConfig:     s.cfg.TLS,
 		TLSTimeout:    10, // seconds
 
