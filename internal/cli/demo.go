@@ -34,8 +34,9 @@ func (a *app) demo() *cobra.Command {
 with a fresh identity and its own share of bundled real data, and let them train
 one classifier by OKRA over sockets on loopback, and one from sums of random
 features. Then compare: each hospital alone, all together by Mercer, and all rows
-pooled without privacy. The homes are removed afterwards; report, result and the
-model by OKRA stay in the folder --out.
+pooled without privacy. The homes are removed afterwards; report and result stay in
+the folder --out. The model by OKRA holds encoded rows, nobody can ask it, and the
+coordinator keeps none.
 
 banks: a bank, a shop and an insurer, as processes too, know ten numbers each about
 nearly the same people, in lists of different order. They find out whom all know

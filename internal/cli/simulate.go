@@ -212,6 +212,9 @@ func adopt(r *stage.Result, out string) error {
 	for i := range r.Models {
 		m := &r.Models[i]
 		from := m.Path
+		if from == "" {
+			continue // it lies in parts with the parties, or nobody has kept it
+		}
 		m.Path = filepath.Join(out, filepath.Base(m.Path))
 		if m.Private {
 			m.Path = filepath.Join(out, m.Party, "model")
