@@ -209,6 +209,9 @@ func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
 // adopt copies the models, and what a crowd recommends to itself, out of the
 // temporary folder of a run.
 func adopt(r *stage.Result, out string) error {
+	if err := os.MkdirAll(out, 0o700); err != nil {
+		return fmt.Errorf("the folder of the results: %w", err)
+	}
 	for i := range r.Models {
 		m := &r.Models[i]
 		from := m.Path
