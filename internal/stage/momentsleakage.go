@@ -17,7 +17,7 @@ func (s *Server) momentsLeakage() map[string][]string {
 	m, n := s.features(), s.moments.sums.Rows
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: a class that has one training row is that row, in clear.",
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it.",
 				len(s.Cast.Parties), m*(m+1)/2, s.crossSums(), n),
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
