@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -340,6 +341,41 @@ func (o *outsider) presences(n int) (list [][]byte) {
 		list = append(list, o.give(row, 0, token.Presence(o.configuration, 0))[0])
 	}
 	return append(list, o.give(n, 0, token.Presence(o.configuration, 0))...)
+}
+
+// A gateway whose home is an old copy shows witnesses a shorter history than they know:
+// it ends, and says why, before any device is told two stories.
+func TestOldCopyOfAHome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.BlindRSA, 10, nil)
+		run := func(long time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), long)
+			defer cancel()
+			_, err := w.gateway.Run(ctx)
+			return err
+		}
+		if err := run(time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		old := map[string][]byte{}
+		for _, name := range []string{"state", "key-0"} {
+			b, err := os.ReadFile(filepath.Join(w.config.Home, name))
+			check(t, err)
+			old[name] = b
+		}
+		if err := run(time.Hour); !errors.Is(err, context.DeadlineExceeded) { // two more windows
+			t.Fatal(err)
+		}
+		check(t, w.gateway.Close())
+		for name, b := range old {
+			check(t, os.WriteFile(filepath.Join(w.config.Home, name), b, 0o600))
+		}
+		w.open()
+		if err := run(time.Hour); err == nil || !strings.Contains(err.Error(), "is this home an old copy") {
+			t.Errorf("%v", err)
+		}
+	})
 }
 
 // Attack: relay and gateway together. The relay knows who has sent what sealed bytes,

@@ -97,6 +97,52 @@ func TestAttackQuota(t *testing.T) {
 	}
 }
 
+// An issuer counts the devices that have their tokens for an iteration, each once, in
+// this life and in the next, and countersigns configurations that name its keys only.
+func TestCountsDevices(t *testing.T) {
+	home := t.TempDir()
+	i := open(t, home, privacypass.BlindRSA)
+	for _, device := range []byte{1, 2} {
+		if _, err := i.Give(t.Context(), request(t, i, device, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := request(t, i, 1, 1)
+	for range 2 {
+		if _, err := i.Give(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if a, b := i.quota.devices(0), i.quota.devices(1); a != 2 || b != 1 {
+			t.Errorf("%d and %d devices, want 2 and 1", a, b)
+		}
+		if err := i.Close(); err != nil {
+			t.Fatal(err)
+		}
+		i = open(t, home, privacypass.BlindRSA)
+	}
+	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 4, Packages: 3, Cohort: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := &secvm.Configuration{Params: p, Issuer: i.Name, TokenType: uint16(i.Type), TokenKeys: i.Public().Keys}
+	if i.own(own) == nil {
+		t.Error("a configuration for four tokens, where three are given, was countersigned")
+	}
+	i.Quota = p.Tokens()
+	if err := i.own(own); err != nil {
+		t.Error(err)
+	}
+	own.TokenKeys = [][]byte{own.TokenKeys[1], own.TokenKeys[0]}
+	if i.own(own) == nil {
+		t.Error("a configuration with other keys was countersigned")
+	}
+	if err := i.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // However many requests come at a time, one of a device is answered.
 func TestQuotaAtOnce(t *testing.T) {
 	i := open(t, t.TempDir(), privacypass.VOPRF)

@@ -236,6 +236,45 @@ func TestAttackUnlimitedPackages(t *testing.T) {
 	}
 }
 
+// Attack: other weights for one device in the newest announcement, within the ball. The
+// bias at its edge silences a label for everybody else, so that all that comes with it is
+// one person's whole record. It succeeds in both modes for whoever can tell one device
+// other weights: gateway, relay and issuer together. Against fewer see
+// device.TestAttackOneDeviceIsToldOtherwise.
+func TestAttackForkAtTheTip(t *testing.T) {
+	const people, victim = 300, 17
+	p := params(t, func(s *secvm.Spec) { s.Packages, s.Radius = 20, 10 })
+	loud := make([]float64, p.Features())
+	loud[p.Features()-1] = p.Spec().Radius
+	tallies := map[string]*secvm.Tally{"paper": secvm.NewTally(p), "hardened": secvm.NewTally(p)}
+	want := make([]uint64, p.Features())
+	r := random(11)
+	for i := range people {
+		v := secvm.Vector{}
+		for b := range p.Spec().Bins {
+			if r.Uint64n(4) == 0 {
+				v = append(v, secvm.Entry{Bin: b, Count: 1})
+			}
+		}
+		label, told := int8(1-2*(i%2)), loud
+		if i == victim {
+			label, told = 1, make([]float64, p.Features())
+			for _, e := range v {
+				want[e.Bin] = 1
+			}
+			want[p.Features()-1] = 1
+		}
+		for mode, list := range modes(t, p, device(t, p, v, label, secvm.Train), told) {
+			add(t, tallies[mode], list)
+		}
+	}
+	for mode, tally := range tallies {
+		if !slices.Equal(tally.Plus, want) {
+			t.Errorf("%s: read %v, the record is %v", mode, tally.Plus, want)
+		}
+	}
+}
+
 // Attack: a greedy model, whose weights or bins tell people apart. Devices
 // refuse, and say why.
 func TestAttackGreedyModel(t *testing.T) {
@@ -256,6 +295,9 @@ func TestAttackGreedyModel(t *testing.T) {
 		if err := l.Check(p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
+	}
+	if got := (secvm.Limits{Bins: 5}).OrDefaults(); got.Cohort != 100 || got.Bins != 5 || got.Radius != l.Radius || got.Paper {
+		t.Errorf("what is not set is not as by default: %+v", got)
 	}
 	p := params(t, nil)
 	w := make([]float64, p.Features())
