@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -48,6 +49,7 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, out string, run func(
 		if err != nil {
 			return nil, err
 		}
+		result.Refused = launch.Refusals(j, nil, 0)
 		used, peak := daemon.Usage()
 		result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
 		return result, nil

@@ -158,6 +158,12 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 		return nil, err
 	}
 	addComparison(result, time.Since(began))
+	result.Refused = launch.Refusals(j, shares, result.Training+result.HeldOut)
+	if sums != nil {
+		for _, why := range launch.Refusals(sums, shares, 0) {
+			result.Refused = append(result.Refused, "by sums: "+why)
+		}
+	}
 	return a.finish(j, result, f.out)
 }
 

@@ -38,9 +38,9 @@ import (
 //	                       with ids; the first has the labels
 //	held VAR HOME          the release that is held in a party's ledger
 //	append FILE TO         puts a file's text at another's end
-//	found PARTY...         homes c and PARTY..., joined; the catalogue is PARTY/*.csv with all
-//	                       columns; every protocol is allowed on tables of any size, but for
-//	                       what PARTY/policy.yaml says
+//	found PARTY[+]...      homes c and PARTY..., joined; the catalogue is PARTY/*.csv, and with
+//	                       + jobs may choose among the columns; every protocol is allowed on
+//	                       tables of any size, but for what PARTY/policy.yaml says
 //	daemon HOME ARG...     starts mercer coordinator (HOME c) or party; log in HOME.log
 //	halt HOME              SIGTERM; it must end well within 10 s
 //	slay HOME              SIGKILL
@@ -160,26 +160,33 @@ func found(ts *testscript.TestScript, names []string) {
 		members.Members = append(members.Members, m)
 	}
 	create("c", &daemon.Config{Name: "boss", Listen: address}, roster.Coordinator)
+	homes := []string{"c"}
 	for _, name := range names {
-		create(name, partyConfig(ts, name, address), roster.Party)
+		name, choice := strings.CutSuffix(name, "+")
+		create(name, partyConfig(ts, name, address, choice), roster.Party)
+		homes = append(homes, name)
 	}
-	for _, home := range append([]string{"c"}, names...) {
+	for _, home := range homes {
 		ts.Check(daemon.Home(ts.MkAbs(home)).Join(members))
 	}
 }
 
-func partyConfig(ts *testscript.TestScript, name, address string) *daemon.Config {
+func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *daemon.Config {
 	c := &daemon.Config{Name: name, Coordinator: "nats://" + address, Data: make(map[string]daemon.Source)}
 	policy := party.Policy{Protocols: job.Known().Protocols, Floors: party.NoFloors()}
-	own, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
+	written, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
 	if !errors.Is(err, fs.ErrNotExist) {
-		ts.Check(errors.Join(err, yaml.Unmarshal(own, &policy)))
+		ts.Check(errors.Join(err, yaml.Unmarshal(written, &policy)))
 	}
 	tables, err := filepath.Glob(ts.MkAbs(filepath.Join(name, "*.csv")))
 	ts.Check(err)
 	for _, path := range tables {
 		base := filepath.Base(path)
-		c.Data[strings.TrimSuffix(base, ".csv")] = entry(base, ts.ReadFile(path), &policy)
+		own := entry(base, ts.ReadFile(path), &policy)
+		if !choice {
+			own.Columns = nil
+		}
+		c.Data[strings.TrimSuffix(base, ".csv")] = own
 	}
 	return c
 }

@@ -155,6 +155,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, d
 	if err := launch.Compare(ctx, j, shares, decided, result); err != nil {
 		return nil, err
 	}
+	result.Refused = launch.Refusals(j, shares, result.Training+result.HeldOut)
 	// One process did everybody's work, so the parties' own counts overlap.
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
@@ -192,6 +193,9 @@ func folder(out string) error {
 // finish writes what a run is to leave into its folder: nothing before the run
 // has ended well, and the result last.
 func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
+	for _, why := range r.Refused {
+		a.tell("a party would refuse: " + why)
+	}
 	if err := adopt(r, out); err != nil {
 		return nil, err
 	}

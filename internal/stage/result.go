@@ -36,9 +36,12 @@ type Result struct {
 	ModelHash   string              `json:"model_sha256"` // of the sorted list of models
 	Leakage     map[string][]string `json:"leakage"`      // what each role learns, in words
 	Warnings    []string            `json:"warnings,omitempty"`
-	HeldOut     int                 `json:"held_out_rows"`
-	Training    int                 `json:"training_rows"`
-	Support     int                 `json:"support_vectors"` // rows that the model holds
+	// Refused is what a party would refuse of the job, by the defaults of its policy;
+	// only of a job that one process plays.
+	Refused  []string `json:"party_would_refuse,omitempty"`
+	HeldOut  int      `json:"held_out_rows"`
+	Training int      `json:"training_rows"`
+	Support  int      `json:"support_vectors"` // rows that the model holds
 	// Crowd is what there is to say of a job among many devices.
 	Crowd *CrowdResult `json:"crowd,omitempty"`
 	SecVM *SecVMResult `json:"secvm,omitempty"`

@@ -1,0 +1,60 @@
+package launch
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+// mostRefused bounds the parties of which each one's refusal is told.
+const mostRefused = 3
+
+// Refusals say what a party would refuse of a job that one process plays: a party
+// whose operator allows the job's protocol on the table, and open predictions where
+// it asks for them, and has written nothing else. It is the parties' own code that
+// says so. aligned is how many rows holders of columns had in common; a crowd has no
+// shares.
+func Refusals(j *job.Job, shares []Share, aligned int) []string {
+	if j.Data.Partition.By != job.Devices {
+		if err := j.Owned("own").Deployable(); err != nil {
+			return []string{err.Error()}
+		}
+	}
+	usual := party.Policy{Protocols: []string{string(j.Protocol.Name)}, OpenPrediction: j.Prediction == job.Open}
+	parties := len(j.Parties())
+	if shares == nil {
+		parties = job.MaxParties // of people, whom nobody counts here
+	}
+	list := append(usual.Refusals(j, parties), belowFloors(j, shares, usual.Floors.Values())...)
+	if j.Protocol.Name.Vertical() {
+		if err := usual.Floors.Values().CheckRows(j.Protocol.Name, aligned); err != nil {
+			list = append(list, "after aligning: "+err.Error())
+		}
+	}
+	return list
+}
+
+// belowFloors says whose tables are below the floors.
+func belowFloors(j *job.Job, shares []Share, floors stage.Floors) (list []string) {
+	more := 0
+	for _, s := range shares {
+		p, err := stage.NewParty(j, s.Party, s.Table)
+		if err != nil {
+			continue // it is not below a floor, and the job said so itself
+		}
+		p.Floors = floors
+		switch err := p.CheckFloors(); {
+		case err == nil:
+		case len(list) < mostRefused:
+			list = append(list, s.Party+": "+err.Error())
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		list = append(list, fmt.Sprintf("and so would %d other parties", more))
+	}
+	return list
+}

@@ -1,0 +1,62 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// What is said of a job here is what a party says of it, by its policy and floors.
+func TestRefusals(t *testing.T) {
+	const file = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: tumours}
+spec:
+  data: {source: bundled:wdbc, label: label, partition: {parties: [north, south, east, west, mid, far]}}
+  protocol: {name: okra}
+  kernel: {name: rbf, gamma: 0.02}
+  learner: {name: svc}
+  prediction: open
+`
+	wdbc, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		change []string
+		rows   int
+		want   string // the first; "" for none
+	}{
+		"six small parties": {nil, 569, "north: protocol okra asks for 100 rows of each party, and this table gives it 9"},
+		"two parties":       {[]string{", south, east, west, mid, far", ", south"}, 569, ""},
+		"few rows":          {[]string{", south, east, west, mid, far", ", south"}, 198, "north: protocol okra asks for 100 rows of each party, and this table gives it 99"},
+		"paper":             {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: okra, mode: paper}"}, 569, `mode "paper" is not among those this party allows`},
+		"pooled":            {[]string{"{name: okra}", "{name: pooled}", "  prediction: open\n", ""}, 569, "job: protocol pooled has no privacy and runs in simulate only; use okra"},
+		"rows by number":    {[]string{", partition", ", test: {every: 10}, partition"}, 569, "which rows are held out is each party's own choice"},
+		"sums":              {[]string{", south, east, west, mid, far", ", south", "{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, ""},
+		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "north: protocol moments asks for 100 training rows of each party"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, err := job.Parse("job.yaml", []byte(strings.NewReplacer(tt.change...).Replace(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			set := wdbc.Subset(dataset.Complement(tt.rows, nil))
+			shares, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := Refusals(j, shares, 0)
+			if tt.want == "" && got != nil || tt.want != "" && (len(got) == 0 || !strings.Contains(got[0], tt.want)) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			if name == "six small parties" && !slices.Contains(got, "and so would 3 other parties") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
