@@ -21,8 +21,9 @@
 //   - Clients that work together learn nothing of the others' vectors: without
 //     the server they see no masked one.
 //   - The server and corrupted clients together learn the sum of the others'
-//     vectors: of at least Minimum less the corrupted ones. With one honest
-//     client left that is its vector.
+//     vectors: of at least Minimum less the corrupted ones if the server follows
+//     the protocol, and of about half of that if it does not (below). With one
+//     honest client left that is its vector.
 //
 // Up to the agreed share of corrupted clients, such a coalition learns nothing
 // more, except with probability 2^-sigma. With adversary "semi-honest" that
@@ -40,22 +41,30 @@
 //     session needs more clients at its beginning.
 //   - Grinding does not help: clients draw their holders with their own
 //     randomness, after they have been told who is there.
-//   - Parts of a sum do not come apart by choosing whom to call vanished. A client
-//     answers only if a threshold of its own holders have signed the same story
-//     and are in the sum; each keeps its masks with those of them who are honest.
-//     That no small group closes upon itself that way is an argument about random
-//     graphs, not a proof. Bell et al. sign for each pair of neighbours who is
-//     included; here the whole list is signed, which shows each client the
-//     number in the sum.
+//   - Small parts of a sum do not come apart by choosing whom to call vanished. A
+//     client answers only if a threshold of its own holders have signed the same
+//     story and are in the sum; each keeps its masks with those of them who are
+//     honest. So whoever tells stories to several groups needs groups in which
+//     everybody has (threshold - corrupted holders) of its holders, which in a
+//     random graph are not much under half of the crowd. That two such halves are
+//     not found is no part of the argument, and the argument is no proof: sums over
+//     about half of the agreed crowd are not excluded. Bell et al. sign for each
+//     pair of neighbours who is included; here the whole list is signed, which
+//     shows each client the number in the sum.
+//   - Sessions that end before vectors are sent cost a client nothing, and show the
+//     server whom it drew as holders. A server that has begun r of them has r
+//     draws to choose from: sigma falls by log2(r), by 3 for 8.
 //
 // If more clients are corrupted than agreed, nothing is promised. In a crowd of
 // few the agreed share rounds down, to none below 1/share.
 //
 // # What is not promised
 //
-// A client can add anything within a word, and nobody can tell. One client that
-// hands out or gives up wrong shares can keep a session from giving a sum, and so
-// can the server. Wrong shares are found out if more than a threshold of them
+// A client can add anything within a word, and nobody can tell. Shares that do not
+// open end nobody: their holder counts as one who has none of that client, and gives
+// up neither. Who has changed them is not found out. One client that hands out or
+// gives up wrong shares can keep a session from giving a sum, and so can the server:
+// where too few of its shares open, the error names it and how many say so. Wrong shares are found out if more than a threshold of them
 // came, but not whose they are; if exactly a threshold came, a wrong share of a
 // self mask makes the sum wrong. The
 // sum itself may tell much about a person who differs from all others, and two

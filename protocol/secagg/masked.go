@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -25,16 +26,7 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	if err := c.admit(owners); err != nil {
 		return protocol.Effects{}, err
 	}
-	held := make([]holding, len(d.list))
-	err = each(len(held), func(i int) (err error) {
-		if held[i], err = c.open(d.list[i]); err != nil {
-			return inconsistent(c.name(owners[i].client), "shares that do not open (%w): that client or the server has changed them", err)
-		}
-		return nil
-	})
-	if err != nil {
-		return protocol.Finish(protocol.Effects{}, err)
-	}
+	held := c.openAll(d.list)
 	masks, err := c.allMasks(d.sharers, owners)
 	if err != nil {
 		return protocol.Finish(protocol.Effects{}, err)
@@ -42,6 +34,30 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 	c.sharers, c.held, c.masks, c.awaits = d.sharers, held, masks, roundSurvivors
 	c.keys = nil // they have served
 	return protocol.Effects{Sync: true, Claim: []string{c.claim()}, Arm: []protocol.Timer{TimerServer}, Resume: true}, nil
+}
+
+// openAll returns what it holds of those whose shares open. Somebody has changed the
+// others: who would end because of them could be made to by anybody who shares. That
+// they are not held the server sees when it gets none of them back. Nothing is shown
+// to prove it, such as the key of that message: a server that has put another message
+// in its place would open with it the one that it has kept back, and have a share of
+// both secrets.
+func (c *Client) openAll(list []delivery) []holding {
+	opened := make([]*holding, len(list))
+	linalg.For(len(list), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if h, err := c.open(list[i]); err == nil {
+				opened[i] = &h
+			}
+		}
+	})
+	var held []holding
+	for _, h := range opened {
+		if h != nil {
+			held = append(held, *h)
+		}
+	}
+	return held
 }
 
 // checkSharers refuses a story about who has shared that leaves the client

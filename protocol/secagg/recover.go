@@ -123,16 +123,23 @@ func (s *Server) masksOf(owner int) ([]Mask, error) {
 func (s *Server) combine(owner int) ([shamir.Size]byte, error) {
 	var points []uint16
 	var shares []shamir.Share
-	missing := owner
+	missing, complaints := owner, 0
 	for i, h := range s.peers[owner].holders {
 		if !s.released.has(h) {
 			missing = h
 			continue
 		}
-		at, _ := slices.BinarySearch(s.owners[h], owner)
+		at, opened := slices.BinarySearchFunc(s.peers[h].releases, owner, func(r release, owner int) int { return r.owner - owner })
+		if !opened {
+			complaints++
+			continue
+		}
 		points, shares = append(points, uint16(i+1)), append(shares, s.peers[h].releases[at].share)
 	}
-	if t := s.params.degree.Threshold; len(shares) < t {
+	switch t := s.params.degree.Threshold; {
+	case len(shares) < t && complaints > 0:
+		return [shamir.Size]byte{}, inconsistent(s.name(owner), "%d of its holders say that its shares do not open; those of %d came, and %d are needed", complaints, len(shares), t)
+	case len(shares) < t:
 		return [shamir.Size]byte{}, silent(s.name(missing), fmt.Sprintf("%s of %d of the holders of %s came, and %d are needed; that of this one", kindUnmask, len(shares), s.name(owner), t))
 	}
 	return shamir.Combine(s.params.degree.Threshold, points, shares)

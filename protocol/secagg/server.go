@@ -57,7 +57,7 @@ type peer struct {
 	upload    *upload // nil when none is under way
 	stalled   bool    // given up: its vector began to come and did not go on
 	signature signature
-	releases  []release // in the order of the owners
+	releases  []release // in the order of the owners, of those whose shares have opened
 }
 
 // upload is a masked vector under way.

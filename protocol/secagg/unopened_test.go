@@ -1,0 +1,107 @@
+package secagg
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// spoil changes what some clients have sealed for the first holders of each, as a
+// corrupted client would seal it.
+func spoil(t *testing.T, c *crowd, holders int, corrupted ...int) func(protocol.Message) []protocol.Message {
+	return func(m protocol.Message) []protocol.Message {
+		if m.Round == roundShare && slices.Contains(corrupted, c.index(m.Sender)) {
+			list := must(decodeShares(m.Body, len(m.Body)/sealedBytes))(t)
+			for i := range list[:min(holders, len(list))] {
+				list[i] = sealed{1, 2, 3}
+			}
+			m.Body = encodeShares(list)
+		}
+		return []protocol.Message{m}
+	}
+}
+
+// TestAttackSharesThatDoNotOpen: two corrupted clients of forty seal rubbish for
+// more honest ones than may vanish. Nobody ends, and the sum is everybody's. It
+// stands for clients that leave as many shares good as bring back their own secrets.
+func TestAttackSharesThatDoNotOpen(t *testing.T) {
+	for _, a := range []Adversary{SemiHonest, Active} {
+		s := spec(a)
+		s.Corrupted, s.Dropped = .05, .2
+		c := newCrowd(t, s, 40)
+		d := c.params.Degree()
+		victims := d.Holders - d.Threshold
+		if 2*victims <= 8 {
+			t.Fatalf("%+v: no more than may vanish", d)
+		}
+		r := c.run(t, sim.Schedule{}, spoil(t, c, victims, 11, 29))
+		c.checkSum(t, r, 40)
+		for _, name := range c.names {
+			if o := r.Outcome(name); o.End == nil || o.End.Err != nil {
+				t.Errorf("%s: %s ended with %+v", a, name, o.End)
+			}
+		}
+	}
+}
+
+// Who seals nothing but rubbish keeps the session from giving a sum, which no
+// protocol of this kind prevents, and is named; everybody else has ended well.
+func TestAttackNoSharesThatOpen(t *testing.T) {
+	c := newCrowd(t, spec(Active), 40)
+	r := c.run(t, sim.Schedule{}, spoil(t, c, 40, 11))
+	o := r.Outcome("server")
+	if o.End == nil || o.End.Err == nil || !strings.Contains(o.End.Err.Error(), "c011") || !strings.Contains(o.End.Err.Error(), "of its holders say that its shares do not open") {
+		t.Fatalf("the server ended with %+v", o.End)
+	}
+	for _, name := range c.names {
+		if o := r.Outcome(name); o.End == nil || o.End.Err != nil {
+			t.Errorf("%s ended with %+v", name, o.End)
+		}
+	}
+}
+
+// TestAttackFalseComplaint: corrupted holders say that a client's shares do not
+// open. Its secret comes from the others, and the sum is everybody's.
+func TestAttackFalseComplaint(t *testing.T) {
+	s := spec(Active)
+	s.Corrupted, s.Dropped = .1, .2
+	c := newCrowd(t, s, 40)
+	c.checkSum(t, c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		if m.Round == roundUnmask && slices.Contains([]int{3, 14, 15, 39}, c.index(m.Sender)) {
+			list := must(decodeReleases(m.Body, 40))(t)
+			m.Body = encodeReleases(slices.DeleteFunc(list, func(r release) bool { return r.owner == 20 || r.owner == 21 }))
+		}
+		return []protocol.Message{m}
+	}), 40)
+}
+
+// TestAttackServerSpoilsShares: a server that spoils all shares of one client on
+// their way hopes that holders complain with something that opens what it has kept
+// back. It gets no share of that client at all, of either secret.
+func TestAttackServerSpoilsShares(t *testing.T) {
+	const victim = 7
+	c := newCrowd(t, spec(Active), 30)
+	_, l := c.lie(t, sim.Schedule{}, func(m protocol.Message) protocol.Message {
+		if m.Round == roundShares {
+			d := must(decodeDeliveries(m.Body, 30))(t)
+			for i := range d.list {
+				if d.list[i].owner.client == victim {
+					d.list[i].sealed = sealed{1}
+				}
+			}
+			m.Body = d.encode()
+		}
+		return m
+	})
+	if len(l.released) != 30 {
+		t.Errorf("%d clients have answered, want all", len(l.released))
+	}
+	for name, list := range l.released {
+		if slices.ContainsFunc(list, func(r release) bool { return r.owner == victim }) {
+			t.Errorf("%s gives up a share of %s", name, c.names[victim])
+		}
+	}
+}
