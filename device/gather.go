@@ -23,6 +23,17 @@ func (d *Device) gather(ctx context.Context, link secvm.Link) (bool, error) {
 	if presence == nil { // the issuer has none left for this device, which sits the iteration out
 		return true, nil
 	}
+	open, cancel := context.WithDeadline(ctx, d.ends(link))
+	defer cancel()
+	enough, err := d.waitForOthers(open, link, links, presence)
+	if open.Err() != nil && ctx.Err() == nil { // the window is over
+		return false, nil
+	}
+	return enough, err
+}
+
+// waitForOthers asks both witnesses until they know enough devices.
+func (d *Device) waitForOthers(ctx context.Context, link secvm.Link, links int, presence []byte) (bool, error) {
 	cohort := d.job.Params.Spec().Cohort
 	last := time.UnixMilli(link.Opens).Add(-d.draw(d.pause() / 4))
 	for {
@@ -43,9 +54,6 @@ func (d *Device) gather(ctx context.Context, link secvm.Link) (bool, error) {
 		}
 		if err := d.again(ctx); err != nil {
 			return false, err
-		}
-		if !time.Now().Before(d.ends(link)) {
-			return false, nil
 		}
 	}
 }

@@ -321,15 +321,34 @@ func TestCoalitionOfIssuerAndGateway(t *testing.T) {
 		reports, _ := w.attacked()
 		close(stop)
 		sending.Wait()
-		if list := acknowledged(reports); !slices.Equal(list, []int{victim}) {
-			t.Fatalf("devices %v have sent packages", list)
-		}
-		tally := w.counted()
-		side := map[string][]uint64{"-1": tally.Minus, "+1": tally.Plus}[w.rows.Labels[victim]]
-		if want := w.record(o.configuration, victim); !maps.Equal(ones(side), want) {
-			t.Errorf("read %v, the victim's record is %v", ones(side), want)
-		}
+		w.expectRecord(reports)
 	})
+}
+
+// Attack: a gateway that is its own issuer, and serves one device only. It succeeds with
+// devices that take part in jobs of mode paper.
+func TestOwnIssuerServesOneDevice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, privacypass.VOPRF, 20, func(c *gateway.Config) { c.Least = 1 })
+		w.favouring(false)
+		reports, _ := w.attacked()
+		w.expectRecord(reports)
+	})
+}
+
+// expectRecord checks that the victim alone has sent packages, and that what the gateway
+// has counted is its record with its label.
+func (w *world) expectRecord(reports []device.Report) {
+	w.t.Helper()
+	if list := acknowledged(reports); !slices.Equal(list, []int{victim}) {
+		w.t.Fatalf("devices %v have sent packages", list)
+	}
+	tally := w.counted()
+	side := map[string][]uint64{"-1": tally.Minus, "+1": tally.Plus}[w.rows.Labels[victim]]
+	if want := w.record(w.outsider().configuration, victim); !maps.Equal(ones(side), want) {
+		w.t.Errorf("read %v, the victim's record is %v", ones(side), want)
+	}
 }
 
 // presences are tokens for the relay that an issuer gives devices of its own making.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,14 +75,18 @@ func TestModelIsTheSimulations(t *testing.T) {
 		w := newWorld(t, privacypass.VOPRF, 20, nil)
 		o := w.outsider()
 		var status int
-		w.expect(w.run(func(ctx context.Context) {
+		r, said := w.run(func(ctx context.Context) {
 			for w.gateway.Iteration() != 1 && ctx.Err() == nil {
 				time.Sleep(time.Second)
 			}
 			// A forged one is late as well: it is not worth the check.
 			spent := secvm.Spent{Token: o.forged(0), Package: o.cover(0)}
 			status = o.post(spent.Encode())
-		}))
+		})
+		w.expect(r, said)
+		if told := strings.Join(r.Leakage["server"], " "); !strings.Contains(told, "the gateway gave the tokens itself") {
+			t.Errorf("what was learnt does not say who gave the tokens: %s", told)
+		}
 		if status != http.StatusGone || w.metric("late") != 1 {
 			t.Errorf("status %d, %d late", status, w.metric("late"))
 		}

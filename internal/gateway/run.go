@@ -158,7 +158,7 @@ func (g *Gateway) finish() (*Result, error) {
 	}
 	sum := sha256.Sum256(model)
 	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: g.Job.Learner.Iterations, Windows: g.windows}
-	r.Leakage = stage.SecVMLeakage(stage.SecVMFacts{Params: g.server.Params(), Network: true, Participants: g.participants, Rare: g.rare})
+	r.Leakage = stage.SecVMLeakage(stage.SecVMFacts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, stage.ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}

@@ -12,6 +12,7 @@ type SecVMFacts struct {
 	Params       secvm.Params
 	Published    bool // as published: devices send only what they have to say
 	Network      bool // real packages through a relay, paid for with tokens
+	OwnIssuer    bool // the gateway gave the tokens itself, and nobody countersigned
 	Participants int
 	Rare         int // bins and signs that a single package of the first window was for
 }
@@ -46,6 +47,9 @@ func SecVMLeakage(f SecVMFacts) map[string][]string {
 			"Issuer and gateway together can serve one device alone, say that there are many, and read its record. Relay, issuer and gateway together can tell one device other weights than all others.",
 		},
 		"broker": {fmt.Sprintf("The relay learns which devices take part and when; every device sends %d packages of one size whatever it has to say.", spec.Packages)},
+	}
+	if f.OwnIssuer {
+		lines["server"] = append(lines["server"], "mode: paper: the gateway gave the tokens itself, and nobody vouched for what it told devices. It could serve one device alone, or tell it other weights, and read its record.")
 	}
 	if f.Published {
 		lines["broker"] = []string{"mode: paper sends only what there is to say: whoever counts a device's packages learns how many features it has, whether it lies beyond the margin, and whether it trains or tests."}
