@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/internal/parquet"
 	"github.com/mercer-fl/mercer/linalg"
@@ -64,7 +65,7 @@ func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds
 	for j, c := range p.file.Columns {
 		if c.Name != pandasIndex || o.Label == pandasIndex || o.ID == pandasIndex {
 			p.source = append(p.source, j)
-			p.head.names = append(p.head.names, c.Name)
+			p.head.names = append(p.head.names, strings.TrimSpace(c.Name))
 		}
 	}
 	if p.head.width = len(p.source); p.head.width == 0 {

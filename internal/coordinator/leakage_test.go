@@ -41,7 +41,7 @@ func TestLeakageOfAJob(t *testing.T) {
 		{"many rows on a grid", 5, true, "minmax", []string{lattice, "36 > 5", "least and the greatest value", "The leader, north"}, []string{hidden}},
 		{"many rows on no grid", 5, false, "standard", []string{"on no grid", "36 > 5", "mean and the standard deviation"}, []string{lattice, "least and the greatest"}},
 		{"few rows on a grid", 50, true, "minmax", []string{hidden, "each column", "within a factor of two"}, []string{lattice, "50", "36 >"}},
-		{"few rows, no scaling", 50, true, "none", []string{hidden}, []string{lattice, "50", "36 >", "The leader, north"}},
+		{"few rows, no scaling", 50, true, "none", []string{hidden, "The leader, north, learns how many columns"}, []string{lattice, "50", "36 >", "how many rows each other party has"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := parse(t, "")

@@ -114,8 +114,8 @@ func TestRule3TheSameJobTwiceIsTwoSessionsWithOtherSeeds(t *testing.T) {
 	if first.ID == second.ID {
 		t.Error("two submissions have one id")
 	}
-	if got := len(sessionsOf(t, w)); got != 4 {
-		t.Errorf("%d sessions, want 4: two of scale and two of okra", got)
+	if got := len(sessionsOf(t, w)); got != 6 {
+		t.Errorf("%d sessions, want 6: two of heading, of scale and of okra", got)
 	}
 	for label, list := range w.seeds() {
 		if len(list) != 2 || list[0] == list[1] {

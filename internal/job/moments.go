@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/spell"
 )
 
 // MaxDirections bounds what a party holds for its sums: twice the square of it
@@ -27,6 +29,10 @@ func (p *Protocol) finishMoments(in *place) error {
 		return in.refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for a twentieth of all training rows", p.Directions, MaxDirections)
 	case in.given("classes") && len(p.Classes) < 2:
 		return in.refuse("classes", "classes has %d; give two or more", len(p.Classes))
+	}
+	if one, other, found := spell.Clash(p.Classes); found {
+		one, other = spell.Quote(one, other)
+		return in.refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
 	}
 	return nil
 }

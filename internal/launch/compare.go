@@ -21,12 +21,9 @@ func Compare(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, 
 	if j.Data.Partition.By == job.Columns {
 		return compareColumns(ctx, j, shares, o, r)
 	}
-	splits := make([]stage.Split, len(shares))
-	for i, s := range shares {
-		var err error
-		if splits[i], err = stage.SplitTable(j, s.Table); err != nil {
-			return err
-		}
+	splits, err := splits(j, shares)
+	if err != nil {
+		return err
 	}
 	if j.Compares(job.Pooled) {
 		if err := comparePooled(ctx, j, splits, o, r); err != nil {
@@ -34,7 +31,6 @@ func Compare(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, 
 		}
 	}
 	if j.Compares(job.Curve) {
-		var err error
 		if r.Curve, err = curve(ctx, j, splits); err != nil {
 			return err
 		}

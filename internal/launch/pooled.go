@@ -21,12 +21,9 @@ import (
 // place, without any privacy. The model it leaves is an ordinary file.
 func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Outcome, error) {
 	began := time.Now()
-	splits := make([]stage.Split, len(shares))
-	for i, s := range shares {
-		var err error
-		if splits[i], err = stage.SplitTable(j, s.Table); err != nil {
-			return nil, nil, session.BadInput(err)
-		}
+	splits, err := splits(j, shares)
+	if err != nil {
+		return nil, nil, session.BadInput(err)
 	}
 	p, err := prepare(j, splits, splits)
 	if err != nil {

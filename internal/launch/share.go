@@ -110,18 +110,34 @@ func asWide(set *dataset.Set, cols int) *dataset.Set {
 // which do not is said here, where one process sees them all.
 func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	var shares []Share
+	var names []string
+	var sets []*dataset.Set
 	for _, s := range j.Data.Sources {
 		set, err := load(s.File, j.Data)
 		if err != nil {
 			return nil, err
 		}
-		if len(shares) > 0 && set.X.Cols() != shares[0].Table.Set.X.Cols() {
-			return nil, fmt.Errorf("%s has %d features and %s has %d; give every party the same columns",
-				s.Party, set.X.Cols(), shares[0].Party, shares[0].Table.Set.X.Cols())
-		}
 		shares = append(shares, Share{s.Party, stage.Table{Set: set}})
+		names, sets = append(names, s.Party), append(sets, set)
 	}
-	return shares, nil
+	return shares, stage.Alike(j, names, sets)
+}
+
+// splits holds rows of each share out, with the columns in the order of the first
+// party's.
+func splits(j *job.Job, shares []Share) ([]stage.Split, error) {
+	list := make([]stage.Split, len(shares))
+	for i, s := range shares {
+		var err error
+		if list[i], err = stage.SplitTable(j, s.Table); err != nil {
+			return nil, err
+		}
+		first := list[0].Set
+		if list[i].Set, err = list[i].Set.Arrange(shares[0].Party+"'s table", first.X.Cols(), first.Columns); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // partition reads one source and cuts it by rows.

@@ -127,11 +127,23 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	}
 	f.r.done = f.err == nil
 	if f.err != nil {
+		p.logOwn(f)
 		p.Logger.Error("a session failed", "session", f.r.ID().String(), "error", f.err)
 	}
 	f.r.report = p.report(f).Encode()
 	// A report that could not be kept may be told: the journal gives it again.
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), session.KindReport, f.r.report))
+}
+
+// logOwn says what a failed session has found wrong with this party's own data, which
+// nobody else is told, unless that is how it ended.
+func (p *Party) logOwn(f finished) {
+	if f.r.run == nil || f.r.run.Own == nil {
+		return
+	}
+	if own := f.r.run.Own(); own != nil && !errors.Is(f.err, own) {
+		p.Logger.Error("this party's table does not fit the others'", "session", f.r.ID().String(), "error", own)
+	}
 }
 
 func (p *Party) report(f finished) *session.Report {

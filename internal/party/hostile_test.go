@@ -80,10 +80,10 @@ func TestProposalsThatAreRefused(t *testing.T) {
 		want     string
 	}{
 		{"a stage that is none", func(s *stand) *session.Proposal { p := good(s); p.Stage = 99; return p }, session.CodeFailed, "stage 99 of the job is no session"},
-		{"a computation", func(s *stand) *session.Proposal { p := good(s); p.Stage = 2; return p }, session.CodeFailed, "stage 2 of the job is no session"},
+		{"a computation", func(s *stand) *session.Proposal { p := good(s); p.Stage = 3; return p }, session.CodeFailed, "stage 3 of the job is no session"},
 		{"a stage before its time", func(s *stand) *session.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 1)
-		}, session.CodeFailed, "stage scale has not ended here"},
+		}, session.CodeFailed, "stage heading has not ended here"},
 		{"no job file", func(s *stand) *session.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, session.CodeBadInput, ""},
 		{"not canonical", func(s *stand) *session.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, session.CodePolicy, "not in canonical form"},
 		{"the coordinator as a party", rename("south", "hub"), session.CodePolicy, `"hub" is no party of the roster`},
@@ -123,7 +123,7 @@ func TestTwoJobsUnderOneID(t *testing.T) {
 	s := newStand(t, anyMode())
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
 	s.hear(session.KindAcceptance)
-	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), session.JobID{1}, 0))
+	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), session.JobID{1}, 1))
 	s.refuses(session.CodePolicy, "two different job files under one job id")
 }
 
@@ -140,7 +140,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 	}
 	p.Descriptor = plan[0].Session.Descriptor(p.Job, 0, s.roster.Hash(), 1)
 	s.propose(p)
-	s.refuses(session.CodePolicy, "stage scale was accepted before, in another attempt")
+	s.refuses(session.CodePolicy, "stage heading was accepted before, in another attempt")
 	if n := s.loads.Load(); n != 1 {
 		t.Errorf("the table was loaded %d times, want once", n)
 	}

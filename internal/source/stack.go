@@ -25,7 +25,11 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 			s.X = sparse.Widened(width)
 		}
 	}
-	set, err := dataset.Append(sets...)
+	var set *dataset.Set
+	err := arrange(sets)
+	if err == nil {
+		set, err = dataset.Append(sets...)
+	}
 	if err == nil {
 		err = set.Validate() // an id may be in two of them
 	}
@@ -33,4 +37,15 @@ func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 		return nil, &Error{strings.Join(refs, stacked), "cannot be used: " + strings.TrimPrefix(err.Error(), "dataset: "), err}
 	}
 	return set, nil
+}
+
+// arrange puts the columns of all sets into the order of the first.
+func arrange(sets []*dataset.Set) error {
+	for i, s := range sets[1:] {
+		var err error
+		if sets[i+1], err = s.Arrange(sets[0].Name, sets[0].X.Cols(), sets[0].Columns); err != nil {
+			return err
+		}
+	}
+	return nil
 }

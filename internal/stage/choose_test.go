@@ -206,7 +206,7 @@ func TestPlanWithFolds(t *testing.T) {
 	for _, st := range plan {
 		names = append(names, st.Name)
 	}
-	if d := cmp.Diff([]string{"protocol", "tune", "learn", "evaluate"}, names); d != "" {
+	if d := cmp.Diff([]string{"heading", "protocol", "tune", "learn", "evaluate"}, names); d != "" {
 		t.Error(d)
 	}
 }

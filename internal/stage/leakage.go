@@ -26,6 +26,9 @@ func (s *Server) leakage(f session.Facts) map[string][]string {
 	if s.Job.Learner.Name.Regresses() {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
+	for role, more := range s.headingLeakage() {
+		lines[role] = append(lines[role], more...)
+	}
 	if s.Job.Data.Scale != job.None {
 		facts := scale.Facts{Method: scale.Method(s.Job.Data.Scale), Leader: s.Cast.Parties[0], Parties: len(s.Cast.Parties), Columns: int(f.Features)}
 		for role, more := range scale.Leakage(facts) {

@@ -14,12 +14,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// planMoments: scale among the parties, count the training rows where the job
+// planMoments: agree on columns and scale among the parties, count the training rows where the job
 // leaves the number of features open, add up the moments of all training rows,
 // choose and solve by these, tell the one solution to all, add up its errors on
 // held-out rows.
 func planMoments(j *job.Job, c Cast) ([]Stage, error) {
-	var plan []Stage
+	plan := []Stage{headingStage(c)}
 	if j.Data.Scale != job.None {
 		st, err := scaleStage(j, c)
 		if err != nil {

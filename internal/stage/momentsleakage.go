@@ -35,6 +35,9 @@ func (s *Server) momentsLeakage() map[string][]string {
 		lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns the number of all training rows (%d), from which that of features follows.", n))
 		lines["coalition"] = append(lines["coalition"], "No party can check the number of rows that the server announces: a server that lies about it gets sums of more features, which say more about single rows. max_directions in a party's policy is what bounds it.")
 	}
+	for role, more := range s.headingLeakage() {
+		lines[role] = append(lines[role], more...)
+	}
 	if s.Job.Data.Scale == job.None {
 		return lines
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -68,6 +69,10 @@ func checkTargets(j *job.Job, set *dataset.Set) error {
 func checkListed(classes []string, set *dataset.Set) error {
 	for _, label := range set.Labels {
 		if !slices.Contains(classes, label) {
+			if at := slices.IndexFunc(classes, func(c string) bool { return spell.Differs(c, label) }); at >= 0 {
+				own, listed := spell.Quote(label, classes[at])
+				return fmt.Errorf("%s has a row of class %s, and the job's protocol lists %s, which differs only by case, blanks or Unicode form; write one of them everywhere", set.Name, own, listed)
+			}
 			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; give classes: all there are", set.Name, label)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// planOKRA: scale among the parties, upload encoded rows, choose by folds if
+// planOKRA: agree on columns and scale among the parties, upload encoded rows, choose by folds if
 // the job has any, learn, evaluate.
 func planOKRA(j *job.Job, c Cast) ([]Stage, error) {
-	var plan []Stage
+	plan := []Stage{headingStage(c)}
 	if j.Data.Scale != job.None {
 		st, err := scaleStage(j, c)
 		if err != nil {

@@ -83,7 +83,11 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 	set := t.Set
 	if t.HeldOut != nil {
 		var err error
-		if set, err = dataset.Append(t.Set, t.HeldOut); err != nil {
+		held, err := t.HeldOut.Arrange("the training table", t.Set.X.Cols(), t.Set.Columns)
+		if err != nil {
+			return Split{}, err
+		}
+		if set, err = dataset.Append(t.Set, held); err != nil {
 			return Split{}, err
 		}
 	}
@@ -119,6 +123,12 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	}
 	if j.Protocol.Name == job.Moments {
 		return set, checkTargets(j, set)
+	}
+	if j.Learner.Name.Classifies() {
+		classes, _ := dataset.Classes(set.Labels)
+		if err := dataset.CheckSpelling(classes); err != nil {
+			return nil, fmt.Errorf("%s: %w", set.Name, err)
+		}
 	}
 	if !j.Learner.Name.Regresses() {
 		return set, nil

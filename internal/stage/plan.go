@@ -166,6 +166,9 @@ type Run struct {
 	// Finish takes the result over. It is called once the session has ended
 	// well, in the process's life or by replay.
 	Finish func() error
+	// Own, if not nil, says what the machine has found wrong with this member's own
+	// data, or nil, however the session ends. It is for the member's own log.
+	Own func() error
 	// Stayed names the parties that must have gone through to the end, once the
 	// server's machine has ended; nil where all must that take part.
 	Stayed func() []string

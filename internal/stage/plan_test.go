@@ -47,9 +47,9 @@ func TestPlan(t *testing.T) {
 	south := protocol.Member{Name: "south", Role: protocol.RoleParty}
 	server := protocol.Member{Name: "hub", Role: protocol.RoleServer}
 	for scale, want := range map[string][]string{
-		"none":     {"protocol", "learn", "evaluate"},
-		"minmax":   {"scale", "protocol", "learn", "evaluate"},
-		"standard": {"scale", "protocol", "learn", "evaluate"},
+		"none":     {"heading", "protocol", "learn", "evaluate"},
+		"minmax":   {"heading", "scale", "protocol", "learn", "evaluate"},
+		"standard": {"heading", "scale", "protocol", "learn", "evaluate"},
 	} {
 		plan, err := Plan(parse(t, scale, "{fraction: 0.25}"), cast())
 		if err != nil {
@@ -62,7 +62,7 @@ func TestPlan(t *testing.T) {
 				t.Errorf("stage %s has session and computation, or neither", st.Name)
 			}
 			members := []protocol.Member{server, leader, south}
-			if st.Name == "scale" { // the coordinator takes no part in it
+			if st.Name == "heading" || st.Name == "scale" { // the coordinator takes no part in them
 				members = members[1:]
 			}
 			if st.Session != nil && !slices.Equal(st.Session.Members, members) {

@@ -1,0 +1,93 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/spell"
+)
+
+// ColumnsError says by name which columns keep a table from being read as another
+// one's.
+type ColumnsError struct {
+	Table   string
+	Whose   string   // names the other table
+	Missing []string // columns of the other that this table has not
+	Surplus []string // columns of this table that the other has not
+}
+
+// Error names the columns, the near ones in pairs.
+func (e *ColumnsError) Error() string {
+	var parts []string
+	surplus := slices.Clone(e.Surplus)
+	var missing []string
+	for _, name := range e.Missing {
+		i := slices.IndexFunc(surplus, func(s string) bool { return spell.Differs(name, s) })
+		if i < 0 {
+			missing = append(missing, name)
+			continue
+		}
+		want, got := spell.Quote(name, surplus[i])
+		parts = append(parts, fmt.Sprintf("it has %s where %s has %s, which differ only by case, blanks or Unicode form: rename one", got, e.Whose, want))
+		surplus = slices.Delete(surplus, i, i+1)
+	}
+	if len(missing) > 0 {
+		parts = append(parts, fmt.Sprintf("it has no column %s, which %s has", list(missing), e.Whose))
+	}
+	if len(surplus) > 0 {
+		parts = append(parts, fmt.Sprintf("its column %s is not in %s: leave it out", list(surplus), e.Whose))
+	}
+	return fmt.Sprintf("%s has other columns than %s: %s", e.Table, e.Whose, strings.Join(parts, "; "))
+}
+
+// Arrange returns the set with its columns in the order of those of another table,
+// which whose names in messages. Columns are found by their names, and the error is
+// a *[ColumnsError] if one is missing or too many. Where one of the tables has no
+// names they are taken by position, and there must be as many: width, or the number
+// of names.
+func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
+	if s.Columns == nil || columns == nil {
+		if s.X.Cols() != width {
+			return nil, fmt.Errorf("%s has %d columns and %s has %d", title(s), s.X.Cols(), whose, width)
+		}
+		return s, nil
+	}
+	if slices.Equal(s.Columns, columns) {
+		return s, nil
+	}
+	at := make(map[string]int, len(s.Columns))
+	for i, name := range s.Columns {
+		at[name] = i
+	}
+	e := &ColumnsError{Table: title(s), Whose: whose}
+	order := make([]int, len(columns))
+	for place, name := range columns {
+		i, known := at[name]
+		if !known {
+			e.Missing = append(e.Missing, name)
+		}
+		order[place] = i
+		delete(at, name)
+	}
+	for _, name := range s.Columns {
+		if _, left := at[name]; left {
+			e.Surplus = append(e.Surplus, name)
+		}
+	}
+	if len(e.Missing) > 0 || len(e.Surplus) > 0 {
+		return nil, e
+	}
+	return s.SelectColumns(order), nil
+}
+
+// CheckSpelling refuses classes that differ only by case, blanks or Unicode form, with
+// both spellings: they would be learnt as two.
+func CheckSpelling(classes []string) error {
+	one, other, found := spell.Clash(classes)
+	if !found {
+		return nil
+	}
+	one, other = spell.Quote(one, other)
+	return fmt.Errorf("the classes %s and %s differ only by case, blanks or Unicode form; write one of them everywhere", one, other)
+}

@@ -1,0 +1,230 @@
+package heading
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+const (
+	// minSlots is what narrower tables are padded to.
+	minSlots     = 64
+	columnBytes  = exactBytes + foldedBytes
+	headingBytes = keyBytes + 1 + 4
+	// minMatch is what shorter answers are padded to.
+	minMatch = 1 << 10
+	// maxListed is how many of the columns that are missing an answer lists.
+	maxListed = 8
+	// maxVerdict bounds what the leader says is wrong.
+	maxVerdict = 4 << 10
+)
+
+// sizing says how a heading is cut into messages.
+type sizing struct {
+	chunk int // columns in a message, a power of two
+	batch int // messages in a step
+}
+
+// bulk is the sizing of real sessions.
+func bulk() sizing {
+	const chunk = 1 << 14
+	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
+}
+
+// layout cuts a table's columns, padded to a power of two, into messages. The
+// columns of a numbered table are not sent.
+type layout struct {
+	named bool
+	width int // of the table
+	slots int // of all messages
+	sizing
+}
+
+func newLayout(named bool, width int, s sizing) layout {
+	slots := minSlots
+	for named && slots < width {
+		slots *= 2
+	}
+	s.chunk = min(s.chunk, slots)
+	return layout{named, width, slots, s}
+}
+
+func (l layout) chunks() int { return l.slots / l.chunk }
+
+// span returns the table's columns that chunk i holds; none for a chunk that is
+// all padding.
+func (l layout) span(i int) (lo, hi int) {
+	if !l.named {
+		return 0, 0
+	}
+	return min(i*l.chunk, l.width), min((i+1)*l.chunk, l.width)
+}
+
+// digests are those of some columns.
+type digests struct {
+	exact  []exact
+	folded []folded
+}
+
+func (d digests) span(lo, hi int) digests { return digests{d.exact[lo:hi], d.folded[lo:hi]} }
+
+// encode returns the body of one chunk.
+func (l layout) encode(key [keyBytes]byte, d digests) []byte {
+	var w wire.Writer
+	w.Grow(headingBytes + columnBytes*l.chunk)
+	w.Fixed(key[:])
+	w.Bool(l.named)
+	w.Uint32(uint32(l.width))
+	for i := range d.exact {
+		w.Fixed(d.exact[i][:])
+		w.Fixed(d.folded[i][:])
+	}
+	w.Fixed(make([]byte, columnBytes*(l.chunk-len(d.exact))))
+	return w.Bytes()
+}
+
+// chunk is a decoded part of a heading.
+type chunk struct {
+	key    [keyBytes]byte
+	layout layout // the leader's
+	digests
+}
+
+func decodeHeading(m protocol.Message, s sizing) (chunk, error) {
+	r := wire.NewReader(m.Body)
+	var c chunk
+	r.Fixed(c.key[:])
+	named, width := r.Bool(), int(r.Uint32())
+	most := MaxNumbered
+	if named {
+		most = MaxNamed
+	}
+	switch {
+	case r.Err() != nil:
+		return chunk{}, r.Err()
+	case width < 1 || width > most:
+		return chunk{}, fmt.Errorf("%d columns, 1 to %d are allowed", width, most)
+	}
+	c.layout = newLayout(named, width, s)
+	if int64(m.Chunks) != int64(c.layout.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*c.layout.chunk {
+		return chunk{}, fmt.Errorf("%d bytes of digests in chunk %d of %d for %d columns", r.Len(), m.Chunk+1, m.Chunks, width)
+	}
+	lo, hi := c.layout.span(int(m.Chunk))
+	c.digests = digests{make([]exact, hi-lo), make([]folded, hi-lo)}
+	for i := range c.exact {
+		r.Fixed(c.exact[i][:])
+		r.Fixed(c.folded[i][:])
+	}
+	return c, zeros(r)
+}
+
+// zeros reads padding to the end.
+func zeros(r *wire.Reader) error {
+	for _, b := range r.Rest() {
+		if b != 0 {
+			r.Fail(errors.New("padding that is not zero"))
+		}
+	}
+	return r.Err()
+}
+
+// match is what a party answers.
+type match struct {
+	named   bool
+	width   int   // of the party's table
+	missing int   // how many of the leader's columns it lacks
+	listed  []gap // the first of them, by place
+	classes []string
+}
+
+// gap is a column of the leader's that a party lacks.
+type gap struct {
+	place int  // from 0
+	near  bool // the party has a name that differs only by case, blanks or Unicode form
+}
+
+func (m match) encode() []byte {
+	var w wire.Writer
+	w.Bool(m.named)
+	w.Uint32(uint32(m.width))
+	w.Uint32(uint32(m.missing))
+	w.Uint32(uint32(len(m.listed)))
+	for _, g := range m.listed {
+		w.Uint32(uint32(g.place))
+		w.Bool(g.near)
+	}
+	w.Uint32(uint32(len(m.classes)))
+	for _, class := range m.classes {
+		w.String(class)
+	}
+	return padded(w.Bytes())
+}
+
+// padded puts content behind its length and fills up to a power of two.
+func padded(content []byte) []byte {
+	var w wire.Writer
+	w.Bytes32(content)
+	w.Fixed(make([]byte, sizeOf(len(content))-len(w.Bytes())))
+	return w.Bytes()
+}
+
+// unpadded is the content of what padded made.
+func unpadded(body []byte) ([]byte, error) {
+	r := wire.NewReader(body)
+	content := r.Bytes32(protocol.MaxChunkBytes)
+	if err := zeros(r); err != nil {
+		return nil, err
+	}
+	if len(body) != sizeOf(len(content)) {
+		return nil, fmt.Errorf("%d bytes around %d of content", len(body), len(content))
+	}
+	return content, nil
+}
+
+// sizeOf is the size of a body with so many bytes of content.
+func sizeOf(content int) int {
+	size := minMatch
+	for size < 4+content {
+		size *= 2
+	}
+	return size
+}
+
+// decodeMatch decodes an answer to a leader whose table has the given width.
+func decodeMatch(body []byte, leader int) (match, error) {
+	content, err := unpadded(body)
+	if err != nil {
+		return match{}, err
+	}
+	r := wire.NewReader(content)
+	m := match{named: r.Bool(), width: int(r.Uint32()), missing: int(r.Uint32())}
+	m.listed = make([]gap, r.Count(maxListed, 5))
+	for i := range m.listed {
+		m.listed[i] = gap{int(r.Uint32()), r.Bool()}
+	}
+	if n := r.Count(MaxClasses, 2); n > 0 {
+		m.classes = make([]string, n)
+	}
+	for i := range m.classes {
+		m.classes[i] = r.String(MaxNameBytes)
+	}
+	if err := r.Close("answer"); err != nil {
+		return match{}, err
+	}
+	return m, m.check(leader)
+}
+
+// check refuses an answer that nobody gives.
+func (m match) check(leader int) error {
+	if m.width < 1 || m.width > MaxNumbered || m.missing > leader || len(m.listed) != min(m.missing, maxListed) {
+		return fmt.Errorf("a table of %d columns that lacks %d of %d and lists %d", m.width, m.missing, leader, len(m.listed))
+	}
+	for i, g := range m.listed {
+		if g.place >= leader || i > 0 && g.place <= m.listed[i-1].place {
+			return fmt.Errorf("column %d of %d is missing, after another", g.place, leader)
+		}
+	}
+	return checkClasses(m.classes)
+}

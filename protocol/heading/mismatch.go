@@ -1,0 +1,170 @@
+package heading
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Mismatch says that a party's columns are not the leader's, which is a mistake in
+// somebody's data and not misbehaviour. It matches [protocol.ErrInput].
+type Mismatch struct {
+	Party, Leader string
+
+	named, leaderNamed bool
+	width, leaderWidth int
+	missing            int
+	listed             []gap
+	names              []string // of the leader's columns; nil but at the leader
+	near               []pair   // at the party
+	surplus            []string // at the party: columns that the leader has not
+}
+
+// pair is a column of the leader's, by place from 0, and the party's own that is
+// called nearly so.
+type pair struct {
+	place int
+	own   string
+}
+
+func newMismatch(party, leader string, m match, l layout) *Mismatch {
+	return &Mismatch{
+		Party: party, Leader: leader, named: m.named, leaderNamed: l.named,
+		width: m.width, leaderWidth: l.width, missing: m.missing, listed: m.listed,
+	}
+}
+
+// Is says that the parties' data do not go together.
+func (e *Mismatch) Is(target error) bool { return target == protocol.ErrInput }
+
+const advice = "give every party the same columns, under the same names"
+
+// Error is for the log of the party that ends with it: it has that party's own
+// names, and no other's.
+func (e *Mismatch) Error() string {
+	var parts []string
+	if e.names != nil {
+		for _, g := range e.listed {
+			parts = append(parts, fmt.Sprintf("%s has no column %q (%d of this table)%s", e.Party, e.names[g.place], g.place+1, hint(g.near)))
+		}
+	}
+	for _, n := range e.near {
+		parts = append(parts, fmt.Sprintf("this table's column %q differs from column %d of the table of %s (the leader) only by case, blanks or Unicode form", n.own, n.place+1, e.Leader))
+	}
+	if len(e.surplus) > 0 {
+		parts = append(parts, fmt.Sprintf("%s (the leader) has no column %s", e.Leader, quoted(e.surplus)))
+	}
+	if len(parts) == 0 || e.names == nil {
+		parts = append(parts, e.outline())
+	}
+	return "heading: " + strings.Join(parts, "; ") + "; " + advice
+}
+
+// hint is what is known of a column that has no partner.
+func hint(near bool) string {
+	if near {
+		return ", but one that differs only by case, blanks or Unicode form"
+	}
+	return ""
+}
+
+// quoted lists the first names.
+func quoted(names []string) string {
+	var list []string
+	for _, name := range names[:min(len(names), maxListed)] {
+		list = append(list, fmt.Sprintf("%q", name))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(names) - maxListed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Public is the error without names, which the server is not told.
+func (e *Mismatch) Public() string { return "heading: " + e.outline() + "; " + advice }
+
+// outline says what differs, by place alone.
+func (e *Mismatch) outline() string {
+	switch {
+	case e.named && !e.leaderNamed:
+		return fmt.Sprintf("the columns of %s have names, and those of %s (the leader) have none", e.Party, e.Leader)
+	case !e.named && e.leaderNamed:
+		return fmt.Sprintf("the columns of %s (the leader) have names, and those of %s have none", e.Leader, e.Party)
+	case !e.named:
+		return fmt.Sprintf("%s and %s (the leader) have different numbers of columns, and names have neither; say features: and how many there are", e.Party, e.Leader)
+	case e.missing == 0:
+		return fmt.Sprintf("%s has a column that has no partner in the table of %s (the leader)", e.Party, e.Leader)
+	}
+	var places []string
+	for _, g := range e.listed {
+		text := fmt.Sprint(g.place + 1)
+		if g.near {
+			text += " (one there differs only by case, blanks or Unicode form)"
+		}
+		places = append(places, text)
+	}
+	what := "column " + strings.Join(places, ", ")
+	if more := e.missing - len(e.listed); more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%s of the table of %s (the leader) has no partner at %s", what, e.Leader, e.Party)
+}
+
+// ClassError says that two members write one class differently, or that one member
+// does. It matches [protocol.ErrInput].
+type ClassError struct{ Class, Member, OtherClass, OtherMember string }
+
+func (e *ClassError) Error() string {
+	one, other := spell.Quote(e.Class, e.OtherClass)
+	who := fmt.Sprintf("%s has the class %s and %s %s", e.Member, one, e.OtherMember, other)
+	if e.Member == e.OtherMember {
+		who = fmt.Sprintf("%s has the classes %s and %s", e.Member, one, other)
+	}
+	return "heading: " + who + ", which differ only by case, blanks or Unicode form; write one of them everywhere"
+}
+
+// Is says that the parties' data do not go together.
+func (e *ClassError) Is(target error) bool { return target == protocol.ErrInput }
+
+// several is more than one thing that is wrong. It matches [protocol.ErrInput].
+type several []error
+
+func (s several) Error() string { return s.join(error.Error) }
+
+// Public is what the server is told.
+func (s several) Public() string {
+	return s.join(public)
+}
+
+// public is what may be told of an error.
+func public(err error) string {
+	var discreet interface{ Public() string }
+	if errors.As(err, &discreet) {
+		return discreet.Public()
+	}
+	return err.Error()
+}
+
+func (s several) join(text func(error) string) string {
+	list := make([]string, len(s))
+	for i, err := range s {
+		list[i] = text(err)
+	}
+	return strings.Join(list, "; ")
+}
+
+func (s several) Is(target error) bool { return target == protocol.ErrInput }
+
+func (s several) Unwrap() []error { return s }
+
+// othersError is why a party's session ends whose own table fits the leader's, in
+// the leader's words. It matches [protocol.ErrInput].
+type othersError string
+
+func (e othersError) Error() string { return string(e) }
+
+func (e othersError) Is(target error) bool { return target == protocol.ErrInput }

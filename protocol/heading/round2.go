@@ -1,0 +1,147 @@
+package heading
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// answer compares the tables and says what the leader must know.
+func (p *Party) answer() protocol.Effects {
+	m := match{named: p.own.Columns != nil, width: p.own.Width, classes: p.own.Classes}
+	if m.named && p.layout.named {
+		m.missing, m.listed = p.compare()
+	}
+	if m.missing > 0 || m.named != p.layout.named || m.width != p.layout.width {
+		p.mismatch = p.describe(m)
+	}
+	return protocol.Effects{
+		Sync: true, Arm: []protocol.Timer{TimerHeading},
+		Send: []protocol.Message{p.setup.Message(p.leader, roundMatch, kindMatch, m.encode())},
+	}
+}
+
+// compare finds the leader's columns in the own table.
+func (p *Party) compare() (missing int, listed []gap) {
+	d := newDigester(p.key)
+	at := make(map[exact]int, len(p.own.Columns))
+	for i, name := range p.own.Columns {
+		at[d.exact(name)] = i
+	}
+	near := p.unmatched(d)
+	p.order = make([]int, len(p.theirs.exact))
+	for place, digest := range p.theirs.exact {
+		i, known := at[digest]
+		if known {
+			p.order[place] = i
+			continue
+		}
+		if missing++; len(listed) < maxListed {
+			_, like := near[p.theirs.folded[place]]
+			listed = append(listed, gap{place, like})
+		}
+	}
+	return missing, listed
+}
+
+// unmatched returns the own columns that the leader's table has not, by their
+// folded digests.
+func (p *Party) unmatched(d digester) map[folded]string {
+	theirs := make(map[exact]bool, len(p.theirs.exact))
+	for _, digest := range p.theirs.exact {
+		theirs[digest] = true
+	}
+	own := make(map[folded]string)
+	for _, name := range p.own.Columns {
+		if !theirs[d.exact(name)] {
+			own[d.folded(name)] = name
+		}
+	}
+	return own
+}
+
+// describe says in the party's own words how its table differs.
+func (p *Party) describe(m match) *Mismatch {
+	out := newMismatch(p.setup.Self, p.leader, m, p.layout)
+	if !m.named || !p.layout.named {
+		return out
+	}
+	d := newDigester(p.key)
+	left := p.unmatched(d)
+	for _, g := range m.listed {
+		if name, like := left[p.theirs.folded[g.place]]; like {
+			out.near = append(out.near, pair{g.place, name})
+			delete(left, p.theirs.folded[g.place])
+		}
+	}
+	for _, name := range p.own.Columns { // in the table's order
+		if left[d.folded(name)] == name {
+			out.surplus = append(out.surplus, name)
+		}
+	}
+	return out
+}
+
+// takeMatch takes a party's answer, and tells the verdict after the last.
+func (l *Leader) takeMatch(m protocol.Message) (protocol.Effects, error) {
+	from := l.place(m.Sender)
+	if from < 0 || l.matches[from] != nil || !l.toldTo(from) || m.Round != roundMatch || m.Kind != kindMatch || m.Sequence != 0 || m.Chunks != 1 {
+		return protocol.Effects{}, m.Unexpected()
+	}
+	answer, err := decodeMatch(m.Body, l.own.Width)
+	if err != nil {
+		return protocol.Effects{}, m.Malformed(err)
+	}
+	named := answer.named && l.layout.named
+	if !named && answer.missing > 0 || named && answer.width < l.own.Width-answer.missing {
+		return protocol.Effects{}, m.Inconsistent("a table of %d columns lacks %d of %d", answer.width, answer.missing, l.own.Width)
+	}
+	l.matches[from] = &answer
+	l.missing--
+	if l.missing > 0 {
+		return protocol.Effects{Arm: []protocol.Timer{TimerMatch}, Progress: protocol.Progress{Stage: "match", Done: int64(len(l.others) - l.missing), Total: int64(len(l.others))}}, nil
+	}
+	return l.judge(), nil
+}
+
+// expire names the parties that have not answered.
+func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
+	if t != TimerMatch || !l.told() {
+		return protocol.Effects{}, nil
+	}
+	var missing []string
+	for i, m := range l.matches {
+		if m == nil {
+			missing = append(missing, l.others[i])
+		}
+	}
+	return silent(missing[0], fmt.Errorf("heading: no answer in time from %s", strings.Join(missing, ", "))), nil
+}
+
+// spelling is a class as a member writes it.
+type spelling struct{ class, member string }
+
+// clash returns the first two spellings of one class that differ only by case,
+// blanks or Unicode form, or nil.
+func (l *Leader) clash() []spelling {
+	known := make(map[string]spelling)
+	for i := -1; i < len(l.others); i++ {
+		member, classes := l.setup.Self, l.own.Classes
+		if i >= 0 {
+			member, classes = l.others[i], l.matches[i].classes
+		}
+		for _, class := range classes {
+			one := spelling{class, member}
+			other, taken := known[spell.Fold(class)]
+			if taken && other.class != class {
+				return []spelling{other, one}
+			}
+			if !taken {
+				known[spell.Fold(class)] = one
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package heading
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+
+	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Name and Version stand in the descriptor of every session; it has no parameters.
+const (
+	Name           = "heading"
+	Version uint16 = 1
+)
+
+// Bounds on what a table may have.
+const (
+	MaxNamed     = 1 << 20 // columns with names
+	MaxNumbered  = 1 << 24 // columns without
+	MaxNameBytes = 1 << 10 // of a column or a class
+	MaxClasses   = 1 << 12
+
+	maxClassesBytes = 256 << 10 // of all classes of a table
+)
+
+// Table is what a party says about its table.
+type Table struct {
+	Columns []string // names in their order, nil for a numbered table
+	Width   int      // number of columns
+	Classes []string // the distinct ones; nil where classes are not told apart
+}
+
+// validate refuses a table that this protocol cannot agree on.
+func (t Table) validate() error {
+	switch {
+	case t.Columns != nil && len(t.Columns) != t.Width:
+		return fmt.Errorf("heading: %d names of %d columns", len(t.Columns), t.Width)
+	case t.Columns != nil && t.Width > MaxNamed:
+		return fmt.Errorf("heading: %d columns with names; at most %d can be agreed on", t.Width, MaxNamed)
+	case t.Width < 1 || t.Width > MaxNumbered:
+		return fmt.Errorf("heading: %d columns; there are 1 to %d", t.Width, MaxNumbered)
+	}
+	if err := distinct("column", t.Columns); err != nil {
+		return err
+	}
+	return checkClasses(t.Classes)
+}
+
+func distinct(what string, names []string) error {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		switch {
+		case len(name) > MaxNameBytes:
+			return fmt.Errorf("heading: a %s has a name of %d bytes, at most %d are allowed; shorten it: %.40q...", what, len(name), MaxNameBytes, name)
+		case seen[name]:
+			return fmt.Errorf("heading: two of the table's %s names are %q; rename one", what, name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// checkClasses refuses what does not fit one message.
+func checkClasses(classes []string) error {
+	if len(classes) > MaxClasses {
+		return fmt.Errorf("heading: %d classes, at most %d are allowed", len(classes), MaxClasses)
+	}
+	bytes := 0
+	for _, class := range classes {
+		bytes += 2 + len(class)
+	}
+	if bytes > maxClassesBytes {
+		return fmt.Errorf("heading: %d classes whose names take %d bytes, at most %d are allowed; shorten them", len(classes), bytes, maxClassesBytes)
+	}
+	return distinct("class", classes)
+}
+
+// Hash is the SHA-256 of the encoding of t, for protocol.Start.
+func (t Table) Hash() [sha256.Size]byte {
+	h := sha256.New()
+	one := func(add func(*wire.Writer)) {
+		var w wire.Writer
+		add(&w)
+		h.Write(w.Bytes()) // a hash takes every write
+	}
+	one(func(w *wire.Writer) {
+		w.String("mercer/v1/heading/table")
+		w.Uint32(uint32(t.Width))
+		w.Uint32(uint32(len(t.Columns)))
+		w.Uint32(uint32(len(t.Classes)))
+	})
+	for _, list := range [][]string{t.Columns, t.Classes} {
+		for _, name := range list {
+			one(func(w *wire.Writer) { w.Bytes32([]byte(name)) })
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+const (
+	keyBytes    = 32
+	exactBytes  = 16
+	foldedBytes = 8
+)
+
+type (
+	exact  [exactBytes]byte
+	folded [foldedBytes]byte
+)
+
+// digester makes the keyed digests of names.
+type digester struct{ mac hash.Hash }
+
+func newDigester(key [keyBytes]byte) digester { return digester{hmac.New(sha256.New, key[:])} }
+
+func (d digester) sum(label, name string) []byte {
+	d.mac.Reset()
+	d.mac.Write([]byte(label)) // a hash takes every write
+	d.mac.Write([]byte(name))
+	return d.mac.Sum(nil)
+}
+
+func (d digester) exact(name string) exact { return exact(d.sum("exact", name)[:exactBytes]) }
+
+// folded is the same for names that differ only by case, blanks or Unicode form.
+func (d digester) folded(name string) folded {
+	return folded(d.sum("folded", spell.Fold(name))[:foldedBytes])
+}
