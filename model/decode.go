@@ -48,36 +48,41 @@ func formatError(format string, args ...any) error {
 }
 
 func (l Limits) read(r io.Reader, magic string) (*Model, error) {
-	content, err := l.content(r, magic)
+	content, named, err := l.content(r, magic)
 	if err != nil {
 		return nil, err
 	}
-	return decode(content, magic)
+	return decode(content, magic, named)
 }
 
-// content returns what stands between the prefix and the checksum of a file.
-func (l Limits) content(r io.Reader, magic string) ([]byte, error) {
+// content returns what stands between the prefix and the checksum of a file, and
+// whether names of columns are among it.
+func (l Limits) content(r io.Reader, magic string) (content []byte, named bool, err error) {
 	var head [prefixSize]byte
 	n, err := io.ReadFull(r, head[:])
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("model: reading: %w", err)
+		return nil, false, fmt.Errorf("model: reading: %w", err)
 	}
 	if err := checkMagic(head[:n], magic); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	size, err := l.size(head[:n])
+	newest := uint16(version)
+	if magic == publicMagic || magic == randomMagic {
+		newest = namedVersion
+	}
+	size, v, err := l.size(head[:n], newest)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	rest, err := readRest(r, size)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	content := rest[:len(rest)-sha256.Size]
+	content = rest[:len(rest)-sha256.Size]
 	if !checksum(head[:], content, rest[len(content):]) {
-		return nil, formatError("the checksum does not match, so the file is damaged: copy it again")
+		return nil, false, formatError("the checksum does not match, so the file is damaged: copy it again")
 	}
-	return content, nil
+	return content, v == namedVersion, nil
 }
 
 func checksum(head, content, want []byte) bool {
@@ -108,11 +113,12 @@ func checkMagic(head []byte, want string) error {
 	return formatError("it is not a model of Mercer, it begins with %q", got)
 }
 
-// size returns the length that a file claims, once it can be right.
-func (l Limits) size(head []byte) (int, error) {
+// size returns the length that a file claims, once it can be right, and its version.
+func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	r := wire.NewReader(head[len(publicMagic):])
-	if v := r.Uint16(); r.Err() == nil && v != version {
-		return 0, formatError("its version is %d, this program reads version %d: use the program that wrote it", v, version)
+	v := r.Uint16()
+	if r.Err() == nil && (v < version || v > newest) {
+		return 0, 0, formatError("its version is %d, this program reads versions up to %d: use the program that wrote it", v, newest)
 	}
 	size := r.Uint64()
 	limit := l.Bytes
@@ -121,13 +127,13 @@ func (l Limits) size(head []byte) (int, error) {
 	}
 	switch {
 	case r.Err() != nil:
-		return 0, formatError("it ends after %d bytes: copy it again", len(head))
+		return 0, 0, formatError("it ends after %d bytes: copy it again", len(head))
 	case size > uint64(max(limit, 0)):
-		return 0, formatError("it says that it has %d bytes, at most %d are allowed", size, limit)
+		return 0, 0, formatError("it says that it has %d bytes, at most %d are allowed", size, limit)
 	case size < prefixSize+sha256.Size:
-		return 0, formatError("it says that it has %d bytes, and no model is that short", size)
+		return 0, 0, formatError("it says that it has %d bytes, and no model is that short", size)
 	}
-	return int(size), nil
+	return int(size), v, nil
 }
 
 // readRest returns what follows the prefix of a file of the given size. Memory
@@ -155,12 +161,16 @@ type header struct {
 	classes     []string
 	functions   int
 	scale       *Scale
+	columns     []string // nil: without names
 }
 
 // decode reads what stands between the prefix and the checksum.
-func decode(b []byte, magic string) (*Model, error) {
+func decode(b []byte, magic string, named bool) (*Model, error) {
 	r := wire.NewReader(b)
 	h := readHeader(r)
+	if named {
+		h.columns = readColumns(r, h.width)
+	}
 	if magic == privateMagic && h.scale != nil {
 		r.Fail(errors.New("a private model with a scale"))
 	}
@@ -171,6 +181,9 @@ func decode(b []byte, magic string) (*Model, error) {
 	}
 	m, err := build(h.spec, h.scale, vectors, head)
 	if err != nil {
+		return nil, formatError("%w", err)
+	}
+	if m, err = m.Named(h.columns); err != nil {
 		return nil, formatError("%w", err)
 	}
 	if h.single != m.isSingle() {

@@ -107,7 +107,8 @@ func TestBrokenFiles(t *testing.T) {
 		want  string // after "model: unusable file: "
 	}{
 		{"magic", func(f *file) { f.magic = "PK\x03\x04abcd" }, `it is not a model of Mercer, it begins with "PK\x03\x04abcd"`},
-		{"newer version", func(f *file) { f.version = 2 }, `its version is 2, this program reads version 1: use the program that wrote it`},
+		{"newer version", func(f *file) { f.version = 3 }, `its version is 3, this program reads versions up to 2: use the program that wrote it`},
+		{"names beyond the end", func(f *file) { f.version, f.width = 2, 1<<20 }, `its content: the bytes end too early`},
 		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `it goes on after its 148 bytes: copy it again`},
 		{"type", func(f *file) { f.kind = "tree" }, `its content: a model of type "tree", this program knows ["svc" "nu-svc" "one-class" "svr" "ridge" "gp" "kpca" "kmeans"]`},
 		{"long type", func(f *file) { f.kind = strings.Repeat("x", 33) }, `its content: a name of 33 bytes, at most 32 are allowed`},

@@ -51,14 +51,17 @@
 // sums of products of features over the training rows, from which can be guessed
 // who is among these where they are few (package moments).
 //
-// # File format, version 1
+// A model that knows the names of its columns (Named, Columns) shows them. What LIBSVM's
+// files cannot say, [WriteLIBSVM] leaves out: the columns' names.
+//
+// # File format, versions 1 and 2
 //
 // All integers and floats are little-endian; floats are IEEE 754. A string is a
 // 16-bit length and that many bytes.
 //
 //	offset  bytes  field
 //	     0      8  magic: "MERCER", 0, then "M" (public) or "P" (private)
-//	     8      2  version, 1
+//	     8      2  version: 1, or 2 with the names of columns; a private model has none
 //	    10      8  length of the file, from the magic to the checksum
 //	    18         string: the kind of the model, such as "svc"
 //	               string: the kernel as kernel.Spec.Canonical writes it
@@ -73,6 +76,7 @@
 //	               component or cluster, else 1
 //	          8 f  with a scale: the offsets
 //	          8 f  with a scale: the factors; a row is used as (x - offset) * factor
+//	               in version 2: f strings, the columns' names, each another
 //	      p s f    the support vectors, row by row
 //	               for each function:
 //	            8    rho
@@ -94,7 +98,8 @@
 // A model of random features begins with "MERCER", 0, "R", the version and the length, and
 // ends in the checksum likewise. Between them: strings kind and kernel, 8 bytes
 // gamma, 32 bytes seed; classes as above; 4 bytes width, 0 if not known; 1 byte, 1 if
-// rows are scaled, and 1 byte, 1 if offsets and factors follow; 4 bytes outputs, 4 bytes
+// rows are scaled, and 1 byte, 1 if offsets and factors follow; in version 2 the columns'
+// names; 4 bytes outputs, 4 bytes
 // features, 8 bytes alpha, the weights output by output, the offsets; and for gp noise, unit
 // and the upper triangle of the sums.
 //

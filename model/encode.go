@@ -15,6 +15,7 @@ const (
 	randomMagic  = "MERCER\x00R"
 	rowlessMagic = "MERCER\x00L"
 	version      = 1
+	namedVersion = 2         // with names of columns
 	prefixSize   = 8 + 2 + 8 // magic, version, length
 	functionSize = 8 + 4     // rho, count
 )
@@ -60,7 +61,7 @@ func write(w io.Writer, magic string, m *Model) error {
 	header := m.header(single)
 	var prefix wire.Writer
 	prefix.Fixed([]byte(magic))
-	prefix.Uint16(version)
+	prefix.Uint16(versionOf(m.columns))
 	prefix.Uint64(uint64(prefixSize + len(header) + m.bodySize(single) + sha256.Size))
 	e.write(prefix.Bytes())
 	e.write(header)
@@ -76,8 +77,16 @@ func write(w io.Writer, magic string, m *Model) error {
 	return nil
 }
 
+// versionOf is that of a file with these names of columns.
+func versionOf(columns []string) uint16 {
+	if columns == nil {
+		return version
+	}
+	return namedVersion
+}
+
 // frame writes a file whose content is in memory.
-func frame(w io.Writer, magic string, content []byte) error {
+func frame(w io.Writer, magic string, version uint16, content []byte) error {
 	e := &encoder{w: w, sum: sha256.New()}
 	var prefix wire.Writer
 	prefix.Fixed([]byte(magic))
@@ -133,6 +142,7 @@ func (m *Model) header(single bool) []byte {
 		w.Float64s(m.scale.Offset)
 		w.Float64s(m.scale.Factor)
 	}
+	writeColumns(&w, m.columns)
 	return w.Bytes()
 }
 

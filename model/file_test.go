@@ -53,6 +53,9 @@ func drawModel(t *rapid.T) *model.Model {
 	}
 	spec := kernel.Spec{Name: "polynomial", Gamma: rapid.Float64Range(1e-9, 1e9).Draw(t, "gamma"), Degree: rapid.IntRange(0, 9).Draw(t, "degree")}
 	m, err := model.New(spec, scale, vectors, model.Voters(model.SVC, c, nil))
+	if err == nil && rapid.Bool().Draw(t, "named") {
+		m, err = m.Named(rapid.SliceOfNDistinct(rapid.StringN(0, 5, 20), cols, cols, rapid.ID[string]).Draw(t, "columns"))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

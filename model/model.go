@@ -39,6 +39,7 @@ type Model struct {
 	spec    kernel.Spec
 	kernel  kernel.Kernel
 	scale   *Scale
+	columns []string // names, or nil
 	vectors linalg.Rows
 	count   int       // of vectors
 	width   int       // of a vector

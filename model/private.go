@@ -20,6 +20,9 @@ func NewPrivate(m *Model) (*Private, error) {
 	if m.scale != nil {
 		return nil, errors.New("model: a private model with a scale: the parties scale their rows before they encode them")
 	}
+	if m.columns != nil {
+		return nil, errors.New("model: a private model with names of columns, which parties keep to themselves")
+	}
 	return &Private{model: m}, nil
 }
 

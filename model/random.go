@@ -33,6 +33,7 @@ type RandomSpec struct {
 	Unit     float64                // of a Gaussian process
 	Outer    linalg.Matrix[float64] // of a Gaussian process: A One^2
 	Width    int                    // columns of a row; 0: not known
+	Columns  []string               // their names; nil: not known, or they have none
 	Scaled   bool                   // the training rows were scaled
 	Scale    *Scale                 // how, if that is known
 }
@@ -80,6 +81,9 @@ func (s *RandomSpec) check() error {
 	case s.Kind != GP && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
 		return fmt.Errorf("noise %v in units of %v in a %s model", s.Noise, s.Unit, s.Kind)
 	}
+	if err := checkColumns(s.Columns, s.Width); err != nil {
+		return err
+	}
 	if _, err := s.Kernel.Canonical(); err != nil {
 		return err
 	}
@@ -97,6 +101,10 @@ func (m *Random) Reading() Reading { return m.spec.Reading }
 
 // Width returns how many columns a row has, 0 if that is not known.
 func (m *Random) Width() int { return m.spec.Width }
+
+// Columns returns the names of a row's columns, nil if they are not known. The caller
+// must not change them.
+func (m *Random) Columns() []string { return m.spec.Columns }
 
 // Decisions returns the numbers that [Reading] describes for rows as the training
 // data came, rows x outputs. It refuses rows of another width, numbers that are
@@ -178,6 +186,7 @@ func EncodeRandom(w io.Writer, m *Random) error {
 		body.Float64s(s.Scale.Offset)
 		body.Float64s(s.Scale.Factor)
 	}
+	writeColumns(&body, s.Columns)
 	body.Uint32(uint32(s.Solution.Weights.Rows))
 	body.Uint32(uint32(s.Solution.Weights.Cols))
 	body.Float64(s.Solution.Alpha)
@@ -190,7 +199,7 @@ func EncodeRandom(w io.Writer, m *Random) error {
 			body.Float64s(s.Outer.Row(i)[i:])
 		}
 	}
-	return frame(w, randomMagic, body.Bytes())
+	return frame(w, randomMagic, versionOf(s.Columns), body.Bytes())
 }
 
 // OpenRandom reads a model of random features under the default limits, with
@@ -199,12 +208,12 @@ func OpenRandom(r io.Reader) (*Random, error) { return Limits{}.OpenRandom(r) }
 
 // OpenRandom reads a model of random features, with the errors of Open.
 func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
-	content, err := l.content(r, randomMagic)
+	content, named, err := l.content(r, randomMagic)
 	if err != nil {
 		return nil, err
 	}
 	b := wire.NewReader(content)
-	s := readRandom(b)
+	s := readRandom(b, named)
 	if err := b.Close("its content"); err != nil {
 		return nil, formatError("%w", err)
 	}
@@ -215,7 +224,7 @@ func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
 	return m, nil
 }
 
-func readRandom(r *wire.Reader) RandomSpec {
+func readRandom(r *wire.Reader, named bool) RandomSpec {
 	s := RandomSpec{Reading: Reading{Kind: Kind(r.String(32))}}
 	s.Kernel.Name = r.String(32)
 	s.Kernel.Gamma = r.Float64()
@@ -229,6 +238,9 @@ func readRandom(r *wire.Reader) RandomSpec {
 		s.Scale = &Scale{Offset: make([]float64, s.Width), Factor: make([]float64, s.Width)}
 		r.Float64s(s.Scale.Offset)
 		r.Float64s(s.Scale.Factor)
+	}
+	if named {
+		s.Columns = readColumns(r, s.Width)
 	}
 	outputs, features := int(r.Uint32()), int(r.Uint32())
 	s.Solution.Alpha = r.Float64()

@@ -58,6 +58,9 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 	plain := specs["ridge"]
 	plain.Width, plain.Scaled, plain.Scale = 0, false, nil
 	specs["of any width"] = plain
+	named := specs[string(KPCA)]
+	named.Columns = []string{"age", "sbp"}
+	specs["with names"] = named
 	return specs
 }
 
@@ -230,7 +233,7 @@ func TestLyingRandomFiles(t *testing.T) {
 		binary.LittleEndian.PutUint32(lie[shape:], c.outputs)
 		binary.LittleEndian.PutUint32(lie[shape+4:], c.features)
 		var file bytes.Buffer
-		if err := frame(&file, randomMagic, lie); err != nil {
+		if err := frame(&file, randomMagic, version, lie); err != nil {
 			t.Fatal(err)
 		}
 		_, err := OpenRandom(&file)
@@ -244,11 +247,15 @@ func TestLyingRandomFiles(t *testing.T) {
 func FuzzOpenRandom(f *testing.F) {
 	for _, s := range randomSpecs(f) {
 		b := encodeRandom(f, s)
-		f.Add(b[prefixSize : len(b)-32])
+		f.Add(b[prefixSize:len(b)-32], s.Columns != nil)
 	}
-	f.Fuzz(func(t *testing.T, content []byte) {
+	f.Fuzz(func(t *testing.T, content []byte, named bool) {
+		v := uint16(version)
+		if named {
+			v = namedVersion
+		}
 		var file bytes.Buffer
-		if err := frame(&file, randomMagic, content); err != nil {
+		if err := frame(&file, randomMagic, v, content); err != nil {
 			t.Fatal(err)
 		}
 		m, err := OpenRandom(bytes.NewReader(file.Bytes()))

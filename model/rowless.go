@@ -129,12 +129,12 @@ func EncodeRowless(w io.Writer, m *Rowless) error {
 		b.Fixed(f.encode())
 	}
 	b.Fixed(h.tail())
-	return frame(w, rowlessMagic, b.Bytes())
+	return frame(w, rowlessMagic, version, b.Bytes())
 }
 
 // OpenRowless reads what EncodeRowless wrote.
 func OpenRowless(r io.Reader) (*Rowless, error) {
-	content, err := Limits{}.content(r, rowlessMagic)
+	content, _, err := Limits{}.content(r, rowlessMagic)
 	if err != nil {
 		return nil, err
 	}

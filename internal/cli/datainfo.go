@@ -73,6 +73,7 @@ values, 0 to 255; #64x64 resizes them, #rgb keeps the colours, #64x64,rgb both.`
 	}
 	cmd.Flags().StringVar(&columns.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
 	cmd.Flags().StringVar(&columns.ID, "id", "", "column of the row ids: a name or a number from 0")
+	cmd.Flags().IntVar(&columns.Width, "features", 0, "columns beside these, where LIBSVM text names none of the last ones")
 	return cmd
 }
 

@@ -19,7 +19,8 @@ import (
 
 // predictor is a model that predicts rows here.
 type predictor interface {
-	Width() int // of a row; 0 if not known
+	Width() int        // of a row; 0 if not known
+	Columns() []string // of a row, by name; nil if not known
 	Reading() model.Reading
 	Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error)
 }

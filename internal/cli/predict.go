@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -148,6 +149,7 @@ the data folder, or a part of them as mercer data info explains.`,
 	cmd.Flags().StringVar(&others, "source", "", "what the other holders of columns call their table of these rows")
 	cmd.Flags().StringVar(&columns.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
 	cmd.Flags().StringVar(&columns.ID, "id", "", "column of the row ids: a name or a number from 0")
+	cmd.Flags().IntVar(&columns.Width, "features", 0, "columns beside these, where LIBSVM text names none of the last ones")
 	return cmd
 }
 
@@ -182,12 +184,19 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 	if err != nil {
 		return nil, err
 	}
-	if width := m.Width(); width > 0 && set.X.Cols() != width {
-		e := usage("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), width)
-		if set.Labels != nil && columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
-			e.Hint = "one column was taken for the labels; --label none says that there are none"
+	if width := m.Width(); width > 0 {
+		arranged, err := like(m, data, set)
+		if err != nil {
+			e := usage("%w", err)
+			if set.Labels != nil && columns.Label == "" && set.X.Cols()+1 == width { // new rows often have no labels
+				e.Hint = "one column was taken for the labels; --label none says that there are none"
+			}
+			return nil, e
 		}
-		return nil, e
+		set = arranged
+	}
+	if !a.json && (m.Columns() == nil) != (set.Columns == nil) {
+		a.tell(byPosition(path, data, m))
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
 	if errors.Is(err, model.ErrUnscaled) {
@@ -197,4 +206,20 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 		return nil, err
 	}
 	return newPrediction(control.NewPrediction(m.Reading(), decisions), set), nil
+}
+
+// like returns rows with their columns in the order of a model's, by their names.
+func like(m predictor, data string, set *dataset.Set) (*dataset.Set, error) {
+	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
+		return nil, fmt.Errorf("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), m.Width())
+	}
+	return set.Arrange("the training table", m.Width(), m.Columns())
+}
+
+// byPosition says that nobody could compare names.
+func byPosition(path, data string, m predictor) string {
+	if m.Columns() == nil {
+		return fmt.Sprintf("mercer: %s does not know its columns by name: those of %s were taken by position", path, data)
+	}
+	return fmt.Sprintf("mercer: the columns of %s have no names: they were taken by position", data)
 }

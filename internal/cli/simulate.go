@@ -93,7 +93,7 @@ The model, the result and a report are left in the folder --out.`,
 // loader reads a job's sources for programs that own all the data.
 func (a *app) loader() launch.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
-		return a.library().Load(name, source.Columns{Label: d.Label, ID: d.ID})
+		return a.library().Load(name, source.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
 	}
 }
 

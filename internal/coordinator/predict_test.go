@@ -103,7 +103,8 @@ func TestPredictRefusals(t *testing.T) {
 	wide := newRows(t)
 	wide.Columns = columnNames(30)
 	narrow := wide.SelectColumns(span(0, 29))
-	swapped := wide.SelectColumns(append([]int{1, 0}, span(2, 30)...))
+	renamed := wide.SelectColumns(span(0, 30))
+	renamed.Columns = append([]string{"Gene0"}, wide.Columns[1:]...)
 	tests := []struct {
 		name, party string
 		job         session.JobID
@@ -114,8 +115,8 @@ func TestPredictRefusals(t *testing.T) {
 		{"closed job", "north", closed, wide, session.CodeBadInput, "left nothing here to encode new rows with; submit it with prediction: open"},
 		{"unknown job", "north", session.JobID{7}, wide, session.CodeBadInput, "left nothing here"},
 		{"other parties' job", "east", two, wide, session.CodeBadInput, "left nothing here"},
-		{"fewer columns", "north", open, narrow, session.CodeBadInput, "has 29 features, the model was trained on 30"},
-		{"columns in another order", "north", open, swapped, session.CodeBadInput, "put the columns in the order of the training table"},
+		{"fewer columns", "north", open, narrow, session.CodeBadInput, `it has no column "gene29", which the training table has`},
+		{"another spelling", "north", open, renamed, session.CodeBadInput, `it has "Gene0" where the training table has "gene0", which differ only by case`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,6 +27,9 @@ type Source struct {
 	// Columns are those that jobs may use as features. Without them a job uses all
 	// that are left, and cannot choose among them.
 	Columns []string `yaml:"columns,omitempty"`
+	// Width is how many features there are, 0 for as many as the file has: LIBSVM text
+	// need not name the last ones.
+	Width int `yaml:"features,omitempty"`
 	// Policy is what jobs may do with the table; nil: the policy of the home.
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
@@ -144,8 +147,19 @@ func (s Source) pick(name string, j job.Data, self string) (source.Columns, erro
 			c.Aside = append(c.Aside, other)
 		}
 	}
+	if c.Width, err = s.width(name, j.Features); err != nil {
+		return c, err
+	}
 	c.Features, err = s.features(name, j, self)
 	return c, err
+}
+
+// width is how many features the table has, 0 where nobody says so.
+func (s Source) width(name string, asked int) (int, error) {
+	if asked > 0 && s.Width > 0 && asked != s.Width {
+		return 0, unoffered("the job says that there are %d features, and the catalogue entry of %s says %d", asked, name, s.Width)
+	}
+	return max(asked, s.Width), nil
 }
 
 // label is the column that a job takes as labels; "" for none.

@@ -19,6 +19,7 @@ type Data struct {
 	// party's catalogue names.
 	Label     string
 	ID        string // column of the row ids; "" for none
+	Features  int    // columns beside these; 0 for as many as the source has
 	Partition Partition
 	Test      Test
 	// Folds is the number of parts in which the training rows are held out in
@@ -99,6 +100,9 @@ const (
 	None     Scaling = "none"
 )
 
+// MaxFeatures bounds the columns that a job may say there are.
+const MaxFeatures = 1 << 24
+
 // MaxParties bounds the parties of a job.
 const MaxParties = 1024
 
@@ -124,6 +128,7 @@ func (d *Data) section() *section {
 		{key: "sources", value: sources{&d.Sources}},
 		{key: "label", value: text{&d.Label}},
 		{key: "id", value: text{&d.ID}},
+		{key: "features", value: whole{&d.Features}},
 		{key: "partition", value: d.Partition.section()},
 		{key: "test", value: d.Test.section()},
 		{key: "folds", value: whole{&d.Folds}},
@@ -150,6 +155,10 @@ func (d *Data) finish(in *place) error {
 		return in.refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25}")
 	case d.ID != "" && d.ID == d.Label:
 		return in.refuse("id", "id and label are the same column %s; name two columns", quote(d.ID))
+	case in.given("features") && (d.Features < 1 || d.Features > MaxFeatures):
+		return in.refuse("features", "features is %d; write how many columns there are beside label and id, 1 to %d", d.Features, MaxFeatures)
+	case in.given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.given("sources")):
+		return in.refuse("features", "features is the width of tables that all have the same columns; remove it")
 	}
 	if d.Partition.By == Devices {
 		if in.given("scale") && d.Scale != None {

@@ -192,6 +192,7 @@ type prepared struct {
 	labels  []string
 	test    []bool
 	scaling stage.Scaling // empty: none
+	columns []string      // their names, or nil
 }
 
 // prepare finds the rows and scales them as the training parties would among
@@ -203,6 +204,9 @@ func prepare(j *job.Job, train, test []stage.Split) (*prepared, error) {
 		return nil, err
 	}
 	p := &prepared{rows: dataset.RowsOf(x.X), labels: slices.Concat(labelsOf(train, false), labelsOf(test, true))}
+	if p.columns = train[0].Set.Columns; len(p.columns) != x.X.Cols() {
+		p.columns = nil
+	}
 	p.test = make([]bool, n+countRows(test, true))
 	for i := n; i < len(p.test); i++ {
 		p.test[i] = true

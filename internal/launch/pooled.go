@@ -66,6 +66,9 @@ func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (stage.Mode
 	if err != nil {
 		return stage.Model{}, err
 	}
+	if m, err = m.Named(p.columns); err != nil {
+		return stage.Model{}, err
+	}
 	hash := sha256.New()
 	err = disk.ReplaceBy(path, func(w io.Writer) error { return model.Encode(io.MultiWriter(w, hash), m) })
 	return stage.Model{Party: "pooled", Path: path, SHA256: hex.EncodeToString(hash.Sum(nil))}, err

@@ -45,6 +45,9 @@ type Columns struct {
 	ID    string
 	// Uses says which other columns are read, in formats that name their columns.
 	dataset.Uses
+	// Width is how many features there are; 0 for as many as the source has. LIBSVM
+	// text need not name the last ones.
+	Width int
 }
 
 // Library finds sources. The zero value has no data folder.
@@ -78,6 +81,18 @@ func Folder(env func(string) string) string {
 // Names with " + " between them stand for one table below the other (a9a/a9a +
 // a9a/a9a.t).
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
+	set, err := l.find(ref, c)
+	if err == nil && c.Width > 0 && set.X.Cols() != c.Width {
+		err = &Error{ref, fmt.Sprintf("has %d features, and %d are asked for; correct features, or leave it out", set.X.Cols(), c.Width), nil}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return set, nil
+}
+
+// find reads a source whatever its width.
+func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	if name, ok := strings.CutPrefix(ref, Bundled); ok {
 		if whole, odd := strings.CutSuffix(name, oddDigits); odd {
 			return loadOdd(whole, c)
@@ -202,6 +217,9 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	set, err = dataset.Read(filepath.ToSlash(path), f, dataset.Options{
 		CSV: dataset.CSVOptions{Label: c.Label, ID: c.ID, Uses: c.Uses},
+
+		LIBSVM: dataset.LIBSVMOptions{Columns: c.Width},
+
 		NPY: dataset.NPYOptions{Label: c.Label},
 		NPZ: dataset.NPZOptions{X: array, Labels: c.Label, IDs: c.ID},
 

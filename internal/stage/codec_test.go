@@ -98,10 +98,14 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A column's name that is too long to keep does not spoil the keepsake.
-func TestEncoderOfLongColumnNames(t *testing.T) {
+// A column's name that is too long to keep is refused before anything is trained.
+func TestLongColumnNames(t *testing.T) {
 	s := set(9)
 	s.Columns = []string{"x", strings.Repeat("y", 1<<17)}
+	if _, err := NewParty(parse(t, "none", "{every: 3}"), "north", Table{Set: s}); err == nil || !strings.Contains(err.Error(), "the name of column 2 has 131072 bytes") {
+		t.Errorf("error %v", err)
+	}
+	s.Columns[1] = strings.Repeat("y", maxLabelBytes)
 	p, err := NewParty(parse(t, "none", "{every: 3}"), "north", Table{Set: s})
 	if err != nil {
 		t.Fatal(err)
@@ -111,8 +115,8 @@ func TestEncoderOfLongColumnNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := DecodeEncoder(e.Encode()); err != nil {
-		t.Error(err)
+	if back, err := DecodeEncoder(e.Encode()); err != nil || cmp.Diff(s.Columns, back.Columns) != "" {
+		t.Errorf("columns %.40q, error %v", back.Columns, err)
 	}
 }
 

@@ -3,7 +3,6 @@ package stage
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -57,7 +56,7 @@ func (p *Party) ownModel() ([]byte, error) {
 		return nil, errors.New("stage: the job has told no solution")
 	}
 	r := randomModel(p.Job, p.moments.taught, p.moments.session)
-	r.Width = p.width()
+	r.Width, r.Columns = p.width(), p.split.Set.Columns
 	if len(p.scaling.Offset) > 0 {
 		r.Scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}
 	}
@@ -81,10 +80,7 @@ func PredictLocally(keepsake []byte, set *dataset.Set) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if set.X.Cols() != m.Width() {
-		return nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), m.Width())
-	}
-	if err := set.Validate(); err != nil {
+	if set, err = likeTraining(set, m.Width(), m.Columns()); err != nil {
 		return nil, err
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())

@@ -101,6 +101,9 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 	if err := set.Validate(); err != nil {
 		return Split{}, err
 	}
+	if err := keepable(set); err != nil {
+		return Split{}, err
+	}
 	test, err := heldOut(j, t)
 	if err != nil {
 		return Split{}, err
@@ -110,6 +113,16 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 		s.Test[i] = true
 	}
 	return s, nil
+}
+
+// keepable refuses names of columns that cannot be kept beside a model.
+func keepable(set *dataset.Set) error {
+	for i, name := range set.Columns {
+		if len(name) > maxLabelBytes {
+			return fmt.Errorf("%s: the name of column %d has %d bytes; at most %d are allowed", set.Name, i+1, len(name), maxLabelBytes)
+		}
+	}
+	return nil
 }
 
 // labelled checks the labels against what the job's learner needs. Labels that

@@ -113,7 +113,7 @@ func (p *Party) newPortion(classes []string) (*Portion, error) {
 		return nil, errors.New("stage: the job has no model to keep a part of")
 	}
 	o := &Portion{
-		Job: p.Job, Basis: Basis{Parent: p.parent}, Width: p.width(), Columns: shortNames(p.split.Set.Columns), Scaling: p.scaling,
+		Job: p.Job, Basis: Basis{Parent: p.parent}, Width: p.width(), Columns: p.split.Set.Columns, Scaling: p.scaling,
 		Reading: model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: classes},
 	}
 	o.directions = p.vertical.directions
@@ -236,7 +236,7 @@ func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return set, fitsTraining(set, o.Width, o.Columns)
+	return likeTraining(set, o.Width, o.Columns)
 }
 
 func readScaling(r *wire.Reader, width int) scale.Scaling {

@@ -3,7 +3,6 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -38,17 +37,8 @@ func (p *Party) Encoder(classes []string) (*Encoder, error) {
 		return nil, err
 	}
 	return &Encoder{
-		params, p.epoch, p.parent, p.scaling, shortNames(p.split.Set.Columns), p.width(),
+		params, p.epoch, p.parent, p.scaling, p.split.Set.Columns, p.width(),
 		model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: classes}}, nil
-}
-
-// shortNames gives up names that cannot be kept; they only serve to find
-// tables with other columns.
-func shortNames(names []string) []string {
-	if slices.ContainsFunc(names, func(s string) bool { return len(s) > maxLabelBytes }) {
-		return nil
-	}
-	return names
 }
 
 // Encode returns the canonical encoding.
@@ -101,7 +91,8 @@ type Prediction struct {
 // Ask describes a session that predicts the rows of a table, which stay with
 // their owner. The prediction is filled in when the session has ended well.
 func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Prediction, error) {
-	if err := e.fits(set); err != nil {
+	set, err := likeTraining(set, e.Width, e.Columns)
+	if err != nil {
 		return nil, nil, err
 	}
 	rows := dataset.RowsOf(set.X)
@@ -120,24 +111,18 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 	return s, answer, nil
 }
 
-// fits refuses a table that is not like the one the model was trained on.
-func (e *Encoder) fits(set *dataset.Set) error {
-	return fitsTraining(set, e.Width, e.Columns)
-}
-
-// fitsTraining refuses a table that has not the columns of the training table.
-func fitsTraining(set *dataset.Set, width int, columns []string) error {
-	if set.X.Cols() != width {
-		return fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)
+// likeTraining returns a table with its columns in the order of the training table,
+// by their names. It refuses one that has not these columns; where one of the tables
+// has no names, one of another width.
+func likeTraining(set *dataset.Set, width int, columns []string) (*dataset.Set, error) {
+	if (set.Columns == nil || columns == nil) && set.X.Cols() != width {
+		return nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)
 	}
-	if set.Columns != nil && columns != nil {
-		for i, name := range columns {
-			if set.Columns[i] != name {
-				return fmt.Errorf("%s: feature %d is %q, the model was trained with %q there; put the columns in the order of the training table", set.Name, i+1, set.Columns[i], name)
-			}
-		}
+	set, err := set.Arrange("the training table", width, columns)
+	if err != nil {
+		return nil, err
 	}
-	return set.Validate()
+	return set, set.Validate()
 }
 
 func predictSession(params okra.Params, parent protocol.SessionID, c Cast, tag [16]byte) *Session {

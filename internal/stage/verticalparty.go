@@ -49,6 +49,9 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
 	}
+	if err := keepable(set); err != nil {
+		return nil, err
+	}
 	p := &Party{Job: j, Self: self, vertical: verticalParty{table: set}}
 	if j.Protocol.Name == job.Gram { // phases tell nothing of a grid
 		p.grid = gridOf(set.X)
