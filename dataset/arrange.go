@@ -33,12 +33,19 @@ func (e *ColumnsError) Error() string {
 		surplus = slices.Delete(surplus, i, i+1)
 	}
 	if len(missing) > 0 {
-		parts = append(parts, fmt.Sprintf("it has no column %s, which %s has", list(missing), e.Whose))
+		parts = append(parts, fmt.Sprintf("it has no %s %s, which %s has", plural("column", missing), list(missing), e.Whose))
 	}
 	if len(surplus) > 0 {
-		parts = append(parts, fmt.Sprintf("its column %s is not in %s: leave it out", list(surplus), e.Whose))
+		parts = append(parts, fmt.Sprintf("its %s %s, not in %s, must be left out", plural("column", surplus), list(surplus), e.Whose))
 	}
 	return fmt.Sprintf("%s has other columns than %s: %s", e.Table, e.Whose, strings.Join(parts, "; "))
+}
+
+func plural(word string, names []string) string {
+	if len(names) == 1 {
+		return word
+	}
+	return word + "s"
 }
 
 // Arrange returns the set with its columns in the order of those of another table,

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 //	nojson PATH                 the document has no PATH
 //
 // where PATH is as in result.data.0.name, and those of federationCommands,
-// figureCommands, dataCommands and proxyCommands.
+// figureCommands, dataCommands, headingCommands and proxyCommands.
 func TestScript(t *testing.T) {
 	fixtures, err := filepath.Abs(filepath.Join("..", "..", "dataset", "testdata"))
 	if err != nil {
@@ -65,6 +65,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	maps.Copy(all, federationCommands())
 	maps.Copy(all, figureCommands())
 	maps.Copy(all, dataCommands())
+	maps.Copy(all, headingCommands())
 	maps.Copy(all, proxyCommands())
 	return all
 }
