@@ -125,7 +125,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	if f.err == nil {
 		f.err = f.r.run.Finish()
 	}
-	f.r.done = f.err == nil
+	f.r.done, f.r.failed = f.err == nil, f.err
 	if f.err != nil {
 		p.logOwn(f)
 		p.Logger.Error("a session failed", "session", f.r.ID().String(), "error", f.err)

@@ -1,6 +1,7 @@
 package party
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type running struct {
 	begun    bool      // its driver has run in this process
 	active   bool      // its driver runs
 	done     bool      // it ended well
+	failed   error     // how it ended otherwise, in this process
 	report   []byte    // what was reported, nil before the end
 	question *question // the question that the session answers, or nil
 }
@@ -35,16 +37,34 @@ type running struct {
 // propose answers a proposal. A repeated one gets the same answers again.
 func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	if r, known := p.sessions[m.Session]; known {
+		if err := r.sameJob(m.Body); err != nil {
+			return p.decline(ctx, m.Session, err)
+		}
 		return p.repeat(ctx, r)
 	}
 	r, err := p.consider(m)
 	if err != nil {
-		p.Logger.Warn("refused a proposal", "session", m.Session.String(), "error", err)
-		refusal := session.Refusal{Code: session.CodeOf(err), Reason: session.Reason(err)}
-		return p.tell(ctx, m.Session, session.KindRefusal, refusal.Encode())
+		return p.decline(ctx, m.Session, err)
 	}
 	p.Logger.Info("accepted a session", "session", r.ID().String(), "protocol", r.session.Protocol, "purpose", r.session.Purpose)
 	return p.accept(ctx, r)
+}
+
+// decline refuses a proposal, with what the coordinator may be told.
+func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
+	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
+	refusal := session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}
+	return p.tell(ctx, id, session.KindRefusal, refusal.Encode())
+}
+
+// sameJob refuses another job file with a session that does not depend on what is
+// different in it.
+func (r *running) sameJob(body []byte) error {
+	prop, err := session.DecodeProposal(body)
+	if err == nil && !bytes.Equal(prop.Spec, r.proposal.Spec) {
+		err = refuse("two different job files under one job id")
+	}
+	return err
 }
 
 // maxJobs bounds the jobs whose tables and secrets a party holds at a time: a

@@ -142,6 +142,9 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error
 func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
 		if r := w.at(i); st.Session != nil && takesPart(st.Session, p.Name) && (r == nil || !r.done) {
+			if r != nil && r.failed != nil { // after a restart, say
+				return r.failed
+			}
 			return fmt.Errorf("party: stage %s has not ended here", st.Name)
 		}
 	}
