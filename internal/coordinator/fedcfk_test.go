@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // people is how many parties a recommender has in these tests: of them two may
@@ -314,6 +315,35 @@ func TestRule14_SecondRecommender(t *testing.T) {
 	if done.Failure == nil || done.Failure.Code != session.CodePolicy ||
 		!strings.Contains(done.Failure.Message, "refused: this party's data have been in a sum for fedcfk/popularity before, and go into one only, ever") {
 		t.Fatalf("%+v", done.Failure)
+	}
+}
+
+// TestAttackManySessions: a coordinator begins session after session, and ends each
+// before lists are sent, until it likes whom parties have drawn to hold their
+// secrets. Each that has begun counts, also one that ended well; after eight a party
+// begins no more, whatever becomes of it.
+func TestAttackManySessions(t *testing.T) {
+	begun := func(w *world, count int) {
+		w.startAll()
+		for i := range people {
+			for n := range count {
+				name := fmt.Sprintf("attempt/%d/secagg/masked-input/%q/%q", n+1, "once", stage.PurposePopularity)
+				if err := w.members[person(i)].disk.Claim(protocol.SessionID{byte(n + 1)}, name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	w, j, _ := newCinema(t)
+	begun(w, 7)
+	if done := w.wait(w.submit(j)); done.Failure != nil {
+		t.Fatalf("the eighth session: %+v", done.Failure)
+	}
+	w, j, _ = newCinema(t)
+	begun(w, 8)
+	done := w.wait(w.submit(j))
+	if done.Failure == nil || !strings.Contains(done.Failure.Message, "8 sessions for fedcfk/popularity have begun here before, and it begins no more") {
+		t.Fatalf("the ninth session: %+v", done.Failure)
 	}
 }
 

@@ -33,6 +33,9 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 		return nil
 	}
 	d, err := p.directory(r, m.Body)
+	if err == nil {
+		err = p.attempt(r)
+	}
 	if err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
