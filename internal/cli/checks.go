@@ -110,6 +110,23 @@ func checkIdentity(home string) check {
 	return good("identity", "%s at %s", id.Public().Fingerprint(), path)
 }
 
+// checkCatalogue looks for tables of a party that nobody may use, or only without
+// labels.
+func checkCatalogue(home string) check {
+	h := daemon.Home(home)
+	c, err := h.Config()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return good("catalogue", "none yet at %s", h.ConfigPath())
+	case err != nil:
+		return bad("catalogue", "put it right before you start a daemon with this home", "%v", err)
+	}
+	if warnings := c.Warnings(); len(warnings) > 0 {
+		return warn("catalogue", "say in "+h.ConfigPath()+" what jobs may do, if they are to do something: "+strings.Join(warnings, "; "), "%s, %s", countOf(len(c.Data), "table"), countOf(len(warnings), "warning"))
+	}
+	return good("catalogue", "%s at %s", countOf(len(c.Data), "table"), h.ConfigPath())
+}
+
 // checkClock can only find a clock that is behind the program's own making.
 func checkClock() check {
 	now := time.Now()

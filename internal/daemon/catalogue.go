@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,6 +31,9 @@ type Source struct {
 	// Width is how many features there are, 0 for as many as the file has: LIBSVM text
 	// need not name the last ones.
 	Width int `yaml:"features,omitempty"`
+	// Group and Weight are columns that this version does not read.
+	Group  string `yaml:"group,omitempty"`
+	Weight string `yaml:"weight,omitempty"`
 	// Policy is what jobs may do with the table; nil: the policy of the home.
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
@@ -79,6 +83,12 @@ func (l Labels) columns() []string {
 
 // check finds what contradicts itself.
 func (s Source) check() error {
+	switch {
+	case s.Group != "":
+		return errors.New("group is not in this version, which holds rows out by id; leave it out")
+	case s.Weight != "":
+		return errors.New("weight is not in this version, in which every row counts the same; leave it out")
+	}
 	used := make(map[string]string)
 	take := func(what, column string) error {
 		if other, taken := used[column]; taken {

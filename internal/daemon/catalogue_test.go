@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
@@ -182,6 +183,8 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is no name of a column that can be a label`,
 		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is no name of a column that can be a feature`,
 		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: label is the name of a column, a list of names, or none",
+		"data:\n  p: {path: a.csv, group: clinic}":                           "data p: group is not in this version, which holds rows out by id; leave it out",
+		"data:\n  p: {path: a.csv, weight: w}":                               "data p: weight is not in this version, in which every row counts the same; leave it out",
 		"data:\n  p: {path: a.csv, policy: {floors: {rows: -1}}}":            "data p: rows in the policy's floors is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,
 		"data:\n  p: {path: a.csv, policy: {floors: {training_row: 1}}}":     `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
@@ -218,7 +221,7 @@ func TestSavedLabels(t *testing.T) {
 	for _, labels := range []Labels{nil, {"y"}, {"y", "z"}, {job.NoLabel}} {
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		c := &Config{Name: "north", Data: map[string]Source{"p": {Path: "a.csv", Label: labels}}}
-		if err := c.save(path); err != nil {
+		if err := c.save(path, roster.Party); err != nil {
 			t.Fatal(err)
 		}
 		again, err := loadConfig(path)
@@ -228,5 +231,31 @@ func TestSavedLabels(t *testing.T) {
 		if !slices.Equal(again.Data["p"].Label, labels) {
 			t.Errorf("%q, want %q", again.Data["p"].Label, labels)
 		}
+	}
+}
+
+// Whoever takes the example of a fresh home as it is has allowed nothing.
+func TestExampleAllowsNothing(t *testing.T) {
+	_, text, _ := strings.Cut(string(example), "# data:\n")
+	h, c := home(t, "data:\n"+strings.ReplaceAll(text[len("# "):], "\n# ", "\n"))
+	p, err := c.policy(h, "patients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range job.Known().Protocols {
+		j := &job.Job{Protocol: job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened}}
+		if err := p.Check(j, 100); session.CodeOf(err) != session.CodePolicy {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(c.Warnings()) != 1 {
+		t.Errorf("%q", c.Warnings())
+	}
+	fresh := filepath.Join(t.TempDir(), "config.yaml")
+	if err := (&Config{Name: "north"}).save(fresh, roster.Party); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := loadConfig(fresh); err != nil || c.Data != nil || c.Name != "north" {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

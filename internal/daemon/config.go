@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
@@ -71,13 +73,25 @@ func (c *Config) limits() party.Limits {
 	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention.Duration}
 }
 
-func (c *Config) save(path string) error {
+// example is a catalogue to fill in, as comments. It allows nothing.
+//
+//go:embed example.yaml
+var example []byte
+
+// save writes the configuration; a party's that has no catalogue gets an example.
+func (c *Config) save(path string, role roster.Role) error {
 	b, err := yaml.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("daemon: %w", err)
 	}
+	if role == roster.Party && c.Data == nil {
+		b = append(b, example...)
+	}
 	return disk.Replace(path, b)
 }
+
+// Config reads the home's configuration.
+func (h Home) Config() (*Config, error) { return loadConfig(h.ConfigPath()) }
 
 // maxConfigBytes bounds what is read.
 const maxConfigBytes = 1 << 20

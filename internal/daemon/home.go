@@ -97,7 +97,7 @@ func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member,
 // fill writes what a home has beside its identity. After an error nothing of it is
 // left.
 func (h Home) fill(c *Config, role roster.Role, member []byte) error {
-	if err := c.save(h.ConfigPath()); err != nil {
+	if err := c.save(h.ConfigPath(), role); err != nil {
 		return err
 	}
 	if err := disk.Replace(h.MemberPath(), member); err != nil {
