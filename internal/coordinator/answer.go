@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -16,55 +17,118 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// answer conducts the session that answers a party's question about new rows,
-// or refuses it. A question that is cut short stays with the broker: the next
-// process tells the party that nobody answers it.
-func (c *Coordinator) answer(ctx context.Context, in driver.Inbound) {
-	m := in.Message
-	q, err := session.DecodeQuestion(m.Body)
+// hearQuestion has a question answered when its party and the coordinator have a
+// place for it. A party that asks more than it may is told to ask again; nothing of
+// others waits for it.
+func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
+	body, err := session.DecodeQuestion(in.Message.Body)
 	if err != nil {
-		c.Logger.Warn("a question that cannot be read", "party", m.Sender, "error", err)
+		c.Logger.Warn("a question that cannot be read", "party", in.Message.Sender, "error", err)
 		c.acknowledge(in)
 		return
 	}
-	err = c.answerQuestion(ctx, m.Sender, q)
-	switch {
-	case ctx.Err() != nil:
-		return
-	case errors.Is(err, errAnswering):
-		c.later(in, waitForPlace)
-		return
-	case err != nil:
-		c.tellWhy(ctx, m.Sender, q.Job.Topic(), session.KindRefusal, err)
+	q := &asked{Question: *body, party: in.Message.Sender, in: in, overtaken: make(chan struct{})}
+	switch c.desk.admit(q) {
+	case repeated:
+		c.later(in, waitForPlace) // acknowledged, it would be so at the broker too
+	case refused:
+		c.acknowledge(in)
+		if c.desk.refuse(q.party) {
+			running.Go(func() {
+				defer c.desk.told(q.party)
+				c.putOff(ctx, q)
+			})
+		}
+	case admitted:
+		c.answerNext(ctx, running)
 	}
-	c.acknowledge(in)
 }
 
-// tellWhy tells a party why a question, or all of a job's, have no answer.
+// putOff tells a party that it has to ask again later.
+func (c *Coordinator) putOff(ctx context.Context, q *asked) {
+	c.Logger.Warn("a party asks more questions at a time than it may", "party", q.party, "most", maxHeld)
+	ctx, cancel := context.WithTimeout(ctx, partingTime)
+	defer cancel()
+	if err := c.exchange.Tell(ctx, q.party, q.Job.Topic(), session.KindBusy, q.Question.Encode()); err != nil {
+		c.Logger.Warn("could not answer a party", "party", q.party, "error", err)
+	}
+}
+
+// errOvertaken ends the answer to a question that its party no longer waits for.
+var errOvertaken = errors.New("its party has asked another question meanwhile")
+
+// until is a context for the sessions that answer a question; it ends when the party
+// has asked another.
+func (q *asked) until(ctx context.Context) (context.Context, func()) {
+	ctx, stop := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-q.overtaken:
+			stop(protocol.Blame(q.party, protocol.KindAborted, errOvertaken))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { stop(nil) }
+}
+
+// answerNext has the next question answered beside everything else, if there is one
+// and a place for it.
+func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
+	q := c.desk.next()
+	if q == nil {
+		return
+	}
+	running.Go(func() {
+		c.answer(ctx, q)
+		c.desk.done(q)
+		if ctx.Err() == nil {
+			c.answerNext(ctx, running)
+		}
+	})
+}
+
+// answer conducts the session that answers a party's question about new rows,
+// or refuses it. A question that is cut short stays with the broker: the next
+// process tells the party that nobody answers it.
+func (c *Coordinator) answer(ctx context.Context, q *asked) {
+	err := c.answerQuestion(ctx, q)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		c.tellWhy(ctx, q.party, q.Job.Topic(), session.KindRefusal, err)
+	}
+	c.acknowledge(q.in)
+}
+
+// tellWhy tells a party why a question, or all of a job's, have no answer. It does
+// not wait for ever until the party listens.
 func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
 	c.Logger.Warn("a question has no answer", "party", party, "session", id.String(), "error", why)
+	ctx, cancel := context.WithTimeout(ctx, partingTime)
+	defer cancel()
 	body := (&session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}).Encode()
 	if err := c.exchange.Tell(ctx, party, id, kind, body); err != nil {
 		c.Logger.Warn("could not answer a party", "party", party, "error", err)
 	}
 }
 
-func (c *Coordinator) answerQuestion(ctx context.Context, party string, q *session.Question) error {
+func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	j, err := c.Get(q.Job)
 	switch {
 	case err != nil:
 		return session.BadInput(err)
-	case !slices.Contains(j.Spec.Parties(), party):
-		return session.Forbidden(fmt.Errorf("%s took no part in job %v", party, q.Job))
+	case !slices.Contains(j.Spec.Parties(), q.party):
+		return session.Forbidden(fmt.Errorf("%s took no part in job %v", q.party, q.Job))
 	case j.State != Done:
 		return session.BadInput(fmt.Errorf("job %v is %s; it has no model", q.Job, j.State))
 	case j.Spec.Prediction != job.Open:
 		return session.Forbidden(fmt.Errorf("job %v keeps predictions closed", q.Job))
 	}
 	if j.Spec.Protocol.Name.Vertical() {
-		return c.inquire(ctx, &j, &session.Inquiry{Question: *q, Asker: party})
+		return c.inquire(ctx, &j, q)
 	}
-	s, err := c.readAnswers(&j, party, q.Tag)
+	s, err := c.readAnswers(&j, q.party, q.Tag)
 	var coded *session.Error
 	if errors.As(err, &coded) {
 		return err
@@ -76,19 +140,14 @@ func (c *Coordinator) answerQuestion(ctx context.Context, party string, q *sessi
 	if err != nil {
 		return err
 	}
-	return c.hold(ctx, &j, s, party, ps.ID())
+	return c.hold(ctx, &j, s, q, ps.ID())
 }
 
-// errAnswering tells a repeated question from one that came before.
-var errAnswering = errors.New("coordinator: the question is being answered")
-
 // hold conducts a prediction session and destroys it.
-func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session, party string, id protocol.SessionID) error {
-	if !c.begin(id) {
-		return errAnswering
-	}
-	defer c.end(id)
-	_, err := c.conduct(ctx, j, session.StagePredict, s, nil)
+func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session, q *asked, id protocol.SessionID) error {
+	wanted, end := q.until(ctx)
+	defer end()
+	_, err := c.conduct(wanted, j, session.StagePredict, s, nil)
 	if errors.Is(err, driver.ErrInterrupted) {
 		return err
 	}
@@ -98,26 +157,9 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session, party 
 		err = errRestarted
 	}
 	if err != nil { // about this question only: the job's others may do better
-		c.tellWhy(ctx, party, id, session.KindAbort, err)
+		c.tellWhy(ctx, q.party, id, session.KindAbort, err)
 	}
 	return dropped
-}
-
-// begin takes a question up, unless it is being answered.
-func (c *Coordinator) begin(id protocol.SessionID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.answering[id] {
-		return false
-	}
-	c.answering[id] = true
-	return true
-}
-
-func (c *Coordinator) end(id protocol.SessionID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.answering, id)
 }
 
 // drop destroys a session that belongs to no running job.

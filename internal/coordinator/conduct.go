@@ -191,7 +191,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.job.Spec.Timeout.Join)
+	ctx, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
 	proposal := d.proposal().Encode()
 	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindProposal, proposal); err != nil {
@@ -211,6 +211,19 @@ func (c *Coordinator) gathered(d *conducted) bool {
 		_, here := d.accepted[name]
 		return !here && !slices.Contains(d.plan.Left, name)
 	})
+}
+
+// askerJoins is how long the one who has asked may take to accept the session that
+// answers it: it waits for nothing else.
+const askerJoins = 30 * time.Second
+
+// joinTime is how long the parties may take to accept a session.
+func (d *conducted) joinTime() time.Duration {
+	join := d.job.Spec.Timeout.Join
+	if d.stage == session.StagePredict {
+		join = min(join, askerJoins)
+	}
+	return join
 }
 
 // begun takes over who was there when a session began before a restart that some
@@ -244,7 +257,7 @@ func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error
 	}
 	for _, name := range c.others(d) {
 		if _, ok := d.accepted[name]; !ok {
-			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("did not join within %v; start its party daemon and %s", d.job.Spec.Timeout.Join, d.job.again()))
+			return protocol.Blame(name, protocol.KindSilent, fmt.Errorf("did not join within %v; start its party daemon and %s", d.joinTime(), d.job.again()))
 		}
 	}
 	return err
@@ -341,7 +354,7 @@ func interrupted(ctx context.Context) error {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return ctx.Err()
-	case errors.Is(cause, errAborted):
+	case errors.Is(cause, errAborted), errors.Is(cause, errOvertaken):
 		return cause
 	}
 	return fmt.Errorf("%w: %w", driver.ErrInterrupted, cause)

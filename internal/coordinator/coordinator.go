@@ -49,7 +49,7 @@ type Coordinator struct {
 	name     string
 	exchange *exchange.Exchange
 	queue    chan struct{} // a nudge: there may be a job to run
-	desk     chan struct{} // one place for each question that is being answered
+	desk     *desk
 
 	submitting sync.Mutex // one submission at a time: jobs are numbered
 	changing   sync.Mutex // one change of a status at a time, with its way to the disk
@@ -63,10 +63,8 @@ type Coordinator struct {
 	open    map[protocol.SessionID]kept // sessions that are not destroyed
 	deleted map[session.JobID]bool      // jobs there were
 	changed chan struct{}               // closed and replaced when a job changes
-	// answering holds the predictions that are under way, telling the parties that are
-	// being told what has become of their jobs.
-	answering map[protocol.SessionID]bool
-	telling   map[string]bool
+	// telling holds the parties that are being told what has become of their jobs.
+	telling map[string]bool
 }
 
 // kept is a session in the vault with the job it belongs to.
@@ -83,15 +81,13 @@ func New(c Config) (*Coordinator, error) {
 		name:     name,
 		exchange: exchange.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
 		queue:    make(chan struct{}, 1),
-		desk:     make(chan struct{}, maxAnswers),
+		desk:     newDesk(),
 		jobs:     make(map[session.JobID]*Job),
 		inboxes:  make(map[protocol.SessionID]chan driver.Inbound),
 		open:     make(map[protocol.SessionID]kept),
 		deleted:  make(map[session.JobID]bool),
 		changed:  make(chan struct{}),
-
-		answering: make(map[protocol.SessionID]bool),
-		telling:   make(map[string]bool),
+		telling:  make(map[string]bool),
 	}
 	if err := co.readJobs(); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -199,30 +195,13 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 		case in := <-c.exchange.Control():
 			switch in.Message.Kind {
 			case session.KindQuestion:
-				c.admitQuestion(ctx, in, running)
+				c.hearQuestion(ctx, in, running)
 			case session.KindHoldings:
 				c.admitHoldings(ctx, in, running.Go)
 			default:
 				c.deliver(in)
 			}
 		}
-	}
-}
-
-// maxAnswers bounds the questions that are answered at a time; the others stay
-// with the broker.
-const maxAnswers = 8
-
-// admitQuestion has a question answered if there is a place for it.
-func (c *Coordinator) admitQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
-	select {
-	case c.desk <- struct{}{}:
-		running.Go(func() {
-			c.answer(ctx, in)
-			<-c.desk
-		})
-	default:
-		c.later(in, waitForPlace)
 	}
 }
 

@@ -4,12 +4,24 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/transport/nats"
 )
 
+// crashing is a job whose processes die.
+type crashing struct {
+	world    func(t *testing.T) (*world, *job.Job)
+	points   func(name string, ops []string, seen map[string]bool) []int
+	fewest   int // operations that each member does
+	patience time.Duration
+}
+
 // operations runs the job undisturbed and lists what each member does.
-func operations(t *testing.T) (ops map[string][]string, model string) {
-	j := parse(t, "")
-	w := newWorld(t, tumours(t, j))
+func (c crashing) operations(t *testing.T) (ops map[string][]string, model string) {
+	t.Helper()
+	w, j := c.world(t)
 	ops = make(map[string][]string)
 	var mu sync.Mutex
 	for _, m := range w.roster.Members {
@@ -20,32 +32,60 @@ func operations(t *testing.T) (ops map[string][]string, model string) {
 			return false
 		})
 	}
-	model = w.mustRun(j).Result.ModelHash
+	done := w.waitFor(w.submit(j), c.patience)
+	if done.Failure != nil {
+		t.Fatalf("the job failed: %+v", done.Failure)
+	}
 	for name := range ops {
 		w.halt(name)
 	}
-	return ops, model
+	return ops, done.Result.ModelHash
 }
 
 // A process that dies before any of its operations, and comes back, ends in
 // the same model as an undisturbed one.
 func TestCrashAnywhereEndsInTheSameModel(t *testing.T) {
-	ops, model := operations(t)
+	crashing{points: crashPoints, fewest: 20, patience: 30 * time.Second, world: func(t *testing.T) (*world, *job.Job) {
+		j := parse(t, "")
+		return newWorld(t, tumours(t, j)), j
+	}}.everywhere(t)
+}
+
+// The same over a broker, which dies with the coordinator, and whose queues hold two
+// messages of a sender where there are six and more to send: what is killed has sent a
+// part of its rows, and others wait for room.
+func TestCrashAnywhereOverABroker(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a broker for each life")
+	}
+	shares := wide(map[string]int{"north": 7, "south": 3, "east": 4})
+	crashing{points: brokerPoints, fewest: 30, patience: 2 * time.Minute, world: func(t *testing.T) (*world, *job.Job) {
+		j, err := job.Parse("job.yaml", []byte(wideJob))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t, shares)
+		w.onBroker(func(c *nats.Config) { c.Share = 2 })
+		return w, j
+	}}.everywhere(t)
+}
+
+func (c crashing) everywhere(t *testing.T) {
+	ops, model := c.operations(t)
 	seen := make(map[string]bool)
 	for _, name := range []string{hub, "north", "south"} { // east is another south
-		if len(ops[name]) < 20 {
+		if len(ops[name]) < c.fewest {
 			t.Fatalf("%s does %d things only: %q", name, len(ops[name]), ops[name])
 		}
-		points := crashPoints(name, ops[name], seen)
+		points := c.points(name, ops[name], seen)
 		t.Logf("%s dies at %d of %d operations", name, len(points), len(ops[name]))
 		for _, n := range points {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
-				j := parse(t, "")
-				w := newWorld(t, tumours(t, j))
+				w, j := c.world(t)
 				op := dieAt(w, name, n)
 				w.startAll()
 				id := w.submit(j)
-				after := w.wait(id)
+				after := w.waitFor(id, c.patience)
 				if after.Failure != nil {
 					t.Fatalf("it died before %q, and the job failed: %+v", *op, after.Failure)
 				}

@@ -2,4 +2,6 @@
 
 package coordinator_test
 
+func brokerPoints(_ string, ops []string, _ map[string]bool) []int { return span(0, len(ops)) }
+
 func crashPoints(_ string, ops []string, _ map[string]bool) []int { return span(0, len(ops)) }

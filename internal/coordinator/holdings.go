@@ -66,7 +66,7 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h session.Hol
 // fate is what a party must hear of a job: its closing, or that it is to be forgotten.
 func (c *Coordinator) fate(party string, h session.Holding) (closing *session.Closing, forget bool, err error) {
 	c.mu.Lock()
-	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.answering[h.Job.Topic()]
+	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.desk.answers(h.Job)
 	var j Job
 	if known != nil {
 		j = *known

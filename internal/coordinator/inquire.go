@@ -14,13 +14,12 @@ import (
 // inquire conducts the sessions that answer a question about rows whose columns
 // several parties hold, and has everybody destroy them. Like every question it is
 // not taken up again after a restart.
-func (c *Coordinator) inquire(ctx context.Context, j *Job, q *session.Inquiry) error {
+func (c *Coordinator) inquire(ctx context.Context, j *Job, a *asked) error {
+	q := &session.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}
-	if !c.begin(held.ID.Topic()) {
-		return errAnswering
-	}
-	defer c.end(held.ID.Topic())
-	err := c.answerByStages(ctx, held)
+	wanted, end := a.until(ctx)
+	defer end()
+	err := c.answerByStages(wanted, held)
 	if errors.Is(err, driver.ErrInterrupted) {
 		return err
 	}

@@ -145,7 +145,26 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (session.Dire
 			return nil, fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
 		}
 	}
-	return list, c.tellAll(ctx, c.others(d), d.session.ID(), session.KindDirectory, list.Encode())
+	return list, c.begin(ctx, d, list)
+}
+
+// begin tells all parties who takes part. A party that takes no messages in, so that
+// its queue is full, must not hold the coordinator up.
+func (c *Coordinator) begin(ctx context.Context, d *conducted, list session.Directory) error {
+	limited, cancel := context.WithTimeout(ctx, d.joinTime())
+	defer cancel()
+	names := c.others(d)
+	for i, err := range c.tellEach(limited, names, d.session.ID(), session.KindDirectory, list.Encode()) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return interrupted(ctx)
+		case err != nil && limited.Err() != nil && d.plan.Absent == 0:
+			return protocol.Blame(names[i], protocol.KindSilent, fmt.Errorf("takes no messages in: %w", err))
+		case err != nil && limited.Err() == nil:
+			return err
+		}
+	}
+	return nil
 }
 
 // drive runs the server's machine.
@@ -169,8 +188,8 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 		return why
 	}
 	c.exchange.Forget(d.session.ID())
-	if errors.Is(context.Cause(ctx), errAborted) {
-		return why // the job's closing follows, and tells them
+	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
+		return why // the closing of the job, or of the question, follows, and tells them
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()

@@ -243,13 +243,18 @@ func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word, note func(p
 // tellAll sends a control message to several parties at once: one whose queue
 // is full must not keep it from the others.
 func (c *Coordinator) tellAll(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) error {
+	return errors.Join(c.tellEach(ctx, names, id, kind, body)...)
+}
+
+// tellEach is tellAll with an error for each party.
+func (c *Coordinator) tellEach(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) []error {
 	errs := make([]error, len(names))
 	var sending sync.WaitGroup
 	for i, name := range names {
 		sending.Go(func() { errs[i] = c.exchange.Tell(ctx, name, id, kind, body) })
 	}
 	sending.Wait()
-	return errors.Join(errs...)
+	return errs
 }
 
 // destroy erases the coordinator's own sessions of a job.

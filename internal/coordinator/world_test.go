@@ -98,6 +98,8 @@ type world struct {
 	t       *testing.T
 	dir     string
 	network *mem.Network
+	join    func(name string) (transport.Conn, error) // the network's, or the broker's
+	broker  *broker                                   // or nil; it dies with the coordinator
 	roster  *roster.Roster
 	keys    map[string]*identity.Identity
 	logs    *safeBuffer
@@ -140,6 +142,7 @@ func newWorld(t *testing.T, shares []launch.Share) *world {
 		tables: make(map[string]stage.Table), policy: party.Policy{Protocols: job.Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
 		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]stage.Recommendation),
 	}
+	w.join = w.network.Join
 	w.enrol(hub, roster.Coordinator)
 	for _, s := range shares {
 		w.enrol(s.Party, roster.Party)
@@ -232,7 +235,7 @@ func (w *world) start(name string, dies func(op string) bool) {
 	if w.abandons {
 		disk.Abandon()
 	}
-	conn, err := w.network.Join(name)
+	conn, err := w.join(name)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -246,7 +249,7 @@ func (w *world) start(name string, dies func(op string) bool) {
 }
 
 func (w *world) build(name string, m *member) (func(context.Context) error, error) {
-	logger := slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("member", name)
+	logger := w.logger(name)
 	conn := mortalConn{tapped{m.conn, name, w.tap, w}, m.life}
 	kept := mortalVault{m.disk, m.life}
 	usage := func() (float64, uint64) { return 0, 0 }
@@ -278,6 +281,10 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		},
 	})
 	return m.party.Run, nil
+}
+
+func (w *world) logger(name string) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})).With("member", name)
 }
 
 // releases is a party's ledger.
@@ -350,9 +357,18 @@ func (w *world) submit(j *job.Job) session.JobID {
 // wait returns the job once it is over, while members that died come back.
 func (w *world) wait(id session.JobID) coordinator.Job {
 	w.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	return w.waitFor(id, 30*time.Second)
+}
+
+// waitFor is wait with more patience.
+func (w *world) waitFor(id session.JobID, patience time.Duration) coordinator.Job {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		for _, name := range w.dead() {
 			w.halt(name)
+			if name == hub && w.broker != nil {
+				w.broker.restart()
+			}
 			w.start(name, never)
 		}
 		j, err := w.members[hub].boss.Get(id)

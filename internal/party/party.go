@@ -82,6 +82,7 @@ type Party struct {
 	finished  chan finished
 	questions chan *question
 	withdrawn chan *question
+	again     chan struct{} // a question may be asked again
 	orders    chan order
 	pending   []*question   // asked and not yet answered, at most maxQuestions
 	over      chan struct{} // closed when Run returns
@@ -100,6 +101,7 @@ func New(c Config) *Party {
 		finished:  make(chan finished),
 		questions: make(chan *question),
 		withdrawn: make(chan *question),
+		again:     make(chan struct{}, 1),
 		orders:    make(chan order),
 		over:      make(chan struct{}),
 	}
@@ -131,7 +133,8 @@ func (p *Party) Run(ctx context.Context) error {
 				p.Logger.Error("could not conclude a session", "session", f.r.ID().String(), "error", err)
 			}
 		case q := <-p.questions:
-			p.ask(ctx, q)
+			p.ask(q)
+		case <-p.again:
 		case <-often.C:
 			p.review(ctx)
 		case o := <-p.orders:
@@ -141,6 +144,7 @@ func (p *Party) Run(ctx context.Context) error {
 				p.Logger.Error("could not withdraw a question", "job", q.job.String(), "error", err)
 			}
 		}
+		p.askNext(ctx)
 	}
 }
 
@@ -211,6 +215,8 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 		return p.close(ctx, m)
 	case session.KindRefusal:
 		return p.refused(m)
+	case session.KindBusy:
+		return p.putOff(m)
 	case session.KindForget:
 		return p.forget(ctx, m)
 	}

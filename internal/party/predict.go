@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -33,6 +34,8 @@ type question struct {
 	tag     [16]byte
 	session *stage.Session
 	id      protocol.SessionID // of the only session that may answer it
+	sent    bool               // to the coordinator, who takes one at a time
+	from    time.Time          // when it may be sent, if the coordinator has put it off
 	running *running           // once it has been proposed; it is run once
 	// Where other parties hold columns of the rows, several sessions answer it.
 	source  string // what the others call their table of these rows
@@ -157,18 +160,50 @@ func (p *Party) keep(w *work, c *session.Closing) error {
 	return p.Keepsake.Put(w.id, secret)
 }
 
-// ask prepares a question and sends it to the coordinator, who answers with a
-// proposal or a refusal.
-func (p *Party) ask(ctx context.Context, q *question) {
+// ask prepares a question; askNext sends it.
+func (p *Party) ask(q *question) {
 	p.pending = append(p.pending, q)
-	err := p.prepareQuestion(q)
-	if err == nil {
-		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
-		err = p.tell(ctx, q.job.Topic(), session.KindQuestion, body)
-	}
-	if err != nil {
+	if err := p.prepareQuestion(q); err != nil {
 		p.reply(q, nil, err)
 	}
+}
+
+// askNext sends the oldest question to the coordinator, who answers with a proposal
+// or a refusal, unless an earlier one is still to be answered: a coordinator refuses
+// a party that asks more at a time.
+func (p *Party) askNext(ctx context.Context) {
+	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
+		q := p.pending[0]
+		q.sent = true
+		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
+		if err := p.tell(ctx, q.job.Topic(), session.KindQuestion, body); err != nil {
+			p.reply(q, nil, err)
+		}
+	}
+}
+
+// askAgain is how long a question waits that the coordinator has put off.
+const askAgain = time.Second
+
+// putOff has a question asked again later: the coordinator holds others of this
+// party, which it may have asked before a restart.
+func (p *Party) putOff(m protocol.Message) error {
+	b, err := session.DecodeQuestion(m.Body)
+	if err != nil {
+		return err
+	}
+	for _, q := range p.pending {
+		if q.sent && q.tag == b.Tag {
+			q.sent, q.from = false, time.Now().Add(askAgain)
+			time.AfterFunc(askAgain, func() {
+				select {
+				case p.again <- struct{}{}:
+				default: // somebody has woken Run already
+				}
+			})
+		}
+	}
+	return nil
 }
 
 func (p *Party) prepareQuestion(q *question) error {
@@ -228,7 +263,7 @@ func (p *Party) refused(m protocol.Message) error {
 	}
 	why := &session.Error{Code: f.Code, Err: errors.New(f.Reason)}
 	for _, q := range slices.Clone(p.pending) {
-		if q.job.Topic() == m.Session && q.running == nil && q.work == nil {
+		if q.job.Topic() == m.Session && q.sent && q.running == nil && q.work == nil {
 			p.reply(q, nil, why)
 		}
 		if q.inquiry != nil && q.inquiry.ID().Topic() == m.Session {

@@ -23,6 +23,7 @@ const (
 	KindClosing    = "Closing"
 	KindClosed     = "Closed"
 	KindQuestion   = "Question"
+	KindBusy       = "Busy" // a question that is to be asked again later
 	KindForget     = "Forget"
 	KindForgotten  = "Forgotten"
 	KindHoldings   = "Holdings"

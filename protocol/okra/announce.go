@@ -12,10 +12,13 @@ import (
 
 // Round 2, Announce: each party tells the server how many rows of which width
 // will come, with a tag that is equal for all who hold the same seed and have
-// as many features.
+// as many features. When all announcements go together, the server grants the upload
+// to everybody: rows that came before would wait in queues until the slowest party
+// has announced.
 const (
 	roundAnnounce = 2
 	kindAnnounce  = "Announce"
+	kindGrant     = "Grant" // has no body
 	// maxRows bounds what one party may announce.
 	maxRows = 1 << 26
 )

@@ -13,6 +13,7 @@
 //
 //	1 Seed      leader -> parties   the epoch's seed, sealed end to end; never to the server
 //	2 Announce  party  -> server    rows and width to come; a tag that is equal for equal settings
+//	  Grant     server -> parties   all announcements go together: rows may come
 //	3 Rows      party  -> server    encoded rows, labels, held-out flags; in chunks
 //	4 Receipt   server -> parties   the total number of rows; all end
 //
@@ -43,9 +44,9 @@
 //
 // A timer bounds the time between two messages, not a round: whoever waits arms
 // it anew with every message. A slow upload lives while it moves, and who is
-// silent is named. A party that has sent everything hears nothing until the
-// server has everybody's rows and their Gram matrix: TimerReceipt must outlast
-// the slowest of the others.
+// silent is named. A party that has announced hears nothing until everybody has, and
+// one that has sent everything hears nothing until the server has everybody's rows and
+// their Gram matrix: TimerReceipt must outlast the slowest of the others.
 //
 // # What the server learns
 //

@@ -85,7 +85,7 @@ func (u *uploads) holds() int64 {
 	return n*int64(u.layout.width)*int64(u.layout.word) + 8*n*n
 }
 
-// Before all have announced, rows must wait and nothing is stored. After that,
+// Before all have announced, rows are refused and nothing is stored. After that,
 // at no moment is there more than the encoded rows, the Gram matrix and small
 // change: one tile, one chunk.
 func TestServerMemory(t *testing.T) {
@@ -95,7 +95,8 @@ func TestServerMemory(t *testing.T) {
 		before := heap()
 		for i, name := range u.parties() {
 			for range 20 {
-				if err := u.rows(0); !errors.Is(err, protocol.ErrLater) {
+				var blame *protocol.BlameError
+				if err := u.rows(0); !errors.As(err, &blame) || blame.Kind != protocol.KindUnexpected {
 					t.Fatalf("rows while %d have announced: %v", i, err)
 				}
 			}
@@ -143,6 +144,13 @@ func TestPartyMemory(t *testing.T) {
 	width := f + Padding(f)
 	panels := int64(8 * (f + width) * party.upload.rowsAtOnce())
 	layers := int64(5 * 4 * width)
+	if e.Resume {
+		t.Fatal("a party begins its upload without the server's word")
+	}
+	grant := protocol.Message{Header: s.Header("hub", "north", roundAnnounce, kindGrant)}
+	if e, err = party.Step(protocol.Received{Message: grant}); err != nil {
+		t.Fatal(err)
+	}
 	peak, steps := int64(0), 0
 	for ; e.Resume; steps++ {
 		if e, err = party.Step(protocol.Resumed{}); err != nil {

@@ -11,7 +11,7 @@ import (
 // Name and Version stand in the descriptor of every session.
 const (
 	Name           = "okra"
-	Version uint16 = 1
+	Version uint16 = 2
 )
 
 // The values of [Spec].

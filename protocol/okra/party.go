@@ -16,7 +16,7 @@ const (
 	TimerSeed     protocol.Timer = "okra/seed"     // a party waits for the leader
 	TimerAnnounce protocol.Timer = "okra/announce" // the server waits for announcements
 	TimerRows     protocol.Timer = "okra/rows"     // the server waits for rows
-	TimerReceipt  protocol.Timer = "okra/receipt"  // a party has sent all and waits for the server
+	TimerReceipt  protocol.Timer = "okra/receipt"  // a party has announced, or sent all, and waits for the server
 )
 
 // Party brings rows: the leader or another party. It never learns anything
@@ -29,6 +29,7 @@ type Party struct {
 	hash           [sha256.Size]byte // of input; taken in the constructor, since it is no work for a step
 	epoch          Seed
 	upload         *upload // nil until the epoch's seed is known
+	granted        bool    // the server takes rows
 	labels         int     // chunks of labels sent
 	total          int
 }
@@ -105,10 +106,10 @@ func (p *Party) begin(seed Seed, sends []protocol.Message) (protocol.Effects, er
 		wire: p.params.wordBytes(), grid: p.input.Grid, labelled: p.input.Labels != nil,
 	}
 	return protocol.Effects{
-		Sync:   true,
-		Claim:  []string{seed.claim()},
-		Send:   append(sends, p.setup.Message(p.server(), roundAnnounce, kindAnnounce, a.encode())),
-		Resume: true,
+		Sync:  true,
+		Claim: []string{seed.claim()},
+		Send:  append(sends, p.setup.Message(p.server(), roundAnnounce, kindAnnounce, a.encode())),
+		Arm:   []protocol.Timer{TimerReceipt},
 	}, nil
 }
 
@@ -119,6 +120,8 @@ func (p *Party) receive(m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case m.Round == roundSeed && m.Kind == kindSeed && m.Sender == p.leader() && p.upload == nil:
 		return p.receiveSeed(m)
+	case m.Round == roundAnnounce && m.Kind == kindGrant && m.Sender == p.server() && p.upload != nil && !p.granted:
+		return p.receiveGrant(m)
 	case m.Round == roundReceipt && m.Kind == kindReceipt && m.Sender == p.server() && p.sent():
 		return p.receiveReceipt(m)
 	}
@@ -148,13 +151,25 @@ func (p *Party) mismatch(leader string, features int) error {
 	}
 }
 
+// receiveGrant begins the upload.
+func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
+	if err := whole(m); err != nil {
+		return protocol.Effects{}, err
+	}
+	if len(m.Body) > 0 {
+		return protocol.Effects{}, m.Malformed(fmt.Errorf("okra: grant: %d bytes too many", len(m.Body)))
+	}
+	p.granted = true
+	return protocol.Effects{Resume: true}, nil
+}
+
 func (p *Party) sent() bool {
-	return p.upload != nil && p.upload.done() && p.labels == labelChunks(p.rows)
+	return p.granted && p.upload.done() && p.labels == labelChunks(p.rows)
 }
 
 // resume sends the labels first and then rows, a step's worth at a time.
 func (p *Party) resume() (protocol.Effects, error) {
-	if p.upload == nil || p.sent() {
+	if !p.granted || p.sent() {
 		return protocol.Effects{}, errors.New("okra: resumed with nothing left to send")
 	}
 	e := protocol.Effects{Send: p.nextLabels()}
@@ -203,6 +218,8 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerSeed && p.upload == nil:
 		return protocol.Finish(protocol.Effects{}, silent([]string{p.leader()}, "the epoch's seed"))
+	case t == TimerReceipt && p.upload != nil && !p.granted:
+		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "the word to send rows"))
 	case t == TimerReceipt && p.sent():
 		return protocol.Finish(protocol.Effects{}, silent([]string{p.server()}, "a receipt"))
 	case t == TimerSeed || t == TimerReceipt:

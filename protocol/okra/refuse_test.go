@@ -105,6 +105,9 @@ var specific = []forgery{
 	{"receipt truncated", kindReceipt, truncate, protocol.KindMalformed, "okra: receipt: the bytes end too early"},
 	{"receipt for fewer rows", kindReceipt, body(encodeReceipt(1)), protocol.KindInconsistent, "a receipt for 1 rows, although 2 were sent"},
 	{"receipt beyond belief", kindReceipt, body(encodeReceipt(math.MaxInt)), protocol.KindInconsistent, "a receipt for 9223372036854775807 rows"},
+	{"grant from a party", kindGrant, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
+	{"grant in parts", kindGrant, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
+	{"grant with a body", kindGrant, func(m *protocol.Message) { m.Body = []byte{1} }, protocol.KindMalformed, "grant: 1 bytes too many"},
 	{"receipt from a party", kindReceipt, func(m *protocol.Message) { m.Sender = "north" }, protocol.KindUnexpected, "not awaited from north"},
 	{"receipt in parts", kindReceipt, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "travels whole"},
 }
@@ -255,8 +258,8 @@ func TestConstructorsRefuse(t *testing.T) {
 		want    string
 	}{
 		{"no session", nil, "north", false, "okra: no session"},
-		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 1, this is okra version 1"},
-		{"other version", with(func(d *protocol.Descriptor) { d.Version = 2 }, hub, north), "hub", true, "okra: the session is of okra version 2, this is okra version 1"},
+		{"other protocol", with(func(d *protocol.Descriptor) { d.Protocol = "scale" }, hub, north), "north", false, "okra: the session is of scale version 2, this is okra version 2"},
+		{"other version", with(func(d *protocol.Descriptor) { d.Version = 1 }, hub, north), "hub", true, "okra: the session is of okra version 1, this is okra version 2"},
 		{"other parameters", other, "hub", true, "okra: the parameters are not those of the session's descriptor"},
 		{"no server", newSession(t, p, north, south), "north", false, "okra: a session has one server, not 0"},
 		{"two servers", newSession(t, p, hub, protocol.Member{Name: "hub2", Role: protocol.RoleServer}, north), "hub", true, "okra: a session has one server, not 2"},

@@ -171,14 +171,17 @@ func (s *Server) open() (protocol.Effects, error) {
 		from.rows = newTally(from.layout.chunks())
 		from.labels = newTally(labelChunks(from.announce.rows))
 	}
-	return protocol.Effects{Arm: []protocol.Timer{TimerRows}}, nil
+	e := protocol.Effects{Arm: []protocol.Timer{TimerRows}}
+	for _, from := range s.sources {
+		e.Send = append(e.Send, s.setup.Message(from.name, roundAnnounce, kindGrant, nil))
+	}
+	return e, nil
 }
 
-// receiveChunk puts a chunk where take says. Chunks that come before all
-// announcements have been compared must wait.
+// receiveChunk puts a chunk where take says. None comes before the grant.
 func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
 	if s.store == nil {
-		return protocol.Effects{}, protocol.ErrLater
+		return protocol.Effects{}, m.Unexpected()
 	}
 	if err := take(m, from); err != nil {
 		return protocol.Effects{}, err

@@ -1,0 +1,130 @@
+package coordinator
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/session"
+)
+
+const (
+	// maxAnswers bounds the questions that are answered at a time, one of each party.
+	maxAnswers = 8
+	// maxHeld bounds a party's questions that are answered or wait: a party asks one
+	// at a time, and its next may come before its last is put away here.
+	maxHeld = 2
+	// overtaking is how long a question may go on whose party has asked another: it
+	// does not wait for the first any more, whose end may be on its way.
+	overtaking = 2 * time.Second
+)
+
+// asked is a question that a party has asked, which may come more than once.
+type asked struct {
+	session.Question
+	party string
+	in    driver.Inbound
+
+	overtaken chan struct{} // closed once its party has asked another and waits for that
+}
+
+func (q *asked) same(o *asked) bool { return q.party == o.party && q.Question == o.Question }
+
+// desk holds the questions that are being answered and those that wait. It is safe
+// for concurrent use.
+type desk struct {
+	mu        sync.Mutex
+	waiting   []*asked        // in the order in which they came
+	answering []*asked        // one of a party
+	refusing  map[string]bool // the parties that are being told that they ask too much
+}
+
+func newDesk() *desk { return &desk{refusing: make(map[string]bool)} }
+
+// place is what becomes of a question.
+type place int
+
+const (
+	admitted place = iota
+	repeated       // the same is held already
+	refused        // its party has too many here
+)
+
+// admit takes a question up.
+func (d *desk) admit(q *asked) place {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var held []*asked
+	for _, other := range slices.Concat(d.answering, d.waiting) {
+		if other.same(q) {
+			return repeated
+		}
+		if other.party == q.party {
+			held = append(held, other)
+		}
+	}
+	if len(held) >= maxHeld {
+		return refused
+	}
+	d.waiting = append(d.waiting, q)
+	if len(held) > 0 {
+		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // once, as nothing else is admitted before
+	}
+	return admitted
+}
+
+// next returns the question to answer next, or nil while there is none or no place.
+func (d *desk) next() *asked {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.answering) >= maxAnswers {
+		return nil
+	}
+	i := slices.IndexFunc(d.waiting, func(q *asked) bool {
+		return !slices.ContainsFunc(d.answering, func(other *asked) bool { return other.party == q.party })
+	})
+	if i < 0 {
+		return nil
+	}
+	q := d.waiting[i]
+	d.waiting = slices.Delete(d.waiting, i, i+1)
+	d.answering = append(d.answering, q)
+	return q
+}
+
+// answers says whether an inquiry is being answered, by the id under which parties
+// hold it.
+func (d *desk) answers(id session.JobID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.answering, func(q *asked) bool {
+		return (&session.Inquiry{Question: q.Question, Asker: q.party}).ID() == id
+	})
+}
+
+// done puts a question away.
+func (d *desk) done(q *asked) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
+}
+
+// refuse says whether a party is to be told now that it asks too much: it hears so
+// once at a time, since nobody waits until it listens.
+func (d *desk) refuse(party string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.refusing[party] {
+		return false
+	}
+	d.refusing[party] = true
+	return true
+}
+
+// told ends what refuse began.
+func (d *desk) told(party string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.refusing, party)
+}
