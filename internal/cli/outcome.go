@@ -215,6 +215,6 @@ func (o outcome) times() string {
 // timingNames lists stages in the order in which jobs run them, the total
 // last.
 func timingNames(t map[string]float64) []string {
-	order := []string{"heading", "scale", "align", "declare", "protocol", "labels", "count", "announce", "sums", "popularity", "triangle", "rounds", "tune", "learn", "tell", "errors", "evaluate", "compare", "total"}
+	order := []string{"heading", "scale", "align", "declare", "protocol", "labels", "count", "sums", "popularity", "triangle", "rounds", "tune", "learn", "tell", "errors", "evaluate", "compare", "total"}
 	return slices.DeleteFunc(order, func(name string) bool { _, ok := t[name]; return !ok })
 }

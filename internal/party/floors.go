@@ -12,6 +12,7 @@ type Floors struct {
 	TrainingRows *int     `yaml:"training_rows,omitempty"`
 	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
 	ClassRows    *int     `yaml:"class_rows,omitempty"`
+	Share        *float64 `yaml:"share,omitempty"` // 0 for any
 	Rows         *int     `yaml:"rows,omitempty"`
 	Threshold    *int     `yaml:"threshold,omitempty"`
 	Active       *bool    `yaml:"active,omitempty"`
@@ -22,7 +23,7 @@ type Floors struct {
 // NoFloors asks for nothing.
 func NoFloors() Floors {
 	return Floors{
-		TrainingRows: new(0), HeldOutRows: new(0), ClassRows: new(0), Rows: new(0),
+		TrainingRows: new(0), HeldOutRows: new(0), ClassRows: new(0), Share: new(0.0), Rows: new(0),
 		Threshold: new(0), Active: new(false), Corrupted: new(0.0), Dropped: new(1.0),
 	}
 }
@@ -33,6 +34,7 @@ func (f Floors) Values() stage.Floors {
 	replace(&v.TrainingRows, f.TrainingRows)
 	replace(&v.HeldOutRows, f.HeldOutRows)
 	replace(&v.ClassRows, f.ClassRows)
+	replace(&v.Share, f.Share)
 	replace(&v.Rows, f.Rows)
 	replace(&v.Threshold, f.Threshold)
 	replace(&v.Active, f.Active)
@@ -62,6 +64,9 @@ func (f Floors) validate() error {
 	}
 	if !(v.Corrupted >= 0 && v.Corrupted < 1) {
 		return fmt.Errorf("corrupted in the policy's floors is %g; write a share of the people from 0 to below 1", v.Corrupted)
+	}
+	if !(v.Share >= 0 && v.Share < 1) {
+		return fmt.Errorf("share in the policy's floors is %g; write a share of all training rows from 0 to below 1", v.Share)
 	}
 	if !(v.Dropped > 0 && v.Dropped <= 1) {
 		return fmt.Errorf("dropped in the policy's floors is %g; write a share of the people above 0 and up to 1", v.Dropped)

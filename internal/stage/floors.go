@@ -18,6 +18,9 @@ type Floors struct {
 	TrainingRows int
 	HeldOutRows  int
 	ClassRows    int // training rows of each class that the party has
+	// Share is the greatest share of all training rows that one party may hold;
+	// between two parties the half of the rest is added.
+	Share float64
 	// Rows are those that okra, gram and fdskl take from the party, held-out ones
 	// included.
 	Rows int
@@ -35,7 +38,7 @@ type Floors struct {
 // DefaultFloors are those of a party whose operator says nothing.
 func DefaultFloors() Floors {
 	return Floors{
-		TrainingRows: 100, HeldOutRows: 50, ClassRows: 10, Rows: 100,
+		TrainingRows: 100, HeldOutRows: 50, ClassRows: 10, Share: 0.5, Rows: 100,
 		Threshold: 10, Active: true, Corrupted: 0.05, Dropped: 0.2, Cohort: 100,
 	}
 }
@@ -110,6 +113,22 @@ func (f Floors) CheckSplit(j *job.Job, s Split) error {
 		if n := classes[class]; n < f.ClassRows {
 			return tooFew("protocol moments asks for %d training rows of each class that a party has, and this table gives it %d of class %q; leave them out", f.ClassRows, n, class)
 		}
+	}
+	return nil
+}
+
+// checkShares says whether one party holds most of the training rows.
+func (f Floors) checkShares(rows []int64) error {
+	most, total := int64(0), int64(0)
+	for _, n := range rows {
+		most, total = max(most, n), total+n
+	}
+	share := f.Share
+	if len(rows) == 2 {
+		share += (1 - share) / 2
+	}
+	if f.Share > 0 && float64(most) > share*float64(total) {
+		return session.Forbidden(fmt.Errorf("one party has %d of %d training rows; this one asks that nobody have more than %.0f %% (share in the floors of its policy)", most, total, 100*share))
 	}
 	return nil
 }

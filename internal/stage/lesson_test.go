@@ -18,9 +18,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 const lessonFile = `apiVersion: mercer/v1
@@ -84,7 +84,7 @@ func together(t *testing.T, j *job.Job, tables map[string]Table) *dataset.Set {
 func TestNumbersFromSums(t *testing.T) {
 	tables := dealWaves()
 	for _, tt := range []struct{ learner, list, more string }{{"ridge", "alpha", ""}, {"gp", "noise", ""}, {"gp", "noise", ", deviations: true"}} {
-		j := lessonJob(t, "label", ", directions: 60, targets: [-20, 60]"+tt.more, "name: "+tt.learner+", "+tt.list+": [0.005, 50]")
+		j := lessonJob(t, "label", ", directions: 80, targets: [-20, 60]"+tt.more, "name: "+tt.learner+", "+tt.list+": [0.05, 50]")
 		f := runStages(t, j, tables)
 		result := f.server.Result(session.Facts{})
 		held := together(t, j, tables)
@@ -132,7 +132,7 @@ func TestNumbersFromSums(t *testing.T) {
 				t.Errorf("%s: %s is %v, the parties' predictions have %v", tt.learner, name, result.Metrics[name], v)
 			}
 		}
-		if len(result.Metrics) != len(want) || r2 < 0.9 || !result.Grid[0].Best || result.Grid[1].Best || result.Sums.RowsPerFeature != 8 || result.HeldOut != 120 {
+		if len(result.Metrics) != len(want) || r2 < 0.9 || !result.Grid[0].Best || result.Grid[1].Best || result.Sums.RowsPerFeature != 6 || result.HeldOut != 120 {
 			t.Errorf("%s: %+v", tt.learner, result)
 		}
 		if got := strings.Join(result.Leakage["party"], " "); strings.Contains(got, "sums of products") != (tt.more != "") {
@@ -181,20 +181,16 @@ func TestDirectionsByDefault(t *testing.T) {
 	if result.Sums.Features != 30 || result.Sums.RowsPerFeature != 20 || f.parties["north"].moments.features.Len() != 30 {
 		t.Errorf("%+v, at a party %d", result.Sums, f.parties["north"].moments.features.Len())
 	}
-	if got := strings.Join(result.Leakage["coalition"], " "); !strings.Contains(got, "No party can check the number of rows") {
+	if got := strings.Join(result.Leakage["party"], " "); !strings.Contains(got, "north 200, south 200, east 200") {
 		t.Error(got)
 	}
-	if got := f.sent["announce"]; len(got) > 0 {
-		t.Errorf("the parties answer the announcement: %v", got)
-	}
-	f.looksLikeNoise(t, "count")
 	plan, err := Plan(j, Cast{"hub", j.Parties()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sums := plan[slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "sums" })].Session
-	if slices.Equal(settle(t, sums, session.JobID{1}, Known{Rows: 600}).Params, settle(t, sums, session.JobID{1}, Known{Rows: 640}).Params) {
-		t.Error("a server that tells parties two numbers of rows meets one session")
+	if slices.Equal(settle(t, sums, session.JobID{1}, Known{Rows: 600, Counted: [32]byte{1}}).Params, settle(t, sums, session.JobID{1}, Known{Rows: 600, Counted: [32]byte{2}}).Params) {
+		t.Error("a party that declares one number here and another there meets one session")
 	}
 	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: job.MaxDirections} {
 		if got := DefaultFeatures(rows); got != want {
@@ -203,48 +199,64 @@ func TestDirectionsByDefault(t *testing.T) {
 	}
 }
 
-// What a server may say of the number of rows is what the party's own rows and
-// its operator's bound leave.
-func TestAnnouncementsThatAreRefused(t *testing.T) {
+// What the parties declare is bounded, and refused by who asks that nobody hold
+// most of the rows, or has an operator's bound on features. With the usual floors a
+// party does not let the others' sums be hers alone.
+func TestCountsThatAreRefused(t *testing.T) {
 	j := momentsJob(t, "none")
 	j.Protocol.Directions = 0
 	tables, _ := deal(t, j, 1)
-	plan, err := Plan(j, Cast{"hub", j.Parties()})
+	p, err := NewParty(j, "north", tables["north"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "announce" })
-	s, err := protocol.NewSession(settle(t, plan[i].Session, session.JobID{}, Known{}).Descriptor(session.JobID{}, i, [32]byte{}, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	announce := func(rows uint64, most int) error {
-		p, err := NewParty(j, "north", tables["north"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.MaxFeatures = most
+	statement := func(rows uint64) []byte {
 		var w wire.Writer
 		w.Uint64(rows)
-		return p.announced(w.Bytes(), s)
+		return w.Bytes()
 	}
-	if err := announce(600, 30); err != nil {
-		t.Error(err)
-	}
+	cast := Cast{"hub", j.Parties()}
 	for name, tt := range map[string]struct {
-		rows uint64
-		most int
-		code session.Code
+		rows   []uint64
+		most   int
+		floors Floors
+		code   session.Code
 	}{
-		"fewer than its own":     {199, 0, session.CodeMisbehaved},
-		"more than there may be": {3<<20 + 1, 0, session.CodeMisbehaved},
-		"far too many":           {1 << 63, 0, session.CodeMisbehaved},
-		"beyond the policy":      {600, 28, session.CodePolicy},
+		"three alike":        {[]uint64{200, 200, 200}, 30, DefaultFloors(), session.CodeDone},
+		"half of all":        {[]uint64{200, 100, 100}, 30, DefaultFloors(), session.CodeDone},
+		"more than half":     {[]uint64{200, 100, 99}, 30, DefaultFloors(), session.CodePolicy},
+		"without floors":     {[]uint64{2000, 1, 1}, 0, Floors{}, session.CodeDone},
+		"two, three to one":  {[]uint64{300, 100}, 30, DefaultFloors(), session.CodeDone},
+		"two, and more":      {[]uint64{301, 100}, 30, DefaultFloors(), session.CodePolicy},
+		"beyond the policy":  {[]uint64{200, 200, 200}, 28, DefaultFloors(), session.CodePolicy},
+		"more than there is": {[]uint64{200, 200, 1 << 63}, 0, Floors{}, session.CodeMisbehaved},
+		"hardly any":         {[]uint64{13, 13, 13}, 0, Floors{}, session.CodeBadInput},
 	} {
-		if err := announce(tt.rows, tt.most); session.CodeOf(err) != tt.code {
+		var statements [][]byte
+		for _, n := range tt.rows {
+			statements = append(statements, statement(n))
+		}
+		p.MaxFeatures, p.Floors, p.moments.counted = tt.most, tt.floors, headcount{}
+		err := p.counted(cast, statements)
+		if session.CodeOf(err) != tt.code || (err == nil) != (p.moments.counted.list != nil) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := p.counted(cast, [][]byte{statement(200), {1}, statement(200)}); session.CodeOf(err) != session.CodeMisbehaved {
+		t.Errorf("a statement of one byte: %v", err)
+	}
+}
+
+func FuzzHearCounts(f *testing.F) {
+	j := momentsJob(f, "none")
+	f.Add(make([]byte, 8))
+	f.Add([]byte{1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c, err := hearCounts(j, j.Parties(), [][]byte{b, b, b})
+		if err == nil && (len(b) != 8 || c.total() > 3*moments.MaxRows) {
+			t.Errorf("%x is read as %v", b, c.list)
+		}
+	})
 }
 
 // The coordinator's file lacks the scaling, and says so; a party's has it.

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// planMoments: agree on columns and scale among the parties, count the training rows where the job
-// leaves the number of features open, add up the moments of all training rows,
+// planMoments: agree on columns and scale among the parties, declare the numbers of
+// training rows, add up the moments of all training rows,
 // choose and solve by these, tell the one solution to all, add up its errors on
 // held-out rows.
 func planMoments(j *job.Job, c Cast) ([]Stage, error) {
@@ -27,16 +27,10 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 		}
 		plan = append(plan, st)
 	}
-	if j.Protocol.Directions == 0 {
-		counting, err := countStages(c)
-		if err != nil {
-			return nil, err
-		}
-		plan = append(plan, counting...)
-	}
+	plan = append(plan, countStage(j, c))
 	sums := func(k Known) ([]secagg.Group, error) { return sumGroups(j, k.features(j)), nil }
 	first := sumStage("sums", c, summing{
-		epoch: func(Known) string { return "sums" }, groups: sums,
+		epoch: func(k Known) string { return "sums/" + hex.EncodeToString(k.Counted[:]) }, groups: sums,
 		party: (*Party).summand, server: (*Server).sums,
 	})
 	second := sumStage("errors", c, summing{

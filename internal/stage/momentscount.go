@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -8,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/secagg"
+	"github.com/mercer-fl/mercer/protocol/declare"
 )
 
 // DefaultFeatures is how many random features a job has by default: the largest
@@ -17,7 +18,7 @@ func DefaultFeatures(rows int64) int {
 	return int(min(rows/rowsPerFeature/2*2, job.MaxDirections))
 }
 
-// features is the number that the job says or, once the rows are counted, the
+// features is the number that the job says or, once the rows are declared, the
 // default.
 func (k Known) features(j *job.Job) int {
 	if j.Protocol.Directions > 0 {
@@ -26,24 +27,70 @@ func (k Known) features(j *job.Job) int {
 	return DefaultFeatures(k.Rows)
 }
 
-// countStages add up the numbers of training rows and tell the sum to all.
-func countStages(c Cast) ([]Stage, error) {
-	one := []secagg.Group{{Entries: 1, Bound: moments.MaxRows}}
-	count := sumStage("count", c, summing{
-		epoch: func(Known) string { return "count" }, groups: alwaysGroups(one),
-		party: (*Party).count, server: (*Server).count,
-	})
-	_, err := summable(c, "any", one)
-	return []Stage{count, tellStage("announce", c, telling{
-		length: func(Known) int { return 8 },
-		body:   (*Server).total,
-		party:  (*Party).announced,
-	})}, err
+// countStage has every party declare its number of training rows to all members: a
+// sum that is mostly one party's rows hides nobody there from the others.
+func countStage(j *job.Job, c Cast) Stage {
+	return Stage{Name: "count", Session: &Session{
+		Protocol: declare.Name, Version: declare.Version, Members: c.crowd(), Purpose: "train",
+		party: func(p *Party, setup Setup) (*Run, error) {
+			var own wire.Writer
+			own.Uint64(uint64(p.trainingRows()))
+			m, err := declare.NewParty(setup.Setup, own.Bytes())
+			if err != nil {
+				return nil, err
+			}
+			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.counted(c, m.Statements()) }}, nil
+		},
+		server: func(s *Server, setup Setup) (*Run, error) {
+			m, err := declare.NewServer(setup.Setup)
+			if err != nil {
+				return nil, err
+			}
+			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+				var err error
+				s.moments.counted, err = hearCounts(j, c.Parties, m.Statements())
+				return err
+			}}, nil
+		},
+	}}
 }
 
-// count adds the party's number of training rows.
-func (p *Party) count(setup Setup, params secagg.Params) (*Run, error) {
-	return client(setup, params, vector{{int64(p.trainingRows())}}, func() {})
+// headcount is the numbers of training rows as all parties have declared them.
+type headcount struct {
+	list   []int64 // in the order of the cast; nil before
+	digest [sha256.Size]byte
+}
+
+// total is the number of all training rows.
+func (c headcount) total() int64 {
+	sum := int64(0)
+	for _, n := range c.list {
+		sum += n
+	}
+	return sum
+}
+
+// hearCounts reads what the parties have declared.
+func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, error) {
+	var c headcount
+	hash := sha256.New()
+	for i, b := range statements {
+		r := wire.NewReader(b)
+		n := r.Uint64()
+		if r.Err() == nil && n > moments.MaxRows {
+			r.Fail(fmt.Errorf("%d training rows; at most %d can be summed up at one place", n, moments.MaxRows))
+		}
+		if err := r.Close("stage: number of rows"); err != nil {
+			return headcount{}, protocol.Blame(parties[i], protocol.KindMalformed, err)
+		}
+		c.list = append(c.list, int64(n))
+		hash.Write(wireBytes(b))
+	}
+	c.digest = [sha256.Size]byte(hash.Sum(nil))
+	if rows := c.total(); j.Protocol.Directions == 0 && DefaultFeatures(rows) < 2 {
+		return headcount{}, session.BadInput(fmt.Errorf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature))
+	}
+	return c, nil
 }
 
 // trainingRows is the number of the party's own.
@@ -57,38 +104,19 @@ func (p *Party) trainingRows() int {
 	return n
 }
 
-func (s *Server) count(setup Setup, params secagg.Params) (*Run, error) {
-	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
-		s.moments.rows = sums[0][0]
-		if DefaultFeatures(s.moments.rows) < 2 {
-			return session.BadInput(fmt.Errorf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", s.moments.rows, rowsPerFeature))
-		}
-		return nil
-	})
-}
-
-// total is the number of training rows as it is told.
-func (s *Server) total() []byte {
-	var w wire.Writer
-	w.Uint64(uint64(s.moments.rows))
-	return w.Bytes()
-}
-
-// announced takes the number of all training rows over. The party cannot check
-// it but against its own rows and its operator's bound.
-func (p *Party) announced(body []byte, s *protocol.Session) error {
-	r := wire.NewReader(body)
-	n := r.Uint64()
-	if err := r.Close("number of rows"); err != nil {
+// counted takes the numbers of training rows over. Nothing binds them to real rows:
+// what stands against it is the party's own floors and its operator's bound.
+func (p *Party) counted(c Cast, statements [][]byte) error {
+	all, err := hearCounts(p.Job, c.Parties, statements)
+	if err != nil {
 		return err
 	}
-	server := s.With(protocol.RoleServer)[0]
-	if most := uint64(len(p.Job.Parties())) * moments.MaxRows; n < uint64(p.trainingRows()) || n > most || DefaultFeatures(int64(n)) < 2 {
-		return toldWrong(server, "%d training rows, %d of which are this party's, among %d parties", n, p.trainingRows(), len(p.Job.Parties()))
+	if err := p.Floors.checkShares(all.list); err != nil {
+		return err
 	}
-	if m := DefaultFeatures(int64(n)); p.MaxFeatures > 0 && m > p.MaxFeatures {
-		return session.Forbidden(fmt.Errorf("%s counts %d training rows and asks for sums of %d features; this party allows %d (max_directions in its policy)", server, n, m, p.MaxFeatures))
+	if m := DefaultFeatures(all.total()); p.Job.Protocol.Directions == 0 && p.MaxFeatures > 0 && m > p.MaxFeatures {
+		return session.Forbidden(fmt.Errorf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, p.MaxFeatures))
 	}
-	p.moments.rows = int64(n)
+	p.moments.counted = all
 	return nil
 }

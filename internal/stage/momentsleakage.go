@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol/scale"
@@ -24,16 +25,12 @@ func (s *Server) momentsLeakage() map[string][]string {
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features; nothing here keeps count of such jobs yet.",
 			"The server tells the solution, and nobody checks it: another one asks one question about all held-out rows, such as whether somebody is among them.",
 		},
-		"party": {s.partyLearns()},
+		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s. Nothing binds these numbers to real rows.", s.declaredRows())},
 		"coalition": {
 			"The server and all parties but one learn that one's sums by taking off their own. With two parties, the other one and the server suffice.",
 			s.measuredMembership(),
 		},
 		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
-	}
-	if s.Job.Protocol.Directions == 0 {
-		lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns the number of all training rows (%d), from which that of features follows.", n))
-		lines["coalition"] = append(lines["coalition"], "No party can check the number of rows that the server announces: a server that lies about it gets sums of more features, which say more about single rows. max_directions in a party's policy is what bounds it.")
 	}
 	for role, more := range s.headingLeakage() {
 		lines[role] = append(lines[role], more...)
@@ -46,6 +43,15 @@ func (s *Server) momentsLeakage() map[string][]string {
 		lines[role] = append(lines[role], more...)
 	}
 	return lines
+}
+
+// declaredRows lists the parties' numbers of training rows.
+func (s *Server) declaredRows() string {
+	var list []string
+	for i, n := range s.moments.counted.list {
+		list = append(list, fmt.Sprintf("%s %d", s.Cast.Parties[i], n))
+	}
+	return strings.Join(list, ", ")
 }
 
 // crossSums is what the server learns of features and labels together.

@@ -19,7 +19,7 @@ import (
 
 // momentsParty is what a party has of a job of moments.
 type momentsParty struct {
-	rows     int64 // training rows of all parties, as the server counted them
+	counted  headcount
 	session  protocol.SessionID
 	features feature.Map
 	own      *moments.Sums
@@ -32,7 +32,7 @@ func (p *Party) Known() Known {
 	if p == nil {
 		return Known{}
 	}
-	return Known{Rows: p.moments.rows, Solution: p.moments.digest, Declared: p.vertical.declared}
+	return Known{Rows: p.moments.counted.total(), Counted: p.moments.counted.digest, Solution: p.moments.digest, Declared: p.vertical.declared}
 }
 
 // rowsThat returns the rows that are held out, or that are not, with their

@@ -15,7 +15,7 @@ import (
 // momentsServer is what the coordinator has of a job of moments: sums, and what
 // follows from them.
 type momentsServer struct {
-	rows       int64              // of training, where they were counted beforehand
+	counted    headcount
 	session    protocol.SessionID // of the sums; the directions follow from it
 	sums       *moments.Sums
 	scores     []float64 // of the job's values, by the sums; nil where there is one
@@ -33,7 +33,7 @@ func (s *Server) Known() Known {
 	if s == nil {
 		return Known{}
 	}
-	k := Known{Rows: s.moments.rows, Declared: s.vertical.declared}
+	k := Known{Rows: s.moments.counted.total(), Counted: s.moments.counted.digest, Declared: s.vertical.declared}
 	if s.moments.body != nil {
 		k.Solution = sha256.Sum256(s.moments.body)
 	}
@@ -56,6 +56,9 @@ func (s *Server) adder(setup Setup, params secagg.Params, room secagg.Limits, ta
 
 func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
 	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
+		if n := s.moments.counted.total(); sums[2][0] != n {
+			return fmt.Errorf("stage: sums over %d training rows, of which the parties have declared %d: one of them does not add what it declares", sums[2][0], n)
+		}
 		var err error
 		s.moments.session = setup.Session.ID()
 		s.moments.sums, err = moments.FromEntries(s.features(), lessonOf(s.Job).width(), sums[0], sums[1], int(sums[2][0]))
@@ -67,7 +70,7 @@ func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
 }
 
 // features is the number of random features.
-func (s *Server) features() int { return Known{Rows: s.moments.rows}.features(s.Job) }
+func (s *Server) features() int { return s.Known().features(s.Job) }
 
 // solve chooses one of the job's values by the sums, and makes the solution for it.
 func (s *Server) solve(ctx context.Context, _ Reporter) error {

@@ -104,6 +104,7 @@ func (s Setup) keys(names []string) []ed25519.PublicKey {
 // Known is what a job's stages so far have made public to all its members.
 type Known struct {
 	Rows     int64             // of training, of all parties; 0 before they are counted, or where nobody counts
+	Counted  [sha256.Size]byte // of each party's number of these; zero before
 	Solution [sha256.Size]byte // of what was broadcast; zero before
 	Declared declared          // by the holders of columns
 }
