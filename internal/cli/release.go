@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -13,9 +14,9 @@ import (
 )
 
 func (a *app) release() *cobra.Command {
-	cmd := group("release", "See and approve what jobs by columns let out of a party's data")
+	cmd := group("release", "See and approve what jobs let out of a party's data")
 	cmd.Example = "  mercer release list --home ./shop\n  mercer release approve 0123456789abcdef --home ./shop"
-	cmd.AddCommand(a.releaseList(), a.releaseApprove())
+	cmd.AddCommand(a.releaseList(), a.releaseApprove(), a.releaseWithdraw())
 	return cmd
 }
 
@@ -25,46 +26,84 @@ type releaseEntry struct {
 	State   release.State `json:"state"`
 	Kind    release.Kind  `json:"kind"`
 	Job     string        `json:"job"`
+	Asked   bool          `json:"question"`
 	Peers   []string      `json:"peers"`
 	Columns int           `json:"columns"`
 	Rows    int           `json:"rows"`
+	Uses    int           `json:"uses"` // where they are counted
 	Reveals []string      `json:"reveals"`
+}
+
+// releasePeer is what a peer has looked for.
+type releasePeer struct {
+	Name     string `json:"name"`
+	Sessions int    `json:"sessions"`
+	IDs      int64  `json:"ids"`
 }
 
 type releaseList struct {
 	Releases []releaseEntry `json:"releases"`
+	Peers    []releasePeer  `json:"peers"`
 }
 
 // Print shows the releases, and under one that is not out yet what it would tell.
 func (r releaseList) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Releases) == 0 {
-		p.linef("nothing has been let out of this party's columns")
+		p.linef("nothing has been let out of this party's data")
 	}
 	for _, e := range r.Releases {
-		p.linef("%s  %-8s  %s of job %s to %s: %d columns, %d rows", e.ID, e.State, e.Kind, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows)
+		what := "job"
+		if e.Asked {
+			what = "a question about job"
+		}
+		p.linef("%s  %-8s  %s of %s %s to %s: %d columns, %d rows%s", e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.uses())
 		for _, said := range e.Reveals {
 			p.linef("    %s", said)
 		}
 	}
+	for _, peer := range r.Peers {
+		p.linef("%s has looked for %d ids here in %d sessions", peer.Name, peer.IDs, peer.Sessions)
+	}
 	return p.err
+}
+
+// uses says how often sums have been let out, whose number is bounded.
+func (e releaseEntry) uses() string {
+	if e.Kind != release.Sums || e.Uses < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", %d times", e.Uses)
+}
+
+func listed(e release.Listed) releaseEntry {
+	return releaseEntry{e.ID, e.State, e.Kind, e.Job, e.Question, e.Peers, e.Columns, e.Rows, e.Uses, append([]string{}, e.Reveals...)}
 }
 
 func (a *app) releaseList() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what jobs by columns have let out of this party's data",
-		Long: `List what jobs between holders of columns have let out of this party's data, and
-what is held because it differs from an earlier release over some of the same
-rows. Under a held one stands what both together would tell.`,
+		Short: "List what jobs have let out of this party's data",
+		Long: `List what jobs, and questions about their models, have let out of this party's
+data; what is held because it differs from an earlier release over some of the
+same rows, and what has been approved and is not out yet: under these stands what
+both together would tell; and how many ids each peer has looked for.`,
 		Example: "  mercer release list --home ./shop",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			list, err := daemon.Home(home).Releases().Read()
-			r := releaseList{Releases: []releaseEntry{}}
+			ledger := daemon.Home(home).Releases()
+			list, err := ledger.List()
+			if err != nil {
+				return nil, err
+			}
+			r := releaseList{Releases: []releaseEntry{}, Peers: []releasePeer{}}
 			for _, e := range list {
-				r.Releases = append(r.Releases, releaseEntry{e.ID, e.State, e.Kind, e.Job, e.Peers, len(e.Columns), len(e.Rows), append([]string{}, e.Reveals...)})
+				r.Releases = append(r.Releases, listed(e))
+			}
+			peers, err := ledger.Peers()
+			for _, p := range peers {
+				r.Peers = append(r.Peers, releasePeer(p))
 			}
 			return r, err
 		}),
@@ -81,7 +120,7 @@ type approved struct {
 // Print says what happens next.
 func (r approved) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("release %s is approved; when the job is submitted again it passes", r.ID)
+	p.linef("release %s is approved; when the job is submitted again, or the question asked again, it passes", r.ID)
 	return p.err
 }
 
@@ -91,7 +130,9 @@ func (a *app) releaseApprove() *cobra.Command {
 		Use:   "approve ID",
 		Short: "Allow a release that is held",
 		Long: `Allow a release that is held, with everything that mercer release list says it
-tells together with earlier ones. Whoever submits the job does so again.`,
+tells together with earlier ones. Whoever submits the job, or asks the question,
+does so again. The approval is of what is let out, not of the job: it stands until
+that is out, for 30 days at most, or until mercer release withdraw.`,
 		Example: "  mercer release approve 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -100,6 +141,39 @@ tells together with earlier ones. Whoever submits the job does so again.`,
 				return nil, usage("%s: %w", args[0], err)
 			}
 			return approved{args[0]}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+// withdrawn names the release that is held again when it comes again.
+type withdrawn struct {
+	ID string `json:"id"`
+}
+
+// Print says what happens next.
+func (r withdrawn) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("release %s is not allowed; it is held when it comes again", r.ID)
+	return p.err
+}
+
+func (a *app) releaseWithdraw() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "withdraw ID",
+		Short: "Take back an approval that is not used yet, or forget a held release",
+		Long: `Take back the approval of a release that no session has let out yet, or take a
+held release off the list. What is out cannot be called back.`,
+		Example: "  mercer release withdraw 0123456789abcdef --home ./shop",
+		Args:    args("ID"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			err := daemon.Home(home).Releases().Withdraw(args[0])
+			if errors.Is(err, release.ErrNotThere) {
+				return nil, usage("%s: %w", args[0], err)
+			}
+			return withdrawn{args[0]}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)

@@ -44,7 +44,7 @@ func TestCrashOfFDSKL(t *testing.T) {
 		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
 	for name, want := range map[string][]release.Kind{"north": {release.IDs}, "south": {release.IDs, release.Phases}} {
-		list, err := w.releases(name).Read()
+		list, err := w.releases(name).List()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,11 +87,11 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	if f := w.run(j).Failure; f == nil || f.Code != session.CodePolicy || !strings.Contains(f.Message, "south refused: its ledger holds the job") {
 		t.Errorf("failure %+v, want south's ledger to hold the job", f)
 	}
-	list, err := w.releases("south").Read()
+	list, err := w.releases("south").List()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := slices.IndexFunc(list, func(e release.Entry) bool { return e.State == release.Held }); i < 0 || list[i].Kind != release.Phases {
+	if i := slices.IndexFunc(list, func(e release.Listed) bool { return e.State == release.Held }); i < 0 || list[i].Kind != release.Phases {
 		t.Errorf("releases %+v", list)
 	}
 }

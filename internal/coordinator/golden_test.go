@@ -91,13 +91,13 @@ func writeGolden(t *testing.T) {
 		id := w.mustRun(j).ID
 		g.Jobs[protocol], g.Says[protocol] = id.String(), w.says(protocol, id)
 	}
-	list, err := w.releases("south").Read()
+	list, err := w.releases("south").List()
 	if err != nil {
 		t.Fatal(err)
 	}
 	g.Releases = len(list)
 	j := parse(t, "")
-	w.give(tumours(t, j))
+	w.give(firstTumours(t, j, 80))
 	w.halt("south")
 	w.start("south", onThe(1, "send okra/Rows"))
 	id := w.submit(j)
@@ -211,12 +211,12 @@ func TestGoldenHomes(t *testing.T) {
 	if lost := w.wait(g.id(t, "open")); lost.Failure == nil {
 		t.Error("a job went on whose sessions belong to another build")
 	}
-	list, err := w.releases("south").Read()
-	if err != nil || len(list) < g.Releases || g.Releases == 0 || slices.ContainsFunc(list, func(e release.Entry) bool { return e.State != release.Released }) {
+	list, err := w.releases("south").List()
+	if err != nil || len(list) < g.Releases || g.Releases == 0 || slices.ContainsFunc(list, func(e release.Listed) bool { return e.State != release.Released }) {
 		t.Errorf("%d releases, %v; there were %d", len(list), err, g.Releases)
 	}
 	j := parse(t, "")
-	w.give(tumours(t, j))
+	w.give(firstTumours(t, j, 80))
 	w.mustRun(j)
 }
 

@@ -31,7 +31,7 @@ func TestCrashOfGram(t *testing.T) {
 	if done.Result.Training < 20 || done.Result.HeldOut < 5 {
 		t.Errorf("result %+v", done.Result)
 	}
-	list, err := w.releases("south").Read()
+	list, err := w.releases("south").List()
 	if err != nil {
 		t.Fatal(err)
 	}

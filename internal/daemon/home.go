@@ -10,7 +10,7 @@
 //	HOME/approvals     rosters whose fingerprints the operator has compared
 //	HOME/vault         sessions and their journals
 //	HOME/keepsakes     what finished jobs left here, sealed under a key for each job
-//	HOME/releases      what jobs by columns have let out, for the operator to compare
+//	HOME/releases      what jobs have let out of the data, for the operator to compare
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands
@@ -52,7 +52,7 @@ func (h Home) RosterPath() string { return h.path("roster.yaml") }
 // Socket is where the operator's commands arrive.
 func (h Home) Socket() string { return h.path("control.sock") }
 
-// Releases is a party's ledger of what it has let out of columns.
+// Releases is a party's ledger of what it has let out of its data.
 func (h Home) Releases() release.Ledger { return release.Ledger(h.path("releases")) }
 
 func (h Home) keepsakes() string { return h.path("keepsakes") }

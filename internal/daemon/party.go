@@ -106,6 +106,9 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (stage.Table, er
 	if t.Set, err = library.Load(s.Path, columns); err != nil {
 		return t, err
 	}
+	if t.Set.Labels != nil {
+		t.Label = columns.Label
+	}
 	if s.ID == "" {
 		t.Set.IDs = nil // a column may be called so, and nobody offered it
 	}

@@ -60,7 +60,7 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 }
 
 func (h Home) firstSplitKey() (dataset.SplitKey, error) {
-	empty, err := h.neverReleased()
+	empty, err := h.Releases().Empty()
 	if err != nil {
 		return dataset.SplitKey{}, err
 	}
@@ -73,13 +73,4 @@ func (h Home) firstSplitKey() (dataset.SplitKey, error) {
 		return key, err
 	}
 	return key, disk.Create(h.SplitKeyPath(), key[:])
-}
-
-// neverReleased says whether the ledger of releases is empty.
-func (h Home) neverReleased() (bool, error) {
-	entries, err := os.ReadDir(string(h.Releases()))
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	return len(entries) == 0, err
 }

@@ -67,7 +67,7 @@ func TestSplitKeyThatIsLost(t *testing.T) {
 	if err := os.MkdirAll(string(h.Releases()), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(string(h.Releases()), "x.released"), []byte("x"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(string(h.Releases()), "sums-0123456789abcdef.released"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.splitKey(); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "put the key back from a backup") {

@@ -95,7 +95,7 @@ func (p *Party) drive(ctx context.Context, r *running, d session.Directory) (dri
 	}
 	return driver.Run(ctx, driver.Config{
 		Session: r.session, Machine: r.run.Machine, InputHash: r.run.InputHash, Records: r.Records(),
-		Log: r, Ledger: p.Vault, Mail: mail, Logger: p.Logger,
+		Log: r, Ledger: p.Vault, Mail: p.disclose(r, mail), Logger: p.Logger,
 		Timeout: func(t protocol.Timer) time.Duration { return stage.Timeout(r.work.job, t) },
 	})
 }
@@ -132,6 +132,9 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	if f.err != nil {
 		p.logOwn(f)
 		p.Logger.Error("a session failed", "session", f.r.ID().String(), "error", f.err)
+	}
+	if err := p.settle(f.r); err != nil {
+		p.Logger.Error("the ledger of releases could not note how a session ended", "session", f.r.ID().String(), "error", err)
 	}
 	f.r.report = p.report(f).Encode()
 	// A report that could not be kept may be told: the journal gives it again.

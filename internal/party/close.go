@@ -100,6 +100,9 @@ func (p *Party) destroy(w *work, outcome string) error {
 			continue
 		}
 		delete(p.sessions, r.ID())
+		if err := p.forgetSession(r); err != nil {
+			p.Logger.Error("the ledger of releases could not note that a session is over", "session", r.ID().String(), "error", err)
+		}
 	}
 	if w.sessions = left; errs != nil {
 		return errs

@@ -3,7 +3,6 @@ package party
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -151,16 +150,4 @@ func (w *work) name() string {
 		return w.job.Name + "/" + w.id.String()
 	}
 	return w.job.Name
-}
-
-// model names the model that a release belongs to whose rows may become more; ""
-// where the job closes with its result.
-func (w *work) model() string {
-	switch {
-	case w.job.Prediction != job.Open:
-		return ""
-	case w.inquiry != nil:
-		return hex.EncodeToString(w.inquiry.Job[:])
-	}
-	return w.id.String()
 }

@@ -84,7 +84,8 @@ type Party struct {
 	withdrawn chan *question
 	again     chan struct{} // a question may be asked again
 	orders    chan order
-	pending   []*question   // asked and not yet answered, at most maxQuestions
+	pending   []*question // asked and not yet answered, at most maxQuestions
+	refusals  refusals
 	over      chan struct{} // closed when Run returns
 	running   sync.WaitGroup
 }

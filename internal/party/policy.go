@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // Policy is what a party's operator allows to be done with a table. The zero value
@@ -25,6 +26,14 @@ type Policy struct {
 	// MaxDirections is the most random features of which sums may be made: more
 	// say more about single rows. 0 means any number.
 	MaxDirections int `yaml:"max_directions,omitempty"`
+	// MaxIDsTotal bounds the ids that each other party looks for in this one's tables
+	// over all sessions, those that were broken off too. 0 means 10 times MaxIDs, or of
+	// what a job says by default.
+	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
+	// MaxDirectionsTotal bounds the random directions in which a row is let out over all
+	// jobs that show sums of phases. 0 means 4 times MaxDirections, any number if that is
+	// 0.
+	MaxDirectionsTotal int `yaml:"max_directions_total,omitempty"`
 	// OpenPrediction allows jobs that keep the encoder's secret here after
 	// their result, so that new rows can be predicted.
 	OpenPrediction bool `yaml:"open_prediction,omitempty"`
@@ -124,6 +133,26 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
 	}
 	return reasons
+}
+
+// idsTotal is how many ids each other party may look for over all sessions.
+func (p Policy) idsTotal() int {
+	switch {
+	case p.MaxIDsTotal > 0:
+		return p.MaxIDsTotal
+	case p.MaxIDs > 0:
+		return 10 * p.MaxIDs
+	}
+	return 10 * stage.DefaultMaxIDs
+}
+
+// directionsTotal is in how many directions a row may be let out over all jobs, 0 for any
+// number.
+func (p Policy) directionsTotal() int {
+	if p.MaxDirectionsTotal > 0 {
+		return p.MaxDirectionsTotal
+	}
+	return 4 * p.MaxDirections
 }
 
 func refuse(format string, args ...any) error {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/journal"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -24,6 +24,7 @@ type running struct {
 	stage    *stage.Session
 	session  *protocol.Session
 	keys     identity.SessionKeys
+	admitted admitted // what the ledger has let it let out
 	run      *stage.Run
 	cancel   context.CancelCauseFunc
 	begun    bool      // its driver has run in this process
@@ -97,16 +98,18 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	if p.jobs[w.id] == nil && len(p.jobs) >= maxJobs {
 		return nil, fmt.Errorf("party: %d jobs are open here, the most there may be; they end when the coordinator closes them, or the operator drops them", len(p.jobs))
 	}
-	st, err := p.stageOf(w, prop)
-	if err != nil {
-		return nil, err
+	if p.jobs[w.id] == nil && p.refusals.full(time.Now()) {
+		return nil, fmt.Errorf("party: %d proposals have been refused here within an hour, the most that are considered; try again later", maxRefused)
+	}
+	r := &running{work: w, proposal: prop, session: s}
+	if err := p.stageOf(r); err != nil {
+		return nil, p.unaccepted(r, err)
 	}
 	if err := p.bind(w); err != nil {
-		return nil, err
+		return nil, p.unaccepted(r, err)
 	}
-	r := &running{work: w, proposal: prop, stage: st, session: s}
 	if err := p.create(r, m.Body); err != nil {
-		return nil, err
+		return nil, p.unaccepted(r, err)
 	}
 	if w.question != nil {
 		w.question.work = w
@@ -114,30 +117,26 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	return r, nil
 }
 
-// stageOf checks a proposal against its job and the operator's policy, and
-// reads the job's table.
-func (p *Party) stageOf(w *work, prop *session.Proposal) (*stage.Session, error) {
-	st, err := p.describe(w, prop)
+// stageOf checks a proposal against its job and the operator's policy, reads the job's
+// table, and asks the ledger.
+func (p *Party) stageOf(r *running) error {
+	var err error
+	if r.stage, err = p.describe(r.work, r.proposal); err != nil {
+		return err
+	}
+	if err := p.allowed(r.work); err != nil {
+		return err
+	}
+	if err := p.unclaimed(r.stage, r.proposal); err != nil {
+		return err
+	}
+	if err = p.prepare(r.work); err == nil {
+		r.admitted, err = p.admit(r.work, r.stage, r.session.ID())
+	}
 	if err != nil {
-		return nil, err
+		p.refusals = append(p.refusals, time.Now())
 	}
-	if err := p.allowed(w); err != nil {
-		return nil, err
-	}
-	if err := p.unclaimed(st, prop); err != nil {
-		return nil, err
-	}
-	if err := p.prepare(w); err != nil || st.Release == nil {
-		return st, err
-	}
-	r := st.Release(w.state)
-	if r.Kind == "" {
-		return st, nil
-	}
-	if r.Kind != release.IDs {
-		r.Model = w.model()
-	}
-	return st, p.admit(r)
+	return err
 }
 
 // allowed asks the policy of the table concerned.
@@ -163,19 +162,6 @@ func (p *Party) unclaimed(st *stage.Session, prop *session.Proposal) error {
 		return refuse("this party's data have been in a sum for %s before, and go into one only, ever", st.Purpose)
 	case err != nil:
 		return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot read its ledger; its own log says why"}
-	}
-	return nil
-}
-
-// admit asks the ledger before anything is let out.
-func (p *Party) admit(r release.Release) error {
-	err := p.Releases.Admit(r)
-	var held *release.HeldError
-	switch {
-	case errors.As(err, &held):
-		return session.Forbidden(err)
-	case err != nil:
-		return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot keep its ledger of releases; its own log says why"}
 	}
 	return nil
 }

@@ -21,6 +21,11 @@ func (p *Party) resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("party: %w", err)
 	}
+	if err := p.Releases.Restart(func(id string) bool {
+		return slices.ContainsFunc(open, func(v vault.Session) bool { return v.ID().String() == id })
+	}); err != nil {
+		return fmt.Errorf("party: %w", err)
+	}
 	for _, l := range lost {
 		p.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 		p.lose(ctx, l.ID, "the party lost its journal of the session; submit the job again")
@@ -96,10 +101,13 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 func (p *Party) continueSession(ctx context.Context, r *running) error {
 	var err error
 	// The policy may have become stricter, and the data may be gone.
-	if r.stage, err = p.stageOf(r.work, r.proposal); err != nil {
+	if err = p.stageOf(r); err != nil {
 		return p.conclude(ctx, finished{r: r, err: err})
 	}
 	if r.report != nil {
+		if err := p.abandon(r); err != nil {
+			return err
+		}
 		p.exchange.Forget(r.ID()) // whatever still comes for it is a repetition
 		if err := p.relive(ctx, r); err != nil {
 			return p.conclude(ctx, finished{r: r, err: err})

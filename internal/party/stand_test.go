@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -105,7 +107,8 @@ func newStand(t *testing.T, policy Policy) *stand {
 			s.loads.Add(1)
 			return stage.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil
 		},
-		Seed: func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
+		Seed:     func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
+		Releases: release.Ledger(filepath.Join(t.TempDir(), "releases")),
 	})
 	go func() { ended <- s.party.Run(ctx) }()
 	t.Cleanup(func() {

@@ -1,20 +1,37 @@
-// Package release is a party's ledger of what it has let out of its data in jobs
-// between holders of columns, and what a further job would give away beside it.
+// Package release is a party's ledger of what it has let out of its data, and what a
+// further job would give away beside it.
 //
 // Two sums over the same rows, one with a column and one without, differ by that
-// column's product with itself: no protocol hides it from who sees both. So a
-// release that differs from an earlier one over some of the same rows, in peers,
-// columns, their values or scaling, or rows, is held until the operator has
-// approved it. One that is the same as an earlier one passes. Which rows a job
-// holds out is not looked at: in time all products become known.
+// column's product with itself; two sums over rows that differ by a person, by that
+// person: no protocol hides it from who sees both. So a release that differs from an
+// earlier one over some of the same rows is held until the operator has approved it.
+// What counts as a difference depends on the kind:
 //
+//	rows      encoded (okra): other columns, label or scaling; other values of the same rows
+//	sums      of features (moments): fewer than 10 people more or less; other columns
+//	          or values of the same rows; the same rows more than 20 times
+//	products  of rows (gram): peers, columns, scaling, values, rows
+//	phases    of rows (fdskl): the same, and a bound on directions over all jobs
+//	ids       that others look for (psi): peers, ids, and a bound on the ids that each
+//	          peer has brought, over all sessions
+//
+// More rows of a model that is asked about later are no difference. Which rows a job
+// holds out is not looked at but by sums: in time all products become known.
+//
+// Rows are kept as digests under a key of the ledger that never leaves it: 16 bytes
+// for the person (the id, or the place in a table without ids), 16 for the values.
 // The ledger is a folder:
 //
-//	ID.released   what a session has let out, written before the session begins
-//	ID.held       what the operator has not approved
-//	ID.approved   what the operator has approved and no session has let out yet
-//	lock          held while the ledger is read and then changed
+//	key                   of all digests
+//	KIND-ID.released      what a session has let out: 32 bytes a row, and columns' names
+//	KIND-ID.admitted      what a session that has begun may let out; gone if it does not
+//	ID.held, ID.approved  what waits for the operator, or may pass next: words, no rows
+//	peers                 how many ids each peer has brought, in how many sessions
+//	lock                  held while the ledger is read and then changed
 //
-// where ID follows from kind, peers, columns and rows. A crash leaves each file as
-// it was before or after, and no lock behind.
+// where ID follows from what is let out (kind, peers, columns, scaling, rows and
+// values), not from the job. A crash leaves each file as it was before or after, and
+// no lock behind. Checking a release takes 64 bytes of memory a row and reads every
+// release of its kind; there are 1,024 at most, and of okra and of questions about a
+// model, which only add rows, one grows in the place of many.
 package release

@@ -3,13 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
-
-	"github.com/mercer-fl/mercer/internal/disk"
 )
 
 // Ledger is the folder in which a party's releases are kept. It need not exist.
@@ -21,6 +15,7 @@ type State string
 // The states, which are the suffixes of files.
 const (
 	Released State = "released"
+	Admitted State = "admitted"
 	Held     State = "held"
 	Approved State = "approved"
 )
@@ -28,203 +23,197 @@ const (
 // HeldError says that a release waits for the operator. It names columns, and is
 // for the party's own log.
 type HeldError struct {
-	ID      string
-	Earlier string   // the job of the release that it differs from
-	Reveals []string // what both tell together
+	ID       string
+	Question bool
+	Earlier  []string // the jobs of the releases that it differs from
+	Reveals  []string // what both tell together
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("release %s is held, since it differs from that of job %s over some of the same rows: %s; to allow it all the same: mercer release approve %s",
-		e.ID, e.Earlier, strings.Join(e.Reveals, "; "), e.ID)
+	return fmt.Sprintf("release %s is held, since this %s and earlier ones (of job %s) over some of the same rows tell more together: %s; to allow it all the same: mercer release approve %s",
+		e.ID, e.noun(), strings.Join(e.Earlier, ", "), strings.Join(e.Reveals, "; "), e.ID)
 }
 
 // Public implements what peers may be told.
 func (e *HeldError) Public() string {
-	return fmt.Sprintf("its ledger holds the job, which differs from an earlier one over some of the same rows; its operator can see why and allow it (mercer release list, release %s)", e.ID)
+	return fmt.Sprintf("its ledger holds the %s, which differs from an earlier one over some of the same rows; its operator can see why and allow it (mercer release list, release %s)", e.noun(), e.ID)
 }
 
-func (l Ledger) path(id string, s State) string {
-	return filepath.Join(string(l), id+"."+string(s))
+func (e *HeldError) noun() string { return (&Entry{Question: e.Question}).noun() }
+
+// DirectionsError says that a release would let rows out in more random directions
+// than the operator allows over all jobs.
+type DirectionsError struct{ Would, Most int }
+
+func (e *DirectionsError) Error() string {
+	return fmt.Sprintf("with this job some rows would have been let out in %d random directions over all jobs, and this party allows %d (max_directions_total in its policy)", e.Would, e.Most)
 }
 
-// Admit enters a release, durably, before anything is let out. It returns a
-// *HeldError if the operator must approve it first. Of two that differ, admitted
-// at once, one is held.
-func (l Ledger) Admit(r Release) error {
-	return l.alone(func() error { return l.admit(r) })
-}
+// maxEntries bounds the releases of a ledger.
+const maxEntries = 1 << 10
 
-func (l Ledger) admit(r Release) error {
-	id := r.ID()
-	switch done, err := l.is(id, Released); {
-	case err != nil:
-		return err
-	case done:
-		return nil
+// Admit enters a release before its session begins, and returns its ID. It returns a
+// *HeldError if the operator must approve it first, a *DirectionsError if it comes to
+// more than maxDirections (0 for any number). Of two that differ, admitted at once, one
+// is held. Admitting the same job's release again changes nothing.
+func (l Ledger) Admit(r Release, maxDirections int) (id string, err error) {
+	key, err := l.key()
+	if err != nil {
+		return "", err
 	}
-	approved, err := l.is(id, Approved)
+	e := r.entry(key)
+	id = e.ID()
+	return id, l.alone(func() error { return l.admit(e, id, maxDirections) })
+}
+
+func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
+	c, err := l.compare(e, id)
 	if err != nil {
 		return err
 	}
-	if !approved {
-		if err := l.compare(r); err != nil {
-			return err
-		}
-	}
-	if err := l.write(r, Released); err != nil || !approved {
-		return err
-	}
-	return l.remove(id, Approved)
-}
-
-// compare holds what differs from an earlier release.
-func (l Ledger) compare(r Release) error {
-	list, err := l.List()
-	if err != nil {
-		return err
-	}
-	for _, e := range list {
-		if e.State != Released {
-			continue
-		}
-		earlier, err := l.read(e.ID, Released)
+	if e.Kind == Phases && maxDirections > 0 {
+		would, err := l.directions(c)
 		if err != nil {
 			return err
 		}
-		if said := r.Reveals(earlier); len(said) > 0 {
-			if err := l.write(r, Held); err != nil {
-				return err
-			}
-			return &HeldError{r.ID(), earlier.Job, said}
+		if would > maxDirections {
+			return &DirectionsError{would, maxDirections}
 		}
 	}
-	return nil
-}
-
-// Entry is a release as an operator sees it.
-type Entry struct {
-	ID    string
-	State State
-	Release
-	Reveals []string // of one that is held: what it would tell with an earlier one
-}
-
-var entryName = regexp.MustCompile(`^([0-9a-f]{16})\.(released|held|approved)$`)
-
-// List returns all entries by their IDs, without what they hold.
-func (l Ledger) List() ([]Entry, error) {
-	files, err := os.ReadDir(string(l))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("release: %w", err)
+	_, err = l.find(id, Approved)
+	if err != nil && !errors.Is(err, ErrNotHeld) {
+		return err
 	}
-	var list []Entry
-	for _, f := range files {
-		if m := entryName.FindStringSubmatch(f.Name()); m != nil {
-			list = append(list, Entry{ID: m[1], State: State(m[2])})
+	if len(c.said) > 0 && err != nil {
+		return errors.Join(l.hold(e, id, c.said), &HeldError{id, e.Question, c.jobs, c.said})
+	}
+	if l.out(e, id) {
+		return nil
+	}
+	if len(c.heads) >= maxEntries {
+		return fmt.Errorf("release: the ledger %s has %d releases of %s, the most there may be; move the folder away to begin another one, which knows of none of them", l, len(c.heads), e.Kind)
+	}
+	return l.write(l.entry(e.Kind, id, Admitted), e.Encode())
+}
+
+// out says that a release is out already, and notes no further use.
+func (l Ledger) out(e *Entry, id string) bool {
+	before, err := l.read(l.entry(e.Kind, id, Released))
+	if err != nil {
+		return false
+	}
+	for _, u := range e.Uses {
+		if !before.used(u.Model) {
+			return false
 		}
 	}
-	return list, nil
+	return true
 }
 
-// Read returns all entries with what they hold.
-func (l Ledger) Read() ([]Entry, error) {
-	list, err := l.List()
+// Release notes, durably, that an admitted release is being let out. What is admitted
+// no more is out already.
+func (l Ledger) Release(kind Kind, id string) error {
+	return l.alone(func() error { return l.release(kind, id) })
+}
+
+func (l Ledger) release(kind Kind, id string) error {
+	admitted := l.entry(kind, id, Admitted)
+	switch there, err := l.is(admitted); {
+	case err != nil:
+		return err
+	case !there:
+		return nil
+	}
+	e, err := l.read(admitted)
+	if err != nil {
+		return err
+	}
+	grown, err := l.grow(e)
+	if err != nil {
+		return err
+	}
+	if err := l.write(l.entry(kind, e.ID(), Released), e.Encode()); err != nil {
+		return err
+	}
+	for _, old := range grown {
+		if old != l.entry(kind, e.ID(), Released) {
+			err = errors.Join(err, l.remove(old))
+		}
+	}
+	return errors.Join(err, l.remove(admitted), l.remove(l.note(id, Approved)))
+}
+
+// grow takes into an entry what is kept of the same release before; of encoded rows,
+// and of questions about one model, which only ever become more, what is kept of all
+// like it. It returns the files in whose place the entry comes.
+func (l Ledger) grow(e *Entry) (files []string, err error) {
+	heads, err := l.heads(e.Kind)
 	if err != nil {
 		return nil, err
 	}
-	for i := range list {
-		if list[i].Release, err = l.read(list[i].ID, list[i].State); err != nil {
-			return nil, err
-		}
-	}
-	for i := range list {
-		if list[i].State == Released {
+	id := e.ID()
+	for _, h := range heads {
+		if !strings.HasSuffix(h.file, string(Released)) || h.id != id && !e.adds(h.Entry) {
 			continue
 		}
-		for _, e := range list {
-			if e.State == Released {
-				list[i].Reveals = append(list[i].Reveals, list[i].Release.Reveals(e.Release)...)
-			}
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return nil, err
+		}
+		if h.id != id && e.meet(earlier).changed > 0 {
+			continue // approved, and a release of its own
+		}
+		e.union(earlier)
+		files = append(files, h.file)
+	}
+	return files, nil
+}
+
+// adds says that an entry and another one are kept as one.
+func (e *Entry) adds(o *Entry) bool {
+	if !e.like(o) || e.Question != o.Question {
+		return false
+	}
+	return e.Kind == Rows || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
+}
+
+// union takes over the rows and uses of an earlier entry.
+func (e *Entry) union(earlier *Entry) {
+	uses := e.Uses
+	e.Uses = nil
+	e.addUses(earlier.Uses)
+	e.addUses(uses)
+	var more []Row
+	has := make([]bool, len(earlier.Rows))
+	meet(earlier.Rows, e.Rows, func(i int, _ bool) { has[i] = true })
+	for i, row := range earlier.Rows {
+		if !has[i] {
+			more = append(more, row)
 		}
 	}
-	return list, nil
+	e.Rows = people(append(e.Rows, more...))
 }
 
-// ErrNotHeld says that there is nothing to approve.
-var ErrNotHeld = errors.New("no such release is held; mercer release list shows those that are")
-
-// Approve allows a release that is held.
-func (l Ledger) Approve(id string) error {
-	return l.alone(func() error { return l.approve(id) })
+// Abandon forgets a release that has been admitted and not let out.
+func (l Ledger) Abandon(kind Kind, id string) error {
+	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
 }
 
-func (l Ledger) approve(id string) error {
-	if held, err := l.is(id, Held); err != nil || !held {
-		return errors.Join(err, ErrNotHeld)
-	}
-	r, err := l.read(id, Held)
-	if err != nil {
+// Restart forgets what an earlier process had admitted and not let out: the sessions
+// that go on admit it again. What ids were announced in sessions that are not open any
+// more is taken to be the most.
+func (l Ledger) Restart(open func(session string) bool) error {
+	if empty, err := l.Empty(); empty || err != nil {
 		return err
 	}
-	if err := l.write(r, Approved); err != nil {
-		return err
-	}
-	return l.remove(id, Held)
-}
-
-// lockName is a file in the folder; whoever changes the ledger holds its lock.
-const lockName = "lock"
-
-// alone does a change, in which what the ledger holds is read before it is
-// written to, while no other goroutine and no other process does one: jobs run
-// in the party's daemon, approvals come from a command.
-func (l Ledger) alone(change func() error) error {
-	if err := disk.MakeDir(string(l)); err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
-	held, err := disk.WaitLock(filepath.Join(string(l), lockName))
-	if err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
-	return errors.Join(change(), held.Close())
-}
-
-func (l Ledger) is(id string, s State) (bool, error) {
-	_, err := os.Stat(l.path(id, s))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("release: %w", err)
-	}
-	return true, nil
-}
-
-func (l Ledger) read(id string, s State) (Release, error) {
-	b, err := os.ReadFile(l.path(id, s))
-	if err != nil {
-		return Release{}, fmt.Errorf("release: %w", err)
-	}
-	r, err := Decode(b)
-	if err == nil && r.ID() != id {
-		err = errors.New("what it holds has another name")
-	}
-	if err != nil {
-		return r, fmt.Errorf("release: %s: %w; restore it from a backup, since nothing is let out while the ledger cannot be read", l.path(id, s), err)
-	}
-	return r, nil
-}
-
-func (l Ledger) write(r Release, s State) error {
-	if err := disk.Replace(l.path(r.ID(), s), r.Encode()); err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
-	return nil
-}
-
-func (l Ledger) remove(id string, s State) error {
-	if err := os.Remove(l.path(id, s)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("release: %w", err)
-	}
-	return nil
+	return l.alone(func() error {
+		files, err := l.files(Admitted)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			err = errors.Join(err, l.remove(f))
+		}
+		return errors.Join(err, l.closeSessions(open))
+	})
 }

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func state(t *testing.T, l Ledger) map[string]State {
+func states(t *testing.T, l Ledger) map[string]State {
 	t.Helper()
-	list, err := l.Read()
+	list, err := l.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,86 +27,178 @@ func state(t *testing.T, l Ledger) map[string]State {
 	return states
 }
 
+func admit(t *testing.T, l Ledger, r Release) string {
+	t.Helper()
+	id, err := l.Admit(r, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// letOut admits a release and lets it out.
+func letOut(t *testing.T, l Ledger, r Release) string {
+	t.Helper()
+	id := admit(t, l, r)
+	if err := l.Release(r.Kind, id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// whyHeld returns what a held release would tell, nil for one that passes.
+func whyHeld(t *testing.T, err error) []string {
+	t.Helper()
+	var held *HeldError
+	if err != nil && !errors.As(err, &held) {
+		t.Fatal(err)
+	}
+	if held == nil {
+		return nil
+	}
+	return held.Reveals
+}
+
+func mustHold(t *testing.T, l Ledger, r Release, want string) string {
+	t.Helper()
+	id, err := l.Admit(r, 0)
+	said := strings.Join(whyHeld(t, err), "; ")
+	if said == "" || !strings.Contains(said, want) {
+		t.Errorf("held because %q, want %q", said, want)
+	}
+	return id
+}
+
 func TestLedger(t *testing.T) {
 	l := Ledger(filepath.Join(t.TempDir(), "releases"))
 	first, other := products(table(6, "age", "income"), "hub"), products(table(6, "age"), "hub")
-	if len(state(t, l)) != 0 {
+	if empty, err := l.Empty(); !empty || err != nil || len(states(t, l)) != 0 {
 		t.Error("an empty ledger holds something")
 	}
+	var one string
 	for range 2 { // the same again passes
-		if err := l.Admit(first); err != nil {
-			t.Fatal(err)
-		}
+		one = letOut(t, l, first)
 	}
-	var held *HeldError
+	if empty, err := l.Empty(); empty || err != nil {
+		t.Errorf("a ledger with a release is empty, %v", err)
+	}
+	var two string
 	for range 2 {
-		if err := l.Admit(other); !errors.As(err, &held) || held.ID != other.ID() || held.Earlier != "job" || !strings.Contains(err.Error(), `column "income"`) || strings.Contains(held.Public(), "income") {
+		_, err := l.Admit(other, 0)
+		var held *HeldError
+		if !errors.As(err, &held) || !slices.Equal(held.Earlier, []string{"job"}) || !strings.Contains(err.Error(), `column "income"`) || strings.Contains(held.Public(), "income") {
 			t.Fatalf("error %v", err)
 		}
+		two = held.ID
 	}
-	if d := cmp.Diff(map[string]State{first.ID(): Released, other.ID(): Held}, state(t, l)); d != "" {
-		t.Error(d)
+	want := func(state State) {
+		t.Helper()
+		all := map[string]State{one: Released, two: state}
+		if state == "" {
+			delete(all, two)
+		}
+		if d := cmp.Diff(all, states(t, l)); d != "" {
+			t.Error(d)
+		}
 	}
+	want(Held)
 	if err := l.Approve("0123456789abcdef"); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("approving nothing: %v", err)
 	}
-	if err := l.Approve(other.ID()); err != nil {
+	approve := func() {
+		t.Helper()
+		if err := l.Approve(two); err != nil {
+			t.Fatal(err)
+		}
+		want(Approved)
+	}
+	approve()
+	// An approval can be taken back, and so can what is held.
+	if err := l.Withdraw(two); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(map[string]State{first.ID(): Released, other.ID(): Approved}, state(t, l)); d != "" {
-		t.Error(d)
+	want("")
+	mustHold(t, l, other, "income")
+	approve()
+	// It stands as long as nothing is let out, whatever becomes of sessions.
+	for range 3 {
+		admit(t, l, other)
+		if err := l.Abandon(other.Kind, two); err != nil {
+			t.Fatal(err)
+		}
+		want(Approved)
 	}
-	if err := l.Admit(other); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(map[string]State{first.ID(): Released, other.ID(): Released}, state(t, l)); d != "" {
-		t.Error(d)
+	letOut(t, l, other)
+	want(Released)
+	admit(t, l, other)
+	if err := l.Withdraw(two); !errors.Is(err, ErrNotThere) {
+		t.Errorf("withdrawing what is out: %v", err)
 	}
 	// An approval is of one release: a third is held again.
-	if err := l.Admit(products(table(6, "income"), "hub")); !errors.As(err, &held) {
-		t.Errorf("error %v", err)
+	mustHold(t, l, products(table(6, "income"), "hub"), "age")
+}
+
+// What a session was admitted to and has not let out does not count once the session is
+// over; as long as it runs, it does.
+func TestAbandoned(t *testing.T) {
+	l := Ledger(t.TempDir())
+	r, other := products(table(6, "age", "income"), "hub"), products(table(6, "age"), "hub")
+	id := admit(t, l, r)
+	mustHold(t, l, other, "income")
+	if err := l.Abandon(r.Kind, id); err != nil {
+		t.Fatal(err)
 	}
-	list, err := l.Read()
-	if i := slices.IndexFunc(list, func(e Entry) bool { return e.State == Held }); err != nil || i < 0 || len(list[i].Reveals) == 0 {
-		t.Errorf("%+v, %v", list, err)
+	admit(t, l, other)
+	if err := l.Restart(func(string) bool { return false }); err != nil { // a crash before anything was sent
+		t.Fatal(err)
 	}
+	letOut(t, l, r)
+	if err := l.Restart(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(r.Kind, id); err != nil { // the same message is sent again
+		t.Fatal(err)
+	}
+	mustHold(t, l, other, "income")
 }
 
 // Whatever a column is called, the ledger can be read afterwards.
 func TestLongNames(t *testing.T) {
 	l := Ledger(t.TempDir())
 	long := strings.Repeat("é", 40_000)
-	if err := l.Admit(products(table(3, "age", long), "hub")); err != nil {
-		t.Fatal(err)
-	}
-	list, err := l.Read()
-	if err != nil || len(list) != 1 || len(list[0].Columns) != 2 || list[0].Columns[1].Name != long {
+	letOut(t, l, products(table(3, "age", long), "hub"))
+	mustHold(t, l, products(table(3, "age"), "hub"), "ééé...")
+	list, err := l.List()
+	if err != nil || len(list) != 2 || list[0].Columns != 2 {
 		t.Errorf("%d releases, %v", len(list), err)
 	}
 }
 
-// A damaged ledger lets nothing out.
+// A damaged ledger, one without its key, and one of an older version let nothing out.
 func TestDamagedLedger(t *testing.T) {
-	l := Ledger(t.TempDir())
-	r := products(table(4, "age"), "hub")
-	if err := l.Admit(r); err != nil {
-		t.Fatal(err)
-	}
-	path := l.path(r.ID(), Released)
-	if err := os.WriteFile(path, r.Encode()[1:], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	err := l.Admit(products(table(4, "age", "income"), "hub"))
-	var held *HeldError
-	if err == nil || errors.As(err, &held) || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v", err)
-	}
-	other := products(table(4, "wealth"), "hub")
-	if err := os.WriteFile(path, other.Encode(), 0o600); err != nil { // another one under this name
-		t.Fatal(err)
-	}
-	if _, err := l.Read(); err == nil {
-		t.Error("a file that holds another release is read")
+	r, later := products(table(4, "age"), "hub"), products(table(4, "age", "income"), "hub")
+	for name, c := range map[string]struct {
+		damage func(l Ledger, path string) error
+		want   string
+	}{
+		"cut short":   {func(_ Ledger, path string) error { return os.WriteFile(path, r.entry(testKey).Encode()[1:], 0o600) }, "restore it from a backup"},
+		"another one": {func(_ Ledger, path string) error { return os.WriteFile(path, later.entry(testKey).Encode(), 0o600) }, "has another name"},
+		"no key":      {func(l Ledger, _ string) error { return os.Remove(filepath.Join(string(l), keyName)) }, "key is missing"},
+		"a short key": {func(l Ledger, _ string) error { return os.WriteFile(filepath.Join(string(l), keyName), nil, 0o600) }, "0 bytes in the place of 32"},
+		"older version": {func(l Ledger, _ string) error {
+			return os.WriteFile(filepath.Join(string(l), "0123456789abcdef.released"), []byte("mercer/v1/release"), 0o600)
+		}, "as an older version wrote them"},
+	} {
+		l := Ledger(t.TempDir())
+		id := letOut(t, l, r)
+		if err := c.damage(l, l.entry(r.Kind, id, Released)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := l.Admit(later, 0)
+		var held *HeldError
+		if err == nil || errors.As(err, &held) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
 
@@ -113,7 +206,7 @@ func TestDamagedLedger(t *testing.T) {
 // several ledgers of one folder, one passes and the others are held.
 func TestAdmitAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "releases")
-	const jobs = 8
+	const jobs = 4
 	failed := make([]error, jobs)
 	var ready, done sync.WaitGroup
 	ready.Add(jobs)
@@ -122,28 +215,51 @@ func TestAdmitAtOnce(t *testing.T) {
 		done.Go(func() {
 			ready.Done()
 			ready.Wait()
-			failed[i] = Ledger(dir).Admit(r)
+			_, failed[i] = Ledger(dir).Admit(r, 0)
 		})
 	}
 	done.Wait()
-	passed := 0
-	for _, err := range failed {
-		var held *HeldError
-		switch {
-		case err == nil:
-			passed++
-		case !errors.As(err, &held):
-			t.Error(err)
-		}
-	}
-	if passed != 1 {
-		t.Errorf("%d of %d releases that differ passed, want 1", passed, jobs)
-	}
 	count := make(map[State]int)
-	for _, s := range state(t, Ledger(dir)) {
+	for _, err := range failed {
+		whyHeld(t, err)
+	}
+	for _, s := range states(t, Ledger(dir)) {
 		count[s]++
 	}
-	if d := cmp.Diff(map[State]int{Released: 1, Held: jobs - 1}, count); d != "" {
+	if d := cmp.Diff(map[State]int{Admitted: 1, Held: jobs - 1}, count); d != "" {
 		t.Error(d)
 	}
+}
+
+// Approvals and held releases are forgotten after 30 days.
+func TestOldNotes(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, products(table(6, "age", "income"), "hub"))
+	other := products(table(6, "age"), "hub")
+	id := mustHold(t, l, other, "income")
+	if err := l.Approve(id); err != nil {
+		t.Fatal(err)
+	}
+	n, err := l.find(id, Approved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Since = time.Now().Add(-noteKept - time.Minute)
+	if err := l.write(l.note(id, Approved), n.encode()); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, l, other, "income")
+}
+
+// Encoded rows that only become more are kept once.
+func TestRowsGrow(t *testing.T) {
+	l := Ledger(t.TempDir())
+	for rows := range 50 {
+		letOut(t, l, of(Rows, table(rows+1, "age", "income")))
+	}
+	list, err := l.List()
+	if err != nil || len(list) != 1 || list[0].Rows != 50 {
+		t.Errorf("%+v, %v; want one release of 50 rows", list, err)
+	}
+	mustHold(t, l, of(Rows, edited(table(6, "age", "income"), 5, 0)), "1 row has other values")
 }

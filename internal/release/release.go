@@ -1,17 +1,15 @@
 package release
 
 import (
-	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"hash"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/wire"
 )
 
 // Kind says what of the data a session lets out.
@@ -22,158 +20,200 @@ const (
 	Products Kind = "products" // of rows over the columns: Gram matrices
 	IDs      Kind = "ids"      // which are common to all parties
 	Phases   Kind = "phases"   // of rows over the columns, in a sum: distances
+	Rows     Kind = "rows"     // encoded by an isometry: a Gram matrix of all of them
+	Sums     Kind = "sums"     // over the rows, of features' products
 )
 
 // Release is what a party lets out in one session.
 type Release struct {
-	Kind    Kind
-	Job     string // its name, for the operator to know it by; the ID does not depend on it
-	Peers   []string
-	Scale   string
-	Columns []Column
-	Rows    []Row // ascending
-	// Model names the model that the rows were for, or are predicted by, where a job
-	// leaves predictions open: more rows of one model are the same release. "" else.
+	Kind     Kind
+	Job      string // its name, for the operator to know it by; the ID does not depend on it
+	Question bool   // about more rows of a model
+	Peers    []string
+	Scale    string       // how columns are scaled
+	Label    string       // the column that is let out as labels, or goes into sums; "" for none
+	Table    string       // the catalogue's name, by which rows without ids are known
+	Set      *dataset.Set // with labels where these go into sums
+	Among    []int        // the rows that are let out, of the set; nil for all
+	// Model names the job that the rows were for, or whose model they are predicted
+	// by; "" where nobody asks later and nothing is counted.
 	Model string
+	// Directions is how many random directions are let out of each row.
+	Directions int
 }
 
-// Column is one of the party's columns: Content is the SHA-256 of its values in
-// the order of Rows.
-type Column struct {
-	Name    string
-	Content [sha256.Size]byte
+// Row is a person, with the digest of all that is let out of that person's values.
+type Row struct{ Person, Content [16]byte }
+
+// rows returns how many rows are let out, and the place of the i-th in the set.
+func (r Release) rows() (n int, place func(int) int) {
+	if r.Among != nil {
+		return len(r.Among), func(i int) int { return r.Among[i] }
+	}
+	if r.Set.X == nil { // ids only
+		return len(r.Set.IDs), func(i int) int { return i }
+	}
+	return r.Set.X.Rows(), func(i int) int { return i }
 }
 
-// Row stands for an id.
-type Row [16]byte
-
-// New describes the release of a table that has ids to the named peers; of kind
-// IDs nothing but the ids.
-func New(kind Kind, job string, peers []string, scale string, set *dataset.Set) Release {
-	r := Release{Kind: kind, Job: job, Peers: slices.Sorted(slices.Values(peers))}
-	order := make([]int, len(set.IDs))
-	rows := make([]Row, len(set.IDs))
-	for i, id := range set.IDs {
-		sum := sha256.Sum256([]byte("mercer/v1/row/" + id))
-		order[i], rows[i] = i, Row(sum[:])
+// entry digests the release under the ledger's key.
+func (r Release) entry(key []byte) *Entry {
+	e := &Entry{
+		Kind: r.Kind, Job: r.Job, Question: r.Question,
+		Peers: slices.Compact(slices.Sorted(slices.Values(r.Peers))),
 	}
-	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(rows[a][:], rows[b][:]) })
-	for _, i := range order {
-		r.Rows = append(r.Rows, rows[i])
-	}
-	if kind != IDs {
-		r.Scale, r.Columns = scale, columnsOf(set, order)
-	}
-	return r
-}
-
-// columnsOf digests each column's values over the rows in an order.
-func columnsOf(set *dataset.Set, order []int) []Column {
-	const numbers = 1 << 14 // that wait until they are digested
-	row, digests := make([]float64, set.X.Cols()), make([]digest, set.X.Cols())
-	for c := range digests {
-		digests[c] = digest{hash: sha256.New(), room: max(1, numbers/len(digests))}
-	}
-	for _, i := range order {
-		for c, v := range set.X.Row(i, row) {
-			digests[c].add(v)
-		}
-	}
-	columns := make([]Column, len(digests))
-	for c := range digests {
-		columns[c] = Column{Name: fmt.Sprintf("%d (from 0)", c), Content: digests[c].sum()}
-		if set.Columns != nil {
-			columns[c].Name = set.Columns[c]
-		}
-	}
-	slices.SortFunc(columns, func(a, b Column) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
-	return columns
-}
-
-// digest is of numbers that come one by one.
-type digest struct {
-	hash    hash.Hash
-	waiting []byte
-	room    int // numbers that may wait
-}
-
-func (d *digest) add(v float64) {
-	d.waiting = binary.LittleEndian.AppendUint64(d.waiting, math.Float64bits(v))
-	if len(d.waiting) == 8*d.room {
-		d.hash.Write(d.waiting)
-		d.waiting = d.waiting[:0]
-	}
-}
-
-func (d *digest) sum() [sha256.Size]byte {
-	d.hash.Write(d.waiting)
-	return [sha256.Size]byte(d.hash.Sum(nil))
-}
-
-// ID names what is let out, in 16 hexadecimal digits.
-func (r Release) ID() string {
-	r.Job = ""
-	sum := sha256.Sum256(r.Encode())
-	return hex.EncodeToString(sum[:8])
-}
-
-// Bounds on what is read back.
-const (
-	maxText    = 4 << 10
-	maxName    = 1 << 30 // of a column: a table's header may hold anything
-	maxPeers   = 1 << 11
-	maxColumns = 1 << 24
-	maxRows    = 1 << 28
-)
-
-// Encode returns the canonical encoding.
-func (r Release) Encode() []byte {
-	var w wire.Writer
-	w.String("mercer/v1/release")
-	w.String(string(r.Kind))
-	w.String(r.Job)
-	w.Uint32(uint32(len(r.Peers)))
-	for _, name := range r.Peers {
-		w.String(name)
-	}
-	w.String(r.Scale)
-	w.Uint32(uint32(len(r.Columns)))
-	for _, c := range r.Columns {
-		w.Bytes32([]byte(c.Name))
-		w.Fixed(c.Content[:])
-	}
-	w.Uint32(uint32(len(r.Rows)))
-	for i := range r.Rows {
-		w.Fixed(r.Rows[i][:])
+	if r.Kind != IDs {
+		e.Scale, e.Label = r.Scale, r.Label
+		e.Columns, e.Width = r.columns()
 	}
 	if r.Model != "" {
-		w.String(r.Model)
+		e.Uses = []Use{{r.Model, uint32(r.Directions)}}
 	}
-	return w.Bytes()
+	n, place := r.rows()
+	d := newDigest(key, r)
+	e.Rows = make([]Row, n)
+	for i := range e.Rows {
+		e.Rows[i] = d.row(place(i))
+	}
+	e.Rows = people(e.Rows)
+	return e
 }
 
-// Decode reads what Encode wrote.
-func Decode(b []byte) (Release, error) {
-	r := wire.NewReader(b)
-	if magic := r.String(32); r.Err() == nil && magic != "mercer/v1/release" {
-		r.Fail(fmt.Errorf("not a release but %q", magic))
+// columns returns the names of what is let out, ascending, and their number; no names
+// where the table has none. Of sums the label is one: it is in them like the others.
+func (r Release) columns() ([]string, int) {
+	width := r.Set.X.Cols()
+	names := slices.Clone(r.Set.Columns)
+	if r.labelled() {
+		width++
+		if names != nil {
+			names = append(names, r.Label)
+		}
 	}
-	out := Release{Kind: Kind(r.String(32)), Job: r.String(maxText)}
-	for range r.Count(maxPeers, 2) {
-		out.Peers = append(out.Peers, r.String(maxText))
+	slices.Sort(names)
+	return names, width
+}
+
+// labelled says that labels are part of each row's values.
+func (r Release) labelled() bool { return r.Kind == Sums && r.Set.Labels != nil }
+
+// digest makes digests of a release's rows.
+type digest struct {
+	Release
+	mac   hash.Hash
+	rank  []uint32 // of each column, by name; the last is the label's
+	cells []cell
+	buf   []byte
+	head  []byte
+}
+
+type cell struct {
+	rank uint32
+	bits uint64
+}
+
+func newDigest(key []byte, r Release) *digest {
+	d := &digest{Release: r, mac: hmac.New(sha256.New, key)}
+	if r.Kind == IDs {
+		return d
 	}
-	out.Scale = r.String(32)
-	for range r.Count(maxColumns, 4+sha256.Size) {
-		c := Column{Name: string(r.Bytes32(maxName))}
-		r.Fixed(c.Content[:])
-		out.Columns = append(out.Columns, c)
+	_, width := r.columns()
+	order := make([]int, width)
+	for c := range order {
+		order[c] = c
 	}
-	out.Rows = make([]Row, r.Count(maxRows, len(Row{})))
-	for i := range out.Rows {
-		r.Fixed(out.Rows[i][:])
+	if names := r.Set.Columns; names != nil {
+		names = append(slices.Clone(names), r.Label)
+		slices.SortStableFunc(order, func(a, b int) int { return compareText(names[a], names[b]) })
 	}
-	if r.Err() == nil && r.Len() > 0 {
-		out.Model = r.String(maxText)
+	d.rank = make([]uint32, width)
+	for rank, c := range order {
+		d.rank[c] = uint32(rank)
 	}
-	return out, r.Close("release")
+	return d
+}
+
+func compareText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// row digests the row at a place of the set.
+func (d *digest) row(i int) Row {
+	var out Row
+	if d.Set.IDs != nil {
+		out.Person = d.sum("id", []byte(d.Set.IDs[i]))
+	} else {
+		place := binary.LittleEndian.AppendUint64(nil, uint64(i))
+		out.Person = d.sum("place", append(place, d.Table...))
+	}
+	if d.Kind != IDs {
+		out.Content = d.sum("values", d.values(i))
+	}
+	return out
+}
+
+// values are the cells that are not zero, by the rank of their names: whatever the
+// order of columns, and dense or sparse, they have one encoding.
+func (d *digest) values(i int) []byte {
+	d.cells, d.buf = d.cells[:0], d.buf[:0]
+	d.Set.X.Each(i, func(c int, v float64) {
+		if v != 0 {
+			d.cells = append(d.cells, cell{d.rank[c], math.Float64bits(v)})
+		}
+	})
+	var text string
+	if d.labelled() {
+		text = d.Set.Labels[i]
+		// A label that is a number is the same value as when it is a column.
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			text = ""
+			if v != 0 {
+				d.cells = append(d.cells, cell{d.rank[len(d.rank)-1], math.Float64bits(v)})
+			}
+		}
+	}
+	slices.SortFunc(d.cells, func(a, b cell) int { return int(a.rank) - int(b.rank) })
+	for _, c := range d.cells {
+		d.buf = binary.LittleEndian.AppendUint32(d.buf, c.rank)
+		d.buf = binary.LittleEndian.AppendUint64(d.buf, c.bits)
+	}
+	return append(d.buf, text...)
+}
+
+func (d *digest) sum(what string, b []byte) (out [16]byte) {
+	d.mac.Reset()
+	d.head = append(append(d.head[:0], "mercer/v2/"...), what...)
+	d.head = binary.LittleEndian.AppendUint64(append(d.head, '/'), uint64(len(b)))
+	d.mac.Write(d.head)
+	d.mac.Write(b)
+	copy(out[:], d.mac.Sum(nil))
+	return out
+}
+
+// people sorts rows by person, and makes one of all rows of the same person.
+func people(rows []Row) []Row {
+	slices.SortFunc(rows, compareRows)
+	out := rows[:0]
+	for first := 0; first < len(rows); {
+		end := first + 1
+		for end < len(rows) && rows[end].Person == rows[first].Person {
+			end++
+		}
+		one := rows[first]
+		if end-first > 1 {
+			h := sha256.New()
+			for _, r := range rows[first:end] {
+				h.Write(r.Content[:])
+			}
+			copy(one.Content[:], h.Sum(nil))
+		}
+		out, first = append(out, one), end
+	}
+	return out
 }

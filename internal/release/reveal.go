@@ -1,155 +1,194 @@
 package release
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// Reveals says in words what a party's release and an earlier one tell together
-// that neither tells alone; nothing if they have no row in common, are of two
-// kinds, or are the same.
-func (r Release) Reveals(earlier Release) []string {
-	came, went := r.rowsBeside(earlier)
-	if r.Kind != earlier.Kind || came == len(r.Rows) {
+// leastPeople is by how many people two sums must differ, so that their difference is
+// a sum over many.
+const leastPeople = 10
+
+// meeting is what the rows of a release and of an earlier entry have in common.
+type meeting struct {
+	common, changed int // rows that both have; of these, with other values
+	came, went      int // rows that the earlier one has not, and that it alone has
+}
+
+func (e *Entry) meet(earlier *Entry) meeting {
+	var m meeting
+	m.went = meet(e.Rows, earlier.Rows, func(_ int, same bool) {
+		m.common++
+		if !same {
+			m.changed++
+		}
+	})
+	m.came = len(e.Rows) - m.common
+	return m
+}
+
+// beside says in words what a release and an earlier one that lets out the same of each
+// row tell together: nothing where they have no row in common, or all. More rows of one
+// model are no difference.
+func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
+	m := e.meet(earlier)
+	if m.common == 0 {
 		return nil
 	}
-	said := r.revealsPeers(earlier)
-	if r.Kind != IDs {
-		said = append(said, r.revealsColumns(earlier, came+went == 0)...)
-		if r.Scale != earlier.Scale {
-			said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both %s together can tell ranges that one does not", r.Scale, earlier.Scale, r.both()))
-		}
+	var said []string
+	if m.changed > 0 {
+		said = append(said, fmt.Sprintf("%s, and had others in the earlier %s: the difference of the two %s tells what has changed",
+			count(m.changed, "row has other values", "rows have other values"), earlier.noun(), e.both()))
 	}
-	if came+went > 0 && !r.sameModel(earlier) {
-		said = append(said, r.revealsRows(came, went))
+	differ := m.came + m.went
+	switch {
+	case differ == 0 || e.Kind == Rows, oneModel && e.Kind != Sums:
+	case e.Kind == Sums && differ < leastPeople:
+		said = append(said, fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
+			count(m.came, "person is", "people are"), m.went, differ))
+	case e.Kind == Sums:
+	case e.Kind == IDs:
+		said = append(said, fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", m.came, m.went))
+	default:
+		said = append(said, fmt.Sprintf("%d rows are in this %s and were not, %d were and are not: who compares both %s learns which rows are the same people's, and who came or went",
+			m.came, e.noun(), m.went, e.both()))
 	}
 	return said
 }
 
-// sameModel says that both are rows of one model's kernel, of which a question
-// about some of them again tells nothing new.
-func (r Release) sameModel(earlier Release) bool {
-	return r.Kind != IDs && r.Model != "" && r.Model == earlier.Model
-}
-
-// rowsBeside counts the rows that are new, and those that are gone.
-func (r Release) rowsBeside(earlier Release) (came, went int) {
-	old := earlier.Rows
-	for _, row := range r.Rows {
-		for len(old) > 0 && bytes.Compare(old[0][:], row[:]) < 0 {
-			old, went = old[1:], went+1
-		}
-		if len(old) > 0 && old[0] == row {
-			old = old[1:]
-		} else {
-			came++
-		}
+// against says what a release and an earlier one tell together that let out different
+// things of some rows.
+func (e *Entry) against(earlier *Entry) []string {
+	said := e.revealsPeers(earlier)
+	if e.Kind == IDs {
+		return said
 	}
-	return came, went + len(old)
-}
-
-func (r Release) revealsRows(came, went int) string {
-	if r.Kind == IDs {
-		return fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", came, went)
+	said = append(said, e.revealsColumns(earlier)...)
+	if e.Scale != earlier.Scale && e.Kind != Sums {
+		said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both %s together can tell ranges that one does not", e.Scale, earlier.Scale, e.both()))
 	}
-	return fmt.Sprintf("%d rows are in this job and were not, %d were and are not: who compares both %s learns which rows are the same people's, and who came or went", came, went, r.both())
+	if e.Label != earlier.Label && e.Kind == Rows {
+		said = append(said, fmt.Sprintf("the labels are %s and were %s: the difference of the two matrices gives the column that was no label", column(e.Label), column(earlier.Label)))
+	}
+	return said
 }
 
-func (r Release) revealsPeers(earlier Release) []string {
+func (e *Entry) revealsPeers(earlier *Entry) []string {
+	if e.Kind == Rows || e.Kind == Sums {
+		return nil
+	}
 	var said []string
-	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", r.both(), r.what())
-	if r.Kind == IDs {
+	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", e.both(), e.what())
+	if e.Kind == IDs {
 		what = "both intersections together tell whom they have and others have not"
 	}
-	if list := without(r.Peers, earlier.Peers); len(list) > 0 {
+	if list := without(e.Peers, earlier.Peers); len(list) > 0 {
 		said = append(said, fmt.Sprintf("peers that did not take part then: %s; %s", strings.Join(list, ", "), what))
 	}
-	if list := without(earlier.Peers, r.Peers); len(list) > 0 {
+	if list := without(earlier.Peers, e.Peers); len(list) > 0 {
 		said = append(said, fmt.Sprintf("peers that took part then and do not now: %s; %s", strings.Join(list, ", "), what))
 	}
 	return said
 }
 
-// revealsColumns compares values only over the same rows: over others they have
-// other digests anyway.
-func (r Release) revealsColumns(earlier Release, sameRows bool) []string {
-	now, then := names(r.Columns), names(earlier.Columns)
+func (e *Entry) revealsColumns(earlier *Entry) []string {
+	if e.sameColumns(earlier) {
+		return nil
+	}
+	if e.Columns == nil || earlier.Columns == nil {
+		return []string{fmt.Sprintf("%s of the table, and %d in the earlier %s: %s",
+			count(e.Width, "column", "columns"), earlier.Width, earlier.noun(), e.tells(2))}
+	}
 	var said []string
-	if list := without(now, then); len(list) > 0 {
-		said = append(said, r.difference(list, "in this job and not in the earlier one"))
+	if list := without(e.Columns, earlier.Columns); len(list) > 0 {
+		said = append(said, fmt.Sprintf("%s, in this %s and not in the earlier one: %s", columns(list), e.noun(), e.tells(len(list))))
 	}
-	if list := without(then, now); len(list) > 0 {
-		said = append(said, r.difference(list, "in the earlier job and not in this one"))
-	}
-	if !sameRows {
-		return said
-	}
-	content := make(map[string][sha256.Size]byte)
-	for _, c := range earlier.Columns {
-		content[c.Name] = c.Content
-	}
-	var changed []string
-	for _, c := range r.Columns {
-		if old, there := content[c.Name]; there && old != c.Content {
-			changed = append(changed, c.Name)
-		}
-	}
-	if len(changed) > 0 {
-		said = append(said, fmt.Sprintf("%s, with other values than in the earlier job: the difference of the two %s tells what has changed", columns(changed), r.both()))
+	if list := without(earlier.Columns, e.Columns); len(list) > 0 {
+		said = append(said, fmt.Sprintf("%s, in the earlier %s and not in this one: %s", columns(list), earlier.noun(), e.tells(len(list))))
 	}
 	return said
 }
 
+// tells is what columns that are in one of two releases give away.
+func (e *Entry) tells(n int) string {
+	switch {
+	case e.Kind == Sums:
+		return "who has changed since cannot be told from sums over other columns, and both sums together may tell it"
+	case n == 1:
+		return fmt.Sprintf("the difference of the two %s gives that column up to its sign", e.both())
+	}
+	return fmt.Sprintf("the difference of the two %s is the %s of these columns alone", e.both(), e.what())
+}
+
+// noun is what lets an entry's rows out.
+func (e *Entry) noun() string {
+	if e.Question {
+		return "question"
+	}
+	return "job"
+}
+
 // what is let out of columns.
-func (r Release) what() string {
-	if r.Kind == Phases {
+func (e *Entry) what() string {
+	if e.Kind == Phases {
 		return "set of distances"
 	}
 	return "Gram matrix"
 }
 
-// both is what two releases of columns have let out.
-func (r Release) both() string {
-	if r.Kind == Phases {
+// both is what two releases have let out.
+func (e *Entry) both() string {
+	switch e.Kind {
+	case Phases:
 		return "sets of distances"
+	case Sums:
+		return "sums"
+	case IDs:
+		return "intersections"
 	}
 	return "matrices"
 }
 
-// difference says what columns that are in one of two jobs give away.
-func (r Release) difference(list []string, where string) string {
-	if len(list) == 1 {
-		return fmt.Sprintf("%s, %s: the difference of the two %s gives that column up to its sign", columns(list), where, r.both())
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	return fmt.Sprintf("%s, %s: the difference of the two %s is the %s of these columns alone", columns(list), where, r.both(), r.what())
+	return fmt.Sprintf("%d %s", n, many)
 }
 
-// maxListed is how many columns a sentence names.
-const maxListed = 8
+const (
+	maxListed = 8  // columns that a sentence names
+	maxQuoted = 80 // bytes of a name that it quotes
+)
+
+func column(name string) string {
+	if name == "" {
+		return "none"
+	}
+	return "column " + quote(name)
+}
+
+// quote shortens what a table's header may have made long.
+func quote(name string) string {
+	if len(name) > maxQuoted {
+		name = strings.ToValidUTF8(name[:maxQuoted], "") + "..."
+	}
+	return fmt.Sprintf("%q", name)
+}
 
 func columns(list []string) string {
 	if len(list) == 1 {
-		return fmt.Sprintf("column %q", list[0])
+		return column(list[0])
 	}
-	quoted := make([]string, 0, maxListed)
+	quoted := make([]string, 0, maxListed+1)
 	for _, name := range list[:min(maxListed, len(list))] {
-		quoted = append(quoted, fmt.Sprintf("%q", name))
+		quoted = append(quoted, quote(name))
 	}
 	if more := len(list) - maxListed; more > 0 {
 		quoted = append(quoted, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("columns %s", strings.Join(quoted, ", "))
-}
-
-func names(list []Column) []string {
-	out := make([]string, len(list))
-	for i, c := range list {
-		out[i] = c.Name
-	}
-	return out
 }
 
 // without returns those of a that are not in b, which is ascending.

@@ -92,15 +92,6 @@ func (d declared) spread() float64 {
 	return unit
 }
 
-// phasesReleased is what a worker lets out. Who alone is active shows nobody
-// anything of its columns.
-func (p *Party) phasesReleased(c Cast) release.Release {
-	if active := p.Job.Active(); len(active) == 1 && p.Self == active[0] {
-		return release.Release{}
-	}
-	return p.release(release.Phases, c, p.split.Set)
-}
-
 // Learned is how a training on random features went.
 type Learned struct {
 	Metrics evaluate.Metrics // on held-out rows

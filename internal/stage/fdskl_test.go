@@ -219,7 +219,7 @@ func TestPhasesReleased(t *testing.T) {
 	if r := f.parties["guest"].phasesReleased(cast); r.Kind != "" {
 		t.Errorf("the label holder lets out %+v", r)
 	}
-	if r := f.parties["host"].phasesReleased(cast); r.Kind != release.Phases || len(r.Columns) != 10 || len(r.Rows) != len(f.parties["host"].Aligned()) {
+	if r := f.parties["host"].phasesReleased(cast); r.Kind != release.Phases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.parties["host"].Aligned()) {
 		t.Errorf("host lets out %+v", r)
 	}
 }

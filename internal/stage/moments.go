@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -33,6 +34,7 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 		epoch: func(k Known) string { return "sums/" + hex.EncodeToString(k.Counted[:]) }, groups: sums,
 		party: (*Party).summand, server: (*Server).sums,
 	})
+	first.Session.Release = func(p *Party) release.Release { return p.sumsReleased(c) }
 	second := sumStage("errors", c, summing{
 		epoch: func(k Known) string { return hex.EncodeToString(k.Solution[:]) }, groups: alwaysGroups(errorGroups(j)),
 		party: (*Party).errors, server: (*Server).errors,
@@ -66,7 +68,7 @@ type summing struct {
 // submission of a job.
 func sumStage(name string, c Cast, what summing) Stage {
 	return Stage{Name: name, Session: &Session{
-		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name,
+		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name, Discloses: []string{secagg.InputKind},
 		settle: func(id session.JobID, k Known) ([]byte, error) {
 			groups, err := what.groups(k)
 			if err != nil {

@@ -22,7 +22,7 @@ func (s *Server) momentsLeakage() map[string][]string {
 				len(s.Cast.Parties), m*(m+1)/2, s.crossSums(), n),
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
-			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features; nothing here keeps count of such jobs yet.",
+			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, and the 21st over the same rows.",
 			"The server tells the solution, and nobody checks it: another one asks one question about all held-out rows, such as whether somebody is among them.",
 		},
 		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s. Nothing binds these numbers to real rows.", s.declaredRows())},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -44,8 +45,10 @@ func okraParams(j *job.Job) (okra.Params, error) {
 func okraStage(params okra.Params, c Cast) Stage {
 	return Stage{Name: "protocol", Session: &Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(), Purpose: "train",
-		party:  func(p *Party, setup Setup) (*Run, error) { return p.uploader(setup.Setup, params) },
-		server: func(s *Server, setup Setup) (*Run, error) { return s.assembler(setup.Setup, params) },
+		Release:   func(p *Party) release.Release { return p.release(release.Rows, c, p.split.Set) },
+		Discloses: []string{okra.RowsKind},
+		party:     func(p *Party, setup Setup) (*Run, error) { return p.uploader(setup.Setup, params) },
+		server:    func(s *Server, setup Setup) (*Run, error) { return s.assembler(setup.Setup, params) },
 	}}
 }
 

@@ -23,6 +23,7 @@ type Party struct {
 	// Floors are what the party's operator asks of the job and of these rows.
 	Floors Floors
 
+	label   string // the column of the labels, where the catalogue says
 	split   Split
 	rows    linalg.Rows // all rows of the split; scaled once scaling is known
 	grid    session.Grid
@@ -44,6 +45,8 @@ type Table struct {
 	// Key decides which rows are held out where the job gives their fraction. It is
 	// the party's own, and the same for all of its jobs.
 	Key dataset.SplitKey
+	// Label is the column of the labels where the job leaves that to the catalogue.
+	Label string
 }
 
 // Rows is the number of rows, held-out ones included.
@@ -67,7 +70,7 @@ func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Party{Job: j, Self: self, split: split, rows: dataset.RowsOf(split.Set.X), grid: gridOf(split.Set.X)}, nil
+	return &Party{Job: j, Self: self, label: t.Label, split: split, rows: dataset.RowsOf(split.Set.X), grid: gridOf(split.Set.X)}, nil
 }
 
 // Split is a party's rows, some of which are held out.

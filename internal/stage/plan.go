@@ -51,6 +51,12 @@ type Session struct {
 	// Release says what the session lets out of a party's data; nil where no ledger
 	// is kept of it, the zero release where this party lets nothing out.
 	Release func(*Party) release.Release
+	// Discloses are the kinds of messages of which the first lets it out; nil where
+	// that is any message.
+	Discloses []string
+	// Seeks is how many ids each other party may look for in this one's table; 0 where
+	// nobody looks for any.
+	Seeks int
 
 	// Absent is how many of the parties may be missing, from the beginning or later;
 	// the protocol says what becomes of the others.
@@ -170,6 +176,9 @@ type Run struct {
 	// Own, if not nil, says what the machine has found wrong with this member's own
 	// data, or nil, however the session ends. It is for the member's own log.
 	Own func() error
+	// Announced, where ids are looked for, is how many each peer has brought as far as is
+	// known. It may be called however the session ended.
+	Announced func() map[string]int
 	// Stayed names the parties that must have gone through to the end, once the
 	// server's machine has ended; nil where all must that take part.
 	Stayed func() []string

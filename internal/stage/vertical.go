@@ -49,7 +49,7 @@ func alignStages(j *job.Job, c Cast, a aligning) ([]Stage, error) {
 	}
 	return []Stage{{Name: "align", Session: &Session{
 		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: a.purpose,
-		Release: a.ids,
+		Release: a.ids, Seeks: a.seeks(params),
 		party: func(p *Party, setup Setup) (*Run, error) {
 			if a.compared {
 				return p.comparer(setup, params)
@@ -78,6 +78,17 @@ func (c Cast) training(j *job.Job, usable func(declared) error) aligning {
 		return aligning{purpose: "train", usable: usable, compared: true}
 	}
 	return aligning{purpose: "train", usable: usable, ids: func(p *Party) release.Release { return p.release(release.IDs, c, p.vertical.table) }}
+}
+
+// DefaultMaxIDs is how many ids each party may look for where a job says nothing.
+const DefaultMaxIDs = psi.DefaultMaxIDs
+
+// seeks is how many ids each party may look for.
+func (a aligning) seeks(p psi.Params) int {
+	if a.compared {
+		return 0
+	}
+	return p.Spec().MaxIDs
 }
 
 // declaration is what a holder of columns tells all other members.

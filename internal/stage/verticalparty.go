@@ -7,7 +7,6 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/linalg"
@@ -52,7 +51,7 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err := keepable(set); err != nil {
 		return nil, err
 	}
-	p := &Party{Job: j, Self: self, vertical: verticalParty{table: set}}
+	p := &Party{Job: j, Self: self, label: t.Label, vertical: verticalParty{table: set}}
 	if j.Protocol.Name == job.Gram { // phases tell nothing of a grid
 		p.grid = gridOf(set.X)
 	}
@@ -109,7 +108,7 @@ func (p *Party) aligner(setup Setup, params psi.Params) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+	return &Run{Machine: m, InputHash: m.InputHash(), Announced: m.Announced, Finish: func() error {
 		if p.vertical.portion != nil {
 			return p.alignNew(m.Order(), m.Key())
 		}
@@ -170,17 +169,6 @@ func (p *Party) declare(d declaration) (declaration, error) {
 	}
 	d.labels = len(encodeLabels(p.split.Set.Labels))
 	return d, nil
-}
-
-// release is what the party lets out of rows.
-func (p *Party) release(kind release.Kind, c Cast, rows *dataset.Set) release.Release {
-	peers := []string{c.Coordinator}
-	for _, name := range c.Parties {
-		if name != p.Self {
-			peers = append(peers, name)
-		}
-	}
-	return release.New(kind, p.Job.Name, peers, string(p.Job.Data.Scale), rows)
 }
 
 // Aligned returns the ids of a job between holders of columns in the order of the

@@ -13,6 +13,9 @@ const (
 	kindRows  = "Rows"
 )
 
+// RowsKind is the kind of the messages that let rows out.
+const RowsKind = kindRows
+
 // panelBytes bounds the memory of a panel, where that is more than a row.
 const panelBytes = 64 << 20
 

@@ -68,8 +68,8 @@
 // # What is not promised
 //
 // A party can bring ids that are not in its table, and so look for up to max_ids
-// ids of its choice in the others' sets, in each session: no intersection can
-// prevent that. Where
+// ids of its choice in the others' sets: no intersection can prevent that. Callers
+// add up what each has announced over sessions ([Party.Announced]). Where
 // ids are few (all telephone numbers of a town), this is everything; choose
 // max_ids with that in mind.
 //

@@ -36,7 +36,7 @@ func (f Facts) party() []string {
 	}
 	return []string{
 		fmt.Sprintf("Every party learns how many ids each other party has, and %s. Of its other ids it learns that somebody does not have them.", rows),
-		fmt.Sprintf("A party can bring ids that are not in its table, and so ask whether all others have them: up to %d in this session, and as many in each other one. Nothing prevents it; where ids are few, this is a list of everybody.", f.MaxIDs),
+		fmt.Sprintf("A party can bring ids that are not in its table, and so ask whether all others have them: up to %d in this session; over all sessions as many as the others' operators allow (max_ids_total). Nothing prevents it; where ids are few, this is a list of everybody.", f.MaxIDs),
 	}
 }
 

@@ -21,7 +21,8 @@ const (
 	MaxParties = 64
 )
 
-const defaultMaxIDs = 1 << 20
+// DefaultMaxIDs is how many ids a party may bring where a job says nothing.
+const DefaultMaxIDs = 1 << 20
 
 // Spec is what a job says about an intersection.
 type Spec struct {
@@ -36,7 +37,7 @@ type Params struct{ spec Spec }
 // NewParams fills in the default of s and validates it.
 func NewParams(s Spec) (Params, error) {
 	if s.MaxIDs == 0 {
-		s.MaxIDs = defaultMaxIDs
+		s.MaxIDs = DefaultMaxIDs
 	}
 	if s.MaxIDs < 1 || s.MaxIDs > MaxIDs {
 		return Params{}, fmt.Errorf("psi: max_ids is %d; choose 1 to %d", s.MaxIDs, MaxIDs)

@@ -142,6 +142,17 @@ func (p *Party) progress() protocol.Progress {
 	return protocol.Progress{Stage: "blind", Done: int64(p.done), Total: int64(total)}
 }
 
+// Announced is how many ids each other party has said to bring, of those that have.
+func (p *Party) Announced() map[string]int {
+	sizes := make(map[string]int)
+	for i, peer := range p.peers {
+		if i != p.self && peer.count > 0 {
+			sizes[p.parties[i]] = peer.count
+		}
+	}
+	return sizes
+}
+
 // sizes are those of all sets.
 func (p *Party) sizes() []int {
 	sizes := make([]int, len(p.peers))

@@ -39,6 +39,9 @@ const (
 	kindUnmask      = "Unmask"
 )
 
+// InputKind is the kind of the message that lets a client's vector out, masked.
+const InputKind = kindMasked
+
 func kindOf(round uint16) string {
 	return [...]string{
 		kindAdvertise, kindCohort, kindHolders, kindHolderKeys, kindShare, kindShares,

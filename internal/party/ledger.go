@@ -1,0 +1,187 @@
+package party
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// admitted is what the ledger has let a session let out; nothing where the kind is "".
+type admitted struct {
+	kind release.Kind
+	id   string
+}
+
+// admit asks the ledger before anything is let out.
+func (p *Party) admit(w *work, st *stage.Session, id protocol.SessionID) (admitted, error) {
+	policy, err := p.Policy(w.table())
+	if err != nil {
+		return admitted{}, errUnusable(err)
+	}
+	if err := p.expect(w, st, id, policy.idsTotal()); err != nil || st.Release == nil {
+		return admitted{}, p.ledgerSays(err)
+	}
+	r := st.Release(w.state)
+	if r.Kind == "" {
+		return admitted{}, nil
+	}
+	r.Model = w.modelOf(r.Kind)
+	entry, err := p.Releases.Admit(r, policy.directionsTotal())
+	if err != nil {
+		return admitted{}, p.ledgerSays(err)
+	}
+	return admitted{r.Kind, entry}, nil
+}
+
+// ledgerSays makes of the ledger's no an operator's refusal.
+func (p *Party) ledgerSays(err error) error {
+	var held *release.HeldError
+	var ids *release.IDsError
+	var directions *release.DirectionsError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &held), errors.As(err, &ids), errors.As(err, &directions):
+		return session.Forbidden(err)
+	}
+	return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot keep its ledger of releases; its own log says why"}
+}
+
+// expect has the ledger note that others may look for ids in this party's table.
+func (p *Party) expect(w *work, st *stage.Session, id protocol.SessionID, total int) error {
+	if st.Seeks == 0 {
+		return nil
+	}
+	var peers []string
+	for _, name := range w.cast.Parties {
+		if name != p.Name {
+			peers = append(peers, name)
+		}
+	}
+	return p.Releases.Expect(id.String(), peers, st.Seeks, total)
+}
+
+// modelOf names the job whose rows are let out, or whose model they are predicted by,
+// where rows may be asked about later or uses are counted. The name holds the job file:
+// one id may come with two.
+func (w *work) modelOf(kind release.Kind) string {
+	id := w.id
+	if w.inquiry != nil {
+		id = w.inquiry.Job
+	}
+	counted := kind == release.Sums || kind == release.Phases
+	if !counted && (kind != release.Products || w.job.Prediction != job.Open) {
+		return ""
+	}
+	h := sha256.New()
+	h.Write(id[:])
+	h.Write(w.job.Encode())
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// disclosing is a session's mail, before whose first telling message the ledger notes
+// that the session lets out what it was admitted to.
+type disclosing struct {
+	driver.Mail
+	kinds []string // of telling messages; nil: all
+	note  func() error
+	noted bool
+}
+
+// Send implements [driver.Mail]. A ledger that cannot be written to leaves the session
+// to be resumed.
+func (d *disclosing) Send(ctx context.Context, m protocol.Message) error {
+	if !d.noted && (d.kinds == nil || slices.Contains(d.kinds, m.Kind)) {
+		if err := d.note(); err != nil {
+			return fmt.Errorf("%w: %w", driver.ErrInterrupted, err)
+		}
+		d.noted = true
+	}
+	return d.Mail.Send(ctx, m)
+}
+
+// disclose has the ledger note what a session lets out before it does.
+func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
+	if r.admitted.kind == "" {
+		return mail
+	}
+	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() error { return p.Releases.Release(r.admitted.kind, r.admitted.id) }}
+}
+
+// settle tells the ledger how a session ended: what it was admitted to and has not let
+// out is forgotten, and how many ids each peer has brought is known.
+func (p *Party) settle(r *running) error {
+	var errs error
+	if r.stage != nil && r.stage.Seeks > 0 {
+		errs = p.announced(r)
+	}
+	return errors.Join(errs, p.abandon(r))
+}
+
+// announced tells how many ids each peer has brought. Of a session that began and cannot
+// be rebuilt nobody knows, and it counts with the most.
+func (p *Party) announced(r *running) error {
+	var ids map[string]int
+	switch {
+	case r.run != nil && r.run.Announced != nil:
+		ids = r.run.Announced()
+	case r.Session != nil:
+		if began, err := r.Get(vault.Directory); began != nil || err != nil {
+			return err
+		}
+	}
+	return p.Releases.Announced(r.session.ID().String(), ids)
+}
+
+// unaccepted forgets what the ledger noted of a session that never came to be.
+func (p *Party) unaccepted(r *running, why error) error {
+	return errors.Join(why, p.settle(r), p.forgetSession(r))
+}
+
+// abandon forgets what a session was admitted to and has not let out, unless another
+// session lets out the same.
+func (p *Party) abandon(r *running) error {
+	if r.admitted.kind == "" {
+		return nil
+	}
+	for _, other := range p.sessions {
+		if other != r && other.report == nil && other.admitted == r.admitted {
+			return nil
+		}
+	}
+	return p.Releases.Abandon(r.admitted.kind, r.admitted.id)
+}
+
+// forgetSession has the ledger forget the name of a session that never runs again.
+func (p *Party) forgetSession(r *running) error {
+	if r.stage == nil || r.stage.Seeks == 0 {
+		return nil
+	}
+	return p.Releases.Closed(r.session.ID().String())
+}
+
+// maxRefused is how many proposals an hour a party refuses after it has read the table
+// for them: a coordinator can make any number.
+const maxRefused = 60
+
+// refusals are the times of the last proposals that were refused so.
+type refusals []time.Time
+
+// full says whether so many have been refused within an hour that no new job is
+// considered.
+func (f *refusals) full(now time.Time) bool {
+	*f = slices.DeleteFunc(*f, func(t time.Time) bool { return now.Sub(t) > time.Hour })
+	return len(*f) >= maxRefused
+}

@@ -1,0 +1,123 @@
+package party
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/stage"
+)
+
+func (s *stand) ledger() map[release.State]int {
+	s.t.Helper()
+	list, err := s.party.Releases.List()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	count := make(map[release.State]int)
+	for _, e := range list {
+		count[e.State]++
+	}
+	return count
+}
+
+// serve has north's catalogue hold another table from now on.
+func (s *stand) serve(set *dataset.Set) {
+	s.party.Load = func(job.Data) (stage.Table, error) {
+		s.loads.Add(1)
+		return stage.Table{Set: set, Key: dataset.SplitKey{1}}, nil
+	}
+}
+
+// people is a table of the first n of 20 people.
+func people(n int) *dataset.Set {
+	set := wdbc()
+	for i := range set.X.Rows() {
+		set.IDs = append(set.IDs, fmt.Sprint("p", i))
+	}
+	set.Labels = slices.Clone(set.Labels)
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return set.Subset(rows)
+}
+
+// aligning is a job whose first session lets others look for ids.
+func aligning(t *testing.T) *job.Job {
+	j := byColumns(t, "none")
+	j.Prediction = job.Closed
+	return j
+}
+
+// A coordinator that breaks a session off before anything was sent has been told
+// nothing: a table of fewer people passes afterwards, and while the session is open they do not.
+func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
+	s := newStand(t, usual())
+	j := aligning(t)
+	s.serve(people(20))
+	first := s.propose(s.proposal(j, session.JobID{1}, 0))
+	s.hear(session.KindAcceptance)
+	if n := s.ledger(); n[release.Admitted] != 1 || len(n) != 1 {
+		t.Errorf("ledger %v", n)
+	}
+	s.serve(people(10))
+	s.propose(s.proposal(j, session.JobID{2}, 0))
+	s.refuses(session.CodePolicy, "its ledger holds the job, which differs from an earlier one")
+	s.tell("hub", first.ID(), session.KindAbort, (&session.Refusal{Reason: "for fun"}).Encode())
+	s.report()
+	s.propose(s.proposal(j, session.JobID{3}, 0))
+	s.hear(session.KindAcceptance)
+	s.tell("hub", session.JobID{3}.Topic(), session.KindClosing, (&session.Closing{Job: session.JobID{3}}).Encode())
+	s.hear(session.KindClosed)
+}
+
+// A hostile coordinator proposes whatever it likes: a party reads its table for 60
+// refused proposals within an hour, and keeps four held releases.
+func TestAttackEndlessProposals(t *testing.T) {
+	s := newStand(t, usual())
+	j := aligning(t)
+	s.serve(people(20))
+	s.propose(s.proposal(j, session.JobID{1}, 0))
+	s.hear(session.KindAcceptance)
+	for i := range maxRefused + 40 {
+		if i%2 == 0 {
+			s.serve(people(1 + i%19))
+		}
+		s.propose(s.proposal(j, session.JobID{2, byte(i)}, 0))
+		if i < maxRefused {
+			s.refuses(session.CodePolicy, "its ledger holds the job")
+		} else {
+			s.refuses(session.CodeFailed, "60 proposals have been refused here within an hour")
+		}
+	}
+	if n := s.loads.Load(); n > maxRefused+1 {
+		t.Errorf("the table was read %d times", n)
+	}
+	if n := s.ledger(); n[release.Held] > 4 {
+		t.Errorf("ledger %v", n)
+	}
+}
+
+// A model is the job's id with its file: the coordinator may use an id twice.
+func TestModelsAreKnownByIDAndFile(t *testing.T) {
+	open := byColumns(t, "none")
+	w := &work{id: session.JobID{1}, job: open}
+	other := &work{id: session.JobID{1}, job: byColumns(t, "standard")}
+	asked := &work{id: session.JobID{9}, job: open, inquiry: &session.Inquiry{Question: session.Question{Job: session.JobID{1}}}}
+	if w.modelOf(release.Products) == other.modelOf(release.Products) {
+		t.Error("two jobs under one id have one model")
+	}
+	if w.modelOf(release.Products) != asked.modelOf(release.Products) {
+		t.Error("a question is about another model than its job's")
+	}
+	closed := *open
+	closed.Prediction = job.Closed
+	if m := (&work{job: &closed}).modelOf(release.Products); m != "" {
+		t.Errorf("a closed job has the model %q", m)
+	}
+}

@@ -1,0 +1,320 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// The adversary of these tests is whoever sees all that a party has let out, the
+// coordinator or an active worker, and proposes what jobs it likes; the party's table
+// may change in between. It knows the ledger's rules, and not its key.
+
+func question(ids []string, values ...float64) Release {
+	m := linalg.New[float64](len(ids), 1)
+	copy(m.Data, values)
+	return Release{
+		Kind: Products, Job: "job", Question: true, Peers: []string{"hub", "south"}, Model: "m",
+		Set: &dataset.Set{IDs: ids, X: dataset.NewDense(m), Columns: []string{"hiv"}},
+	}
+}
+
+// Two questions to one model are about different people, but for one whose record has
+// changed: the products of both with the whole model would tell the change.
+func TestAttackChangedValueWithinOneModel(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, question([]string{"x", "y"}, 0, 0))
+	letOut(t, l, question([]string{"y", "v"}, 0, 1)) // others of the same model pass
+	mustHold(t, l, question([]string{"x", "z"}, 1, 0), "1 row has other values")
+	mustHold(t, l, question([]string{"x", "y"}, 1, 0), "1 row has other values")
+	list, err := l.List()
+	if err != nil || list[0].Rows != 3 {
+		t.Errorf("questions about one model are kept as %+v, %v; want one entry of 3 rows", list, err)
+	}
+}
+
+// A model is known by its job's id and file. Who runs another job under a used id gets
+// no rows waived by it.
+func TestAttackModelUnderAUsedName(t *testing.T) {
+	l := Ledger(t.TempDir())
+	training := products(table(8, "age", "income"), "hub", "south")
+	training.Model = "id and one file"
+	letOut(t, l, training)
+	more := products(table(9, "age", "income").Subset([]int{7, 8}), "hub", "south")
+	more.Question, more.Model = true, "id and another file"
+	mustHold(t, l, more, "1 rows are in this question and were not, 7 were and are not")
+	more.Model = training.Model
+	letOut(t, l, more)
+}
+
+// The same model trained again is of the same rows: its questions are no others.
+func TestQuestionsAfterTrainingAgain(t *testing.T) {
+	l := Ledger(t.TempDir())
+	for _, model := range []string{"first", "second"} {
+		training := products(table(8, "age", "income"), "hub", "south")
+		training.Model = model
+		letOut(t, l, training)
+		more := products(table(10, "age", "income").Subset([]int{6, 7, 8}), "hub", "south")
+		more.Question, more.Model = true, model
+		letOut(t, l, more)
+		more.Set = table(10, "age", "income").Subset([]int{7, 8, 9})
+		letOut(t, l, more)
+	}
+}
+
+// A model whose job was approved can be asked about its own rows, though an earlier job
+// without one of its columns is in the ledger: the difference has been approved.
+func TestQuestionAboutApprovedRows(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, products(table(8, "age"), "hub", "south"))
+	training := products(table(8, "age", "income"), "hub", "south")
+	training.Model = "m"
+	if err := l.Approve(mustHold(t, l, training, "income")); err != nil {
+		t.Fatal(err)
+	}
+	letOut(t, l, training)
+	asked := products(table(8, "age", "income").Subset([]int{2, 3}), "hub", "south")
+	asked.Question, asked.Model = true, "m"
+	letOut(t, l, asked)
+	letOut(t, l, training)
+	changed := asked
+	changed.Set = edited(table(8, "age", "income"), 2, 0).Subset([]int{2, 3})
+	mustHold(t, l, changed, "1 row has other values")
+}
+
+// Rows encoded by an isometry have their Gram matrix, however new the isometry: other
+// labels, columns, scales or values of the same rows are held; more rows pass.
+func TestAttackDifferentJobsOverEncodedRows(t *testing.T) {
+	l := Ledger(t.TempDir())
+	base := of(Rows, table(20, "age", "income"))
+	base.Label = "ill"
+	letOut(t, l, base)
+	change := func(do func(*Release)) Release {
+		r := base
+		r.Job, r.Peers = "another", []string{"hub", "elsewhere"}
+		do(&r)
+		return r
+	}
+	for want, r := range map[string]Release{
+		`column "income", in the earlier job and not in this one`: change(func(r *Release) { r.Set = table(20, "age") }),
+		`column "wealth", in this job`:                            change(func(r *Release) { r.Set = table(12, "age", "income", "wealth") }),
+		`the labels are column "dead" and were column "ill"`:      change(func(r *Release) { r.Label = "dead" }),
+		`columns are scaled by none and were by standard`:         change(func(r *Release) { r.Scale = "none" }),
+		`1 row has other values`:                                  change(func(r *Release) { r.Set = edited(table(30, "age", "income"), 3, 1) }),
+	} {
+		mustHold(t, l, r, want)
+	}
+	letOut(t, l, change(func(r *Release) { r.Set = table(30, "age", "income") }))
+	letOut(t, l, change(func(r *Release) { r.Set = table(5, "age", "income") }))
+}
+
+func sums(rows []int, model string) Release {
+	r := of(Sums, table(200, "age", "income"))
+	r.Among, r.Model = rows, model
+	return r
+}
+
+func span(from, to int) []int {
+	var rows []int
+	for i := from; i < to; i++ {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// Exact sums over rows that differ by a few people are these people's: whichever are
+// held out, and in however small steps.
+func TestAttackSumsThatDifferByFewPeople(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, sums(span(0, 100), "m0"))
+	for name, rows := range map[string][]int{
+		"1 less": span(1, 100), "1 more": span(0, 101), "9 less": span(9, 100), "one for another": span(1, 101), "4 for 5": span(4, 105),
+	} {
+		if _, err := l.Admit(sums(rows, name), 0); whyHeld(t, err) == nil {
+			t.Errorf("%s: passes", name)
+		}
+	}
+	letOut(t, l, sums(span(10, 100), "m1"))
+	mustHold(t, l, sums(span(11, 100), "m2"), "1 in the earlier one alone: the difference of the two sums is that over these 1 alone")
+	letOut(t, l, sums(span(5, 105), "m3"))
+	mustHold(t, l, sums(span(5, 106), "m4"), "1 person is in this job and not in the earlier one")
+	letOut(t, l, sums(span(120, 200), "m5")) // others
+}
+
+// A value, a label or a person's other row that changes between two sums over the same
+// people is held, whatever else is the same; so is what cannot be compared.
+func TestAttackSumsOfAChangedRow(t *testing.T) {
+	l := Ledger(t.TempDir())
+	base := sums(span(0, 100), "m0")
+	base.Set.Labels = slices.Repeat([]string{"ill"}, 200)
+	base.Label = "diagnosis"
+	letOut(t, l, base)
+	change := func(do func(*Release)) Release {
+		r := base
+		set := *base.Set
+		r.Set, r.Model, r.Scale, r.Peers = &set, "m1", "none", []string{"hub", "elsewhere"}
+		do(&r)
+		return r
+	}
+	letOut(t, l, change(func(*Release) {}))
+	mustHold(t, l, change(func(r *Release) { r.Set.X = edited(r.Set, 17, 1).X }), "1 row has other values")
+	mustHold(t, l, change(func(r *Release) {
+		r.Set.X, r.Among = edited(r.Set, 17, 1).X, span(0, 140)
+	}), "1 row has other values")
+	mustHold(t, l, change(func(r *Release) {
+		r.Set.Labels = slices.Clone(r.Set.Labels)
+		r.Set.Labels[40] = "healthy"
+	}), "1 row has other values")
+	mustHold(t, l, change(func(r *Release) { r.Set.X, r.Set.Columns = r.Set.X.Columns([]int{0}), []string{"age"} }), `column "income", in the earlier job`)
+}
+
+// The same rows go into 20 sums, and into no further one without the operator, who is
+// asked each time; a job that goes on after a crash is the same time.
+func TestAttackManySumsOfTheSameRows(t *testing.T) {
+	l := Ledger(t.TempDir())
+	for i := range maxSums {
+		letOut(t, l, sums(span(0, 100+10*(i%2)), fmt.Sprint("m", i)))
+	}
+	admit(t, l, sums(span(0, 100), "m18"))
+	for i := range 2 {
+		next := sums(span(0, 100), fmt.Sprint("next", i))
+		id := mustHold(t, l, next, fmt.Sprintf("some of the rows have been in %d sums", maxSums+i))
+		if err := l.Approve(id); err != nil {
+			t.Fatal(err)
+		}
+		letOut(t, l, next)
+	}
+	mustHold(t, l, sums(span(90, 190), "others too"), "some of the rows have been in 22 sums")
+}
+
+// Fresh directions in each job would make distances exact: they are counted over jobs,
+// for each row by itself, and once where a question comes in those of its model.
+func TestAttackManyDirections(t *testing.T) {
+	l := Ledger(t.TempDir())
+	phases := func(rows []int, model string, directions int) Release {
+		r := of(Phases, table(40, "age", "income").Subset(rows))
+		r.Model, r.Directions = model, directions
+		return r
+	}
+	pass := func(r Release) {
+		t.Helper()
+		id, err := l.Admit(r, 400)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(r.Kind, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		pass(phases(span(0, 20), fmt.Sprint("m", i), 100))
+	}
+	asked := phases(span(20, 30), "m2", 100)
+	asked.Question = true
+	pass(asked)
+	pass(phases(span(0, 20), "m3", 100))
+	var over *DirectionsError
+	if _, err := l.Admit(phases(span(0, 20), "m4", 1), 400); !errors.As(err, &over) || over.Would != 401 || !strings.Contains(err.Error(), "max_directions_total") {
+		t.Errorf("error %v", err)
+	}
+	pass(phases(span(0, 20), "m3", 100)) // goes on after a crash
+	pass(phases(span(30, 40), "m5", 400))
+}
+
+// A peer that looks for other ids in each session, and breaks off once it has got its
+// answers, is stopped by what it has brought in all.
+func TestAttackManyProbes(t *testing.T) {
+	l := Ledger(t.TempDir())
+	const most, total = 1000, 10_000
+	passed := 0
+	for i := range 1000 {
+		session := fmt.Sprint("s", i)
+		err := l.Expect(session, []string{"north", "south"}, most, total)
+		var over *IDsError
+		if errors.As(err, &over) {
+			if over.Name != "north" || !strings.Contains(err.Error(), "max_ids_total") {
+				t.Fatal(err)
+			}
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed++
+		switch i % 3 {
+		case 0: // broken off after the announcement
+			err = l.Announced(session, map[string]int{"north": 700, "south": 10})
+		case 1: // a crash, after which nobody knows
+			err = l.Restart(func(string) bool { return false })
+		case 2: // ends well, and is told twice
+			err = errors.Join(l.Announced(session, map[string]int{"north": 700, "south": 10}), l.Closed(session), l.Announced(session, map[string]int{"north": 1, "south": 1}))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	peers, err := l.Peers()
+	if err != nil || len(peers) != 2 || peers[0].IDs > total || peers[0].IDs <= total-most || peers[0].Sessions != passed {
+		t.Errorf("after %d sessions: %+v, %v", passed, peers, err)
+	}
+	// A session that ended before anybody announced anything costs nothing.
+	other := Ledger(t.TempDir())
+	for i := range 100 {
+		session := fmt.Sprint("s", i)
+		if err := errors.Join(other.Expect(session, []string{"north"}, most, total), other.Announced(session, nil), other.Closed(session)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Proposals that are refused leave a few words each, and few of them, whatever the size
+// of the table.
+func TestAttackHeldReleasesFillTheDisk(t *testing.T) {
+	l := Ledger(filepath.Join(t.TempDir(), "releases"))
+	names := strings.Split("a b c d e f g h", " ")
+	all := table(2000, names...)
+	letOut(t, l, products(all, "north", "south"))
+	size := func() (total int64) {
+		files, err := os.ReadDir(string(l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			info, err := f.Info()
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += info.Size()
+		}
+		return total
+	}
+	before, last := size(), ""
+	for mask := 1; mask < 64; mask++ {
+		var cols []int
+		for c := range names {
+			if mask>>c&1 == 1 {
+				cols = append(cols, c)
+			}
+		}
+		last = mustHold(t, l, products(all.SelectColumns(cols), "north", "south"), "column")
+	}
+	held := 0
+	for _, s := range states(t, l) {
+		if s == Held {
+			held++
+		}
+	}
+	if grown := size() - before; held != maxHeld || grown > 4<<10 {
+		t.Errorf("63 refused proposals leave %d held releases and %d bytes", held, grown)
+	}
+	if err := l.Approve(last); err != nil { // the last can still be approved
+		t.Error(err)
+	}
+}

@@ -1,0 +1,171 @@
+package release
+
+import (
+	"fmt"
+	"slices"
+)
+
+// maxSums is how often the same rows go into sums before the operator is asked.
+const maxSums = 20
+
+// comparison is of a release with all earlier ones of its kind.
+type comparison struct {
+	now    *Entry
+	id     string
+	heads  []head // of the earlier ones
+	models map[string]bool
+	known  []bool // rows of which the same has been let out before
+	said   []string
+	jobs   []string // of the earlier releases that it differs from
+}
+
+// head is an entry without its rows, and where they are.
+type head struct {
+	*Entry
+	id   string
+	file string
+}
+
+// compare says what a release would tell together with earlier ones, and of which jobs
+// these were. One that has been let out before tells nothing new.
+func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
+	c := &comparison{now: now, id: id, known: make([]bool, len(now.Rows))}
+	var err error
+	if c.heads, err = l.heads(now.Kind); err != nil {
+		return nil, err
+	}
+	c.findModels()
+	if !c.repeats() {
+		err = l.differences(c)
+	}
+	if err == nil && now.Kind == Sums {
+		err = l.countSums(c)
+	}
+	return c, err
+}
+
+// findModels collects the jobs whose models are of the same rows as the release's: who
+// trains again from the same rows has another job and asks about the same kernel.
+func (c *comparison) findModels() {
+	c.models = make(map[string]bool)
+	for _, u := range c.now.Uses {
+		c.models[u.Model] = true
+	}
+	for _, h := range c.heads {
+		if slices.ContainsFunc(c.now.Uses, func(u Use) bool { return h.used(u.Model) }) {
+			for _, u := range h.Uses {
+				c.models[u.Model] = true
+			}
+		}
+	}
+}
+
+func (c *comparison) oneModel(h head) bool {
+	return slices.ContainsFunc(h.Uses, func(u Use) bool { return c.models[u.Model] })
+}
+
+// repeats says that the very same has been let out.
+func (c *comparison) repeats() bool {
+	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id })
+}
+
+// differences looks first at releases that let out the same of each row. What they have
+// told of a row, the release tells again, so that only its other rows are compared with
+// releases that let out something else.
+func (l Ledger) differences(c *comparison) error {
+	for _, alike := range []bool{true, false} {
+		for _, h := range c.heads {
+			if c.now.like(h.Entry) != alike {
+				continue
+			}
+			earlier, err := l.read(h.file)
+			if err != nil {
+				return err
+			}
+			if alike {
+				c.note(h, c.now.beside(earlier, c.oneModel(h)))
+				meet(c.now.Rows, earlier.Rows, func(i int, same bool) { c.known[i] = c.known[i] || same })
+				continue
+			}
+			if c.meetsNew(earlier) {
+				c.note(h, c.now.against(earlier))
+			}
+		}
+	}
+	return nil
+}
+
+// meetsNew says whether an entry has a row of which not all is known.
+func (c *comparison) meetsNew(earlier *Entry) (found bool) {
+	meet(c.now.Rows, earlier.Rows, func(i int, _ bool) { found = found || !c.known[i] })
+	return found
+}
+
+func (c *comparison) note(h head, said []string) {
+	for _, s := range said {
+		if !slices.Contains(c.said, s) {
+			c.said = append(c.said, s)
+		}
+	}
+	if len(said) > 0 && !slices.Contains(c.jobs, h.Job) {
+		c.jobs = append(c.jobs, h.Job)
+	}
+}
+
+// countSums counts how often each person has been in sums.
+func (l Ledger) countSums(c *comparison) error {
+	counts := make([]int, len(c.now.Rows))
+	var jobs []string
+	for _, h := range c.heads {
+		uses := len(h.Uses)
+		if c.now.Uses != nil && h.used(c.now.Uses[0].Model) {
+			uses-- // it goes on after a crash
+		}
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return err
+		}
+		met := false
+		meet(c.now.Rows, earlier.Rows, func(i int, _ bool) { counts[i], met = counts[i]+uses, true })
+		if met && !slices.Contains(jobs, h.Job) {
+			jobs = append(jobs, h.Job)
+		}
+	}
+	if most := slices.Max(append(counts, 0)); most >= maxSums {
+		c.said = append(c.said, fmt.Sprintf("some of the rows have been in %d sums, and each further one tells more of single rows", most))
+		c.jobs = append(c.jobs, without(jobs, slices.Sorted(slices.Values(c.jobs)))...)
+	}
+	return nil
+}
+
+// directions is the largest number of random directions in which one of the rows would
+// have been let out over all jobs, with those of the release.
+func (l Ledger) directions(c *comparison) (int, error) {
+	totals := make([]int, len(c.now.Rows))
+	seen := make(map[string][]bool) // by model: rows that are counted
+	for _, h := range c.heads {
+		earlier, err := l.read(h.file)
+		if err != nil {
+			return 0, err
+		}
+		for _, u := range h.Uses {
+			if c.now.used(u.Model) {
+				continue // the same directions
+			}
+			if seen[u.Model] == nil {
+				seen[u.Model] = make([]bool, len(c.now.Rows))
+			}
+			counted := seen[u.Model]
+			meet(c.now.Rows, earlier.Rows, func(i int, _ bool) {
+				if !counted[i] {
+					counted[i], totals[i] = true, totals[i]+int(u.Directions)
+				}
+			})
+		}
+	}
+	most := slices.Max(append(totals, 0))
+	for _, u := range c.now.Uses {
+		most += int(u.Directions)
+	}
+	return most, nil
+}

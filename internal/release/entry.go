@@ -1,0 +1,178 @@
+package release
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Entry is a release as the ledger keeps it.
+type Entry struct {
+	Kind     Kind
+	Job      string
+	Question bool
+	Peers    []string // ascending
+	Scale    string
+	Label    string
+	Columns  []string // ascending; nil where the table has no names
+	Width    int      // columns
+	Uses     []Use    // in the order in which they were let out
+	Rows     []Row    // ascending by person, each person once
+}
+
+// Use is one time that rows were let out.
+type Use struct {
+	Model      string
+	Directions uint32
+}
+
+// maxUses bounds the uses that an entry remembers, of which the first are forgotten.
+const maxUses = 1 << 12
+
+// ID names what is let out, in 16 hexadecimal digits: the same for every job that lets
+// out the same.
+func (e *Entry) ID() string {
+	named := *e
+	named.Job, named.Question, named.Uses, named.Rows = "", false, nil, nil
+	h := sha256.New()
+	h.Write(named.Encode())
+	for i := range e.Rows {
+		h.Write(e.Rows[i].Person[:])
+		h.Write(e.Rows[i].Content[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// like says that two entries let out the same of a row that both have.
+func (e *Entry) like(o *Entry) bool {
+	switch e.Kind {
+	case IDs:
+		return slices.Equal(e.Peers, o.Peers)
+	case Rows: // each under a secret of its own: peers make no difference
+		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
+	case Sums:
+		return e.sameColumns(o)
+	}
+	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
+}
+
+func (e *Entry) sameColumns(o *Entry) bool {
+	return e.Width == o.Width && slices.Equal(e.Columns, o.Columns)
+}
+
+// used says whether a job's use is among those of the entry.
+func (e *Entry) used(model string) bool {
+	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
+}
+
+// addUses notes uses that are not there yet.
+func (e *Entry) addUses(uses []Use) {
+	for _, u := range uses {
+		if !e.used(u.Model) {
+			e.Uses = append(e.Uses, u)
+		}
+	}
+	if over := len(e.Uses) - maxUses; over > 0 {
+		e.Uses = slices.Delete(e.Uses, 0, over)
+	}
+}
+
+// compareRows orders rows by person, and then by content.
+func compareRows(a, b Row) int {
+	if c := bytes.Compare(a.Person[:], b.Person[:]); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.Content[:], b.Content[:])
+}
+
+// meet calls common for every person of now that is also in then, and returns how many
+// of then are not in now. Both are ascending by person.
+func meet(now, then []Row, common func(i int, same bool)) (went int) {
+	for i := range now {
+		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {
+			then, went = then[1:], went+1
+		}
+		if len(then) > 0 && then[0].Person == now[i].Person {
+			common(i, then[0].Content == now[i].Content)
+			then = then[1:]
+		}
+	}
+	return went + len(then)
+}
+
+// Bounds on what is read back.
+const (
+	maxText    = 4 << 10
+	maxName    = 1 << 30 // of a column: a table's header may hold anything
+	maxPeers   = 1 << 13
+	maxColumns = 1 << 24
+	maxRows    = 1 << 28
+)
+
+const entryMagic = "mercer/v2/release"
+
+// Encode returns the canonical encoding.
+func (e *Entry) Encode() []byte {
+	var w wire.Writer
+	w.Grow(256 + 32*len(e.Rows))
+	w.String(entryMagic)
+	w.String(string(e.Kind))
+	w.String(e.Job)
+	w.Bool(e.Question)
+	w.Uint32(uint32(len(e.Peers)))
+	for _, name := range e.Peers {
+		w.String(name)
+	}
+	w.String(e.Scale)
+	w.Bytes32([]byte(e.Label))
+	w.Uint32(uint32(e.Width))
+	w.Uint32(uint32(len(e.Columns)))
+	for _, name := range e.Columns {
+		w.Bytes32([]byte(name))
+	}
+	w.Uint32(uint32(len(e.Uses)))
+	for _, u := range e.Uses {
+		w.String(u.Model)
+		w.Uint32(u.Directions)
+	}
+	w.Uint32(uint32(len(e.Rows)))
+	for i := range e.Rows {
+		w.Fixed(e.Rows[i].Person[:])
+		w.Fixed(e.Rows[i].Content[:])
+	}
+	return w.Bytes()
+}
+
+// DecodeEntry reads what Encode wrote.
+func DecodeEntry(b []byte) (*Entry, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(32); r.Err() == nil && magic != entryMagic {
+		r.Fail(fmt.Errorf("not a release but %q", magic))
+	}
+	e := &Entry{Kind: Kind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
+	for range r.Count(maxPeers, 2) {
+		e.Peers = append(e.Peers, r.String(maxText))
+	}
+	e.Scale, e.Label = r.String(32), string(r.Bytes32(maxName))
+	e.Width = r.Count(maxColumns, 0)
+	for range r.Count(maxColumns, 4) {
+		e.Columns = append(e.Columns, string(r.Bytes32(maxName)))
+	}
+	for range r.Count(maxUses, 6) {
+		e.Uses = append(e.Uses, Use{r.String(maxText), r.Uint32()})
+	}
+	e.Rows = make([]Row, r.Count(maxRows, 32))
+	for i := range e.Rows {
+		r.Fixed(e.Rows[i].Person[:])
+		r.Fixed(e.Rows[i].Content[:])
+	}
+	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {
+		r.Fail(errors.New("rows out of order"))
+	}
+	return e, r.Close("release")
+}

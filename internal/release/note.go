@@ -1,0 +1,208 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Listed is a release as an operator sees it.
+type Listed struct {
+	ID       string
+	State    State
+	Kind     Kind
+	Job      string
+	Question bool
+	Peers    []string
+	Columns  int
+	Rows     int
+	Uses     int
+	Reveals  []string // of one that is held or approved: what it would tell with earlier ones
+	Since    time.Time
+}
+
+// Bounds on what refused proposals leave: a coordinator can propose any number.
+const (
+	maxHeld   = 4                   // of one kind to the same peers
+	maxNotes  = 64                  // in all
+	noteKept  = 30 * 24 * time.Hour // then it is forgotten, and held again when it comes again
+	maxSaid   = 64                  // sentences
+	maxPhrase = 4 << 10             // bytes of a sentence
+)
+
+const noteMagic = "mercer/v1/held release"
+
+// hold notes what waits for the operator, in words. The oldest gives way.
+func (l Ledger) hold(e *Entry, id string, said []string) error {
+	notes, err := l.notes()
+	if err != nil {
+		return err
+	}
+	var alike, held []Listed
+	for _, n := range notes {
+		if n.State != Held || n.ID == id {
+			continue
+		}
+		held = append(held, n)
+		if n.Kind == e.Kind && slices.Equal(n.Peers, e.Peers) {
+			alike = append(alike, n)
+		}
+	}
+	if len(alike) >= maxHeld {
+		err = l.remove(l.note(alike[0].ID, Held))
+	} else if len(held) >= maxNotes {
+		err = l.remove(l.note(held[0].ID, Held))
+	}
+	n := Listed{Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: len(e.Rows), Reveals: said, Since: time.Now()}
+	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
+}
+
+func (n Listed) encode() []byte {
+	var w wire.Writer
+	w.String(noteMagic)
+	w.String(string(n.Kind))
+	w.String(n.Job)
+	w.Bool(n.Question)
+	w.Uint32(uint32(len(n.Peers)))
+	for _, name := range n.Peers {
+		w.String(name)
+	}
+	w.Uint32(uint32(n.Columns))
+	w.Uint32(uint32(n.Rows))
+	w.Uint64(uint64(n.Since.Unix()))
+	said := n.Reveals[:min(len(n.Reveals), maxSaid)]
+	w.Uint32(uint32(len(said)))
+	for _, s := range said {
+		w.Bytes32([]byte(s[:min(len(s), maxPhrase)]))
+	}
+	return w.Bytes()
+}
+
+func decodeNote(b []byte) (Listed, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(32); r.Err() == nil && magic != noteMagic {
+		r.Fail(fmt.Errorf("not a release that is held but %q", magic))
+	}
+	n := Listed{Kind: Kind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
+	for range r.Count(maxPeers, 2) {
+		n.Peers = append(n.Peers, r.String(maxText))
+	}
+	n.Columns, n.Rows = int(r.Uint32()), int(r.Uint32())
+	n.Since = time.Unix(int64(r.Uint64()), 0)
+	for range r.Count(maxSaid, 4) {
+		n.Reveals = append(n.Reveals, string(r.Bytes32(maxPhrase)))
+	}
+	return n, r.Close("held release")
+}
+
+// notes returns what waits for the operator, or may pass next, oldest first. What is
+// too old is removed, and so is what cannot be read: without it a release is held.
+func (l Ledger) notes() ([]Listed, error) {
+	files, err := os.ReadDir(string(l))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	var notes []Listed
+	for _, f := range files {
+		m := noteName.FindStringSubmatch(f.Name())
+		if m == nil {
+			continue
+		}
+		path := filepath.Join(string(l), f.Name())
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("release: %w", err)
+		}
+		n, err := decodeNote(b)
+		if err != nil || time.Since(n.Since) > noteKept {
+			if err := l.remove(path); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		n.ID, n.State = m[1], State(m[2])
+		notes = append(notes, n)
+	}
+	slices.SortStableFunc(notes, func(a, b Listed) int { return a.Since.Compare(b.Since) })
+	return notes, nil
+}
+
+// List returns all releases: those let out or admitted, and then those that wait.
+func (l Ledger) List() ([]Listed, error) {
+	var list []Listed
+	for _, s := range []State{Released, Admitted} {
+		files, err := l.files(s)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			e, err := l.read(f)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, Listed{
+				ID: e.ID(), State: s, Kind: e.Kind, Job: e.Job, Question: e.Question, Peers: e.Peers,
+				Columns: e.Width, Rows: len(e.Rows), Uses: len(e.Uses),
+			})
+		}
+	}
+	notes, err := l.notes()
+	return append(list, notes...), err
+}
+
+// ErrNotHeld says that there is nothing to approve.
+var ErrNotHeld = errors.New("no such release is held; mercer release list shows those that are")
+
+// ErrNotThere says that there is nothing to withdraw.
+var ErrNotThere = errors.New("no such release is held or approved; mercer release list shows those that are, and what is out cannot be called back")
+
+// Approve allows a release that is held, to whatever job lets out the same, until it is
+// out or the approval is 30 days old.
+func (l Ledger) Approve(id string) error {
+	return l.alone(func() error {
+		n, err := l.find(id, Held)
+		if err != nil {
+			return err
+		}
+		n.Since = time.Now()
+		if err := l.write(l.note(id, Approved), n.encode()); err != nil {
+			return err
+		}
+		return l.remove(l.note(id, Held))
+	})
+}
+
+// Withdraw takes back an approval that no session has used, or forgets a release that
+// is held.
+func (l Ledger) Withdraw(id string) error {
+	return l.alone(func() error {
+		for _, s := range []State{Held, Approved} {
+			if _, err := l.find(id, s); err == nil {
+				return l.remove(l.note(id, s))
+			}
+		}
+		return ErrNotThere
+	})
+}
+
+func (l Ledger) find(id string, s State) (Listed, error) {
+	notes, err := l.notes()
+	if err != nil {
+		return Listed{}, err
+	}
+	for _, n := range notes {
+		if n.ID == id && n.State == s {
+			return n, nil
+		}
+	}
+	return Listed{}, ErrNotHeld
+}

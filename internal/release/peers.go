@@ -1,0 +1,230 @@
+package release
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/wire"
+)
+
+// Peer is how many ids a peer has brought to look for in this party's, over all
+// sessions, those that were broken off too.
+type Peer struct {
+	Name     string
+	Sessions int
+	IDs      int64
+}
+
+// IDsError says that a peer may have looked for too many ids with this session.
+type IDsError struct {
+	Peer
+	Most, Total int
+}
+
+func (e *IDsError) Error() string {
+	return fmt.Sprintf("%s has looked for %d ids in %d sessions, and with up to %d more would pass the %d that this party allows (max_ids_total in its policy)", e.Name, e.IDs, e.Sessions, e.Most, e.Total)
+}
+
+// charge is a session in which each peer may bring up to that many ids, until it is
+// known how many.
+type charge struct {
+	session string
+	peers   []Peer // by name
+	known   bool
+}
+
+// book is the file of peers.
+type book struct {
+	peers   []Peer // ascending by name
+	charges []charge
+}
+
+const (
+	peersName  = "peers"
+	peersMagic = "mercer/v1/peers"
+	maxCharges = 1 << 10
+)
+
+// Expect notes, before a session begins, that each peer may bring up to most ids in it.
+// It returns an *IDsError if that may come to more than total.
+func (l Ledger) Expect(session string, peers []string, most, total int) error {
+	return l.change(func(b *book) error {
+		if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
+			return nil
+		}
+		c := charge{session: session}
+		for _, name := range peers {
+			now := b.sum(name)
+			if now.IDs+int64(most) > int64(total) {
+				return &IDsError{now, most, total}
+			}
+			c.peers = append(c.peers, Peer{Name: name, Sessions: 1, IDs: int64(most)})
+		}
+		if len(b.charges) >= maxCharges {
+			return fmt.Errorf("release: %d sessions are open", len(b.charges))
+		}
+		b.charges = append(b.charges, c)
+		return nil
+	})
+}
+
+// Announced notes how many ids peers have brought to a session that has ended, well or
+// not: none of those that are not named.
+func (l Ledger) Announced(session string, ids map[string]int) error {
+	return l.change(func(b *book) error {
+		i := slices.IndexFunc(b.charges, func(c charge) bool { return c.session == session })
+		if i < 0 || b.charges[i].known {
+			return nil
+		}
+		c := &b.charges[i]
+		c.known = true
+		for k, p := range c.peers {
+			p.IDs = int64(ids[p.Name])
+			if p.IDs == 0 {
+				p.Sessions = 0
+			}
+			c.peers[k] = p
+		}
+		return nil
+	})
+}
+
+// Closed forgets the name of a session that will not run again, and keeps what peers
+// have brought to it.
+func (l Ledger) Closed(session string) error {
+	return l.change(func(b *book) error {
+		b.fold(func(c charge) bool { return c.session == session })
+		return nil
+	})
+}
+
+// Peers returns what each has brought, ascending by name.
+func (l Ledger) Peers() ([]Peer, error) {
+	b, err := l.readBook()
+	b.fold(func(charge) bool { return true })
+	return b.peers, err
+}
+
+func (l Ledger) closeSessions(open func(string) bool) error {
+	b, err := l.readBook()
+	if err != nil || len(b.charges) == 0 {
+		return err
+	}
+	b.fold(func(c charge) bool { return !open(c.session) })
+	return l.write(filepath.Join(string(l), peersName), b.encode())
+}
+
+func (l Ledger) change(do func(*book) error) error {
+	return l.alone(func() error {
+		b, err := l.readBook()
+		if err != nil {
+			return err
+		}
+		before := string(b.encode())
+		if err := do(&b); err != nil || string(b.encode()) == before {
+			return err
+		}
+		return l.write(filepath.Join(string(l), peersName), b.encode())
+	})
+}
+
+// sum is what a peer has brought, and may bring in open sessions.
+func (b *book) sum(name string) Peer {
+	sum := Peer{Name: name}
+	for _, p := range b.peers {
+		if p.Name == name {
+			sum = p
+		}
+	}
+	for _, c := range b.charges {
+		for _, p := range c.peers {
+			if p.Name == name {
+				sum.Sessions, sum.IDs = sum.Sessions+p.Sessions, sum.IDs+p.IDs
+			}
+		}
+	}
+	return sum
+}
+
+// fold adds sessions to what peers have brought before.
+func (b *book) fold(which func(charge) bool) {
+	var rest []charge
+	for _, c := range b.charges {
+		if !which(c) {
+			rest = append(rest, c)
+			continue
+		}
+		for _, p := range c.peers {
+			i, found := slices.BinarySearchFunc(b.peers, p.Name, func(q Peer, name string) int { return strings.Compare(q.Name, name) })
+			if !found {
+				b.peers = slices.Insert(b.peers, i, Peer{Name: p.Name})
+			}
+			b.peers[i].Sessions += p.Sessions
+			b.peers[i].IDs += p.IDs
+		}
+	}
+	b.charges = rest
+}
+
+func (l Ledger) readBook() (book, error) {
+	path := filepath.Join(string(l), peersName)
+	file, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return book{}, nil
+	}
+	if err != nil {
+		return book{}, fmt.Errorf("release: %w", err)
+	}
+	b, err := decodeBook(file)
+	if err != nil {
+		return book{}, fmt.Errorf("release: %s: %w; restore it from a backup, since nothing is let out while the ledger cannot be read", path, err)
+	}
+	return b, nil
+}
+
+func (b *book) encode() []byte {
+	var w wire.Writer
+	w.String(peersMagic)
+	writePeers(&w, b.peers)
+	w.Uint32(uint32(len(b.charges)))
+	for _, c := range b.charges {
+		w.String(c.session)
+		w.Bool(c.known)
+		writePeers(&w, c.peers)
+	}
+	return w.Bytes()
+}
+
+func writePeers(w *wire.Writer, peers []Peer) {
+	w.Uint32(uint32(len(peers)))
+	for _, p := range peers {
+		w.String(p.Name)
+		w.Uint32(uint32(p.Sessions))
+		w.Uint64(uint64(p.IDs))
+	}
+}
+
+func decodeBook(file []byte) (book, error) {
+	r := wire.NewReader(file)
+	if magic := r.String(32); r.Err() == nil && magic != peersMagic {
+		r.Fail(fmt.Errorf("not peers but %q", magic))
+	}
+	b := book{peers: readPeers(r)}
+	for range r.Count(maxCharges, 7) {
+		b.charges = append(b.charges, charge{session: r.String(maxText), known: r.Bool(), peers: readPeers(r)})
+	}
+	return b, r.Close("peers")
+}
+
+func readPeers(r *wire.Reader) []Peer {
+	var peers []Peer
+	for range r.Count(maxPeers, 14) {
+		peers = append(peers, Peer{r.String(maxText), int(r.Uint32()), int64(r.Uint64())})
+	}
+	return peers
+}

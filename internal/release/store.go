@@ -1,0 +1,168 @@
+package release
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/mercer-fl/mercer/internal/disk"
+)
+
+// Empty says that nothing has been let out, or may have been.
+func (l Ledger) Empty() (bool, error) {
+	list, err := os.ReadDir(string(l))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("release: %w", err)
+	}
+	for _, f := range list {
+		if name := f.Name(); entryName.MatchString(name) || olderName.MatchString(name) || name == peersName {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+var (
+	entryName = regexp.MustCompile(`^([a-z]+)-([0-9a-f]{16})\.(released|admitted)$`)
+	noteName  = regexp.MustCompile(`^([0-9a-f]{16})\.(held|approved)$`)
+	olderName = regexp.MustCompile(`^[0-9a-f]{16}\.released$`)
+)
+
+func (l Ledger) entry(kind Kind, id string, s State) string {
+	return filepath.Join(string(l), fmt.Sprintf("%s-%s.%s", kind, id, s))
+}
+
+func (l Ledger) note(id string, s State) string {
+	return filepath.Join(string(l), id+"."+string(s))
+}
+
+// files returns the paths of all entries in a state.
+func (l Ledger) files(s State) ([]string, error) {
+	list, err := os.ReadDir(string(l))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	var files []string
+	for _, f := range list {
+		if olderName.MatchString(f.Name()) {
+			return nil, fmt.Errorf("release: %s holds releases as an older version wrote them, with which nothing can be compared now; move the folder away, knowing that jobs which differ from those before pass then: nothing is let out as long as it is there", l)
+		}
+		if m := entryName.FindStringSubmatch(f.Name()); m != nil && State(m[3]) == s {
+			files = append(files, filepath.Join(string(l), f.Name()))
+		}
+	}
+	return files, nil
+}
+
+// heads returns all entries of a kind that are out, or may be at any time.
+func (l Ledger) heads(kind Kind) ([]head, error) {
+	var heads []head
+	for _, s := range []State{Released, Admitted} {
+		files, err := l.files(s)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			m := entryName.FindStringSubmatch(filepath.Base(f))
+			if Kind(m[1]) != kind {
+				continue
+			}
+			e, err := l.read(f)
+			if err != nil {
+				return nil, err
+			}
+			e.Rows = nil
+			heads = append(heads, head{e, m[2], f})
+		}
+	}
+	return heads, nil
+}
+
+func (l Ledger) read(file string) (*Entry, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	e, err := DecodeEntry(b)
+	if m := entryName.FindStringSubmatch(filepath.Base(file)); err == nil && (m == nil || e.ID() != m[2] || string(e.Kind) != m[1]) {
+		err = errors.New("what it holds has another name")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("release: %s: %w; restore it from a backup, since nothing is let out while the ledger cannot be read", file, err)
+	}
+	return e, nil
+}
+
+const (
+	lockName = "lock" // whoever changes the ledger holds its lock
+	keyName  = "key"
+)
+
+// alone does a change, in which what the ledger holds is read before it is
+// written to, while no other goroutine and no other process does one: jobs run
+// in the party's daemon, approvals come from a command.
+func (l Ledger) alone(change func() error) error {
+	if err := disk.MakeDir(string(l)); err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	held, err := disk.WaitLock(filepath.Join(string(l), lockName))
+	if err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	return errors.Join(change(), held.Close())
+}
+
+// key returns that of all digests, which is drawn for an empty ledger.
+func (l Ledger) key() (key []byte, err error) {
+	path := filepath.Join(string(l), keyName)
+	return key, l.alone(func() error {
+		key, err = os.ReadFile(path)
+		switch {
+		case err == nil && len(key) == 32:
+			return nil
+		case err == nil:
+			return fmt.Errorf("release: %s has %d bytes in the place of 32; restore it from a backup, since nothing is let out while the ledger cannot be read", path, len(key))
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("release: %w", err)
+		}
+		if there, err := l.files(Released); err != nil {
+			return err
+		} else if len(there) > 0 {
+			return fmt.Errorf("release: %s is missing, without which nothing can be compared with the releases beside it; restore it from a backup: nothing is let out before", path)
+		}
+		key = make([]byte, 32)
+		if _, err := rand.Read(key); err != nil {
+			return err
+		}
+		return l.write(path, key)
+	})
+}
+
+func (l Ledger) is(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("release: %w", err)
+	}
+	return true, nil
+}
+
+func (l Ledger) write(path string, b []byte) error {
+	if err := disk.Replace(path, b); err != nil {
+		return fmt.Errorf("release: %w", err)
+	}
+	return nil
+}
+
+func (l Ledger) remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("release: %w", err)
+	}
+	return nil
+}
