@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -112,9 +113,12 @@ func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
 	}
 	// The status comes last: a folder without one was never submitted.
-	err := errors.Join(disk.Replace(c.path(j.ID, specFile), spec.Encode()), c.write(j))
+	err := disk.Replace(c.path(j.ID, specFile), spec.Encode())
+	if err == nil {
+		err = c.write(j)
+	}
 	if err != nil {
-		return j.ID, fmt.Errorf("coordinator: %w", err)
+		return j.ID, errors.Join(fmt.Errorf("coordinator: %w", err), os.RemoveAll(c.folder(j.ID)))
 	}
 	c.mu.Lock()
 	c.jobs[j.ID] = j

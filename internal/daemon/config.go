@@ -43,9 +43,9 @@ type Config struct {
 // Days is a time in days, such as 30d, or in Go's units, such as 12h.
 type Days struct{ time.Duration }
 
-// UnmarshalText reads 30d or 12h.
-func (d *Days) UnmarshalText(b []byte) error {
-	text := string(b)
+// UnmarshalYAML reads 30d or 12h.
+func (d *Days) UnmarshalYAML(n *yaml.Node) error {
+	text := n.Value
 	var err error
 	if days, whole := strings.CutSuffix(text, "d"); whole {
 		var n uint64
@@ -55,18 +55,18 @@ func (d *Days) UnmarshalText(b []byte) error {
 		d.Duration, err = time.ParseDuration(text)
 	}
 	if err != nil || d.Duration <= 0 {
-		return fmt.Errorf("%q is no time; write days such as 30d, or hours such as 12h", text)
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is no time; write days such as 30d, or hours such as 12h", n.Line, text)}}
 	}
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads.
-func (d Days) MarshalText() ([]byte, error) {
+// MarshalYAML writes what UnmarshalYAML reads.
+func (d Days) MarshalYAML() (any, error) {
 	const day = 24 * time.Hour
 	if d.Duration%day == 0 {
-		return fmt.Appendf(nil, "%dd", d.Duration/day), nil
+		return fmt.Sprintf("%dd", d.Duration/day), nil
 	}
-	return []byte(d.String()), nil
+	return d.String(), nil
 }
 
 func (c *Config) limits() party.Limits {

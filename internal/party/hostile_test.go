@@ -204,6 +204,16 @@ func TestOpenJobsAreBounded(t *testing.T) {
 	s.hear(session.KindClosed)
 	s.propose(s.proposal(j, session.JobID{maxJobs}, 0))
 	s.hear(session.KindAcceptance)
+	// One that never closes any does not keep the party from working, either: its
+	// operator drops some.
+	if err := s.party.Drop(t.Context(), session.JobID{1}); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.report(); r.Code != session.CodeFailed {
+		t.Errorf("report %+v of a job that was dropped", r)
+	}
+	s.propose(s.proposal(j, session.JobID{maxJobs + 1}, 0))
+	s.hear(session.KindAcceptance)
 }
 
 // A coordinator that puts its own keys between two parties is found out.
