@@ -1,0 +1,58 @@
+package coordinator_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// A hostile party asks about jobs in which it has no part, floods the coordinator with
+// lists, and sends bytes that are none: it hears nothing of others' jobs, no job that is
+// under way is closed to it, and the others' job ends well.
+func TestHostileHoldings(t *testing.T) {
+	j := hasty(t, "  prediction: open\n")
+	j.Data.Partition.Parties = []string{"north", "south"}
+	w := newWorld(t, tumours(t, parse(t, "")))
+	heard := make(chan protocol.Message, 1<<14)
+	east := w.actor("east", func(_ *actor, m protocol.Message) { heard <- m })
+	for _, name := range []string{hub, "north", "south"} {
+		w.start(name, never)
+	}
+	others := w.wait(w.submit(j)).ID
+	if _, err := w.members[hub].boss.Forget(t.Context(), others); err != nil {
+		t.Fatal(err)
+	}
+	waiting := w.submit(hasty(t, "")) // for east, which does not come
+	ask := func(h session.Holdings) { east.tell(session.HoldingsTopic(), session.KindHoldings, h.Encode()) }
+	ask(session.Holdings{{Job: others, Open: true}, {Job: others}, {Job: waiting, Open: true}, {Job: waiting}, {Job: session.JobID{9}}})
+	for range 200 {
+		ask(make(session.Holdings, session.MaxHoldings))
+		east.tell(session.HoldingsTopic(), session.KindHoldings, []byte("junk"))
+	}
+	unknown := session.JobID{8}
+	w.eventually("a question after the flood is answered", func() bool {
+		ask(session.Holdings{{Job: unknown, Open: true}})
+		for {
+			select {
+			case m := <-heard:
+				switch {
+				case m.Kind == session.KindProposal:
+				case m.Kind == session.KindClosing && m.Session == unknown.Topic():
+					return true
+				case m.Session == others.Topic() || m.Kind != session.KindClosing:
+					t.Fatalf("east hears %v", m.Header)
+				}
+			case <-time.After(100 * time.Millisecond):
+				return false
+			}
+		}
+	})
+	two := hasty(t, "")
+	two.Data.Partition = job.Partition{Parties: []string{"north", "south"}, By: two.Data.Partition.By}
+	if done := w.wait(w.submit(two)); done.Failure != nil {
+		t.Errorf("%+v", done.Failure)
+	}
+}
