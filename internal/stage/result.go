@@ -157,7 +157,7 @@ type Member struct {
 // Model is a file that a job left at a party or at the coordinator.
 type Model struct {
 	Party   string `json:"party"`
-	Path    string `json:"path"`
+	Path    string `json:"path"` // "" where it is sealed, in parts, or not kept
 	SHA256  string `json:"sha256"`
 	Private bool   `json:"private"` // holds encoded rows and never leaves its place
 }
