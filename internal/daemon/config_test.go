@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
@@ -30,7 +31,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := c.save(path); err != nil {
+	if err := c.save(path, roster.Party); err != nil {
 		t.Fatal(err)
 	}
 	again, err := loadConfig(path)
@@ -40,7 +41,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 	if c, err = config(t, "name: north\n"); err != nil || c.limits().Retention != 0 || c.limits().Unclosed != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if err := c.save(path); err != nil {
+	if err := c.save(path, roster.Party); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(path); err != nil || strings.Contains(string(b), "retention") {
