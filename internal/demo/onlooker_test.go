@@ -25,7 +25,7 @@ type onlooker struct {
 	crowd         *demo.Crowd
 	configuration *secvm.Configuration
 	http          *http.Client
-	sealing       *ohttp.Client // of packages
+	sealing       *ohttp.Client //nolint:unused // of packages; for the slow tests
 }
 
 // onlook joins a crowd that has its configuration.

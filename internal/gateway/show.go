@@ -53,7 +53,7 @@ func (g *Gateway) showTo(ctx context.Context, witness string, history []byte) er
 		case err == nil && status == http.StatusOK:
 			return nil
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the window is over
 		case status == http.StatusConflict, status == http.StatusBadRequest:
 			return fmt.Errorf("gateway: the witness %s %w", witness, errRefused)
 		case !said:

@@ -45,7 +45,7 @@ const maxToken = 1 << 10
 // it: the token is blind.
 func (r *Relay) greet(w http.ResponseWriter, q *http.Request) {
 	s := r.witness.Standing()
-	status := http.StatusOK
+	var status int
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxToken))
 	switch {
 	case err != nil:
