@@ -93,9 +93,12 @@ func describeModel(m stage.Model) string {
 func describeSums(s stage.SumsResult) string {
 	text := fmt.Sprintf("%d random features, %.1f rows for each (n/M)", s.Features, s.RowsPerFeature)
 	if s.Membership != nil {
-		text += fmt.Sprintf("; whether a known row is in a party's own sums can be told with an area under the curve of %.3f (0.5 is blind, 1 certain)", *s.Membership)
+		text += fmt.Sprintf("; whether a known row is in a party's own sums can be told by its leverage with an area under the curve of %.3f (0.5 is blind, 1 certain)", *s.Membership)
 	}
-	return text
+	if s.Joint != nil {
+		return text + fmt.Sprintf("; in the sums of all, by solving for all candidates with a tenth of the members known, %.3f", *s.Joint)
+	}
+	return text + "; solving for all candidates at once, which finds more, is not measured"
 }
 
 // support counts the rows that the model holds, if it holds rows: support vectors

@@ -35,6 +35,9 @@ func Compare(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, 
 			return err
 		}
 	}
+	if err := joint(j, splits, r); err != nil {
+		return err
+	}
 	if j.Compares(job.Alone) {
 		return compareAlone(ctx, j, shares, splits, r)
 	}

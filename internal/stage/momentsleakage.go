@@ -28,7 +28,7 @@ func (s *Server) momentsLeakage() map[string][]string {
 		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s. Nothing binds these numbers to real rows.", s.declaredRows())},
 		"coalition": {
 			"The server and all parties but one learn that one's sums by taking off their own. With two parties, the other one and the server suffice.",
-			s.measuredMembership(),
+			s.measuredMembership(), JointUnmeasured,
 		},
 		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
 	}
@@ -103,6 +103,15 @@ func (s *Server) ratio() string {
 	}
 	return fmt.Sprintf("There are only %.2f training rows for each feature (n/M = %d/%d): the fewer, the better the sums tell whether a known row is among them. Directions of at most %d would leave %d rows for each.",
 		per, n, m, n/rowsPerFeature/2*2, rowsPerFeature)
+}
+
+// JointUnmeasured says what is not known of a stronger attack than that of which
+// there is a figure.
+const JointUnmeasured = "Not measured: the attack that solves for all candidates at once and finds more than the leverage. Whoever knows nearly all candidates' rows knows who is in."
+
+// JointMeasured says it where it was tried.
+func JointMeasured(auc float64) string {
+	return fmt.Sprintf("Measured on the sums of all: whoever solves for all candidates at once, and knows a tenth of the training rows and the held-out ones, tells the two apart with an area under the curve of %.3f. Whoever knows nearly all candidates' rows knows who is in.", auc)
 }
 
 // measuredMembership is what the parties found out about their own sums.

@@ -63,6 +63,10 @@ type SumsResult struct {
 	// Membership is the area under the curve of the leverage attack, the mean of
 	// what the parties measured on their own sums; null where none holds rows out.
 	Membership *float64 `json:"membership_auc"`
+	// Joint is that of solving for all candidates at once, a tenth of the members
+	// among them, on the sums of all: measured by a launching process that owns up to
+	// 2,000 rows; else null.
+	Joint *float64 `json:"joint_membership_auc"`
 }
 
 // BySums is how a job by protocol moments went that stands beside another.

@@ -134,3 +134,43 @@ func TestAttackToldSolutionReadsRows(t *testing.T) {
 		t.Errorf("%d pixels by shares of decisions", now)
 	}
 }
+
+// Whoever holds the sums knows every tenth member's row, and those of as many others,
+// and solves for all of them together: that tells members better than the leverage,
+// which takes them one by one. With all members among the candidates it is certain.
+func TestAttackJointMembership(t *testing.T) {
+	x, codes := digits(t)
+	const features, n = 44, 900
+	m := featuresOf(1, features, x.Cols, 0.5)
+	s := summarize(t, m, x.Panel(0, n), codes[:n], 10)
+	attack := func(every int) float64 {
+		var rows, y []int
+		for i := 0; i < n; i += every {
+			rows = append(rows, i)
+		}
+		members := len(rows)
+		for i := n; i < n+400; i++ {
+			rows = append(rows, i)
+		}
+		for _, i := range rows {
+			y = append(y, codes[i])
+		}
+		auc, err := JointMembership(s, m, linalg.Pick(x, rows), Classes{y, 10}, members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auc
+	}
+	alone, err := Membership(s, m, x.Panel(0, n), x.Panel(n, n+400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenth, all := attack(10), attack(1)
+	t.Logf("leverage %.2f, jointly with a tenth of the members %.2f, with all of them %.2f", alone, tenth, all)
+	if tenth < alone || all < 0.99 {
+		t.Errorf("leverage %.2f, a tenth %.2f, all %.2f: want each to find more", alone, tenth, all)
+	}
+	if _, err := JointMembership(s, m, x.Panel(0, 10), Classes{codes[:10], 10}, 10); err == nil {
+		t.Error("no outsider among the candidates")
+	}
+}
