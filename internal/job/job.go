@@ -145,12 +145,12 @@ func (j *Job) Simulable() error {
 
 // Deployable reports why the job cannot run between real parties, or nil.
 func (j *Job) Deployable() error {
-	switch {
-	case j.Protocol.Name == FedCFK:
+	switch j.Protocol.Name {
+	case FedCFK:
 		return j.deployableCrowd()
-	case j.Protocol.Name == SecVM:
+	case SecVM:
 		return errors.New("job: protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it")
-	case j.Protocol.Name == PooledData:
+	case PooledData:
 		return errors.New("job: protocol pooled has no privacy and runs in simulate only; use okra")
 	}
 	if err := j.Data.LeavesRows(); err != nil {
