@@ -253,10 +253,16 @@ func (w *world) found(needles []needle) []string {
 	w.t.Helper()
 	var hits []string
 	err := filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // removed by a daemon meanwhile
+			return nil
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		for _, n := range needles {
 			if bytes.Contains(data, n.bytes) {
 				hits = append(hits, n.name+" in "+path)

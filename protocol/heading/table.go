@@ -54,7 +54,7 @@ func distinct(what string, names []string) error {
 	for _, name := range names {
 		switch {
 		case len(name) > MaxNameBytes:
-			return fmt.Errorf("heading: a %s whose name begins with %.40q has %d bytes of it, at most %d are allowed; shorten it", what, name, len(name), MaxNameBytes)
+			return fmt.Errorf("heading: a %s has a name of %d bytes, at most %d are allowed; shorten it (it begins with %.40q)", what, len(name), MaxNameBytes, name)
 		case seen[name]:
 			return fmt.Errorf("heading: two of the table's %s names are %q; rename one", what, name)
 		}
