@@ -26,6 +26,7 @@ func (s *Server) leakage(f session.Facts) map[string][]string {
 	if s.Job.Learner.Name.Regresses() {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
+	lines["server"] = append(lines["server"], "Another job over other columns, labels, scaling or values of the same rows would tell it more: each party's release ledger holds such a job until its operator approves it.")
 	for role, more := range s.headingLeakage() {
 		lines[role] = append(lines[role], more...)
 	}
