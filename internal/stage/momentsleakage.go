@@ -23,7 +23,7 @@ func (s *Server) momentsLeakage() map[string][]string {
 			s.ratio(),
 			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
 			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, and the 21st over the same rows.",
-			"The server tells the solution, and nobody checks it: another one asks one question about all held-out rows, such as whether somebody is among them.",
+			s.falseSolution(),
 		},
 		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s. Nothing binds these numbers to real rows.", s.declaredRows())},
 		"coalition": {
@@ -79,6 +79,16 @@ func (s *Server) errorSums() string {
 		}
 	}
 	return "the sums of the labels, of their squares and of the squared errors"
+}
+
+// falseSolution is what a server learns of held-out rows that tells another solution
+// than it should.
+func (s *Server) falseSolution() string {
+	const unchecked = "The server tells the solution, and nobody checks it: a false one asks one question about all held-out rows for each job. The ledgers' 20 jobs over the same rows are what bounds it. "
+	if _, ok := lessonOf(s.Job).(classLesson); !ok {
+		return unchecked + "What the answers tell of single rows has not been measured."
+	}
+	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person. Of a larger one several jobs do, since rounding hides a row only until the server has found where a count tips."
 }
 
 // partyLearns is what every party is told.

@@ -1,0 +1,139 @@
+package moments
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// crowd is three parties' held-out rows, of class 0 or 1 by chance.
+type crowd struct {
+	rows  []linalg.Matrix[float64]
+	codes [][]int
+	jobs  byte // so many have been run
+}
+
+const crowdWidth, crowdFeatures = 8, 64
+
+// answer is what one job tells a server whose solution makes of that job's features,
+// which are new in each.
+func (c *crowd) answer(t *testing.T, solution func(feature.Map) Solution) (sum int64) {
+	t.Helper()
+	c.jobs++
+	m := featuresOf(c.jobs, crowdFeatures, crowdWidth, 1e-8) // the job's choice: features are all but linear
+	s := solution(m)
+	for i, rows := range c.rows {
+		n, err := Correct(m, s, rows, c.codes[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += RoundShare(n, rows.Rows)
+	}
+	return sum
+}
+
+// halfSpace gives class 0 to rows whose first column is above a threshold, and class 2
+// to all others, which no row has. By the sines of tiny angles the column is exact.
+func halfSpace(t *testing.T, m feature.Map, threshold float64) Solution {
+	t.Helper()
+	s := Solution{Weights: linalg.New[float64](3, m.Len()), Offset: []float64{-threshold, -1, 0}}
+	first := mat.NewVecDense(crowdWidth, nil)
+	first.SetVec(0, 1)
+	var sines mat.VecDense
+	if err := sines.SolveVec(mat.NewDense(m.Len()/2, crowdWidth, m.Directions.Data).T(), first); err != nil {
+		t.Fatal(err)
+	}
+	copy(s.Weights.Row(0)[m.Len()/2:], sines.RawVector().Data)
+	return s
+}
+
+// point gives class 1 to one row as well, and to no other.
+func point(m feature.Map, s Solution, row linalg.Matrix[float64]) Solution {
+	const steep, near = 1e15, 1e-12
+	phi := linalg.New[float64](1, m.Len())
+	m.Rows(phi, row)
+	for k, v := range phi.Data {
+		s.Weights.Row(1)[k] = steep * v * 2 / float64(m.Len())
+	}
+	s.Offset[1] = -steep * (1 - near)
+	return s
+}
+
+// Of more than 2,000 held-out rows one is less than half a thousandth, and rounds to
+// nothing. The strongest server, with twenty jobs over the same rows, does not know
+// where a count comes to be rounded up, but finds out: it halves a set of rows until one
+// row more makes the figure jump, and then asks about people beside that set. The size
+// of the jump is the number of rows that a party holds out, and so says whose they are.
+// It knows nobody's row for that, but about how many rows lie near a threshold.
+func TestAttackBoundaryOfRounding(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	draw := func(n int) (linalg.Matrix[float64], []int) {
+		x, codes := linalg.New[float64](n, crowdWidth), make([]int, n)
+		for k := range x.Data {
+			x.Data[k] = r.NormFloat64()
+		}
+		for i := range codes {
+			codes[i] = r.IntN(2)
+		}
+		return x, codes
+	}
+	const trials, allowed, halvings, people = 10, 20, 8, 10
+	alone, right, seen, most := 0, 0, 0, 0
+	for range trials {
+		c := &crowd{}
+		sizes := []int{4987, 5003, 5010}
+		for _, n := range sizes {
+			x, codes := draw(n)
+			c.rows, c.codes = append(c.rows, x), append(c.codes, codes)
+		}
+		lo := 2*r.Float64() - 1
+		hi := lo + 0.01 // some ten rows of each party: the server knows how many are in training
+		base := func(threshold float64) int64 {
+			return c.answer(t, func(m feature.Map) Solution { return halfSpace(t, m, threshold) })
+		}
+		low, high := base(lo), base(hi) // low counts more
+		for range halvings {
+			middle := (lo + hi) / 2
+			if v := base(middle); v != high {
+				lo, low = middle, v
+			} else {
+				hi = middle
+			}
+		}
+		party := slices.Index(sizes, int(low-high)) // a thousandth of its rows
+		if party < 0 {
+			t.Logf("the jump is of %d: more than one row", low-high)
+			continue
+		}
+		most = max(most, int(c.jobs)+people)
+		seen++
+		outside, _ := draw(people / 2)
+		for i := range people {
+			row, in := outside.Panel(i/2, i/2+1), i%2 == 0
+			if in { // anybody of class 1
+				at := slices.Index(c.codes[party][100*i:], 1) + 100*i
+				row = c.rows[party].Panel(at, at+1)
+			}
+			if told := c.answer(t, func(m feature.Map) Solution { return point(m, halfSpace(t, m, hi), row) }) > high; told == in {
+				right++
+			}
+			only := c.answer(t, func(m feature.Map) Solution { return point(m, halfSpace(t, m, 1000), row) })
+			if only > 0 {
+				alone++
+			}
+		}
+	}
+	t.Logf("of %d crowds %d gave the boundary away in %d jobs; then %d of %d answers are right, and by a question alone %d rows are seen",
+		trials, seen, most-people, right, seen*people, alone)
+	if alone > 0 {
+		t.Errorf("%d single rows show through rounding without a boundary", alone)
+	}
+	if most > allowed || seen < trials/2 || float64(right) < 0.95*float64(seen*people) {
+		t.Errorf("%d of %d boundaries found within %d jobs, %d answers right: want the attack to work, nothing prevents it", seen, trials, most, right)
+	}
+}
