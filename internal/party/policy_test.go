@@ -115,7 +115,7 @@ func TestNoPolicyAllowsNothing(t *testing.T) {
 // turns off everything that hardens fedcfk. A policy that says nothing of floors
 // refuses each of these, and their sum.
 func TestWeakenedCrowdIsRefused(t *testing.T) {
-	const weak = `apiVersion: mercer/v1
+	const file = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: greedy}
 spec:
@@ -123,36 +123,42 @@ spec:
     source: ratings
     partition: {by: devices, parties: [a, b, c, d]}
     test: {every: 10}
-  protocol: {name: fedcfk, adversary: %s, corrupted: %s, dropped: %s, threshold: %s, margin: %s, items: ["1", "2", "3"]}
+  protocol: {name: fedcfk, corrupted: 0.05, dropped: 0.2, items: [a, b, c, d, e, f, g, h, i, j]}
   kernel: {name: linear}
   learner: {name: cf-komd, lambda: 0.1}
   compare: []
 `
 	policy := Policy{Protocols: []string{"fedcfk"}, Modes: []string{"hardened"}, Kernels: []string{"linear"}, Learners: []string{"cf-komd"}, MinParties: 4}
-	for _, tt := range []struct{ adversary, corrupted, dropped, threshold, margin, want string }{
-		{"active", "0.05", "0.2", "10", "corrupted", ""},
-		{"semi-honest", "0.05", "0.2", "10", "corrupted", "adversary is semi-honest, this party asks for active"},
-		{"active", "0", "0.2", "10", "corrupted", "corrupted is 0, this party asks for 0.05 or more"},
-		{"active", "0.05", "0.3", "10", "corrupted", "dropped is 0.3, this party allows 0.2 at most"},
-		{"active", "0.05", "0.2", "9", "corrupted", "threshold is 9, this party asks for 10 or more"},
-		{"active", "0.05", "0.2", "10", "none", "margin is none, this party asks for corrupted"},
-		{"semi-honest", "0", "0.5", "1", "none", "threshold is 1, this party asks for 10 or more"},
+	for _, tt := range []struct {
+		weaken func(*job.Protocol) // what no job file need be able to say
+		want   string
+	}{
+		{func(*job.Protocol) {}, ""},
+		{func(p *job.Protocol) { p.Adversary = job.SemiHonest }, "adversary is semi-honest, this party asks for active"},
+		{func(p *job.Protocol) { p.Corrupted = 0 }, "corrupted is 0, this party asks for 0.05 or more"},
+		{func(p *job.Protocol) { p.Dropped = 0.3 }, "dropped is 0.3, this party allows 0.2 at most"},
+		{func(p *job.Protocol) { p.Threshold = 9 }, "threshold is 9, this party asks for 10 or more"},
+		{func(p *job.Protocol) { p.Margin = job.MarginNone }, "margin is none, this party asks for corrupted"},
+		{func(p *job.Protocol) {
+			p.Adversary, p.Margin, p.Threshold, p.Corrupted, p.Dropped = job.SemiHonest, job.MarginNone, 1, 0, 0.5
+		}, "threshold is 1, this party asks for 10 or more"},
 	} {
-		j, err := job.Parse("job.yaml", fmt.Appendf(nil, weak, tt.adversary, tt.corrupted, tt.dropped, tt.threshold, tt.margin))
+		j, err := job.Parse("job.yaml", []byte(file))
 		if err != nil {
-			continue // no job at all: weaker than the job file's own rules
+			t.Fatal(err)
 		}
+		tt.weaken(&j.Protocol)
 		got := ""
 		if err := policy.Check(j, 4); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {
-			t.Errorf("%+v: %q", tt, got)
+			t.Errorf("%q, want %q", got, tt.want)
 		}
 		lowered := policy
 		lowered.Floors = NoFloors()
 		if err := lowered.Check(j, 4); err != nil {
-			t.Errorf("%+v: without floors: %v", tt, err)
+			t.Errorf("%s: without floors: %v", j.Protocol, err)
 		}
 	}
 }
