@@ -45,6 +45,42 @@ func questionAbout(t *testing.T, f *federated, list ...suspect) *taught {
 	return &taught{solution: s}
 }
 
+// runWithQuestion runs a job in full, in which the server tells a question in place of
+// the solution.
+func (f *federated) runWithQuestion(t *testing.T, plan []Stage, about []suspect) {
+	t.Helper()
+	for i, st := range plan {
+		if st.Session != nil {
+			f.session(t, st, i)
+		} else if err := st.Compute(f.server, t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if st.Name == "learn" {
+			f.server.moments.taught = questionAbout(t, f, about...)
+			f.server.moments.body = f.server.moments.taught.encode()
+		}
+	}
+}
+
+// answer is the sum that such a job opens, of what the parties measure.
+func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
+	t.Helper()
+	j, body := f.server.Job, questionAbout(t, f, about).encode()
+	for _, p := range f.parties {
+		q, err := decodeTaught(j, f.server.features(), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, labels := p.rowsThat(true)
+		figures, err := lessonOf(j).measure(p.moments.features, q, rows, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += figures[0]
+	}
+	return sum
+}
+
 // The strongest server tells a solution that is a question, and needs neither a party's
 // help nor another job: one job tells whether somebody that it knows is among the
 // held-out rows, and has the label that it guesses, and of several people how many.
@@ -88,38 +124,12 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	}
 	outsiders := suspects(set, every(1500, set.X.Rows()), 0)
 	crowd := slices.Concat(members[:7], outsiders[:13])
-	for i, st := range plan { // one job in full, with a question about twenty people
-		if st.Session != nil {
-			f.session(t, st, i)
-		} else if err := st.Compute(f.server, t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if st.Name == "learn" {
-			f.server.moments.taught = questionAbout(t, f, crowd...)
-			f.server.moments.body = f.server.moments.taught.encode()
-		}
-	}
+	f.runWithQuestion(t, plan, crowd)
 	count := float64(f.server.moments.figures[0]) / moments.Thousand
 	if f.server.moments.heldOut != int64(held) || len(f.server.moments.figures) != 1 || count < 6.5 || count > 7.5 {
 		t.Errorf("of 20 people 7 are held out, the server reads %v of %d rows", f.server.moments.figures, f.server.moments.heldOut)
 	}
 
-	answer := func(one suspect) (sum int64) { // what such a job tells
-		body := questionAbout(t, f, one).encode()
-		for _, p := range f.parties {
-			q, err := decodeTaught(j, f.server.features(), body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rows, labels := p.rowsThat(true)
-			figures, err := lessonOf(j).measure(p.moments.features, q, rows, labels)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum += figures[0]
-		}
-		return sum
-	}
 	right, asked := 0, 0
 	for _, of := range []struct {
 		who  string
@@ -129,7 +139,7 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 		told := 0
 		const every = 3
 		for i := 0; i < len(of.list); i += every {
-			if asked++; answer(of.list[i]) > 0 == of.in {
+			if asked++; f.answer(t, of.list[i]) > 0 == of.in {
 				told++
 			}
 		}
