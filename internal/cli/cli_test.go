@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -46,13 +46,13 @@ func TestClassify(t *testing.T) {
 		{"source", &source.Error{}, codeBadData, 2},
 		{"data", fmt.Errorf("party: %w", &dataset.SyntaxError{Err: cause}), codeBadData, 2},
 		{"policy", refused(cause, ""), codeRefused, 3},
-		{"coordinator: bad input", fmt.Errorf("cli: %w", session.BadInput(cause)), codeBadInput, 2},
-		{"coordinator: job file", session.BadInput(&job.Error{File: "job.yaml", Line: 1}), codeBadJob, 2},
-		{"coordinator: policy", session.Forbidden(cause), codeRefused, 3},
-		{"coordinator: misbehaved", &session.Error{Code: session.CodeMisbehaved, Blamed: "north", Err: cause}, codeMisbehaved, 4},
-		{"coordinator: timed out", &session.Error{Code: session.CodeTimedOut, Blamed: "north", Err: cause}, codeTimedOut, 5},
-		{"coordinator: failed", &session.Error{Code: session.CodeFailed, Err: cause}, codeFailed, 1},
-		{"an error that claims to be none", &session.Error{Code: session.CodeDone, Err: cause}, codeFailed, 1},
+		{"coordinator: bad input", fmt.Errorf("cli: %w", fault.BadInput(cause)), codeBadInput, 2},
+		{"coordinator: job file", fault.BadInput(&job.Error{File: "job.yaml", Line: 1}), codeBadJob, 2},
+		{"coordinator: policy", fault.Forbidden(cause), codeRefused, 3},
+		{"coordinator: misbehaved", &fault.Error{Code: fault.CodeMisbehaved, Blamed: "north", Err: cause}, codeMisbehaved, 4},
+		{"coordinator: timed out", &fault.Error{Code: fault.CodeTimedOut, Blamed: "north", Err: cause}, codeTimedOut, 5},
+		{"coordinator: failed", &fault.Error{Code: fault.CodeFailed, Err: cause}, codeFailed, 1},
+		{"an error that claims to be none", &fault.Error{Code: fault.CodeDone, Err: cause}, codeFailed, 1},
 		{"foreign", blame(protocol.KindForeign), codeMisbehaved, 4},
 		{"malformed", blame(protocol.KindMalformed), codeMisbehaved, 4},
 		{"unexpected", blame(protocol.KindUnexpected), codeMisbehaved, 4},

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -71,7 +71,7 @@ func classify(err error) *Error {
 		badJob *job.Error
 		notNow *source.Error
 		syntax *dataset.SyntaxError
-		coded  *session.Error
+		coded  *fault.Error
 	)
 	switch {
 	case errors.As(err, &known):
@@ -93,16 +93,16 @@ func classify(err error) *Error {
 }
 
 // fromSession takes over a code that another process may have given.
-func fromSession(c session.Code, err error) *Error {
+func fromSession(c fault.Code, err error) *Error {
 	e := &Error{Exit: int(c), Err: err}
 	switch c {
-	case session.CodeBadInput:
+	case fault.CodeBadInput:
 		e.Code = codeBadInput
-	case session.CodePolicy:
+	case fault.CodePolicy:
 		e.Code = codeRefused
-	case session.CodeMisbehaved:
+	case fault.CodeMisbehaved:
 		return misbehaved(err)
-	case session.CodeTimedOut:
+	case fault.CodeTimedOut:
 		return silent(err)
 	default:
 		e.Code, e.Exit = codeFailed, Failed

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
@@ -65,7 +65,7 @@ func (r jobResult) check() error {
 	if r.State != coordinator.Failed {
 		return nil
 	}
-	e := classify(&session.Error{
+	e := classify(&fault.Error{
 		Code: r.Failure.Code, Blamed: r.Failure.Blamed, Err: fmt.Errorf("job %s failed: %s", r.ID, r.Failure.Message),
 	})
 	e.Result = r
@@ -261,8 +261,8 @@ leaves the coordinator: any party could decode the rows in it.`,
 				file, err = c.Model(ctx, args[0])
 				return err
 			})
-			var coded *session.Error
-			if errors.As(err, &coded) && coded.Code == session.CodePolicy {
+			var coded *fault.Error
+			if errors.As(err, &coded) && coded.Code == fault.CodePolicy {
 				return nil, refused(err, "ask for predictions instead: mercer predict --job "+args[0])
 			}
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 	"net/url"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -82,7 +82,7 @@ func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, source string) (p Prediction, err error) {
 	rows, err := encodeRows(set)
 	if err != nil {
-		return p, session.BadInput(err)
+		return p, fault.BadInput(err)
 	}
 	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
 }
@@ -137,7 +137,7 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (a
 	if err := json.Unmarshal(answer, &p); err != nil || p.Message == "" {
 		return nil, fmt.Errorf("control: %s: %s", res.Status, answer)
 	}
-	return nil, &session.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
+	return nil, &fault.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
 }
 
 // unreachable says in words what a refused connection means.

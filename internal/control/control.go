@@ -29,7 +29,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/fault"
 )
 
 // maxSocketPath is the shortest limit among the systems that Mercer runs on.
@@ -80,9 +80,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 
 // Problem is an error on the socket.
 type Problem struct {
-	Code    session.Code `json:"exit_code"`
-	Blamed  string       `json:"blamed,omitempty"`
-	Message string       `json:"message"`
+	Code    fault.Code `json:"exit_code"`
+	Blamed  string     `json:"blamed,omitempty"`
+	Message string     `json:"message"`
 }
 
 // handler makes an HTTP handler of a function that returns what to marshal.
@@ -116,8 +116,8 @@ func write(log *slog.Logger, w http.ResponseWriter, b []byte) {
 }
 
 func problem(err error) Problem {
-	p := Problem{Code: session.CodeOf(err), Message: err.Error()}
-	var coded *session.Error
+	p := Problem{Code: fault.CodeOf(err), Message: err.Error()}
+	var coded *fault.Error
 	if errors.As(err, &coded) {
 		p.Blamed = coded.Blamed
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
@@ -141,7 +142,7 @@ func TestSubmitAndShow(t *testing.T) {
 	if over, err := c.Wait(ctx, j.ID); err != nil || over.State != coordinator.Failed || over.Failure.Message != "aborted by the operator of hub" {
 		t.Errorf("%+v, %v; want a job that was aborted", over, err)
 	}
-	if err := c.Abort(ctx, j.ID); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "is failed; only a job that is queued or running can be aborted") {
+	if err := c.Abort(ctx, j.ID); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "is failed; only a job that is queued or running can be aborted") {
 		t.Errorf("aborted twice: %v", err)
 	}
 	if j, err = c.Submit(ctx, "job.yaml", []byte(jobFile)); err != nil {
@@ -196,8 +197,8 @@ func TestCoordinatorRefuses(t *testing.T) {
 		{"too long", submit(jobFile + strings.Repeat("#", maxJobFile)), "a job file of more than"},
 		{"a party's command", func() error { _, err := c.Predict(ctx, unknown, rows("x.csv", 1, 2), ""); return err }(), "give a party's"},
 	} {
-		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
-			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
+		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, fault.CodeOf(tt.err), tt.want, fault.CodeBadInput)
 		}
 	}
 }
@@ -263,14 +264,14 @@ func TestPartyRefuses(t *testing.T) {
 		{"unknown job", predict(unknown, rows("x.csv", 1, 2)), "left nothing here to encode new rows with"},
 		{"a coordinator's command", func() error { _, err := c.Job(ctx, unknown); return err }(), "give the coordinator's"},
 	} {
-		if session.CodeOf(tt.err) != session.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
-			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, session.CodeOf(tt.err), tt.want, session.CodeBadInput)
+		if fault.CodeOf(tt.err) != fault.CodeBadInput || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("%s: error %v with code %d; want %q with code %d", tt.name, tt.err, fault.CodeOf(tt.err), tt.want, fault.CodeBadInput)
 		}
 	}
 	if list, err := c.Jobs(ctx); err != nil || len(list) > 0 {
 		t.Errorf("holdings %v, %v", list, err)
 	}
-	if err := c.Drop(ctx, unknown); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "is not open here") {
+	if err := c.Drop(ctx, unknown); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "is not open here") {
 		t.Errorf("dropping what is not open: %v", err)
 	}
 	if f, err := c.Forget(ctx, unknown); err != nil || f.Everywhere || len(f.Erased) > 0 {
@@ -311,11 +312,11 @@ func TestNoDaemon(t *testing.T) {
 // Errors keep their code, their culprit and nothing else on the socket.
 func TestProblems(t *testing.T) {
 	c := serve(t, handler(quiet(), func(*http.Request) (any, error) {
-		return nil, &session.Error{Code: session.CodeMisbehaved, Blamed: "south", Err: errors.New("south lies")}
+		return nil, &fault.Error{Code: fault.CodeMisbehaved, Blamed: "south", Err: errors.New("south lies")}
 	}))
 	_, err := c.Jobs(t.Context())
-	var coded *session.Error
-	if !errors.As(err, &coded) || coded.Code != session.CodeMisbehaved || coded.Blamed != "south" || err.Error() != "south lies" {
+	var coded *fault.Error
+	if !errors.As(err, &coded) || coded.Code != fault.CodeMisbehaved || coded.Blamed != "south" || err.Error() != "south lies" {
 		t.Errorf("error %+v", err)
 	}
 }

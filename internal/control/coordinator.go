@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -99,7 +100,7 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		return forgotten(c.Delete(r.Context(), id))
 	})
 	route("/", func(*http.Request) (any, error) {
-		return nil, session.BadInput(errors.New("this is the coordinator's home, which cannot do that; give a party's"))
+		return nil, fault.BadInput(errors.New("this is the coordinator's home, which cannot do that; give a party's"))
 	})
 	return mux
 }
@@ -117,12 +118,12 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 		return nil, fmt.Errorf("control: %w", err)
 	}
 	if len(body) > maxJobFile {
-		return nil, session.BadInput(fmt.Errorf("control: a job file of more than %d bytes", maxJobFile))
+		return nil, fault.BadInput(fmt.Errorf("control: a job file of more than %d bytes", maxJobFile))
 	}
 	name := r.URL.Query().Get("name")
 	j, err := job.Parse(name, body)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	id, err := c.Submit(j)
 	if err != nil {
@@ -150,7 +151,7 @@ func get(c *coordinator.Coordinator, r *http.Request) (any, error) {
 func jobID(r *http.Request) (session.JobID, error) {
 	id, err := session.ParseJobID(r.PathValue("id"))
 	if err != nil {
-		return id, session.BadInput(err)
+		return id, fault.BadInput(err)
 	}
 	return id, nil
 }
@@ -158,7 +159,7 @@ func jobID(r *http.Request) (session.JobID, error) {
 // known marks an unknown job as the caller's mistake.
 func known(err error) error {
 	if errors.Is(err, coordinator.ErrNoJob) {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/party"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -95,7 +95,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 		return list, err
 	}))
 	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
-		return nil, session.BadInput(errors.New("this is a party's home, which cannot do that; give the coordinator's"))
+		return nil, fault.BadInput(errors.New("this is a party's home, which cannot do that; give the coordinator's"))
 	}))
 	return mux
 }
@@ -108,11 +108,11 @@ func predict(p *party.Party, r *http.Request) (any, error) {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRows))
 	if err != nil {
-		return nil, session.BadInput(fmt.Errorf("control: rows to predict: %w", err))
+		return nil, fault.BadInput(fmt.Errorf("control: rows to predict: %w", err))
 	}
 	set, err := decodeRows(body)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	a, err := p.Predict(r.Context(), id, set, r.URL.Query().Get("source"))
 	if err != nil {

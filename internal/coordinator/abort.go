@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -46,9 +47,9 @@ func (c *Coordinator) abort(id session.JobID) func(*Status) error {
 			s.State = Failed
 		case Running:
 		default:
-			return session.BadInput(fmt.Errorf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State))
+			return fault.BadInput(fmt.Errorf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State))
 		}
-		s.Failure = &Failure{Code: session.CodeFailed, Message: fmt.Sprintf("aborted by the operator of %s", c.name)}
+		s.Failure = &Failure{Code: fault.CodeFailed, Message: fmt.Sprintf("aborted by the operator of %s", c.name)}
 		return nil
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -42,7 +43,7 @@ func (w *world) wantAborted(id session.JobID) {
 	began := time.Now()
 	j := w.wait(id)
 	f := j.Failure
-	if j.State != coordinator.Failed || f == nil || f.Code != session.CodeFailed || f.Message != abortedByHub || f.Blamed != "" || j.Result != nil {
+	if j.State != coordinator.Failed || f == nil || f.Code != fault.CodeFailed || f.Message != abortedByHub || f.Blamed != "" || j.Result != nil {
 		w.t.Errorf("the job is %+v with failure %+v; want it aborted", j.Status, f)
 	}
 	if took := time.Since(began); took > 9*time.Second {
@@ -277,7 +278,7 @@ func TestAbortRefuses(t *testing.T) {
 		t.Errorf("an unknown job: %v", err)
 	}
 	err := boss.Abort(done.ID)
-	if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "is done; only a job that is queued or running can be aborted") {
+	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "is done; only a job that is queued or running can be aborted") {
 		t.Errorf("a job that is done: %v", err)
 	}
 	if again, err := boss.Get(done.ID); err != nil || again.State != coordinator.Done || again.Failure != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -107,7 +108,7 @@ func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.Ses
 	c.Logger.Warn("a question has no answer", "party", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	body := (&session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}).Encode()
+	body := (&session.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
 	if err := c.exchange.Tell(ctx, party, id, kind, body); err != nil {
 		c.Logger.Warn("could not answer a party", "party", party, "error", err)
 	}
@@ -117,24 +118,24 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	j, err := c.Get(q.Job)
 	switch {
 	case err != nil:
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	case !slices.Contains(j.Spec.Parties(), q.party):
-		return session.Forbidden(fmt.Errorf("%s took no part in job %v", q.party, q.Job))
+		return fault.Forbidden(fmt.Errorf("%s took no part in job %v", q.party, q.Job))
 	case j.State != Done:
-		return session.BadInput(fmt.Errorf("job %v is %s; it has no model", q.Job, j.State))
+		return fault.BadInput(fmt.Errorf("job %v is %s; it has no model", q.Job, j.State))
 	case j.Spec.Prediction != job.Open:
-		return session.Forbidden(fmt.Errorf("job %v keeps predictions closed", q.Job))
+		return fault.Forbidden(fmt.Errorf("job %v keeps predictions closed", q.Job))
 	}
 	if j.Spec.Protocol.Name.Vertical() {
 		return c.inquire(ctx, &j, q)
 	}
 	s, err := c.readAnswers(&j, q.party, q.Tag)
-	var coded *session.Error
+	var coded *fault.Error
 	if errors.As(err, &coded) {
 		return err
 	}
 	if err != nil {
-		return &session.Error{Code: session.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
+		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
 	}
 	ps, err := protocol.NewSession(s.Descriptor(j.ID, session.StagePredict, c.Roster.Hash(), j.Attempt))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -89,7 +90,7 @@ func (d *conducted) ended() stage.Ended {
 			continue
 		}
 		e.Sent, e.Received = e.Sent+r.Sent, e.Received+r.Received
-		if r.Code == session.CodeDone {
+		if r.Code == fault.CodeDone {
 			e.Stayed = append(e.Stayed, m.Name)
 		}
 	}
@@ -292,7 +293,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Reason)
 			return nil
 		}
-		return &session.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Reason)}
+		return &fault.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Reason)}
 	case session.KindReport:
 		return c.noteReport(d, m)
 	}
@@ -328,7 +329,7 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 		return protocol.Blame(m.Sender, protocol.KindMalformed, err)
 	}
 	d.reports[m.Sender] = r
-	if r.Code == session.CodeDone {
+	if r.Code == fault.CodeDone {
 		return nil
 	}
 	if d.plan.Absent > 0 { // whether enough are left the machine says
@@ -340,7 +341,7 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 
 // reported is a party's report of a failure.
 func reported(party string, r *session.Report) error {
-	return &session.Error{Code: r.Code, Blamed: r.Blamed, Err: fmt.Errorf("%s reports: %s", party, r.Reason)}
+	return &fault.Error{Code: r.Code, Blamed: r.Blamed, Err: fmt.Errorf("%s reports: %s", party, r.Reason)}
 }
 
 func (c *Coordinator) signer(member string) ed25519.PublicKey {

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -40,7 +40,7 @@ func TestCrashOfFDSKL(t *testing.T) {
 	if r := done.Result; r.Training < 20 || r.HeldOut < 5 || r.Metrics["accuracy"] < 0.5 || len(r.Leakage["active"]) == 0 {
 		t.Errorf("result %+v", done.Result)
 	}
-	if b, err := w.members[hub].boss.Download(done.ID); session.CodeOf(err) != session.CodeBadInput || b != nil {
+	if b, err := w.members[hub].boss.Download(done.ID); fault.CodeOf(err) != fault.CodeBadInput || b != nil {
 		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
 	for name, want := range map[string][]release.Kind{"north": {release.IDs}, "south": {release.IDs, release.Phases}} {
@@ -84,7 +84,7 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	w.dropColumn("north")
 	w.mustRun(j)
 	w.dropColumn("south")
-	if f := w.run(j).Failure; f == nil || f.Code != session.CodePolicy || !strings.Contains(f.Message, "south refused: its ledger holds the job") {
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "south refused: its ledger holds the job") {
 		t.Errorf("failure %+v, want south's ledger to hold the job", f)
 	}
 	list, err := w.releases("south").List()
@@ -119,7 +119,7 @@ func TestVanishedWorkerIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f := now.Failure; f != nil {
-			if f.Blamed != "east" || f.Code != session.CodeTimedOut {
+			if f.Blamed != "east" || f.Code != fault.CodeTimedOut {
 				t.Errorf("failure %+v, want one that names east", f)
 			}
 			return

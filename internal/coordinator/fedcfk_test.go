@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -219,7 +220,7 @@ func tooFew(t *testing.T) {
 	}
 	w.startAll()
 	done := w.over(w.submit(j))
-	if done.Failure == nil || done.Failure.Code != session.CodeTimedOut || done.Failure.Blamed != person(0) ||
+	if done.Failure == nil || done.Failure.Code != fault.CodeTimedOut || done.Failure.Blamed != person(0) ||
 		!strings.Contains(done.Failure.Message, "shares of 21 clients came, and 22 are needed") {
 		t.Fatalf("%+v", done.Failure)
 	}
@@ -236,7 +237,7 @@ func tooFewCome(t *testing.T) {
 		}
 	}
 	done := w.over(w.submit(j))
-	if done.Failure == nil || done.Failure.Code != session.CodeTimedOut || !strings.Contains(done.Failure.Message, "did not join within 30s") {
+	if done.Failure == nil || done.Failure.Code != fault.CodeTimedOut || !strings.Contains(done.Failure.Message, "did not join within 30s") {
 		t.Fatalf("%+v", done.Failure)
 	}
 }
@@ -287,13 +288,13 @@ func TestRecommenderThatIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*world)
 		want   string
-		code   session.Code
+		code   fault.Code
 	}{
-		"policy":    {func(w *world) { w.policy.Protocols = []string{"okra"} }, `protocol "fedcfk" is not among those this party allows`, session.CodePolicy},
-		"too few":   {func(w *world) { w.policy.MinParties = 25 }, "the job has 24 parties, this party asks for 25 or more", session.CodePolicy},
-		"an item":   {func(w *world) { w.tables[person(4)].Ratings.Items[2] = "unheard of" }, "person-5 refused: its data cannot be used for this job; its own log says why", session.CodeBadInput},
-		"a table":   {func(w *world) { w.tables[person(4)] = stage.Table{} }, "person-5 refused: its data cannot be used for this job", session.CodeBadInput},
-		"two lists": {func(w *world) { w.tables[person(4)] = stage.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", session.CodeBadInput},
+		"policy":    {func(w *world) { w.policy.Protocols = []string{"okra"} }, `protocol "fedcfk" is not among those this party allows`, fault.CodePolicy},
+		"too few":   {func(w *world) { w.policy.MinParties = 25 }, "the job has 24 parties, this party asks for 25 or more", fault.CodePolicy},
+		"an item":   {func(w *world) { w.tables[person(4)].Ratings.Items[2] = "unheard of" }, "person-5 refused: its data cannot be used for this job; its own log says why", fault.CodeBadInput},
+		"a table":   {func(w *world) { w.tables[person(4)] = stage.Table{} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
+		"two lists": {func(w *world) { w.tables[person(4)] = stage.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, j, _ := newCinema(t)
@@ -312,7 +313,7 @@ func TestRule14_SecondRecommender(t *testing.T) {
 	w, j, _ := newCinema(t)
 	w.mustRun(j)
 	done := w.wait(w.submit(j))
-	if done.Failure == nil || done.Failure.Code != session.CodePolicy ||
+	if done.Failure == nil || done.Failure.Code != fault.CodePolicy ||
 		!strings.Contains(done.Failure.Message, "refused: this party's data have been in a sum for fedcfk/popularity before, and go into one only, ever") {
 		t.Fatalf("%+v", done.Failure)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -81,9 +82,9 @@ func (c *Coordinator) over(id session.JobID) (j *Job, unreadable bool, err error
 	j, known := c.jobs[id]
 	switch {
 	case !known:
-		return nil, false, session.BadInput(fmt.Errorf("coordinator: %w: %v", ErrNoJob, id))
+		return nil, false, fault.BadInput(fmt.Errorf("coordinator: %w: %v", ErrNoJob, id))
 	case !j.Over():
-		return nil, false, session.BadInput(fmt.Errorf("coordinator: job %v is %s and not over; wait for its end, or abort it", id, j.State))
+		return nil, false, fault.BadInput(fmt.Errorf("coordinator: job %v is %s and not over; wait for its end, or abort it", id, j.State))
 	}
 	return j, j.State == Unreadable, nil
 }

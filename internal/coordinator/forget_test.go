@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -115,7 +116,7 @@ func TestForgottenJobsLeaveNothing(t *testing.T) {
 					t.Errorf("this file is left: %s", path)
 				}
 			}
-			if _, err := w.members[hub].boss.Outcome(id); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "has been forgotten") {
+			if _, err := w.members[hub].boss.Outcome(id); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "has been forgotten") {
 				t.Errorf("the decisions: %v", err)
 			}
 		})

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // columns is the small job by columns.
@@ -47,7 +47,7 @@ func TestCrashOfGram(t *testing.T) {
 	if ids := w.aligned("north"); len(ids) != done.Result.Training+done.Result.HeldOut || !slices.Equal(ids, w.aligned("east")) {
 		t.Errorf("north keeps the order %v, east %v", ids, w.aligned("east"))
 	}
-	if b, err := w.members[hub].boss.Download(done.ID); session.CodeOf(err) != session.CodeBadInput || b != nil {
+	if b, err := w.members[hub].boss.Download(done.ID); fault.CodeOf(err) != fault.CodeBadInput || b != nil {
 		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
 	w.diesAndEndsTheSame(j, tumours(t, j), done, []death{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/exchange"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
@@ -112,25 +113,25 @@ func TestPartiesThatLie(t *testing.T) {
 	tests := []struct {
 		name   string
 		play   func(*actor, protocol.Message)
-		code   session.Code
+		code   fault.Code
 		blamed string
 		want   string
 	}{
-		{"time that is no number", report(session.Report{CPU: math.NaN()}), session.CodeMisbehaved, "east", "processor time"},
-		{"infinite time", report(session.Report{CPU: math.Inf(1)}), session.CodeMisbehaved, "east", "processor time"},
-		{"blames a stranger", report(session.Report{Code: session.CodeMisbehaved, Blamed: "west", Reason: "x"}), session.CodeMisbehaved, "east", `blames "west"`},
-		{"blames another", report(session.Report{Code: session.CodeMisbehaved, Blamed: "south", Reason: "it lies"}), session.CodeMisbehaved, "south", "east reports: it lies"},
-		{"gives up", report(session.Report{Code: session.CodeFailed, Reason: "no power"}), session.CodeFailed, "", "east reports: no power"},
-		{"junk for an acceptance", proposed(session.KindAcceptance, junk), session.CodeMisbehaved, "east", "acceptance"},
-		{"junk for a refusal", proposed(session.KindRefusal, junk), session.CodeMisbehaved, "east", "refusal"},
-		{"junk for a report", proposed(session.KindReport, junk), session.CodeMisbehaved, "east", "report"},
+		{"time that is no number", report(session.Report{CPU: math.NaN()}), fault.CodeMisbehaved, "east", "processor time"},
+		{"infinite time", report(session.Report{CPU: math.Inf(1)}), fault.CodeMisbehaved, "east", "processor time"},
+		{"blames a stranger", report(session.Report{Code: fault.CodeMisbehaved, Blamed: "west", Reason: "x"}), fault.CodeMisbehaved, "east", `blames "west"`},
+		{"blames another", report(session.Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "it lies"}), fault.CodeMisbehaved, "south", "east reports: it lies"},
+		{"gives up", report(session.Report{Code: fault.CodeFailed, Reason: "no power"}), fault.CodeFailed, "", "east reports: no power"},
+		{"junk for an acceptance", proposed(session.KindAcceptance, junk), fault.CodeMisbehaved, "east", "acceptance"},
+		{"junk for a refusal", proposed(session.KindRefusal, junk), fault.CodeMisbehaved, "east", "refusal"},
+		{"junk for a report", proposed(session.KindReport, junk), fault.CodeMisbehaved, "east", "report"},
 		{"accepts in another's name", proposed(session.KindAcceptance, func(a *actor, m protocol.Message) []byte {
 			other := session.Accept(m.Session, "south", []byte("key"), a.keys.SigningKey())
 			return other.Encode()
-		}), session.CodeMisbehaved, "east", `in the name of "south"`},
+		}), fault.CodeMisbehaved, "east", `in the name of "south"`},
 		{"refuses", proposed(session.KindRefusal, func(*actor, protocol.Message) []byte {
-			return (&session.Refusal{Code: session.CodePolicy, Reason: "not with me"}).Encode()
-		}), session.CodePolicy, "", "east refused: not with me"},
+			return (&session.Refusal{Code: fault.CodePolicy, Reason: "not with me"}).Encode()
+		}), fault.CodePolicy, "", "east refused: not with me"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,7 +170,7 @@ func TestAPartyThatNeverComes(t *testing.T) {
 	w.actor("south", polite)
 	w.start(hub, never)
 	f := w.wait(w.submit(j)).Failure
-	if f == nil || f.Code != session.CodeTimedOut || f.Blamed != "east" || !strings.Contains(f.Message, "did not join within 200ms") {
+	if f == nil || f.Code != fault.CodeTimedOut || f.Blamed != "east" || !strings.Contains(f.Message, "did not join within 200ms") {
 		t.Errorf("failure %+v; want a timeout that names east", f)
 	}
 	// Its closing waits for it at the broker.
@@ -197,7 +198,7 @@ func TestAClosingThatIsNotConfirmed(t *testing.T) {
 	w.actor("east", func(a *actor, m protocol.Message) {
 		switch m.Kind {
 		case session.KindProposal:
-			a.tell(m.Session, session.KindRefusal, (&session.Refusal{Code: session.CodePolicy, Reason: "no"}).Encode())
+			a.tell(m.Session, session.KindRefusal, (&session.Refusal{Code: fault.CodePolicy, Reason: "no"}).Encode())
 		case session.KindClosing: // answers something else
 			a.tell(m.Session, session.KindReport, (&session.Report{}).Encode())
 		}
@@ -230,12 +231,12 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 	})
 	for _, tt := range []struct {
 		job  session.JobID
-		code session.Code
+		code fault.Code
 		want string
 	}{
-		{session.JobID{7}, session.CodeBadInput, "no such job"},
-		{closed, session.CodePolicy, "keeps predictions closed"},
-		{two, session.CodePolicy, "east took no part in job"},
+		{session.JobID{7}, fault.CodeBadInput, "no such job"},
+		{closed, fault.CodePolicy, "keeps predictions closed"},
+		{two, fault.CodePolicy, "east took no part in job"},
 	} {
 		east.tell(tt.job.Topic(), session.KindQuestion, (&session.Question{Job: tt.job, Rows: 1}).Encode())
 		select {
@@ -261,7 +262,7 @@ func TestSubmitRefuses(t *testing.T) {
 	} {
 		j := parse(t, "")
 		j.Data.Partition.Parties = parties
-		if _, err := boss.Submit(j); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), want) {
+		if _, err := boss.Submit(j); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {
 			t.Errorf("parties %v: error %v, want %q", parties, err, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -46,16 +47,16 @@ var errRestarted = errors.New("the coordinator was restarted; ask again")
 func (c *Coordinator) answerByStages(ctx context.Context, held *Job) error {
 	cast := c.cast(held.Spec)
 	srv, basis, err := c.readBasis(held)
-	var coded *session.Error
+	var coded *fault.Error
 	if errors.As(err, &coded) {
 		return err
 	}
 	if err != nil {
-		return &session.Error{Code: session.CodeFailed, Err: err, Public: "the coordinator cannot read its part of the model; its log says why"}
+		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "the coordinator cannot read its part of the model; its log says why"}
 	}
 	plan, err := stage.PlanInquiry(held.Spec, cast, held.inquiry.Asker, basis)
 	if err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	account := newAccount(c.Usage)
 	for i, st := range plan {

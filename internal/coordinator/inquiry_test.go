@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -133,19 +134,19 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 		name, party string
 		rows        *dataset.Set
 		source      string
-		code        session.Code
+		code        fault.Code
 		want        string
 	}{
-		{"passive worker", "south", w.fresh["south"].Set, newSource, session.CodeBadInput, "only north, which has the labels and the model's coefficients, can ask"},
-		{"no ids", "north", &nameless, newSource, session.CodeBadInput, "has no ids"},
-		{"fewer columns", "north", rows.SelectColumns(span(0, 9)), newSource, session.CodeBadInput, "has 9 features, the model was trained on 10"},
-		{"unknown rows", "north", &strange, newSource, session.CodeBadInput, "no id is common to north"},
-		{"table of the job", "north", rows, "", session.CodeBadInput, "no id is common to north"},
+		{"passive worker", "south", w.fresh["south"].Set, newSource, fault.CodeBadInput, "only north, which has the labels and the model's coefficients, can ask"},
+		{"no ids", "north", &nameless, newSource, fault.CodeBadInput, "has no ids"},
+		{"fewer columns", "north", rows.SelectColumns(span(0, 9)), newSource, fault.CodeBadInput, "has 9 features, the model was trained on 10"},
+		{"unknown rows", "north", &strange, newSource, fault.CodeBadInput, "no id is common to north"},
+		{"table of the job", "north", rows, "", fault.CodeBadInput, "no id is common to north"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := w.ask(tt.party, id, tt.rows, tt.source)
-			if a != nil || session.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("answer %v, error %v with code %d; want %q with code %d", a, err, session.CodeOf(err), tt.want, tt.code)
+			if a != nil || fault.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("answer %v, error %v with code %d; want %q with code %d", a, err, fault.CodeOf(err), tt.want, tt.code)
 			}
 		})
 	}
@@ -159,7 +160,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, err := w.ask("north", id, rows, newSource)
-	if a != nil || session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "south has forgotten its part of the model") {
+	if a != nil || fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "south has forgotten its part of the model") {
 		t.Errorf("after south forgot: answer %v, error %v", a, err)
 	}
 	w.nothingOpen()
@@ -368,7 +369,7 @@ func TestForgettingEverywhere(t *testing.T) {
 			t.Errorf("left on disk: %s", hit)
 		}
 	}
-	if a, err := w.ask("north", id, rows, newSource); a != nil || session.CodeOf(err) != session.CodeBadInput {
+	if a, err := w.ask("north", id, rows, newSource); a != nil || fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("answer %v, error %v", a, err)
 	}
 }

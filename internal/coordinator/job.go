@@ -13,6 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -81,9 +82,9 @@ type Status struct {
 
 // Failure is why a job failed.
 type Failure struct {
-	Code    session.Code `json:"exit_code"`
-	Blamed  string       `json:"blamed,omitempty"`
-	Message string       `json:"message"`
+	Code    fault.Code `json:"exit_code"`
+	Blamed  string     `json:"blamed,omitempty"`
+	Message string     `json:"message"`
 }
 
 // Over says whether nothing will change any more.
@@ -103,7 +104,7 @@ var ErrNoJob = errors.New("no such job")
 // of the roster. The same job submitted twice is two jobs.
 func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
 	if err := c.admit(spec); err != nil {
-		return session.JobID{}, session.BadInput(err)
+		return session.JobID{}, fault.BadInput(err)
 	}
 	c.submitting.Lock()
 	defer c.submitting.Unlock()

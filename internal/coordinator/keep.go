@@ -14,6 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -110,7 +111,7 @@ func (c *Coordinator) done(id session.JobID) error {
 		err = fmt.Errorf("coordinator: job %v is %s and has no result", id, j.State)
 	}
 	if err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	return nil
 }
@@ -134,10 +135,10 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 		return nil, err
 	}
 	if name := j.Spec.Protocol.Name; name.Vertical() {
-		return nil, session.BadInput(fmt.Errorf("coordinator: the model of job %v lies in parts with its parties (protocol %s), and no file predicts without them; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, name, id))
+		return nil, fault.BadInput(fmt.Errorf("coordinator: the model of job %v lies in parts with its parties (protocol %s), and no file predicts without them; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, name, id))
 	}
 	if j.Result.Models[0].Private {
-		return nil, session.Forbidden(model.ErrPrivate)
+		return nil, fault.Forbidden(model.ErrPrivate)
 	}
 	b, err := c.left(id, vault.Model)
 	if err != nil {
@@ -148,7 +149,7 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 	}
 	if _, err := model.Open(bytes.NewReader(b)); err != nil {
 		if errors.Is(err, model.ErrPrivate) {
-			err = session.Forbidden(err)
+			err = fault.Forbidden(err)
 		}
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 func (c *Coordinator) left(id session.JobID, item vault.Item) ([]byte, error) {
 	b, err := c.Estate.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, session.BadInput(fmt.Errorf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
+		return nil, fault.BadInput(fmt.Errorf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -248,7 +249,7 @@ func (c *Coordinator) readJob(id session.JobID) *Job {
 	}
 	if err != nil {
 		c.Logger.Error("a job cannot be read and is set aside as it is; read it with the program that wrote it", "job", id.String(), "error", err)
-		j.State, j.Failure = Unreadable, &Failure{Code: session.CodeFailed, Message: "this program cannot read the job: " + err.Error()}
+		j.State, j.Failure = Unreadable, &Failure{Code: fault.CodeFailed, Message: "this program cannot read the job: " + err.Error()}
 	}
 	return j
 }

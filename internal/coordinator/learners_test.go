@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -174,7 +175,7 @@ func TestALabelThatIsNoNumber(t *testing.T) {
 	w := newWorld(t, shares)
 	w.startAll()
 	after := w.wait(w.submit(j))
-	if after.Failure == nil || after.Failure.Code != session.CodeBadInput || strings.Contains(after.Failure.Message, "unspeakable") {
+	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || strings.Contains(after.Failure.Message, "unspeakable") {
 		t.Fatalf("failure %+v, want one that does not quote the label", after.Failure)
 	}
 	if !strings.Contains(w.logs.String(), "unspeakable") || !strings.Contains(w.logs.String(), "row 5") {

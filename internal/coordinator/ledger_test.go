@@ -6,9 +6,9 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -16,7 +16,7 @@ import (
 func (w *world) mustBeHeld(j *job.Job, by, what string) coordinator.Job {
 	w.t.Helper()
 	done := w.run(j)
-	if f := done.Failure; f == nil || f.Code != session.CodePolicy || !strings.Contains(f.Message, by+" refused: its ledger holds the "+what) {
+	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, by+" refused: its ledger holds the "+what) {
 		w.t.Fatalf("failure %+v, want %s's ledger to hold the %s", f, by, what)
 	}
 	return done
@@ -136,7 +136,7 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 		w.change(name, firstColumnLess)
 	}
 	done := w.run(j)
-	if f := done.Failure; f == nil || f.Code != session.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
+	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
 		t.Fatalf("failure %+v", f)
 	}
 	if got := w.inState("north", release.Released); len(got) != 1 || got[0].Rows != whole.X.Rows() {
@@ -153,7 +153,7 @@ func TestIDsOverAllJobs(t *testing.T) {
 	passed := 0
 	for ; passed < 10; passed++ {
 		if f := w.run(j).Failure; f != nil {
-			if f.Code != session.CodePolicy || !strings.Contains(f.Message, "max_ids_total in its policy") {
+			if f.Code != fault.CodePolicy || !strings.Contains(f.Message, "max_ids_total in its policy") {
 				t.Errorf("failure %+v", f)
 			}
 			break

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
@@ -124,7 +124,7 @@ func TestAPartyEndsUnclosedJobs(t *testing.T) {
 				if err := north.Drop(t.Context(), id); err != nil {
 					t.Fatal(err)
 				}
-				if err := north.Drop(t.Context(), id); session.CodeOf(err) != session.CodeBadInput {
+				if err := north.Drop(t.Context(), id); fault.CodeOf(err) != fault.CodeBadInput {
 					t.Errorf("dropped twice: %v", err)
 				}
 			}

@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -117,13 +117,13 @@ func TestPredictionsOfMoments(t *testing.T) {
 	if d := cmp.Diff(answers[0], answers[1]); d != "" || len(answers[0].Predicted) != newRows(t).X.Rows() {
 		t.Errorf("%d predictions; two parties differ: %s", len(answers[0].Predicted), d)
 	}
-	if _, err := ask(w, "south", done.ID, newRows(t).SelectColumns(span(0, 29))); session.CodeOf(err) != session.CodeBadInput {
+	if _, err := ask(w, "south", done.ID, newRows(t).SelectColumns(span(0, 29))); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("fewer columns: %v", err)
 	}
 	if _, err := w.members["south"].party.Forget(done.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask(w, "south", done.ID, newRows(t)); session.CodeOf(err) != session.CodeBadInput {
+	if _, err := ask(w, "south", done.ID, newRows(t)); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("after it forgot: %v", err)
 	}
 	w.start(hub, never)
@@ -136,7 +136,7 @@ func TestCountedRowsBeyondThePolicy(t *testing.T) {
 	w := newWorld(t, firstTumours(t, j, 80))
 	w.policy.MaxDirections = 1
 	done := w.run(j)
-	if done.Failure == nil || done.Failure.Code != session.CodePolicy || !strings.Contains(done.Failure.Message, "max_directions") {
+	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "max_directions") {
 		t.Errorf("failure %+v", done.Failure)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -97,7 +98,7 @@ func (d *conducted) explained(err error) error {
 	if !errors.As(err, &blame) || blame.Kind != protocol.KindSilent {
 		return err
 	}
-	if r := d.reports[blame.Party]; r != nil && r.Code != session.CodeDone {
+	if r := d.reports[blame.Party]; r != nil && r.Code != fault.CodeDone {
 		return fmt.Errorf("%w; %w", reported(blame.Party, r), err)
 	}
 	return err
@@ -193,7 +194,7 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	body := (&session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}).Encode()
+	body := (&session.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
 	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindAbort, body); err != nil {
 		c.Logger.Warn("could not tell every party that the session is off", "error", err)
 	}

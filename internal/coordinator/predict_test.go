@@ -13,6 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -109,20 +110,20 @@ func TestPredictRefusals(t *testing.T) {
 		name, party string
 		job         session.JobID
 		rows        *dataset.Set
-		code        session.Code
+		code        fault.Code
 		want        string
 	}{
-		{"closed job", "north", closed, wide, session.CodeBadInput, "left nothing here to encode new rows with; submit it with prediction: open"},
-		{"unknown job", "north", session.JobID{7}, wide, session.CodeBadInput, "left nothing here"},
-		{"other parties' job", "east", two, wide, session.CodeBadInput, "left nothing here"},
-		{"fewer columns", "north", open, narrow, session.CodeBadInput, `it has no column "gene29", which the training table has`},
-		{"another spelling", "north", open, renamed, session.CodeBadInput, `it has "Gene0" where the training table has "gene0", which differ only by case`},
+		{"closed job", "north", closed, wide, fault.CodeBadInput, "left nothing here to encode new rows with; submit it with prediction: open"},
+		{"unknown job", "north", session.JobID{7}, wide, fault.CodeBadInput, "left nothing here"},
+		{"other parties' job", "east", two, wide, fault.CodeBadInput, "left nothing here"},
+		{"fewer columns", "north", open, narrow, fault.CodeBadInput, `it has no column "gene29", which the training table has`},
+		{"another spelling", "north", open, renamed, fault.CodeBadInput, `it has "Gene0" where the training table has "gene0", which differ only by case`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			answer, err := ask(w, tt.party, tt.job, tt.rows)
-			if answer != nil || session.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("answer %v, error %v with code %d; want %q with code %d", answer, err, session.CodeOf(err), tt.want, tt.code)
+			if answer != nil || fault.CodeOf(err) != tt.code || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("answer %v, error %v with code %d; want %q with code %d", answer, err, fault.CodeOf(err), tt.want, tt.code)
 			}
 		})
 	}
@@ -140,7 +141,7 @@ func TestForget(t *testing.T) {
 	if _, err := w.members["north"].party.Forget(done.ID); err != nil {
 		t.Errorf("a second Forget: %v", err)
 	}
-	if _, err := ask(w, "north", done.ID, newRows(t)); session.CodeOf(err) != session.CodeBadInput {
+	if _, err := ask(w, "north", done.ID, newRows(t)); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("north asks after it forgot: %v", err)
 	}
 	if hits := w.found([]needle{{"epoch seed", epoch[:]}}); len(hits) > 0 {

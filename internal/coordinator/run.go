@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -58,7 +59,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*stage.Result, error) {
 	cast := c.cast(j.Spec)
 	plan, err := stage.Plan(j.Spec, cast)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	srv := stage.NewServer(j.Spec, cast)
 	account := newAccount(c.Usage)
@@ -127,9 +128,9 @@ func (c *Coordinator) decide(j *Job, result *stage.Result, err error) error {
 }
 
 func failure(err error) *Failure {
-	f := &Failure{Code: session.CodeOf(err), Message: err.Error()}
+	f := &Failure{Code: fault.CodeOf(err), Message: err.Error()}
 	var blame *protocol.BlameError
-	var coded *session.Error
+	var coded *fault.Error
 	switch {
 	case errors.As(err, &coded) && coded.Blamed != "":
 		f.Blamed = coded.Blamed

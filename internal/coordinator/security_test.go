@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/envelope"
 	"github.com/mercer-fl/mercer/internal/exchange"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -403,8 +404,8 @@ func TestAPrivateModelIsNotDownloaded(t *testing.T) {
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)
 	b, err := w.members[hub].boss.Download(done.ID)
-	if session.CodeOf(err) != session.CodePolicy || b != nil {
-		t.Errorf("%d bytes, error %v with code %d; want none and code %d", len(b), err, session.CodeOf(err), session.CodePolicy)
+	if fault.CodeOf(err) != fault.CodePolicy || b != nil {
+		t.Errorf("%d bytes, error %v with code %d; want none and code %d", len(b), err, fault.CodeOf(err), fault.CodePolicy)
 	}
 	if !done.Result.Models[0].Private {
 		t.Error("the result does not say that the model is private")

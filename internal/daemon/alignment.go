@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
@@ -35,15 +36,15 @@ func keepAlignment(e *vault.Estate) func(id session.JobID, ids []string) error {
 func (h Home) Left(job string, item vault.Item) ([]byte, error) {
 	id, err := session.ParseJobID(job)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	e, err := h.estate()
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	b, err := e.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, session.BadInput(fmt.Errorf("job %s left no %s in %s, or it has been forgotten", job, item, h))
+		return nil, fault.BadInput(fmt.Errorf("job %s left no %s in %s, or it has been forgotten", job, item, h))
 	}
 	return b, err
 }

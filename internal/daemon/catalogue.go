@@ -9,9 +9,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/source"
 )
 
@@ -213,7 +213,7 @@ func orNothing(key, what string) string {
 const errUnoffered = "the job names labels, ids or columns that its catalogue does not offer to jobs; its own log says which"
 
 func unoffered(format string, args ...any) error {
-	return &session.Error{Code: session.CodePolicy, Err: fmt.Errorf(format, args...), Public: errUnoffered}
+	return &fault.Error{Code: fault.CodePolicy, Err: fmt.Errorf(format, args...), Public: errUnoffered}
 }
 
 // policy is what the operator allows of a table.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 const patients = `id,name,age,hiv,ssn,diagnosis,remission,visit
@@ -85,8 +85,8 @@ func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
 			if err == nil {
 				t.Fatalf("the job gets %v", table.Set)
 			}
-			if session.CodeOf(err) != session.CodePolicy || session.Reason(err) != errUnoffered {
-				t.Errorf("code %d, the coordinator hears %q", session.CodeOf(err), session.Reason(err))
+			if fault.CodeOf(err) != fault.CodePolicy || fault.Reason(err) != errUnoffered {
+				t.Errorf("code %d, the coordinator hears %q", fault.CodeOf(err), fault.Reason(err))
 			}
 			if !strings.Contains(err.Error(), d.Source) {
 				t.Errorf("the log says %q", err)
@@ -148,7 +148,7 @@ func TestLabelsAreNoFeatures(t *testing.T) {
 func TestTestRowsOfAnotherTable(t *testing.T) {
 	h, c := home(t, entry)
 	_, err := h.load(c, job.Data{Source: "patients", Label: "diagnosis", Test: job.Test{Source: "several"}}, dataset.SplitKey{1})
-	if session.CodeOf(err) != session.CodePolicy {
+	if fault.CodeOf(err) != fault.CodePolicy {
 		t.Errorf("error %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestExampleAllowsNothing(t *testing.T) {
 	}
 	for _, name := range job.Known().Protocols {
 		j := &job.Job{Protocol: job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened}}
-		if err := p.Check(j, 100); session.CodeOf(err) != session.CodePolicy {
+		if err := p.Check(j, 100); fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

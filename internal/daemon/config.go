@@ -16,9 +16,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // Config is a home's config.yaml.
@@ -99,10 +99,10 @@ const maxConfigBytes = 1 << 20
 func loadConfig(path string) (*Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, session.BadInput(fmt.Errorf("daemon: %w", err))
+		return nil, fault.BadInput(fmt.Errorf("daemon: %w", err))
 	}
 	if info.Size() > maxConfigBytes {
-		return nil, session.BadInput(fmt.Errorf("%s has %d bytes, at most %d are read", path, info.Size(), maxConfigBytes))
+		return nil, fault.BadInput(fmt.Errorf("%s has %d bytes, at most %d are read", path, info.Size(), maxConfigBytes))
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -110,10 +110,10 @@ func loadConfig(path string) (*Config, error) {
 	}
 	c := &Config{}
 	if err := strict(b, c); err != nil {
-		return nil, session.BadInput(fmt.Errorf("%s:%w", path, err))
+		return nil, fault.BadInput(fmt.Errorf("%s:%w", path, err))
 	}
 	if err := c.check(); err != nil {
-		return nil, session.BadInput(fmt.Errorf("%s: %w", path, err))
+		return nil, fault.BadInput(fmt.Errorf("%s: %w", path, err))
 	}
 	return c, nil
 }

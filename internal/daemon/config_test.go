@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 func config(t *testing.T, text string) (*Config, error) {
@@ -56,7 +56,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 		"retentoin: 30d":        "retention",
 		"retention: [30d, 31d]": "is no time",
 	} {
-		if _, err := config(t, "name: north\n"+text+"\n"); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), want) {
+		if _, err := config(t, "name: north\n"+text+"\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/coordinator"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -49,7 +50,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	if boss := members.Coordinator().Name; boss != c.Name {
-		return session.BadInput(fmt.Errorf("%s is a party of this federation; its coordinator is %s", c.Name, boss))
+		return fault.BadInput(fmt.Errorf("%s is a party of this federation; its coordinator is %s", c.Name, boss))
 	}
 	lock, err := h.take()
 	if err != nil {
@@ -121,7 +122,7 @@ func (h Home) otherBuild(err error) error {
 	if !errors.As(err, &foreign) {
 		return err
 	}
-	return session.BadInput(fmt.Errorf("%s holds %d open sessions of another build of this program, which only that build can go on with: start that one until mercer job list shows no open job, or give the sessions up with --abandon-open-sessions (their jobs fail): %w",
+	return fault.BadInput(fmt.Errorf("%s holds %d open sessions of another build of this program, which only that build can go on with: start that one until mercer job list shows no open job, or give the sessions up with --abandon-open-sessions (their jobs fail): %w",
 		h, len(foreign.Sessions), foreign.Err))
 }
 
@@ -132,7 +133,7 @@ func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster,
 	}
 	host, port, err := splitAddress(listen)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	cfg := nats.Config{Host: host, Port: port, Dir: h.path("queues"), Center: c.Name, Logger: o.Logger}
 	for _, m := range members.Members {
@@ -143,9 +144,9 @@ func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster,
 	var noListen *net.OpError
 	switch {
 	case errors.As(err, &taken):
-		err = session.BadInput(fmt.Errorf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host))
+		err = fault.BadInput(fmt.Errorf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host))
 	case errors.As(err, &noListen) && noListen.Op == "listen":
-		err = session.BadInput(fmt.Errorf("this machine cannot listen on %s (%w); choose another address with --listen", net.JoinHostPort(host, strconv.Itoa(port)), noListen.Err))
+		err = fault.BadInput(fmt.Errorf("this machine cannot listen on %s (%w); choose another address with --listen", net.JoinHostPort(host, strconv.Itoa(port)), noListen.Err))
 	}
 	return s, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mercer-fl/mercer/internal/endpoint"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/fault"
 )
 
 // Doors are the addresses of a process of a crowd, host:port.
@@ -25,7 +25,7 @@ type Doors struct {
 // listen opens the ports: the second one, if there is one, is for metrics.
 func (d Doors) listen() (_ []net.Listener, err error) {
 	if (d.Certificate == "") != (d.Key == "") {
-		return nil, session.BadInput(errors.New("HTTPS takes a certificate and its key: give --tls-cert and --tls-key, or neither"))
+		return nil, fault.BadInput(errors.New("HTTPS takes a certificate and its key: give --tls-cert and --tls-key, or neither"))
 	}
 	var ports []net.Listener
 	defer func() {

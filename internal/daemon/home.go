@@ -25,10 +25,10 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
@@ -76,14 +76,14 @@ func (h Home) approvals() roster.Approvals { return roster.Approvals(h.path("app
 func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
 	m, file, err := member(c, role, seed)
 	if err != nil {
-		return m, session.BadInput(err)
+		return m, fault.BadInput(err)
 	}
 	if err := errors.Join(os.MkdirAll(string(h), 0o700), os.Chmod(string(h), 0o700)); err != nil {
-		return m, session.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
+		return m, fault.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
 	}
 	_, err = identity.Create(h.IdentityPath(), seed)
 	if errors.Is(err, fs.ErrExist) {
-		return m, session.BadInput(fmt.Errorf("%s holds an identity already; choose another --home", h))
+		return m, fault.BadInput(fmt.Errorf("%s holds an identity already; choose another --home", h))
 	}
 	if err != nil {
 		return m, err
@@ -156,7 +156,7 @@ func (h Home) Join(r *roster.Roster) error {
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)
 	if !ok || m.Fingerprint() != id.Public().Fingerprint() {
-		return session.BadInput(fmt.Errorf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath()))
+		return fault.BadInput(fmt.Errorf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath()))
 	}
 	return nil
 }
@@ -166,14 +166,14 @@ func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 // leaves nothing behind.
 func (h Home) take() (*os.File, error) {
 	if err := control.Fits(h.Socket()); err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	if err := os.Chmod(string(h), 0o700); err != nil { // a folder that was there may have been open to others
-		return nil, session.BadInput(fmt.Errorf("%s cannot be closed to others: %w", h, err))
+		return nil, fault.BadInput(fmt.Errorf("%s cannot be closed to others: %w", h, err))
 	}
 	lock, err := disk.Lock(h.IdentityPath())
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, session.BadInput(fmt.Errorf("another daemon runs in %s; stop that one first", h))
+		return nil, fault.BadInput(fmt.Errorf("another daemon runs in %s; stop that one first", h))
 	}
 	return lock, err
 }
@@ -182,7 +182,7 @@ func (h Home) take() (*os.File, error) {
 func (h Home) open() (*identity.Identity, *Config, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, session.BadInput(fmt.Errorf("%s holds no identity; create one with mercer federation init --home %s", h, h))
+		return nil, nil, fault.BadInput(fmt.Errorf("%s holds no identity; create one with mercer federation init --home %s", h, h))
 	}
 	if err != nil {
 		return nil, nil, err
@@ -196,17 +196,17 @@ func (h Home) open() (*identity.Identity, *Config, error) {
 func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) {
 	r, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, session.BadInput(fmt.Errorf("%s has joined no federation; use mercer federation join --home %s ROSTER", h, h))
+		return nil, fault.BadInput(fmt.Errorf("%s has joined no federation; use mercer federation join --home %s ROSTER", h, h))
 	}
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	ok, err := h.approvals().Approved(r.Hash())
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
-		return nil, session.Forbidden(fmt.Errorf("%s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath()))
+		return nil, fault.Forbidden(fmt.Errorf("%s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath()))
 	}
 	return r, h.isIn(r, c, id)
 }

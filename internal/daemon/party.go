@@ -7,9 +7,9 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -28,10 +28,10 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	if members.Coordinator().Name == c.Name {
-		return session.BadInput(fmt.Errorf("%s is the coordinator of this federation; use mercer coordinator", c.Name))
+		return fault.BadInput(fmt.Errorf("%s is the coordinator of this federation; use mercer coordinator", c.Name))
 	}
 	if c.Coordinator == "" {
-		return session.BadInput(fmt.Errorf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath()))
+		return fault.BadInput(fmt.Errorf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath()))
 	}
 	lock, err := h.take()
 	if err != nil {
@@ -78,7 +78,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 func refusedTwin(err error) error {
 	var twin *nats.TwinError
 	if errors.As(err, &twin) {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	return err
 }
@@ -97,7 +97,7 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (stage.Table, er
 		return t, err
 	}
 	if err := d.LeavesRows(); err != nil {
-		return t, session.Forbidden(err)
+		return t, fault.Forbidden(err)
 	}
 	columns, err := s.pick(d.Source, d, c.Name)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/fault"
 )
 
 // SplitKeyPath is where the key lies by which a party holds rows out.
@@ -54,7 +54,7 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	}
 	var key dataset.SplitKey
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
-		return key, session.BadInput(fmt.Errorf("%s is no split key: it must hold exactly %d bytes; put it back from a backup", h.SplitKeyPath(), len(key)))
+		return key, fault.BadInput(fmt.Errorf("%s is no split key: it must hold exactly %d bytes; put it back from a backup", h.SplitKeyPath(), len(key)))
 	}
 	return key, nil
 }
@@ -65,7 +65,7 @@ func (h Home) firstSplitKey() (dataset.SplitKey, error) {
 		return dataset.SplitKey{}, err
 	}
 	if !empty {
-		return dataset.SplitKey{}, session.BadInput(fmt.Errorf("%s is missing, and this home has let something out before; put the key back from a backup. If there is none, mercer federation split-key --home %s draws a new one: other rows are then held out, and jobs before and after together tell more about single rows than each does",
+		return dataset.SplitKey{}, fault.BadInput(fmt.Errorf("%s is missing, and this home has let something out before; put the key back from a backup. If there is none, mercer federation split-key --home %s draws a new one: other rows are then held out, and jobs before and after together tell more about single rows than each does",
 			h.SplitKeyPath(), h))
 	}
 	key, err := newSplitKey()

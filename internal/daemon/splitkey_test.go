@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 func newHome(t *testing.T, role roster.Role) Home {
@@ -70,7 +70,7 @@ func TestSplitKeyThatIsLost(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(string(h.Releases()), "sums-0123456789abcdef.released"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.splitKey(); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "put the key back from a backup") {
+	if _, err := h.splitKey(); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "put the key back from a backup") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(h.SplitKeyPath()); !errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func TestSplitKeyThatIsNone(t *testing.T) {
 		if err := os.WriteFile(h.SplitKeyPath(), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.splitKey(); session.CodeOf(err) != session.CodeBadInput {
+		if _, err := h.splitKey(); fault.CodeOf(err) != fault.CodeBadInput {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestLoadRefusesChosenRows(t *testing.T) {
 	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"ill"}}}}
 	for name, test := range map[string]job.Test{"every row but one": {Every: 2}, "another table": {Source: "patients"}} {
 		_, err := h.load(c, job.Data{Source: "patients", Label: "ill", Test: test}, dataset.SplitKey{1})
-		if session.CodeOf(err) != session.CodePolicy {
+		if fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -219,7 +219,7 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 		}
 		switch {
 		case err == nil && j.Failure != nil:
-			return nil, nil, &session.Error{Code: j.Failure.Code, Blamed: j.Failure.Blamed, Err: errors.New(j.Failure.Message)}
+			return nil, nil, &fault.Error{Code: j.Failure.Code, Blamed: j.Failure.Blamed, Err: errors.New(j.Failure.Message)}
 		case err == nil && j.Result != nil && j.State == "done":
 			o, err := f.outcome(ctx, id)
 			return j.Result, o, err

@@ -19,8 +19,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/device"
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -62,10 +62,10 @@ func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 // Run plays the devices until the last window is over.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > c.Rows.X.Rows() {
-		return nil, session.BadInput(fmt.Errorf("%s has %d rows; there are no devices for rows %d to %d", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1))
+		return nil, fault.BadInput(fmt.Errorf("%s has %d rows; there are no devices for rows %d to %d", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1))
 	}
 	if c.Rows.Labels == nil {
-		return nil, session.BadInput(fmt.Errorf("%s has no labels; name their column with --label", c.Rows.Name))
+		return nil, fault.BadInput(fmt.Errorf("%s has no labels; name their column with --label", c.Rows.Name))
 	}
 	if err := disk.MakeDir(filepath.Join(c.Home, "devices")); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			r.add(one)
 		})
 		if err != nil {
-			return nil, session.BadInput(err)
+			return nil, fault.BadInput(err)
 		}
 		devices[i] = d
 	}

@@ -19,10 +19,10 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/counter"
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/internal/witness"
@@ -87,11 +87,11 @@ func Open(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	if c.Least < 1 {
-		return nil, session.BadInput(fmt.Errorf("records of %d packages; use 1 or more", c.Least))
+		return nil, fault.BadInput(fmt.Errorf("records of %d packages; use 1 or more", c.Least))
 	}
 	var err error
 	if g.server, err = stage.NewSecVM(c.Job, [2]string(c.Job.Protocol.Classes)); err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	if err := g.configure(); err != nil {
 		return nil, err
@@ -106,11 +106,11 @@ func Open(c Config) (*Gateway, error) {
 func Check(j *job.Job) error {
 	switch {
 	case j.Protocol.Name != job.SecVM || len(j.Protocol.Classes) != 2:
-		return session.BadInput(errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}"))
+		return fault.BadInput(errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}"))
 	case j.Protocol.Aggregation != job.AnonymousPackages:
-		return session.BadInput(errors.New("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate"))
+		return fault.BadInput(errors.New("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate"))
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
-		return session.BadInput(errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}"))
+		return fault.BadInput(errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}"))
 	}
 	return nil
 }
@@ -121,11 +121,11 @@ func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode == job.Paper
 	switch {
 	case own && !paper:
-		return session.BadInput(errors.New("a gateway that is its own issuer can read single records, and hardened devices refuse it; have somebody else run mercer issuer, or write mode: paper in protocol"))
+		return fault.BadInput(errors.New("a gateway that is its own issuer can read single records, and hardened devices refuse it; have somebody else run mercer issuer, or write mode: paper in protocol"))
 	case !own && paper:
-		return session.BadInput(errors.New("with an issuer of its own a job is of mode hardened; remove mode: paper, which can be simulated"))
+		return fault.BadInput(errors.New("with an issuer of its own a job is of mode hardened; remove mode: paper, which can be simulated"))
 	case !own && len(c.Witnesses) != 2:
-		return session.BadInput(errors.New("relay and issuer have to countersign what devices are told; give the addresses of both"))
+		return fault.BadInput(errors.New("relay and issuer have to countersign what devices are told; give the addresses of both"))
 	}
 	return nil
 }
@@ -140,7 +140,7 @@ func (g *Gateway) configure() (err error) {
 		Signer: g.Identity.Public().Sign,
 	}
 	if g.published, err = g.configuration.Sign(g.sign); err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	g.challenges = make(map[[sha256.Size]byte]uint32)
 	for i := range g.configuration.TokenKeys {
@@ -154,7 +154,7 @@ func (g *Gateway) configure() (err error) {
 	case err != nil:
 		return fmt.Errorf("gateway: %w", err)
 	case string(before) != string(g.published):
-		return session.BadInput(fmt.Errorf("devices have been told another job, other windows or other keys of tokens: see %s; use what they know, or another --home", path))
+		return fault.BadInput(fmt.Errorf("devices have been told another job, other windows or other keys of tokens: see %s; use what they know, or another --home", path))
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -219,7 +219,7 @@ func columnsAlone(ctx context.Context, j *job.Job, shares []Share, own []stage.S
 }
 
 // errNoLabels is why a party without labels reaches nothing alone.
-var errNoLabels = session.BadInput(errors.New("it has no labels to learn from"))
+var errNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))
 
 // columnsInTurn is what one party's columns reach, on each fold where the job
 // holds rows out in turn.

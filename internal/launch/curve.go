@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -34,7 +34,7 @@ func curve(ctx context.Context, j *job.Job, splits []stage.Split) ([]evaluate.Po
 		}
 	}
 	if len(held) == 0 {
-		return nil, session.BadInput(errors.New("launch: a curve needs rows that are held out; give test: {fraction: 0.25}"))
+		return nil, fault.BadInput(errors.New("launch: a curve needs rows that are held out; give test: {fraction: 0.25}"))
 	}
 	s.Train, s.Held = linalg.Pick(p.rows, train), linalg.Pick(p.rows, held)
 	return s.Curve(ctx)

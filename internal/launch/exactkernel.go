@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -36,7 +36,7 @@ func exactKernel(ctx context.Context, j *job.Job, all stage.Split) (evaluate.Met
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	return f.Measure()
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -156,7 +156,7 @@ func TestSharesRefuses(t *testing.T) {
 		{"one row each", shared, "", map[string]*dataset.Set{"all": wdbc(t, 0, 2)}},
 	} {
 		_, err := Shares(parse(t, tt.data, ""), library(tt.sets))
-		if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), tt.want) {
+		if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want bad input with %q", tt.name, err, tt.want)
 		}
 	}
@@ -274,7 +274,7 @@ func TestRunPooledOfOneClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := RunPooled(t.Context(), j, shares, t.TempDir()); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "same label") {
+	if _, _, err := RunPooled(t.Context(), j, shares, t.TempDir()); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "same label") {
 		t.Errorf("error %v, want bad input", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -23,7 +23,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*st
 	began := time.Now()
 	splits, err := splits(j, shares)
 	if err != nil {
-		return nil, nil, session.BadInput(err)
+		return nil, nil, fault.BadInput(err)
 	}
 	p, err := prepare(j, splits, splits)
 	if err != nil {

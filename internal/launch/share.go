@@ -9,8 +9,8 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 )
@@ -29,7 +29,7 @@ type Loader func(name string, d job.Data) (*dataset.Set, error)
 func Shares(j *job.Job, load Loader) ([]Share, error) {
 	shares, err := shareOut(j, load)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	for i := range shares {
 		shares[i].Table.Key = splitKey(j, shares[i].Party)
@@ -37,11 +37,11 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	for _, s := range shares {
 		// A party's daemon would tell its own log only.
 		if err := usable(j, s); err != nil {
-			return nil, session.BadInput(fmt.Errorf("%s: %w", s.Party, err))
+			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
 	}
 	if err := affordable(j, shares); err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	return shares, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -155,12 +156,12 @@ func (p *Party) logOwn(f finished) {
 func (p *Party) report(f finished) *session.Report {
 	cpu, rss := p.Usage()
 	report := &session.Report{
-		Code: session.CodeOf(f.err), PID: uint32(os.Getpid()),
+		Code: fault.CodeOf(f.err), PID: uint32(os.Getpid()),
 		Sent: uint64(f.traffic.Sent), Received: uint64(f.traffic.Received),
 		CPU: cpu - f.r.work.cpu, PeakRSS: rss, Facts: f.r.work.state.Facts(),
 	}
 	if f.err != nil {
-		report.Reason = session.Reason(f.err)
+		report.Reason = fault.Reason(f.err)
 		var blame *protocol.BlameError
 		if errors.As(f.err, &blame) {
 			report.Blamed = blame.Party

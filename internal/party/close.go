@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
@@ -18,7 +19,7 @@ func (p *Party) abort(ctx context.Context, m protocol.Message) error {
 		return err
 	}
 	if q := p.asked(m.Session); q != nil {
-		p.reply(q, nil, &session.Error{Code: f.Code, Err: errors.New(f.Reason)})
+		p.reply(q, nil, &fault.Error{Code: f.Code, Err: errors.New(f.Reason)})
 	}
 	if r, known := p.sessions[m.Session]; known && r.report == nil {
 		return p.stop(ctx, r, errAborted(p.boss, f.Reason))

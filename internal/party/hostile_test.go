@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -43,7 +44,7 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 			p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
 			tt.change(&p.Descriptor)
 			s.propose(p)
-			s.refuses(session.CodePolicy, tt.want)
+			s.refuses(fault.CodePolicy, tt.want)
 		})
 	}
 	if n := s.loads.Load(); n != 0 {
@@ -76,27 +77,27 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	tests := []struct {
 		name     string
 		proposal func(*stand) *session.Proposal
-		code     session.Code
+		code     fault.Code
 		want     string
 	}{
-		{"a stage that is none", func(s *stand) *session.Proposal { p := good(s); p.Stage = 99; return p }, session.CodeFailed, "stage 99 of the job is no session"},
-		{"a computation", func(s *stand) *session.Proposal { p := good(s); p.Stage = 3; return p }, session.CodeFailed, "stage 3 of the job is no session"},
+		{"a stage that is none", func(s *stand) *session.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job is no session"},
+		{"a computation", func(s *stand) *session.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
 		{"a stage before its time", func(s *stand) *session.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 1)
-		}, session.CodeFailed, "stage heading has not ended here"},
-		{"no job file", func(s *stand) *session.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, session.CodeBadInput, ""},
-		{"not canonical", func(s *stand) *session.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, session.CodePolicy, "not in canonical form"},
-		{"the coordinator as a party", rename("south", "hub"), session.CodePolicy, `"hub" is no party of the roster`},
-		{"a stranger as a party", rename("south", "west"), session.CodePolicy, `"west" is no party of the roster`},
-		{"without this party", rename("north", "north-2"), session.CodePolicy, `"north-2" is no party of the roster`},
+		}, fault.CodeFailed, "stage heading has not ended here"},
+		{"no job file", func(s *stand) *session.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
+		{"not canonical", func(s *stand) *session.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
+		{"the coordinator as a party", rename("south", "hub"), fault.CodePolicy, `"hub" is no party of the roster`},
+		{"a stranger as a party", rename("south", "west"), fault.CodePolicy, `"west" is no party of the roster`},
+		{"without this party", rename("north", "north-2"), fault.CodePolicy, `"north-2" is no party of the roster`},
 		{"a prediction that nobody asked for", func(s *stand) *session.Proposal {
 			p := good(s)
 			p.Stage = session.StagePredict
 			return p
-		}, session.CodePolicy, "this party has not asked for this prediction"},
+		}, fault.CodePolicy, "this party has not asked for this prediction"},
 		{"the policy", func(s *stand) *session.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra, mode: paper}", "closed"), session.JobID{1}, 0)
-		}, session.CodePolicy, `mode "paper"`},
+		}, fault.CodePolicy, `mode "paper"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,9 +115,9 @@ func TestAProposalUnderAnotherHeader(t *testing.T) {
 	s := newStand(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
 	s.tell("hub", protocol.SessionID{9}, session.KindProposal, p.Encode())
-	s.refuses(session.CodeFailed, "another session than its header names")
+	s.refuses(fault.CodeFailed, "another session than its header names")
 	s.tell("hub", protocol.SessionID{9}, session.KindProposal, []byte("junk"))
-	s.refuses(session.CodeFailed, "session: proposal")
+	s.refuses(fault.CodeFailed, "session: proposal")
 }
 
 func TestTwoJobsUnderOneID(t *testing.T) {
@@ -124,7 +125,7 @@ func TestTwoJobsUnderOneID(t *testing.T) {
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
 	s.hear(session.KindAcceptance)
 	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), session.JobID{1}, 1))
-	s.refuses(session.CodePolicy, "two different job files under one job id")
+	s.refuses(fault.CodePolicy, "two different job files under one job id")
 }
 
 // Another attempt of a stage would show rows that are scaled twice.
@@ -140,7 +141,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 	}
 	p.Descriptor = plan[0].Session.Descriptor(p.Job, 0, s.roster.Hash(), 1)
 	s.propose(p)
-	s.refuses(session.CodePolicy, "stage heading was accepted before, in another attempt")
+	s.refuses(fault.CodePolicy, "stage heading was accepted before, in another attempt")
 	if n := s.loads.Load(); n != 1 {
 		t.Errorf("the table was loaded %d times, want once", n)
 	}
@@ -163,7 +164,7 @@ func TestRepeatedProposals(t *testing.T) {
 		s.hear(session.KindClosed)
 	}
 	s.propose(p)
-	s.refuses(session.CodePolicy, "is over here, and its id is not used again")
+	s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
 }
 
 // A coordinator sends another file under the id of a job that is over here, or was
@@ -177,13 +178,13 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 	s.propose(p)
 	s.hear(session.KindAcceptance)
 	s.propose(s.proposal(second, p.Job, 0))
-	s.refuses(session.CodePolicy, "two different job files under one job id")
+	s.refuses(fault.CodePolicy, "two different job files under one job id")
 	c := &session.Closing{Job: p.Job, Outcome: "over"}
 	s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
 	s.hear(session.KindClosed)
 	for _, j := range []*job.Job{first, second} {
 		s.propose(s.proposal(j, p.Job, 0))
-		s.refuses(session.CodePolicy, "is over here, and its id is not used again")
+		s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
 	}
 	s.propose(s.proposal(second, session.JobID{2}, 0))
 	s.hear(session.KindAcceptance)
@@ -198,7 +199,7 @@ func TestOpenJobsAreBounded(t *testing.T) {
 		s.hear(session.KindAcceptance)
 	}
 	s.propose(s.proposal(j, session.JobID{maxJobs}, 0))
-	s.refuses(session.CodeFailed, fmt.Sprintf("%d jobs are open here", maxJobs))
+	s.refuses(fault.CodeFailed, fmt.Sprintf("%d jobs are open here", maxJobs))
 	c := &session.Closing{Job: session.JobID{0}}
 	s.tell("hub", c.Job.Topic(), session.KindClosing, c.Encode())
 	s.hear(session.KindClosed)
@@ -209,7 +210,7 @@ func TestOpenJobsAreBounded(t *testing.T) {
 	if err := s.party.Drop(t.Context(), session.JobID{1}); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.report(); r.Code != session.CodeFailed {
+	if r := s.report(); r.Code != fault.CodeFailed {
 		t.Errorf("report %+v of a job that was dropped", r)
 	}
 	s.propose(s.proposal(j, session.JobID{maxJobs + 1}, 0))
@@ -249,7 +250,7 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 			d := s.directory(ps)
 			s.tell("hub", ps.ID(), session.KindDirectory, tt.change(s, ps.ID(), d))
 			r := s.report()
-			if r.Code == session.CodeDone || !strings.Contains(r.Reason, tt.want) {
+			if r.Code == fault.CodeDone || !strings.Contains(r.Reason, tt.want) {
 				t.Errorf("report %+v; want a failure with %q", r, tt.want)
 			}
 			s.tell("hub", ps.ID(), session.KindDirectory, s.withOthers(ps).Encode()) // too late
@@ -264,7 +265,7 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 	s := newStand(t, usual())
 	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
 	d := s.directory(ps)
-	refusal := (&session.Refusal{Code: session.CodeFailed, Reason: "stop"}).Encode()
+	refusal := (&session.Refusal{Code: fault.CodeFailed, Reason: "stop"}).Encode()
 	closing := (&session.Closing{Job: session.JobID{1}}).Encode()
 	for _, from := range []string{"south", "east"} {
 		s.tell(from, ps.ID(), session.KindAbort, refusal)
@@ -280,7 +281,7 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 	}
 	s.idle()
 	s.tell("hub", ps.ID(), session.KindAbort, refusal) // the session was still open
-	if r := s.report(); r.Code != session.CodeFailed || !strings.Contains(r.Reason, "stop") {
+	if r := s.report(); r.Code != fault.CodeFailed || !strings.Contains(r.Reason, "stop") {
 		t.Errorf("report %+v; want the abort's reason", r)
 	}
 }
@@ -294,7 +295,7 @@ func TestClosingARunningJob(t *testing.T) {
 	// It claims a result that the party knows nothing of.
 	c := &session.Closing{Job: p.Job, Outcome: "over", Done: true, Classes: []string{"a", "b"}}
 	s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
-	if r := s.report(); r.Code != session.CodeFailed {
+	if r := s.report(); r.Code != fault.CodeFailed {
 		t.Errorf("report %+v; want a failure", r)
 	}
 	s.hear(session.KindClosed)
@@ -302,7 +303,7 @@ func TestClosingARunningJob(t *testing.T) {
 		t.Error("a job that never got to its upload left a keepsake")
 	}
 	s.propose(p)
-	s.refuses(session.CodePolicy, "is over here, and its id is not used again")
+	s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
 }
 
 // What is wrong with the data is for the party's own log.
@@ -312,5 +313,5 @@ func TestAFaultOfTheDataIsNotTold(t *testing.T) {
 		return stage.Table{}, fmt.Errorf("/secret/path.csv:17: patient 4711 has no age")
 	}
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
-	s.refuses(session.CodeBadInput, "its data cannot be used for this job; its own log says why")
+	s.refuses(fault.CodeBadInput, "its data cannot be used for this job; its own log says why")
 }

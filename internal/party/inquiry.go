@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -22,7 +23,7 @@ func (p *Party) prepareInquiry(q *question, secret []byte) error {
 	}
 	defer o.Erase()
 	if err := o.Fits(p.Name, q.set); err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	q.inquiry = &session.Inquiry{Asker: p.Name, Question: session.Question{
 		Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source,
@@ -39,10 +40,10 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 	}
 	secret, err := p.Keepsake.Get(q.Job)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, session.BadInput(fmt.Errorf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
+		return nil, fault.BadInput(fmt.Errorf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
 	}
 	if err != nil {
-		return nil, &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot read its part of the model; its own log says why"}
+		return nil, &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read its part of the model; its own log says why"}
 	}
 	defer clear(secret)
 	if !stage.IsPortion(secret) {
@@ -55,7 +56,7 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 	// Both as this program writes them: an earlier one may have trained the model.
 	asked, err := job.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	if !bytes.Equal(o.Job.Encode(), asked.Encode()) {
 		return nil, refuse("the question comes with another job file than its model")
@@ -65,7 +66,7 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 		return nil, err
 	}
 	if w.plan, err = stage.PlanInquiry(o.Job, w.cast, q.Asker, o.Basis); err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	if q.Asker == p.Name {
 		w.question = p.asking(q)
@@ -123,7 +124,7 @@ func (p *Party) closeInquiry(ctx context.Context, w *work, c *session.Closing) e
 			a, err := w.state.Answer()
 			p.reply(q, a, err)
 		} else {
-			p.reply(q, nil, &session.Error{Code: session.CodeFailed, Err: errors.New(c.Outcome)})
+			p.reply(q, nil, &fault.Error{Code: fault.CodeFailed, Err: errors.New(c.Outcome)})
 		}
 	}
 	w.portion.Erase()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -56,36 +57,36 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		policy   Policy
 		proposal func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal
-		code     session.Code
+		code     fault.Code
 		want     string
 	}{
 		"in this party's name": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			return s.inquiry(o, q("north", id))
-		}, session.CodePolicy, "has not asked for this prediction"},
+		}, fault.CodePolicy, "has not asked for this prediction"},
 		"by a stranger": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
-		}, session.CodeBadInput, "west took no part in the job"},
+		}, fault.CodeBadInput, "west took no part in the job"},
 		"of another model": {opened(), func(s *stand, o *stage.Portion, _ session.JobID) *session.Proposal {
 			return s.inquiry(o, q("south", session.JobID{7}))
-		}, session.CodeBadInput, "north has forgotten its part of the model"},
+		}, fault.CodeBadInput, "north has forgotten its part of the model"},
 		"under another name": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
-		}, session.CodePolicy, "about another question than it names"},
+		}, fault.CodePolicy, "about another question than it names"},
 		"with another job file": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
-		}, session.CodePolicy, "another job file than its model"},
+		}, fault.CodePolicy, "another job file than its model"},
 		"with another session": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
-		}, session.CodePolicy, "the proposed session is not what the job file says"},
+		}, fault.CodePolicy, "the proposed session is not what the job file says"},
 		"out of order": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			plan, err := stage.PlanInquiry(o.Job, stage.Cast{Coordinator: "hub", Parties: o.Job.Parties()}, "south", o.Basis)
@@ -94,10 +95,10 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			}
 			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
 			return p
-		}, session.CodeFailed, "stage align has not ended here"},
+		}, fault.CodeFailed, "stage align has not ended here"},
 		"against the policy": {usual(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
 			return s.inquiry(o, q("south", id))
-		}, session.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
+		}, fault.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, o, id := withPortion(t, tt.policy)
@@ -146,7 +147,7 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	s.propose(s.inquiry(o, q)) // and it is asked once
-	s.refuses(session.CodePolicy, "has not asked for this prediction")
+	s.refuses(fault.CodePolicy, "has not asked for this prediction")
 	s.idle()
 }
 
@@ -161,7 +162,7 @@ func TestAnInquiryThatIsWithdrawn(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if r := s.report(); r.Code == session.CodeDone {
+	if r := s.report(); r.Code == fault.CodeDone {
 		t.Errorf("report %+v", r)
 	}
 	s.tell("hub", q.ID().Topic(), session.KindClosing, (&session.Closing{Job: q.ID(), Outcome: "withdrawn"}).Encode())
@@ -187,7 +188,7 @@ func TestForgetting(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
 	rows := &dataset.Set{Name: "rows", X: wdbc().X}
-	if _, err := s.party.Predict(ctx, id, rows, ""); session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "left nothing here") {
+	if _, err := s.party.Predict(ctx, id, rows, ""); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "left nothing here") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -54,9 +54,9 @@ func (p *Party) ledgerSays(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &held), errors.As(err, &ids), errors.As(err, &directions):
-		return session.Forbidden(err)
+		return fault.Forbidden(err)
 	}
-	return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot keep its ledger of releases; its own log says why"}
+	return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot keep its ledger of releases; its own log says why"}
 }
 
 // expect has the ledger note that others may look for ids in this party's table.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -67,7 +68,7 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	}
 	s.serve(people(10))
 	s.propose(s.proposal(j, session.JobID{2}, 0))
-	s.refuses(session.CodePolicy, "its ledger holds the job, which differs from an earlier one")
+	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one")
 	s.tell("hub", first.ID(), session.KindAbort, (&session.Refusal{Reason: "for fun"}).Encode())
 	s.report()
 	s.propose(s.proposal(j, session.JobID{3}, 0))
@@ -90,9 +91,9 @@ func TestAttackEndlessProposals(t *testing.T) {
 		}
 		s.propose(s.proposal(j, session.JobID{2, byte(i)}, 0))
 		if i < maxRefused {
-			s.refuses(session.CodePolicy, "its ledger holds the job")
+			s.refuses(fault.CodePolicy, "its ledger holds the job")
 		} else {
-			s.refuses(session.CodeFailed, "60 proposals have been refused here within an hour")
+			s.refuses(fault.CodeFailed, "60 proposals have been refused here within an hour")
 		}
 	}
 	if n := s.loads.Load(); n > maxRefused+1 {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/journal"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -62,5 +62,5 @@ func claimed(err error, held string) error {
 	case errors.As(err, &other):
 		return refuse("%s", held)
 	}
-	return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot use its ledger; its own log says why"}
+	return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot use its ledger; its own log says why"}
 }

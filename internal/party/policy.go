@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -156,5 +156,5 @@ func (p Policy) directionsTotal() int {
 }
 
 func refuse(format string, args ...any) error {
-	return session.Forbidden(fmt.Errorf(format, args...))
+	return fault.Forbidden(fmt.Errorf(format, args...))
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 const jobFile = `apiVersion: mercer/v1
@@ -90,8 +90,8 @@ func TestPolicy(t *testing.T) {
 				t.Errorf("refused: %v", err)
 			case tt.want != "" && (err == nil || err.Error() != tt.want):
 				t.Errorf("error %v, want %q", err, tt.want)
-			case err != nil && session.CodeOf(err) != session.CodePolicy:
-				t.Errorf("code %d, want %d", session.CodeOf(err), session.CodePolicy)
+			case err != nil && fault.CodeOf(err) != fault.CodePolicy:
+				t.Errorf("code %d, want %d", fault.CodeOf(err), fault.CodePolicy)
 			}
 		})
 	}
@@ -104,8 +104,8 @@ func TestNoPolicyAllowsNothing(t *testing.T) {
 		j.Protocol = job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened, Threshold: 1000, Cohort: 1000}
 		const want = "this party allows no job on this table; its operator can list protocols in the table's policy"
 		for _, policy := range []Policy{{}, {OpenPrediction: true, Modes: job.Known().Modes, Floors: NoFloors()}} {
-			if err := policy.Check(j, 100); err == nil || err.Error() != want || session.CodeOf(err) != session.CodePolicy {
-				t.Errorf("%s: error %v with code %d", name, err, session.CodeOf(err))
+			if err := policy.Check(j, 100); err == nil || err.Error() != want || fault.CodeOf(err) != fault.CodePolicy {
+				t.Errorf("%s: error %v with code %d", name, err, fault.CodeOf(err))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -102,7 +103,7 @@ func (p *Party) predictHere(id session.JobID, set *dataset.Set) (*stage.Predicti
 	}
 	a, err := stage.PredictLocally(keepsake, set)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	return a, nil
 }
@@ -212,7 +213,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	secret, err := p.Keepsake.Get(q.job)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return session.BadInput(fmt.Errorf("job %v left nothing here to encode new rows with; submit it with prediction: open", q.job))
+		return fault.BadInput(fmt.Errorf("job %v left nothing here to encode new rows with; submit it with prediction: open", q.job))
 	}
 	if err != nil {
 		return err
@@ -225,7 +226,7 @@ func (p *Party) prepareQuestion(q *question) error {
 		return p.prepareInquiry(q, secret)
 	}
 	if q.source != "" {
-		return session.BadInput(fmt.Errorf("nobody else holds columns of these rows; leave out the source %q", q.source))
+		return fault.BadInput(fmt.Errorf("nobody else holds columns of these rows; leave out the source %q", q.source))
 	}
 	encoder, err := stage.DecodeEncoder(secret)
 	if err != nil {
@@ -233,7 +234,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	cast := stage.Cast{Coordinator: p.boss, Parties: []string{p.Name}}
 	if q.session, q.prediction, err = encoder.Ask(cast, q.tag, q.set); err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	s, err := protocol.NewSession(q.session.Descriptor(q.job, session.StagePredict, p.Roster.Hash(), 0))
 	if err != nil {
@@ -261,7 +262,7 @@ func (p *Party) refused(m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	why := &session.Error{Code: f.Code, Err: errors.New(f.Reason)}
+	why := &fault.Error{Code: f.Code, Err: errors.New(f.Reason)}
 	for _, q := range slices.Clone(p.pending) {
 		if q.job.Topic() == m.Session && q.sent && q.running == nil && q.work == nil {
 			p.reply(q, nil, why)

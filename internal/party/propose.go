@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/journal"
@@ -54,7 +55,7 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 // decline refuses a proposal, with what the coordinator may be told.
 func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
 	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
-	refusal := session.Refusal{Code: session.CodeOf(why), Reason: session.Reason(why)}
+	refusal := session.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}
 	return p.tell(ctx, id, session.KindRefusal, refusal.Encode())
 }
 
@@ -161,7 +162,7 @@ func (p *Party) unclaimed(st *stage.Session, prop *session.Proposal) error {
 	case errors.As(err, &held):
 		return refuse("this party's data have been in a sum for %s before, and go into one only, ever", st.Purpose)
 	case err != nil:
-		return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot read its ledger; its own log says why"}
+		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read its ledger; its own log says why"}
 	}
 	return nil
 }
@@ -174,7 +175,7 @@ func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, 
 	}
 	j, err := job.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	r := &running{work: &work{id: prop.Job, job: j}, proposal: prop, stage: q.session, session: s, question: q}
 	if err := p.allowed(r.work); err != nil {
@@ -196,7 +197,7 @@ func (p *Party) create(r *running, body []byte) error {
 		return err
 	}
 	if err != nil {
-		return &session.Error{Code: session.CodeFailed, Err: err, Public: "it cannot write its journal; its own log says why"}
+		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot write its journal; its own log says why"}
 	}
 	return p.adopt(r, v)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -62,7 +63,7 @@ func (p *Party) resume(ctx context.Context) error {
 // lose tells the coordinator that a session cannot be run on, so that nobody
 // waits for it. What is wrong with the files is for the log only.
 func (p *Party) lose(ctx context.Context, id protocol.SessionID, why string) {
-	report := session.Report{Code: session.CodeFailed, Reason: why}
+	report := session.Report{Code: fault.CodeFailed, Reason: why}
 	if err := p.tell(ctx, id, session.KindReport, report.Encode()); err != nil {
 		p.Logger.Warn("could not report a lost session", "session", id.String(), "error", err)
 	}
@@ -131,7 +132,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 // failed has none.
 func (p *Party) relive(ctx context.Context, r *running) error {
 	report, err := session.DecodeReport(r.report)
-	if err != nil || report.Code != session.CodeDone {
+	if err != nil || report.Code != fault.CodeDone {
 		return err
 	}
 	run, err := p.build(ctx, r)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
@@ -111,7 +112,7 @@ func (p *Party) end(ctx context.Context, w *work, why string) error {
 		p.lose(ctx, r.ID(), "the party's operator, or its limit of time, has ended the job there")
 	}
 	if w.question != nil {
-		p.reply(w.question, nil, &session.Error{Code: session.CodeFailed, Err: errors.New(why)})
+		p.reply(w.question, nil, &fault.Error{Code: fault.CodeFailed, Err: errors.New(why)})
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (p *Party) Drop(ctx context.Context, id session.JobID) error {
 		err := p.do(ctx, func(ctx context.Context) error {
 			w, open := p.jobs[id]
 			if !open {
-				return session.BadInput(fmt.Errorf("job %v is not open here; what finished jobs have left goes with mercer job forget", id))
+				return fault.BadInput(fmt.Errorf("job %v is not open here; what finished jobs have left goes with mercer job forget", id))
 			}
 			return p.end(ctx, w, "its operator has dropped it")
 		})

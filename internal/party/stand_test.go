@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/exchange"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
@@ -178,7 +179,7 @@ func (s *stand) propose(p *session.Proposal) *protocol.Session {
 }
 
 // refuses checks that north says no.
-func (s *stand) refuses(code session.Code, want string) {
+func (s *stand) refuses(code fault.Code, want string) {
 	s.t.Helper()
 	f, err := session.DecodeRefusal(s.hear(session.KindRefusal).Body)
 	if err != nil {

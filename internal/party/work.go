@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -42,7 +43,7 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 	}
 	j, err := job.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -52,7 +53,7 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 	}
 	w := &work{id: prop.Job, job: j, cast: stage.Cast{Coordinator: p.boss, Parties: j.Parties()}}
 	if w.plan, err = stage.Plan(j, w.cast); err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
@@ -157,10 +158,10 @@ func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 // errUnusable hides what is wrong with a table from peers. A refusal by policy
 // says itself what they may hear.
 func errUnusable(err error) error {
-	if err == nil || session.CodeOf(err) == session.CodePolicy { // says nothing of the table
+	if err == nil || fault.CodeOf(err) == fault.CodePolicy { // says nothing of the table
 		return err
 	}
-	return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
+	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its data cannot be used for this job; its own log says why"}
 }
 
 // at returns the session of a stage, or nil.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -66,10 +66,10 @@ func Transport(roots *x509.CertPool) *http.Transport {
 func Open(c Config) (*Relay, error) {
 	u, err := url.Parse(c.Gateway)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, session.BadInput(fmt.Errorf("the gateway's address %q: write https://host:port", c.Gateway))
+		return nil, fault.BadInput(fmt.Errorf("the gateway's address %q: write https://host:port", c.Gateway))
 	}
 	if c.Batch < 0 || c.Wait < 0 || c.Timeout <= 0 {
-		return nil, session.BadInput(fmt.Errorf("batches of %d after at most %v, answered within %v; use numbers above 0", c.Batch, c.Wait, c.Timeout))
+		return nil, fault.BadInput(fmt.Errorf("batches of %d after at most %v, answered within %v; use numbers above 0", c.Batch, c.Wait, c.Timeout))
 	}
 	if c.Transport == nil {
 		c.Transport = Transport(nil)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -113,7 +114,7 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 
 // Refusal is a party's no, with the reason for the coordinator's user.
 type Refusal struct {
-	Code   Code
+	Code   fault.Code
 	Reason string
 }
 
@@ -130,6 +131,15 @@ func DecodeRefusal(b []byte) (*Refusal, error) {
 	r := wire.NewReader(b)
 	f := &Refusal{Code: readCode(r), Reason: readText(r)}
 	return f, r.Close("session: refusal")
+}
+
+// readCode reads a code and refuses numbers that mean nothing.
+func readCode(r *wire.Reader) fault.Code {
+	c := fault.Code(r.Uint8())
+	if !c.Known() {
+		r.Fail(fmt.Errorf("code %d", c))
+	}
+	return c
 }
 
 // clip makes a text one line within what a peer accepts.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -11,7 +12,7 @@ import (
 // Report says how a session ended for a party. It holds nothing of the data
 // but the facts that the leakage statement needs.
 type Report struct {
-	Code     Code
+	Code     fault.Code
 	Blamed   string // the peer at fault, or ""
 	Reason   string // "" when done
 	PID      uint32

@@ -2,16 +2,14 @@ package session
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -48,11 +46,11 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeProposal(p.Encode()); err != nil || cmp.Diff(p, back) != "" {
 		t.Errorf("proposal: %v %s", err, cmp.Diff(p, back))
 	}
-	f := &Refusal{CodePolicy, "no"}
+	f := &Refusal{fault.CodePolicy, "no"}
 	if back, err := DecodeRefusal(f.Encode()); err != nil || *back != *f {
 		t.Errorf("refusal: %v %v", back, err)
 	}
-	r := &Report{Code: CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: Facts{true, AllGrid, 9}}
+	r := &Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: Facts{true, AllGrid, 9}}
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
 	}
@@ -72,7 +70,7 @@ func TestRoundTrips(t *testing.T) {
 }
 
 func TestLongReasonsAreClipped(t *testing.T) {
-	f := &Refusal{CodeFailed, strings.Repeat("x", 1<<17)}
+	f := &Refusal{fault.CodeFailed, strings.Repeat("x", 1<<17)}
 	back, err := DecodeRefusal(f.Encode())
 	if err != nil || len(back.Reason) != maxTextBytes {
 		t.Fatalf("%d bytes, %v; want %d", len(back.Reason), err, maxTextBytes)
@@ -81,13 +79,13 @@ func TestLongReasonsAreClipped(t *testing.T) {
 
 // What a peer sends is shown on terminals.
 func TestControlCharacters(t *testing.T) {
-	f := &Refusal{CodeFailed, "a\x1b[31mred\nline"}
+	f := &Refusal{fault.CodeFailed, "a\x1b[31mred\nline"}
 	back, err := DecodeRefusal(f.Encode())
 	if err != nil || back.Reason != "a [31mred line" {
 		t.Errorf("an own text arrives as %q, %v", back.Reason, err)
 	}
 	var w wire.Writer
-	w.Uint8(uint8(CodeFailed))
+	w.Uint8(uint8(fault.CodeFailed))
 	w.String("\x1b[2J")
 	if _, err := DecodeRefusal(w.Bytes()); err == nil {
 		t.Error("a peer's control characters are accepted")
@@ -145,32 +143,9 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-func TestCodeOf(t *testing.T) {
-	tests := []struct {
-		err  error
-		want Code
-	}{
-		{nil, CodeDone},
-		{errors.New("x"), CodeFailed},
-		{fmt.Errorf("a: %w", BadInput(errors.New("x"))), CodeBadInput},
-		{Forbidden(errors.New("x")), CodePolicy},
-		{protocol.Blame("south", protocol.KindMalformed, errors.New("x")), CodeMisbehaved},
-		{protocol.Blame("south", protocol.KindAborted, errors.New("x")), CodeFailed},
-		{protocol.Blame(protocol.Transport, protocol.KindTransport, errors.New("x")), CodeFailed},
-		{fmt.Errorf("stage scale: %w", &widths{}), CodeBadInput},
-		{protocol.Blame("south", protocol.KindSilent, errors.New("x")), CodeTimedOut},
-		{fmt.Errorf("a: %w", context.DeadlineExceeded), CodeTimedOut},
-	}
-	for _, tt := range tests {
-		if got := CodeOf(tt.err); got != tt.want {
-			t.Errorf("CodeOf(%v) = %d, want %d", tt.err, got, tt.want)
-		}
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	f.Add(proposal().Encode())
-	f.Add((&Refusal{CodePolicy, "no"}).Encode())
+	f.Add((&Refusal{fault.CodePolicy, "no"}).Encode())
 	f.Add((&Report{Reason: "x"}).Encode())
 	f.Add((&Closing{Outcome: "x"}).Encode())
 	f.Add((&Question{Rows: 1}).Encode())
@@ -215,27 +190,4 @@ func FuzzDecode(f *testing.F) {
 			t.Error("directory is not canonical")
 		}
 	})
-}
-
-// widths is an error of a protocol about data that do not go together.
-type widths struct{}
-
-func (*widths) Error() string        { return "south has 9 columns, north 30" }
-func (*widths) Public() string       { return "south and north have different numbers of columns" }
-func (*widths) Is(target error) bool { return target == protocol.ErrInput }
-
-func TestReason(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{errors.New("x"), "x"},
-		{&Error{Err: errors.New("rows.csv:3"), Public: "its data cannot be used"}, "its data cannot be used"},
-		{&Error{Err: errors.New("no such job")}, "no such job"},
-		{fmt.Errorf("a: %w", &widths{}), "south and north have different numbers of columns"},
-	} {
-		if got := Reason(c.err); got != c.want {
-			t.Errorf("%v: peers are told %q, want %q", c.err, got, c.want)
-		}
-	}
 }

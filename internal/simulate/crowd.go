@@ -11,8 +11,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -87,11 +87,11 @@ func gather(c CrowdConfig) (*people, error) {
 	var err error
 	if items := c.Job.Protocol.Items; items != nil {
 		if p.Ratings, err = c.Ratings.Within(items); err != nil {
-			return nil, session.BadInput(err)
+			return nil, fault.BadInput(err)
 		}
 	}
 	if p.train, p.test, err = stage.SplitRatings(c.Job, p.Ratings); err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	p.clients = newClients(c.Job, len(p.train), c.Seed, c.Progress)
 	p.crowd = stage.Crowd{Job: c.Job, ID: p.id, Roster: p.roster, Server: serverName, Items: len(p.Ratings.Items)}

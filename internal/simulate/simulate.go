@@ -15,6 +15,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
@@ -174,7 +175,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*stage.Result, *stag
 		return nil, nil, fmt.Errorf("simulate: %w", err)
 	}
 	if done.Failure != nil {
-		return nil, nil, &session.Error{Code: done.Failure.Code, Blamed: done.Failure.Blamed, Err: errors.New(done.Failure.Message)}
+		return nil, nil, &fault.Error{Code: done.Failure.Code, Blamed: done.Failure.Blamed, Err: errors.New(done.Failure.Message)}
 	}
 	done.Result.Models[0].Path = plain(filepath.Join(c.Dir, "left")).path(id, vault.Model)
 	if err := f.addOwnModel(done.Result, id, c); err != nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/psi"
@@ -60,7 +60,7 @@ func compared(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return session.BadInput(fmt.Errorf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.BadInput(fmt.Errorf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", ")))
 	}}
 }
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -81,7 +81,7 @@ func TestNotAligned(t *testing.T) {
 				tables["host"] = Table{Set: tables["host"].Set.Subset(rows(every(0, 100)))}
 				f, plan := federate(t, j, tables)
 				err := f.try(plan[0], 0, func() {})
-				if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "stage: the tables of "+parties+" do not have the same ids in the same order") {
+				if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "stage: the tables of "+parties+" do not have the same ids in the same order") {
 					t.Errorf("error %v", err)
 				}
 			})

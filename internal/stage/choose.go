@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/svm"
 )
@@ -124,7 +124,7 @@ func unlearnt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return session.BadInput(err)
+	return fault.BadInput(err)
 }
 
 // inPlainNumbers returns the job with every gamma that is measured by the data
@@ -141,7 +141,7 @@ func inPlainNumbers(j *job.Job, t evaluate.Task) (*job.Job, error) {
 		}
 		unit := units[k.GammaUnit]
 		if !(unit > 0) {
-			return k, session.BadInput(fmt.Errorf("gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", k.GammaUnit, unit))
+			return k, fault.BadInput(fmt.Errorf("gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", k.GammaUnit, unit))
 		}
 		return k.Over(unit), nil
 	}
@@ -171,7 +171,7 @@ func gridOfJob(j *job.Job) (evaluate.Grid, error) {
 	for _, k := range j.Kernels() {
 		built, err := kernel.New(k.Spec())
 		if err != nil {
-			return g, session.BadInput(err)
+			return g, fault.BadInput(err)
 		}
 		g.Kernels = append(g.Kernels, built)
 	}

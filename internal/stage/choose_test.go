@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -187,7 +187,7 @@ func TestChooseRefuses(t *testing.T) {
 			"ChooseCell": func(j *job.Job, task evaluate.Task) (*Choice, error) { return ChooseCell(t.Context(), j, task, 0) },
 		} {
 			_, err := choose(gridJob(t, "", c.kernels), c.task)
-			if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), c.want) {
+			if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, %s: error %v, want bad input with %q", name, c.name, err, c.want)
 			}
 		}
@@ -225,14 +225,14 @@ func TestChoiceEndsWithTheContext(t *testing.T) {
 	task := ring(40, 8)
 	j := gridJob(t, "", "{name: linear}")
 	_, err := Choose(ctx, j, task, nil)
-	if !errors.Is(err, context.Canceled) || session.CodeOf(err) == session.CodeBadInput {
+	if !errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.CodeBadInput {
 		t.Errorf("choosing: %v", err)
 	}
 	c, err := Choose(t.Context(), j, task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Fit(ctx, task, nil); !errors.Is(err, context.Canceled) || session.CodeOf(err) == session.CodeBadInput {
+	if _, err := c.Fit(ctx, task, nil); !errors.Is(err, context.Canceled) || fault.CodeOf(err) == fault.CodeBadInput {
 		t.Errorf("fitting: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -65,7 +66,7 @@ func fdsklParams(j *job.Job, d declared) (fdskl.Params, error) {
 		Rows: d.list[0].rows, Directions: j.Protocol.Directions, Alignment: d.digest,
 	})
 	if err != nil {
-		return fdskl.Params{}, session.BadInput(err)
+		return fdskl.Params{}, fault.BadInput(err)
 	}
 	return p, nil
 }
@@ -78,7 +79,7 @@ func gammaOf(j *job.Job, d declared) (job.Kernel, error) {
 	}
 	unit := d.spread()
 	if !(unit > 0) {
-		return j.Kernel, session.BadInput(fmt.Errorf("stage: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit))
+		return j.Kernel, fault.BadInput(fmt.Errorf("stage: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit))
 	}
 	return j.Kernel.Over(unit), nil
 }

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -38,10 +38,10 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 	}
 	train, _, err := heldOutSizes(p.Job, params.Spec().Rows)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	if p.vertical.training, err = p.lessons(index, train, setup.Seed); err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	m, err := fdskl.NewActive(setup.Setup, in, fdskl.Identity{Sign: setup.Sign, Keys: keys}, p.vertical.training)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 	}
 	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
 		if err := p.vertical.training.failure(); err != nil {
-			return session.BadInput(err)
+			return fault.BadInput(err)
 		}
 		return p.added(setup)
 	}}, nil
@@ -167,7 +167,7 @@ func (p *Party) learn(interrupt func() error) (finding, error) {
 	t := p.vertical.training
 	got, err := t.learn(interrupt)
 	if err != nil {
-		return finding{}, session.BadInput(err)
+		return finding{}, fault.BadInput(err)
 	}
 	p.vertical.learnt = got
 	labels := p.split.Set.Labels

@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -19,7 +19,7 @@ import (
 func LearnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (Learned, error) {
 	t, err := newTraining(j, labels, train, j.Hash())
 	if err != nil {
-		return Learned{}, session.BadInput(err)
+		return Learned{}, fault.BadInput(err)
 	}
 	d, err := rehearsed(j, linalg.Pick(rows, rowsFrom(0, train)))
 	if err != nil {
@@ -143,7 +143,7 @@ func similarity(k job.Kernel) (func(x, z []float64) float64, error) {
 	}
 	built, err := kernel.New(k.Spec())
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	return func(x, z []float64) float64 {
 		return built.At(linalg.Dot(x, z), linalg.Dot(x, x), linalg.Dot(z, z))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -108,18 +109,18 @@ func (c Crowd) check(people int) error {
 		return err
 	}
 	if most := c.MaxKept(people); most < minItems {
-		return session.BadInput(fmt.Errorf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
+		return fault.BadInput(fmt.Errorf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
 			people, Share(c.Job.Protocol.Dropped, people), most, minItems))
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, triangle(minItems-1)), people); err != nil {
-		return session.BadInput(fmt.Errorf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err))
+		return fault.BadInput(fmt.Errorf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err))
 	}
 	return nil
 }
 
 func (c Crowd) checkCatalogue() error {
 	if c.Items < 1 || c.Items > MaxCatalogue {
-		return session.BadInput(fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxCatalogue))
+		return fault.BadInput(fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxCatalogue))
 	}
 	return nil
 }
@@ -155,7 +156,7 @@ func (c Crowd) Pairs(first Summation, survivors []string, sums []int64) (Summati
 func (c Crowd) pairing(first Summation, sums []int64) (Session, []int, error) {
 	kept := c.Kept(first, sums)
 	if len(kept) < minItems {
-		return Session{}, nil, session.BadInput(fmt.Errorf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
+		return Session{}, nil, fault.BadInput(fmt.Errorf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
 			len(kept), c.Cut(first.people(), sums), minItems))
 	}
 	var salt wire.Writer

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -140,7 +140,7 @@ func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	}
 	scores, err := p.crowd.device.Recommend(k.Model(), k.Kept, p.crowd.popularity, p.Job.Learner.Lambda)
 	if err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	p.crowd.recommended = p.crowd.device.Best(scores, p.Job.Protocol.Items)
 	return nil

@@ -1,8 +1,8 @@
 package stage
 
 import (
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -72,7 +72,7 @@ type counted struct {
 func (c Crowd) summing(s Session, clients []string, spec secagg.Spec, t tally) (*Session, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	s = s.adding(params, c.Server, clients)
 	s.Absent, s.Claims = len(clients)-params.Cohort(), []string{secagg.Claim(onceForEver, s.Purpose)}

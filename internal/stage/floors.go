@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // Floors are the least that a party asks of a job and of its own rows before it
@@ -87,7 +87,7 @@ func (f Floors) CheckRows(name job.ProtocolName, rows int) error {
 
 // tooFew refuses a table. Peers are not told how many rows there are.
 func tooFew(format string, args ...any) error {
-	return &session.Error{Code: session.CodePolicy, Err: fmt.Errorf(format, args...), Public: "its table is below the floors of its operator's policy; its own log says which"}
+	return &fault.Error{Code: fault.CodePolicy, Err: fmt.Errorf(format, args...), Public: "its table is below the floors of its operator's policy; its own log says which"}
 }
 
 // CheckSplit says whether a party has too few rows for sums over them: to train
@@ -128,7 +128,7 @@ func (f Floors) checkShares(rows []int64) error {
 		share += (1 - share) / 2
 	}
 	if f.Share > 0 && float64(most) > share*float64(total) {
-		return session.Forbidden(fmt.Errorf("one party has %d of %d training rows; this one asks that nobody have more than %.0f %% (share in the floors of its policy)", most, total, 100*share))
+		return fault.Forbidden(fmt.Errorf("one party has %d of %d training rows; this one asks that nobody have more than %.0f %% (share in the floors of its policy)", most, total, 100*share))
 	}
 	return nil
 }

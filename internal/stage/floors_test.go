@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -90,8 +90,8 @@ func TestFloorsOfSums(t *testing.T) {
 		if got := text(err); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
-		if err != nil && (session.CodeOf(err) != session.CodePolicy || strings.ContainsAny(session.Reason(err), "0123456789") || strings.Contains(session.Reason(err), "rare")) {
-			t.Errorf("%s: peers hear %q with code %d", name, session.Reason(err), session.CodeOf(err))
+		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.Reason(err), "0123456789") || strings.Contains(fault.Reason(err), "rare")) {
+			t.Errorf("%s: peers hear %q with code %d", name, fault.Reason(err), fault.CodeOf(err))
 		}
 		p.Floors = Floors{}
 		if err := p.CheckFloors(); err != nil {

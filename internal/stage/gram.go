@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -58,11 +59,11 @@ func gramParams(j *job.Job, d declared) (gram.Params, error) {
 	}
 	train, test, err := heldOutSizes(j, d.list[0].rows)
 	if err != nil {
-		return gram.Params{}, session.BadInput(err)
+		return gram.Params{}, fault.BadInput(err)
 	}
 	p, err := gram.NewParams(d.holders(), train, test)
 	if err != nil {
-		return gram.Params{}, session.BadInput(err)
+		return gram.Params{}, fault.BadInput(err)
 	}
 	return p, nil
 }

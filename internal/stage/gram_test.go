@@ -14,6 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
@@ -245,8 +246,8 @@ func TestTooLargeValues(t *testing.T) {
 	set.X = dataset.NewDense(big)
 	f, plan := federate(t, j, shareColumns(t, j, set))
 	err := f.try(plan[0], 0, func() {})
-	if session.CodeOf(err) != session.CodeBadInput || !strings.Contains(err.Error(), "1.23456789e+08") || session.Reason(err) != gram.ErrTooLarge.Error() {
-		t.Errorf("error %v, others hear %q", err, session.Reason(err))
+	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "1.23456789e+08") || fault.Reason(err) != gram.ErrTooLarge.Error() {
+		t.Errorf("error %v, others hear %q", err, fault.Reason(err))
 	}
 }
 
@@ -282,8 +283,8 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var coded *session.Error
-	if _, err := plan[2].Session.Settle(session.JobID{1}, Known{Declared: d}); !errors.As(err, &coded) || coded.Code != session.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
+	var coded *fault.Error
+	if _, err := plan[2].Session.Settle(session.JobID{1}, Known{Declared: d}); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
 		t.Errorf("too many new rows: %v", err)
 	}
 	for _, st := range plan[2:] {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -135,7 +136,7 @@ func crossParams(d declared, b Basis) (gram.Params, error) {
 	}
 	p, err := gram.NewCrossParams(d.holders(), b.Rows, d.list[0].rows)
 	if err != nil {
-		return gram.Params{}, session.BadInput(err)
+		return gram.Params{}, fault.BadInput(err)
 	}
 	return p, nil
 }

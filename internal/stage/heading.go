@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/heading"
@@ -34,7 +34,7 @@ func (p *Party) heading(setup protocol.Setup) (*Run, error) {
 	own := headingOf(p.Job, p.split.Set)
 	m, err := newNamer(setup, own)
 	if err != nil {
-		return nil, session.BadInput(&unnameable{p.split.Set.Name, err})
+		return nil, fault.BadInput(&unnameable{p.split.Set.Name, err})
 	}
 	return &Run{Machine: m, InputHash: own.Hash(), Own: m.Own, Finish: func() error {
 		p.arrange(m.Order())

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/kmeans"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -61,7 +61,7 @@ func (s *Server) evaluate(context.Context, Reporter) error {
 func Learner(j *job.Job) (evaluate.Learner, error) {
 	k, err := kernel.New(j.Kernel.Spec())
 	if err != nil {
-		return evaluate.Learner{}, session.BadInput(err)
+		return evaluate.Learner{}, fault.BadInput(err)
 	}
 	m, err := methodOf(j.Learner, j.Seed)
 	return evaluate.Learner{Kernel: k, Method: m}, err
@@ -70,7 +70,7 @@ func Learner(j *job.Job) (evaluate.Learner, error) {
 func methodOf(l job.Learner, seed uint64) (evaluate.Method, error) {
 	build, known := methods()[l.Name]
 	if !known {
-		return nil, session.BadInput(fmt.Errorf("stage: learner %q cannot be run", l.Name))
+		return nil, fault.BadInput(fmt.Errorf("stage: learner %q cannot be run", l.Name))
 	}
 	return build(l, seed), nil
 }

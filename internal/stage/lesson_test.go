@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -220,17 +221,17 @@ func TestCountsThatAreRefused(t *testing.T) {
 		rows   []uint64
 		most   int
 		floors Floors
-		code   session.Code
+		code   fault.Code
 	}{
-		"three alike":        {[]uint64{200, 200, 200}, 30, DefaultFloors(), session.CodeDone},
-		"half of all":        {[]uint64{200, 100, 100}, 30, DefaultFloors(), session.CodeDone},
-		"more than half":     {[]uint64{200, 100, 99}, 30, DefaultFloors(), session.CodePolicy},
-		"without floors":     {[]uint64{2000, 1, 1}, 0, Floors{}, session.CodeDone},
-		"two, three to one":  {[]uint64{300, 100}, 30, DefaultFloors(), session.CodeDone},
-		"two, and more":      {[]uint64{301, 100}, 30, DefaultFloors(), session.CodePolicy},
-		"beyond the policy":  {[]uint64{200, 200, 200}, 28, DefaultFloors(), session.CodePolicy},
-		"more than there is": {[]uint64{200, 200, 1 << 63}, 0, Floors{}, session.CodeMisbehaved},
-		"hardly any":         {[]uint64{13, 13, 13}, 0, Floors{}, session.CodeBadInput},
+		"three alike":        {[]uint64{200, 200, 200}, 30, DefaultFloors(), fault.CodeDone},
+		"half of all":        {[]uint64{200, 100, 100}, 30, DefaultFloors(), fault.CodeDone},
+		"more than half":     {[]uint64{200, 100, 99}, 30, DefaultFloors(), fault.CodePolicy},
+		"without floors":     {[]uint64{2000, 1, 1}, 0, Floors{}, fault.CodeDone},
+		"two, three to one":  {[]uint64{300, 100}, 30, DefaultFloors(), fault.CodeDone},
+		"two, and more":      {[]uint64{301, 100}, 30, DefaultFloors(), fault.CodePolicy},
+		"beyond the policy":  {[]uint64{200, 200, 200}, 28, DefaultFloors(), fault.CodePolicy},
+		"more than there is": {[]uint64{200, 200, 1 << 63}, 0, Floors{}, fault.CodeMisbehaved},
+		"hardly any":         {[]uint64{13, 13, 13}, 0, Floors{}, fault.CodeBadInput},
 	} {
 		var statements [][]byte
 		for _, n := range tt.rows {
@@ -238,11 +239,11 @@ func TestCountsThatAreRefused(t *testing.T) {
 		}
 		p.MaxFeatures, p.Floors, p.moments.counted = tt.most, tt.floors, headcount{}
 		err := p.counted(cast, statements)
-		if session.CodeOf(err) != tt.code || (err == nil) != (p.moments.counted.list != nil) {
+		if fault.CodeOf(err) != tt.code || (err == nil) != (p.moments.counted.list != nil) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := p.counted(cast, [][]byte{statement(200), {1}, statement(200)}); session.CodeOf(err) != session.CodeMisbehaved {
+	if err := p.counted(cast, [][]byte{statement(200), {1}, statement(200)}); fault.CodeOf(err) != fault.CodeMisbehaved {
 		t.Errorf("a statement of one byte: %v", err)
 	}
 }

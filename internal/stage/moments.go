@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -76,7 +77,7 @@ func sumStage(name string, c Cast, what summing) Stage {
 			}
 			p, err := summable(c, hex.EncodeToString(id[:])+"/"+what.epoch(k), groups)
 			if err != nil {
-				return nil, session.BadInput(err)
+				return nil, fault.BadInput(err)
 			}
 			return p.Encode(), nil
 		},

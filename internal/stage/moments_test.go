@@ -16,6 +16,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -358,7 +359,7 @@ func TestMomentsOfAnUnlistedClass(t *testing.T) {
 
 func TestMomentsWithoutHeldOutRows(t *testing.T) {
 	s := NewServer(momentsJob(t, "none"), cast())
-	if err := s.judgeSolution(t.Context(), nil); session.CodeOf(err) != session.CodeBadInput {
+	if err := s.judgeSolution(t.Context(), nil); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("error %v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -119,10 +119,10 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 	}
 	p.Floors = DefaultFloors()
 	err = p.CheckFloors()
-	if session.CodeOf(err) != session.CodePolicy || !strings.Contains(err.Error(), `1 of class "rare"`) {
+	if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), `1 of class "rare"`) {
 		t.Errorf("a party with the usual floors: %v", err)
 	}
-	if public := session.Reason(err); strings.Contains(public, "rare") || strings.ContainsAny(public, "0123456789") {
+	if public := fault.Reason(err); strings.Contains(public, "rare") || strings.ContainsAny(public, "0123456789") {
 		t.Errorf("the others are told %q", public)
 	}
 }
@@ -165,7 +165,7 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	}
 	for name, p := range f.parties {
 		p.Floors = DefaultFloors()
-		if err := p.CheckFloors(); session.CodeOf(err) != session.CodePolicy {
+		if err := p.CheckFloors(); fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s takes part with %d training rows: %v", name, p.trainingRows(), err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
@@ -88,7 +88,7 @@ func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	}
 	c.digest = [sha256.Size]byte(hash.Sum(nil))
 	if rows := c.total(); j.Protocol.Directions == 0 && DefaultFeatures(rows) < 2 {
-		return headcount{}, session.BadInput(fmt.Errorf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature))
+		return headcount{}, fault.BadInput(fmt.Errorf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature))
 	}
 	return c, nil
 }
@@ -115,7 +115,7 @@ func (p *Party) counted(c Cast, statements [][]byte) error {
 		return err
 	}
 	if m := DefaultFeatures(all.total()); p.Job.Protocol.Directions == 0 && p.MaxFeatures > 0 && m > p.MaxFeatures {
-		return session.Forbidden(fmt.Errorf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, p.MaxFeatures))
+		return fault.Forbidden(fmt.Errorf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, p.MaxFeatures))
 	}
 	p.moments.counted = all
 	return nil

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -89,11 +89,11 @@ func (p *Party) summand(setup Setup, params secagg.Params) (*Run, error) {
 	n, _ := rows.Shape()
 	targets, err := lessonOf(p.Job).targets(labels, n)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	own, err := moments.Summarize(features, rows, targets)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	return client(setup, params, sumVector{own}, func() {
 		p.moments.session, p.moments.features, p.moments.own = setup.Session.ID(), features, own
@@ -125,7 +125,7 @@ func (p *Party) errors(setup Setup, params secagg.Params) (*Run, error) {
 	rows, labels := p.rowsThat(true)
 	figures, err := lessonOf(p.Job).measure(p.moments.features, p.moments.taught, rows, labels)
 	if err != nil {
-		return nil, session.BadInput(err)
+		return nil, fault.BadInput(err)
 	}
 	membership, err := p.membership(rows)
 	if err != nil {

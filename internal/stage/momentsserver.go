@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -84,14 +84,14 @@ func (s *Server) solve(ctx context.Context, _ Reporter) error {
 		}
 		score, err := l.judgement().of(s.moments.sums, v)
 		if err != nil {
-			return session.BadInput(err)
+			return fault.BadInput(err)
 		}
 		s.moments.scores = append(s.moments.scores, score)
 	}
 	choice := l.judgement().best(s.moments.scores)
 	t, err := l.solve(s.moments.sums, values[choice])
 	if err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	t.choice = choice
 	s.moments.taught, s.moments.body = t, t.encode()
@@ -111,11 +111,11 @@ func (s *Server) errors(setup Setup, params secagg.Params) (*Run, error) {
 // judgeSolution reads what the held-out rows say of the solution.
 func (s *Server) judgeSolution(context.Context, Reporter) error {
 	if s.moments.heldOut == 0 {
-		return session.BadInput(errors.New("stage: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
+		return fault.BadInput(errors.New("stage: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
 	}
 	v, err := lessonOf(s.Job).judge(s.moments.sums, s.moments.taught, s.moments.heldOut, s.moments.figures)
 	if err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	s.moments.verdict, s.metrics = v, v.metrics
 	return nil

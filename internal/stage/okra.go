@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -86,6 +87,6 @@ func bounded(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &limit) {
 			return err
 		}
-		return session.BadInput(fmt.Errorf("%w, or use protocol moments, which makes no such matrix", err))
+		return fault.BadInput(fmt.Errorf("%w, or use protocol moments, which makes no such matrix", err))
 	}}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
@@ -30,8 +30,8 @@ func TestTooManyRowsAreTheJobsFault(t *testing.T) {
 		}
 		return effects.End.Err
 	}
-	var coded *session.Error
-	if err := end(&okra.LimitError{}); !errors.As(err, &coded) || coded.Code != session.CodeBadInput || !strings.Contains(err.Error(), "use protocol moments") {
+	var coded *fault.Error
+	if err := end(&okra.LimitError{}); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "use protocol moments") {
 		t.Errorf("too many rows: %v", err)
 	}
 	other := errors.New("another end")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -44,7 +45,7 @@ func (c SummedSecVM) Minimum(devices int) int {
 // section 7: Pasquini et al., arXiv 2111.07380).
 func (c SummedSecVM) Window(iteration uint32, weights []float64, devices []string) (Summation, error) {
 	if least := c.Minimum(len(devices)); least > len(devices) {
-		return Summation{}, session.BadInput(fmt.Errorf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least))
+		return Summation{}, fault.BadInput(fmt.Errorf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least))
 	}
 	hash := secvm.HashWeights(weights)
 	var salt wire.Writer

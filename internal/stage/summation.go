@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -22,7 +23,7 @@ type Summation struct {
 func newSummation(id session.JobID, stage int, roster [sha256.Size]byte, s Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
-		return Summation{}, session.BadInput(err)
+		return Summation{}, fault.BadInput(err)
 	}
 	s = s.adding(params, server, clients)
 	opened, err := protocol.NewSession(s.Descriptor(id, stage, roster, 1))

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/declare"
@@ -183,7 +183,7 @@ func (d declared) aligned(parties []string) error {
 			}
 		}
 	}
-	return session.BadInput(fmt.Errorf("stage: %w", errOrder))
+	return fault.BadInput(fmt.Errorf("stage: %w", errOrder))
 }
 
 // order names the rows and their order.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/gram"
@@ -133,7 +133,7 @@ func (p *Party) align(order []int, key [32]byte) error {
 	}
 	train, test, err := heldOutAligned(p.Job, len(order), key)
 	if err != nil {
-		return session.BadInput(err)
+		return fault.BadInput(err)
 	}
 	rows := make([]int, 0, len(order))
 	for _, i := range slices.Concat(train, test) {
@@ -144,7 +144,7 @@ func (p *Party) align(order []int, key [32]byte) error {
 	p.rows = dataset.RowsOf(p.split.Set.X)
 	if p.Job.Data.Scale != job.None {
 		if p.scaling, err = ScaleOf(p.Job, p.training()); err != nil {
-			return &session.Error{Code: session.CodeBadInput, Err: err, Public: "its columns cannot be scaled; its own log says why"}
+			return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its columns cannot be scaled; its own log says why"}
 		}
 		p.rows = p.scaling.Rows(p.rows)
 	}
@@ -183,7 +183,7 @@ func (p *Party) Aligned() []string {
 
 // tooLarge is what is wrong with values, which only their owner's log quotes.
 func tooLarge(err error) error {
-	return &session.Error{Code: session.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
+	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
 }
 
 // heldOutLast says which rows are held out where training rows come first.

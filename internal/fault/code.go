@@ -1,11 +1,9 @@
-package session
+package fault
 
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -23,16 +21,10 @@ const (
 	numCodes            = 6
 )
 
-// readCode reads a code and refuses numbers that mean nothing.
-func readCode(r *wire.Reader) Code {
-	c := Code(r.Uint8())
-	if c >= numCodes {
-		r.Fail(fmt.Errorf("code %d", c))
-	}
-	return c
-}
+// Known reports whether c is one of the codes above.
+func (c Code) Known() bool { return c < numCodes }
 
-// Error is an error with its code.
+// Error is an error that carries its code.
 type Error struct {
 	Code   Code
 	Blamed string // the peer at fault, or ""
