@@ -1,0 +1,107 @@
+package golden
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/mercer-fl/mercer/internal/cli"
+)
+
+// child is set in a process that is mercer and no test.
+const child = "MERCER_GOLDEN_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(child) != "" {
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	}
+	os.Exit(m.Run())
+}
+
+// What a child process may use of the processor. Decisions, and so hashes of models,
+// depend on it, since a fused product rounds once.
+const (
+	avx2  = "cpu.avx512f=off"
+	plain = "cpu.avx2=off,cpu.fma=off,cpu.avx512f=off"
+)
+
+// needsAVX2 skips a test on machines without, unless nothing may be skipped.
+func needsAVX2(t *testing.T) {
+	t.Helper()
+	switch {
+	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
+	case os.Getenv("MERCER_REQUIRE_DATA") == "1":
+		t.Fatal("MERCER_REQUIRE_DATA=1: this machine has no AVX2 with FMA, and results cannot be compared")
+	default:
+		t.Skip("NOTHING IS COMPARED: this machine has no AVX2 with FMA")
+	}
+}
+
+// writes says that files of testdata are written anew.
+func writes() bool { return os.Getenv("MERCER_GOLDEN") == "write" }
+
+// process is where mercer runs.
+type process struct {
+	dir string   // its folder
+	env []string // beside the usual
+}
+
+// said is what a command left.
+type said struct {
+	exit           int
+	stdout, stderr string
+}
+
+// newProcess makes a folder with the examples and the tables of testdata.
+func newProcess(t *testing.T, features string, env ...string) process {
+	t.Helper()
+	p := process{t.TempDir(), append(env, "GODEBUG="+features)}
+	for to, from := range map[string]string{"examples": "../../examples", ".": "testdata/tables"} {
+		if err := os.CopyFS(filepath.Join(p.dir, to), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p process) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p process) mercer(t *testing.T, line string) said {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer stop()
+	var out, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, os.Args[0], strings.Fields(line)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, &out, &errs
+	cmd.Env = append([]string{child + "=1", "HOME=" + p.dir, "TMPDIR=" + p.dir, "PATH=" + os.Getenv("PATH")}, p.env...)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return said{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// The environment of a child decides which instructions it uses.
+func TestChildrenUseWhatTheyAreTold(t *testing.T) {
+	needsAVX2(t)
+	for features, want := range map[string]bool{avx2: true, plain: false} {
+		s := newProcess(t, features).mercer(t, "version")
+		if s.exit != 0 || strings.Contains(s.stdout, " avx2 fma") != want || strings.Contains(s.stdout, "avx512f") {
+			t.Errorf("%s: %+v", features, s)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package golden
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// masked are the keys whose values differ from run to run.
+var masked = []string{"cpu_s", "peak_rss_bytes", "pid", "processes"}
+
+// longest is how many values a list has that is written out.
+const longest = 24
+
+// masker replaces what differs from run to run, and what is long by its hash.
+type masker struct {
+	briefly bool              // leakage too
+	long    map[string]string // what stands behind a hash, for those who look for a difference
+}
+
+func (m masker) hash(what, text string) string {
+	sum := sha256.Sum256([]byte(text))
+	s := what + ", sha256 " + hex.EncodeToString(sum[:12])
+	m.long[s] = text
+	return s
+}
+
+// document decodes one JSON document and masks it.
+func (m masker) document(t *testing.T, text string) any {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("more than one document")
+		}
+	}
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return m.value("", v)
+}
+
+func (m masker) value(key string, v any) any {
+	switch at := v.(type) {
+	case map[string]any:
+		for k, inner := range at {
+			switch {
+			case slices.Contains(masked, k) || key == "timings_s":
+				at[k] = mask(inner)
+			case k == "leakage" && m.briefly:
+				at[k] = m.hash("leakage", encode(inner))
+			default:
+				at[k] = m.value(k, inner)
+			}
+		}
+	case []any:
+		if len(at) > longest {
+			return m.hash(fmt.Sprintf("list of %d", len(at)), encode(at))
+		}
+		for i, inner := range at {
+			at[i] = m.value("", inner)
+		}
+	}
+	return v
+}
+
+// mask keeps only what kind of value there is.
+func mask(v any) any {
+	switch at := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return fmt.Sprintf("masked: %d values", len(at))
+	}
+	return "masked"
+}
+
+// encode is a value's JSON, which escapes nothing and has its keys in order.
+func encode(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(v); err != nil {
+		panic(err) // values that were decoded
+	}
+	return b.String()
+}
+
+var (
+	seconds  = regexp.MustCompile(`\b[0-9]+(\.[0-9]+)? m?s\b`)
+	partyRow = regexp.MustCompile(`^(\S+) +[0-9]+ +(\S+ \S+) +(\S+ \S+) +\S+ +\S+ \S+$`)
+	blanks   = regexp.MustCompile(` {2,}`)
+)
+
+// text masks what is printed for people, line by line.
+func (m masker) text(s string) []string {
+	var lines, role []string
+	leaks, parties := false, false
+	for line := range strings.Lines(s) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case line == "":
+			if leaks {
+				lines = append(lines, m.hash("leakage", strings.Join(role, "\n")))
+			}
+			leaks, parties = false, false
+		case strings.HasPrefix(line, "What each role "):
+			leaks = true
+		case strings.HasPrefix(line, "party ") && strings.Contains(line, "peak memory"):
+			parties, line = true, blanks.ReplaceAllString(line, "  ")
+		case leaks:
+			role = append(role, line)
+			continue
+		case parties:
+			line = partyRow.ReplaceAllString(line, "$1  #  $2  $3  #  #")
+		}
+		lines = append(lines, seconds.ReplaceAllString(line, "# s"))
+	}
+	return lines
+}
+
+var (
+	took     = regexp.MustCompile(`<title>[^<]*: [0-9.]+ m?s</title>`)
+	headings = regexp.MustCompile(`<h2>(.*?)</h2>`)
+	digits   = regexp.MustCompile(`[0-9]+(\.[0-9]+)?( m?s\b)?`)
+)
+
+// page gives a hash for each section of an HTML page.
+func (m masker) page(s string) any {
+	sections := make(map[string]string)
+	for i, section := range strings.Split(s, "<section>") {
+		name := "head"
+		if h := headings.FindStringSubmatch(section); i > 0 && h != nil {
+			name = h[1]
+		}
+		var lines strings.Builder
+		for line := range strings.Lines(section) {
+			if took.MatchString(line) {
+				line = digits.ReplaceAllString(line, "#")
+			}
+			lines.WriteString(line)
+		}
+		sections[name] += m.hash("section", lines.String())
+	}
+	return sections
+}
