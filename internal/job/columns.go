@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // OwnColumns are the names of the columns that a party uses.
@@ -28,16 +30,16 @@ func (j *Job) Columns(party string) []string {
 
 // finishColumns checks that columns are of parties, and no features that are ids or
 // labels.
-func (d *Data) finishColumns(in *place) error {
+func (d *Data) finishColumns(in *section.Place) error {
 	parties := (&Job{Data: *d}).Parties()
 	for _, c := range d.Partition.Columns {
 		switch {
 		case parties != nil && !slices.Contains(parties, c.Party):
-			return in.refuse("partition", "partition names columns of %q, who is no party of the job", c.Party)
+			return in.Refuse("partition", "partition names columns of %q, who is no party of the job", c.Party)
 		case d.ID != "" && slices.Contains(c.Names, d.ID):
-			return in.refuse("partition", "partition names %s among the columns of %s; it holds the ids", quote(d.ID), c.Party)
+			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the ids", section.Quote(d.ID), c.Party)
 		case d.Label != "" && slices.Contains(c.Names, d.Label):
-			return in.refuse("partition", "partition names %s among the columns of %s; it holds the labels", quote(d.Label), c.Party)
+			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the labels", section.Quote(d.Label), c.Party)
 		}
 	}
 	return nil
@@ -47,9 +49,9 @@ func (d *Data) finishColumns(in *place) error {
 // file, because directions follow it.
 type ownColumns struct{ dst *[]OwnColumns }
 
-func (v ownColumns) decode(key string, n *yaml.Node) error {
+func (v ownColumns) Decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
-		return at(n, "%s is %s; write a map such as {guest: [age, income]}", key, describe(n))
+		return section.At(n, "%s is %s; write a map such as {guest: [age, income]}", key, section.Describe(n))
 	}
 	var parties partyNames
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -58,24 +60,26 @@ func (v ownColumns) decode(key string, n *yaml.Node) error {
 		}
 		c := OwnColumns{Party: n.Content[i].Value}
 		what := "the list of columns of " + c.Party
-		if err := (words{&c.Names, maxOwnColumns, "[age, income]"}).decode(what, n.Content[i+1]); err != nil {
+		if err := (section.Words{Dst: &c.Names, Most: maxOwnColumns, Example: "[age, income]"}).Decode(what, n.Content[i+1]); err != nil {
 			return err
 		}
 		if len(c.Names) == 0 {
-			return at(n.Content[i+1], "%s is empty; name one at least, or leave the party out for all", what)
+			return section.At(n.Content[i+1], "%s is empty; name one at least, or leave the party out for all", what)
 		}
 		*v.dst = append(*v.dst, c)
 	}
 	return nil
 }
 
-func (v ownColumns) encode() *yaml.Node {
+func (v ownColumns) Encode() *yaml.Node {
 	if *v.dst == nil {
 		return nil
 	}
-	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	m := section.Map()
 	for _, c := range *v.dst {
-		m.Content = append(m.Content, textNode(c.Party), words{dst: &c.Names}.encode())
+		m.Content = append(m.Content, section.Word(c.Party), section.Words{Dst: &c.Names}.Encode())
 	}
 	return m
 }
+
+func (v ownColumns) Form() string { return "a map such as {guest: [age, income]}" }

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // Data says where the rows come from and how they are shared out.
@@ -122,55 +124,61 @@ func (j *Job) Parties() []string {
 	return names
 }
 
-func (d *Data) section() *section {
-	return &section{name: "data", fields: []field{
-		{key: "source", value: text{&d.Source}},
-		{key: "sources", value: sources{&d.Sources}},
-		{key: "label", value: text{&d.Label}},
-		{key: "id", value: text{&d.ID}},
-		{key: "features", value: whole{&d.Features}},
-		{key: "partition", value: d.Partition.section()},
-		{key: "test", value: d.Test.section()},
-		{key: "folds", value: whole{&d.Folds}},
-		{key: "scale", value: choice[Scaling]{"scaling", &d.Scale, []Scaling{MinMax, Standard, None}, nil}},
-		{key: "like", value: number{&d.Like}},
-	}, finish: d.finish}
+// Section declares the data.
+func (d *Data) Section() *section.Section {
+	return &section.Section{Name: "data", Fields: []section.Field{
+		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
+			Doc: "One table for all: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
+		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "A table of its own for each party, in the order of the sums."},
+		{Key: "label", Value: section.Text{Dst: &d.Label}, Else: "the column that each party's catalogue names; none for a learner without labels",
+			Doc: "The column of the labels, or none."},
+		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
+		{Key: "features", Value: section.Whole{Dst: &d.Features}, Else: "as many as the source has",
+			Doc: "The number of columns beside label and id, up to 16777216."},
+		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "How one table is shared out, or how the parties' tables belong together."},
+		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out."},
+		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
+			Doc: "The number of parts, 2 or more, in which the training rows are held out in turn."},
+		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, None}},
+			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together, before the protocol."},
+		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "all are liked", Doc: "The least rating that says that a person likes an item."},
+	}, Finish: d.finish}
 }
 
-func (d *Data) finish(in *place) error {
+func (d *Data) finish(in *section.Place) error {
 	switch {
-	case in.given("source") && in.given("sources"):
-		return in.refuse("sources", "data has both source and sources; keep source to share one table out, or sources to give each party its own")
-	case !in.given("source") && !in.given("sources"):
-		return in.refuse("source", "data has no source; add source: bundled:digits or a file")
-	case in.given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
-		return in.refuse("partition", "sources already names the parties; write partition: {by: columns}")
-	case in.given("sources") && in.given("partition") && d.Partition.By != Columns:
-		return in.refuse("partition", "partition shares out one source, and sources already names each party's; remove one")
-	case d.Partition.By == Columns && !in.given("sources") && d.Partition.Parties == nil:
-		return in.refuse("partition", "partition has no parties; add parties: [guest, host], the first of which holds the labels")
-	case d.Partition.By == Columns && in.given("sources") && d.ID == "":
-		return in.refuse("sources", "rows of several sources belong together by their ids; add id: and the name of their column")
-	case in.given("sources") && d.Test.Source != "":
-		return in.refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25}")
+	case in.Given("source") && in.Given("sources"):
+		return in.Refuse("sources", "data has both source and sources; keep source to share one table out, or sources to give each party its own")
+	case !in.Given("source") && !in.Given("sources"):
+		return in.Refuse("source", "data has no source; add source: bundled:digits or a file")
+	case in.Given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
+		return in.Refuse("partition", "sources already names the parties; write partition: {by: columns}")
+	case in.Given("sources") && in.Given("partition") && d.Partition.By != Columns:
+		return in.Refuse("partition", "partition shares out one source, and sources already names each party's; remove one")
+	case d.Partition.By == Columns && !in.Given("sources") && d.Partition.Parties == nil:
+		return in.Refuse("partition", "partition has no parties; add parties: [guest, host], the first of which holds the labels")
+	case d.Partition.By == Columns && in.Given("sources") && d.ID == "":
+		return in.Refuse("sources", "rows of several sources belong together by their ids; add id: and the name of their column")
+	case in.Given("sources") && d.Test.Source != "":
+		return in.Refuse("test", "a test source is shared out with one source; beside sources use test: {fraction: 0.25}")
 	case d.ID != "" && d.ID == d.Label:
-		return in.refuse("id", "id and label are the same column %s; name two columns", quote(d.ID))
-	case in.given("features") && (d.Features < 1 || d.Features > MaxFeatures):
-		return in.refuse("features", "features is %d; write how many columns there are beside label and id, 1 to %d", d.Features, MaxFeatures)
-	case in.given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.given("sources")):
-		return in.refuse("features", "features is the width of tables that all have the same columns; remove it")
+		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
+	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
+		return in.Refuse("features", "features is %d; write how many columns there are beside label and id, 1 to %d", d.Features, MaxFeatures)
+	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):
+		return in.Refuse("features", "features is the width of tables that all have the same columns; remove it")
 	}
 	if d.Partition.By == Devices {
-		if in.given("scale") && d.Scale != None {
-			return in.refuse("scale", "what devices hold is not scaled; remove scale")
+		if in.Given("scale") && d.Scale != None {
+			return in.Refuse("scale", "what devices hold is not scaled; remove scale")
 		}
 		d.Scale = None
 	}
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}
-	if in.given("folds") && d.Folds < 2 {
-		return in.refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
+	if in.Given("folds") && d.Folds < 2 {
+		return in.Refuse("folds", "folds is %d; write 2 or more, such as 5, or leave it out", d.Folds)
 	}
 	if d.Test == (Test{}) && d.Folds == 0 {
 		d.Test.Fraction = defaultFraction
@@ -178,73 +186,80 @@ func (d *Data) finish(in *place) error {
 	return nil
 }
 
-func (p *Partition) section() *section {
-	return &section{name: "partition", fields: []field{
-		{key: "by", value: choice[Direction]{"partition", &p.By, []Direction{Rows, Columns, Devices}, nil}},
-		{key: "parties", value: partyList{&p.Parties}},
-		{key: "skew", value: number{&p.Skew}},
-		{key: "columns", value: ownColumns{&p.Columns}},
-		{key: "coverage", value: number{&p.Coverage}},
-		{key: "aligned", value: yes{&p.Aligned}},
-		{key: "dropout", value: number{&p.Dropout}},
-	}, finish: p.finish}
+// Section declares the partition.
+func (p *Partition) Section() *section.Section {
+	return &section.Section{Name: "partition", Fields: []section.Field{
+		{Key: "by", Value: section.Choice[Direction]{Noun: "partition", Dst: &p.By, Known: []Direction{Rows, Columns, Devices}},
+			Default: "rows", Doc: "What the partition cuts: rows, columns of the same people, or a device for each person or row."},
+		{Key: "parties", Value: partyList{&p.Parties}, Else: "the parties that sources names",
+			Doc: "The names of the parties; by columns, the first holds the labels."},
+		{Key: "skew", Value: section.Number{Dst: &p.Skew}, Default: "0",
+			Doc: "The concentration of a Dirichlet label skew, the smaller the more uneven; 0 for equal shares."},
+		{Key: "columns", Value: ownColumns{&p.Columns}, Else: "all that a party has", Doc: "The columns that a party uses, in this order."},
+		{Key: "coverage", Value: section.Number{Dst: &p.Coverage}, Else: "all, in the source's order",
+			Doc: "The share of its rows, above 0 and up to 1, that each party of a simulation by columns has."},
+		{Key: "aligned", Value: section.Yes{Dst: &p.Aligned}, Default: "false",
+			Doc: "The tables of a partition by columns have the same ids in the same order already."},
+		{Key: "dropout", Value: section.Number{Dst: &p.Dropout}, Default: "0",
+			Doc: "The share of the devices, below 1, that vanish in each session of a simulation."},
+	}, Finish: p.finish}
 }
 
-func (p *Partition) finish(in *place) error {
-	if p.By == "" {
-		p.By = Rows
-	}
+func (p *Partition) finish(in *section.Place) error {
 	switch {
-	case p.By == Devices && in.given("skew"):
-		return in.refuse("skew", "every device has its own data; remove skew")
+	case p.By == Devices && in.Given("skew"):
+		return in.Refuse("skew", "every device has its own data; remove skew")
 	case p.By == Devices && (p.Dropout < 0 || p.Dropout >= 1):
-		return in.refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
-	case p.By != Devices && in.given("dropout"):
-		return in.refuse("dropout", "dropout is of devices; remove it")
-	case p.By == Rows && !in.given("parties"):
-		return in.refuse("parties", "partition has no parties; add parties: [north, south]")
+		return in.Refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
+	case p.By != Devices && in.Given("dropout"):
+		return in.Refuse("dropout", "dropout is of devices; remove it")
+	case p.By == Rows && !in.Given("parties"):
+		return in.Refuse("parties", "partition has no parties; add parties: [north, south]")
 	}
 	switch {
-	case p.By != Columns && in.given("columns"):
-		return in.refuse("columns", "columns are named in a partition by columns; add by: columns, or remove them")
-	case p.By != Columns && in.given("coverage"):
-		return in.refuse("coverage", "coverage is of a partition by columns; remove it")
-	case in.given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
-		return in.refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
-	case p.By != Columns && in.given("aligned"):
-		return in.refuse("aligned", "aligned is of a partition by columns; remove it")
-	case p.Aligned && in.given("coverage"):
-		return in.refuse("coverage", "coverage gives parties different rows, and aligned says that they have the same; remove one")
-	case p.By == Columns && in.given("skew"):
-		return in.refuse("skew", "skew is of a partition by rows; remove it")
+	case p.By != Columns && in.Given("columns"):
+		return in.Refuse("columns", "columns are named in a partition by columns; add by: columns, or remove them")
+	case p.By != Columns && in.Given("coverage"):
+		return in.Refuse("coverage", "coverage is of a partition by columns; remove it")
+	case in.Given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
+		return in.Refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
+	case p.By != Columns && in.Given("aligned"):
+		return in.Refuse("aligned", "aligned is of a partition by columns; remove it")
+	case p.Aligned && in.Given("coverage"):
+		return in.Refuse("coverage", "coverage gives parties different rows, and aligned says that they have the same; remove one")
+	case p.By == Columns && in.Given("skew"):
+		return in.Refuse("skew", "skew is of a partition by rows; remove it")
 	}
 	if p.Skew < 0 {
-		return in.refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
+		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
 	}
 	return nil
 }
 
-func (t *Test) section() *section {
-	return &section{name: "test", fields: []field{
-		{key: "by", value: choice[Order]{"order", &t.By, []Order{Time, UserTime}, nil}},
-		{key: "fraction", value: number{&t.Fraction}},
-		{key: "every", value: whole{&t.Every}},
-		{key: "source", value: text{&t.Source}},
-	}, finish: t.finish}
+// Section declares the test.
+func (t *Test) Section() *section.Section {
+	return &section.Section{Name: "test", Fields: []section.Field{
+		{Key: "by", Value: section.Choice[Order]{Noun: "order", Dst: &t.By, Known: []Order{Time, UserTime}}, Else: "none",
+			Doc: "Which ratings are the newest: those of all, or those of each user."},
+		{Key: "fraction", Value: section.Number{Dst: &t.Fraction}, Else: "none",
+			Doc: "The share of the rows, a multiple of 0.05 up to 0.5; of ratings, of the newest."},
+		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "One row in so many, 2 or more; of ratings, of each user's."},
+		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table of its own."},
+	}, Finish: t.finish}
 }
 
-func (t *Test) finish(in *place) error {
-	switch kinds := len(in.keys); {
-	case in.given("by") && (kinds != 2 || !in.given("fraction")):
-		return in.refuse("by", "by says which ratings are the newest; beside it give fraction: 0.1 and nothing else")
-	case !in.given("by") && kinds != 1:
-		return in.refuse("", "test has %d keys; give one of fraction, every, source", kinds)
+func (t *Test) finish(in *section.Place) error {
+	switch kinds := len(in.Lines); {
+	case in.Given("by") && (kinds != 2 || !in.Given("fraction")):
+		return in.Refuse("by", "by says which ratings are the newest; beside it give fraction: 0.1 and nothing else")
+	case !in.Given("by") && kinds != 1:
+		return in.Refuse("", "test has %d keys; give one of fraction, every, source", kinds)
 	}
-	if in.given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
-		return in.refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
+	if in.Given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
+		return in.Refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
 	}
-	if in.given("every") && t.Every < 2 {
-		return in.refuse("every", "every is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
+	if in.Given("every") && t.Every < 2 {
+		return in.Refuse("every", "every is %d; write 2 or more, such as 10 to hold out one row in ten", t.Every)
 	}
 	return nil
 }
@@ -258,13 +273,13 @@ const (
 
 // finishTest checks the fraction of rows that is held out. Ratings are held out by
 // each person, and devices of secvm draw for themselves whether they test.
-func (j *Job) finishTest(in *place) error {
+func (j *Job) finishTest(in *section.Place) error {
 	f := j.Data.Test.Fraction
 	steps := math.Round(fractionSteps * f)
 	if j.Data.Partition.By == Devices || f == 0 || f == steps/fractionSteps && steps <= mostSteps {
 		return nil
 	}
-	return in.refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
+	return in.Refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
 }
 
 // LeavesRows reports how a job would choose which of a party's rows are held out,
@@ -285,9 +300,9 @@ func (d *Data) LeavesRows() error {
 // because sums run in that order.
 type sources struct{ dst *[]Source }
 
-func (v sources) decode(key string, n *yaml.Node) error {
+func (v sources) Decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
-		return at(n, "%s is %s; write a map such as {north: a.csv, south: b.csv}", key, describe(n))
+		return section.At(n, "%s is %s; write a map such as {north: a.csv, south: b.csv}", key, section.Describe(n))
 	}
 	var parties partyNames
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -295,7 +310,7 @@ func (v sources) decode(key string, n *yaml.Node) error {
 			return err
 		}
 		s := Source{Party: n.Content[i].Value}
-		if err := (text{&s.File}).decode("the source of "+s.Party, n.Content[i+1]); err != nil {
+		if err := (section.Text{Dst: &s.File}).Decode("the source of "+s.Party, n.Content[i+1]); err != nil {
 			return err
 		}
 		*v.dst = append(*v.dst, s)
@@ -303,13 +318,15 @@ func (v sources) decode(key string, n *yaml.Node) error {
 	return parties.enough(n)
 }
 
-func (v sources) encode() *yaml.Node {
+func (v sources) Encode() *yaml.Node {
 	if *v.dst == nil {
 		return nil
 	}
-	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	m := section.Map()
 	for _, s := range *v.dst {
-		m.Content = append(m.Content, textNode(s.Party), textNode(s.File))
+		m.Content = append(m.Content, section.Word(s.Party), section.Word(s.File))
 	}
 	return m
 }
+
+func (v sources) Form() string { return "a map such as {north: a.csv, south: b.csv}" }

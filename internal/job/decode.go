@@ -3,7 +3,6 @@ package job
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // Bounds on a job file; both are far above what any job needs.
@@ -20,13 +21,7 @@ const (
 )
 
 // Error is what is wrong with a job file, in one sentence that says what to do.
-type Error struct {
-	File    string
-	Line    int // 1-based
-	Problem string
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Problem) }
+type Error = section.Error
 
 // inFile gives an error the name of the file; document and the sections make
 // no other kind than *Error.
@@ -39,32 +34,26 @@ func inFile(name string, err error) error {
 	return e
 }
 
-func atLine(line int, format string, args ...any) error {
-	return &Error{Line: max(line, 1), Problem: fmt.Sprintf(format, args...)}
-}
-
-func at(n *yaml.Node, format string, args ...any) error { return atLine(n.Line, format, args...) }
-
 // document parses the bytes into the one node that they may hold, free of
 // everything that lets a small file mean a large one.
 func document(data []byte) (*yaml.Node, error) {
 	if len(data) > MaxBytes {
-		return nil, atLine(1, "the file has %d bytes; a job file has at most %d", len(data), MaxBytes)
+		return nil, section.AtLine(1, "the file has %d bytes; a job file has at most %d", len(data), MaxBytes)
 	}
 	if i := invalidUTF8(data); i >= 0 {
-		return nil, atLine(1+bytes.Count(data[:i], []byte("\n")), "this line is not UTF-8 text; save the file as UTF-8")
+		return nil, section.AtLine(1+bytes.Count(data[:i], []byte("\n")), "this line is not UTF-8 text; save the file as UTF-8")
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := d.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return nil, atLine(1, "the file is empty; start it with apiVersion: %s", APIVersion)
+		return nil, section.AtLine(1, "the file is empty; start it with apiVersion: %s", APIVersion)
 	case err != nil:
 		return nil, syntaxError(err)
 	}
 	switch err := d.Decode(&second); {
 	case err == nil:
-		return nil, at(&second, "a second document starts here; keep one job in a file")
+		return nil, section.At(&second, "a second document starts here; keep one job in a file")
 	case !errors.Is(err, io.EOF):
 		return nil, syntaxError(err)
 	}
@@ -91,11 +80,11 @@ func invalidUTF8(data []byte) int {
 func plain(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxDepth:
-		return at(n, "maps and lists are nested more than %d deep; no job needs that", maxDepth)
+		return section.At(n, "maps and lists are nested more than %d deep; no job needs that", maxDepth)
 	case n.Anchor != "":
-		return at(n, "anchors such as &%s are not allowed; write the value where it is used", n.Anchor)
+		return section.At(n, "anchors such as &%s are not allowed; write the value where it is used", n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0:
-		return at(n, "tags such as %s are not allowed; write the plain value", n.Tag)
+		return section.At(n, "tags such as %s are not allowed; write the plain value", n.Tag)
 	}
 	for _, c := range n.Content {
 		if err := plain(c, depth+1); err != nil {
@@ -112,15 +101,15 @@ func syntaxError(err error) error {
 	msg := err.Error()
 	m := syntaxLine.FindStringSubmatch(msg)
 	if m == nil {
-		return atLine(1, "this is not YAML: %s", msg)
+		return section.AtLine(1, "this is not YAML: %s", msg)
 	}
 	msg = strings.TrimPrefix(msg, m[0])
 	line, err := strconv.Atoi(m[1])
 	if err != nil {
-		return atLine(1, "this is not YAML: %s", msg) // it gives no line for the first
+		return section.AtLine(1, "this is not YAML: %s", msg) // it gives no line for the first
 	}
 	if strings.HasPrefix(msg, "did not find expected") {
 		line++ // its grammar, unlike its scanner, counts lines from 0
 	}
-	return atLine(line, "this is not YAML: %s", msg)
+	return section.AtLine(line, "this is not YAML: %s", msg)
 }

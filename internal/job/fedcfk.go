@@ -3,6 +3,8 @@ package job
 import (
 	"errors"
 	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // Devices gives every person of the ratings a device of its own.
@@ -61,7 +63,7 @@ func (p *Protocol) sums() bool {
 // hardenedCrowdKeys are those that mode paper has not.
 func hardenedCrowdKeys() []string { return []string{"threshold", "margin"} }
 
-func (p *Protocol) finishCrowd(in *place) error {
+func (p *Protocol) finishCrowd(in *section.Place) error {
 	if p.Mode == "" {
 		p.Mode = Hardened
 	}
@@ -74,68 +76,60 @@ func (p *Protocol) finishCrowd(in *place) error {
 	return p.finishHardenedCrowd(in)
 }
 
-func (p *Protocol) finishSum(in *place) error {
+func (p *Protocol) finishSum(in *section.Place) error {
 	if p.Adversary == "" {
 		p.Adversary = Active
 	}
-	in.fallback("corrupted", &p.Corrupted, defaultCorrupted)
-	in.fallback("dropped", &p.Dropped, defaultDropped)
-	if err := in.share("corrupted", "the clients", p.Corrupted); err != nil {
+	in.Fallback("corrupted", &p.Corrupted, defaultCorrupted)
+	in.Fallback("dropped", &p.Dropped, defaultDropped)
+	if err := in.Share("corrupted", "the clients", p.Corrupted); err != nil {
 		return err
 	}
-	return in.share("dropped", "the clients", p.Dropped)
+	return in.Share("dropped", "the clients", p.Dropped)
 }
 
-// share refuses what is no share, with room for some that are not in it.
-func (p *place) share(key, of string, v float64) error {
-	if v < 0 || v >= 1 {
-		return p.refuse(key, "%s is %g; write a share of %s from 0 to below 1, such as 0.1", key, v, of)
-	}
-	return nil
-}
-
-func (p *Protocol) finishHardenedCrowd(in *place) error {
+func (p *Protocol) finishHardenedCrowd(in *section.Place) error {
 	for _, key := range paperCrowdKeys() {
-		if in.given(key) {
-			return in.refuse(key, "%s is of mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
+		if in.Given(key) {
+			return in.Refuse(key, "%s is of mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
 		}
 	}
 	if p.Margin == "" {
 		p.Margin = MarginCorrupted
 	}
-	if err := in.count("threshold", &p.Threshold, defaultThreshold); err != nil {
+	if err := in.Count("threshold", &p.Threshold, defaultThreshold); err != nil {
 		return err
 	}
 	if p.Threshold == 1 {
-		return in.refuse("threshold", "threshold is 1; the row of an item that one person alone likes is that person's list, so write 2 or more, such as 10")
+		return in.Refuse("threshold", "threshold is 1; the row of an item that one person alone likes is that person's list, so write 2 or more, such as 10")
 	}
 	return nil
 }
 
 // finishRecommender checks that protocol, learner, kernel and data are all of a
 // recommender, or none is.
-func (j *Job) finishRecommender(in *place) error {
+func (j *Job) finishRecommender(in *section.Place) error {
 	crowd := j.Protocol.Name == FedCFK
 	switch {
 	case crowd != (j.Learner.Name == CFKOMD):
-		return in.refuse("learner", "protocol %s and learner %s do not go together; fedcfk and cf-komd do", j.Protocol.Name, j.Learner.Name)
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and cf-komd do", j.Protocol.Name, j.Learner.Name)
 	case crowd && j.Data.Partition.By != Devices:
-		return in.refuse("data", "protocol %s and this partition do not go together; fedcfk takes partition: {by: devices}", j.Protocol.Name)
+		return in.Refuse("data", "protocol %s and this partition do not go together; fedcfk takes partition: {by: devices}", j.Protocol.Name)
 	case !crowd && (j.Data.Like != 0 || j.Data.Test.By != ""):
-		return in.refuse("data", "like and by are of ratings; protocol %s has none", j.Protocol.Name)
+		return in.Refuse("data", "like and by are of ratings; protocol %s has none", j.Protocol.Name)
 	case !crowd:
 		return j.finishRowKernels(in)
 	case j.Data.Source == "" || j.Data.Label != "" && j.Data.Label != NoLabel || j.Data.ID != "" || j.Data.Folds > 0 || j.Data.Test.Source != "":
-		return in.refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
+		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case j.Data.Test.Fraction > 0 && j.Data.Test.By == "":
-		return in.refuse("data", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
+		return in.Refuse("data", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
 	case j.Data.Partition.Dropout > j.Protocol.Dropped:
-		return in.refuse("data", "dropout is %g, and the protocol gives way to %g only; raise dropped or lower dropout", j.Data.Partition.Dropout, j.Protocol.Dropped)
+		return in.Refuse("data", "dropout is %g, and the protocol gives way to %g only; raise dropped or lower dropout", j.Data.Partition.Dropout, j.Protocol.Dropped)
 	case j.Prediction == Open:
-		return in.refuse("prediction", "fedcfk has no prediction: open, since every device predicts for itself; remove it")
-	case in.given("compare") && j.Compares(Alone):
-		return in.refuse("compare", "one person alone has nothing to recommend from; write compare: [pooled] or []")
-	case !in.given("compare"):
+		return in.Refuse("prediction", "fedcfk has no prediction: open, since every device predicts for itself; remove it")
+	case in.Given("compare") && j.Compares(Alone):
+		return in.Refuse("compare", "one person alone has nothing to recommend from; write compare: [pooled] or []")
+	case !in.Given("compare"):
 		j.Compare = []Comparison{Pooled}
 	}
 	return j.finishItemKernel(in)

@@ -1,5 +1,7 @@
 package job
 
+import "github.com/mercer-fl/mercer/internal/job/section"
+
 // Defaults of FedCFK's mode paper. The paper tries rounds in which 1 % to 50 %
 // of all people take part; it gives no numbers for requests.
 const (
@@ -15,25 +17,25 @@ func paperCrowdKeys() []string { return []string{"rounds", "participation", "dec
 
 func (p *Protocol) isPaperCrowd() bool { return p.Name == FedCFK && p.Mode == Paper }
 
-func (p *Protocol) finishPaperCrowd(in *place) error {
+func (p *Protocol) finishPaperCrowd(in *section.Place) error {
 	for _, key := range hardenedCrowdKeys() {
-		if in.given(key) {
-			return in.refuse(key, "mode paper of fedcfk counts every item, however few like it; remove %s, or use mode: hardened", key)
+		if in.Given(key) {
+			return in.Refuse(key, "mode paper of fedcfk counts every item, however few like it; remove %s, or use mode: hardened", key)
 		}
 	}
-	in.fallback("participation", &p.Participation, defaultParticipation)
-	in.fallback("omitted", &p.Omitted, defaultOmitted)
-	if err := in.count("decoys", &p.Decoys, defaultDecoys); err != nil {
+	in.Fallback("participation", &p.Participation, defaultParticipation)
+	in.Fallback("omitted", &p.Omitted, defaultOmitted)
+	if err := in.Count("decoys", &p.Decoys, defaultDecoys); err != nil {
 		return err
 	}
-	if err := in.count("rounds", &p.Rounds, defaultCrowdRounds); err != nil {
+	if err := in.Count("rounds", &p.Rounds, defaultCrowdRounds); err != nil {
 		return err
 	}
 	switch {
 	case p.Rounds > maxCrowdRounds:
-		return in.refuse("rounds", "rounds is %d; write 1 to %d", p.Rounds, maxCrowdRounds)
+		return in.Refuse("rounds", "rounds is %d; write 1 to %d", p.Rounds, maxCrowdRounds)
 	case p.Participation <= 0 || p.Participation > 1:
-		return in.refuse("participation", "participation is %g; write the share of the people in each round, above 0 and up to 1, such as 0.1", p.Participation)
+		return in.Refuse("participation", "participation is %g; write the share of the people in each round, above 0 and up to 1, such as 0.1", p.Participation)
 	}
-	return in.share("omitted", "the liked items", p.Omitted)
+	return in.Share("omitted", "the liked items", p.Omitted)
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // Grid is what a job chooses from by cross-validation: every kernel with every
@@ -50,7 +52,7 @@ func (j *Job) At(cell int) *Job {
 
 // finishGrid takes over what the sections kernel and learner stand for. Its
 // errors stand where the lists are.
-func (j *Job) finishGrid(in *place, kernels []Kernel, learners []Learner) error {
+func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Learner) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
 	cells, at := len(kernels)*len(learners), "kernel"
 	if len(kernels) == 1 {
@@ -60,11 +62,11 @@ func (j *Job) finishGrid(in *place, kernels []Kernel, learners []Learner) error 
 	case cells == 1:
 		return nil
 	case j.Protocol.Name == FedCFK:
-		return in.refuse(at, "the lists make a grid of %d cells, and fedcfk has nothing to choose one by: what is held out stays in the devices; give single numbers", cells)
+		return in.Refuse(at, "the lists make a grid of %d cells, and fedcfk has nothing to choose one by: what is held out stays in the devices; give single numbers", cells)
 	case cells > MaxCells:
-		return in.refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
+		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
 	case j.Data.Folds == 0 && j.Protocol.Name != Moments:
-		return in.refuse(at, "the lists make a grid of %d cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers", cells)
+		return in.Refuse(at, "the lists make a grid of %d cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers", cells)
 	}
 	j.Grid = Grid{Kernels: kernels, Learners: learners}
 	return nil
@@ -74,49 +76,54 @@ func (j *Job) finishGrid(in *place, kernels []Kernel, learners []Learner) error 
 // for each choice from the lists.
 type sweep[T any] struct {
 	dst     *[]T
-	section func(*T) *section
-	lists   []string // keys that may hold lists, in canonical order
+	declare func(*T) *section.Section
 }
 
-func (v sweep[T]) decode(key string, n *yaml.Node) error {
+// lists are the keys that may hold lists, in canonical order.
+func (v sweep[T]) lists() []string { return v.declare(new(T)).Lists() }
+
+// Form describes the map.
+func (v sweep[T]) Form() string { return v.declare(new(T)).Form() + "; lists of numbers make a grid" }
+
+func (v sweep[T]) Decode(key string, n *yaml.Node) error {
 	*v.dst = nil
 	return v.add(key, n)
 }
 
 // add decodes one map.
 func (v sweep[T]) add(key string, n *yaml.Node) error {
-	maps, err := choicesOf(n, v.lists)
+	maps, err := choicesOf(n, v.lists())
 	if err != nil {
 		return err
 	}
 	for _, m := range maps {
 		var one T
-		if err := v.section(&one).decode(key, m); err != nil {
+		if err := v.declare(&one).Decode(key, m); err != nil {
 			return err
 		}
 		same := func(other T) bool { return reflect.DeepEqual(one, other) }
 		switch {
 		case slices.ContainsFunc(*v.dst, same):
-			return at(n, "this %s stands for one that is in the list already; give each only once", key)
+			return section.At(n, "this %s stands for one that is in the list already; give each only once", key)
 		case len(*v.dst) == MaxCells:
-			return at(n, "%s stands for more than %d choices; that is the most a grid may have", key, MaxCells)
+			return section.At(n, "%s stands for more than %d choices; that is the most a grid may have", key, MaxCells)
 		}
 		*v.dst = append(*v.dst, one)
 	}
 	return nil
 }
 
-// encode writes the one map, or one with lists.
-func (v sweep[T]) encode() *yaml.Node {
-	return merged(v.maps(), v.lists)
+// Encode writes the one map, or one with lists.
+func (v sweep[T]) Encode() *yaml.Node {
+	return merged(v.maps(), v.lists())
 }
 
 // maps writes each T.
 func (v sweep[T]) maps() []*yaml.Node {
 	maps := make([]*yaml.Node, len(*v.dst))
 	for i := range maps {
-		if maps[i] = v.section(&(*v.dst)[i]).encode(); maps[i] == nil {
-			maps[i] = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		if maps[i] = v.declare(&(*v.dst)[i]).Encode(); maps[i] == nil {
+			maps[i] = section.Map()
 		}
 	}
 	return maps
@@ -125,12 +132,12 @@ func (v sweep[T]) maps() []*yaml.Node {
 // sweeps is a sweep, or a list of them.
 type sweeps[T any] struct{ sweep[T] }
 
-func (v sweeps[T]) decode(key string, n *yaml.Node) error {
+func (v sweeps[T]) Decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.SequenceNode {
-		return v.sweep.decode(key, n)
+		return v.sweep.Decode(key, n)
 	}
 	if len(n.Content) == 0 {
-		return at(n, "%s is an empty list; give one map or several", key)
+		return section.At(n, "%s is an empty list; give one map or several", key)
 	}
 	*v.dst = nil
 	for _, m := range n.Content {
@@ -141,8 +148,11 @@ func (v sweeps[T]) decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// encode writes one map without lists for each T, and none around a single one.
-func (v sweeps[T]) encode() *yaml.Node {
+// Form describes the map or the list.
+func (v sweeps[T]) Form() string { return v.sweep.Form() + "; or a list of such maps" }
+
+// Encode writes one map without lists for each T, and none around a single one.
+func (v sweeps[T]) Encode() *yaml.Node {
 	maps := v.maps()
 	if len(maps) == 1 {
 		return maps[0]
@@ -195,9 +205,9 @@ func valueOf(n *yaml.Node, key string) int {
 func checkList(key string, list *yaml.Node, before int) error {
 	switch {
 	case len(list.Content) == 0:
-		return at(list, "%s is an empty list; give one number or several", key)
+		return section.At(list, "%s is an empty list; give one number or several", key)
 	case before*len(list.Content) > MaxCells:
-		return at(list, "the lists up to %s stand for more than %d choices; that is the most a grid may have", key, MaxCells)
+		return section.At(list, "the lists up to %s stand for more than %d choices; that is the most a grid may have", key, MaxCells)
 	}
 	seen := make(map[float64]bool)
 	for _, item := range list.Content {
@@ -206,7 +216,7 @@ func checkList(key string, list *yaml.Node, before int) error {
 			continue // the number's own decoder says what is wrong
 		}
 		if seen[x] {
-			return at(item, "%s lists %s twice; keep one", key, quote(item.Value))
+			return section.At(item, "%s lists %s twice; keep one", key, section.Quote(item.Value))
 		}
 		seen[x] = true
 	}
@@ -217,9 +227,9 @@ func checkList(key string, list *yaml.Node, before int) error {
 func merged(maps []*yaml.Node, lists []string) *yaml.Node {
 	out := maps[0]
 	for _, key := range lists {
-		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		list := section.Flow()
 		for _, m := range maps {
-			item := bareNode("0") // which sections leave out
+			item := section.Bare("0") // which sections leave out
 			if at := valueOf(m, key); at >= 0 {
 				item = m.Content[at]
 			}
@@ -240,5 +250,5 @@ func put(n *yaml.Node, key string, value *yaml.Node) {
 		n.Content[at] = value
 		return
 	}
-	n.Content = append(n.Content, textNode(key), value)
+	n.Content = append(n.Content, section.Word(key), value)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // APIVersion is the version of the job file that this package reads.
@@ -76,24 +78,13 @@ func (j *Job) Compares(c Comparison) bool {
 	return false
 }
 
-// initial holds the defaults that do not depend on other keys.
-func initial() *Job {
-	return &Job{
-		Seed:       1,
-		Data:       Data{Scale: MinMax},
-		Compare:    []Comparison{Pooled, Alone},
-		Prediction: Closed,
-		Timeout:    defaultTimeout(),
-	}
-}
-
 // Parse reads a job file. The name is what errors call the file. Every error
 // is an [*Error] and names a line.
 func Parse(name string, data []byte) (*Job, error) {
-	j := initial()
+	j := new(Job)
 	root, err := document(data)
 	if err == nil {
-		err = j.file().decode("", root)
+		err = j.file().Decode("", root)
 	}
 	if err != nil {
 		return nil, inFile(name, err)
@@ -107,7 +98,7 @@ func (j *Job) Encode() []byte {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := errors.Join(e.Encode(j.file().encode()), e.Close()); err != nil {
+	if err := errors.Join(e.Encode(j.file().Encode()), e.Close()); err != nil {
 		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
 	}
 	return b.Bytes()
@@ -160,29 +151,33 @@ func (j *Job) Deployable() error {
 }
 
 // file is the declaration of the whole job file.
-func (j *Job) file() *section {
-	return &section{name: "the job file", fields: []field{
-		{key: "apiVersion", value: fixed(APIVersion), need: "write apiVersion: " + APIVersion + " as the first line"},
-		{key: "kind", value: fixed("Job"), need: "write kind: Job"},
-		{key: "metadata", value: &section{name: "metadata", fields: []field{
-			{key: "name", value: dnsLabel{&j.Name}, need: "add name: and a short name of lower-case letters, digits and dashes"},
-		}}, need: "add metadata: {name: my-job}"},
-		{key: "spec", value: j.spec(), need: "add spec: with data, protocol, kernel and learner"},
+func (j *Job) file() *section.Section {
+	return &section.Section{Name: "the job file", Fields: []section.Field{
+		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
+		{Key: "kind", Value: section.Fixed("Job"), Need: "write kind: Job", Doc: "The kind of the file."},
+		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
+			{Key: "name", Value: section.DNSLabel{Dst: &j.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
+				Doc: "The name of the job."},
+		}}, Need: "add metadata: {name: my-job}", Doc: "The name of the job."},
+		{Key: "spec", Value: j.spec(), Need: "add spec: with data, protocol, kernel and learner", Doc: "The job."},
 	}}
 }
 
-func (j *Job) spec() *section {
+func (j *Job) spec() *section.Section {
 	kernels, learners := j.Kernels(), j.Learners()
-	return &section{name: "spec", fields: []field{
-		{key: "seed", value: seed{&j.Seed}},
-		{key: "data", value: j.Data.section(), need: "add data: with source and label"},
-		{key: "protocol", value: j.Protocol.section(), need: "add protocol: {name: okra}"},
-		{key: "kernel", value: sweeps[Kernel]{sweep[Kernel]{&kernels, (*Kernel).section, kernelLists()}}, need: "add kernel: {name: rbf, gamma: 0.5}"},
-		{key: "learner", value: sweep[Learner]{&learners, (*Learner).section, learnerLists()}, need: "add learner: {name: svc, C: 10}"},
-		{key: "compare", value: choices[Comparison]{"comparison", &j.Compare, Comparisons()}},
-		{key: "prediction", value: choice[Prediction]{"prediction", &j.Prediction, []Prediction{Closed, Open}, nil}},
-		{key: "timeout", value: j.Timeout.section()},
-	}, finish: func(in *place) error {
+	return &section.Section{Name: "spec", Fields: []section.Field{
+		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split; never of secrets."},
+		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "Where the rows come from."},
+		{Key: "protocol", Value: j.Protocol.Section(), Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
+		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, (*Kernel).Section}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
+			Doc: "The kernel, or several to choose from."},
+		{Key: "learner", Value: sweep[Learner]{&learners, (*Learner).Section}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner."},
+		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
+			Default: "[pooled, alone]", Else: "[] with moments; [pooled] with fedcfk and secvm", Doc: "What the job is compared with where one process has all data."},
+		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
+			Default: "closed", Doc: "Open keeps the secrets at the parties, which can encode new rows for the model later."},
+		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "Bounds on the waits of a deployed job."},
+	}, Finish: func(in *section.Place) error {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
@@ -209,23 +204,23 @@ func (j *Job) spec() *section {
 }
 
 // finishLabels checks what the learner asks of the data.
-func (j *Job) finishLabels(in *place) error {
+func (j *Job) finishLabels(in *section.Place) error {
 	needs := j.Learner.Name.Classifies() || j.Learner.Name.Regresses()
 	owned := j.Data.Sources == nil && j.Protocol.Name != SecVM && j.Protocol.Name != PooledData // parties' catalogues can say
 	switch {
 	case needs && j.Data.Label == "" && !owned:
-		return in.refuse("data", "data has no label; add label: and the name of the column that holds %s", j.Learner.Name.predicted())
+		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", j.Learner.Name.predicted())
 	case needs && j.Data.Label == "":
 	case needs && j.Data.Label == NoLabel:
-		return in.refuse("data", "learner %s needs labels; give label: the name of their column", j.Learner.Name)
+		return in.Refuse("data", "learner %s needs labels; give label: the name of their column", j.Learner.Name)
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
 	if j.Data.Folds > 0 && !needs {
-		return in.refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name)
+		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name)
 	}
 	if j.Data.Partition.Skew > 0 && (j.Learner.Name.Regresses() || j.Data.Label == NoLabel) {
-		return in.refuse("data", "skew divides classes unevenly, and there are none here; remove it")
+		return in.Refuse("data", "skew divides classes unevenly, and there are none here; remove it")
 	}
 	return nil
 }

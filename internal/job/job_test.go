@@ -10,6 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 const minimal = `apiVersion: mercer/v1
@@ -118,10 +120,10 @@ func TestParseReadsAGrid(t *testing.T) {
 // A list with a zero, which sections leave out, is written whole.
 func TestMergedKeepsZeros(t *testing.T) {
 	var one, two, three float64 = 0, 2, 0
-	fields := func(a, b *float64) *section {
-		return &section{fields: []field{{key: "a", value: number{a}}, {key: "b", value: number{b}}}}
+	fields := func(a, b *float64) *section.Section {
+		return &section.Section{Fields: []section.Field{{Key: "a", Value: section.Number{Dst: a}}, {Key: "b", Value: section.Number{Dst: b}}}}
 	}
-	maps := []*yaml.Node{fields(&one, &two).encode(), fields(&two, &two).encode(), fields(&three, &two).encode()}
+	maps := []*yaml.Node{fields(&one, &two).Encode(), fields(&two, &two).Encode(), fields(&three, &two).Encode()}
 	text, err := yaml.Marshal(merged(maps, []string{"a", "b"}))
 	if err != nil || string(text) != "b: 2\na: [0, 2]\n" {
 		t.Errorf("%q, %v", text, err)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/kernel"
 )
 
@@ -91,31 +92,31 @@ func (k KernelName) parameters() []string {
 	return nil
 }
 
-// kernelLists are the numbers that may be lists.
-func kernelLists() []string {
-	return []string{"gamma", "coef0", "degree", "alpha", "length_scale", "nu"}
-}
-
-func (k *Kernel) section() *section {
-	return &section{name: "kernel", fields: []field{
-		{key: "name", value: choice[KernelName]{"kernel", &k.Name, kernelNames(), nil}, need: "add name: rbf"},
-		{key: "gamma", value: number{&k.Gamma}},
-		{key: "gamma_unit", value: choice[GammaUnit]{"gamma_unit", &k.GammaUnit, []GammaUnit{Median, Norm}, nil}},
-		{key: "coef0", value: number{&k.Coef0}},
-		{key: "degree", value: whole{&k.Degree}},
-		{key: "clause", value: whole{&k.Clause}},
-		{key: "alpha", value: number{&k.Alpha}},
-		{key: "length_scale", value: number{&k.LengthScale}},
-		{key: "nu", value: number{&k.Nu}},
-	}, finish: k.finish}
+// Section declares the keys of all kernels.
+func (k *Kernel) Section() *section.Section {
+	return &section.Section{Name: "kernel", Fields: []section.Field{
+		{Key: "name", Value: section.Choice[KernelName]{Noun: "kernel", Dst: &k.Name, Known: kernelNames()}, Need: "add name: rbf", Doc: "The kernel."},
+		{Key: "gamma", Value: section.Number{Dst: &k.Gamma}, List: true, Else: "1 beside gamma_unit; without it the kernel needs gamma",
+			Doc: "The factor, above 0, of the squared distance, the distance or the inner product."},
+		{Key: "gamma_unit", Value: section.Choice[GammaUnit]{Noun: "gamma_unit", Dst: &k.GammaUnit, Known: []GammaUnit{Median, Norm}},
+			Else: "none: gamma is a plain number", Doc: "What gamma is measured by: the median squared distance or the mean squared norm of the training rows."},
+		{Key: "coef0", Value: section.Number{Dst: &k.Coef0}, List: true, Else: "0", Doc: "The constant, 0 or more, that polynomial adds to the inner product."},
+		{Key: "degree", Value: section.Whole{Dst: &k.Degree}, List: true, Else: "3 with polynomial; the Boolean kernels need it",
+			Doc: "The power of polynomial, 1 to 64; of a Boolean kernel, the size of its formulas, 1 to 20."},
+		{Key: "clause", Value: section.Whole{Dst: &k.Clause}, Else: "none; dnf and cnf need it", Doc: "The people in each part of a formula of dnf or cnf, 1 to 20."},
+		{Key: "alpha", Value: section.Number{Dst: &k.Alpha}, List: true, Else: "1", Doc: "The mixture of length scales in rational-quadratic, above 0."},
+		{Key: "length_scale", Value: section.Number{Dst: &k.LengthScale}, List: true, Else: "1",
+			Doc: "The length scale of rational-quadratic and matern, above 0."},
+		{Key: "nu", Value: section.Number{Dst: &k.Nu}, List: true, Else: "1.5", Doc: "The smoothness of matern: 0.5, 1.5 or 2.5."},
+	}, Finish: k.finish}
 }
 
 // finish takes its defaults from scikit-learn: those of SVC for the polynomial
 // kernel, those of its Gaussian processes for the rational quadratic and Matérn.
-func (k *Kernel) finish(in *place) error {
+func (k *Kernel) finish(in *section.Place) error {
 	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu"} {
-		if in.given(key) && !slices.Contains(k.Name.parameters(), key) {
-			return in.refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
+		if in.Given(key) && !slices.Contains(k.Name.parameters(), key) {
+			return in.Refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
 		}
 	}
 	for _, key := range k.Name.parameters() {
@@ -126,46 +127,46 @@ func (k *Kernel) finish(in *place) error {
 	return nil
 }
 
-func (k *Kernel) finishParameter(in *place, key string) error {
+func (k *Kernel) finishParameter(in *section.Place, key string) error {
 	switch key {
 	case "gamma":
-		if !in.given(key) && k.GammaUnit == "" {
-			return in.refuse(key, "the %s kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it by the data", k.Name)
+		if !in.Given(key) && k.GammaUnit == "" {
+			return in.Refuse(key, "the %s kernel needs gamma; add one such as gamma: 0.5, or gamma_unit: median to measure it by the data", k.Name)
 		}
-		in.fallback(key, &k.Gamma, 1)
-		return in.positive(key, k.Gamma)
+		in.Fallback(key, &k.Gamma, 1)
+		return in.Positive(key, k.Gamma)
 	case "coef0":
 		if k.Coef0 < 0 {
-			return in.refuse(key, "coef0 is %g; below 0 this is no kernel, so write 0 or more", k.Coef0)
+			return in.Refuse(key, "coef0 is %g; below 0 this is no kernel, so write 0 or more", k.Coef0)
 		}
 	case "degree":
 		return k.finishDegree(in)
 	case "clause":
-		return in.degree(key, k.Name, k.Clause)
+		return degree(in, key, k.Name, k.Clause)
 	case "alpha":
-		in.fallback(key, &k.Alpha, 1)
-		return in.positive(key, k.Alpha)
+		in.Fallback(key, &k.Alpha, 1)
+		return in.Positive(key, k.Alpha)
 	case "length_scale":
-		in.fallback(key, &k.LengthScale, 1)
-		return in.positive(key, k.LengthScale)
+		in.Fallback(key, &k.LengthScale, 1)
+		return in.Positive(key, k.LengthScale)
 	case "nu":
-		in.fallback(key, &k.Nu, 1.5)
+		in.Fallback(key, &k.Nu, 1.5)
 		if k.Nu != 0.5 && k.Nu != 1.5 && k.Nu != 2.5 {
-			return in.refuse(key, "nu is %g; write 0.5, 1.5 or 2.5", k.Nu)
+			return in.Refuse(key, "nu is %g; write 0.5, 1.5 or 2.5", k.Nu)
 		}
 	}
 	return nil
 }
 
-func (k *Kernel) finishDegree(in *place) error {
+func (k *Kernel) finishDegree(in *section.Place) error {
 	if k.Name != Polynomial {
-		return in.degree("degree", k.Name, k.Degree)
+		return degree(in, "degree", k.Name, k.Degree)
 	}
-	if !in.given("degree") {
+	if !in.Given("degree") {
 		k.Degree = 3
 	}
 	if k.Degree < 1 || k.Degree > 64 {
-		return in.refuse("degree", "degree is %d; write a whole number from 1 to 64", k.Degree)
+		return in.Refuse("degree", "degree is %d; write a whole number from 1 to 64", k.Degree)
 	}
 	return nil
 }

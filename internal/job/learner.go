@@ -1,10 +1,9 @@
 package job
 
 import (
-	"maps"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // Learner names a learner and its parameters, called as in LIBSVM and
@@ -107,38 +106,45 @@ func (n LearnerName) parameters() []string {
 	return nil
 }
 
-// learnerLists are the numbers that shape the model, and so may be lists.
-func learnerLists() []string { return []string{"C", "nu", "epsilon", "alpha", "noise"} }
-
-func (l *Learner) section() *section {
-	return &section{name: "learner", fields: []field{
-		{key: "name", value: choice[LearnerName]{"learner", &l.Name, learnerNames(), laterLearners()}, need: "add name: svc"},
-		{key: "C", value: number{&l.C}},
-		{key: "nu", value: number{&l.Nu}},
-		{key: "epsilon", value: number{&l.Epsilon}},
-		{key: "tol", value: number{&l.Tol}},
-		{key: "class_weight", value: weights{&l.ClassWeight}},
-		{key: "probability", value: yes{&l.Probability}},
-		{key: "alpha", value: number{&l.Alpha}},
-		{key: "noise", value: number{&l.Noise}},
-		{key: "n_components", value: whole{&l.NComponents}},
-		{key: "n_clusters", value: whole{&l.NClusters}},
-		{key: "lambda", value: number{&l.Lambda}},
-		{key: "recommend", value: whole{&l.Recommend}},
-		{key: "iterations", value: whole{&l.Iterations}},
-		{key: "average", value: whole{&l.Average}},
-		{key: "schedule", value: choice[Schedule]{"schedule", &l.Schedule, []Schedule{Pegasos, Published}, nil}},
-		{key: "delta", value: number{&l.Delta}},
-		{key: "rate", value: number{&l.Rate}},
-		{key: "batch", value: whole{&l.Batch}},
-	}, finish: l.finish}
+// Section declares the keys of all learners.
+func (l *Learner) Section() *section.Section {
+	return &section.Section{Name: "learner", Fields: []section.Field{
+		{Key: "name", Value: section.Choice[LearnerName]{Noun: "learner", Dst: &l.Name, Known: learnerNames(), Later: laterLearners()}, Need: "add name: svc",
+			Doc: "The learner."},
+		{Key: "C", Value: section.Number{Dst: &l.C}, List: true, Else: "1", Doc: "The price of a margin error, above 0."},
+		{Key: "nu", Value: section.Number{Dst: &l.Nu}, List: true, Else: "0.5", Doc: "The share of margin errors, above 0 and up to 1."},
+		{Key: "epsilon", Value: section.Number{Dst: &l.Epsilon}, List: true, Else: "0.1",
+			Doc: "The error that costs nothing, above 0, in the unit of the labels."},
+		{Key: "tol", Value: section.Number{Dst: &l.Tol}, Else: "0.001", Doc: "The gap at which training stops, above 0; of svc, below 2."},
+		{Key: "class_weight", Value: section.Weights{Dst: &l.ClassWeight}, Else: "1 for each class",
+			Doc: "A factor of C (of the loss, in linear-svm) for each class, above 0."},
+		{Key: "probability", Value: section.Yes{Dst: &l.Probability}, Else: "false", Doc: "The model tells the probabilities of the classes."},
+		{Key: "alpha", Value: section.Number{Dst: &l.Alpha}, List: true, Else: "1", Doc: "The price of the squared norm, above 0."},
+		{Key: "noise", Value: section.Number{Dst: &l.Noise}, List: true, Else: "0.1",
+			Doc: "The variance of a measurement, above 0, where the variance of the labels is 1."},
+		{Key: "n_components", Value: section.Whole{Dst: &l.NComponents}, Else: "2", Doc: "The number of components, 1 or more."},
+		{Key: "n_clusters", Value: section.Whole{Dst: &l.NClusters}, Else: "8", Doc: "The number of clusters, 1 or more."},
+		{Key: "lambda", Value: section.Number{Dst: &l.Lambda}, Else: "0.1 with cf-komd, 0.001 with linear-svm, else 1e-06",
+			Doc: "The price, above 0, of the squared norm; in cf-komd, of uneven weights."},
+		{Key: "recommend", Value: section.Whole{Dst: &l.Recommend}, Else: "10", Doc: "The items that each person is recommended, 1 or more."},
+		{Key: "iterations", Value: section.Whole{Dst: &l.Iterations}, Else: "300 with linear-svm; with trainings block and precond 64, or the directions where these are fewer",
+			Doc: "The steps of linear-svm; the blocks of directions of fdskl's learners."},
+		{Key: "average", Value: section.Whole{Dst: &l.Average}, Else: "2", Doc: "The last weight vectors that are averaged, 1 or more."},
+		{Key: "schedule", Value: section.Choice[Schedule]{Noun: "schedule", Dst: &l.Schedule, Known: []Schedule{Pegasos, Published}}, Else: "pegasos",
+			Doc: "The rule for the length of a step."},
+		{Key: "delta", Value: section.Number{Dst: &l.Delta}, Else: "1",
+			Doc: "The error, above 0, from which on the loss is straight, in the unit of the labels."},
+		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Else: "4; 1 with training precond, none with training cached",
+			Doc: "The length of a step; rate times lambda is below 1."},
+		{Key: "batch", Value: section.Whole{Dst: &l.Batch}, Else: "256 with trainings block and precond", Doc: "The rows of a step, 1 or more."},
+	}, Finish: l.finish}
 }
 
 // finish takes its defaults from LIBSVM and scikit-learn; noise is ours.
-func (l *Learner) finish(in *place) error {
-	for _, f := range l.section().fields[1:] {
-		if in.given(f.key) && !slices.Contains(l.Name.parameters(), f.key) {
-			return in.refuse(f.key, "learner %s has no %s; remove it", l.Name, f.key)
+func (l *Learner) finish(in *section.Place) error {
+	for _, f := range l.Section().Fields[1:] {
+		if in.Given(f.Key) && !slices.Contains(l.Name.parameters(), f.Key) {
+			return in.Refuse(f.Key, "learner %s has no %s; remove it", l.Name, f.Key)
 		}
 	}
 	for _, key := range l.Name.parameters() {
@@ -149,52 +155,52 @@ func (l *Learner) finish(in *place) error {
 	return nil
 }
 
-func (l *Learner) finishParameter(in *place, key string) error {
+func (l *Learner) finishParameter(in *section.Place, key string) error {
 	switch key {
 	case "C":
-		in.fallback(key, &l.C, 1)
-		return in.positive(key, l.C)
+		in.Fallback(key, &l.C, 1)
+		return in.Positive(key, l.C)
 	case "nu":
-		in.fallback(key, &l.Nu, 0.5)
+		in.Fallback(key, &l.Nu, 0.5)
 		if l.Nu <= 0 || l.Nu > 1 {
-			return in.refuse(key, "nu is %g; write a number above 0 and up to 1, such as 0.5", l.Nu)
+			return in.Refuse(key, "nu is %g; write a number above 0 and up to 1, such as 0.5", l.Nu)
 		}
 	case "epsilon":
-		in.fallback(key, &l.Epsilon, 0.1)
-		return in.positive(key, l.Epsilon)
+		in.Fallback(key, &l.Epsilon, 0.1)
+		return in.Positive(key, l.Epsilon)
 	case "tol":
 		return l.finishTol(in)
 	case "alpha":
-		in.fallback(key, &l.Alpha, 1)
-		return in.positive(key, l.Alpha)
+		in.Fallback(key, &l.Alpha, 1)
+		return in.Positive(key, l.Alpha)
 	case "noise":
-		in.fallback(key, &l.Noise, 0.1)
-		return in.positive(key, l.Noise)
+		in.Fallback(key, &l.Noise, 0.1)
+		return in.Positive(key, l.Noise)
 	case "n_components":
-		return in.count(key, &l.NComponents, 2)
+		return in.Count(key, &l.NComponents, 2)
 	case "n_clusters":
-		return in.count(key, &l.NClusters, 8)
+		return in.Count(key, &l.NClusters, 8)
 	case "lambda":
-		in.fallback(key, &l.Lambda, l.Name.lambda())
-		return in.positive(key, l.Lambda)
+		in.Fallback(key, &l.Lambda, l.Name.lambda())
+		return in.Positive(key, l.Lambda)
 	case "recommend":
-		return in.count(key, &l.Recommend, defaultRecommend)
+		return in.Count(key, &l.Recommend, defaultRecommend)
 	case "delta":
-		in.fallback(key, &l.Delta, 1)
-		return in.positive(key, l.Delta)
+		in.Fallback(key, &l.Delta, 1)
+		return in.Positive(key, l.Delta)
 	case "rate":
-		if in.given(key) { // by default it goes by the training
-			return in.positive(key, l.Rate)
+		if in.Given(key) { // by default it goes by the training
+			return in.Positive(key, l.Rate)
 		}
 	case "batch":
-		return in.some(key, l.Batch)
+		return in.Some(key, l.Batch)
 	case "iterations":
 		if l.Name != LinearSVM {
-			return in.some(key, l.Iterations)
+			return in.Some(key, l.Iterations)
 		}
-		return in.count(key, &l.Iterations, defaultIterations)
+		return in.Count(key, &l.Iterations, defaultIterations)
 	case "average":
-		return in.count(key, &l.Average, defaultAverage)
+		return in.Count(key, &l.Average, defaultAverage)
 	case "schedule":
 		if l.Schedule == "" {
 			l.Schedule = Pegasos
@@ -204,63 +210,10 @@ func (l *Learner) finishParameter(in *place, key string) error {
 }
 
 // finishTol knows that an untrained classifier has a gap of 2.
-func (l *Learner) finishTol(in *place) error {
-	in.fallback("tol", &l.Tol, 1e-3)
+func (l *Learner) finishTol(in *section.Place) error {
+	in.Fallback("tol", &l.Tol, 1e-3)
 	if l.Name == SVC && (l.Tol <= 0 || l.Tol >= 2) {
-		return in.refuse("tol", "tol is %g; write a number above 0 and below 2, such as 0.001", l.Tol)
+		return in.Refuse("tol", "tol is %g; write a number above 0 and below 2, such as 0.001", l.Tol)
 	}
-	return in.positive("tol", l.Tol)
-}
-
-// weights is a map from class to a positive number.
-type weights struct{ dst *map[string]float64 }
-
-func (v weights) decode(key string, n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode && n.Value == "balanced" {
-		return at(n, "%s: balanced is not in this version; write a map such as {malignant: 2}", key)
-	}
-	if n.Kind != yaml.MappingNode {
-		return at(n, "%s is %s; write a map such as {malignant: 2}", key, describe(n))
-	}
-	m := make(map[string]float64)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if err := v.add(m, n.Content[i], n.Content[i+1]); err != nil {
-			return err
-		}
-	}
-	if len(m) > 0 {
-		*v.dst = m
-	}
-	return nil
-}
-
-func (v weights) add(m map[string]float64, k, val *yaml.Node) error {
-	class, err := scalar("a class", k)
-	if err != nil {
-		return err
-	}
-	if _, twice := m[class]; twice {
-		return at(k, "class %s has two weights; keep one", quote(class))
-	}
-	var w float64
-	if err := (number{&w}).decode("the weight of class "+quote(class), val); err != nil {
-		return err
-	}
-	if w <= 0 {
-		return at(val, "the weight of class %s is %g; write a number above 0", quote(class), w)
-	}
-	m[class] = w
-	return nil
-}
-
-func (v weights) encode() *yaml.Node {
-	if len(*v.dst) == 0 {
-		return nil
-	}
-	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	for _, class := range slices.Sorted(maps.Keys(*v.dst)) {
-		w := (*v.dst)[class]
-		m.Content = append(m.Content, textNode(class), number{&w}.encode())
-	}
-	return m
+	return in.Positive("tol", l.Tol)
 }

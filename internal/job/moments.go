@@ -2,10 +2,8 @@ package job
 
 import (
 	"math"
-	"strconv"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/spell"
 )
 
@@ -16,39 +14,42 @@ const MaxDirections = 4096
 // maxTold bounds what every party is told: 64 MiB of float64.
 const maxTold = 1 << 23
 
+// maxClasses bounds the classes that a job names.
+const maxClasses = 256
+
 // finishMoments checks the parameters of protocol moments. Without directions
 // their number follows from the rows of all parties once these are counted.
-func (p *Protocol) finishMoments(in *place) error {
+func (p *Protocol) finishMoments(in *section.Place) error {
 	if p.Mode == "" {
 		p.Mode = Hardened
 	}
 	switch {
 	case p.Mode != Hardened:
-		return in.refuse("mode", "protocol moments has no mode %s; remove it", p.Mode)
-	case in.given("directions") && (p.Directions < 2 || p.Directions > MaxDirections || p.Directions%2 != 0):
-		return in.refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for a twentieth of all training rows", p.Directions, MaxDirections)
-	case in.given("classes") && len(p.Classes) < 2:
-		return in.refuse("classes", "classes has %d; give two or more", len(p.Classes))
+		return in.Refuse("mode", "protocol moments has no mode %s; remove it", p.Mode)
+	case in.Given("directions") && (p.Directions < 2 || p.Directions > MaxDirections || p.Directions%2 != 0):
+		return in.Refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for a twentieth of all training rows", p.Directions, MaxDirections)
+	case in.Given("classes") && len(p.Classes) < 2:
+		return in.Refuse("classes", "classes has %d; give two or more", len(p.Classes))
 	}
 	if one, other, found := spell.Clash(p.Classes); found {
 		one, other = spell.Quote(one, other)
-		return in.refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
+		return in.Refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
 	}
 	return nil
 }
 
 // finishMoments checks what goes with protocol moments in this version.
-func (j *Job) finishMoments(in *place) error {
+func (j *Job) finishMoments(in *section.Place) error {
 	if j.Protocol.Name != Moments {
 		switch {
 		case j.Learner.Name == RidgeClassifier:
-			return in.refuse("learner", "learner ridge-classifier runs with protocol moments only; use svc")
+			return in.Refuse("learner", "learner ridge-classifier runs with protocol moments only; use svc")
 		case j.Compares(Curve) && j.Protocol.Name != SecVM:
-			return in.refuse("compare", "curve is of protocols moments and secvm; remove it")
+			return in.Refuse("compare", "curve is of protocols moments and secvm; remove it")
 		}
 		return nil
 	}
-	if !in.given("compare") {
+	if !in.Given("compare") {
 		j.Compare = []Comparison{}
 	}
 	if err := j.finishTargets(in); err != nil {
@@ -56,17 +57,17 @@ func (j *Job) finishMoments(in *place) error {
 	}
 	switch {
 	case len(j.Kernels()) > 1 || j.Kernel.Name != RBF && j.Kernel.Name != Laplacian || j.Kernel.GammaUnit != "":
-		return in.refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
+		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
 	case j.Protocol.Directions > 0 && j.Learner.NComponents > j.Protocol.Directions:
-		return in.refuse("learner", "%d components of %d directions; ask for at most as many", j.Learner.NComponents, j.Protocol.Directions)
+		return in.Refuse("learner", "%d components of %d directions; ask for at most as many", j.Learner.NComponents, j.Protocol.Directions)
 	case j.Learner.NComponents*j.mostDirections() > maxTold:
-		return in.refuse("learner", "%d components of %d directions are more than %d weights; give fewer", j.Learner.NComponents, j.mostDirections(), maxTold)
+		return in.Refuse("learner", "%d components of %d directions are more than %d weights; give fewer", j.Learner.NComponents, j.mostDirections(), maxTold)
 	case j.Data.Folds > 0:
-		return in.refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Compares(Pooled) || j.Compares(Alone):
-		return in.refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
+		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
 	case j.Compares(Curve) && j.Learner.Name != RidgeClassifier:
-		return in.refuse("compare", "the curve is one of accuracy, and learner %s has none; remove compare", j.Learner.Name)
+		return in.Refuse("compare", "the curve is one of accuracy, and learner %s has none; remove compare", j.Learner.Name)
 	}
 	return nil
 }
@@ -81,95 +82,26 @@ func (j *Job) mostDirections() int {
 }
 
 // finishTargets checks what the learner has to know of all parties' labels.
-func (j *Job) finishTargets(in *place) error {
+func (j *Job) finishTargets(in *section.Place) error {
 	p, l := &j.Protocol, j.Learner.Name
 	regresses, classifies := l == Ridge || l == GP, l == RidgeClassifier
 	switch {
 	case !regresses && !classifies && l != KPCA:
-		return in.refuse("learner", "protocol moments runs learner ridge-classifier, ridge, gp or kpca, not %s", l)
+		return in.Refuse("learner", "protocol moments runs learner ridge-classifier, ridge, gp or kpca, not %s", l)
 	case classifies && p.Classes == nil:
-		return in.refuse("protocol", "learner %s needs all classes, which no party knows alone; add classes: [ill, well] to protocol", l)
+		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; add classes: [ill, well] to protocol", l)
 	case !classifies && p.Classes != nil:
-		return in.refuse("protocol", "learner %s has no classes; remove them from protocol", l)
+		return in.Refuse("protocol", "learner %s has no classes; remove them from protocol", l)
 	case regresses && p.Targets == [2]float64{}:
-		return in.refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
+		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
 	case !regresses && p.Targets != [2]float64{}:
-		return in.refuse("protocol", "learner %s has no targets; remove them from protocol", l)
+		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
 	case p.Deviations && l != GP:
-		return in.refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
+		return in.Refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
 	case regresses && !(p.Targets[0] < p.Targets[1]):
-		return in.refuse("protocol", "targets is [%g, %g]; write the smaller number first", p.Targets[0], p.Targets[1])
+		return in.Refuse("protocol", "targets is [%g, %g]; write the smaller number first", p.Targets[0], p.Targets[1])
 	case regresses && math.IsInf(p.Targets[1]-p.Targets[0], 0):
-		return in.refuse("protocol", "targets is [%g, %g], which is too wide; change the unit", p.Targets[0], p.Targets[1])
+		return in.Refuse("protocol", "targets is [%g, %g], which is too wide; change the unit", p.Targets[0], p.Targets[1])
 	}
 	return nil
-}
-
-// interval is two numbers; both zero are left out.
-type interval struct{ dst *[2]float64 }
-
-func (v interval) decode(key string, n *yaml.Node) error {
-	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
-		return at(n, "%s is %s; write two numbers such as [0, 100]", key, describe(n))
-	}
-	for i, c := range n.Content {
-		if err := (number{&v.dst[i]}).decode("one of "+key, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (v interval) encode() *yaml.Node {
-	if *v.dst == [2]float64{} {
-		return nil
-	}
-	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, x := range v.dst {
-		list.Content = append(list.Content, bareNode(strconv.FormatFloat(x, 'g', -1, 64)))
-	}
-	return list
-}
-
-// words is a list of words, none of them twice.
-type words struct {
-	dst     *[]string
-	most    int
-	example string
-}
-
-func (v words) decode(key string, n *yaml.Node) error {
-	if n.Kind != yaml.SequenceNode {
-		return at(n, "%s is %s; write a list such as %s", key, describe(n), v.example)
-	}
-	var list []string
-	known := make(map[string]bool, len(n.Content))
-	for _, c := range n.Content {
-		s, err := scalar("one of "+key, c)
-		switch {
-		case err != nil:
-			return err
-		case known[s]:
-			return at(c, "%s names %s twice; keep one", key, quote(s))
-		case len(list) == v.most:
-			return at(n, "%s has more than %d; that is the most there may be", key, v.most)
-		}
-		list, known[s] = append(list, s), true
-	}
-	*v.dst = list
-	return nil
-}
-
-// maxClasses bounds the classes that a job names.
-const maxClasses = 256
-
-func (v words) encode() *yaml.Node {
-	if *v.dst == nil {
-		return nil
-	}
-	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, s := range *v.dst {
-		list.Content = append(list.Content, textNode(s))
-	}
-	return list
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
 // reserved names mean somebody else in headers, messages and errors.
@@ -14,16 +16,16 @@ type partyNames []string
 
 func (p *partyNames) add(n *yaml.Node) error {
 	var name string
-	if err := (dnsLabel{&name}).decode("party name", n); err != nil {
+	if err := (section.DNSLabel{Dst: &name}).Decode("party name", n); err != nil {
 		return err
 	}
 	switch {
 	case slices.Contains(reserved(), name):
-		return at(n, "party name %q is reserved; choose another", name)
+		return section.At(n, "party name %q is reserved; choose another", name)
 	case slices.Contains(*p, name):
-		return at(n, "two parties are called %q; give each its own name", name)
+		return section.At(n, "two parties are called %q; give each its own name", name)
 	case len(*p) == MaxParties:
-		return at(n, "more than %d parties; that is the most a job may have", MaxParties)
+		return section.At(n, "more than %d parties; that is the most a job may have", MaxParties)
 	}
 	*p = append(*p, name)
 	return nil
@@ -31,7 +33,7 @@ func (p *partyNames) add(n *yaml.Node) error {
 
 func (p *partyNames) enough(n *yaml.Node) error {
 	if len(*p) < 2 {
-		return at(n, "a job needs at least two parties, and this names %d; add some", len(*p))
+		return section.At(n, "a job needs at least two parties, and this names %d; add some", len(*p))
 	}
 	return nil
 }
@@ -39,9 +41,9 @@ func (p *partyNames) enough(n *yaml.Node) error {
 // partyList is a list of two or more party names.
 type partyList struct{ dst *[]string }
 
-func (v partyList) decode(key string, n *yaml.Node) error {
+func (v partyList) Decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.SequenceNode {
-		return at(n, "%s is %s; write a list such as [north, south]", key, describe(n))
+		return section.At(n, "%s is %s; write a list such as [north, south]", key, section.Describe(n))
 	}
 	var parties partyNames
 	for _, c := range n.Content {
@@ -53,13 +55,15 @@ func (v partyList) decode(key string, n *yaml.Node) error {
 	return parties.enough(n)
 }
 
-func (v partyList) encode() *yaml.Node {
+func (v partyList) Encode() *yaml.Node {
 	if *v.dst == nil {
 		return nil
 	}
-	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	list := section.Flow()
 	for _, s := range *v.dst {
-		list.Content = append(list.Content, textNode(s))
+		list.Content = append(list.Content, section.Word(s))
 	}
 	return list
 }
+
+func (v partyList) Form() string { return "a list such as [north, south]" }

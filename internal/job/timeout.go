@@ -1,6 +1,10 @@
 package job
 
-import "time"
+import (
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
 
 // Timeout bounds the waits of a deployed job.
 type Timeout struct {
@@ -8,11 +12,10 @@ type Timeout struct {
 	Round time.Duration // between two messages that a session waits for
 }
 
-func defaultTimeout() Timeout { return Timeout{Join: time.Minute, Round: 10 * time.Minute} }
-
-func (t *Timeout) section() *section {
-	return &section{name: "timeout", fields: []field{
-		{key: "join", value: duration{&t.Join}},
-		{key: "round", value: duration{&t.Round}},
+// Section declares the bounds.
+func (t *Timeout) Section() *section.Section {
+	return &section.Section{Name: "timeout", Fields: []section.Field{
+		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "How long every party may take to take up a session, up to 720h."},
+		{Key: "round", Value: section.Duration{Dst: &t.Round}, Default: "10m", Doc: "The time between two messages that a session waits for, up to 720h."},
 	}}
 }

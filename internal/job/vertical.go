@@ -1,6 +1,10 @@
 package job
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
 
 // Vertical reports whether the protocol is one between holders of other columns
 // of the same people.
@@ -17,20 +21,20 @@ func (j *Job) Active() []string { return j.Parties()[:max(1, j.Protocol.Active)]
 
 // finishGram checks the parameters of protocol gram. It has no paper mode: the
 // paper's sum is the same one.
-func (p *Protocol) finishGram(in *place) error {
+func (p *Protocol) finishGram(in *section.Place) error {
 	if p.Mode == Paper {
-		return in.refuse("mode", "protocol gram has no mode paper; remove it")
+		return in.Refuse("mode", "protocol gram has no mode paper; remove it")
 	}
 	p.Mode = Hardened
 	return p.finishIDs(in)
 }
 
 // finishIDs checks how many ids a party may bring.
-func (p *Protocol) finishIDs(in *place) error {
-	if in.given("max_ids") && (p.MaxIDs < 1 || p.MaxIDs > mostIDs) {
-		return in.refuse("max_ids", "max_ids is %d; write how many rows a party may bring, from 1 to %d", p.MaxIDs, mostIDs)
+func (p *Protocol) finishIDs(in *section.Place) error {
+	if in.Given("max_ids") && (p.MaxIDs < 1 || p.MaxIDs > mostIDs) {
+		return in.Refuse("max_ids", "max_ids is %d; write how many rows a party may bring, from 1 to %d", p.MaxIDs, mostIDs)
 	}
-	if !in.given("max_ids") {
+	if !in.Given("max_ids") {
 		p.MaxIDs = defaultMaxIDs
 	}
 	return nil
@@ -44,15 +48,15 @@ const (
 
 // finishVertical checks that the protocol and the partition cut the same way,
 // and what goes with columns in this version.
-func (j *Job) finishVertical(in *place) error {
+func (j *Job) finishVertical(in *section.Place) error {
 	vertical, columns := j.Protocol.Name.Vertical(), j.Data.Partition.By == Columns
 	switch {
 	case vertical != columns:
-		return in.refuse("data", "protocol %s and this partition do not go together; gram and fdskl take partition: {by: columns}, and others do not", j.Protocol.Name)
+		return in.Refuse("data", "protocol %s and this partition do not go together; gram and fdskl take partition: {by: columns}, and others do not", j.Protocol.Name)
 	case !vertical:
 		return nil
 	case j.Data.Test.Source != "":
-		return in.refuse("data", "held-out rows of a source of their own are not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", j.Protocol.Name)
+		return in.Refuse("data", "held-out rows of a source of their own are not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", j.Protocol.Name)
 	}
 	return nil
 }

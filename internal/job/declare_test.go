@@ -1,0 +1,49 @@
+package job
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/job/section/sectiontest"
+)
+
+// specOf and fileOf let a test see the sections that are made of a job.
+type (
+	specOf struct{ *Job }
+	fileOf struct{ *Job }
+)
+
+func (s specOf) Section() *section.Section { return s.spec() }
+func (f fileOf) Section() *section.Section { return f.file() }
+
+func TestDeclarations(t *testing.T) {
+	const spec = "{data: {source: a.csv}, protocol: {name: okra}, kernel: {name: rbf, gamma: 0.5}, learner: {name: svc}}"
+	sectiontest.Declared(t, func() section.Values { return fileOf{new(Job)} }, "{apiVersion: mercer/v1, kind: Job, metadata: {name: a}, spec: "+spec+"}")
+	sectiontest.Declared(t, func() section.Values { return specOf{new(Job)} }, spec)
+	sectiontest.Declared(t, func() section.Values { return new(Data) }, "{source: a.csv}")
+	sectiontest.Declared(t, func() section.Values { return new(Partition) }, "{parties: [north, south]}")
+	sectiontest.Declared(t, func() section.Values { return new(Test) }, "{every: 2}")
+	sectiontest.Declared(t, func() section.Values { return new(Timeout) }, "{}")
+	for _, k := range kernelNames() {
+		sectiontest.Declared(t, func() section.Values { return new(Kernel) }, "{name: "+string(k)+needed(k)+"}")
+	}
+	for _, l := range learnerNames() {
+		sectiontest.Declared(t, func() section.Values { return new(Learner) }, "{name: "+string(l)+"}")
+	}
+	for _, p := range protocolNames() {
+		sectiontest.Declared(t, func() section.Values { return new(Protocol) }, "{name: "+string(p)+"}")
+	}
+}
+
+// needed are the keys that a kernel cannot be without.
+func needed(k KernelName) string {
+	switch k {
+	case RBF, Laplacian, LaplacianProduct, Polynomial:
+		return ", gamma: 2"
+	case Conjunctive, Disjunctive:
+		return ", degree: 2"
+	case DNF, CNF:
+		return ", degree: 2, clause: 2"
+	}
+	return ""
+}

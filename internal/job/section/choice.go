@@ -1,0 +1,111 @@
+package section
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Choice is one of a few names.
+type Choice[T ~string] struct {
+	Noun  string // of one of them, in messages: "kernel"
+	Dst   *T
+	Known []T
+	Later []T // names that the project plans and this version does not run
+}
+
+func (v Choice[T]) Decode(key string, n *yaml.Node) error {
+	if n.Kind == yaml.SequenceNode {
+		return At(n, "%s is a list; this version takes one %s", key, v.Noun)
+	}
+	s, err := scalar(key, n)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(v.Later, T(s)) {
+		return At(n, "%s %q is not in this version; it runs %s", v.Noun, s, Join(v.Known))
+	}
+	if !slices.Contains(v.Known, T(s)) {
+		return unknownName(n, v.Noun, s, v.Known, v.Later)
+	}
+	*v.Dst = T(s)
+	return nil
+}
+
+func (v Choice[T]) Encode() *yaml.Node {
+	if *v.Dst == "" {
+		return nil
+	}
+	return Word(string(*v.Dst))
+}
+
+func (v Choice[T]) Form() string { return "one of " + Join(v.Known) }
+
+// Choices is a set of names, stored in canonical order and always written: no
+// names is a choice too.
+type Choices[T ~string] struct {
+	Noun  string
+	Dst   *[]T
+	Known []T
+}
+
+func (v Choices[T]) Decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode {
+		return At(n, "%s is %s; write a list such as [%s]", key, Describe(n), Join(v.Known))
+	}
+	var given []T
+	for _, c := range n.Content {
+		var one T
+		if err := (Choice[T]{v.Noun, &one, v.Known, nil}).Decode(key, c); err != nil {
+			return err
+		}
+		if slices.Contains(given, one) {
+			return At(c, "%s names %s twice; keep one", key, one)
+		}
+		given = append(given, one)
+	}
+	*v.Dst = ordered(v.Known, given)
+	return nil
+}
+
+// ordered returns the given names in the order of the known ones.
+func ordered[T ~string](known, given []T) []T {
+	out := make([]T, 0, len(given))
+	for _, k := range known {
+		if slices.Contains(given, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (v Choices[T]) Encode() *yaml.Node {
+	list := Flow()
+	for _, s := range *v.Dst {
+		list.Content = append(list.Content, Word(string(s)))
+	}
+	return list
+}
+
+func (v Choices[T]) Form() string { return "a list of " + Join(v.Known) }
+
+// unknownName lists what there is, and the nearest when one is near.
+func unknownName[T ~string](n *yaml.Node, noun, got string, known, later []T) error {
+	if near, ok := nearest(got, Texts(slices.Concat(known, later))); ok {
+		return At(n, "unknown %s %s; did you mean %q? This version has %s", noun, Quote(got), near, Join(known))
+	}
+	return At(n, "unknown %s %s; this version has %s", noun, Quote(got), Join(known))
+}
+
+// Texts returns names as strings.
+func Texts[T ~string](names []T) []string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = string(n)
+	}
+	return list
+}
+
+// Join lists names in a message.
+func Join[T ~string](names []T) string { return strings.Join(Texts(names), ", ") }

@@ -1,0 +1,134 @@
+package section
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Interval is two numbers; both zero are left out.
+type Interval struct{ Dst *[2]float64 }
+
+func (v Interval) Decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
+		return At(n, "%s is %s; write two numbers such as [0, 100]", key, Describe(n))
+	}
+	for i, c := range n.Content {
+		if err := (Number{&v.Dst[i]}).Decode("one of "+key, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v Interval) Encode() *yaml.Node {
+	if *v.Dst == [2]float64{} {
+		return nil
+	}
+	list := Flow()
+	for _, x := range v.Dst {
+		list.Content = append(list.Content, Bare(strconv.FormatFloat(x, 'g', -1, 64)))
+	}
+	return list
+}
+
+func (v Interval) Form() string { return "two numbers such as [0, 100]" }
+
+// Words is a list of words, none of them twice.
+type Words struct {
+	Dst     *[]string
+	Most    int // words
+	Example string
+}
+
+func (v Words) Decode(key string, n *yaml.Node) error {
+	if n.Kind != yaml.SequenceNode {
+		return At(n, "%s is %s; write a list such as %s", key, Describe(n), v.Example)
+	}
+	var list []string
+	known := make(map[string]bool, len(n.Content))
+	for _, c := range n.Content {
+		s, err := scalar("one of "+key, c)
+		switch {
+		case err != nil:
+			return err
+		case known[s]:
+			return At(c, "%s names %s twice; keep one", key, Quote(s))
+		case len(list) == v.Most:
+			return At(n, "%s has more than %d; that is the most there may be", key, v.Most)
+		}
+		list, known[s] = append(list, s), true
+	}
+	*v.Dst = list
+	return nil
+}
+
+func (v Words) Encode() *yaml.Node {
+	if *v.Dst == nil {
+		return nil
+	}
+	list := Flow()
+	for _, s := range *v.Dst {
+		list.Content = append(list.Content, Word(s))
+	}
+	return list
+}
+
+func (v Words) Form() string { return "a list such as " + v.Example }
+
+// Weights is a map from class to a positive number.
+type Weights struct{ Dst *map[string]float64 }
+
+func (v Weights) Decode(key string, n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode && n.Value == "balanced" {
+		return At(n, "%s: balanced is not in this version; write a map such as {malignant: 2}", key)
+	}
+	if n.Kind != yaml.MappingNode {
+		return At(n, "%s is %s; write a map such as {malignant: 2}", key, Describe(n))
+	}
+	m := make(map[string]float64)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if err := v.add(m, n.Content[i], n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	if len(m) > 0 {
+		*v.Dst = m
+	}
+	return nil
+}
+
+func (v Weights) add(m map[string]float64, k, val *yaml.Node) error {
+	class, err := scalar("a class", k)
+	if err != nil {
+		return err
+	}
+	if _, twice := m[class]; twice {
+		return At(k, "class %s has two weights; keep one", Quote(class))
+	}
+	var w float64
+	if err := (Number{&w}).Decode("the weight of class "+Quote(class), val); err != nil {
+		return err
+	}
+	if w <= 0 {
+		return At(val, "the weight of class %s is %g; write a number above 0", Quote(class), w)
+	}
+	m[class] = w
+	return nil
+}
+
+func (v Weights) Encode() *yaml.Node {
+	if len(*v.Dst) == 0 {
+		return nil
+	}
+	m := Map()
+	for _, class := range slices.Sorted(maps.Keys(*v.Dst)) {
+		w := (*v.Dst)[class]
+		m.Content = append(m.Content, Word(class), Number{&w}.Encode())
+	}
+	return m
+}
+
+func (v Weights) Form() string { return "a map such as {malignant: 2}" }

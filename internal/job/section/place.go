@@ -1,0 +1,67 @@
+package section
+
+// Place is where a section stood in the file, for the errors of Finish.
+type Place struct {
+	Line  int            // of the section, from 1
+	Lines map[string]int // of each key that was given
+}
+
+// Given reports whether the file has the key.
+func (p *Place) Given(key string) bool { return p.Lines[key] > 0 }
+
+// Refuse makes an error at the line of key, or of the section if it lacks the
+// key.
+func (p *Place) Refuse(key, format string, args ...any) error {
+	if p.Given(key) {
+		return AtLine(p.Lines[key], format, args...)
+	}
+	return AtLine(p.Line, format, args...)
+}
+
+// Positive refuses a number that is not above 0.
+func (p *Place) Positive(key string, v float64) error {
+	if v > 0 {
+		return nil
+	}
+	return p.Refuse(key, "%s is %g; write a number above 0", key, v)
+}
+
+// Share refuses a number that is not a share from 0 to below 1; of names the
+// whole.
+func (p *Place) Share(key, of string, v float64) error {
+	if v < 0 || v >= 1 {
+		return p.Refuse(key, "%s is %g; write a share of %s from 0 to below 1, such as 0.1", key, v, of)
+	}
+	return nil
+}
+
+// Fallback sets the default of a number that the file lacks.
+func (p *Place) Fallback(key string, dst *float64, v float64) {
+	if !p.Given(key) {
+		*dst = v
+	}
+}
+
+// Count refuses a number below 1, and sets the default of one that the file
+// lacks.
+func (p *Place) Count(key string, dst *int, v int) error {
+	if !p.Given(key) {
+		*dst = v
+	}
+	return p.atLeastOne(key, *dst)
+}
+
+// Some refuses a number below 1, if the file has it.
+func (p *Place) Some(key string, v int) error {
+	if !p.Given(key) {
+		return nil
+	}
+	return p.atLeastOne(key, v)
+}
+
+func (p *Place) atLeastOne(key string, v int) error {
+	if v < 1 {
+		return p.Refuse(key, "%s is %d; write a whole number from 1", key, v)
+	}
+	return nil
+}

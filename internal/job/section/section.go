@@ -1,0 +1,176 @@
+package section
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Values are the values of a section's keys: a pointer to a struct. They never
+// change after reading, since copies of a job share them.
+type Values interface {
+	// Section declares the keys in canonical order, over the receiver's own
+	// fields. Reading calls it on a fresh struct, writing on a filled one.
+	Section() *Section
+}
+
+// Section is a map of the file.
+type Section struct {
+	Name   string // in messages
+	Fields []Field
+	// Finish checks the fields against each other once all are stored, and fills
+	// the defaults that depend on them. Nil: nothing to do.
+	Finish func(in *Place) error
+}
+
+// Field is a key of a section.
+type Field struct {
+	Key   string
+	Value Value
+	// Doc describes the key in one sentence.
+	Doc string
+	// Default is decoded where the file lacks the key; "": the value stays as it is.
+	Default string
+	// Else describes a default that depends on other keys, in words.
+	Else string
+	// Need tells what to write where a file lacks the key; "": it may.
+	Need string
+	// List marks a number of which a job may list several to choose from.
+	List bool
+}
+
+// Value is what a key can hold: it knows its place in memory and its form in
+// the file.
+type Value interface {
+	// Decode stores n; errors call it key.
+	Decode(key string, n *yaml.Node) error
+	// Encode returns what Decode reads, or nil for what is left out.
+	Encode() *yaml.Node
+	// Form describes what the file may hold: "a whole number".
+	Form() string
+}
+
+// Decode reads a map, which its own name stands for in messages.
+func (s *Section) Decode(_ string, n *yaml.Node) error {
+	switch n.Kind {
+	case yaml.MappingNode:
+	case yaml.SequenceNode:
+		return At(n, "%s is a list; this version takes one map with %s", s.Name, s.list())
+	default:
+		return At(n, "%s is %s; it must be a map with %s", s.Name, Describe(n), s.list())
+	}
+	in := &Place{Line: n.Line, Lines: make(map[string]int)}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if err := s.decodeKey(in, n.Content[i], n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	if err := s.complete(in); err != nil {
+		return err
+	}
+	if s.Finish == nil {
+		return nil
+	}
+	return s.Finish(in)
+}
+
+func (s *Section) decodeKey(in *Place, key, val *yaml.Node) error {
+	f := s.find(key.Value)
+	switch {
+	case key.Kind != yaml.ScalarNode || f == nil:
+		return s.unknown(key)
+	case in.Given(f.Key):
+		return At(key, "%s is given twice, first in line %d; keep one", f.Key, in.Lines[f.Key])
+	}
+	in.Lines[f.Key] = key.Line
+	if val.Kind == yaml.MappingNode {
+		val.Line = key.Line // a section stands where its name stands, not where its first key does
+	}
+	return f.Value.Decode(f.Key, val)
+}
+
+// complete refuses a file without a key that it needs, and stores the defaults
+// of the other keys that it lacks.
+func (s *Section) complete(in *Place) error {
+	for _, f := range s.Fields {
+		if f.Need != "" && !in.Given(f.Key) {
+			return AtLine(in.Line, "%s has no %s; %s", s.Name, f.Key, f.Need)
+		}
+	}
+	for _, f := range s.Fields {
+		if f.Default == "" || in.Given(f.Key) {
+			continue
+		}
+		if err := f.fallback(); err != nil {
+			panic(fmt.Sprintf("section: default of %s: %v", f.Key, err)) // the declaration is wrong, not the file
+		}
+	}
+	return nil
+}
+
+func (f *Field) fallback() error {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(f.Default), &doc); err != nil {
+		return err
+	}
+	return f.Value.Decode(f.Key, doc.Content[0])
+}
+
+func (s *Section) find(key string) *Field {
+	for i := range s.Fields {
+		if s.Fields[i].Key == key {
+			return &s.Fields[i]
+		}
+	}
+	return nil
+}
+
+func (s *Section) unknown(key *yaml.Node) error {
+	if key.Kind != yaml.ScalarNode {
+		return At(key, "a key of %s is %s; it must be one of %s", s.Name, Describe(key), s.list())
+	}
+	if near, ok := nearest(key.Value, s.Keys()); ok {
+		return At(key, "unknown key %s in %s; did you mean %q?", Quote(key.Value), s.Name, near)
+	}
+	return At(key, "unknown key %s in %s; it may have %s", Quote(key.Value), s.Name, s.list())
+}
+
+// Keys lists the keys in canonical order.
+func (s *Section) Keys() []string {
+	keys := make([]string, len(s.Fields))
+	for i, f := range s.Fields {
+		keys[i] = f.Key
+	}
+	return keys
+}
+
+// Lists lists the keys that may hold a list of numbers, in canonical order.
+func (s *Section) Lists() []string {
+	var keys []string
+	for _, f := range s.Fields {
+		if f.List {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+func (s *Section) list() string { return strings.Join(s.Keys(), ", ") }
+
+// Encode writes the canonical map, or nil for one without keys.
+func (s *Section) Encode() *yaml.Node {
+	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, f := range s.Fields {
+		if v := f.Value.Encode(); v != nil {
+			m.Content = append(m.Content, Word(f.Key), v)
+		}
+	}
+	if len(m.Content) == 0 {
+		return nil
+	}
+	return m
+}
+
+// Form names the keys.
+func (s *Section) Form() string { return "a map with " + s.list() }
