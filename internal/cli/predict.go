@@ -13,7 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/control"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/model"
@@ -158,7 +158,7 @@ type question struct{ home, job, data, source string }
 
 // predictByJob asks through this home's party.
 func (a *app) predictByJob(ctx context.Context, q question, columns source.Columns) (Result, error) {
-	if _, err := session.ParseJobID(q.job); err != nil {
+	if _, err := job.ParseID(q.job); err != nil {
 		return nil, usage("%w", err)
 	}
 	set, err := a.library().Load(q.data, columns)

@@ -23,7 +23,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -109,7 +108,7 @@ func hub(t *testing.T) *coordinator.Coordinator {
 	}
 	c, err := coordinator.New(coordinator.Config{
 		Identity: keys["hub"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Jobs: t.TempDir(), Seed: coordinator.RandomSeed,
-		Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(), Progress: func(session.JobID, protocol.Progress) {},
+		Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(), Progress: func(job.ID, protocol.Progress) {},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -148,8 +147,8 @@ func get(c *coordinator.Coordinator, r *http.Request) (any, error) {
 	return view(j), nil
 }
 
-func jobID(r *http.Request) (session.JobID, error) {
-	id, err := session.ParseJobID(r.PathValue("id"))
+func jobID(r *http.Request) (job.ID, error) {
+	id, err := job.ParseID(r.PathValue("id"))
 	if err != nil {
 		return id, fault.BadInput(err)
 	}

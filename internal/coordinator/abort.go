@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/fault"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -20,7 +20,7 @@ var errAborted = errors.New("the operator aborted the job")
 //
 // A local computation soon ends by itself. Until then it is left alone, and its
 // memory is not free.
-func (c *Coordinator) Abort(id session.JobID) error {
+func (c *Coordinator) Abort(id job.ID) error {
 	c.mu.Lock()
 	j, known := c.jobs[id]
 	c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *Coordinator) Abort(id session.JobID) error {
 }
 
 // abort is the change of status. A queued job has nothing to destroy.
-func (c *Coordinator) abort(id session.JobID) func(*Status) error {
+func (c *Coordinator) abort(id job.ID) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
 		case Queued:
@@ -56,7 +56,7 @@ func (c *Coordinator) abort(id session.JobID) func(*Status) error {
 
 // abortable makes a job the one that runs, until the returned function is
 // called; its context ends when the job is aborted.
-func (c *Coordinator) abortable(ctx context.Context, id session.JobID) (context.Context, func()) {
+func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *Coordinator) abortable(ctx context.Context, id session.JobID) (context.
 	return ctx, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.running, c.stop = session.JobID{}, nil
+		c.running, c.stop = job.ID{}, nil
 		stop(nil)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 const abortedByHub = "aborted by the operator of hub"
 
-func (w *world) abort(id session.JobID) {
+func (w *world) abort(id job.ID) {
 	w.t.Helper()
 	if err := w.members[hub].boss.Abort(id); err != nil {
 		w.t.Fatal(err)
@@ -38,7 +38,7 @@ func (w *world) until(line string) {
 }
 
 // wantAborted checks a job that was aborted, and that nothing is left of it.
-func (w *world) wantAborted(id session.JobID) {
+func (w *world) wantAborted(id job.ID) {
 	w.t.Helper()
 	began := time.Now()
 	j := w.wait(id)
@@ -107,9 +107,9 @@ func TestAbortWhileMachinesRun(t *testing.T) {
 // A job is aborted while the coordinator computes, which it does not wait for.
 func TestAbortWhileComputing(t *testing.T) {
 	w := newWorld(t, tumours(t, parse(t, "")))
-	computing, over := make(chan session.JobID, 1), make(chan struct{})
+	computing, over := make(chan job.ID, 1), make(chan struct{})
 	first := true // only the one computation at a time asks
-	w.heard = func(id session.JobID, p protocol.Progress) {
+	w.heard = func(id job.ID, p protocol.Progress) {
 		if p.Stage == "learn" && first {
 			first = false
 			computing <- id
@@ -138,8 +138,8 @@ func TestAbortEndsASearch(t *testing.T) {
 		j.Grid.Kernels, j.Grid.Learners = append(j.Grid.Kernels, k), append(j.Grid.Learners, l)
 	}
 	w := newWorld(t, firstTumours(t, j, 500))
-	computing := make(chan session.JobID, 1)
-	w.heard = func(id session.JobID, p protocol.Progress) {
+	computing := make(chan job.ID, 1)
+	w.heard = func(id job.ID, p protocol.Progress) {
 		if p.Stage == "tune" {
 			select {
 			case computing <- id:
@@ -169,9 +169,9 @@ func TestAbortEndsATraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains until it is aborted")
 	}
-	for name, end := range map[string]func(w *world, id session.JobID){
-		"aborted":  func(w *world, id session.JobID) { w.abort(id); w.wantAborted(id) },
-		"shutdown": func(w *world, _ session.JobID) { w.halt(hub) },
+	for name, end := range map[string]func(w *world, id job.ID){
+		"aborted":  func(w *world, id job.ID) { w.abort(id); w.wantAborted(id) },
+		"shutdown": func(w *world, _ job.ID) { w.halt(hub) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := parse(t, "")
@@ -274,7 +274,7 @@ func TestAbortRefuses(t *testing.T) {
 	w := newWorld(t, tumours(t, parse(t, "")))
 	done := w.mustRun(parse(t, ""))
 	boss := w.members[hub].boss
-	if err := boss.Abort(session.JobID{7}); !errors.Is(err, coordinator.ErrNoJob) {
+	if err := boss.Abort(job.ID{7}); !errors.Is(err, coordinator.ErrNoJob) {
 		t.Errorf("an unknown job: %v", err)
 	}
 	err := boss.Abort(done.ID)

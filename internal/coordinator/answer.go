@@ -50,7 +50,7 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	c.Logger.Warn("a party asks more questions at a time than it may", "party", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	if err := c.exchange.Tell(ctx, q.party, q.Job.Topic(), session.KindBusy, q.Question.Encode()); err != nil {
+	if err := c.exchange.Tell(ctx, q.party, session.Topic(q.Job), session.KindBusy, q.Question.Encode()); err != nil {
 		c.Logger.Warn("could not answer a party", "party", q.party, "error", err)
 	}
 }
@@ -97,7 +97,7 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 		return
 	}
 	if err != nil {
-		c.tellWhy(ctx, q.party, q.Job.Topic(), session.KindRefusal, err)
+		c.tellWhy(ctx, q.party, session.Topic(q.Job), session.KindRefusal, err)
 	}
 	c.acknowledge(q.in)
 }

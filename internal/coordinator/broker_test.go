@@ -168,7 +168,7 @@ func uploads(t *testing.T, j *job.Job, shares []launch.Share, dies map[string]fu
 }
 
 // within returns the job once it is over.
-func (w *world) within(id session.JobID, limit time.Duration) coordinator.Job {
+func (w *world) within(id job.ID, limit time.Duration) coordinator.Job {
 	w.t.Helper()
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		j, err := w.members[hub].boss.Get(id)
@@ -207,7 +207,7 @@ func TestAFloodOfQuestions(t *testing.T) {
 	east := exchange.New("east", w.keys["east"], w.roster, conn, w.logger("east"))
 	for i := range 300 {
 		q := session.Question{Job: done.ID, Rows: 1, Tag: [16]byte{1, byte(i), byte(i >> 8)}}
-		if err := east.Tell(t.Context(), hub, done.ID.Topic(), session.KindQuestion, q.Encode()); err != nil {
+		if err := east.Tell(t.Context(), hub, session.Topic(done.ID), session.KindQuestion, q.Encode()); err != nil {
 			t.Fatal(err)
 		}
 	}

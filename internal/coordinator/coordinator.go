@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -37,7 +38,7 @@ type Config struct {
 	Usage  Usage
 	Logger *slog.Logger
 	// Progress is told how far a job's stage has come; it must not block.
-	Progress func(id session.JobID, p protocol.Progress)
+	Progress func(id job.ID, p protocol.Progress)
 }
 
 // Usage reports what the process has used, for the job's result.
@@ -55,13 +56,13 @@ type Coordinator struct {
 	changing   sync.Mutex // one change of a status at a time, with its way to the disk
 
 	mu      sync.Mutex
-	jobs    map[session.JobID]*Job
-	order   []session.JobID
-	running session.JobID           // the job under way, or none
+	jobs    map[job.ID]*Job
+	order   []job.ID
+	running job.ID                  // the job under way, or none
 	stop    context.CancelCauseFunc // ends its stages
 	inboxes map[protocol.SessionID]chan driver.Inbound
 	open    map[protocol.SessionID]kept // sessions that are not destroyed
-	deleted map[session.JobID]bool      // jobs there were
+	deleted map[job.ID]bool             // jobs there were
 	changed chan struct{}               // closed and replaced when a job changes
 	// telling holds the parties that are being told what has become of their jobs.
 	telling map[string]bool
@@ -70,7 +71,7 @@ type Coordinator struct {
 // kept is a session in the vault with the job it belongs to.
 type kept struct {
 	vault.Session
-	job session.JobID
+	job job.ID
 }
 
 // New reads the jobs and open sessions that an earlier process left.
@@ -82,10 +83,10 @@ func New(c Config) (*Coordinator, error) {
 		exchange: exchange.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
 		queue:    make(chan struct{}, 1),
 		desk:     newDesk(),
-		jobs:     make(map[session.JobID]*Job),
+		jobs:     make(map[job.ID]*Job),
 		inboxes:  make(map[protocol.SessionID]chan driver.Inbound),
 		open:     make(map[protocol.SessionID]kept),
-		deleted:  make(map[session.JobID]bool),
+		deleted:  make(map[job.ID]bool),
 		changed:  make(chan struct{}),
 		telling:  make(map[string]bool),
 	}
@@ -137,7 +138,7 @@ var errSetAside = errors.New("coordinator: the job is set aside")
 
 // belongs finds a session's job, and describes the session if the job will run it
 // on.
-func (c *Coordinator) belongs(s vault.Session) (id session.JobID, described *protocol.Session, err error) {
+func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.Session, err error) {
 	body, err := s.Get(vault.Proposal)
 	if err != nil {
 		return id, nil, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
@@ -95,7 +96,7 @@ func (d *desk) next() *asked {
 
 // answers says whether an inquiry is being answered, by the id under which parties
 // hold it.
-func (d *desk) answers(id session.JobID) bool {
+func (d *desk) answers(id job.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.answering, func(q *asked) bool {

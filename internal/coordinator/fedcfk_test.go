@@ -20,7 +20,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -109,7 +108,7 @@ func simulated(t *testing.T, all *dataset.Ratings) (*stage.Result, []byte) {
 }
 
 // model is what the coordinator keeps of a job.
-func (w *world) model(id session.JobID) []byte {
+func (w *world) model(id job.ID) []byte {
 	w.t.Helper()
 	b, err := w.members[hub].boss.Download(id)
 	if err != nil {
@@ -119,7 +118,7 @@ func (w *world) model(id session.JobID) []byte {
 }
 
 // over waits for a job's end while those who have died stay dead.
-func (w *world) over(id session.JobID) coordinator.Job {
+func (w *world) over(id job.ID) coordinator.Job {
 	w.t.Helper()
 	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if j, err := w.members[hub].boss.Get(id); err != nil || j.Over() {

@@ -27,7 +27,7 @@ type Forgotten struct {
 // decisions and whatever questions need. The result stays, until [Coordinator.Delete].
 // A party that does not answer is told by the broker when it comes back and, if that
 // fails, when it asks what has become of its jobs.
-func (c *Coordinator) Forget(ctx context.Context, id session.JobID) (*Forgotten, error) {
+func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {
 	j, unreadable, err := c.over(id)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (c *Coordinator) Forget(ctx context.Context, id session.JobID) (*Forgotten,
 }
 
 // toAll stands for a job of which nobody can read who took part.
-func (c *Coordinator) toAll(id session.JobID) *Job {
+func (c *Coordinator) toAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
 	all.Data.Partition.Parties = c.parties()
 	return &Job{ID: id, Spec: all}
@@ -76,7 +76,7 @@ func names(items []vault.Item) []string {
 }
 
 // over finds a job that is over.
-func (c *Coordinator) over(id session.JobID) (j *Job, unreadable bool, err error) {
+func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	j, known := c.jobs[id]
@@ -91,7 +91,7 @@ func (c *Coordinator) over(id session.JobID) (j *Job, unreadable bool, err error
 
 // Delete forgets a job and removes what is left of it here: its file, its status and
 // its result. That there was one is remembered, so that parties are told of it.
-func (c *Coordinator) Delete(ctx context.Context, id session.JobID) (*Forgotten, error) {
+func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error) {
 	f, err := c.Forget(ctx, id)
 	if err != nil {
 		return f, err
@@ -108,13 +108,13 @@ func (c *Coordinator) Delete(ctx context.Context, id session.JobID) (*Forgotten,
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.jobs, id)
-	c.order = slices.DeleteFunc(c.order, func(other session.JobID) bool { return other == id })
+	c.order = slices.DeleteFunc(c.order, func(other job.ID) bool { return other == id })
 	c.deleted[id] = true
 	return f, nil
 }
 
 // bury removes a deleted job's folder.
-func (c *Coordinator) bury(id session.JobID) error {
+func (c *Coordinator) bury(id job.ID) error {
 	if err := os.RemoveAll(c.folder(id)); err != nil {
 		return err
 	}

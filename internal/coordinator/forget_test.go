@@ -12,7 +12,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
@@ -22,7 +21,7 @@ var stays = regexp.MustCompile(`^(hub/jobs/[0-9a-f]{32}/(job\.yaml|status\.json|
 
 // everything that members hold of a job, in the clear, cut into needles. It opens the
 // sealed files with their identities, as only they can.
-func (w *world) holdings(id session.JobID) (needles []needle) {
+func (w *world) holdings(id job.ID) (needles []needle) {
 	w.t.Helper()
 	for _, m := range w.roster.Members {
 		items, err := w.estate(m.Name).List(id)

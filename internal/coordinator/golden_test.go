@@ -58,7 +58,7 @@ func goldenWorld(t *testing.T) *world {
 }
 
 // says is what a model predicts of new rows at north.
-func (w *world) says(protocol string, id session.JobID) []string {
+func (w *world) says(protocol string, id job.ID) []string {
 	w.t.Helper()
 	rows, source := newRows(w.t), ""
 	if protocol == "gram" {
@@ -173,9 +173,9 @@ func openGolden(t *testing.T, w *world) (g golden) {
 	return g
 }
 
-func (g golden) id(t *testing.T, name string) session.JobID {
+func (g golden) id(t *testing.T, name string) job.ID {
 	t.Helper()
-	id, err := session.ParseJobID(g.Jobs[name])
+	id, err := job.ParseID(g.Jobs[name])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,9 +56,9 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h session.Hol
 	case err != nil:
 		return err
 	case closing != nil:
-		return c.exchange.Tell(ctx, party, h.Job.Topic(), session.KindClosing, closing.Encode())
+		return c.exchange.Tell(ctx, party, session.Topic(h.Job), session.KindClosing, closing.Encode())
 	case forget:
-		return c.exchange.Tell(ctx, party, h.Job.Topic(), session.KindForget, (&session.Forget{Job: h.Job}).Encode())
+		return c.exchange.Tell(ctx, party, session.Topic(h.Job), session.KindForget, (&session.Forget{Job: h.Job}).Encode())
 	}
 	return nil
 }

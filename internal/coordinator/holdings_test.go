@@ -27,12 +27,12 @@ func TestHostileHoldings(t *testing.T) {
 	}
 	waiting := w.submit(hasty(t, "")) // for east, which does not come
 	ask := func(h session.Holdings) { east.tell(session.HoldingsTopic(), session.KindHoldings, h.Encode()) }
-	ask(session.Holdings{{Job: others, Open: true}, {Job: others}, {Job: waiting, Open: true}, {Job: waiting}, {Job: session.JobID{9}}})
+	ask(session.Holdings{{Job: others, Open: true}, {Job: others}, {Job: waiting, Open: true}, {Job: waiting}, {Job: job.ID{9}}})
 	for range 200 {
 		ask(make(session.Holdings, session.MaxHoldings))
 		east.tell(session.HoldingsTopic(), session.KindHoldings, []byte("junk"))
 	}
-	unknown := session.JobID{8}
+	unknown := job.ID{8}
 	w.eventually("a question after the flood is answered", func() bool {
 		ask(session.Holdings{{Job: unknown, Open: true}})
 		for {
@@ -40,9 +40,9 @@ func TestHostileHoldings(t *testing.T) {
 			case m := <-heard:
 				switch {
 				case m.Kind == session.KindProposal:
-				case m.Kind == session.KindClosing && m.Session == unknown.Topic():
+				case m.Kind == session.KindClosing && m.Session == session.Topic(unknown):
 					return true
-				case m.Session == others.Topic() || m.Kind != session.KindClosing:
+				case m.Session == session.Topic(others) || m.Kind != session.KindClosing:
 					t.Fatalf("east hears %v", m.Header)
 				}
 			case <-time.After(100 * time.Millisecond):

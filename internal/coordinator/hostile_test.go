@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -230,15 +231,15 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		heard <- f
 	})
 	for _, tt := range []struct {
-		job  session.JobID
+		job  job.ID
 		code fault.Code
 		want string
 	}{
-		{session.JobID{7}, fault.CodeBadInput, "no such job"},
+		{job.ID{7}, fault.CodeBadInput, "no such job"},
 		{closed, fault.CodePolicy, "keeps predictions closed"},
 		{two, fault.CodePolicy, "east took no part in job"},
 	} {
-		east.tell(tt.job.Topic(), session.KindQuestion, (&session.Question{Job: tt.job, Rows: 1}).Encode())
+		east.tell(session.Topic(tt.job), session.KindQuestion, (&session.Question{Job: tt.job, Rows: 1}).Encode())
 		select {
 		case f := <-heard:
 			if f.Code != tt.code || !strings.Contains(f.Reason, tt.want) {
@@ -276,7 +277,7 @@ func TestSubmitAtOnce(t *testing.T) {
 	w := newWorld(t, tumours(t, parse(t, "")))
 	w.start(hub, never)
 	boss := w.members[hub].boss
-	ids := make(chan session.JobID, 8)
+	ids := make(chan job.ID, 8)
 	for range cap(ids) {
 		j := parse(t, "")
 		go func() {

@@ -30,7 +30,7 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, a *asked) error {
 	outcome := "done"
 	if err != nil {
 		outcome = err.Error()
-		c.tellWhy(ctx, q.Asker, held.ID.Topic(), session.KindRefusal, err)
+		c.tellWhy(ctx, q.Asker, session.Topic(held.ID), session.KindRefusal, err)
 	}
 	closing := &session.Closing{Job: held.ID, Outcome: outcome, Done: err == nil}
 	if err := c.part(ctx, held, closing); err != nil {

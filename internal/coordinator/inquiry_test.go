@@ -19,7 +19,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/kernel"
@@ -65,7 +64,7 @@ func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]
 }
 
 // trained runs a job by columns and brings newcomers.
-func trained(t *testing.T, j *job.Job) (w *world, id session.JobID, rows *dataset.Set) {
+func trained(t *testing.T, j *job.Job) (w *world, id job.ID, rows *dataset.Set) {
 	t.Helper()
 	w = newWorld(t, tumours(t, j))
 	w.random = true
@@ -74,7 +73,7 @@ func trained(t *testing.T, j *job.Job) (w *world, id session.JobID, rows *datase
 }
 
 // mustAnswer asks about rows, all of which but the last are known to all.
-func (w *world) mustAnswer(name string, id session.JobID, rows *dataset.Set) *stage.Prediction {
+func (w *world) mustAnswer(name string, id job.ID, rows *dataset.Set) *stage.Prediction {
 	w.t.Helper()
 	a, err := w.ask(name, id, rows, newSource)
 	if err != nil {
@@ -262,7 +261,7 @@ func TestQuestionsOfOtherLearners(t *testing.T) {
 }
 
 // wantPooled checks decisions about newcomers.
-func (w *world) wantPooled(a *stage.Prediction, id session.JobID) {
+func (w *world) wantPooled(a *stage.Prediction, id job.ID) {
 	w.t.Helper()
 	want := pooledDecisions(w.t, w, id)
 	if a.Decisions.Rows != want.Rows || a.Decisions.Cols != want.Cols {
@@ -279,7 +278,7 @@ func (w *world) wantPooled(a *stage.Prediction, id session.JobID) {
 
 // pooledDecisions are those about newcomers of the job's learner on the job's rows,
 // with all columns in one place.
-func pooledDecisions(t *testing.T, w *world, id session.JobID) linalg.Matrix[float64] {
+func pooledDecisions(t *testing.T, w *world, id job.ID) linalg.Matrix[float64] {
 	t.Helper()
 	done, err := w.members[hub].boss.Get(id)
 	if err != nil {

@@ -37,7 +37,7 @@ const (
 
 // Job is one submission.
 type Job struct {
-	ID      session.JobID
+	ID      job.ID
 	Spec    *job.Job
 	Attempt uint32
 	Status
@@ -102,9 +102,9 @@ var ErrNoJob = errors.New("no such job")
 
 // Submit queues a job among the parties that it names, or among all parties
 // of the roster. The same job submitted twice is two jobs.
-func (c *Coordinator) Submit(spec *job.Job) (session.JobID, error) {
+func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 	if err := c.admit(spec); err != nil {
-		return session.JobID{}, fault.BadInput(err)
+		return job.ID{}, fault.BadInput(err)
 	}
 	c.submitting.Lock()
 	defer c.submitting.Unlock()
@@ -179,9 +179,9 @@ func (c *Coordinator) cast(spec *job.Job) stage.Cast {
 
 // newID names a submission. It comes from the seed source, so that it is new
 // each time unless the program was told to be predictable.
-func (c *Coordinator) newID(spec *job.Job) session.JobID {
+func (c *Coordinator) newID(spec *job.Job) job.ID {
 	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, c.nextOrder()))
-	return session.JobID(seed[:16])
+	return job.ID(seed[:16])
 }
 
 // RandomSeed draws a seed; the label does not matter.
@@ -194,7 +194,7 @@ func RandomSeed(string) [32]byte {
 }
 
 // Get returns a copy of a job's state.
-func (c *Coordinator) Get(id session.JobID) (Job, error) {
+func (c *Coordinator) Get(id job.ID) (Job, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	j, ok := c.jobs[id]
@@ -216,7 +216,7 @@ func (c *Coordinator) List() []Job {
 }
 
 // Wait returns a job once it is over.
-func (c *Coordinator) Wait(ctx context.Context, id session.JobID) (Job, error) {
+func (c *Coordinator) Wait(ctx context.Context, id job.ID) (Job, error) {
 	for {
 		c.mu.Lock()
 		changed := c.changed
@@ -284,10 +284,10 @@ func (c *Coordinator) nudge() {
 // graves is where deleted jobs are remembered.
 func (c *Coordinator) graves() string { return filepath.Join(c.Jobs, "deleted") }
 
-func (c *Coordinator) grave(id session.JobID) string { return filepath.Join(c.graves(), id.String()) }
+func (c *Coordinator) grave(id job.ID) string { return filepath.Join(c.graves(), id.String()) }
 
-func (c *Coordinator) folder(id session.JobID) string { return filepath.Join(c.Jobs, id.String()) }
+func (c *Coordinator) folder(id job.ID) string { return filepath.Join(c.Jobs, id.String()) }
 
-func (c *Coordinator) path(id session.JobID, file string) string {
+func (c *Coordinator) path(id job.ID, file string) string {
 	return filepath.Join(c.folder(id), file)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/model"
@@ -24,12 +23,12 @@ import (
 
 // Estate is what finished jobs leave, sealed by whoever implements this.
 type Estate interface {
-	Write(id session.JobID, item vault.Item, write func(io.Writer) error) error
-	Put(id session.JobID, item vault.Item, secret []byte) error
-	Get(id session.JobID, item vault.Item) ([]byte, error)
+	Write(id job.ID, item vault.Item, write func(io.Writer) error) error
+	Put(id job.ID, item vault.Item, secret []byte) error
+	Get(id job.ID, item vault.Item) ([]byte, error)
 	// Erase destroys everything that a job left, and returns what that was; a job
 	// that left nothing is no error.
-	Erase(id session.JobID) ([]vault.Item, error)
+	Erase(id job.ID) ([]vault.Item, error)
 }
 
 // keep writes what a job leaves, its result last, so that it is there only if all is.
@@ -88,7 +87,7 @@ func (c *Coordinator) keepAnswers(j *Job, srv *stage.Server) error {
 }
 
 // discard removes what a failed job had written before it failed.
-func (c *Coordinator) discard(id session.JobID) error {
+func (c *Coordinator) discard(id job.ID) error {
 	_, err := c.Estate.Erase(id)
 	if rm := os.Remove(c.path(id, resultFile)); !errors.Is(rm, fs.ErrNotExist) {
 		err = errors.Join(err, rm)
@@ -97,7 +96,7 @@ func (c *Coordinator) discard(id session.JobID) error {
 }
 
 // Outcome returns what a finished job decided about its held-out rows.
-func (c *Coordinator) Outcome(id session.JobID) (*stage.Outcome, error) {
+func (c *Coordinator) Outcome(id job.ID) (*stage.Outcome, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
 	}
@@ -105,7 +104,7 @@ func (c *Coordinator) Outcome(id session.JobID) (*stage.Outcome, error) {
 }
 
 // done refuses a job that has no result.
-func (c *Coordinator) done(id session.JobID) error {
+func (c *Coordinator) done(id job.ID) error {
 	j, err := c.Get(id)
 	if err == nil && j.State != Done {
 		err = fmt.Errorf("coordinator: job %v is %s and has no result", id, j.State)
@@ -116,7 +115,7 @@ func (c *Coordinator) done(id session.JobID) error {
 	return nil
 }
 
-func (c *Coordinator) readOutcome(id session.JobID) (*stage.Outcome, error) {
+func (c *Coordinator) readOutcome(id job.ID) (*stage.Outcome, error) {
 	b, err := c.left(id, vault.Decisions)
 	if err != nil {
 		return nil, err
@@ -126,7 +125,7 @@ func (c *Coordinator) readOutcome(id session.JobID) (*stage.Outcome, error) {
 
 // Download returns the model file of a finished job, unless it is private: the
 // encoded rows in it can be decoded by every party.
-func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
+func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
 	}
@@ -157,7 +156,7 @@ func (c *Coordinator) Download(id session.JobID) ([]byte, error) {
 }
 
 // left opens what a finished job left.
-func (c *Coordinator) left(id session.JobID, item vault.Item) ([]byte, error) {
+func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Estate.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {
 		return nil, fault.BadInput(fmt.Errorf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
@@ -182,7 +181,7 @@ func (c *Coordinator) readJobs() error {
 		return err
 	}
 	for _, e := range entries {
-		id, err := session.ParseJobID(e.Name())
+		id, err := job.ParseID(e.Name())
 		if err != nil {
 			continue // not ours
 		}
@@ -194,7 +193,7 @@ func (c *Coordinator) readJobs() error {
 			c.order = append(c.order, id)
 		}
 	}
-	slices.SortFunc(c.order, func(a, b session.JobID) int { return c.jobs[a].Order - c.jobs[b].Order })
+	slices.SortFunc(c.order, func(a, b job.ID) int { return c.jobs[a].Order - c.jobs[b].Order })
 	c.tidy()
 	c.nudge()
 	return nil
@@ -210,7 +209,7 @@ func (c *Coordinator) readGraves() error {
 		return err
 	}
 	for _, e := range entries {
-		id, err := session.ParseJobID(e.Name())
+		id, err := job.ParseID(e.Name())
 		if err != nil {
 			continue
 		}
@@ -242,7 +241,7 @@ func (c *Coordinator) tidy() {
 // readJob reads one folder, or returns nil for a submission that was interrupted, so
 // that nobody was told its id. A job that this program cannot read is set aside: it
 // must not keep the others from running.
-func (c *Coordinator) readJob(id session.JobID) *Job {
+func (c *Coordinator) readJob(id job.ID) *Job {
 	j, err := c.parseJob(id)
 	if errors.Is(err, fs.ErrNotExist) && j.State == "" {
 		return nil
@@ -255,7 +254,7 @@ func (c *Coordinator) readJob(id session.JobID) *Job {
 }
 
 // parseJob reads a job as far as it can be read.
-func (c *Coordinator) parseJob(id session.JobID) (*Job, error) {
+func (c *Coordinator) parseJob(id job.ID) (*Job, error) {
 	j := &Job{ID: id, Spec: &job.Job{}}
 	status, err := os.ReadFile(c.path(id, statusFile))
 	if err != nil {
@@ -279,7 +278,7 @@ func (c *Coordinator) parseJob(id session.JobID) (*Job, error) {
 	return j, err
 }
 
-func (c *Coordinator) readResult(id session.JobID) (*stage.Result, error) {
+func (c *Coordinator) readResult(id job.ID) (*stage.Result, error) {
 	b, err := os.ReadFile(c.path(id, resultFile))
 	if err != nil {
 		return nil, err

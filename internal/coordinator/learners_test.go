@@ -12,7 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -77,7 +76,7 @@ func TestEveryLearner(t *testing.T) {
 	}
 }
 
-func checkLearnt(t *testing.T, w *world, shares []launch.Share, id session.JobID, j *job.Job, metrics []string) {
+func checkLearnt(t *testing.T, w *world, shares []launch.Share, id job.ID, j *job.Job, metrics []string) {
 	t.Helper()
 	boss := w.members[hub].boss
 	result, err := boss.Get(id)
@@ -116,7 +115,7 @@ func checkLearnt(t *testing.T, w *world, shares []launch.Share, id session.JobID
 
 // askAboutHeldOut asks about rows that the job held out: the answers must be
 // its decisions.
-func askAboutHeldOut(t *testing.T, w *world, shares []launch.Share, id session.JobID, outcome *stage.Outcome) {
+func askAboutHeldOut(t *testing.T, w *world, shares []launch.Share, id job.ID, outcome *stage.Outcome) {
 	t.Helper()
 	result, err := w.members[hub].boss.Get(id)
 	if err != nil {

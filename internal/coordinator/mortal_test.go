@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/envelope"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/journal"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
@@ -203,21 +203,21 @@ func (f frail) fault(op string, item vault.Item) error {
 	return f.w.breaks(op, item)
 }
 
-func (f frail) Write(id session.JobID, item vault.Item, write func(io.Writer) error) error {
+func (f frail) Write(id job.ID, item vault.Item, write func(io.Writer) error) error {
 	if err := f.fault("write", item); err != nil {
 		return err
 	}
 	return f.Estate.Write(id, item, write)
 }
 
-func (f frail) Put(id session.JobID, item vault.Item, secret []byte) error {
+func (f frail) Put(id job.ID, item vault.Item, secret []byte) error {
 	if err := f.fault("write", item); err != nil {
 		return err
 	}
 	return f.Estate.Put(id, item, secret)
 }
 
-func (f frail) Erase(id session.JobID) ([]vault.Item, error) {
+func (f frail) Erase(id job.ID) ([]vault.Item, error) {
 	if err := f.fault("erase", ""); err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/fault"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -37,12 +37,12 @@ func columnNames(n int) (names []string) {
 	return names
 }
 
-func ask(w *world, name string, id session.JobID, rows *dataset.Set) (*stage.Prediction, error) {
+func ask(w *world, name string, id job.ID, rows *dataset.Set) (*stage.Prediction, error) {
 	return w.ask(name, id, rows, "")
 }
 
 // ask has a party ask about rows of which others call theirs by the source.
-func (w *world) ask(name string, id session.JobID, rows *dataset.Set, source string) (*stage.Prediction, error) {
+func (w *world) ask(name string, id job.ID, rows *dataset.Set, source string) (*stage.Prediction, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return w.members[name].party.Predict(ctx, id, rows, source)
@@ -108,13 +108,13 @@ func TestPredictRefusals(t *testing.T) {
 	renamed.Columns = append([]string{"Gene0"}, wide.Columns[1:]...)
 	tests := []struct {
 		name, party string
-		job         session.JobID
+		job         job.ID
 		rows        *dataset.Set
 		code        fault.Code
 		want        string
 	}{
 		{"closed job", "north", closed, wide, fault.CodeBadInput, "left nothing here to encode new rows with; submit it with prediction: open"},
-		{"unknown job", "north", session.JobID{7}, wide, fault.CodeBadInput, "left nothing here"},
+		{"unknown job", "north", job.ID{7}, wide, fault.CodeBadInput, "left nothing here"},
 		{"other parties' job", "east", two, wide, fault.CodeBadInput, "left nothing here"},
 		{"fewer columns", "north", open, narrow, fault.CodeBadInput, `it has no column "gene29", which the training table has`},
 		{"another spelling", "north", open, renamed, fault.CodeBadInput, `it has "Gene0" where the training table has "gene0", which differ only by case`},
@@ -184,7 +184,7 @@ func cutShort(t *testing.T, name, op string) {
 }
 
 // askOn has north ask while members that died come back.
-func (w *world) askOn(id session.JobID, rows *dataset.Set, source string) (answer *stage.Prediction, err error) {
+func (w *world) askOn(id job.ID, rows *dataset.Set, source string) (answer *stage.Prediction, err error) {
 	w.t.Helper()
 	ended := make(chan struct{})
 	for _, name := range w.dead() {

@@ -220,9 +220,9 @@ type word struct {
 func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
-	inbox, hangUp := c.listen(j.ID.Topic())
+	inbox, hangUp := c.listen(session.Topic(j.ID))
 	defer hangUp()
-	if err := c.tellAll(waiting, j.Spec.Parties(), j.ID.Topic(), say.kind, say.body); err != nil {
+	if err := c.tellAll(waiting, j.Spec.Parties(), session.Topic(j.ID), say.kind, say.body); err != nil {
 		return j.Spec.Parties(), err
 	}
 	missing = slices.Clone(j.Spec.Parties())
@@ -268,7 +268,7 @@ func (c *Coordinator) destroy(j *Job, outcome string) error {
 }
 
 // destroySessions erases what is left of the sessions of a job, or of a question.
-func (c *Coordinator) destroySessions(of session.JobID, outcome string) error {
+func (c *Coordinator) destroySessions(of job.ID, outcome string) error {
 	var errs error
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -141,7 +141,7 @@ func (w *world) estate(name string) *vault.Estate {
 }
 
 // encoder reads what a job left at a party.
-func (w *world) encoder(name string, id session.JobID) *stage.Encoder {
+func (w *world) encoder(name string, id job.ID) *stage.Encoder {
 	w.t.Helper()
 	secret, err := w.estate(name).Get(id, vault.Predictor)
 	if err != nil {

@@ -26,7 +26,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -120,7 +119,7 @@ type world struct {
 	abandons    bool                                   // sessions of other builds are given up
 	loses       func(to, kind string) bool             // messages on their way, nil: none
 	breaks      func(op string, item vault.Item) error // the hub's disk, nil: never
-	heard       func(session.JobID, protocol.Progress)
+	heard       func(job.ID, protocol.Progress)
 	members     map[string]*member
 }
 
@@ -193,7 +192,7 @@ func (w *world) seed(label string) [32]byte {
 }
 
 // hear passes the coordinator's progress on, if the test wants it.
-func (w *world) hear(id session.JobID, p protocol.Progress) {
+func (w *world) hear(id job.ID, p protocol.Progress) {
 	if w.heard != nil {
 		w.heard(id, p)
 	}
@@ -271,11 +270,11 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policy, nil }, Limits: w.limits,
 		Load: func(d job.Data) (stage.Table, error) { return w.load(name, d) },
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
-		Aligned: func(id session.JobID, ids []string) error {
+		Aligned: func(id job.ID, ids []string) error {
 			w.align(name, ids)
 			return estate.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))
 		},
-		Recommended: func(id session.JobID, list []stage.Recommendation) error {
+		Recommended: func(id job.ID, list []stage.Recommendation) error {
 			w.recommend(name, list)
 			return estate.Put(id, vault.Recommendations, fmt.Append(nil, list))
 		},
@@ -345,7 +344,7 @@ func (w *world) startAll() {
 	}
 }
 
-func (w *world) submit(j *job.Job) session.JobID {
+func (w *world) submit(j *job.Job) job.ID {
 	w.t.Helper()
 	id, err := w.members[hub].boss.Submit(j)
 	if err != nil {
@@ -355,13 +354,13 @@ func (w *world) submit(j *job.Job) session.JobID {
 }
 
 // wait returns the job once it is over, while members that died come back.
-func (w *world) wait(id session.JobID) coordinator.Job {
+func (w *world) wait(id job.ID) coordinator.Job {
 	w.t.Helper()
 	return w.waitFor(id, 30*time.Second)
 }
 
 // waitFor is wait with more patience.
-func (w *world) waitFor(id session.JobID, patience time.Duration) coordinator.Job {
+func (w *world) waitFor(id job.ID, patience time.Duration) coordinator.Job {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		for _, name := range w.dead() {

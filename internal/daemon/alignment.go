@@ -8,14 +8,14 @@ import (
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/fault"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
 // keepAlignment keeps which row is which, for whoever reads the decisions of a job
 // between holders of columns: the coordinator knows them by number only.
-func keepAlignment(e *vault.Estate) func(id session.JobID, ids []string) error {
-	return func(id session.JobID, ids []string) error {
+func keepAlignment(e *vault.Estate) func(id job.ID, ids []string) error {
+	return func(id job.ID, ids []string) error {
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		err := w.Write([]string{"id"})
@@ -33,8 +33,8 @@ func keepAlignment(e *vault.Estate) func(id session.JobID, ids []string) error {
 // Left returns what a finished job left in a party's home: the order of its rows, as
 // CSV with one column, id, or what it recommends to the party's person, as CSV with
 // columns rank, item and score.
-func (h Home) Left(job string, item vault.Item) ([]byte, error) {
-	id, err := session.ParseJobID(job)
+func (h Home) Left(name string, item vault.Item) ([]byte, error) {
+	id, err := job.ParseID(name)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -44,7 +44,7 @@ func (h Home) Left(job string, item vault.Item) ([]byte, error) {
 	}
 	b, err := e.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, fault.BadInput(fmt.Errorf("job %s left no %s in %s, or it has been forgotten", job, item, h))
+		return nil, fault.BadInput(fmt.Errorf("job %s left no %s in %s, or it has been forgotten", name, item, h))
 	}
 	return b, err
 }

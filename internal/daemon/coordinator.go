@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -79,7 +79,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
 		Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Estate: estate, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
-		Progress: func(session.JobID, protocol.Progress) {},
+		Progress: func(job.ID, protocol.Progress) {},
 	})
 	if err != nil {
 		return h.otherBuild(err)

@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
 // keepRecommendations keeps what a job recommends to this party's person. Nobody
 // else learns it.
-func keepRecommendations(e *vault.Estate) func(id session.JobID, list []stage.Recommendation) error {
-	return func(id session.JobID, list []stage.Recommendation) error {
+func keepRecommendations(e *vault.Estate) func(id job.ID, list []stage.Recommendation) error {
+	return func(id job.ID, list []stage.Recommendation) error {
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		err := w.Write([]string{"rank", "item", "score"})

@@ -114,5 +114,5 @@ func (p *Party) destroy(w *work, outcome string) error {
 }
 
 func (p *Party) closed(ctx context.Context, c *session.Closing) error {
-	return p.tell(ctx, c.Job.Topic(), session.KindClosed, c.Encode())
+	return p.tell(ctx, session.Topic(c.Job), session.KindClosed, c.Encode())
 }

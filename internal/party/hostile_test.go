@@ -41,7 +41,7 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 	s := newStand(t, usual())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+			p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 			tt.change(&p.Descriptor)
 			s.propose(p)
 			s.refuses(fault.CodePolicy, tt.want)
@@ -54,7 +54,7 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 
 func TestProposalsThatAreRefused(t *testing.T) {
 	good := func(s *stand) *session.Proposal {
-		return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+		return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	}
 	rename := func(from, to string) func(*stand) *session.Proposal {
 		return func(s *stand) *session.Proposal {
@@ -83,7 +83,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 		{"a stage that is none", func(s *stand) *session.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job is no session"},
 		{"a computation", func(s *stand) *session.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
 		{"a stage before its time", func(s *stand) *session.Proposal {
-			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 1)
+			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 1)
 		}, fault.CodeFailed, "stage heading has not ended here"},
 		{"no job file", func(s *stand) *session.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
 		{"not canonical", func(s *stand) *session.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
@@ -96,7 +96,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 			return p
 		}, fault.CodePolicy, "this party has not asked for this prediction"},
 		{"the policy", func(s *stand) *session.Proposal {
-			return s.proposal(parse(t, "minmax", "{name: okra, mode: paper}", "closed"), session.JobID{1}, 0)
+			return s.proposal(parse(t, "minmax", "{name: okra, mode: paper}", "closed"), job.ID{1}, 0)
 		}, fault.CodePolicy, `mode "paper"`},
 	}
 	for _, tt := range tests {
@@ -113,7 +113,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 
 func TestAProposalUnderAnotherHeader(t *testing.T) {
 	s := newStand(t, usual())
-	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	s.tell("hub", protocol.SessionID{9}, session.KindProposal, p.Encode())
 	s.refuses(fault.CodeFailed, "another session than its header names")
 	s.tell("hub", protocol.SessionID{9}, session.KindProposal, []byte("junk"))
@@ -122,9 +122,9 @@ func TestAProposalUnderAnotherHeader(t *testing.T) {
 
 func TestTwoJobsUnderOneID(t *testing.T) {
 	s := newStand(t, anyMode())
-	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	s.hear(session.KindAcceptance)
-	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), session.JobID{1}, 1))
+	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), job.ID{1}, 1))
 	s.refuses(fault.CodePolicy, "two different job files under one job id")
 }
 
@@ -132,7 +132,7 @@ func TestTwoJobsUnderOneID(t *testing.T) {
 func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 	s := newStand(t, usual())
 	j := parse(t, "minmax", "{name: okra}", "closed")
-	p := s.proposal(j, session.JobID{1}, 0)
+	p := s.proposal(j, job.ID{1}, 0)
 	s.propose(p)
 	s.hear(session.KindAcceptance)
 	plan, err := stage.Plan(j, stage.Cast{Coordinator: "hub", Parties: j.Parties()})
@@ -151,7 +151,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 // never runs again.
 func TestRepeatedProposals(t *testing.T) {
 	s := newStand(t, usual())
-	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0)
+	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	s.propose(p)
 	first := s.hear(session.KindAcceptance)
 	s.propose(p)
@@ -160,7 +160,7 @@ func TestRepeatedProposals(t *testing.T) {
 	}
 	c := &session.Closing{Job: p.Job, Outcome: "over"}
 	for range 2 {
-		s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
+		s.tell("hub", session.Topic(p.Job), session.KindClosing, c.Encode())
 		s.hear(session.KindClosed)
 	}
 	s.propose(p)
@@ -174,19 +174,19 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 	s := newStand(t, usual())
 	first := parse(t, "minmax", "{name: okra}", "closed")
 	second := parse(t, "none", "{name: okra}", "closed")
-	p := s.proposal(first, session.JobID{1}, 0)
+	p := s.proposal(first, job.ID{1}, 0)
 	s.propose(p)
 	s.hear(session.KindAcceptance)
 	s.propose(s.proposal(second, p.Job, 0))
 	s.refuses(fault.CodePolicy, "two different job files under one job id")
 	c := &session.Closing{Job: p.Job, Outcome: "over"}
-	s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
+	s.tell("hub", session.Topic(p.Job), session.KindClosing, c.Encode())
 	s.hear(session.KindClosed)
 	for _, j := range []*job.Job{first, second} {
 		s.propose(s.proposal(j, p.Job, 0))
 		s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
 	}
-	s.propose(s.proposal(second, session.JobID{2}, 0))
+	s.propose(s.proposal(second, job.ID{2}, 0))
 	s.hear(session.KindAcceptance)
 }
 
@@ -195,25 +195,25 @@ func TestOpenJobsAreBounded(t *testing.T) {
 	s := newStand(t, usual())
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	for i := range maxJobs {
-		s.propose(s.proposal(j, session.JobID{byte(i)}, 0))
+		s.propose(s.proposal(j, job.ID{byte(i)}, 0))
 		s.hear(session.KindAcceptance)
 	}
-	s.propose(s.proposal(j, session.JobID{maxJobs}, 0))
+	s.propose(s.proposal(j, job.ID{maxJobs}, 0))
 	s.refuses(fault.CodeFailed, fmt.Sprintf("%d jobs are open here", maxJobs))
-	c := &session.Closing{Job: session.JobID{0}}
-	s.tell("hub", c.Job.Topic(), session.KindClosing, c.Encode())
+	c := &session.Closing{Job: job.ID{0}}
+	s.tell("hub", session.Topic(c.Job), session.KindClosing, c.Encode())
 	s.hear(session.KindClosed)
-	s.propose(s.proposal(j, session.JobID{maxJobs}, 0))
+	s.propose(s.proposal(j, job.ID{maxJobs}, 0))
 	s.hear(session.KindAcceptance)
 	// One that never closes any does not keep the party from working, either: its
 	// operator drops some.
-	if err := s.party.Drop(t.Context(), session.JobID{1}); err != nil {
+	if err := s.party.Drop(t.Context(), job.ID{1}); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.report(); r.Code != fault.CodeFailed {
 		t.Errorf("report %+v of a job that was dropped", r)
 	}
-	s.propose(s.proposal(j, session.JobID{maxJobs + 1}, 0))
+	s.propose(s.proposal(j, job.ID{maxJobs + 1}, 0))
 	s.hear(session.KindAcceptance)
 }
 
@@ -246,7 +246,7 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStand(t, usual())
-			ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+			ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 			d := s.directory(ps)
 			s.tell("hub", ps.ID(), session.KindDirectory, tt.change(s, ps.ID(), d))
 			r := s.report()
@@ -263,18 +263,18 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 // nothing.
 func TestCommandsThatChangeNothing(t *testing.T) {
 	s := newStand(t, usual())
-	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	d := s.directory(ps)
 	refusal := (&session.Refusal{Code: fault.CodeFailed, Reason: "stop"}).Encode()
-	closing := (&session.Closing{Job: session.JobID{1}}).Encode()
+	closing := (&session.Closing{Job: job.ID{1}}).Encode()
 	for _, from := range []string{"south", "east"} {
 		s.tell(from, ps.ID(), session.KindAbort, refusal)
-		s.tell(from, session.JobID{1}.Topic(), session.KindClosing, closing)
+		s.tell(from, session.Topic(job.ID{1}), session.KindClosing, closing)
 		s.tell(from, ps.ID(), session.KindDirectory, d.Encode())
 	}
 	s.tell("hub", protocol.SessionID{9}, session.KindAbort, refusal)
 	s.tell("hub", protocol.SessionID{9}, session.KindDirectory, d.Encode())
-	s.tell("hub", session.JobID{8}.Topic(), session.KindRefusal, refusal)
+	s.tell("hub", session.Topic(job.ID{8}), session.KindRefusal, refusal)
 	s.tell("hub", ps.ID(), "Nonsense", nil)
 	for _, kind := range []string{session.KindAbort, session.KindClosing, session.KindRefusal} {
 		s.tell("hub", ps.ID(), kind, []byte("junk"))
@@ -289,12 +289,12 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 // A closing stops what runs, and comes again until nothing is left.
 func TestClosingARunningJob(t *testing.T) {
 	s := newStand(t, opened())
-	p := s.proposal(parse(t, "minmax", "{name: okra}", "open"), session.JobID{1}, 0)
+	p := s.proposal(parse(t, "minmax", "{name: okra}", "open"), job.ID{1}, 0)
 	ps := s.propose(p)
 	s.tell("hub", ps.ID(), session.KindDirectory, s.directory(ps).Encode())
 	// It claims a result that the party knows nothing of.
 	c := &session.Closing{Job: p.Job, Outcome: "over", Done: true, Classes: []string{"a", "b"}}
-	s.tell("hub", p.Job.Topic(), session.KindClosing, c.Encode())
+	s.tell("hub", session.Topic(p.Job), session.KindClosing, c.Encode())
 	if r := s.report(); r.Code != fault.CodeFailed {
 		t.Errorf("report %+v; want a failure", r)
 	}
@@ -312,6 +312,6 @@ func TestAFaultOfTheDataIsNotTold(t *testing.T) {
 	s.party.Load = func(job.Data) (stage.Table, error) {
 		return stage.Table{}, fmt.Errorf("/secret/path.csv:17: patient 4711 has no age")
 	}
-	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), session.JobID{1}, 0))
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	s.refuses(fault.CodeBadInput, "its data cannot be used for this job; its own log says why")
 }

@@ -29,11 +29,11 @@ func byColumns(t *testing.T, scale string) *job.Job {
 }
 
 // withPortion is a stand whose party, north, keeps a part of a model.
-func withPortion(t *testing.T, policy Policy) (*stand, *stage.Portion, session.JobID) {
+func withPortion(t *testing.T, policy Policy) (*stand, *stage.Portion, job.ID) {
 	t.Helper()
 	s := newStand(t, policy)
 	o := &stage.Portion{Job: byColumns(t, "none"), Basis: stage.Basis{Parent: protocol.SessionID{9}, Outputs: 1}, Width: 30}
-	id := session.JobID{1}
+	id := job.ID{1}
 	if err := s.party.Keepsake.Put(id, o.Encode()); err != nil {
 		t.Fatal(err)
 	}
@@ -51,43 +51,43 @@ func (s *stand) inquiry(o *stage.Portion, q *session.Inquiry) *session.Proposal 
 }
 
 func TestInquiriesThatAreRefused(t *testing.T) {
-	q := func(asker string, id session.JobID) *session.Inquiry {
+	q := func(asker string, id job.ID) *session.Inquiry {
 		return &session.Inquiry{Question: session.Question{Job: id, Rows: 1, Tag: [16]byte{2}}, Asker: asker}
 	}
 	for name, tt := range map[string]struct {
 		policy   Policy
-		proposal func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal
+		proposal func(s *stand, o *stage.Portion, id job.ID) *session.Proposal
 		code     fault.Code
 		want     string
 	}{
-		"in this party's name": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"in this party's name": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
 			return s.inquiry(o, q("north", id))
 		}, fault.CodePolicy, "has not asked for this prediction"},
-		"by a stranger": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"by a stranger": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
 		}, fault.CodeBadInput, "west took no part in the job"},
-		"of another model": {opened(), func(s *stand, o *stage.Portion, _ session.JobID) *session.Proposal {
-			return s.inquiry(o, q("south", session.JobID{7}))
+		"of another model": {opened(), func(s *stand, o *stage.Portion, _ job.ID) *session.Proposal {
+			return s.inquiry(o, q("south", job.ID{7}))
 		}, fault.CodeBadInput, "north has forgotten its part of the model"},
-		"under another name": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"under another name": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
 		}, fault.CodePolicy, "about another question than it names"},
-		"with another job file": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"with another job file": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
 		}, fault.CodePolicy, "another job file than its model"},
-		"with another session": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"with another session": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
 		}, fault.CodePolicy, "the proposed session is not what the job file says"},
-		"out of order": {opened(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"out of order": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			plan, err := stage.PlanInquiry(o.Job, stage.Cast{Coordinator: "hub", Parties: o.Job.Parties()}, "south", o.Basis)
 			if err != nil {
@@ -96,7 +96,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
 			return p
 		}, fault.CodeFailed, "stage align has not ended here"},
-		"against the policy": {usual(), func(s *stand, o *stage.Portion, id session.JobID) *session.Proposal {
+		"against the policy": {usual(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
 			return s.inquiry(o, q("south", id))
 		}, fault.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
 	} {
@@ -114,7 +114,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 
 // asked has north ask about its own rows, and returns the question as the
 // coordinator hears it.
-func (s *stand) asked(ctx context.Context, id session.JobID) (*session.Inquiry, <-chan error) {
+func (s *stand) asked(ctx context.Context, id job.ID) (*session.Inquiry, <-chan error) {
 	s.t.Helper()
 	rows := wdbc()
 	for i := range rows.X.Rows() {
@@ -141,7 +141,7 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 	q, ended := s.asked(t.Context(), id)
 	s.propose(s.inquiry(o, q))
 	s.hear(session.KindAcceptance)
-	s.tell("hub", q.ID().Topic(), session.KindClosing, (&session.Closing{Job: q.ID(), Done: true}).Encode())
+	s.tell("hub", session.Topic(q.ID()), session.KindClosing, (&session.Closing{Job: q.ID(), Done: true}).Encode())
 	s.hear(session.KindClosed)
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the question has no answer") {
 		t.Errorf("error %v", err)
@@ -165,7 +165,7 @@ func TestAnInquiryThatIsWithdrawn(t *testing.T) {
 	if r := s.report(); r.Code == fault.CodeDone {
 		t.Errorf("report %+v", r)
 	}
-	s.tell("hub", q.ID().Topic(), session.KindClosing, (&session.Closing{Job: q.ID(), Outcome: "withdrawn"}).Encode())
+	s.tell("hub", session.Topic(q.ID()), session.KindClosing, (&session.Closing{Job: q.ID(), Outcome: "withdrawn"}).Encode())
 	s.hear(session.KindClosed)
 	s.idle()
 }
@@ -174,13 +174,13 @@ func TestAnInquiryThatIsWithdrawn(t *testing.T) {
 func TestForgetting(t *testing.T) {
 	s, _, id := withPortion(t, opened())
 	f := &session.Forget{Job: id}
-	s.tell("south", id.Topic(), session.KindForget, f.Encode())
-	s.tell("hub", id.Topic(), session.KindForget, f.Encode()[1:])
+	s.tell("south", session.Topic(id), session.KindForget, f.Encode())
+	s.tell("hub", session.Topic(id), session.KindForget, f.Encode()[1:])
 	s.idle()
 	if _, err := s.party.Keepsake.Get(id); err != nil {
 		t.Fatal(err)
 	}
-	s.tell("hub", id.Topic(), session.KindForget, f.Encode())
+	s.tell("hub", session.Topic(id), session.KindForget, f.Encode())
 	s.hear(session.KindForgotten)
 	if _, err := s.party.Keepsake.Get(id); !errors.Is(err, vault.ErrNoKeepsake) {
 		t.Errorf("error %v, want that nothing is left", err)

@@ -61,19 +61,19 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	s := newStand(t, usual())
 	j := aligning(t)
 	s.serve(people(20))
-	first := s.propose(s.proposal(j, session.JobID{1}, 0))
+	first := s.propose(s.proposal(j, job.ID{1}, 0))
 	s.hear(session.KindAcceptance)
 	if n := s.ledger(); n[release.Admitted] != 1 || len(n) != 1 {
 		t.Errorf("ledger %v", n)
 	}
 	s.serve(people(10))
-	s.propose(s.proposal(j, session.JobID{2}, 0))
+	s.propose(s.proposal(j, job.ID{2}, 0))
 	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one")
 	s.tell("hub", first.ID(), session.KindAbort, (&session.Refusal{Reason: "for fun"}).Encode())
 	s.report()
-	s.propose(s.proposal(j, session.JobID{3}, 0))
+	s.propose(s.proposal(j, job.ID{3}, 0))
 	s.hear(session.KindAcceptance)
-	s.tell("hub", session.JobID{3}.Topic(), session.KindClosing, (&session.Closing{Job: session.JobID{3}}).Encode())
+	s.tell("hub", session.Topic(job.ID{3}), session.KindClosing, (&session.Closing{Job: job.ID{3}}).Encode())
 	s.hear(session.KindClosed)
 }
 
@@ -83,13 +83,13 @@ func TestAttackEndlessProposals(t *testing.T) {
 	s := newStand(t, usual())
 	j := aligning(t)
 	s.serve(people(20))
-	s.propose(s.proposal(j, session.JobID{1}, 0))
+	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.hear(session.KindAcceptance)
 	for i := range maxRefused + 40 {
 		if i%2 == 0 {
 			s.serve(people(1 + i%19))
 		}
-		s.propose(s.proposal(j, session.JobID{2, byte(i)}, 0))
+		s.propose(s.proposal(j, job.ID{2, byte(i)}, 0))
 		if i < maxRefused {
 			s.refuses(fault.CodePolicy, "its ledger holds the job")
 		} else {
@@ -107,9 +107,9 @@ func TestAttackEndlessProposals(t *testing.T) {
 // A model is the job's id with its file: the coordinator may use an id twice.
 func TestModelsAreKnownByIDAndFile(t *testing.T) {
 	open := byColumns(t, "none")
-	w := &work{id: session.JobID{1}, job: open}
-	other := &work{id: session.JobID{1}, job: byColumns(t, "standard")}
-	asked := &work{id: session.JobID{9}, job: open, inquiry: &session.Inquiry{Question: session.Question{Job: session.JobID{1}}}}
+	w := &work{id: job.ID{1}, job: open}
+	other := &work{id: job.ID{1}, job: byColumns(t, "standard")}
+	asked := &work{id: job.ID{9}, job: open, inquiry: &session.Inquiry{Question: session.Question{Job: job.ID{1}}}}
 	if w.modelOf(release.Products) == other.modelOf(release.Products) {
 		t.Error("two jobs under one id have one model")
 	}

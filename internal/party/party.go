@@ -36,10 +36,10 @@ type Config struct {
 	Releases release.Ledger
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.
-	Aligned func(id session.JobID, ids []string) error
+	Aligned func(id job.ID, ids []string) error
 	// Recommended takes what a finished recommender recommends to this party's
 	// person, best first.
-	Recommended func(id session.JobID, list []stage.Recommendation) error
+	Recommended func(id job.ID, list []stage.Recommendation) error
 	// Load reads the table that a job names, from the operator's catalogue. A job that
 	// asks for other labels, ids or columns than the catalogue offers is refused.
 	Load func(d job.Data) (stage.Table, error)
@@ -77,7 +77,7 @@ type Party struct {
 	Config
 	exchange  *exchange.Exchange
 	boss      string // the coordinator's name
-	jobs      map[session.JobID]*work
+	jobs      map[job.ID]*work
 	sessions  map[protocol.SessionID]*running
 	finished  chan finished
 	questions chan *question
@@ -97,7 +97,7 @@ func New(c Config) *Party {
 		Config:    c,
 		exchange:  exchange.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
 		boss:      c.Roster.Coordinator().Name,
-		jobs:      make(map[session.JobID]*work),
+		jobs:      make(map[job.ID]*work),
 		sessions:  make(map[protocol.SessionID]*running),
 		finished:  make(chan finished),
 		questions: make(chan *question),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -19,18 +20,18 @@ import (
 // Keepsake is what survives a job that keeps predictions open: the encoder's
 // secret or a model, sealed by whoever implements this.
 type Keepsake interface {
-	Put(id session.JobID, secret []byte) error
-	Get(id session.JobID) ([]byte, error)
+	Put(id job.ID, secret []byte) error
+	Get(id job.ID) ([]byte, error)
 	// Erase destroys it with everything else that the job left here, and returns what
 	// that was; a job that left nothing is no error.
-	Erase(id session.JobID) ([]vault.Item, error)
+	Erase(id job.ID) ([]vault.Item, error)
 	// Jobs lists the jobs that have left something.
 	Jobs() ([]vault.Left, error)
 }
 
 // question is a wish to have new rows predicted.
 type question struct {
-	job     session.JobID
+	job     job.ID
 	set     *dataset.Set
 	tag     [16]byte
 	session *stage.Session
@@ -61,7 +62,7 @@ type reply struct {
 // model is the coordinator's, their encodings leave. Where other parties hold
 // columns of the rows, they are aligned first; source is what these call their
 // table of them, "" for that of the job. The job must have kept predictions open.
-func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set, source string) (*stage.Prediction, error) {
+func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*stage.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err
 	}
@@ -89,7 +90,7 @@ func (p *Party) Predict(ctx context.Context, id session.JobID, set *dataset.Set,
 
 // predictHere answers from the model that a job left here, or returns nil where
 // it left none: an encoder's secret, or nothing, is for the question to find.
-func (p *Party) predictHere(id session.JobID, set *dataset.Set) (*stage.Prediction, error) {
+func (p *Party) predictHere(id job.ID, set *dataset.Set) (*stage.Prediction, error) {
 	keepsake, err := p.Keepsake.Get(id)
 	if errors.Is(err, vault.ErrNoKeepsake) {
 		return nil, nil
@@ -126,7 +127,7 @@ func (p *Party) withdraw(ctx context.Context, q *question) error {
 
 // Forget erases what a job left here, and returns what that was: what predictions
 // need, the order of its rows, what it recommended.
-func (p *Party) Forget(id session.JobID) ([]string, error) {
+func (p *Party) Forget(id job.ID) ([]string, error) {
 	gone, err := p.Keepsake.Erase(id)
 	var names []string
 	for _, item := range gone {
@@ -149,7 +150,7 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return notNow(err)
 	}
-	return p.tell(ctx, f.Job.Topic(), session.KindForgotten, (&session.Forgotten{Job: f.Job, Gone: gone}).Encode())
+	return p.tell(ctx, session.Topic(f.Job), session.KindForgotten, (&session.Forgotten{Job: f.Job, Gone: gone}).Encode())
 }
 
 // keep puts away what later predictions need: the encoder's secret, or a model.
@@ -177,7 +178,7 @@ func (p *Party) askNext(ctx context.Context) {
 		q := p.pending[0]
 		q.sent = true
 		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
-		if err := p.tell(ctx, q.job.Topic(), session.KindQuestion, body); err != nil {
+		if err := p.tell(ctx, session.Topic(q.job), session.KindQuestion, body); err != nil {
 			p.reply(q, nil, err)
 		}
 	}
@@ -264,10 +265,10 @@ func (p *Party) refused(m protocol.Message) error {
 	}
 	why := &fault.Error{Code: f.Code, Err: errors.New(f.Reason)}
 	for _, q := range slices.Clone(p.pending) {
-		if q.job.Topic() == m.Session && q.sent && q.running == nil && q.work == nil {
+		if session.Topic(q.job) == m.Session && q.sent && q.running == nil && q.work == nil {
 			p.reply(q, nil, why)
 		}
-		if q.inquiry != nil && q.inquiry.ID().Topic() == m.Session {
+		if q.inquiry != nil && session.Topic(q.inquiry.ID()) == m.Session {
 			p.reply(q, nil, why)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
@@ -138,7 +139,7 @@ func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
 
 // Drop destroys what the party holds of a job that its coordinator has not closed:
 // seeds, journals, whatever it would keep. The job cannot go on without it.
-func (p *Party) Drop(ctx context.Context, id session.JobID) error {
+func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	for {
 		err := p.do(ctx, func(ctx context.Context) error {
 			w, open := p.jobs[id]
@@ -160,7 +161,7 @@ func (p *Party) Drop(ctx context.Context, id session.JobID) error {
 
 // Holding is a job of which a party holds something.
 type Holding struct {
-	Job   session.JobID
+	Job   job.ID
 	Name  string    // "" of one that has only left something
 	Open  bool      // not closed yet
 	Since time.Time // of its first session, or of what it left

@@ -153,12 +153,12 @@ func (s *stand) hear(kind string) protocol.Message {
 // unknown job, and nothing comes before.
 func (s *stand) idle() {
 	s.t.Helper()
-	c := &session.Closing{Job: session.JobID{0xff}}
-	s.tell("hub", c.Job.Topic(), session.KindClosing, c.Encode())
+	c := &session.Closing{Job: job.ID{0xff}}
+	s.tell("hub", session.Topic(c.Job), session.KindClosing, c.Encode())
 	s.hear(session.KindClosed)
 }
 
-func (s *stand) proposal(j *job.Job, id session.JobID, index int) *session.Proposal {
+func (s *stand) proposal(j *job.Job, id job.ID, index int) *session.Proposal {
 	s.t.Helper()
 	plan, err := stage.Plan(j, stage.Cast{Coordinator: "hub", Parties: j.Parties()})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // work is a job as this party sees it.
 type work struct {
-	id       session.JobID
+	id       job.ID
 	job      *job.Job
 	cast     stage.Cast
 	plan     []stage.Stage

@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/sha256"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -12,7 +13,7 @@ const MaxHoldings = 1024
 
 // Holding is a job of which a party holds something.
 type Holding struct {
-	Job JobID
+	Job job.ID
 	// Open: sessions with their secrets. Otherwise it is over, and has left something.
 	Open bool
 }

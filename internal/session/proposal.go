@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -39,24 +39,9 @@ const (
 	maxClasses         = 1 << 16
 )
 
-// JobID names one submission of a job.
-type JobID [16]byte
-
-// String returns the 32 hexadecimal digits.
-func (id JobID) String() string { return hex.EncodeToString(id[:]) }
-
-// ParseJobID reads what String writes.
-func ParseJobID(s string) (JobID, error) {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != len(JobID{}) {
-		return JobID{}, fmt.Errorf("session: %q is not a job id; it has 32 hexadecimal digits", s)
-	}
-	return JobID(b), nil
-}
-
 // Proposal asks a party to take part in one session of a job.
 type Proposal struct {
-	Job        JobID
+	Job        job.ID
 	Spec       []byte // the job file, canonical YAML
 	Stage      uint16 // index into the job's stages
 	Descriptor protocol.Descriptor

@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/sha256"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -14,7 +15,7 @@ const StagePredict = 0xffff
 // Question is a party's wish to have new rows predicted by a finished job's
 // model.
 type Question struct {
-	Job  JobID
+	Job  job.ID
 	Rows uint32
 	Tag  [16]byte // names the question, so that a repeated one is the same
 	// Source is what the other holders of the rows' columns call their table of
@@ -53,7 +54,7 @@ func readQuestion(r *wire.Reader) Question {
 }
 
 // Forget has a party destroy what a job left there.
-type Forget struct{ Job JobID }
+type Forget struct{ Job job.ID }
 
 // Encode returns the canonical encoding.
 func (f *Forget) Encode() []byte { return f.Job[:] }
@@ -68,7 +69,7 @@ func DecodeForget(b []byte) (*Forget, error) {
 
 // Forgotten says that nothing of a job is left at a party.
 type Forgotten struct {
-	Job  JobID
+	Job  job.ID
 	Gone []string // what was erased now; none where nothing was left
 }
 
@@ -105,12 +106,12 @@ type Inquiry struct {
 }
 
 // ID names the inquiry among jobs: a question has one inquiry, which is held once.
-func (q *Inquiry) ID() JobID {
+func (q *Inquiry) ID() job.ID {
 	var w wire.Writer
 	w.String("mercer/v1/inquiry")
 	q.write(&w)
 	sum := sha256.Sum256(w.Bytes())
-	return JobID(sum[:16])
+	return job.ID(sum[:16])
 }
 
 func (q *Inquiry) write(w *wire.Writer) {

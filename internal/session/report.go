@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -83,7 +84,7 @@ func DecodeReport(b []byte) (*Report, error) {
 // Closing ends a job at a party: whatever it still holds of the job's secrets
 // is destroyed, unless the job keeps predictions open.
 type Closing struct {
-	Job     JobID
+	Job     job.ID
 	Outcome string // for the party's audit record
 	Done    bool   // the job has a result
 	// Classes are the model's, for parties that will ask it about new rows.
@@ -116,7 +117,7 @@ func DecodeClosing(b []byte) (*Closing, error) {
 	return c, r.Close("session: closing")
 }
 
-// Topic is the session id of control messages about a whole job.
-func (id JobID) Topic() protocol.SessionID {
+// Topic returns the session id of control messages about a whole job.
+func Topic(id job.ID) protocol.SessionID {
 	return sha256.Sum256(append([]byte("mercer/v1/job/"), id[:]...))
 }

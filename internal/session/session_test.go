@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 func proposal() *Proposal {
-	return &Proposal{Job: JobID{1}, Spec: []byte("kind: Job\n"), Stage: 1, Descriptor: protocol.Descriptor{
+	return &Proposal{Job: job.ID{1}, Spec: []byte("kind: Job\n"), Stage: 1, Descriptor: protocol.Descriptor{
 		Protocol: "okra", Version: 1, Params: []byte{1}, Purpose: "train",
 		Members: []protocol.Member{{Name: "coordinator", Role: protocol.RoleServer}, {Name: "north", Role: protocol.RoleLeader}},
 	}}
@@ -23,11 +24,11 @@ func proposal() *Proposal {
 
 // What comes back from a Decode is written as it was read; anything else is refused.
 func TestHoldingsAndForgotten(t *testing.T) {
-	h := Holdings{{JobID{1}, true}, {JobID{2}, false}}
+	h := Holdings{{job.ID{1}, true}, {job.ID{2}, false}}
 	if got, err := DecodeHoldings(h.Encode()); err != nil || !slices.Equal(got, h) {
 		t.Errorf("%v, %v", got, err)
 	}
-	f := &Forgotten{Job: JobID{3}, Gone: []string{"predictor", "alignment"}}
+	f := &Forgotten{Job: job.ID{3}, Gone: []string{"predictor", "alignment"}}
 	if got, err := DecodeForgotten(f.Encode()); err != nil || got.Job != f.Job || !slices.Equal(got.Gone, f.Gone) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -54,16 +55,16 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
 	}
-	c := &Closing{JobID{2}, "done", true, []string{"a", "b"}}
+	c := &Closing{job.ID{2}, "done", true, []string{"a", "b"}}
 	if back, err := DecodeClosing(c.Encode()); err != nil || cmp.Diff(c, back) != "" {
 		t.Errorf("closing: %v %v", back, err)
 	}
 	p.Announced = []byte("counts")
-	p.Inquiry = &Inquiry{Question{JobID{3}, 10, [16]byte{4}, "newcomers"}, "north"}
+	p.Inquiry = &Inquiry{Question{job.ID{3}, 10, [16]byte{4}, "newcomers"}, "north"}
 	if back, err := DecodeProposal(p.Encode()); err != nil || cmp.Diff(p, back) != "" || !back.Predicts() {
 		t.Errorf("proposal of an inquiry: %v %s", err, cmp.Diff(p, back))
 	}
-	q := &Question{JobID{3}, 10, [16]byte{4}, ""}
+	q := &Question{job.ID{3}, 10, [16]byte{4}, ""}
 	if back, err := DecodeQuestion(q.Encode()); err != nil || *back != *q {
 		t.Errorf("question: %v %v", back, err)
 	}
@@ -149,9 +150,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add((&Report{Reason: "x"}).Encode())
 	f.Add((&Closing{Outcome: "x"}).Encode())
 	f.Add((&Question{Rows: 1}).Encode())
-	f.Add((&Forget{JobID{1}}).Encode())
-	f.Add((&Forgotten{JobID{1}, []string{"predictor"}}).Encode())
-	f.Add(Holdings{{JobID{1}, true}}.Encode())
+	f.Add((&Forget{job.ID{1}}).Encode())
+	f.Add((&Forgotten{job.ID{1}, []string{"predictor"}}).Encode())
+	f.Add(Holdings{{job.ID{1}, true}}.Encode())
 	asked := proposal()
 	asked.Inquiry = &Inquiry{Question{Rows: 3}, "north"}
 	f.Add(asked.Encode())

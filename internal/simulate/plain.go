@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
@@ -16,25 +16,25 @@ import (
 // clear, for its user to take.
 type plain string
 
-func (p plain) path(id session.JobID, item vault.Item) string {
+func (p plain) path(id job.ID, item vault.Item) string {
 	return filepath.Join(string(p), id.String(), string(item))
 }
 
-func (p plain) Write(id session.JobID, item vault.Item, write func(io.Writer) error) error {
+func (p plain) Write(id job.ID, item vault.Item, write func(io.Writer) error) error {
 	if err := os.MkdirAll(p.path(id, ""), 0o700); err != nil {
 		return err
 	}
 	return disk.ReplaceBy(p.path(id, item), write)
 }
 
-func (p plain) Put(id session.JobID, item vault.Item, b []byte) error {
+func (p plain) Put(id job.ID, item vault.Item, b []byte) error {
 	return p.Write(id, item, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	})
 }
 
-func (p plain) Get(id session.JobID, item vault.Item) ([]byte, error) {
+func (p plain) Get(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := os.ReadFile(p.path(id, item))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, vault.ErrNoKeepsake
@@ -43,6 +43,6 @@ func (p plain) Get(id session.JobID, item vault.Item) ([]byte, error) {
 }
 
 // Erase removes what a failed job has written; the whole folder goes with the run.
-func (p plain) Erase(id session.JobID) ([]vault.Item, error) {
+func (p plain) Erase(id job.ID) ([]vault.Item, error) {
 	return nil, os.RemoveAll(p.path(id, ""))
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -73,17 +72,17 @@ type federation struct {
 // alignments are the orders of jobs' rows, as the parties keep them.
 type alignments struct {
 	mu  sync.Mutex
-	ids map[session.JobID][]string
+	ids map[job.ID][]string
 }
 
-func (a *alignments) put(id session.JobID, ids []string) error {
+func (a *alignments) put(id job.ID, ids []string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ids[id] = ids
 	return nil
 }
 
-func (a *alignments) of(id session.JobID) []string {
+func (a *alignments) of(id job.ID) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ids[id]
@@ -120,11 +119,11 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	if err != nil {
 		return nil, err
 	}
-	f := &federation{aligned: alignments{ids: make(map[session.JobID][]string)}}
+	f := &federation{aligned: alignments{ids: make(map[job.ID][]string)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), KeepPrivate: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
-		Progress: func(_ session.JobID, p protocol.Progress) { c.Progress(p) },
+		Progress: func(_ job.ID, p protocol.Progress) { c.Progress(p) },
 	})
 	if err != nil {
 		return nil, err
@@ -190,7 +189,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*stage.Result, *stag
 
 // addOwnModel puts the first party's model beside the coordinator's, where
 // parties keep one: it has the scaling. The other parties' are the same.
-func (f *federation) addOwnModel(r *stage.Result, id session.JobID, c Config) error {
+func (f *federation) addOwnModel(r *stage.Result, id job.ID, c Config) error {
 	if c.Job.Protocol.Name != job.Moments || c.Job.Prediction != job.Open {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/crowd"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -24,7 +23,7 @@ const serverName = "server"
 // and ledgers, for all sessions of a job.
 type clients struct {
 	job      *job.Job
-	id       session.JobID
+	id       job.ID
 	roster   [sha256.Size]byte
 	seed     func(label string) [32]byte
 	progress func(protocol.Progress)
@@ -46,7 +45,7 @@ func newClients(j *job.Job, n int, seed func(label string) [32]byte, progress fu
 		c.keys[i] = ed25519.NewKeyFromSeed(own[:])
 	}
 	drawn := seed("job")
-	c.id, c.roster = session.JobID(drawn[:]), stage.HashKeys(c.names, c.public(c.names))
+	c.id, c.roster = job.ID(drawn[:]), stage.HashKeys(c.names, c.public(c.names))
 	return c
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/protocol"
@@ -35,7 +34,7 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 	return append(plan, Stage{Name: "protocol", Session: &Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.workers(len(j.Active())), Purpose: "train",
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
-		settle: func(_ session.JobID, k Known) ([]byte, error) {
+		settle: func(_ job.ID, k Known) ([]byte, error) {
 			params, err := fdsklParams(j, k.Declared)
 			if err != nil {
 				return nil, err

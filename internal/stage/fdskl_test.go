@@ -143,8 +143,8 @@ func phasesSession(t *testing.T, f *federated) protocol.SessionID {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(plan, func(st Stage) bool { return st.Name == "protocol" })
-	settled := settle(t, plan[i].Session, session.JobID{1}, f.server.Known())
-	s, err := protocol.NewSession(settled.Descriptor(session.JobID{1}, i, [32]byte{}, 0))
+	settled := settle(t, plan[i].Session, job.ID{1}, f.server.Known())
+	s, err := protocol.NewSession(settled.Descriptor(job.ID{1}, i, [32]byte{}, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

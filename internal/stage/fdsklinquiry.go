@@ -3,7 +3,6 @@ package stage
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -23,7 +22,7 @@ func planPhasesOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error)
 	return append(plan, Stage{Name: "protocol", Session: &Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.parties(), Purpose: "predict", Parent: b.Parent,
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
-		settle: func(_ session.JobID, k Known) ([]byte, error) {
+		settle: func(_ job.ID, k Known) ([]byte, error) {
 			params, err := fdsklParams(j, k.Declared)
 			if err != nil {
 				return nil, err

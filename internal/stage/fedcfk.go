@@ -7,7 +7,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -34,7 +33,7 @@ const MaxCatalogue = job.MaxItems
 // like both of two.
 type Crowd struct {
 	Job    *job.Job
-	ID     session.JobID
+	ID     job.ID
 	Roster [sha256.Size]byte // of all clients' keys
 	Server string
 	Items  int // of the catalogue

@@ -9,7 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
@@ -134,7 +133,7 @@ func labelStage(c Cast) Stage {
 	return Stage{Name: "labels", Session: &Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
 		Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
-		settle: func(_ session.JobID, k Known) ([]byte, error) {
+		settle: func(_ job.ID, k Known) ([]byte, error) {
 			if len(k.Declared.list) == 0 {
 				return nil, errUndeclared
 			}

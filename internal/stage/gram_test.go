@@ -284,11 +284,11 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var coded *fault.Error
-	if _, err := plan[2].Session.Settle(session.JobID{1}, Known{Declared: d}); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
+	if _, err := plan[2].Session.Settle(job.ID{1}, Known{Declared: d}); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
 		t.Errorf("too many new rows: %v", err)
 	}
 	for _, st := range plan[2:] {
-		if _, err := st.Session.Settle(session.JobID{1}, Known{}); !errors.Is(err, errUndeclared) {
+		if _, err := st.Session.Settle(job.ID{1}, Known{}); !errors.Is(err, errUndeclared) {
 			t.Errorf("%s settles before anybody has declared anything: %v", st.Name, err)
 		}
 	}
@@ -314,13 +314,13 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return settle(t, plan[2].Session, session.JobID{1}, Known{Declared: d}).Params
+		return settle(t, plan[2].Session, job.ID{1}, Known{Declared: d}).Params
 	}
 	if !bytes.Equal(settled(1, 40), settled(1, 40)) || bytes.Equal(settled(1, 40), settled(2, 40)) || bytes.Equal(settled(1, 40), settled(1, 41)) {
 		t.Error("the parameters do not follow from what was declared")
 	}
 	for _, st := range plan[2:4] {
-		if s, err := st.Session.Settle(session.JobID{1}, Known{}); !errors.Is(err, errUndeclared) {
+		if s, err := st.Session.Settle(job.ID{1}, Known{}); !errors.Is(err, errUndeclared) {
 			t.Errorf("%s settles before anybody has declared anything: %v, %v", st.Name, s, err)
 		}
 	}

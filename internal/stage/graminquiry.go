@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -185,7 +184,7 @@ func answerStage(c Cast, asker string, b Basis) Stage {
 	return Stage{Name: "answer", Session: &Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "predict", Parent: b.Parent,
 		Members: []protocol.Member{{Name: c.Coordinator, Role: protocol.RoleServer}, {Name: asker, Role: protocol.RoleParty}},
-		settle: func(_ session.JobID, k Known) ([]byte, error) {
+		settle: func(_ job.ID, k Known) ([]byte, error) {
 			if len(k.Declared.list) == 0 {
 				return nil, errUndeclared
 			}

@@ -190,7 +190,7 @@ func TestDirectionsByDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	sums := plan[slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "sums" })].Session
-	if slices.Equal(settle(t, sums, session.JobID{1}, Known{Rows: 600, Counted: [32]byte{1}}).Params, settle(t, sums, session.JobID{1}, Known{Rows: 600, Counted: [32]byte{2}}).Params) {
+	if slices.Equal(settle(t, sums, job.ID{1}, Known{Rows: 600, Counted: [32]byte{1}}).Params, settle(t, sums, job.ID{1}, Known{Rows: 600, Counted: [32]byte{2}}).Params) {
 		t.Error("a party that declares one number here and another there meets one session")
 	}
 	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: job.MaxDirections} {

@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
@@ -70,7 +69,7 @@ type summing struct {
 func sumStage(name string, c Cast, what summing) Stage {
 	return Stage{Name: name, Session: &Session{
 		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name, Discloses: []string{secagg.InputKind},
-		settle: func(id session.JobID, k Known) ([]byte, error) {
+		settle: func(id job.ID, k Known) ([]byte, error) {
 			groups, err := what.groups(k)
 			if err != nil {
 				return nil, err
@@ -187,7 +186,7 @@ type telling struct {
 func tellStage(name string, c Cast, what telling) Stage {
 	return Stage{Name: name, Session: &Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.crowd(), Purpose: "train",
-		settle: func(_ session.JobID, k Known) ([]byte, error) { return broadcast.Encode(what.length(k)), nil },
+		settle: func(_ job.ID, k Known) ([]byte, error) { return broadcast.Encode(what.length(k)), nil },
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewParty(setup.Setup)
 			if err != nil {

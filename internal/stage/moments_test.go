@@ -107,7 +107,7 @@ func (f *federated) session(t *testing.T, st Stage, index int) {
 }
 
 // settle returns the session as it follows from what is known.
-func settle(t *testing.T, s *Session, id session.JobID, k Known) *Session {
+func settle(t *testing.T, s *Session, id job.ID, k Known) *Session {
 	t.Helper()
 	settled, err := s.Settle(id, k)
 	if err != nil {
@@ -119,11 +119,11 @@ func settle(t *testing.T, s *Session, id session.JobID, k Known) *Session {
 // try runs one stage; everybody settles for it alone. Between the session's end and
 // what members make of its result it calls ended.
 func (f *federated) try(st Stage, index int, ended func()) error {
-	settled, err := st.Session.Settle(session.JobID{1}, f.server.Known())
+	settled, err := st.Session.Settle(job.ID{1}, f.server.Known())
 	if err != nil {
 		return err
 	}
-	s, err := protocol.NewSession(settled.Descriptor(session.JobID{1}, index, [32]byte{}, 0))
+	s, err := protocol.NewSession(settled.Descriptor(job.ID{1}, index, [32]byte{}, 0))
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (f *federated) try(st Stage, index int, ended func()) error {
 			if m.Name == "hub" {
 				return settled.Server(f.server, setup(s, m.Name))
 			}
-			own, err := st.Session.Settle(session.JobID{1}, f.parties[m.Name].Known())
+			own, err := st.Session.Settle(job.ID{1}, f.parties[m.Name].Known())
 			if err != nil {
 				return nil, err
 			}
@@ -293,7 +293,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 	i := slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "errors" })
 	told := func(first byte) Known {
 		p := &Party{Job: j}
-		s, err := protocol.NewSession(settle(t, plan[i-1].Session, session.JobID{}, Known{}).Descriptor(session.JobID{}, i-1, [32]byte{}, 0))
+		s, err := protocol.NewSession(settle(t, plan[i-1].Session, job.ID{}, Known{}).Descriptor(job.ID{}, i-1, [32]byte{}, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,14 +304,14 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 		}
 		return p.Known()
 	}
-	one, two := settle(t, plan[i].Session, session.JobID{1}, told(1)), settle(t, plan[i].Session, session.JobID{1}, told(2))
+	one, two := settle(t, plan[i].Session, job.ID{1}, told(1)), settle(t, plan[i].Session, job.ID{1}, told(2))
 	if slices.Equal(one.Params, two.Params) {
 		t.Error("two solutions lead to one session")
 	}
-	if later := settle(t, plan[i].Session, session.JobID{2}, told(1)); slices.Equal(one.Params, later.Params) {
+	if later := settle(t, plan[i].Session, job.ID{2}, told(1)); slices.Equal(one.Params, later.Params) {
 		t.Error("two jobs lead to one epoch")
 	}
-	if again := settle(t, plan[i].Session, session.JobID{1}, told(1)); !slices.Equal(one.Params, again.Params) {
+	if again := settle(t, plan[i].Session, job.ID{1}, told(1)); !slices.Equal(one.Params, again.Params) {
 		t.Error("one solution leads to two sessions")
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -78,7 +77,7 @@ type Session struct {
 	ended func(*Server, Ended)
 	// settle returns the parameters where they depend on more than the job, or why
 	// there are none; it is nil where they do not.
-	settle func(session.JobID, Known) ([]byte, error)
+	settle func(job.ID, Known) ([]byte, error)
 	// named tells the coordinator's state what the session is called; nil where that
 	// does not matter, or the coordinator is a member and sees it.
 	named  func(*Server, protocol.SessionID)
@@ -117,7 +116,7 @@ type Known struct {
 
 // Settle returns the session with the parameters that follow from the job's id
 // and from what is known, or why it cannot be. All members settle for the same.
-func (s *Session) Settle(id session.JobID, k Known) (*Session, error) {
+func (s *Session) Settle(id job.ID, k Known) (*Session, error) {
 	if s.settle == nil {
 		return s, nil
 	}
@@ -187,7 +186,7 @@ type Run struct {
 // Descriptor describes the session: for one submission of a job, one stage and
 // one attempt it is always the same, so that a restarted coordinator comes
 // back to the session it had.
-func (s *Session) Descriptor(id session.JobID, stage int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
+func (s *Session) Descriptor(id job.ID, stage int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
 	return protocol.Descriptor{
 		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
 		Purpose: s.Purpose, Parent: s.Parent, Roster: roster, Attempt: attempt, Nonce: nonce(id, stage, attempt, s.Salt),
@@ -195,7 +194,7 @@ func (s *Session) Descriptor(id session.JobID, stage int, roster [sha256.Size]by
 }
 
 // nonce derives from the job id, which is drawn for every submission.
-func nonce(id session.JobID, stage int, attempt uint32, salt []byte) [sha256.Size]byte {
+func nonce(id job.ID, stage int, attempt uint32, salt []byte) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/nonce")
 	w.Fixed(id[:])

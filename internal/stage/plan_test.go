@@ -101,14 +101,14 @@ func TestDescriptorNonce(t *testing.T) {
 	salted := *s
 	salted.Salt = []byte{1}
 	id := func(d protocol.Descriptor) string { return string(d.Encode()) }
-	base := id(s.Descriptor(session.JobID{1}, 0, [32]byte{}, 0))
-	if again := id(s.Descriptor(session.JobID{1}, 0, [32]byte{}, 0)); again != base {
+	base := id(s.Descriptor(job.ID{1}, 0, [32]byte{}, 0))
+	if again := id(s.Descriptor(job.ID{1}, 0, [32]byte{}, 0)); again != base {
 		t.Error("the same stage has two descriptors")
 	}
 	for name, other := range map[string]protocol.Descriptor{
-		"job": s.Descriptor(session.JobID{2}, 0, [32]byte{}, 0), "stage": s.Descriptor(session.JobID{1}, 1, [32]byte{}, 0),
-		"roster": s.Descriptor(session.JobID{1}, 0, [32]byte{1}, 0), "attempt": s.Descriptor(session.JobID{1}, 0, [32]byte{}, 1),
-		"salt": salted.Descriptor(session.JobID{1}, 0, [32]byte{}, 0),
+		"job": s.Descriptor(job.ID{2}, 0, [32]byte{}, 0), "stage": s.Descriptor(job.ID{1}, 1, [32]byte{}, 0),
+		"roster": s.Descriptor(job.ID{1}, 0, [32]byte{1}, 0), "attempt": s.Descriptor(job.ID{1}, 0, [32]byte{}, 1),
+		"salt": salted.Descriptor(job.ID{1}, 0, [32]byte{}, 0),
 	} {
 		if id(other) == base {
 			t.Errorf("another %s has the same descriptor", name)

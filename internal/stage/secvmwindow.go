@@ -6,7 +6,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -25,7 +24,7 @@ type Window interface {
 // one secure sum for each window.
 type SummedSecVM struct {
 	Job    *job.Job
-	ID     session.JobID
+	ID     job.ID
 	Roster [sha256.Size]byte // of all devices' keys
 	Server string
 	Params secvm.Params

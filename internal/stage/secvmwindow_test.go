@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/protocoltest"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -47,7 +46,7 @@ func newWindowCrowd(t testing.TB, devices int) *windowCrowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &windowCrowd{SummedSecVM: SummedSecVM{Job: j, ID: session.JobID{1}, Server: "server", Params: p}}
+	c := &windowCrowd{SummedSecVM: SummedSecVM{Job: j, ID: job.ID{1}, Server: "server", Params: p}}
 	for i := range devices {
 		c.names = append(c.names, fmt.Sprintf("device-%d", i+1))
 		c.keys = append(c.keys, ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i))))

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/fault"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -20,7 +20,7 @@ type Summation struct {
 
 // newSummation describes a secure sum over the listed clients. The session names
 // its purpose, and what else tells it from others of the job.
-func newSummation(id session.JobID, stage int, roster [sha256.Size]byte, s Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
+func newSummation(id job.ID, stage int, roster [sha256.Size]byte, s Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
 		return Summation{}, fault.BadInput(err)

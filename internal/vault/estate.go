@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 // Item names one of the things that a finished job leaves.
@@ -63,7 +63,7 @@ func ReadEstate(folder string, key hpke.PrivateKey) *Estate { return &Estate{fol
 func (e *Estate) sweep() error {
 	entries, err := os.ReadDir(e.folder)
 	for _, dir := range entries {
-		if _, notOurs := session.ParseJobID(dir.Name()); notOurs != nil || !dir.IsDir() {
+		if _, notOurs := job.ParseID(dir.Name()); notOurs != nil || !dir.IsDir() {
 			continue
 		}
 		path := filepath.Join(e.folder, dir.Name())
@@ -77,20 +77,20 @@ func (e *Estate) sweep() error {
 
 const keyFile = "key"
 
-func (e *Estate) path(id session.JobID, file string) string {
+func (e *Estate) path(id job.ID, file string) string {
 	return filepath.Join(e.folder, id.String(), file)
 }
 
 // jobInfo binds a sealed key to its job.
-func jobInfo(id session.JobID) []byte { return append([]byte("mercer/v1/estate"), id[:]...) }
+func jobInfo(id job.ID) []byte { return append([]byte("mercer/v1/estate"), id[:]...) }
 
 // itemInfo binds a sealed item to its name and its job.
-func itemInfo(id session.JobID, item Item) string {
+func itemInfo(id job.ID, item Item) string {
 	return "mercer/v1/estate/" + id.String() + "/" + string(item)
 }
 
 // Put seals an item and makes it durable, in the place of an earlier one.
-func (e *Estate) Put(id session.JobID, item Item, secret []byte) error {
+func (e *Estate) Put(id job.ID, item Item, secret []byte) error {
 	return e.Write(id, item, func(w io.Writer) error {
 		_, err := w.Write(secret)
 		return err
@@ -98,7 +98,7 @@ func (e *Estate) Put(id session.JobID, item Item, secret []byte) error {
 }
 
 // Write is Put for what is too large to be in memory as a whole.
-func (e *Estate) Write(id session.JobID, item Item, write func(io.Writer) error) error {
+func (e *Estate) Write(id job.ID, item Item, write func(io.Writer) error) error {
 	key, err := e.makeKey(id)
 	if err != nil {
 		return fmt.Errorf("vault: %w", err)
@@ -114,7 +114,7 @@ func (e *Estate) Write(id session.JobID, item Item, write func(io.Writer) error)
 }
 
 // makeKey returns a job's key, a new one if it has none.
-func (e *Estate) makeKey(id session.JobID) ([]byte, error) {
+func (e *Estate) makeKey(id job.ID) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	key, err := e.openKey(id)
@@ -136,7 +136,7 @@ func (e *Estate) makeKey(id session.JobID) ([]byte, error) {
 }
 
 // openKey returns a job's key, or [ErrNoKeepsake].
-func (e *Estate) openKey(id session.JobID) ([]byte, error) {
+func (e *Estate) openKey(id job.ID) ([]byte, error) {
 	sealed, err := os.ReadFile(e.path(id, keyFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoKeepsake
@@ -153,7 +153,7 @@ func (e *Estate) openKey(id session.JobID) ([]byte, error) {
 
 // Get opens an item. One that is not there gives [ErrNoKeepsake]; what cannot be
 // read, or was sealed to another identity, is another error.
-func (e *Estate) Get(id session.JobID, item Item) ([]byte, error) {
+func (e *Estate) Get(id job.ID, item Item) ([]byte, error) {
 	key, err := e.openKey(id)
 	if errors.Is(err, ErrNoKeepsake) {
 		return nil, err
@@ -177,7 +177,7 @@ func (e *Estate) Get(id session.JobID, item Item) ([]byte, error) {
 }
 
 // List names what a job has left, in alphabetical order.
-func (e *Estate) List(id session.JobID) ([]Item, error) {
+func (e *Estate) List(id job.ID) ([]Item, error) {
 	entries, err := os.ReadDir(e.path(id, ""))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -203,7 +203,7 @@ func (e *Estate) Jobs() ([]Left, error) {
 	}
 	var list []Left
 	for _, dir := range entries {
-		id, notOurs := session.ParseJobID(dir.Name())
+		id, notOurs := job.ParseID(dir.Name())
 		if notOurs != nil {
 			continue
 		}
@@ -221,7 +221,7 @@ func (e *Estate) Jobs() ([]Left, error) {
 
 // Erase overwrites a job's key, removes everything that it sealed, and returns what
 // that was. A job that left nothing is fine.
-func (e *Estate) Erase(id session.JobID) ([]Item, error) {
+func (e *Estate) Erase(id job.ID) ([]Item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	gone, err := e.List(id)

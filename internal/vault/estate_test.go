@@ -10,14 +10,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 // Who reads the disk, or a backup of it, without the identity finds nothing in
 // clear, and can put no job's files in the place of another's.
 func TestEstateIsSealed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
-	e, one, two := onDisk(t, folder, 1), session.JobID{1}, session.JobID{2}
+	e, one, two := onDisk(t, folder, 1), job.ID{1}, job.ID{2}
 	if err := errors.Join(e.Put(one, Predictor, encoder), e.Put(two, Predictor, []byte("other"))); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func write(t *testing.T, path string, b []byte) {
 // Files of all lengths around the bounds of segments come back, and no byte can be
 // changed, nor the file be cut short at any segment or its segments exchanged.
 func TestSealedFiles(t *testing.T) {
-	e, id := onDisk(t, filepath.Join(t.TempDir(), "kept"), 1), session.JobID{1}
+	e, id := onDisk(t, filepath.Join(t.TempDir(), "kept"), 1), job.ID{1}
 	for _, size := range []int{0, 1, segmentBytes - 1, segmentBytes, segmentBytes + 1, 3*segmentBytes + 5} {
 		secret := bytes.Repeat([]byte{7}, size)
 		err := e.Write(id, Model, func(w io.Writer) error { // in pieces that fit no segment
@@ -114,7 +114,7 @@ func TestSealedFiles(t *testing.T) {
 // even with the identity.
 func TestEraseTakesTheKey(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
-	e, id := onDisk(t, folder, 1), session.JobID{1}
+	e, id := onDisk(t, folder, 1), job.ID{1}
 	large := bytes.Repeat([]byte("rows of a party "), 200_000)
 	if err := errors.Join(e.Put(id, Predictor, encoder), e.Put(id, Model, large), e.Put(id, Model, large)); err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestEraseTakesTheKey(t *testing.T) {
 			t.Errorf("%s opens after it was erased: %d bytes", item, len(got))
 		}
 	}
-	if gone, err := e.Erase(session.JobID{9}); err != nil || len(gone) > 0 {
+	if gone, err := e.Erase(job.ID{9}); err != nil || len(gone) > 0 {
 		t.Errorf("a job that left nothing: %v, %v", gone, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestEraseTakesTheKey(t *testing.T) {
 // the next start removes.
 func TestOpenEstateSweeps(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
-	e, one, two := onDisk(t, folder, 1), session.JobID{1}, session.JobID{2}
+	e, one, two := onDisk(t, folder, 1), job.ID{1}, job.ID{2}
 	if err := errors.Join(e.Put(one, Model, encoder), e.Put(two, Model, encoder)); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestOpenEstateSweeps(t *testing.T) {
 // cannot be written leaves what there was.
 func TestEstateErrors(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")
-	e, id := onDisk(t, folder, 1), session.JobID{1}
+	e, id := onDisk(t, folder, 1), job.ID{1}
 	if err := e.Put(id, Model, encoder); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 // ErrNoKeepsake is what a job gives that left nothing.
@@ -14,7 +14,7 @@ var ErrNoKeepsake = errors.New("vault: this job left nothing here")
 
 // Left is a job that has left something, and since when.
 type Left struct {
-	Job   session.JobID
+	Job   job.ID
 	Since time.Time
 }
 
@@ -25,15 +25,15 @@ func (e *Estate) Keepsake() *DiskKeepsake { return &DiskKeepsake{e} }
 type DiskKeepsake struct{ estate *Estate }
 
 // Put seals a secret and makes it durable.
-func (k *DiskKeepsake) Put(id session.JobID, secret []byte) error {
+func (k *DiskKeepsake) Put(id job.ID, secret []byte) error {
 	return k.estate.Put(id, Predictor, secret)
 }
 
 // Get opens a job's secret. Without one it gives [ErrNoKeepsake].
-func (k *DiskKeepsake) Get(id session.JobID) ([]byte, error) { return k.estate.Get(id, Predictor) }
+func (k *DiskKeepsake) Get(id job.ID) ([]byte, error) { return k.estate.Get(id, Predictor) }
 
 // Erase erases everything that the job left here, and returns what that was.
-func (k *DiskKeepsake) Erase(id session.JobID) ([]Item, error) { return k.estate.Erase(id) }
+func (k *DiskKeepsake) Erase(id job.ID) ([]Item, error) { return k.estate.Erase(id) }
 
 // Jobs lists the jobs that have left something.
 func (k *DiskKeepsake) Jobs() ([]Left, error) { return k.estate.Jobs() }
@@ -42,16 +42,16 @@ func (k *DiskKeepsake) Jobs() ([]Left, error) { return k.estate.Jobs() }
 // ends.
 type MemoryKeepsake struct {
 	mu   sync.Mutex
-	kept map[session.JobID][]byte
+	kept map[job.ID][]byte
 }
 
 // NewMemoryKeepsake returns an empty one.
 func NewMemoryKeepsake() *MemoryKeepsake {
-	return &MemoryKeepsake{kept: make(map[session.JobID][]byte)}
+	return &MemoryKeepsake{kept: make(map[job.ID][]byte)}
 }
 
 // Put keeps a secret.
-func (k *MemoryKeepsake) Put(id session.JobID, secret []byte) error {
+func (k *MemoryKeepsake) Put(id job.ID, secret []byte) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	clear(k.kept[id])
@@ -60,7 +60,7 @@ func (k *MemoryKeepsake) Put(id session.JobID, secret []byte) error {
 }
 
 // Get returns a copy of a job's secret, or [ErrNoKeepsake].
-func (k *MemoryKeepsake) Get(id session.JobID) ([]byte, error) {
+func (k *MemoryKeepsake) Get(id job.ID) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if secret, ok := k.kept[id]; ok {
@@ -70,7 +70,7 @@ func (k *MemoryKeepsake) Get(id session.JobID) ([]byte, error) {
 }
 
 // Erase forgets a job's secret.
-func (k *MemoryKeepsake) Erase(id session.JobID) ([]Item, error) {
+func (k *MemoryKeepsake) Erase(id job.ID) ([]Item, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	secret, some := k.kept[id]

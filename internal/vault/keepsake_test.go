@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 type keepsake interface {
-	Put(session.JobID, []byte) error
-	Get(session.JobID) ([]byte, error)
-	Erase(session.JobID) ([]Item, error)
+	Put(job.ID, []byte) error
+	Get(job.ID) ([]byte, error)
+	Erase(job.ID) ([]Item, error)
 }
 
 func key(t testing.TB, n byte) hpke.PrivateKey {
@@ -43,7 +43,7 @@ func TestKeepsakes(t *testing.T) {
 		"disk":   onDisk(t, filepath.Join(t.TempDir(), "kept"), 1).Keepsake(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			one, two := session.JobID{1}, session.JobID{2}
+			one, two := job.ID{1}, job.ID{2}
 			if _, err := k.Get(one); !errors.Is(err, ErrNoKeepsake) {
 				t.Fatalf("%v, want ErrNoKeepsake", err)
 			}
@@ -77,7 +77,7 @@ func TestKeepsakes(t *testing.T) {
 
 // What is replaced or erased is overwritten in memory.
 func TestMemoryKeepsakeOverwrites(t *testing.T) {
-	k, id := NewMemoryKeepsake(), session.JobID{1}
+	k, id := NewMemoryKeepsake(), job.ID{1}
 	for name, end := range map[string]func() error{
 		"Put":   func() error { return k.Put(id, []byte("newer")) },
 		"Erase": func() error { _, err := k.Erase(id); return err },

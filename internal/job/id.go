@@ -1,0 +1,21 @@
+package job
+
+import (
+	"encoding/hex"
+	"fmt"
+)
+
+// ID names one submission of a job.
+type ID [16]byte
+
+// String returns the 32 hexadecimal digits.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// ParseID reads what String writes.
+func ParseID(s string) (ID, error) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(ID{}) {
+		return ID{}, fmt.Errorf("session: %q is not a job id; it has 32 hexadecimal digits", s)
+	}
+	return ID(b), nil
+}
