@@ -148,7 +148,8 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session, q *asked, id protocol.SessionID) error {
 	wanted, end := q.until(ctx)
 	defer end()
-	_, err := c.conduct(wanted, j, session.StagePredict, s, nil)
+	srv := stage.NewServer(j.Spec, c.toOne(j.ID, q.party)) // the session needs nothing of a job's stages
+	_, err := c.conduct(wanted, j, session.StagePredict, stage.Stage{Name: "predict", Session: s}, srv)
 	if errors.Is(err, driver.ErrInterrupted) {
 		return err
 	}
@@ -180,6 +181,11 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	return s.Destroy(outcome)
 }
 
+// toOne names who takes part in an answer to one party.
+func (c *Coordinator) toOne(id job.ID, party string) stage.Cast {
+	return stage.Cast{ID: id, Coordinator: c.name, Parties: []string{party}}
+}
+
 // readAnswers loads the model and what encodings must fit it.
 func (c *Coordinator) readAnswers(j *Job, party string, tag [16]byte) (*stage.Session, error) {
 	b, err := c.left(j.ID, vault.Answers)
@@ -198,5 +204,5 @@ func (c *Coordinator) readAnswers(j *Job, party string, tag [16]byte) (*stage.Se
 	if err != nil {
 		return nil, err
 	}
-	return a.Answer(j.Spec, m, stage.Cast{Coordinator: c.name, Parties: []string{party}}, tag)
+	return a.Answer(j.Spec, m, c.toOne(j.ID, party), tag)
 }

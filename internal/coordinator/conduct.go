@@ -31,7 +31,8 @@ type conducted struct {
 	job      *Job
 	stage    uint16
 	plan     *stage.Session
-	announce []byte // to the parties, beside the job
+	announce []byte   // to the parties, beside the job
+	left     []string // that are not waited for at the beginning; they count towards plan.Absent
 	session  *protocol.Session
 	kept     vault.Session
 	keys     identity.SessionKeys
@@ -43,15 +44,15 @@ type conducted struct {
 
 // conduct brings one session about and waits until every member has reported.
 // It returns the parties' reports.
-func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, s *stage.Session, srv *stage.Server) (map[string]*session.Report, error) {
-	d, err := c.prepare(j, index, s, srv)
+func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, st stage.Stage, srv *stage.Server) (map[string]*session.Report, error) {
+	d, err := c.prepare(j, index, st.Session, srv)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.bring(ctx, d); err != nil {
 		return nil, err
 	}
-	d.plan.Ended(srv, d.ended())
+	srv.Ended(st.Name, d.ended())
 	return d.reports, nil
 }
 
@@ -83,7 +84,7 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 
 // ended sums the parties' reports up.
 func (d *conducted) ended() stage.Ended {
-	var e stage.Ended
+	e := stage.Ended{Session: d.session.ID()}
 	for _, m := range d.session.Members {
 		r := d.reports[m.Name]
 		if r == nil {
@@ -99,18 +100,18 @@ func (d *conducted) ended() stage.Ended {
 
 // prepare opens the session in the vault and builds the server's machine.
 func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage.Server) (*conducted, error) {
-	s, announce, err := s.Conduct(srv)
+	announce, err := s.Announce(srv)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = s.Settle(j.ID, srv.Known()); err != nil {
+	if s, err = s.After(srv.Known(), announce); err != nil {
 		return nil, err
 	}
 	ps, err := protocol.NewSession(s.Descriptor(j.ID, int(index), c.Roster.Hash(), j.Attempt))
 	if err != nil {
 		return nil, err
 	}
-	d := &conducted{job: j, stage: index, plan: s, announce: announce, session: ps,
+	d := &conducted{job: j, stage: index, plan: s, announce: announce, left: srv.Left(s), session: ps,
 		reports: make(map[string]*session.Report), accepted: make(map[string]session.Acceptance)}
 	if d.kept, err = c.take(d); err != nil {
 		return nil, err
@@ -118,7 +119,6 @@ func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage
 	if d.keys, err = identity.DeriveSession(d.kept.Seed()); err != nil {
 		return nil, err
 	}
-	s.Named(srv, ps.ID())
 	if ps.Index(c.name) < 0 {
 		return d, nil
 	}
@@ -210,7 +210,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 func (c *Coordinator) gathered(d *conducted) bool {
 	return !slices.ContainsFunc(c.others(d), func(name string) bool {
 		_, here := d.accepted[name]
-		return !here && !slices.Contains(d.plan.Left, name)
+		return !here && !slices.Contains(d.left, name)
 	})
 }
 
@@ -289,7 +289,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 		if err != nil {
 			return protocol.Blame(m.Sender, protocol.KindMalformed, err)
 		}
-		if slices.Contains(d.plan.Left, m.Sender) {
+		if slices.Contains(d.left, m.Sender) {
 			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Reason)
 			return nil
 		}

@@ -45,7 +45,7 @@ var errRestarted = errors.New("the coordinator was restarted; ask again")
 
 // answerByStages runs the stages of a question.
 func (c *Coordinator) answerByStages(ctx context.Context, held *Job) error {
-	cast := c.cast(held.Spec)
+	cast := c.cast(held.ID, held.Spec)
 	srv, basis, err := c.readBasis(held)
 	var coded *fault.Error
 	if errors.As(err, &coded) {
@@ -76,5 +76,5 @@ func (c *Coordinator) readBasis(held *Job) (*stage.Server, stage.Basis, error) {
 	if err != nil {
 		return nil, stage.Basis{}, err
 	}
-	return stage.OpenAnswers(held.Spec, c.cast(held.Spec), b)
+	return stage.OpenAnswers(held.Spec, c.cast(held.ID, held.Spec), b)
 }

@@ -159,7 +159,7 @@ func (c *Coordinator) admit(spec *job.Job) error {
 			return fmt.Errorf("coordinator: party %q is not in the roster; it has %v", name, c.parties())
 		}
 	}
-	_, err := stage.Plan(spec, c.cast(spec))
+	_, err := stage.Plan(spec, c.cast(job.ID{}, spec)) // no job yet
 	return err
 }
 
@@ -173,8 +173,8 @@ func (c *Coordinator) parties() []string {
 	return names
 }
 
-func (c *Coordinator) cast(spec *job.Job) stage.Cast {
-	return stage.Cast{Coordinator: c.name, Parties: spec.Parties()}
+func (c *Coordinator) cast(id job.ID, spec *job.Job) stage.Cast {
+	return stage.Cast{ID: id, Coordinator: c.name, Parties: spec.Parties()}
 }
 
 // newID names a submission. It comes from the seed source, so that it is new

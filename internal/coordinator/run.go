@@ -56,7 +56,7 @@ func (c *Coordinator) attempt(ctx context.Context, j *Job) (*stage.Result, error
 
 // work runs the job's stages.
 func (c *Coordinator) work(ctx context.Context, j *Job) (*stage.Result, error) {
-	cast := c.cast(j.Spec)
+	cast := c.cast(j.ID, j.Spec)
 	plan, err := stage.Plan(j.Spec, cast)
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -81,7 +81,7 @@ func (c *Coordinator) step(ctx context.Context, j *Job, i uint16, st stage.Stage
 	if st.Session == nil {
 		return c.compute(ctx, j, st, srv)
 	}
-	reports, err := c.conduct(ctx, j, i, st.Session, srv)
+	reports, err := c.conduct(ctx, j, i, st, srv)
 	if err != nil {
 		return fmt.Errorf("stage %s: %w", st.Name, err)
 	}

@@ -61,7 +61,7 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 	if !bytes.Equal(o.Job.Encode(), asked.Encode()) {
 		return nil, refuse("the question comes with another job file than its model")
 	}
-	w := &work{id: prop.Job, job: o.Job, cast: stage.Cast{Coordinator: p.boss, Parties: o.Job.Parties()}, inquiry: q, portion: o}
+	w := &work{id: prop.Job, job: o.Job, cast: stage.Cast{ID: prop.Job, Coordinator: p.boss, Parties: o.Job.Parties()}, inquiry: q, portion: o}
 	if err := p.among(w.cast.Parties); err != nil {
 		return nil, err
 	}

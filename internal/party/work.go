@@ -51,7 +51,7 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 	if err := p.among(j.Parties()); err != nil {
 		return nil, err
 	}
-	w := &work{id: prop.Job, job: j, cast: stage.Cast{Coordinator: p.boss, Parties: j.Parties()}}
+	w := &work{id: prop.Job, job: j, cast: stage.Cast{ID: prop.Job, Coordinator: p.boss, Parties: j.Parties()}}
 	if w.plan, err = stage.Plan(j, w.cast); err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -120,11 +120,8 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error
 	if w.active() {
 		return nil, errors.New("party: another session of the job has not ended here")
 	}
-	s, err := w.plan[prop.Stage].Session.Follow(w.state, prop.Announced)
+	s, err := w.plan[prop.Stage].Session.After(w.state.Known(), prop.Announced)
 	if err != nil {
-		return nil, err
-	}
-	if s, err = s.Settle(prop.Job, w.state.Known()); err != nil {
 		return nil, err
 	}
 	want := s.Descriptor(prop.Job, int(prop.Stage), p.Roster.Hash(), prop.Descriptor.Attempt)

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/learn/komd"
@@ -33,8 +34,8 @@ type Proposal struct {
 // returns the second with its items. Survivors are those in the first sum, as
 // the device's own machine of that session has heard it.
 func (d *Device) Accept(first Summation, survivors []string, p Proposal) (Summation, []int, error) {
-	if err := d.check(survivors, p); err != nil {
-		return Summation{}, nil, err
+	if err := d.crowd.possible(survivors, p); err != nil {
+		return Summation{}, nil, toldWrong(d.crowd.Server, "%w", err)
 	}
 	second, kept, err := d.crowd.Pairs(first, survivors, p.Sums)
 	if err != nil {
@@ -46,14 +47,14 @@ func (d *Device) Accept(first Summation, survivors []string, p Proposal) (Summat
 	return second, kept, nil
 }
 
-// check refuses what cannot follow from the first sum.
-func (d *Device) check(survivors []string, p Proposal) error {
-	if len(p.Sums) != d.crowd.Items {
-		return toldWrong(d.crowd.Server, "counts of %d items, the catalogue has %d", len(p.Sums), d.crowd.Items)
+// possible refuses counts that no first sum of these people has.
+func (c Crowd) possible(survivors []string, p Proposal) error {
+	if len(p.Sums) != c.Items {
+		return fmt.Errorf("counts of %d items, the catalogue has %d", len(p.Sums), c.Items)
 	}
 	for i, n := range p.Sums {
 		if n < 0 || n > int64(len(survivors)) {
-			return toldWrong(d.crowd.Server, "item %d is liked by %d of %d people", i, n, len(survivors))
+			return fmt.Errorf("item %d is liked by %d of %d people", i, n, len(survivors))
 		}
 	}
 	return nil

@@ -31,19 +31,11 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 	if len(c.Parties) > fdskl.MaxWorkers {
 		return nil, fmt.Errorf("stage: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
 	}
-	return append(plan, Stage{Name: "protocol", Session: &Session{
+	return append(plan, Stage{Name: "protocol", Session: following(Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.workers(len(j.Active())), Purpose: "train",
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
-		settle: func(_ job.ID, k Known) ([]byte, error) {
-			params, err := fdsklParams(j, k.Declared)
-			if err != nil {
-				return nil, err
-			}
-			return params.Encode(), nil
-		},
-		named: func(s *Server, id protocol.SessionID) { s.vertical.basis.Parent = id },
-		party: (*Party).worker,
-	}}, findingStage(j, c)), nil
+		party:   (*Party).worker,
+	}, phasesOf(j))}, findingStage(j, c)), nil
 }
 
 // workers lists the parties, of which the first ones are active.
@@ -68,6 +60,17 @@ func fdsklParams(j *job.Job, d declared) (fdskl.Params, error) {
 		return fdskl.Params{}, fault.BadInput(err)
 	}
 	return p, nil
+}
+
+// phasesOf returns the parameters of a session that adds phases up.
+func phasesOf(j *job.Job) func(Known) ([]byte, error) {
+	return func(k Known) ([]byte, error) {
+		params, err := fdsklParams(j, k.Declared)
+		if err != nil {
+			return nil, err
+		}
+		return params.Encode(), nil
+	}
 }
 
 // gammaOf returns the job's kernel with gamma in plain numbers: its unit is the

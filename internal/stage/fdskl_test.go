@@ -143,7 +143,7 @@ func phasesSession(t *testing.T, f *federated) protocol.SessionID {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(plan, func(st Stage) bool { return st.Name == "protocol" })
-	settled := settle(t, plan[i].Session, job.ID{1}, f.server.Known())
+	settled := settle(t, plan[i].Session, f.server.Known())
 	s, err := protocol.NewSession(settled.Descriptor(job.ID{1}, i, [32]byte{}, 0))
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func (noise) Block(dst []byte, rows []int, first, count int) {
 // Only who adds to the sum that somebody else learns has let something out.
 func TestPhasesReleased(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 60)
-	cast := Cast{"hub", f.server.Job.Parties()}
+	cast := Cast{job.ID{1}, "hub", f.server.Job.Parties()}
 	if r := f.parties["guest"].phasesReleased(cast); r.Kind != "" {
 		t.Errorf("the label holder lets out %+v", r)
 	}

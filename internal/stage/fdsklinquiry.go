@@ -19,18 +19,11 @@ func planPhasesOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error)
 	if err != nil {
 		return nil, err
 	}
-	return append(plan, Stage{Name: "protocol", Session: &Session{
+	return append(plan, Stage{Name: "protocol", Session: following(Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.parties(), Purpose: "predict", Parent: b.Parent,
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
-		settle: func(_ job.ID, k Known) ([]byte, error) {
-			params, err := fdsklParams(j, k.Declared)
-			if err != nil {
-				return nil, err
-			}
-			return params.Encode(), nil
-		},
-		party: (*Party).phasesOfNew,
-	}}), nil
+		party:   (*Party).phasesOfNew,
+	}, phasesOf(j))}), nil
 }
 
 // phasesOfNew is a party's machine of the session that adds up new rows' phases,

@@ -10,18 +10,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // crowdParty is what a party has of a recommender: its own list, and what it was
 // told.
 type crowdParty struct {
-	device        *Device // nil of other jobs
-	first, second heard
-	popularity    []int64 // how many like each item, as the coordinator says
-	kept          []int   // items in the second sum
-	recommended   []Recommendation
+	crowdKnown
+	device      *Device // nil of other jobs
+	popularity  []int64 // how many like each item, as the coordinator says
+	recommended []Recommendation
 }
 
 // newCrowdParty takes one person's ratings.
@@ -79,52 +77,6 @@ func (p *Party) addList(setup Setup, params secagg.Params, t tally) (*Run, error
 
 // server is who conducts the job, by the first sum.
 func (p *Party) server() string { return p.crowd.first.Session.With(protocol.RoleServer)[0] }
-
-// pairItems is the second sum, if it follows from the first.
-func (p *Party) pairItems(announced []byte) (*Session, error) {
-	first := p.crowd.first
-	if first.Session == nil {
-		return nil, errors.New("stage: the first sum has not ended here")
-	}
-	d := *p.crowd.device
-	d.crowd.Server = p.server()
-	next, err := decodeProposal(announced)
-	if err != nil {
-		return nil, toldWrong(p.server(), "%w", err)
-	}
-	if err := d.check(first.survivors, next); err != nil {
-		return nil, err
-	}
-	s, _, err := d.crowd.pairStage(first.Summation, first.survivors, next.Sums)
-	return s, err
-}
-
-// awaitKernel is the session in which the kernel of the second sum is told.
-func (p *Party) awaitKernel(announced []byte) (*Session, error) {
-	second := p.crowd.second
-	if second.Session == nil {
-		return nil, errors.New("stage: the second sum has not ended here")
-	}
-	n, err := decodeNotice(announced)
-	if err != nil {
-		return nil, toldWrong(p.server(), "%w", err)
-	}
-	if name, ok := subset(n.clients, second.survivors); !ok {
-		return nil, toldWrong(p.server(), "%s is to be told the kernel, and is not in the second sum", name)
-	}
-	if most := kernelBytes(len(p.crowd.kept)); n.bytes > most {
-		return nil, toldWrong(p.server(), "a kernel of %d bytes, %d items have at most %d", n.bytes, len(p.crowd.kept), most)
-	}
-	s := newCrowd(p.Job, p.server()).telling(second.Summation, n)
-	s.party = func(p *Party, setup Setup) (*Run, error) {
-		m, err := broadcast.NewParty(setup.Setup)
-		if err != nil {
-			return nil, err
-		}
-		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.recommend(m.Body(), n.hash) }}, nil
-	}
-	return s, nil
-}
 
 // recommend checks the kernel and solves for the party's own recommendations.
 func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {

@@ -45,7 +45,7 @@ func afterFirst(t *testing.T) (*Party, []Stage) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := Plan(j, Cast{"hub", j.Parties()})
+	plan, err := Plan(j, Cast{job.ID{1}, "hub", j.Parties()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func afterFirst(t *testing.T) (*Party, []Stage) {
 func TestSecondSumThatDoesNotFollow(t *testing.T) {
 	p, plan := afterFirst(t)
 	good := Proposal{Sums: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}} // of 17; ten items for 16 at least
-	next, err := plan[1].Session.Follow(p, good.encode())
+	next, err := plan[1].Session.After(p.Known(), good.encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,21 +83,21 @@ func TestSecondSumThatDoesNotFollow(t *testing.T) {
 	} {
 		q := Proposal{Sums: slices.Clone(good.Sums)}
 		tt.change(&q)
-		_, err := plan[1].Session.Follow(p, q.encode())
+		_, err := plan[1].Session.After(p.Known(), q.encode())
 		var blame *protocol.BlameError
 		if !errors.As(err, &blame) || blame.Party != "hub" || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
 	}
 	for name, announced := range map[string][]byte{"nothing": nil, "a part": good.encode()[:9], "more": append(good.encode(), 0)} {
-		if _, err := plan[1].Session.Follow(p, announced); err == nil {
+		if _, err := plan[1].Session.After(p.Known(), announced); err == nil {
 			t.Errorf("%s is announced", name)
 		}
 	}
-	if _, err := plan[1].Session.Follow(nil, good.encode()); err == nil {
+	if _, err := plan[1].Session.After(Known{}, good.encode()); err == nil {
 		t.Error("without the first sum")
 	}
-	if _, err := plan[0].Session.Follow(p, good.encode()); err == nil {
+	if _, err := plan[0].Session.After(p.Known(), good.encode()); err == nil {
 		t.Error("something is announced of the first sum")
 	}
 }
@@ -109,7 +109,7 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 	p.crowd.second, p.crowd.kept, p.crowd.popularity = p.crowd.first, []int{0, 1}, []int64{12, 7, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 	k := &ItemKernel{Catalogue: 12, Kept: []int{0, 1}, Values: []uint16{one, 9, one}}
 	n := notice{clients: []string{"a", "b"}, bytes: len(k.Encode()), hash: [32]byte{1}}
-	told, err := plan[3].Session.Follow(p, n.encode())
+	told, err := plan[3].Session.After(p.Known(), n.encode())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 	for name, bad := range map[string]notice{
 		"strangers": {[]string{"a", "r"}, n.bytes, n.hash}, "too long": {n.clients, kernelBytes(2) + 1, n.hash}, "empty": {n.clients, 0, n.hash},
 	} {
-		if _, err := plan[3].Session.Follow(p, bad.encode()); err == nil {
+		if _, err := plan[3].Session.After(p.Known(), bad.encode()); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -144,12 +144,47 @@ func TestKernelThatDoesNotFollow(t *testing.T) {
 // With too few left after the first sum the coordinator says who is missing.
 func TestTooFewAfterTheFirstSum(t *testing.T) {
 	p, plan := afterFirst(t)
-	srv := NewServer(filmsJob(t), Cast{"hub", filmsJob(t).Parties()})
-	srv.crowd.first = counted{Summation: p.crowd.first.Summation, sums: make([]int64, 12)}
-	plan[0].Session.Ended(srv, Ended{Stayed: filmsJob(t).Parties()[3:]})
-	_, _, err := plan[1].Session.Conduct(srv)
+	srv := NewServer(filmsJob(t), Cast{job.ID{1}, "hub", filmsJob(t).Parties()})
+	srv.crowd.first = counted{heard: p.crowd.first, sums: make([]int64, 12)}
+	srv.Ended(plan[0].Name, Ended{Stayed: filmsJob(t).Parties()[3:]})
+	_, err := plan[1].Session.Announce(srv)
 	if want := "15 of 18 parties are left after the first sum, and 16 are needed; missing: a, b, c"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// Coordinator and party come to one second session by the same function, from the
+// same words, and the coordinator does not wait for whoever has left. It announces no
+// counts that a party would not believe.
+func TestSecondSumThatTheCoordinatorAnnounces(t *testing.T) {
+	p, plan := afterFirst(t)
+	srv := NewServer(filmsJob(t), Cast{job.ID{1}, "hub", filmsJob(t).Parties()})
+	srv.crowd.first = counted{heard: p.crowd.first, sums: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}}
+	srv.Ended(plan[0].Name, Ended{Session: p.crowd.first.Session.ID(), Stayed: filmsJob(t).Parties()[1:]})
+	announced, err := plan[1].Session.Announce(srv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []protocol.SessionID
+	for _, k := range []Known{srv.Known(), p.Known(), p.Known()} {
+		next, err := plan[1].Session.After(k, announced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := protocol.NewSession(next.Descriptor([16]byte{1}, 1, [32]byte{}, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ids = append(ids, s.ID()); s.ID() != ids[0] || !slices.Equal(srv.Left(next), []string{"a"}) {
+			t.Errorf("%v, of which %v have left", ids, srv.Left(next))
+		}
+	}
+	if left := srv.Left(plan[0].Session); left != nil {
+		t.Errorf("%v have left before the first sum", left)
+	}
+	srv.crowd.first.sums[1] = 18
+	if _, err := plan[1].Session.Announce(srv); err == nil || !strings.Contains(err.Error(), "item 1 is liked by 18 of 17 people") {
+		t.Errorf("%v", err)
 	}
 }
 

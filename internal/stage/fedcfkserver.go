@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -17,9 +16,17 @@ import (
 // follows from them.
 type crowdServer struct {
 	first, second counted
-	kept          []int // items in the second sum
-	kernel        *ItemKernel
-	broadcast     []byte // the kernel as it is told
+	kernel        *ItemKernel // between the items in the second sum
+	broadcast     []byte      // the kernel as it is told
+}
+
+// known is what all members know of the sums.
+func (s *crowdServer) known() crowdKnown {
+	k := crowdKnown{first: s.first.heard, second: s.second.heard}
+	if s.kernel != nil {
+		k.kept = s.kernel.Kept
+	}
+	return k
 }
 
 func (s *Server) crowdOf() Crowd { return newCrowd(s.Job, s.Cast.Coordinator) }
@@ -31,54 +38,45 @@ func (s *Server) addLists(setup Setup, params secagg.Params, into *counted) (*Ru
 		return nil, err
 	}
 	return &Run{Machine: m, Stayed: m.Stayed, Finish: func() error {
-		into.Summation, into.sums, into.added = Summation{setup.Session, params}, m.Sums()[0], m.Survivors()
+		into.heard, into.sums = heard{Summation{setup.Session, params}, m.Survivors()}, m.Sums()[0]
 		return nil
 	}}, nil
 }
 
-// pairItems is the second sum, among all who are in the first. Those who have not
-// reported its good end are not waited for.
-func (s *Server) pairItems() (*Session, []byte, error) {
-	first := &s.crowd.first
-	if least := s.crowdOf().Remaining(len(s.Cast.Parties)); len(first.Stayed) < least {
-		gone := slices.DeleteFunc(slices.Clone(s.Cast.Parties), func(name string) bool { return slices.Contains(first.Stayed, name) })
-		return nil, nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("stage: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(first.Stayed), len(s.Cast.Parties), least, strings.Join(gone, ", ")))
+// announcePairs returns the first sum, from which the second follows, if enough are
+// left. Who has added what is no list of likes is not known.
+func (s *Server) announcePairs() ([]byte, error) {
+	first, stayed := &s.crowd.first, s.ended["popularity"].Stayed
+	if least := s.crowdOf().Remaining(len(s.Cast.Parties)); len(stayed) < least {
+		gone := slices.DeleteFunc(slices.Clone(s.Cast.Parties), func(name string) bool { return slices.Contains(stayed, name) })
+		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("stage: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(stayed), len(s.Cast.Parties), least, strings.Join(gone, ", ")))
 	}
-	next, kept, err := s.crowdOf().pairStage(first.Summation, first.added, first.sums)
-	if err != nil {
-		return nil, nil, err
+	p := Proposal{Sums: first.sums}
+	if err := s.crowdOf().possible(first.survivors, p); err != nil {
+		return nil, fmt.Errorf("stage: a party has added what is no list of likes: %w", err)
 	}
-	next.Left = slices.DeleteFunc(slices.Clone(first.added), func(name string) bool { return slices.Contains(first.Stayed, name) })
-	s.crowd.kept = kept
-	return next, Proposal{Sums: first.sums}.encode(), nil
+	return p.encode(), nil
 }
 
 // makeKernel makes the kernel between items of the second sum.
 func (s *Server) makeKernel(context.Context, Reporter) error {
-	first := &s.crowd.first
+	first, c := &s.crowd.first, s.crowdOf()
+	kept := c.Kept(first.Summation, first.sums)
 	var err error
-	if s.crowd.kernel, err = s.crowdOf().ItemKernel(s.crowd.kept, first.sums, s.crowd.second.sums, len(first.added)); err != nil {
+	if s.crowd.kernel, err = c.ItemKernel(kept, first.sums, s.crowd.second.sums, len(first.survivors)); err != nil {
 		return err
 	}
 	s.crowd.broadcast = s.crowd.kernel.Encode()
 	return nil
 }
 
-// tellKernel tells the kernel to everybody who is still there.
-func (s *Server) tellKernel() (*Session, []byte, error) {
-	n := notice{clients: s.crowd.second.Stayed, bytes: len(s.crowd.broadcast), hash: sha256.Sum256(s.crowd.broadcast)}
+// announceKernel names the kernel, and everybody who is still there to be told it.
+func (s *Server) announceKernel() ([]byte, error) {
+	n := notice{clients: s.ended["triangle"].Stayed, bytes: len(s.crowd.broadcast), hash: sha256.Sum256(s.crowd.broadcast)}
 	if len(n.clients) == 0 {
-		return nil, nil, errors.New("stage: no party is left that could be told the kernel")
+		return nil, errors.New("stage: no party is left that could be told the kernel")
 	}
-	told := s.crowdOf().telling(s.crowd.second.Summation, n)
-	told.server = func(srv *Server, setup Setup) (*Run, error) {
-		m, err := broadcast.NewServer(setup.Setup, srv.crowd.broadcast)
-		if err != nil {
-			return nil, err
-		}
-		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
-	}
-	return told, n.encode(), nil
+	return n.encode(), nil
 }
 
 // crowdResult is what the coordinator knows of a recommender. How good it is only
@@ -93,17 +91,18 @@ func (s *Server) crowdResult() *Result {
 		Job: s.Job.Name, Grid: []Cell{}, Training: likes,
 		Crowd: &CrowdResult{
 			Source: s.Job.Data.Source, People: people, Items: c.Items, Ratings: likes, Cut: c.Cut(people, first.sums),
-			Kept: len(s.crowd.kernel.Kept), Broadcast: len(s.crowd.broadcast), Sums: []CrowdSum{first.figures(), second.figures()},
+			Kept: len(s.crowd.kernel.Kept), Broadcast: len(s.crowd.broadcast),
+			Sums: []CrowdSum{first.figures(s.ended["popularity"]), second.figures(s.ended["triangle"])},
 		},
 		Leakage: c.Leakage(CrowdFacts{
-			People: people, First: first.added, Second: second.added, Sums: first.sums, Kept: s.crowd.kept, Pairs: second.sums,
+			People: people, First: first.survivors, Second: second.survivors, Sums: first.sums, Kept: s.crowd.kernel.Kept, Pairs: second.sums,
 		}),
 	}
 }
 
-// figures are what there is to tell of a sum.
-func (c *counted) figures() CrowdSum {
+// figures are what there is to tell of a sum that went so.
+func (c *counted) figures(e Ended) CrowdSum {
 	f := c.Figures()
-	f.Added, f.Vanished, f.ToServer, f.FromServer = len(c.added), f.Clients-len(c.Stayed), c.Sent, c.Received
+	f.Added, f.Vanished, f.ToServer, f.FromServer = len(c.survivors), f.Clients-len(e.Stayed), e.Sent, e.Received
 	return f
 }

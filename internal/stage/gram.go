@@ -121,7 +121,7 @@ func (s *Server) gramSums(setup Setup, params secagg.Params) (*Run, error) {
 	}
 	return s.adder(setup, params, gramRoom(), func(sums [][]int64) error {
 		dot, err := layout.Matrix(sums)
-		s.vertical.layout, s.vertical.basis.Parent = layout, setup.Session.ID()
+		s.vertical.layout = layout
 		s.vertical.task.Gram, s.vertical.task.Test = dot, heldOutLast(layout.Training(), layout.HeldOut())
 		return err
 	})
@@ -130,15 +130,9 @@ func (s *Server) gramSums(setup Setup, params secagg.Params) (*Run, error) {
 // labelStage sends the labels from the first party to the coordinator, and to
 // nobody else: of the session's two members it is the one that tells.
 func labelStage(c Cast) Stage {
-	return Stage{Name: "labels", Session: &Session{
+	return Stage{Name: "labels", Session: following(Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
 		Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
-		settle: func(_ job.ID, k Known) ([]byte, error) {
-			if len(k.Declared.list) == 0 {
-				return nil, errUndeclared
-			}
-			return broadcast.Encode(k.Declared.list[0].labels), nil
-		},
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewServer(setup.Setup, encodeLabels(p.split.Set.Labels))
 			if err != nil {
@@ -153,7 +147,12 @@ func labelStage(c Cast) Stage {
 			}
 			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return s.labels(m.Body()) }}, nil
 		},
-	}}
+	}, func(k Known) ([]byte, error) {
+		if len(k.Declared.list) == 0 {
+			return nil, errUndeclared
+		}
+		return broadcast.Encode(k.Declared.list[0].labels), nil
+	})}
 }
 
 // maxLabelsBytes bounds the labels of a job.

@@ -275,7 +275,7 @@ func TestChangedTableIsNamed(t *testing.T) {
 // the reason and what to do.
 func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
-	plan, err := PlanInquiry(j, Cast{"hub", j.Parties()}, "guest", Basis{Rows: 16384, Outputs: 1})
+	plan, err := PlanInquiry(j, Cast{job.ID{1}, "hub", j.Parties()}, "guest", Basis{Rows: 16384, Outputs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,11 +284,11 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var coded *fault.Error
-	if _, err := plan[2].Session.Settle(job.ID{1}, Known{Declared: d}); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
+	if _, err := plan[2].Session.After(Known{Declared: d}, nil); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
 		t.Errorf("too many new rows: %v", err)
 	}
 	for _, st := range plan[2:] {
-		if _, err := st.Session.Settle(job.ID{1}, Known{}); !errors.Is(err, errUndeclared) {
+		if _, err := st.Session.After(Known{}, nil); !errors.Is(err, errUndeclared) {
 			t.Errorf("%s settles before anybody has declared anything: %v", st.Name, err)
 		}
 	}
@@ -298,7 +298,7 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 // of one party, and there is no common session.
 func TestDeclarationsSettleTheSum(t *testing.T) {
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
-	plan, err := Plan(j, Cast{"hub", j.Parties()})
+	plan, err := Plan(j, Cast{job.ID{1}, "hub", j.Parties()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,13 +314,13 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return settle(t, plan[2].Session, job.ID{1}, Known{Declared: d}).Params
+		return settle(t, plan[2].Session, Known{Declared: d}).Params
 	}
 	if !bytes.Equal(settled(1, 40), settled(1, 40)) || bytes.Equal(settled(1, 40), settled(2, 40)) || bytes.Equal(settled(1, 40), settled(1, 41)) {
 		t.Error("the parameters do not follow from what was declared")
 	}
 	for _, st := range plan[2:4] {
-		if s, err := st.Session.Settle(job.ID{1}, Known{}); !errors.Is(err, errUndeclared) {
+		if s, err := st.Session.After(Known{}, nil); !errors.Is(err, errUndeclared) {
 			t.Errorf("%s settles before anybody has declared anything: %v, %v", st.Name, s, err)
 		}
 	}

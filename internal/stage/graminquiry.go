@@ -181,15 +181,9 @@ func (s *Server) productsOfNew(setup Setup, params secagg.Params) (*Run, error) 
 
 // answerStage tells the asker, and nobody else, what the model says.
 func answerStage(c Cast, asker string, b Basis) Stage {
-	return Stage{Name: "answer", Session: &Session{
+	return Stage{Name: "answer", Session: following(Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "predict", Parent: b.Parent,
 		Members: []protocol.Member{{Name: c.Coordinator, Role: protocol.RoleServer}, {Name: asker, Role: protocol.RoleParty}},
-		settle: func(_ job.ID, k Known) ([]byte, error) {
-			if len(k.Declared.list) == 0 {
-				return nil, errUndeclared
-			}
-			return broadcast.Encode(8 * b.Outputs * k.Declared.list[0].rows), nil
-		},
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewParty(setup.Setup)
 			if err != nil {
@@ -208,7 +202,12 @@ func answerStage(c Cast, asker string, b Basis) Stage {
 			}
 			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
 		},
-	}}
+	}, func(k Known) ([]byte, error) {
+		if len(k.Declared.list) == 0 {
+			return nil, errUndeclared
+		}
+		return broadcast.Encode(8 * b.Outputs * k.Declared.list[0].rows), nil
+	})}
 }
 
 // answered takes the coordinator's decisions over.

@@ -185,12 +185,12 @@ func TestDirectionsByDefault(t *testing.T) {
 	if got := strings.Join(result.Leakage["party"], " "); !strings.Contains(got, "north 200, south 200, east 200") {
 		t.Error(got)
 	}
-	plan, err := Plan(j, Cast{"hub", j.Parties()})
+	plan, err := Plan(j, Cast{job.ID{1}, "hub", j.Parties()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sums := plan[slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "sums" })].Session
-	if slices.Equal(settle(t, sums, job.ID{1}, Known{Rows: 600, Counted: [32]byte{1}}).Params, settle(t, sums, job.ID{1}, Known{Rows: 600, Counted: [32]byte{2}}).Params) {
+	if slices.Equal(settle(t, sums, Known{Rows: 600, Counted: [32]byte{1}}).Params, settle(t, sums, Known{Rows: 600, Counted: [32]byte{2}}).Params) {
 		t.Error("a party that declares one number here and another there meets one session")
 	}
 	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: job.MaxDirections} {
@@ -216,7 +216,7 @@ func TestCountsThatAreRefused(t *testing.T) {
 		w.Uint64(rows)
 		return w.Bytes()
 	}
-	cast := Cast{"hub", j.Parties()}
+	cast := Cast{job.ID{1}, "hub", j.Parties()}
 	for name, tt := range map[string]struct {
 		rows   []uint64
 		most   int

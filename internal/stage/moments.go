@@ -67,19 +67,8 @@ type summing struct {
 // sumStage adds up a vector of every party by secure aggregation, once for each
 // submission of a job.
 func sumStage(name string, c Cast, what summing) Stage {
-	return Stage{Name: name, Session: &Session{
+	return Stage{Name: name, Session: following(Session{
 		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name, Discloses: []string{secagg.InputKind},
-		settle: func(id job.ID, k Known) ([]byte, error) {
-			groups, err := what.groups(k)
-			if err != nil {
-				return nil, err
-			}
-			p, err := summable(c, hex.EncodeToString(id[:])+"/"+what.epoch(k), groups)
-			if err != nil {
-				return nil, fault.BadInput(err)
-			}
-			return p.Encode(), nil
-		},
 		party: func(p *Party, setup Setup) (*Run, error) {
 			params, err := secagg.DecodeParams(setup.Session.Params)
 			if err != nil {
@@ -94,7 +83,17 @@ func sumStage(name string, c Cast, what summing) Stage {
 			}
 			return what.server(s, setup, params)
 		},
-	}}
+	}, func(k Known) ([]byte, error) {
+		groups, err := what.groups(k)
+		if err != nil {
+			return nil, err
+		}
+		p, err := summable(c, hex.EncodeToString(c.ID[:])+"/"+what.epoch(k), groups)
+		if err != nil {
+			return nil, fault.BadInput(err)
+		}
+		return p.Encode(), nil
+	})}
 }
 
 // alwaysGroups are those of a sum that depends on the job only.
@@ -184,9 +183,8 @@ type telling struct {
 
 // tellStage tells something public to all parties.
 func tellStage(name string, c Cast, what telling) Stage {
-	return Stage{Name: name, Session: &Session{
+	return Stage{Name: name, Session: following(Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.crowd(), Purpose: "train",
-		settle: func(_ job.ID, k Known) ([]byte, error) { return broadcast.Encode(what.length(k)), nil },
 		party: func(p *Party, setup Setup) (*Run, error) {
 			m, err := broadcast.NewParty(setup.Setup)
 			if err != nil {
@@ -201,7 +199,7 @@ func tellStage(name string, c Cast, what telling) Stage {
 			}
 			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
 		},
-	}}
+	}, func(k Known) ([]byte, error) { return broadcast.Encode(what.length(k)), nil })}
 }
 
 // toldWrong blames the server for what it must not tell a party.

@@ -82,7 +82,7 @@ func runStages(t *testing.T, j *job.Job, tables map[string]Table) *federated {
 // federate makes everybody ready for the stages of a job.
 func federate(t *testing.T, j *job.Job, tables map[string]Table) (*federated, []Stage) {
 	t.Helper()
-	cast := Cast{"hub", j.Parties()}
+	cast := Cast{job.ID{1}, "hub", j.Parties()}
 	f := &federated{NewServer(j, cast), make(map[string]*Party), make(map[string][]protocol.Message)}
 	for name, table := range tables {
 		p, err := NewParty(j, name, table)
@@ -107,9 +107,9 @@ func (f *federated) session(t *testing.T, st Stage, index int) {
 }
 
 // settle returns the session as it follows from what is known.
-func settle(t *testing.T, s *Session, id job.ID, k Known) *Session {
+func settle(t *testing.T, s *Session, k Known) *Session {
 	t.Helper()
-	settled, err := s.Settle(id, k)
+	settled, err := s.After(k, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func settle(t *testing.T, s *Session, id job.ID, k Known) *Session {
 // try runs one stage; everybody settles for it alone. Between the session's end and
 // what members make of its result it calls ended.
 func (f *federated) try(st Stage, index int, ended func()) error {
-	settled, err := st.Session.Settle(job.ID{1}, f.server.Known())
+	settled, err := st.Session.After(f.server.Known(), nil)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (f *federated) try(st Stage, index int, ended func()) error {
 			if m.Name == "hub" {
 				return settled.Server(f.server, setup(s, m.Name))
 			}
-			own, err := st.Session.Settle(job.ID{1}, f.parties[m.Name].Known())
+			own, err := st.Session.After(f.parties[m.Name].Known(), nil)
 			if err != nil {
 				return nil, err
 			}
@@ -165,6 +165,7 @@ func (f *federated) try(st Stage, index int, ended func()) error {
 	for _, m := range s.Members {
 		errs = errors.Join(errs, runs[m.Name].Finish())
 	}
+	f.server.Ended(st.Name, Ended{Session: s.ID(), Stayed: f.server.Cast.Parties})
 	return errs
 }
 
@@ -286,14 +287,18 @@ func TestMomentsWithScaling(t *testing.T) {
 // settle for one session.
 func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 	j := momentsJob(t, "none")
-	plan, err := Plan(j, Cast{"hub", j.Parties()})
-	if err != nil {
-		t.Fatal(err)
+	planned := func(id job.ID) []Stage {
+		plan, err := Plan(j, Cast{id, "hub", j.Parties()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
 	}
+	plan := planned(job.ID{1})
 	i := slices.IndexFunc(plan, func(s Stage) bool { return s.Name == "errors" })
 	told := func(first byte) Known {
 		p := &Party{Job: j}
-		s, err := protocol.NewSession(settle(t, plan[i-1].Session, job.ID{}, Known{}).Descriptor(job.ID{}, i-1, [32]byte{}, 0))
+		s, err := protocol.NewSession(settle(t, plan[i-1].Session, Known{}).Descriptor(job.ID{}, i-1, [32]byte{}, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,14 +309,14 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 		}
 		return p.Known()
 	}
-	one, two := settle(t, plan[i].Session, job.ID{1}, told(1)), settle(t, plan[i].Session, job.ID{1}, told(2))
+	one, two := settle(t, plan[i].Session, told(1)), settle(t, plan[i].Session, told(2))
 	if slices.Equal(one.Params, two.Params) {
 		t.Error("two solutions lead to one session")
 	}
-	if later := settle(t, plan[i].Session, job.ID{2}, told(1)); slices.Equal(one.Params, later.Params) {
+	if later := settle(t, planned(job.ID{2})[i].Session, told(1)); slices.Equal(one.Params, later.Params) {
 		t.Error("two jobs lead to one epoch")
 	}
-	if again := settle(t, plan[i].Session, job.ID{1}, told(1)); !slices.Equal(one.Params, again.Params) {
+	if again := settle(t, planned(job.ID{1})[i].Session, told(1)); !slices.Equal(one.Params, again.Params) {
 		t.Error("one solution leads to two sessions")
 	}
 }
@@ -365,7 +370,7 @@ func TestMomentsWithoutHeldOutRows(t *testing.T) {
 }
 
 func TestMomentsLeakage(t *testing.T) {
-	s := NewServer(momentsJob(t, "minmax"), Cast{"hub", []string{"north", "south", "east"}})
+	s := NewServer(momentsJob(t, "minmax"), Cast{job.ID{1}, "hub", []string{"north", "south", "east"}})
 	for rows, want := range map[int]string{
 		800: "There are 20.00 training rows for each feature (n/M = 800/40).",
 		790: "There are only 19.75 training rows for each feature (n/M = 790/40): the fewer, the better the sums tell whether a known row is among them. Directions of at most 38 would leave 20 rows for each.",

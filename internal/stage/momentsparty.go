@@ -32,7 +32,10 @@ func (p *Party) Known() Known {
 	if p == nil {
 		return Known{}
 	}
-	return Known{Rows: p.moments.counted.total(), Counted: p.moments.counted.digest, Solution: p.moments.digest, Declared: p.vertical.declared}
+	return Known{
+		Rows: p.moments.counted.total(), Counted: p.moments.counted.digest, Solution: p.moments.digest, Declared: p.vertical.declared,
+		Crowd: p.crowd.crowdKnown,
+	}
 }
 
 // rowsThat returns the rows that are held out, or that are not, with their

@@ -30,10 +30,7 @@ type momentsServer struct {
 
 // Known is what the stages so far have made public.
 func (s *Server) Known() Known {
-	if s == nil {
-		return Known{}
-	}
-	k := Known{Rows: s.moments.counted.total(), Counted: s.moments.counted.digest, Declared: s.vertical.declared}
+	k := Known{Rows: s.moments.counted.total(), Counted: s.moments.counted.digest, Declared: s.vertical.declared, Crowd: s.crowd.known()}
 	if s.moments.body != nil {
 		k.Solution = sha256.Sum256(s.moments.body)
 	}

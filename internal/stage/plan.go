@@ -60,29 +60,21 @@ type Session struct {
 	// Absent is how many of the parties may be missing, from the beginning or later;
 	// the protocol says what becomes of the others.
 	Absent int
-	// Left names parties that the coordinator need not wait for at the beginning:
-	// they did not come through the stages before. They count towards Absent.
-	Left []string
 	// Claims are the names that a party takes in its ledger once for ever: where
 	// another session has them, it cannot take part.
 	Claims []string
 
-	// conduct returns the session where it follows from what only the coordinator
-	// knows, with what is announced of that; follow returns the same to a party, or
-	// says why it cannot be. Both are nil where the job says all.
-	conduct func(*Server) (*Session, []byte, error)
-	follow  func(p *Party, announced []byte) (*Session, error)
-	// ended tells the coordinator's state how the session went for its parties, or
-	// is nil.
-	ended func(*Server, Ended)
-	// settle returns the parameters where they depend on more than the job, or why
-	// there are none; it is nil where they do not.
-	settle func(job.ID, Known) ([]byte, error)
-	// named tells the coordinator's state what the session is called; nil where that
-	// does not matter, or the coordinator is a member and sees it.
-	named  func(*Server, protocol.SessionID)
-	party  func(*Party, Setup) (*Run, error)
-	server func(*Server, Setup) (*Run, error)
+	// Follow returns the session as it follows from what is known and from what the
+	// coordinator announces, or why it cannot be. It is a pure function and sees no
+	// secret: coordinator and parties call the same one and must come to the same
+	// descriptor. Nil: the job says all, and nothing may be announced.
+	Follow func(k Known, announced []byte) (*Session, error)
+
+	// announce returns what the coordinator alone knows and has to tell the parties,
+	// so that Follow finds the session; nil where nothing is announced.
+	announce func(*Server) ([]byte, error)
+	party    func(*Party, Setup) (*Run, error)
+	server   func(*Server, Setup) (*Run, error)
 }
 
 // Setup is what a stage builds a member's machine from.
@@ -106,63 +98,62 @@ func (s Setup) keys(names []string) []ed25519.PublicKey {
 	return keys
 }
 
-// Known is what a job's stages so far have made public to all its members.
+// Known is what a job's stages so far have made public to all its members. It is
+// all that [Session.Follow] sees of them.
 type Known struct {
 	Rows     int64             // of training, of all parties; 0 before they are counted, or where nobody counts
 	Counted  [sha256.Size]byte // of each party's number of these; zero before
 	Solution [sha256.Size]byte // of what was broadcast; zero before
 	Declared declared          // by the holders of columns
+	Crowd    crowdKnown
 }
 
-// Settle returns the session with the parameters that follow from the job's id
-// and from what is known, or why it cannot be. All members settle for the same.
-func (s *Session) Settle(id job.ID, k Known) (*Session, error) {
-	if s.settle == nil {
-		return s, nil
+// errAnnounced refuses an announcement that no session follows from.
+var errAnnounced = errors.New("stage: the coordinator announces something where there is nothing to announce")
+
+// After returns the session as it follows from what is known and from what is
+// announced. All members come to the same; a party may be told twice.
+func (s *Session) After(k Known, announced []byte) (*Session, error) {
+	if s.Follow != nil {
+		return s.Follow(k, announced)
 	}
-	params, err := s.settle(id, k)
-	if err != nil {
-		return nil, err
+	if len(announced) > 0 {
+		return nil, errAnnounced
 	}
-	settled := *s
-	settled.Params = params
-	return &settled, nil
+	return s, nil
 }
 
-// Conduct returns the session as it follows from the stages before, and what the
-// coordinator announces with its proposal so that parties can find it too.
-func (s *Session) Conduct(srv *Server) (*Session, []byte, error) {
-	if s.conduct == nil {
-		return s, nil, nil
+// following returns a session whose parameters follow from what is known: the
+// coordinator announces nothing of them.
+func following(s Session, params func(Known) ([]byte, error)) *Session {
+	s.Follow = func(k Known, announced []byte) (*Session, error) {
+		if len(announced) > 0 {
+			return nil, errAnnounced
+		}
+		next := s
+		var err error
+		if next.Params, err = params(k); err != nil {
+			return nil, err
+		}
+		return &next, nil
 	}
-	return s.conduct(srv)
+	return &s
 }
 
-// Follow returns the session as it follows, for a party, from the stages before
-// and from what is announced. It changes nothing: the party may be told twice.
-func (s *Session) Follow(p *Party, announced []byte) (*Session, error) {
-	switch {
-	case s.follow == nil && len(announced) > 0:
-		return nil, errors.New("stage: the coordinator announces something where there is nothing to announce")
-	case s.follow == nil:
-		return s, nil
-	case p == nil:
-		return nil, errors.New("stage: the stages before have not ended here")
+// Announce returns what the coordinator announces with its proposal of the session,
+// so that parties can find it too; nil where the session needs nothing of the kind.
+func (s *Session) Announce(srv *Server) ([]byte, error) {
+	if s.announce == nil {
+		return nil, nil
 	}
-	return s.follow(p, announced)
+	return s.announce(srv)
 }
 
 // Ended is how a session went for its parties, by their own reports.
 type Ended struct {
+	Session        protocol.SessionID
 	Stayed         []string // went through to the end, in the members' order
 	Sent, Received uint64   // bytes of messages of all that have reported
-}
-
-// Ended tells the coordinator's state how a session of its went.
-func (s *Session) Ended(srv *Server, e Ended) {
-	if s.ended != nil && srv != nil {
-		s.ended(srv, e)
-	}
 }
 
 // Run is one member's machine with what becomes of its result.
@@ -212,17 +203,10 @@ func (s *Session) Server(srv *Server, setup Setup) (*Run, error) {
 	return s.server(srv, setup)
 }
 
-// Named tells the coordinator, who need not be a member, what a session is called
-// that it is about to conduct.
-func (s *Session) Named(srv *Server, id protocol.SessionID) {
-	if s.named != nil && srv != nil {
-		s.named(srv, id)
-	}
-}
-
 // Cast names who takes part in a job. The first party leads: it draws what
 // the coordinator must not know.
 type Cast struct {
+	ID          job.ID // of this submission of the job, or of the question; sessions' epochs hold it
 	Coordinator string
 	Parties     []string
 }

@@ -80,8 +80,8 @@ func TestPlanRefuses(t *testing.T) {
 	pooled := *j
 	pooled.Protocol.Name = job.PooledData
 	for want, try := range map[string]func() ([]Stage, error){
-		"a job of 1 parties; name at least two": func() ([]Stage, error) { return Plan(j, Cast{"hub", []string{"north"}}) },
-		"the coordinator hub cannot be a party": func() ([]Stage, error) { return Plan(j, Cast{"hub", []string{"north", "hub"}}) },
+		"a job of 1 parties; name at least two": func() ([]Stage, error) { return Plan(j, Cast{job.ID{1}, "hub", []string{"north"}}) },
+		"the coordinator hub cannot be a party": func() ([]Stage, error) { return Plan(j, Cast{job.ID{1}, "hub", []string{"north", "hub"}}) },
 		`protocol "pooled" cannot be run`:       func() ([]Stage, error) { return Plan(&pooled, cast()) },
 	} {
 		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {

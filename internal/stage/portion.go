@@ -49,7 +49,9 @@ type Basis struct {
 func (s *Server) keptBasis() ([]byte, error) {
 	var w wire.Writer
 	w.String(basisMagic)
-	s.vertical.basis.write(&w)
+	basis := s.vertical.basis
+	basis.Parent = s.ended["protocol"].Session
+	basis.write(&w)
 	file := bytes.NewBuffer(w.Bytes())
 	if s.vertical.rowless == nil {
 		return file.Bytes(), nil

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"io"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -25,10 +26,29 @@ type Server struct {
 
 	vertical verticalServer
 	crowd    crowdServer
+
+	ended map[string]Ended // how sessions went, by stage
 }
 
 // NewServer returns a coordinator's empty hands.
-func NewServer(j *job.Job, c Cast) *Server { return &Server{Job: j, Cast: c} }
+func NewServer(j *job.Job, c Cast) *Server {
+	return &Server{Job: j, Cast: c, ended: make(map[string]Ended)}
+}
+
+// Ended notes how the session of a stage went. It is told of every session that has
+// ended well, also after a restart.
+func (s *Server) Ended(stage string, e Ended) { s.ended[stage] = e }
+
+// Left names the parties that did not come through the session from which the given
+// one follows. The coordinator need not wait for them at its beginning.
+func (s *Server) Left(next *Session) []string {
+	for _, e := range s.ended {
+		if e.Session == next.Parent {
+			return slices.DeleteFunc(slices.Clone(s.Cast.Parties), func(name string) bool { return slices.Contains(e.Stayed, name) })
+		}
+	}
+	return nil
+}
 
 // EncodeModel writes the model file, once all stages are done.
 func (s *Server) EncodeModel(w io.Writer) error {
