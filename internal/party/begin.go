@@ -97,7 +97,7 @@ func (p *Party) drive(ctx context.Context, r *running, d session.Directory) (dri
 	return driver.Run(ctx, driver.Config{
 		Session: r.session, Machine: r.run.Machine, InputHash: r.run.InputHash, Records: r.Records(),
 		Log: r, Ledger: p.Vault, Mail: p.disclose(r, mail), Logger: p.Logger,
-		Timeout: func(t protocol.Timer) time.Duration { return stage.Timeout(r.work.job, t) },
+		Timeout: func(t protocol.Timer) time.Duration { return r.stage.Timeout(r.work.job, t) },
 	})
 }
 

@@ -34,6 +34,7 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 	return append(plan, Stage{Name: "protocol", Session: following(Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.workers(len(j.Active())), Purpose: "train",
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
+		Patient: []protocol.Timer{fdskl.TimerRequest},
 		party:   (*Party).worker,
 	}, phasesOf(j))}, findingStage(j, c)), nil
 }

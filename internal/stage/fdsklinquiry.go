@@ -22,6 +22,7 @@ func planPhasesOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error)
 	return append(plan, Stage{Name: "protocol", Session: following(Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.parties(), Purpose: "predict", Parent: b.Parent,
 		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
+		Patient: []protocol.Timer{fdskl.TimerRequest},
 		party:   (*Party).phasesOfNew,
 	}, phasesOf(j))}), nil
 }

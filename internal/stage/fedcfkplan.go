@@ -5,6 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -82,6 +83,7 @@ func (c Crowd) summing(s Session, clients []string, spec secagg.Spec, t tally) (
 	}
 	s = s.adding(params, c.Server, clients)
 	s.Absent, s.Claims = len(clients)-params.Cohort(), []string{secagg.Claim(onceForEver, s.Purpose)}
+	s.Patient = []protocol.Timer{secagg.TimerServer} // the server waits a round for each that vanishes
 	s.party = func(p *Party, setup Setup) (*Run, error) { return p.addList(setup, params, t) }
 	s.server = func(srv *Server, setup Setup) (*Run, error) { return srv.addLists(setup, params, t.counted(srv)) }
 	return &s, nil

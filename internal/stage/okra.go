@@ -47,9 +47,9 @@ func okraStage(params okra.Params, c Cast) Stage {
 	return Stage{Name: "protocol", Session: &Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(), Purpose: "train",
 		Release:   func(p *Party) release.Release { return p.release(release.Rows, c, p.split.Set) },
-		Discloses: []string{okra.RowsKind},
-		party:     func(p *Party, setup Setup) (*Run, error) { return p.uploader(setup.Setup, params) },
-		server:    func(s *Server, setup Setup) (*Run, error) { return s.assembler(setup.Setup, params) },
+		Discloses: []string{okra.RowsKind}, Patient: []protocol.Timer{okra.TimerReceipt},
+		party:  func(p *Party, setup Setup) (*Run, error) { return p.uploader(setup.Setup, params) },
+		server: func(s *Server, setup Setup) (*Run, error) { return s.assembler(setup.Setup, params) },
 	}}
 }
 

@@ -64,6 +64,10 @@ type Session struct {
 	// another session has them, it cannot take part.
 	Claims []string
 
+	// Patient are the timers that last longer than one round, because they wait for
+	// the work of others: see [Session.Timeout].
+	Patient []protocol.Timer
+
 	// Follow returns the session as it follows from what is known and from what the
 	// coordinator announces, or why it cannot be. It is a pure function and sees no
 	// secret: coordinator and parties call the same one and must come to the same

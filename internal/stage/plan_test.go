@@ -14,6 +14,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+	"github.com/mercer-fl/mercer/protocol/okra"
+	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 const jobFile = `apiVersion: mercer/v1
@@ -87,6 +91,50 @@ func TestPlanRefuses(t *testing.T) {
 		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// Only these timers wait for others' work, wherever machines have such timers: all
+// others last one round.
+func TestPatientTimers(t *testing.T) {
+	p, crowd := afterFirst(t)
+	pairs := Proposal{Sums: []int64{12, 7, 0, 9, 10, 11, 12, 13, 14, 15, 16, 17}}
+	second, err := crowd[1].Session.After(p.Known(), pairs.encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	phases := portions(t)["label holder"].Job
+	planned := func(j *job.Job) []Stage {
+		plan, err := Plan(j, Cast{job.ID{1}, "hub", j.Parties()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	asked, err := PlanInquiry(phases, Cast{job.ID{1}, "hub", phases.Parties()}, phases.Parties()[0], Basis{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Concat(planned(parse(t, "minmax", "{fraction: 0.25}")), planned(momentsJob(t, "minmax")), planned(phases), asked,
+		planned(gramJob(t, []string{"guest", "host"}, "none", "svc")), crowd, []Stage{{Name: "pairs", Session: second}})
+	longer := make(map[string]int)
+	for _, st := range all {
+		if st.Session == nil {
+			continue
+		}
+		for _, timer := range []protocol.Timer{okra.TimerReceipt, okra.TimerRows, fdskl.TimerRequest, fdskl.TimerPhases, secagg.TimerServer, secagg.TimerMasked, broadcast.TimerTell} {
+			switch got, round := st.Session.Timeout(phases, timer), phases.Timeout.Round; got {
+			case round:
+			case 24 * round:
+				longer[st.Name+" "+string(timer)]++
+			default:
+				t.Errorf("%s: %s lasts %v", st.Name, timer, got)
+			}
+		}
+	}
+	want := map[string]int{"protocol okra/receipt": 1, "protocol fdskl/request": 2, "popularity secagg/server": 1, "pairs secagg/server": 1}
+	if d := cmp.Diff(want, longer); d != "" {
+		t.Error(d)
 	}
 }
 
