@@ -122,6 +122,28 @@ func TestQuestionAboutNewPhases(t *testing.T) {
 	w.nothingOpen()
 }
 
+// A coordinator that dies after the session that names the model, of which it is no
+// member, knows that name when it comes back.
+func TestModelOfACoordinatorThatDied(t *testing.T) {
+	for _, j := range []*job.Job{phases(t, "{join: 20s, round: 20s}"), columns(t)} {
+		t.Run(string(j.Protocol.Name), func(t *testing.T) {
+			j := opened(t, j)
+			w := newWorld(t, tumours(t, j))
+			w.random = true
+			rows, fresh := newcomers(t, j)
+			w.fresh = fresh
+			w.start(hub, onThe(4, "put report")) // that of the session after it
+			died := w.members[hub].life
+			id := w.mustRun(j).ID
+			if !died.dead() {
+				t.Fatal("the coordinator has not died")
+			}
+			w.mustAnswer("north", id, rows)
+			w.nothingOpen()
+		})
+	}
+}
+
 func TestInquiriesThatAreRefused(t *testing.T) {
 	j := opened(t, phases(t, "{join: 5s, round: 20s}"))
 	w, id, rows := trained(t, j)
