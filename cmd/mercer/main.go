@@ -5,8 +5,9 @@ import (
 	"os"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+	os.Exit(cli.Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 }

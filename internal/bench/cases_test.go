@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -30,7 +31,7 @@ func small(t *testing.T) map[string]Benchmark {
 		"psi":     PSI(100),
 		"fdskl":   fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
 		"secagg":  secaggOf(1<<20, []crowdSize{{30, 100}, {100, 1000}}),
-		"gateway": gatewayBenchmark([]string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
+		"gateway": gatewayBenchmark(all.Reader(), []string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
 		"crowd":   crowdBenchmark(crowdRun{clients: 30, items: 40, liked: 9, parts: 4}),
 	}
 }

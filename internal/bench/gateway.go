@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
@@ -31,13 +32,13 @@ type gatewaySize struct {
 // many come with tokens of VOPRF, which take long to make. How cost and memory
 // grow with a window is measured on the counter alone, up to a million packages.
 // Homes and records are in the folder dir, which is the caller's to remove.
-func Gateway(program []string, dir string, packages int) Benchmark {
-	return gatewayBenchmark(program, dir, gatewaySize{rsa: packages, voprf: max(packages/40, MinGatewayPackages), counted: []int{10_000, 100_000, 1_000_000}})
+func Gateway(reader *job.Reader, program []string, dir string, packages int) Benchmark {
+	return gatewayBenchmark(reader, program, dir, gatewaySize{rsa: packages, voprf: max(packages/40, MinGatewayPackages), counted: []int{10_000, 100_000, 1_000_000}})
 }
 
-func gatewayBenchmark(program []string, dir string, size gatewaySize) Benchmark {
+func gatewayBenchmark(reader *job.Reader, program []string, dir string, size gatewaySize) Benchmark {
 	posted := func(kind privacypass.Type, packages int) scene {
-		return scene{kind.String(), func(ctx context.Context) (race, error) { return raceGateway(ctx, program, dir, kind, packages) }}
+		return scene{kind.String(), func(ctx context.Context) (race, error) { return raceGateway(ctx, reader, program, dir, kind, packages) }}
 	}
 	return Benchmark{[]scene{
 		posted(privacypass.BlindRSA, size.rsa),
@@ -52,8 +53,8 @@ const samples = 2_000
 
 func (g *postedGateway) samples() int { return min(len(g.tokens), samples) }
 
-func raceGateway(ctx context.Context, program []string, dir string, kind privacypass.Type, packages int) (r race, err error) {
-	g, err := newPostedGateway(ctx, program, dir, kind, packages)
+func raceGateway(ctx context.Context, reader *job.Reader, program []string, dir string, kind privacypass.Type, packages int) (r race, err error) {
+	g, err := newPostedGateway(ctx, reader, program, dir, kind, packages)
 	if err != nil {
 		return race{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -14,7 +15,7 @@ import (
 func testedGateway(t *testing.T) *postedGateway {
 	t.Helper()
 	t.Setenv(beMercer, "yes")
-	g, err := newPostedGateway(t.Context(), []string{os.Args[0]}, t.TempDir(), privacypass.BlindRSA, 6)
+	g, err := newPostedGateway(t.Context(), all.Reader(), []string{os.Args[0]}, t.TempDir(), privacypass.BlindRSA, 6)
 	if err != nil {
 		t.Fatal(err)
 	}

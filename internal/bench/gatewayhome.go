@@ -48,6 +48,7 @@ const gatewayWindow = 24 * time.Hour
 
 // postedGateway is a home of a gateway, and packages for it.
 type postedGateway struct {
+	reader        *job.Reader
 	program       []string
 	dir           string
 	issuing       []string // arguments that say who gives tokens
@@ -60,8 +61,8 @@ type postedGateway struct {
 
 // newPostedGateway furnishes a home in a new folder within dir, and seals so many
 // packages for it.
-func newPostedGateway(ctx context.Context, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
-	g = &postedGateway{program: program, tokens: make([]*privacypass.Token, packages)}
+func newPostedGateway(ctx context.Context, reader *job.Reader, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
+	g = &postedGateway{reader: reader, program: program, tokens: make([]*privacypass.Token, packages)}
 	if g.dir, err = os.MkdirTemp(dir, "gateway-"); err != nil {
 		return nil, fmt.Errorf("bench: %w", err)
 	}
@@ -82,7 +83,7 @@ func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 	if err := disk.Replace(g.path("job.yaml"), []byte(text)); err != nil {
 		return err
 	}
-	j, err := job.Parse("job.yaml", []byte(text))
+	j, err := g.reader.Parse("job.yaml", []byte(text))
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 // The test binary stands in for mercer where a benchmark starts processes.
 func TestMain(m *testing.M) {
 	if os.Getenv("MERCER_TEST_IS_MERCER") != "" {
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }

@@ -217,7 +217,7 @@ Tokens take the most time to make, and are the same in all turns.`,
 				return nil, err
 			}
 			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-			return a.measure(ctx, "gateway", bench.Gateway([]string{program}, dir, packages), o)
+			return a.measure(ctx, "gateway", bench.Gateway(a.reader, []string{program}, dir, packages), o)
 		}),
 	}
 	o.flags(cmd, gatewayRuns)

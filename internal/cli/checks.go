@@ -112,9 +112,9 @@ func checkIdentity(home string) check {
 
 // checkCatalogue looks for tables of a party that nobody may use, or only without
 // labels.
-func checkCatalogue(home string) check {
+func (a *app) checkCatalogue(home string) check {
 	h := daemon.Home(home)
-	c, err := h.Config()
+	c, err := h.Config(a.reader)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("catalogue", "none yet at %s", h.ConfigPath())

@@ -31,7 +31,7 @@ an identity (mercer federation init) and an approved roster (join).`,
 		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Listen: listen, AbandonOpenSessions: abandon, Seed: seed.orNil()})
+			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Reader: a.reader, Listen: listen, AbandonOpenSessions: abandon, Seed: seed.orNil()})
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -59,7 +59,7 @@ killed and started again at any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
+			return a.serve(ctx, home, daemon.RunParty, daemon.Options{Reader: a.reader, AbandonOpenSessions: abandon, Seed: seed.orNil()})
 		}),
 	}
 	a.homeFlag(cmd, &home)

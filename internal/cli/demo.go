@@ -85,15 +85,15 @@ NAME is hospitals unless given.`,
 }
 
 func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
-	j, err := exampleJob("digits-hospitals")
+	j, err := a.exampleJob("digits-hospitals")
 	if err != nil {
 		return nil, err
 	}
 	j.Protocol.Wire = job.Wire(f.wire)
-	if err := j.Validate(); err != nil {
+	if err := a.reader.Validate(j); err != nil {
 		return nil, usage("--wire %s: use float32 or float64", f.wire)
 	}
-	sums, err := exampleJob("digits-sums")
+	sums, err := a.exampleJob("digits-sums")
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +103,14 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 // banks lets three companies that know different things about the same people
 // train together. The people are patients, since their data may be passed on.
 func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
-	j, err := exampleJob("breast-cancer-vertical")
+	j, err := a.exampleJob("breast-cancer-vertical")
 	if err != nil {
 		return nil, err
 	}
 	j.Name = "demo-banks"
 	j.Data.Partition.Parties = []string{"bank", "shop", "insurer"}
 	j.Data.Partition.Coverage = banksCoverage
-	if err := j.Validate(); err != nil {
+	if err := a.reader.Validate(j); err != nil {
 		return nil, err
 	}
 	return a.inProcesses(ctx, f, j, nil)
@@ -120,12 +120,12 @@ func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
 const banksCoverage = 0.95
 
 // exampleJob is one of the job files in the program.
-func exampleJob(name string) (*job.Job, error) {
+func (a *app) exampleJob(name string) (*job.Job, error) {
 	file, err := examples.Read(name)
 	if err != nil {
 		return nil, err
 	}
-	return job.Parse(name+".yaml", file)
+	return a.reader.Parse(name+".yaml", file)
 }
 
 // inProcesses runs a job as processes on this machine, beside it one by sums on
@@ -173,7 +173,7 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Sha
 	if err != nil {
 		return nil, nil, err
 	}
-	c := demo.Config{Program: []string{program}, Job: j, Shares: shares, Dir: dir}
+	c := demo.Config{Program: []string{program}, Reader: a.reader, Job: j, Shares: shares, Dir: dir}
 	if seed.given() {
 		c.InsecureSeed = &seed.seed
 	}

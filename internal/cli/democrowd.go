@@ -12,7 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -80,7 +79,7 @@ func (a *app) crowd(ctx context.Context, f demoFlags) (r Result, err error) {
 	if err := folder(f.out); err != nil {
 		return nil, err
 	}
-	j, err := job.Parse("crowd.yaml", []byte(crowdJob))
+	j, err := a.reader.Parse("crowd.yaml", []byte(crowdJob))
 	if err != nil {
 		return nil, err
 	}

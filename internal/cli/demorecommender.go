@@ -22,7 +22,7 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	if err := folder(f.out); err != nil {
 		return nil, err
 	}
-	j, err := exampleJob("fedcfk-ml100k")
+	j, err := a.exampleJob("fedcfk-ml100k")
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (a *app) examine(ctx context.Context, home string) []check {
 		checkMemory(),
 		checkDisk(home),
 		checkIdentity(home),
-		checkCatalogue(home),
+		a.checkCatalogue(home),
 		checkClock(),
 		checkLoopback(ctx),
 		a.checkData(),

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 // documents are the pages of the repository's root, by their names.
@@ -125,7 +125,7 @@ func TestReadmeShowsJobs(t *testing.T) {
 				continue // a party's configuration
 			}
 			count++
-			if _, err := job.Parse("README.md", []byte(now.String())); err != nil {
+			if _, err := all.Reader().Parse("README.md", []byte(now.String())); err != nil {
 				t.Errorf("%s: %v\n%s", heading, err, now)
 			}
 		}

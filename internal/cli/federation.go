@@ -60,7 +60,7 @@ func (a *app) federationInit() *cobra.Command {
 				return nil, usage("federation init needs --name, which is what the roster calls this member")
 			}
 			h := daemon.Home(home)
-			m, err := h.Create(&c, roster.Role(role), coordinator.RandomSeed(""))
+			m, err := h.Create(a.reader, &c, roster.Role(role), coordinator.RandomSeed(""))
 			if err != nil {
 				return nil, err
 			}
@@ -152,7 +152,7 @@ another channel than the one the roster came by.`,
 			}
 			result := rosterOf(args[0], r)
 			result.Approved = true
-			return result, daemon.Home(home).Join(r)
+			return result, daemon.Home(home).Join(a.reader, r)
 		}),
 	}
 	a.homeFlag(cmd, &home)

@@ -23,7 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
@@ -155,7 +155,7 @@ func found(ts *testscript.TestScript, names []string) {
 	address := "127.0.0.1:" + freePort(ts)
 	members := &roster.Roster{Federation: "test"}
 	create := func(home string, c *daemon.Config, role roster.Role) {
-		m, err := daemon.Home(ts.MkAbs(home)).Create(c, role, coordinator.RandomSeed(""))
+		m, err := daemon.Home(ts.MkAbs(home)).Create(all.Reader(), c, role, coordinator.RandomSeed(""))
 		ts.Check(err)
 		members.Members = append(members.Members, m)
 	}
@@ -167,13 +167,13 @@ func found(ts *testscript.TestScript, names []string) {
 		homes = append(homes, name)
 	}
 	for _, home := range homes {
-		ts.Check(daemon.Home(ts.MkAbs(home)).Join(members))
+		ts.Check(daemon.Home(ts.MkAbs(home)).Join(all.Reader(), members))
 	}
 }
 
 func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *daemon.Config {
 	c := &daemon.Config{Name: name, Coordinator: "nats://" + address, Data: make(map[string]daemon.Source)}
-	policy := party.Policy{Protocols: job.Known().Protocols, Floors: party.NoFloors()}
+	policy := party.Policy{Protocols: all.Reader().Known().Protocols, Floors: party.NoFloors()}
 	written, err := os.ReadFile(ts.MkAbs(filepath.Join(name, "policy.yaml")))
 	if !errors.Is(err, fs.ErrNotExist) {
 		ts.Check(errors.Join(err, yaml.Unmarshal(written, &policy)))

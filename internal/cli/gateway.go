@@ -93,7 +93,7 @@ func authoritiesFlag(cmd *cobra.Command, path *string) {
 }
 
 func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err error) {
-	j, err := readJob(f.job)
+	j, err := a.readJob(f.job)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (a *app) toWitnesses(authorities string) (*http.Client, error) {
 
 // ready are options of a daemon that says when it serves.
 func (a *app) ready(home string) daemon.Options {
-	return daemon.Options{Logger: a.log, Ready: func(addr string) { a.log.Info("ready", "home", home, "address", addr) }}
+	return daemon.Options{Reader: a.reader, Logger: a.log, Ready: func(addr string) { a.log.Info("ready", "home", home, "address", addr) }}
 }
 
 // configured is a gateway that has written its configuration.

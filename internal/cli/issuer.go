@@ -34,7 +34,7 @@ as mercer device credentials prints it.`,
 		Example: "  mercer issuer --home issuer --job job.yaml --roster devices.txt --listen :8081",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
-			j, err := readJob(jobFile)
+			j, err := a.readJob(jobFile)
 			if err != nil {
 				return nil, err
 			}

@@ -81,7 +81,7 @@ func (a *app) jobSubmit() *cobra.Command {
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			j, err := readJob(args[0])
+			j, err := a.readJob(args[0])
 			if err != nil {
 				return nil, err
 			}

@@ -17,18 +17,18 @@ type jobFile struct {
 	job  *job.Job
 }
 
-func readJobFile(path string) (*jobFile, error) {
+func (a *app) readJobFile(path string) (*jobFile, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, usage("the job file cannot be read: %w", err)
 	}
-	j, err := job.Parse(path, b)
+	j, err := a.reader.Parse(path, b)
 	return &jobFile{path, b, j}, err
 }
 
 // readJob reads a job file.
-func readJob(path string) (*job.Job, error) {
-	f, err := readJobFile(path)
+func (a *app) readJob(path string) (*job.Job, error) {
+	f, err := a.readJobFile(path)
 	if err != nil {
 		return nil, err
 	}

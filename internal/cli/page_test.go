@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
-	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -20,10 +20,7 @@ spec:
   kernel: {name: rbf, gamma: 0.5}
   learner: {name: huber, delta: 0.25, rate: 0.125, batch: 16}
 `
-	j, err := job.Parse("loans.yaml", []byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, file)
 	r := &stage.Result{Metrics: evaluate.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
 	run := page(j, r)
 	want := map[string]string{

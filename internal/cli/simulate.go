@@ -70,7 +70,7 @@ The model, the result and a report are left in the folder --out.`,
 	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB")
 	seed.flag(cmd)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
-		file, err := readJobFile(args[0])
+		file, err := a.readJobFile(args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Sha
 	bars := a.progress()
 	defer bars.Close()
 	return simulate.Run(ctx, simulate.Config{
-		Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
+		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
 		Progress: func(p protocol.Progress) { bars.Step("", p) },
 	})
 }

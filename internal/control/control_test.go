@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -107,7 +108,7 @@ func hub(t *testing.T) *coordinator.Coordinator {
 		t.Fatal(err)
 	}
 	c, err := coordinator.New(coordinator.Config{
-		Identity: keys["hub"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Jobs: t.TempDir(), Seed: coordinator.RandomSeed,
+		Reader: all.Reader(), Identity: keys["hub"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Jobs: t.TempDir(), Seed: coordinator.RandomSeed,
 		Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(), Progress: func(job.ID, protocol.Progress) {},
 	})
 	if err != nil {
@@ -215,7 +216,7 @@ func north(t *testing.T) *party.Party {
 		t.Fatal(err)
 	}
 	p := party.New(party.Config{
-		Name: "north", Identity: keys["north"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
+		Reader: all.Reader(), Name: "north", Identity: keys["north"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
 		Load: func(job.Data) (stage.Table, error) { return stage.Table{}, errors.New("no data") },
 		Seed: coordinator.RandomSeed, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(),
 	})

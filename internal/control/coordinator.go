@@ -120,7 +120,7 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 		return nil, fault.BadInput(fmt.Errorf("control: a job file of more than %d bytes", maxJobFile))
 	}
 	name := r.URL.Query().Get("name")
-	j, err := job.Parse(name, body)
+	j, err := c.Reader.Parse(name, body)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -120,10 +121,7 @@ func TestKilledInALongUpload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("uploads 170 MB through a broker")
 	}
-	j, err := job.Parse("job.yaml", []byte(wideJob))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, wideJob)
 	shares := wide(map[string]int{"north": 320, "south": 3, "east": 4})
 	want := uploads(t, j, shares, nil)
 	var sent atomic.Int64

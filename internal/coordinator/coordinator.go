@@ -21,6 +21,7 @@ import (
 
 // Config is what a coordinator needs; every field is required.
 type Config struct {
+	Reader   *job.Reader
 	Identity *identity.Identity
 	Roster   *roster.Roster
 	Conn     transport.Conn

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
@@ -60,10 +61,7 @@ func TestCrashAnywhereOverABroker(t *testing.T) {
 	}
 	shares := wide(map[string]int{"north": 7, "south": 3, "east": 4})
 	crashing{points: brokerPoints, fewest: 30, patience: 2 * time.Minute, world: func(t *testing.T) (*world, *job.Job) {
-		j, err := job.Parse("job.yaml", []byte(wideJob))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := jobtest.Parse(t, wideJob)
 		w := newWorld(t, shares)
 		w.onBroker(func(c *nats.Config) { c.Share = 2 })
 		return w, j

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -24,11 +25,7 @@ func phasesBy(t testing.TB, timeout, settings string) *job.Job {
 	t.Helper()
 	text := strings.NewReplacer("{name: okra}", "{name: fdskl, "+settings+"}", "partition: {parties", "partition: {by: columns, coverage: 0.9, parties",
 		"{name: svc, C: 10, tol: 1.0e-8}", "{name: logistic, lambda: 1e-3}", "{join: 20s, round: 20s}", timeout).Replace(fmt.Sprintf(jobFile, ""))
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, text)
 }
 
 // A job whose label holder learns dies anywhere and ends in the same model, which

@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -58,11 +59,7 @@ func filmsJob(t *testing.T, parties bool, all *dataset.Ratings) *job.Job {
 		}
 		named = ", parties: [" + named[2:] + "]"
 	}
-	j, err := job.Parse("films.yaml", fmt.Appendf(nil, films, named, strings.Join(all.Items, ", ")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, fmt.Sprintf(films, named, strings.Join(all.Items, ", ")))
 }
 
 func allRatings() *dataset.Ratings {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/release"
 )
 
@@ -15,11 +16,7 @@ import (
 func columns(t testing.TB) *job.Job {
 	t.Helper()
 	text := strings.NewReplacer("{name: okra}", "{name: gram}", "partition: {parties", "partition: {by: columns, coverage: 0.9, parties").Replace(fmt.Sprintf(jobFile, ""))
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, text)
 }
 
 // A job by columns dies in the middle of each of its sessions and ends in the same

@@ -18,7 +18,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/kernel"
@@ -30,7 +32,7 @@ func opened(t testing.TB, j *job.Job) *job.Job {
 	t.Helper()
 	open := *j
 	open.Prediction = job.Open
-	if err := open.Validate(); err != nil {
+	if err := all.Reader().Validate(&open); err != nil {
 		t.Fatal(err)
 	}
 	return &open
@@ -269,10 +271,7 @@ func TestQuestionsOfOtherLearners(t *testing.T) {
 	for _, learner := range []string{"{name: gp, noise: 0.1}", "{name: kpca, n_components: 3}"} {
 		text := strings.NewReplacer("{name: okra}", "{name: gram}", "partition: {parties", "partition: {by: columns, parties",
 			"{name: svc, C: 10, tol: 1.0e-8}", learner).Replace(fmt.Sprintf(jobFile, openJob))
-		j, err := job.Parse("job.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := jobtest.Parse(t, text)
 		w, id, rows := trained(t, j)
 		a, err := w.ask("north", id, rows, newSource)
 		if err != nil {

@@ -267,7 +267,7 @@ func (c *Coordinator) parseJob(id job.ID) (*Job, error) {
 	if err != nil {
 		return j, err
 	}
-	read, err := job.Parse(c.path(id, specFile), spec)
+	read, err := c.Reader.Parse(c.path(id, specFile), spec)
 	if err != nil {
 		return j, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -19,11 +20,7 @@ import (
 func learning(t testing.TB, learner, more string) *job.Job {
 	t.Helper()
 	text := strings.Replace(fmt.Sprintf(jobFile, more), "{name: svc, C: 10, tol: 1.0e-8}", learner, 1)
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, text)
 }
 
 // areas shares the rows of tumours out with their third feature for a label.

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/model"
@@ -22,11 +23,7 @@ func moments(t testing.TB, protocol, more string) *job.Job {
 	t.Helper()
 	text := strings.NewReplacer("{name: okra}", fmt.Sprintf(`{name: moments%s, classes: ["0", "1"]}`, protocol),
 		"{name: svc, C: 10, tol: 1.0e-8}", "{name: ridge-classifier, alpha: [0.1, 1]}").Replace(fmt.Sprintf(jobFile, more))
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, text)
 }
 
 // A job of several sessions, whose later ones depend on what earlier ones made

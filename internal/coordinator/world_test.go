@@ -22,7 +22,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
@@ -54,11 +56,7 @@ spec:
 
 func parse(t testing.TB, more string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, jobFile, more))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, fmt.Sprintf(jobFile, more))
 }
 
 // tumours shares 60 rows of wdbc out.
@@ -138,7 +136,7 @@ func newWorld(t *testing.T, shares []launch.Share) *world {
 	w := &world{
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
-		tables: make(map[string]stage.Table), policy: party.Policy{Protocols: job.Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
+		tables: make(map[string]stage.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
 		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]stage.Recommendation),
 	}
 	w.join = w.network.Join
@@ -258,7 +256,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	}
 	if name == hub {
 		m.boss, err = coordinator.New(coordinator.Config{
-			Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
+			Reader: all.Reader(), Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
 			Estate: frail{estate, w}, Retention: w.retention, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
@@ -267,7 +265,7 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 		return m.boss.Run, nil
 	}
 	m.party = party.New(party.Config{
-		Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policy, nil }, Limits: w.limits,
+		Reader: all.Reader(), Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policy, nil }, Limits: w.limits,
 		Load: func(d job.Data) (stage.Table, error) { return w.load(name, d) },
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {

@@ -82,7 +82,7 @@ func (l Labels) columns() []string {
 }
 
 // check finds what contradicts itself.
-func (s Source) check() error {
+func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "":
 		return errors.New("group is not in this version, which holds rows out by id; leave it out")
@@ -114,7 +114,7 @@ func (s Source) check() error {
 		}
 	}
 	if s.Policy != nil {
-		return s.Policy.Validate()
+		return s.Policy.Validate(known)
 	}
 	return nil
 }

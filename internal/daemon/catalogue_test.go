@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/roster"
 )
 
@@ -29,7 +30,7 @@ func home(t *testing.T, config string) (Home, *Config) {
 			t.Fatal(err)
 		}
 	}
-	c, err := loadConfig(h.ConfigPath())
+	c, err := loadConfig(all.Reader(), h.ConfigPath())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		if err := os.WriteFile(path, []byte("name: north\n"+config+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := loadConfig(path); err == nil || !strings.HasSuffix(err.Error(), want) {
+		if _, err := loadConfig(all.Reader(), path); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s\n%v, want %s", config, err, want)
 		}
 	}
@@ -224,7 +225,7 @@ func TestSavedLabels(t *testing.T) {
 		if err := c.save(path, roster.Party); err != nil {
 			t.Fatal(err)
 		}
-		again, err := loadConfig(path)
+		again, err := loadConfig(all.Reader(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +243,7 @@ func TestExampleAllowsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range job.Known().Protocols {
+	for _, name := range all.Reader().Known().Protocols {
 		j := &job.Job{Protocol: job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened}}
 		if err := p.Check(j, 100); fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s: %v", name, err)
@@ -255,7 +256,7 @@ func TestExampleAllowsNothing(t *testing.T) {
 	if err := (&Config{Name: "north"}).save(fresh, roster.Party); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := loadConfig(fresh); err != nil || c.Data != nil || c.Name != "north" {
+	if c, err := loadConfig(all.Reader(), fresh); err != nil || c.Data != nil || c.Name != "north" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

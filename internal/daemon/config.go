@@ -17,6 +17,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/roster"
 )
@@ -90,13 +91,13 @@ func (c *Config) save(path string, role roster.Role) error {
 	return disk.Replace(path, b)
 }
 
-// Config reads the home's configuration.
-func (h Home) Config() (*Config, error) { return loadConfig(h.ConfigPath()) }
+// Config reads the home's configuration, whose policies use the words of jobs.
+func (h Home) Config(jobs *job.Reader) (*Config, error) { return loadConfig(jobs, h.ConfigPath()) }
 
 // maxConfigBytes bounds what is read.
 const maxConfigBytes = 1 << 20
 
-func loadConfig(path string) (*Config, error) {
+func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fault.BadInput(fmt.Errorf("daemon: %w", err))
@@ -112,25 +113,25 @@ func loadConfig(path string) (*Config, error) {
 	if err := strict(b, c); err != nil {
 		return nil, fault.BadInput(fmt.Errorf("%s:%w", path, err))
 	}
-	if err := c.check(); err != nil {
+	if err := c.check(jobs.Known()); err != nil {
 		return nil, fault.BadInput(fmt.Errorf("%s: %w", path, err))
 	}
 	return c, nil
 }
 
-// check finds what no daemon could work with.
-func (c *Config) check() error {
+// check finds what no daemon could work with; known are the words of a policy.
+func (c *Config) check(known job.Names) error {
 	if c.Name == "" {
 		return errors.New("the name is missing; it is what the roster calls this member")
 	}
 	if _, _, err := splitAddress(c.Listen); err != nil {
 		return err
 	}
-	if err := c.Policy.Validate(); err != nil {
+	if err := c.Policy.Validate(known); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
-		if err := c.Data[name].check(); err != nil {
+		if err := c.Data[name].check(known); err != nil {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/roster"
 )
 
@@ -17,7 +18,7 @@ func config(t *testing.T, text string) (*Config, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return loadConfig(path)
+	return loadConfig(all.Reader(), path)
 }
 
 // How long things are kept is written in days or hours, and comes back as it was
@@ -34,7 +35,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 	if err := c.save(path, roster.Party); err != nil {
 		t.Fatal(err)
 	}
-	again, err := loadConfig(path)
+	again, err := loadConfig(all.Reader(), path)
 	if err != nil || again.Retention != c.Retention || again.Unclosed != c.Unclosed {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -76,7 +77,7 @@ func TestHomesAreClosedToOthers(t *testing.T) {
 	if err := os.Chmod(string(h), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Create(&Config{Name: "north"}, "party", [32]byte{1}); err != nil {
+	if _, err := h.Create(all.Reader(), &Config{Name: "north"}, "party", [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}
 	closed("made")

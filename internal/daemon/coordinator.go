@@ -20,8 +20,10 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// Options are what a daemon's flags say. The zero value is the default.
+// Options are what a daemon's flags say. Beside the reader of
+// job files the zero value is the default.
 type Options struct {
+	Reader *job.Reader
 	Listen string // coordinator: instead of the configuration's
 	// AbandonOpenSessions destroys the open sessions of another build.
 	AbandonOpenSessions bool
@@ -41,7 +43,7 @@ func (o Options) seed() func(string) [32]byte {
 
 // RunCoordinator serves a federation until ctx ends.
 func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
-	id, c, err := h.open()
+	id, c, err := h.open(o.Reader)
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
-		Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Estate: estate, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
+		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Estate: estate, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Progress: func(job.ID, protocol.Progress) {},
 	})
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -73,8 +74,8 @@ func (h Home) approvals() roster.Approvals { return roster.Approvals(h.path("app
 
 // Create makes a home with the configuration and an identity of the given
 // seed, and writes its member file.
-func (h Home) Create(c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
-	m, file, err := member(c, role, seed)
+func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
+	m, file, err := member(jobs, c, role, seed)
 	if err != nil {
 		return m, fault.BadInput(err)
 	}
@@ -120,12 +121,12 @@ func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 const reserved = "coordinator"
 
 // member finds out what the member file will hold, before anything is written.
-func member(c *Config, role roster.Role, seed [32]byte) (roster.Member, []byte, error) {
+func member(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, []byte, error) {
 	m := roster.Member{Name: c.Name, Role: role}
 	if role == roster.Party && c.Name == reserved {
 		return m, nil, fmt.Errorf("a party cannot be called %q; choose another --name", reserved)
 	}
-	if err := c.check(); err != nil {
+	if err := c.check(jobs.Known()); err != nil {
 		return m, nil, err
 	}
 	id, err := identity.FromSeed(seed)
@@ -138,8 +139,8 @@ func member(c *Config, role roster.Role, seed [32]byte) (roster.Member, []byte, 
 }
 
 // Join installs a roster whose fingerprints the operator has approved.
-func (h Home) Join(r *roster.Roster) error {
-	id, c, err := h.open()
+func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
+	id, c, err := h.open(jobs)
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (h Home) take() (*os.File, error) {
 }
 
 // open reads the identity and the configuration.
-func (h Home) open() (*identity.Identity, *Config, error) {
+func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fault.BadInput(fmt.Errorf("%s holds no identity; create one with mercer federation init --home %s", h, h))
@@ -187,7 +188,7 @@ func (h Home) open() (*identity.Identity, *Config, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := loadConfig(h.ConfigPath())
+	c, err := loadConfig(jobs, h.ConfigPath())
 	return id, c, err
 }
 

@@ -19,7 +19,7 @@ import (
 // RunParty serves a federation as one data holder until ctx ends. It dials
 // out only, and waits for the coordinator as long as it takes.
 func RunParty(ctx context.Context, h Home, o Options) (err error) {
-	id, c, err := h.open()
+	id, c, err := h.open(o.Reader)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	p := party.New(party.Config{
-		Name: c.Name, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
+		Name: c.Name, Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(),
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h, table) },
 		Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Limits: c.limits(),

@@ -11,13 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/roster"
 )
 
 func newHome(t *testing.T, role roster.Role) Home {
 	t.Helper()
 	h := Home(filepath.Join(t.TempDir(), "home"))
-	if _, err := h.Create(&Config{Name: "north"}, role, [32]byte{1}); err != nil {
+	if _, err := h.Create(all.Reader(), &Config{Name: "north"}, role, [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}
 	return h

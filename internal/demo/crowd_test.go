@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/simulate"
 )
 
@@ -43,10 +44,7 @@ const crowdSeed = 5
 func crowdConfig(t *testing.T, text string, devices int) demo.CrowdConfig {
 	t.Helper()
 	t.Setenv(beMercer, "yes")
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, text)
 	digits, err := bundled.Load("digits")
 	if err != nil {
 		t.Fatal(err)

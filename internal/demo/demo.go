@@ -35,6 +35,7 @@ const catalogueName = "own"
 // Config says what to run.
 type Config struct {
 	Program []string // how to run mercer; the daemons' arguments follow
+	Reader  *job.Reader
 	Job     *job.Job
 	Shares  []launch.Share
 	Dir     string // for the homes; must exist
@@ -69,7 +70,7 @@ func Found(c Config) (*Federation, error) {
 	}
 	f := &Federation{Config: c, processes: newProcesses(c.Program, c.Dir)}
 	members := &roster.Roster{Federation: "demo"}
-	boss, err := f.Home(Coordinator).Create(&daemon.Config{Name: Coordinator, Listen: address}, roster.Coordinator, c.seed(Coordinator))
+	boss, err := f.Home(Coordinator).Create(f.Reader, &daemon.Config{Name: Coordinator, Listen: address}, roster.Coordinator, c.seed(Coordinator))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func Found(c Config) (*Federation, error) {
 		members.Members = append(members.Members, m)
 	}
 	for _, m := range members.Members {
-		if err := f.Home(m.Name).Join(members); err != nil {
+		if err := f.Home(m.Name).Join(f.Reader, members); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +117,7 @@ func (f *Federation) Names() []string {
 // furnish makes a party's home with its share of the data.
 func (f *Federation) furnish(s launch.Share, address string) (roster.Member, error) {
 	h := f.Home(s.Party)
-	m, err := h.Create(&daemon.Config{
+	m, err := h.Create(f.Reader, &daemon.Config{
 		Name: s.Party, Coordinator: "nats://" + address,
 		Data: map[string]daemon.Source{catalogueName: catalogue(s.Table.Set)},
 	}, roster.Party, f.seed(s.Party))

@@ -14,7 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/cli"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -24,7 +26,7 @@ const beMercer = "MERCER_TEST_IS_MERCER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beMercer) != "" {
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }
@@ -37,10 +39,7 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := job.Parse("job.yaml", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, string(file))
 	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +54,7 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 		}
 	})
 	f, err := demo.Found(demo.Config{
-		Program: []string{os.Args[0]}, Job: j, Shares: shares, Dir: dir, InsecureSeed: &seed,
+		Reader: all.Reader(), Program: []string{os.Args[0]}, Job: j, Shares: shares, Dir: dir, InsecureSeed: &seed,
 	})
 	if err != nil {
 		t.Fatal(err)

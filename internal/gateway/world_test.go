@@ -24,6 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/relay"
 	"github.com/mercer-fl/mercer/internal/simulate"
@@ -95,11 +96,7 @@ func words(rows int) *dataset.Set {
 
 func parse(t testing.TB, text string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, text)
 }
 
 func newIdentity(t testing.TB, name string) *identity.Identity {

@@ -10,18 +10,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 // read gives a job's canonical bytes, or why it is none.
 func read(t *testing.T, text string) string {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(text))
+	j, err := all.Reader().Parse("job.yaml", []byte(text))
 	if err != nil {
 		return err.Error() + "\n"
 	}
 	canonical := string(j.Encode())
-	if again, err := job.Parse("again.yaml", []byte(canonical)); err != nil || again.Hash() != j.Hash() {
+	if again, err := all.Reader().Parse("again.yaml", []byte(canonical)); err != nil || again.Hash() != j.Hash() {
 		t.Errorf("%v: another job when it is read again:\n%s", err, canonical)
 	}
 	return canonical

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 // child is set in a process that is mercer and no test.
@@ -21,7 +22,7 @@ const child = "MERCER_GOLDEN_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(child) != "" {
-		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }

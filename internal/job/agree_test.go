@@ -23,7 +23,7 @@ func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
 		}
 	}
 	for name, text := range variants() {
-		j, err := Parse(name, []byte(text))
+		j, err := reader().Parse(name, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -191,7 +191,7 @@ func TestBadJobs(t *testing.T) {
 			if text == minimal {
 				t.Fatal("nothing is wrong with this job")
 			}
-			j, err := Parse("job.yaml", []byte(text))
+			j, err := reader().Parse("job.yaml", []byte(text))
 			if err == nil {
 				t.Fatalf("accepted:\n%s", text)
 			}
@@ -250,7 +250,7 @@ func TestBadMoments(t *testing.T) {
 			if text == moments {
 				t.Fatal("nothing is wrong with this job")
 			}
-			if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
+			if _, err := reader().Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
 				t.Errorf("\n got %v\nwant %v", err, c.want)
 			}
 		})
@@ -267,7 +267,7 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		j, err := Parse("job.yaml", data)
+		j, err := reader().Parse("job.yaml", data)
 		var e *Error
 		switch {
 		case err == nil:

@@ -11,10 +11,13 @@ import (
 type (
 	specOf struct{ *Job }
 	fileOf struct{ *Job }
+
+	protocolOf struct{ *Protocol }
 )
 
-func (s specOf) Section() *section.Section { return s.spec() }
-func (f fileOf) Section() *section.Section { return f.file() }
+func (s specOf) Section() *section.Section     { return s.spec(reader()) }
+func (p protocolOf) Section() *section.Section { return p.declare(reader()) }
+func (f fileOf) Section() *section.Section     { return f.file(reader()) }
 
 func TestDeclarations(t *testing.T) {
 	const spec = "{data: {source: a.csv}, protocol: {name: okra}, kernel: {name: rbf, gamma: 0.5}, learner: {name: svc}}"
@@ -30,8 +33,8 @@ func TestDeclarations(t *testing.T) {
 	for _, l := range learnerNames() {
 		sectiontest.Declared(t, func() section.Values { return new(Learner) }, "{name: "+string(l)+"}")
 	}
-	for _, p := range protocolNames() {
-		sectiontest.Declared(t, func() section.Values { return new(Protocol) }, "{name: "+string(p)+"}")
+	for _, p := range ProtocolNames() {
+		sectiontest.Declared(t, func() section.Values { return protocolOf{new(Protocol)} }, "{name: "+string(p)+"}")
 	}
 }
 

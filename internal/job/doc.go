@@ -19,11 +19,11 @@
 //
 // The file is strict. A key that is unknown, given twice, of the wrong type or
 // without meaning where it stands is an error that names the line; so is a name
-// that the project plans but this version does not run. [Parse] fills every
+// that the project plans but this version does not run. [Reader.Parse] fills every
 // default, so that a Job means the same whoever reads it, and [Job.Encode]
 // writes the one canonical form, whose SHA-256 is [Job.Hash].
 //
-//	j, err := job.Parse("job.yaml", data)
+//	j, err := reader.Parse("job.yaml", data)
 //	if err != nil {
 //		return err // job.yaml:7: unknown key "gama" in kernel; did you mean "gamma"?
 //	}

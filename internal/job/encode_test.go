@@ -11,7 +11,7 @@ import (
 func TestEncodeRoundTrip(t *testing.T) {
 	for name, text := range variants() {
 		t.Run(name, func(t *testing.T) {
-			j, err := Parse(name, []byte(text))
+			j, err := reader().Parse(name, []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -23,7 +23,7 @@ func TestEncodeRoundTrip(t *testing.T) {
 func checkRoundTrip(t *testing.T, j *Job) {
 	t.Helper()
 	enc := j.Encode()
-	again, err := Parse("encoded", enc)
+	again, err := reader().Parse("encoded", enc)
 	if err != nil {
 		t.Fatalf("the canonical form is refused: %v\n%s", err, enc)
 	}
@@ -36,7 +36,7 @@ func checkRoundTrip(t *testing.T, j *Job) {
 }
 
 func TestEncodeIsCanonical(t *testing.T) {
-	j, err := Parse("full", []byte(full))
+	j, err := reader().Parse("full", []byte(full))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ spec:
 func TestHashTellsJobsApart(t *testing.T) {
 	seen := make(map[[32]byte]string)
 	for name, text := range variants() {
-		j, err := Parse(name, []byte(text))
+		j, err := reader().Parse(name, []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +96,8 @@ func TestHashTellsJobsApart(t *testing.T) {
 		seen[j.Hash()] = name
 	}
 	spaced := strings.ReplaceAll(minimal, "{name: okra}", "\n    name: 'okra' # the default encoder")
-	a, _ := Parse("a", []byte(minimal))
-	b, err := Parse("b", []byte(spaced))
+	a, _ := reader().Parse("a", []byte(minimal))
+	b, err := reader().Parse("b", []byte(spaced))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 var random = strings.NewReplacer("name: gram", "name: fdskl", "name: svc", "name: logistic", "gamma: 0.5", "gamma: 0.5, gamma_unit: median").Replace(vertical)
 
 func TestFDSKL(t *testing.T) {
-	j, err := Parse("job.yaml", []byte(random))
+	j, err := reader().Parse("job.yaml", []byte(random))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestFDSKL(t *testing.T) {
 		{"training: block", "smooth-hinge, rate: 0.5, batch: 10, iterations: 8", Learner{Name: SmoothHinge, Lambda: 1e-6, Rate: 0.5, Batch: 10, Iterations: 8}},
 		{"training: precond, mode: paper", "logistic, lambda: 1e-3", Learner{Name: Logistic, Lambda: 1e-3, Rate: 1, Batch: 256, Iterations: 64}},
 	} {
-		j, err := Parse("job.yaml", []byte(strings.NewReplacer("fdskl", "fdskl, "+c.protocol, "logistic", c.learner).Replace(random)))
+		j, err := reader().Parse("job.yaml", []byte(strings.NewReplacer("fdskl", "fdskl, "+c.protocol, "logistic", c.learner).Replace(random)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestFDSKL(t *testing.T) {
 		if l.Name != c.want.Name || l.Lambda != c.want.Lambda || l.Delta != c.want.Delta || l.Rate != c.want.Rate || l.Batch != c.want.Batch || l.Iterations != c.want.Iterations {
 			t.Errorf("%s: learner %+v, want %+v", c.protocol, l, c.want)
 		}
-		if again, err := Parse("again", j.Encode()); err != nil || again.Hash() != j.Hash() {
+		if again, err := reader().Parse("again", j.Encode()); err != nil || again.Hash() != j.Hash() {
 			t.Errorf("%s: read again: %v", c.protocol, err)
 		}
 	}
@@ -47,14 +47,14 @@ func TestFDSKL(t *testing.T) {
 // Who is active has labels.
 func TestActive(t *testing.T) {
 	for protocol, want := range map[string][]string{"": {"guest"}, ", active: 1": {"guest"}, ", active: 2, training: faithful": {"guest", "host"}} {
-		j, err := Parse("job.yaml", []byte(strings.Replace(random, "fdskl", "fdskl"+protocol, 1)))
+		j, err := reader().Parse("job.yaml", []byte(strings.Replace(random, "fdskl", "fdskl"+protocol, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(j.Active(), want) || j.Labels("host") != (len(want) == 2) || !j.Labels("guest") {
 			t.Errorf("%q: active %v", protocol, j.Active())
 		}
-		if again, err := Parse("again", j.Encode()); err != nil || again.Hash() != j.Hash() {
+		if again, err := reader().Parse("again", j.Encode()); err != nil || again.Hash() != j.Hash() {
 			t.Errorf("%q: read again: %v", protocol, err)
 		}
 	}
@@ -96,7 +96,7 @@ func TestBadFDSKLJobs(t *testing.T) {
 			if text == random {
 				t.Fatal("nothing is wrong with this job")
 			}
-			if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
+			if _, err := reader().Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
 				t.Errorf("\n got %v\nwant %s", err, c.want)
 			}
 		})
@@ -111,7 +111,7 @@ func TestBadTrainings(t *testing.T) {
 		{"block, directions: 8", "logistic, iterations: 9", "9 iterations with 8 directions; each needs one at least"},
 	} {
 		text := strings.NewReplacer("fdskl", "fdskl, training: "+c.training, "logistic", c.learner).Replace(random)
-		if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != "job.yaml:8: "+c.want {
+		if _, err := reader().Parse("job.yaml", []byte(text)); err == nil || err.Error() != "job.yaml:8: "+c.want {
 			t.Errorf("\n got %v\nwant %s", err, c.want)
 		}
 	}

@@ -24,7 +24,7 @@ spec:
 `
 
 func TestRecommender(t *testing.T) {
-	j, err := Parse("job.yaml", []byte(recommender))
+	j, err := reader().Parse("job.yaml", []byte(recommender))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestRecommender(t *testing.T) {
 		"{name: fedcfk}", "{name: fedcfk, mode: hardened, adversary: semi-honest, corrupted: 0.1, dropped: 0.2, threshold: 3, margin: none}",
 		"{name: linear}", "{name: polynomial, gamma: 1, coef0: 1, degree: 2}", "{name: cf-komd}", "{name: cf-komd, lambda: 1}\n  compare: []",
 	).Replace(recommender)
-	if j, err = Parse("job.yaml", []byte(full)); err != nil {
+	if j, err = reader().Parse("job.yaml", []byte(full)); err != nil {
 		t.Fatal(err)
 	}
 	if j.Data.Like != 4 || j.Data.Partition.Dropout != .02 || j.Data.Test != (Test{By: UserTime, Fraction: .2}) || j.Protocol.Threshold != 3 || len(j.Compare) != 0 {
@@ -64,7 +64,7 @@ func TestRecommender(t *testing.T) {
 
 // The paper's mode has keys of its own, and the Boolean kernels theirs.
 func TestPaperRecommender(t *testing.T) {
-	j, err := Parse("job.yaml", []byte(strings.NewReplacer("{name: fedcfk}", "{name: fedcfk, mode: paper}", "{name: linear}", "{name: dnf, degree: 3, clause: 2}").Replace(recommender)))
+	j, err := reader().Parse("job.yaml", []byte(strings.NewReplacer("{name: fedcfk}", "{name: fedcfk, mode: paper}", "{name: linear}", "{name: dnf, degree: 3, clause: 2}").Replace(recommender)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,12 +74,12 @@ func TestPaperRecommender(t *testing.T) {
 	}
 	checkRoundTrip(t, j)
 	given := "{name: fedcfk, mode: paper, rounds: 7, participation: 0.3, decoys: 1, omitted: 0.5}"
-	if j, err = Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
+	if j, err = reader().Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
 		t.Fatal(err)
 	}
 	checkRoundTrip(t, j)
 	given = "{name: fedcfk, mode: paper, rounds: 7, participation: 0.3, decoys: 1, omitted: 0, corrupted: 0, dropped: 0}"
-	if none, err := Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
+	if none, err := reader().Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
 		t.Error(err)
 	} else if checkRoundTrip(t, none); none.Protocol.Omitted != 0 || none.Protocol.Corrupted != 0 || none.Protocol.Dropped != 0 {
 		t.Errorf("shares of nobody: %+v", none.Protocol)
@@ -93,7 +93,7 @@ func TestPaperRecommender(t *testing.T) {
 // be written.
 func TestItemKernels(t *testing.T) {
 	rows := strings.NewReplacer("{name: fedcfk}", "{name: okra}", "{name: cf-komd}", "{name: kpca}", "{by: devices}", "{parties: [a, b]}", "{name: linear}", "{name: conjunctive, degree: 2}").Replace(recommender)
-	_, err := Parse("job.yaml", []byte(rows))
+	_, err := reader().Parse("job.yaml", []byte(rows))
 	if want := "job.yaml:10: the conjunctive kernel is one between items, of protocol fedcfk; protocol okra has rows"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -101,7 +101,7 @@ func TestItemKernels(t *testing.T) {
 		"{name: linear}", "{name: polynomial, gamma: 1, degree: 2}", "{name: tanimoto}", "{name: rbf, gamma: 0.01}",
 		"{name: conjunctive, degree: 2}", "{name: disjunctive, degree: 5}", "{name: dnf, degree: 2, clause: 3}", "{name: cnf, degree: 2, clause: 3}",
 	} {
-		j, err := Parse("job.yaml", []byte(strings.Replace(recommender, "{name: linear}", text, 1)))
+		j, err := reader().Parse("job.yaml", []byte(strings.Replace(recommender, "{name: linear}", text, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestItemKernels(t *testing.T) {
 // A job among parties names the catalogue, since nobody sees all lists.
 func TestDeployedRecommender(t *testing.T) {
 	deployed := strings.NewReplacer("{by: devices}", "{by: devices, parties: [ann, bob]}", "{name: fedcfk}", "{name: fedcfk, items: [tea, 1, milk]}").Replace(recommender)
-	j, err := Parse("job.yaml", []byte(deployed))
+	j, err := reader().Parse("job.yaml", []byte(deployed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestDeployedRecommender(t *testing.T) {
 		"time":        {"{every: 10}", "{by: time, fraction: 0.1}", "use test: {by: user-time, fraction: 0.1} or {every: 10}"},
 		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is of simulate; remove it"},
 	} {
-		j, err := Parse("job.yaml", []byte(strings.Replace(deployed, tt.old, tt.bad, 1)))
+		j, err := reader().Parse("job.yaml", []byte(strings.Replace(deployed, tt.old, tt.bad, 1)))
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -191,7 +191,7 @@ func TestBadRecommenders(t *testing.T) {
 		if !strings.Contains(recommender, tt.old) {
 			t.Fatalf("%s: nothing to replace", name)
 		}
-		_, err := Parse("job.yaml", []byte(strings.Replace(recommender, tt.old, tt.bad, 1)))
+		_, err := reader().Parse("job.yaml", []byte(strings.Replace(recommender, tt.old, tt.bad, 1)))
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s\n got %v\nwant %s", name, err, tt.want)
 		}

@@ -14,8 +14,8 @@ import (
 // APIVersion is the version of the job file that this package reads.
 const APIVersion = "mercer/v1"
 
-// Job is a job with every default filled in. It is plain data: [Job.Validate]
-// checks one that was not parsed.
+// Job is a job with every default filled in. It is plain data: [Reader.Validate]
+// checks one that was not read.
 type Job struct {
 	Name       string // lower-case letters, digits and dashes
 	Seed       uint64 // of the partition and the split; never of secrets
@@ -78,27 +78,13 @@ func (j *Job) Compares(c Comparison) bool {
 	return false
 }
 
-// Parse reads a job file. The name is what errors call the file. Every error
-// is an [*Error] and names a line.
-func Parse(name string, data []byte) (*Job, error) {
-	j := new(Job)
-	root, err := document(data)
-	if err == nil {
-		err = j.file().Decode("", root)
-	}
-	if err != nil {
-		return nil, inFile(name, err)
-	}
-	return j, nil
-}
-
-// Encode returns the canonical job file: Parse(Encode(j)) equals j, and equal
+// Encode returns the canonical job file: a [Reader] reads j from it, and equal
 // jobs have equal bytes.
 func (j *Job) Encode() []byte {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := errors.Join(e.Encode(j.file().Encode()), e.Close()); err != nil {
+	if err := errors.Join(e.Encode(j.file(nil).Encode()), e.Close()); err != nil {
 		panic(fmt.Sprintf("job: %v", err)) // scalars and maps into memory: no such case
 	}
 	return b.Bytes()
@@ -106,18 +92,6 @@ func (j *Job) Encode() []byte {
 
 // Hash is the SHA-256 of the canonical job file.
 func (j *Job) Hash() [sha256.Size]byte { return sha256.Sum256(j.Encode()) }
-
-// Validate checks a job that was built or changed by a program and fills the
-// defaults of what it leaves out, as Parse does. Lines in its error count in
-// the canonical file.
-func (j *Job) Validate() error {
-	valid, err := Parse("job", j.Encode())
-	if err != nil {
-		return err
-	}
-	*j = *valid
-	return nil
-}
 
 // Simulable reports why the job cannot run in one process that plays every
 // party, or nil.
@@ -150,8 +124,8 @@ func (j *Job) Deployable() error {
 	return nil
 }
 
-// file is the declaration of the whole job file.
-func (j *Job) file() *section.Section {
+// file is the declaration of the whole job file; a nil Reader only writes.
+func (j *Job) file(r *Reader) *section.Section {
 	return &section.Section{Name: "the job file", Fields: []section.Field{
 		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
 		{Key: "kind", Value: section.Fixed("Job"), Need: "write kind: Job", Doc: "The kind of the file."},
@@ -159,16 +133,16 @@ func (j *Job) file() *section.Section {
 			{Key: "name", Value: section.DNSLabel{Dst: &j.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
 				Doc: "The name of the job."},
 		}}, Need: "add metadata: {name: my-job}", Doc: "The name of the job."},
-		{Key: "spec", Value: j.spec(), Need: "add spec: with data, protocol, kernel and learner", Doc: "The job."},
+		{Key: "spec", Value: j.spec(r), Need: "add spec: with data, protocol, kernel and learner", Doc: "The job."},
 	}}
 }
 
-func (j *Job) spec() *section.Section {
+func (j *Job) spec(r *Reader) *section.Section {
 	kernels, learners := j.Kernels(), j.Learners()
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split; never of secrets."},
 		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "Where the rows come from."},
-		{Key: "protocol", Value: j.Protocol.Section(), Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
+		{Key: "protocol", Value: j.Protocol.declare(r), Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, (*Kernel).Section}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or several to choose from."},
 		{Key: "learner", Value: sweep[Learner]{&learners, (*Learner).Section}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner."},

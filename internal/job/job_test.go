@@ -36,7 +36,7 @@ var grid = strings.NewReplacer("{name: svc}", "{C: [1, 10], name: svc}", "kernel
   - {name: linear}`).Replace(folded)
 
 func TestParseFillsDefaults(t *testing.T) {
-	got, err := Parse("job.yaml", []byte(minimal))
+	got, err := reader().Parse("job.yaml", []byte(minimal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestParseFillsDefaults(t *testing.T) {
 }
 
 func TestParseReadsAGrid(t *testing.T) {
-	got, err := Parse("job.yaml", []byte(grid))
+	got, err := reader().Parse("job.yaml", []byte(grid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ spec:
 `
 
 func TestParseReadsEveryKey(t *testing.T) {
-	got, err := Parse("job.yaml", []byte(full))
+	got, err := reader().Parse("job.yaml", []byte(full))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func variants() map[string]string {
 
 func TestValidate(t *testing.T) {
 	good := func() *Job {
-		j, err := Parse("good", []byte(minimal))
+		j, err := reader().Parse("good", []byte(minimal))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestValidate(t *testing.T) {
 	}
 	j := good()
 	j.Protocol = Protocol{Name: OKRA} // a program leaves the rest to the defaults
-	if err := j.Validate(); err != nil {
+	if err := reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(good(), j); d != "" {
@@ -292,7 +292,7 @@ func TestValidate(t *testing.T) {
 		j := good()
 		spoil(j)
 		before := *j
-		if err := j.Validate(); err == nil {
+		if err := reader().Validate(j); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 		if d := cmp.Diff(before, *j); d != "" {
@@ -302,7 +302,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestWhereAJobRuns(t *testing.T) {
-	j, err := Parse("small", []byte(minimal))
+	j, err := reader().Parse("small", []byte(minimal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, err := Parse(filepath.Base(f), data)
+		j, err := reader().Parse(filepath.Base(f), data)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -362,7 +362,7 @@ func TestLabelOfTheCatalogue(t *testing.T) {
 		"{name: ridge}": "job: data has no label; to simulate, add label: and the name of the column that holds the numbers to predict",
 	} {
 		text := strings.Replace(minimal, "    label: label\n", "    partition: {parties: [a, b]}\n", 1)
-		j, err := Parse("job.yaml", []byte(strings.Replace(text, "{name: svc}", learner, 1)))
+		j, err := reader().Parse("job.yaml", []byte(strings.Replace(text, "{name: svc}", learner, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,7 +375,7 @@ func TestLabelOfTheCatalogue(t *testing.T) {
 		if err := j.Simulable(); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
-		again, err := Parse("job.yaml", j.Encode())
+		again, err := reader().Parse("job.yaml", j.Encode())
 		if err != nil {
 			t.Fatal(err)
 		}

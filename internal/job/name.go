@@ -5,10 +5,10 @@ import "github.com/mercer-fl/mercer/internal/job/section"
 // Names are the words by which a policy speaks of jobs.
 type Names struct{ Protocols, Modes, Kernels, Learners []string }
 
-// Known returns all that a job file of this version may name.
-func Known() Names {
+// Known returns all that a job file may name.
+func (r *Reader) Known() Names {
 	return Names{
-		Protocols: section.Texts(protocolNames()), Modes: section.Texts(modes()),
+		Protocols: section.Texts(r.Protocols), Modes: section.Texts(modes()),
 		Kernels: section.Texts(kernelNames()), Learners: section.Texts(learnerNames()),
 	}
 }

@@ -101,7 +101,8 @@ const (
 	Paper    Mode = "paper"
 )
 
-func protocolNames() []ProtocolName {
+// ProtocolNames returns all protocols, in the order of the documents.
+func ProtocolNames() []ProtocolName {
 	return []ProtocolName{OKRA, Moments, Gram, FDSKL, FedCFK, SecVM, PooledData}
 }
 
@@ -116,9 +117,15 @@ const (
 )
 
 // Section declares the keys of all protocols.
-func (p *Protocol) Section() *section.Section {
+func (p *Protocol) Section() *section.Section { return p.declare(nil) }
+
+func (p *Protocol) declare(r *Reader) *section.Section {
+	var known []ProtocolName
+	if r != nil {
+		known = r.Protocols
+	}
 	return &section.Section{Name: "protocol", Fields: []section.Field{
-		{Key: "name", Value: section.Choice[ProtocolName]{Noun: "protocol", Dst: &p.Name, Known: protocolNames()}, Need: "add name: okra",
+		{Key: "name", Value: section.Choice[ProtocolName]{Noun: "protocol", Dst: &p.Name, Known: known}, Need: "add name: okra",
 			Doc: "The protocol."},
 		{Key: "mode", Value: section.Choice[Mode]{Noun: "mode", Dst: &p.Mode, Known: modes()}, Else: "hardened",
 			Doc: "Whose version of the protocol runs: with the fixes of published flaws, or to the letter of the paper."},

@@ -20,7 +20,7 @@ spec:
 `
 
 func TestSecVMDefaults(t *testing.T) {
-	j, err := Parse("job.yaml", []byte(anonymous))
+	j, err := reader().Parse("job.yaml", []byte(anonymous))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +42,11 @@ func TestSecVMDefaults(t *testing.T) {
 
 // A job whose windows are sums has the settings of secure sums, zero included.
 func TestSecVMSums(t *testing.T) {
-	j, err := Parse("job.yaml", []byte(anonymous))
+	j, err := reader().Parse("job.yaml", []byte(anonymous))
 	if err != nil || j.Protocol.Aggregation != AnonymousPackages || j.Protocol.Adversary != "" {
 		t.Errorf("%+v, %v", j.Protocol, err)
 	}
-	j, err = Parse("job.yaml", []byte(strings.Replace(anonymous, "{name: secvm}", "{name: secvm, aggregation: secagg, corrupted: 0}", 1)))
+	j, err = reader().Parse("job.yaml", []byte(strings.Replace(anonymous, "{name: secvm}", "{name: secvm, aggregation: secagg, corrupted: 0}", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,13 +86,13 @@ func TestBadSecVM(t *testing.T) {
 		if !strings.Contains(anonymous, tt.old) {
 			t.Fatalf("%s: nothing to replace", name)
 		}
-		_, err := Parse("job.yaml", []byte(strings.Replace(anonymous, tt.old, tt.bad, 1)))
+		_, err := reader().Parse("job.yaml", []byte(strings.Replace(anonymous, tt.old, tt.bad, 1)))
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s\n got %v\nwant %s", name, err, tt.want)
 		}
 	}
 	okraOnDevices := strings.NewReplacer("{name: secvm}", "{name: okra}", "{name: linear-svm}", "{name: svc}").Replace(anonymous)
-	if _, err := Parse("job.yaml", []byte(okraOnDevices)); err == nil || !strings.Contains(err.Error(), "protocol okra has no devices") {
+	if _, err := reader().Parse("job.yaml", []byte(okraOnDevices)); err == nil || !strings.Contains(err.Error(), "protocol okra has no devices") {
 		t.Errorf("okra on devices: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // A report that leaves a setting out describes another method.
 func TestTextsHaveEverySetting(t *testing.T) {
 	for name, file := range variants() {
-		j, err := Parse(name, []byte(file))
+		j, err := reader().Parse(name, []byte(file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,14 +23,14 @@ var sourced = strings.Replace(vertical, "source: bundled:wdbc, label: label, par
 	"sources: {guest: a.csv, host: b.csv}, id: id, label: y, partition: {by: columns}", 1)
 
 func TestVertical(t *testing.T) {
-	j, err := Parse("job.yaml", []byte(vertical))
+	j, err := reader().Parse("job.yaml", []byte(vertical))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !j.Protocol.Name.Vertical() || j.Protocol.Mode != Hardened || j.Protocol.MaxIDs != 1<<20 || j.Data.Partition.By != Columns || j.Simulable() != nil || j.Deployable() != nil {
 		t.Errorf("%+v", j)
 	}
-	if j, err = Parse("job.yaml", []byte(sourced)); err != nil {
+	if j, err = reader().Parse("job.yaml", []byte(sourced)); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"guest", "host"}, j.Parties()); d != "" || j.Data.Partition.By != Columns {
@@ -72,7 +72,7 @@ func TestBadVerticalJobs(t *testing.T) {
 			if text == c.text {
 				t.Fatal("nothing is wrong with this job")
 			}
-			if _, err := Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
+			if _, err := reader().Parse("job.yaml", []byte(text)); err == nil || err.Error() != c.want {
 				t.Errorf("\n got %v\nwant %s", err, c.want)
 			}
 		})
@@ -82,7 +82,7 @@ func TestBadVerticalJobs(t *testing.T) {
 // Parties see a table of their own each, and only the first one's labels are
 // asked for.
 func TestOwned(t *testing.T) {
-	j, err := Parse("job.yaml", []byte(sourced))
+	j, err := reader().Parse("job.yaml", []byte(sourced))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestOwned(t *testing.T) {
 	if !own.Data.Partition.Aligned || own.Columns("host") == nil || own.Columns("guest") != nil {
 		t.Errorf("%+v", own.Data.Partition)
 	}
-	if err := own.Validate(); err != nil {
+	if err := reader().Validate(own); err != nil {
 		t.Fatal(err)
 	}
 	if own.Data.Source != "people" || own.Data.Sources != nil || own.Data.Partition.By != Columns {
@@ -100,7 +100,7 @@ func TestOwned(t *testing.T) {
 	if d := cmp.Diff(j.Parties(), own.Parties()); d != "" || !own.Labels("guest") || own.Labels("host") {
 		t.Errorf("guest %v, host %v have labels, %s", own.Labels("guest"), own.Labels("host"), d)
 	}
-	j, err = Parse("job.yaml", []byte(full))
+	j, err = reader().Parse("job.yaml", []byte(full))
 	if err != nil {
 		t.Fatal(err)
 	}

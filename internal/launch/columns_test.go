@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -25,11 +26,7 @@ spec:
 
 func parseColumns(t *testing.T, old, replacement string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(strings.Replace(columnsFile, old, replacement, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, strings.Replace(columnsFile, old, replacement, 1))
 }
 
 // Every party gets other columns of nine tenths of the rows, in an order of its

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -29,7 +30,7 @@ func gridOf(t *testing.T, j *job.Job) *job.Job {
 		l.C = c
 		j.Grid.Learners = append(j.Grid.Learners, l)
 	}
-	if err := j.Validate(); err != nil {
+	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
 	return j

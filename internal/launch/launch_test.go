@@ -18,6 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -41,11 +43,7 @@ const (
 
 func parse(t *testing.T, data, learner string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, jobFile, data, learner))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, fmt.Sprintf(jobFile, data, learner))
 }
 
 // wdbc has n rows from the given one on.
@@ -301,7 +299,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 	}
 	j := parse(t, apart, "")
 	j.Learner = job.Learner{Name: job.NuSVC, Nu: 0.3}
-	if err := j.Validate(); err != nil {
+	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
 	r, _, _ := run(t, j, sets)
@@ -320,7 +318,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 func TestSharesWithoutLabels(t *testing.T) {
 	j := parse(t, shared, "")
 	j.Learner, j.Data.Label = job.Learner{Name: job.KMeans, NClusters: 2}, ""
-	if err := j.Validate(); err != nil {
+	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
 	unlabelled := wdbc(t, 0, 40)

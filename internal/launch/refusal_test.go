@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 )
 
 // What is said of a job here is what a party says of it, by its policy and floors.
@@ -41,10 +42,7 @@ spec:
 		"sums of few":       {[]string{"{name: okra}", "{name: moments, directions: 8, classes: ['0', '1']}", "name: svc", "name: ridge-classifier"}, 569, "north: protocol moments asks for 100 training rows of each party"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, err := job.Parse("job.yaml", []byte(strings.NewReplacer(tt.change...).Replace(file)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := jobtest.Parse(t, strings.NewReplacer(tt.change...).Replace(file))
 			set := wdbc.Subset(dataset.Complement(tt.rows, nil))
 			shares, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
 			if err != nil {

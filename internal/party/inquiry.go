@@ -17,7 +17,7 @@ import (
 // prepareInquiry prepares a question about rows whose columns other parties hold
 // too.
 func (p *Party) prepareInquiry(q *question, secret []byte) error {
-	o, err := stage.DecodePortion(secret)
+	o, err := stage.DecodePortion(p.Reader, secret)
 	if err != nil {
 		return err
 	}
@@ -49,12 +49,12 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 	if !stage.IsPortion(secret) {
 		return nil, refuse("job %v has no model by columns", q.Job)
 	}
-	o, err := stage.DecodePortion(secret)
+	o, err := stage.DecodePortion(p.Reader, secret)
 	if err != nil {
 		return nil, err
 	}
 	// Both as this program writes them: an earlier one may have trained the model.
-	asked, err := job.Parse("proposal", prop.Spec)
+	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

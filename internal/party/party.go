@@ -25,6 +25,7 @@ import (
 // Config is what a party needs; every field is required.
 type Config struct {
 	Name     string
+	Reader   *job.Reader
 	Identity *identity.Identity
 	Roster   *roster.Roster // approved by the operator
 	Conn     transport.Conn

@@ -52,8 +52,7 @@ func PolicyFor(j *job.Job) Policy {
 
 // Validate finds words that no job can say: a policy that only allows those would
 // refuse what its operator meant to allow.
-func (p Policy) Validate() error {
-	known := job.Known()
+func (p Policy) Validate(known job.Names) error {
 	for _, rule := range []struct {
 		key          string
 		given, known []string

@@ -6,6 +6,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 const jobFile = `apiVersion: mercer/v1
@@ -26,11 +28,7 @@ spec:
 
 func parse(t testing.TB, scale, protocol, prediction string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, jobFile, scale, protocol, prediction))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return jobtest.Parse(t, fmt.Sprintf(jobFile, scale, protocol, prediction))
 }
 
 func TestPolicy(t *testing.T) {
@@ -41,7 +39,7 @@ func TestPolicy(t *testing.T) {
 	grid.Grid = job.Grid{Kernels: []job.Kernel{grid.Kernel, {Name: job.Linear}}, Learners: []job.Learner{grid.Learner}}
 	vertical := parse(t, "minmax", "{name: okra}", "closed")
 	vertical.Data.Partition.By, vertical.Protocol = job.Columns, job.Protocol{Name: job.Gram}
-	if err := vertical.Validate(); err != nil {
+	if err := all.Reader().Validate(vertical); err != nil {
 		t.Fatal(err)
 	}
 	wide := parse(t, "minmax", "{name: okra}", "closed")
@@ -99,11 +97,11 @@ func TestPolicy(t *testing.T) {
 
 // An operator who has written nothing has allowed nothing, however tame the job.
 func TestNoPolicyAllowsNothing(t *testing.T) {
-	for _, name := range job.Known().Protocols {
+	for _, name := range all.Reader().Known().Protocols {
 		j := parse(t, "minmax", "{name: okra}", "closed")
 		j.Protocol = job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened, Threshold: 1000, Cohort: 1000}
 		const want = "this party allows no job on this table; its operator can list protocols in the table's policy"
-		for _, policy := range []Policy{{}, {OpenPrediction: true, Modes: job.Known().Modes, Floors: NoFloors()}} {
+		for _, policy := range []Policy{{}, {OpenPrediction: true, Modes: all.Reader().Known().Modes, Floors: NoFloors()}} {
 			if err := policy.Check(j, 100); err == nil || err.Error() != want || fault.CodeOf(err) != fault.CodePolicy {
 				t.Errorf("%s: error %v with code %d", name, err, fault.CodeOf(err))
 			}
@@ -143,10 +141,7 @@ spec:
 			p.Adversary, p.Margin, p.Threshold, p.Corrupted, p.Dropped = job.SemiHonest, job.MarginNone, 1, 0, 0.5
 		}, "threshold is 1, this party asks for 10 or more"},
 	} {
-		j, err := job.Parse("job.yaml", []byte(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := jobtest.Parse(t, file)
 		tt.weaken(&j.Protocol)
 		got := ""
 		if err := policy.Check(j, 4); err != nil {
@@ -181,7 +176,7 @@ func TestPolicyOfUnknownWords(t *testing.T) {
 		{Policy{Floors: Floors{Dropped: new(0.0)}}, "dropped in the policy's floors is 0; write a share of the people above 0 and up to 1"},
 	} {
 		got := ""
-		if err := c.policy.Validate(); err != nil {
+		if err := c.policy.Validate(all.Reader().Known()); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/journal"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -173,7 +172,7 @@ func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, 
 	if q == nil || q.job != prop.Job {
 		return nil, refuse("this party has not asked for this prediction")
 	}
-	j, err := job.Parse("proposal", prop.Spec)
+	j, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

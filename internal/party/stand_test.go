@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
@@ -55,7 +56,7 @@ func wdbc() *dataset.Set {
 
 // usual allows every protocol on a table of any size; hardened, and closed with the
 // result.
-func usual() Policy { return Policy{Protocols: job.Known().Protocols, Floors: NoFloors()} }
+func usual() Policy { return Policy{Protocols: all.Reader().Known().Protocols, Floors: NoFloors()} }
 
 // opened is usual, with predictions that stay open.
 func opened() Policy {
@@ -66,7 +67,7 @@ func opened() Policy {
 
 func anyMode() Policy {
 	p := usual()
-	p.Modes = job.Known().Modes
+	p.Modes = all.Reader().Known().Modes
 	return p
 }
 
@@ -102,7 +103,7 @@ func newStand(t *testing.T, policy Policy) *stand {
 		t.Fatal(err)
 	}
 	s.party = New(Config{
-		Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
+		Reader: all.Reader(), Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
 		Policy: func(string) (Policy, error) { return policy, nil }, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
 		Load: func(job.Data) (stage.Table, error) {
 			s.loads.Add(1)

@@ -41,7 +41,7 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 	if prop.Inquiry != nil {
 		return p.inquired(prop)
 	}
-	j, err := job.Parse("proposal", prop.Spec)
+	j, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -31,10 +32,7 @@ spec:
 
 func crowdConfig(t *testing.T, text string) CrowdConfig {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, text)
 	return CrowdConfig{Job: j, Ratings: GeneratedRatings(60, 80, 20, [32]byte{1}), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
 }
 

@@ -15,17 +15,16 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 // A daemon that fails, here because its folder is gone, ends the simulation;
 // nobody waits for it.
 func TestADaemonThatFailsEndsTheSimulation(t *testing.T) {
-	j, err := job.Parse("job.yaml", []byte(digits))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, digits)
 	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +34,7 @@ func TestADaemonThatFailsEndsTheSimulation(t *testing.T) {
 	dir := t.TempDir()
 	var once sync.Once
 	_, _, err = Run(ctx, Config{
-		Job: j, Shares: shares, Dir: dir, Seed: coordinator.RandomSeed,
+		Reader: all.Reader(), Job: j, Shares: shares, Dir: dir, Seed: coordinator.RandomSeed,
 		Usage: func() (float64, uint64) { return 0, 0 }, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Progress: func(protocol.Progress) {
 			once.Do(func() {

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
@@ -84,10 +85,7 @@ spec:
   learner: {name: smooth-hinge, lambda: 1e-5}
   compare: [exact-kernel]
 `
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, text)
 	r := runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	t.Logf("%v, exact kernel %v", r.Metrics, r.ExactKernel)
 	if r.Metrics["accuracy"] < 0.96 || r.Metrics["accuracy"] < r.ExactKernel["accuracy"]-0.02 || r.Metrics["auc"] < 0.99 {
@@ -112,10 +110,7 @@ spec:
 	set := diabetes(t)
 	var ratios []float64
 	for seed := 1; seed <= 3; seed++ {
-		j, err := job.Parse("job.yaml", fmt.Appendf(nil, text, seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := jobtest.Parse(t, fmt.Sprintf(text, seed))
 		r := runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
 		t.Logf("root mean squared error %v, of kernel ridge %v", r.Metrics, r.ExactKernel)
 		ratios = append(ratios, r.Metrics["rmse"]/r.ExactKernel["rmse"])

@@ -16,7 +16,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -41,10 +43,7 @@ func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
 
 func runJob(t *testing.T, text string) *stage.Result {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, text)
 	return runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
@@ -63,7 +62,7 @@ func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *stage.Result {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	result, outcome, err := Run(ctx, Config{
-		Job: j, Shares: shares, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1), Usage: func() (float64, uint64) { return 0, 0 },
+		Reader: all.Reader(), Job: j, Shares: shares, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1), Usage: func() (float64, uint64) { return 0, 0 },
 		Progress: func(protocol.Progress) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
@@ -162,10 +161,7 @@ func TestGramOfFiles(t *testing.T) {
 		}
 		t.Skipf("%v; set %s to the data folder", err, source.Variable)
 	}
-	j, err := job.Parse("job.yaml", []byte(files))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, files)
 	r := runAndCompare(t, j, func(name string, d job.Data) (*dataset.Set, error) {
 		return source.New(folder).Load(name, source.Columns{Label: d.Label, ID: d.ID})
 	})

@@ -13,7 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -30,10 +32,7 @@ spec:
 
 func runTumours(t *testing.T, text string) (*stage.Result, *stage.Outcome, error) {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, text)
 	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +40,7 @@ func runTumours(t *testing.T, text string) (*stage.Result, *stage.Outcome, error
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	return Run(ctx, Config{
-		Job: j, Shares: shares, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1), Usage: func() (float64, uint64) { return 0, 0 },
+		Reader: all.Reader(), Job: j, Shares: shares, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1), Usage: func() (float64, uint64) { return 0, 0 },
 		Progress: func(protocol.Progress) {}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -57,10 +57,7 @@ func words(rows int) *dataset.Set {
 
 func devicesConfig(t *testing.T, text string) DevicesConfig {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, text)
 	return DevicesConfig{Job: j, Rows: words(400), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
 }
 
@@ -197,10 +194,7 @@ func TestBadDevices(t *testing.T) {
 }
 
 func FuzzDecodeLinearModel(f *testing.F) {
-	j, err := job.Parse("job.yaml", []byte(anonymous))
-	if err != nil {
-		f.Fatal(err)
-	}
+	j := jobtest.Parse(f, anonymous)
 	s, err := stage.NewSecVM(j, [2]string{"a", "b"})
 	if err != nil {
 		f.Fatal(err)

@@ -30,6 +30,7 @@ import (
 
 // Config says how to simulate a job.
 type Config struct {
+	Reader *job.Reader
 	Job    *job.Job
 	Shares []launch.Share
 	Dir    string // for the coordinator's jobs and their models
@@ -121,7 +122,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	}
 	f := &federation{aligned: alignments{ids: make(map[job.ID][]string)}}
 	f.boss, err = coordinator.New(coordinator.Config{
-		Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
+		Reader: c.Reader, Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 		Jobs: filepath.Join(c.Dir, "jobs"), Estate: plain(filepath.Join(c.Dir, "left")), KeepPrivate: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
 		Progress: func(_ job.ID, p protocol.Progress) { c.Progress(p) },
 	})
@@ -138,7 +139,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			return nil, err
 		}
 		f.parties = append(f.parties, party.New(party.Config{
-			Name: share.Party, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
+			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
 			Aligned: f.aligned.put, Releases: release.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),

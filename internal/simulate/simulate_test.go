@@ -14,7 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -36,10 +38,7 @@ spec:
 // simulated runs the digits with all comparisons.
 func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *stage.Result {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(digits))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := jobtest.Parse(t, digits)
 	shares, err := launch.Shares(j, load)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +46,7 @@ func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *st
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	result, outcome, err := Run(ctx, Config{
-		Job: j, Shares: shares, Dir: t.TempDir(), Seed: seed,
+		Reader: all.Reader(), Job: j, Shares: shares, Dir: t.TempDir(), Seed: seed,
 		Usage: func() (float64, uint64) { return 0, 0 }, Progress: func(protocol.Progress) {},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

@@ -23,11 +23,7 @@ spec:
   kernel: {name: rbf, gamma: 0.5, gamma_unit: median}
   learner: {name: logistic, lambda: 1e-3}
 `
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, text)
 }
 
 // wholeTables give the job's parties a set's columns of all rows.

@@ -31,11 +31,7 @@ spec:
 
 func gridJob(t *testing.T, test, kernels string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, gridFile, test, kernels))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, fmt.Sprintf(gridFile, test, kernels))
 }
 
 // ring has rows inside and outside a circle; those from n on are held out.

@@ -31,11 +31,7 @@ spec:
   kernel: {name: rbf, gamma: 0.5, gamma_unit: median}
   learner: {name: %s}
 `, protocol, learner)
-	j, err := job.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, text)
 }
 
 // federatedPhases runs a job on wdbc.
@@ -279,12 +275,8 @@ func sideBySide(list []linalg.Rows) linalg.Matrix[float64] {
 func TestRandomInOnePlace(t *testing.T) {
 	set := numbered(t, "wdbc").Subset(every(0, 400))
 	for _, kernel := range []string{"rbf, gamma: 0.02", "laplacian, gamma: 0.1", "laplacian-product, gamma: 0.02", "rational-quadratic, length_scale: 5", "matern, length_scale: 5"} {
-		j := random(t, "", "logistic")
-		text := strings.Replace(string(j.Encode()), "  kernel:\n    name: rbf\n    gamma: 0.5\n    gamma_unit: median\n", "  kernel: {name: "+kernel+"}\n", 1)
-		j, err := job.Parse("job.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := strings.Replace(string(random(t, "", "logistic").Encode()), "  kernel:\n    name: rbf\n    gamma: 0.5\n    gamma_unit: median\n", "  kernel: {name: "+kernel+"}\n", 1)
+		j := read(t, text)
 		s, err := ScaleOf(j, dataset.RowsOf(set.X))
 		if err != nil {
 			t.Fatal(err)

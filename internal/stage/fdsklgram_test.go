@@ -22,7 +22,7 @@ const (
 // that nobody scales.
 func sameKernel(t *testing.T, protocol, test, learner string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, `apiVersion: mercer/v1
+	j := read(t, fmt.Sprintf(`apiVersion: mercer/v1
 kind: Job
 metadata: {name: same}
 spec:
@@ -31,9 +31,6 @@ spec:
   kernel: {name: rbf, gamma: %v}
   learner: {%s}
 `, test, protocol, sameGamma, learner))
-	if err != nil {
-		t.Fatal(err)
-	}
 	return j
 }
 

@@ -29,11 +29,7 @@ spec:
 
 func filmsJob(t testing.TB) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(filmsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, filmsFile)
 }
 
 // afterFirst is a party that has been through the first sum, with all parties in it.

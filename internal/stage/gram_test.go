@@ -34,11 +34,7 @@ spec:
 
 func gramJob(t testing.TB, parties []string, scale, learner string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, gramFile, strings.Join(parties, ", "), scale, learner))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, fmt.Sprintf(gramFile, strings.Join(parties, ", "), scale, learner))
 }
 
 // numbered is a bundled set whose ids are the numbers of its rows.

@@ -38,11 +38,7 @@ spec:
 // lessonJob is a job with a learner.
 func lessonJob(t *testing.T, label, protocol, learner string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, lessonFile, label, protocol, learner))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, fmt.Sprintf(lessonFile, label, protocol, learner))
 }
 
 // waves are rows with a smooth function of them as label.

@@ -37,11 +37,7 @@ spec:
 
 func momentsJob(t testing.TB, scale string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, momentsFile, scale))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, fmt.Sprintf(momentsFile, scale))
 }
 
 // signing is a member's identity key.

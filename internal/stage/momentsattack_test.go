@@ -27,11 +27,7 @@ spec:
 
 func attackJob(t *testing.T, test string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, attackFile, test))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, fmt.Sprintf(attackFile, test))
 }
 
 // dealAll gives each of three parties a third of the digits and a key of its own.
@@ -131,7 +127,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 // nobody. No job says so any more; a party whose operator lowers its floors and that
 // is made to all the same gives single rows, one with the usual floors does not.
 func TestAttackHoldingOutAlmostAll(t *testing.T) {
-	if _, err := job.Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
+	if _, err := reader().Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
 		t.Error("a job holds out nearly all rows")
 	}
 	j := attackJob(t, "{fraction: 0.5}")

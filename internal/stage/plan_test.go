@@ -37,11 +37,7 @@ spec:
 
 func parse(t testing.TB, scale, test string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", fmt.Appendf(nil, jobFile, scale, test))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, fmt.Sprintf(jobFile, scale, test))
 }
 
 func cast() Cast { return Cast{Coordinator: "hub", Parties: []string{"north", "south"}} }
@@ -211,7 +207,7 @@ func TestHeldOutWhateverTheJobSays(t *testing.T) {
 	}
 	other := parse(t, "minmax", "{fraction: 0.25}")
 	other.Seed, other.Data.Label, other.Learner = 77, job.NoLabel, job.Learner{Name: job.KMeans}
-	if err := other.Validate(); err != nil {
+	if err := reader().Validate(other); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := SplitTable(other, table); err != nil || !slices.Equal(got.Test, want.Test) {
@@ -274,7 +270,7 @@ func TestSplitTableOfOtherLearners(t *testing.T) {
 	}
 	j := parse(t, "none", "{fraction: 0.25}")
 	j.Learner = job.Learner{Name: job.Ridge}
-	if err := j.Validate(); err != nil {
+	if err := reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
 	key := dataset.SplitKey{1}
@@ -286,7 +282,7 @@ func TestSplitTableOfOtherLearners(t *testing.T) {
 		t.Errorf("words for numbers: %v", err)
 	}
 	j.Learner, j.Data.Label = job.Learner{Name: job.KMeans}, job.NoLabel
-	if err := j.Validate(); err != nil {
+	if err := reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := SplitTable(j, Table{Set: words, Key: key}); err != nil || s.Set.Labels != nil || words.Labels == nil {

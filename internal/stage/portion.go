@@ -161,7 +161,7 @@ func IsPortion(keepsake []byte) bool {
 }
 
 // DecodePortion decodes what Encode wrote.
-func DecodePortion(b []byte) (*Portion, error) {
+func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != portionMagic {
 		r.Fail(fmt.Errorf("not a portion but %q", magic))
@@ -182,7 +182,7 @@ func DecodePortion(b []byte) (*Portion, error) {
 	if err := r.Close("stage: portion"); err != nil {
 		return nil, err
 	}
-	j, err := job.Parse("portion", spec)
+	j, err := jobs.Parse("portion", spec)
 	if err != nil {
 		return nil, fmt.Errorf("stage: portion: %w", err)
 	}

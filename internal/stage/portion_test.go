@@ -32,11 +32,7 @@ spec:
 
 func portionJob(t testing.TB, protocol, rest string) *job.Job {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(strings.Replace(portioned, "%", protocol, 1)+rest))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return read(t, strings.Replace(portioned, "%", protocol, 1)+rest)
 }
 
 // portions are what guest and host keep of a model by phases, and of one by
@@ -77,7 +73,7 @@ func matrixOf(rows ...[]float64) linalg.Matrix[float64] {
 func TestPortionsRoundTrip(t *testing.T) {
 	for name, o := range portions(t) {
 		b := o.Encode()
-		again, err := DecodePortion(b)
+		again, err := DecodePortion(reader(), b)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -88,7 +84,7 @@ func TestPortionsRoundTrip(t *testing.T) {
 			t.Errorf("%s is not known for what it is", name)
 		}
 		for n := range b {
-			if _, err := DecodePortion(b[:n]); err == nil {
+			if _, err := DecodePortion(reader(), b[:n]); err == nil {
 				t.Fatalf("%s is read from %d of %d bytes", name, n, len(b))
 			}
 		}
@@ -114,7 +110,7 @@ func TestPortionsThatDoNotFit(t *testing.T) {
 	} {
 		o := portions(t)["label holder"]
 		change(o)
-		if _, err := DecodePortion(o.Encode()); err == nil || !strings.Contains(err.Error(), name) && name != "canonical" {
+		if _, err := DecodePortion(reader(), o.Encode()); err == nil || !strings.Contains(err.Error(), name) && name != "canonical" {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -130,7 +126,7 @@ func TestPortionsOfEarlierPrograms(t *testing.T) {
 		w.Bytes32(now)
 		v.Bytes32(then)
 		b := bytes.Replace(o.Encode(), w.Bytes(), v.Bytes(), 1)
-		again, err := DecodePortion(b)
+		again, err := DecodePortion(reader(), b)
 		if err != nil || !bytes.Equal(again.Encode(), o.Encode()) || len(b) == len(o.Encode()) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -142,11 +138,11 @@ func FuzzDecodePortion(f *testing.F) {
 		f.Add(o.Encode())
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		o, err := DecodePortion(b)
+		o, err := DecodePortion(reader(), b)
 		if err != nil {
 			return
 		}
-		if again, err := DecodePortion(o.Encode()); err != nil || !bytes.Equal(again.Encode(), o.Encode()) {
+		if again, err := DecodePortion(reader(), o.Encode()); err != nil || !bytes.Equal(again.Encode(), o.Encode()) {
 			t.Errorf("a portion that was read is not written so that it can be read again: %v", err)
 		}
 	})

@@ -38,10 +38,7 @@ type windowCrowd struct {
 
 func newWindowCrowd(t testing.TB, devices int) *windowCrowd {
 	t.Helper()
-	j, err := job.Parse("job.yaml", []byte(windowJob))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := read(t, windowJob)
 	p, err := SecVMParams(j)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,19 @@
+// Package jobtest reads job files in tests, for all methods of the program.
+package jobtest
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
+)
+
+// Parse reads a job file that has no mistake.
+func Parse(t testing.TB, text string) *job.Job {
+	t.Helper()
+	j, err := all.Reader().Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}

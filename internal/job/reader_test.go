@@ -1,0 +1,3 @@
+package job
+
+func reader() *Reader { return &Reader{Protocols: ProtocolNames()} }

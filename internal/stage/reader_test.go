@@ -1,0 +1,21 @@
+package stage
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// reader reads job files of all methods. Package method/all, which lists them for
+// the program, may import this one.
+func reader() *job.Reader { return &job.Reader{Protocols: job.ProtocolNames()} }
+
+// read reads a job file that has no mistake.
+func read(t testing.TB, text string) *job.Job {
+	t.Helper()
+	j, err := reader().Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
