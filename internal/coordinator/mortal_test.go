@@ -139,6 +139,22 @@ func (s mortalSession) Destroy(outcome string) error {
 
 func (s mortalSession) Records() iter.Seq2[journal.Record, error] { return s.Session.Records() }
 
+// noted is a vault that tells the test what sessions are opened by.
+type noted struct {
+	vault.Vault
+	w *world
+}
+
+func (v noted) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (vault.Session, error) {
+	v.w.mu.Lock()
+	note := v.w.noted
+	v.w.mu.Unlock()
+	if note != nil {
+		note(proposal)
+	}
+	return v.Vault.Create(id, seed, proposal)
+}
+
 // tap is what somebody sees who records the network.
 type tap struct {
 	mu   sync.Mutex

@@ -118,6 +118,7 @@ type world struct {
 	loses       func(to, kind string) bool             // messages on their way, nil: none
 	breaks      func(op string, item vault.Item) error // the hub's disk, nil: never
 	heard       func(job.ID, protocol.Progress)
+	noted       func(proposal []byte) // of sessions that members open, nil: nobody asks
 	members     map[string]*member
 }
 
@@ -248,7 +249,7 @@ func (w *world) start(name string, dies func(op string) bool) {
 func (w *world) build(name string, m *member) (func(context.Context) error, error) {
 	logger := w.logger(name)
 	conn := mortalConn{tapped{m.conn, name, w.tap, w}, m.life}
-	kept := mortalVault{m.disk, m.life}
+	kept := mortalVault{noted{m.disk, w}, m.life}
 	usage := func() (float64, uint64) { return 0, 0 }
 	estate, err := vault.OpenEstate(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
 	if err != nil {
