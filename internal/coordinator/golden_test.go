@@ -37,6 +37,7 @@ type golden struct {
 	Jobs     map[string]string   `json:"jobs"`      // ids by protocol; "open" is under way
 	Says     map[string][]string `json:"predicted"` // what each model says of the new rows
 	Releases int                 `json:"releases"`  // in south's ledger
+	Model    string              `json:"model"`     // of "open", had nobody interrupted it
 }
 
 // goldenJobs are the finished ones.
@@ -103,6 +104,12 @@ func writeGolden(t *testing.T) {
 	id := w.submit(j)
 	w.untilDead("south")
 	g.Jobs["open"] = id.String()
+	w.pack(g, goldenHomes)
+}
+
+// pack ends all members and writes their homes into a file.
+func (w *world) pack(g golden, file string) {
+	w.t.Helper()
 	for _, m := range w.roster.Members {
 		w.halt(m.Name)
 	}
@@ -111,24 +118,24 @@ func writeGolden(t *testing.T) {
 		err = os.WriteFile(filepath.Join(w.dir, "golden.json"), said, 0o600)
 	}
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(goldenHomes), 0o755)
+		err = os.MkdirAll(filepath.Dir(file), 0o755)
 	}
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	archive := tar.NewWriter(zip)
 	err = errors.Join(err, archive.AddFS(os.DirFS(w.dir)), archive.Close(), zip.Close())
 	if err == nil {
-		err = os.WriteFile(goldenHomes, packed.Bytes(), 0o644)
+		err = os.WriteFile(file, packed.Bytes(), 0o644)
 	}
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 }
 
 // openGolden unpacks the homes.
-func openGolden(t *testing.T, w *world) (g golden) {
+func openGolden(t *testing.T, w *world, file string) (g golden) {
 	t.Helper()
-	f, err := os.Open(goldenHomes)
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +198,7 @@ func TestGoldenHomes(t *testing.T) {
 		writeGolden(t)
 	}
 	w := goldenWorld(t)
-	g := openGolden(t, w)
+	g := openGolden(t, w, goldenHomes)
 	w.random = true
 	for _, m := range w.roster.Members {
 		w.wantForeign(m.Name, "a later build")
