@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 )
 
@@ -22,16 +23,16 @@ func (a *app) release() *cobra.Command {
 
 // releaseEntry is a release for people and programs.
 type releaseEntry struct {
-	ID      string        `json:"id"`
-	State   release.State `json:"state"`
-	Kind    release.Kind  `json:"kind"`
-	Job     string        `json:"job"`
-	Asked   bool          `json:"question"`
-	Peers   []string      `json:"peers"`
-	Columns int           `json:"columns"`
-	Rows    int           `json:"rows"`
-	Uses    int           `json:"uses"` // where they are counted
-	Reveals []string      `json:"reveals"`
+	ID      string             `json:"id"`
+	State   release.State      `json:"state"`
+	Kind    method.ReleaseKind `json:"kind"`
+	Job     string             `json:"job"`
+	Asked   bool               `json:"question"`
+	Peers   []string           `json:"peers"`
+	Columns int                `json:"columns"`
+	Rows    int                `json:"rows"`
+	Uses    int                `json:"uses"` // where they are counted
+	Reveals []string           `json:"reveals"`
 }
 
 // releasePeer is what a peer has looked for.
@@ -70,7 +71,7 @@ func (r releaseList) Print(w io.Writer) error {
 
 // uses says how often sums have been let out, whose number is bounded.
 func (e releaseEntry) uses() string {
-	if e.Kind != release.Sums || e.Uses < 2 {
+	if e.Kind != method.ReleaseSums || e.Uses < 2 {
 		return ""
 	}
 	return fmt.Sprintf(", %d times", e.Uses)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -14,7 +15,7 @@ type account struct {
 	cpu     float64 // seconds the process had used before the job
 	timings map[string]float64
 	parties map[string]*stage.Member
-	facts   session.Facts
+	facts   method.Facts
 }
 
 func newAccount(usage Usage) *account {
@@ -43,7 +44,7 @@ func (a *account) add(reports map[string]*session.Report) {
 		m.CPU = r.CPU
 		m.PeakRSS = r.PeakRSS
 		if r.Facts.Known {
-			a.facts = session.Facts{Known: true, Grid: max(a.facts.Grid, r.Facts.Grid), Features: max(a.facts.Features, r.Facts.Features)}
+			a.facts = method.Facts{Known: true, Grid: max(a.facts.Grid, r.Facts.Grid), Features: max(a.facts.Features, r.Facts.Features)}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -40,12 +41,12 @@ func TestCrashOfFDSKL(t *testing.T) {
 	if b, err := w.members[hub].boss.Download(done.ID); fault.CodeOf(err) != fault.CodeBadInput || b != nil {
 		t.Errorf("%d bytes are downloaded, error %v", len(b), err)
 	}
-	for name, want := range map[string][]release.Kind{"north": {release.IDs}, "south": {release.IDs, release.Phases}} {
+	for name, want := range map[string][]method.ReleaseKind{"north": {method.ReleaseIDs}, "south": {method.ReleaseIDs, method.ReleasePhases}} {
 		list, err := w.releases(name).List()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var kinds []release.Kind
+		var kinds []method.ReleaseKind
 		for _, e := range list {
 			kinds = append(kinds, e.Kind)
 		}
@@ -88,7 +89,7 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := slices.IndexFunc(list, func(e release.Listed) bool { return e.State == release.Held }); i < 0 || list[i].Kind != release.Phases {
+	if i := slices.IndexFunc(list, func(e release.Listed) bool { return e.State == release.Held }); i < 0 || list[i].Kind != method.ReleasePhases {
 		t.Errorf("releases %+v", list)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 )
 
@@ -32,13 +33,13 @@ func TestCrashOfGram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kinds []release.Kind
+	var kinds []method.ReleaseKind
 	for _, e := range list {
 		if kinds = append(kinds, e.Kind); e.State != release.Released {
 			t.Errorf("release %s is %s", e.ID, e.State)
 		}
 	}
-	if slices.Sort(kinds); !slices.Equal(kinds, []release.Kind{release.IDs, release.Products}) {
+	if slices.Sort(kinds); !slices.Equal(kinds, []method.ReleaseKind{method.ReleaseIDs, method.ReleaseProducts}) {
 		t.Errorf("releases of %v", kinds)
 	}
 	if ids := w.aligned("north"); len(ids) != done.Result.Training+done.Result.HeldOut || !slices.Equal(ids, w.aligned("east")) {

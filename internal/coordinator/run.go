@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -179,7 +180,7 @@ func (c *Coordinator) closing(j *Job) (*session.Closing, error) {
 		return &session.Closing{Job: j.ID, Outcome: "done, and forgotten since"}, nil
 	}
 	classes, err := c.classes(j)
-	return &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Classes: classes}, err
+	return &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Closing: method.Closing{Classes: classes}}, err
 }
 
 // classes are what parties need to read answers about new rows; a job that has

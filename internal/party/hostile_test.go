@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -293,7 +294,7 @@ func TestClosingARunningJob(t *testing.T) {
 	ps := s.propose(p)
 	s.tell("hub", ps.ID(), session.KindDirectory, s.directory(ps).Encode())
 	// It claims a result that the party knows nothing of.
-	c := &session.Closing{Job: p.Job, Outcome: "over", Done: true, Classes: []string{"a", "b"}}
+	c := &session.Closing{Job: p.Job, Outcome: "over", Done: true, Closing: method.Closing{Classes: []string{"a", "b"}}}
 	s.tell("hub", session.Topic(p.Job), session.KindClosing, c.Encode())
 	if r := s.report(); r.Code != fault.CodeFailed {
 		t.Errorf("report %+v; want a failure", r)

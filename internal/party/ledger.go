@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -20,7 +21,7 @@ import (
 
 // admitted is what the ledger has let a session let out; nothing where the kind is "".
 type admitted struct {
-	kind release.Kind
+	kind method.ReleaseKind
 	id   string
 }
 
@@ -76,13 +77,13 @@ func (p *Party) expect(w *work, st *stage.Session, id protocol.SessionID, total 
 // modelOf names the job whose rows are let out, or whose model they are predicted by,
 // where rows may be asked about later or uses are counted. The name holds the job file:
 // one id may come with two.
-func (w *work) modelOf(kind release.Kind) string {
+func (w *work) modelOf(kind method.ReleaseKind) string {
 	id := w.id
 	if w.inquiry != nil {
 		id = w.inquiry.Job
 	}
-	counted := kind == release.Sums || kind == release.Phases
-	if !counted && (kind != release.Products || w.job.Prediction != job.Open) {
+	counted := kind == method.ReleaseSums || kind == method.ReleasePhases
+	if !counted && (kind != method.ReleaseProducts || w.job.Prediction != job.Open) {
 		return ""
 	}
 	h := sha256.New()

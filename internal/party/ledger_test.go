@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -110,15 +111,15 @@ func TestModelsAreKnownByIDAndFile(t *testing.T) {
 	w := &work{id: job.ID{1}, job: open}
 	other := &work{id: job.ID{1}, job: byColumns(t, "standard")}
 	asked := &work{id: job.ID{9}, job: open, inquiry: &session.Inquiry{Question: session.Question{Job: job.ID{1}}}}
-	if w.modelOf(release.Products) == other.modelOf(release.Products) {
+	if w.modelOf(method.ReleaseProducts) == other.modelOf(method.ReleaseProducts) {
 		t.Error("two jobs under one id have one model")
 	}
-	if w.modelOf(release.Products) != asked.modelOf(release.Products) {
+	if w.modelOf(method.ReleaseProducts) != asked.modelOf(method.ReleaseProducts) {
 		t.Error("a question is about another model than its job's")
 	}
 	closed := *open
 	closed.Prediction = job.Closed
-	if m := (&work{job: &closed}).modelOf(release.Products); m != "" {
+	if m := (&work{job: &closed}).modelOf(method.ReleaseProducts); m != "" {
 		t.Errorf("a closed job has the model %q", m)
 	}
 }

@@ -155,7 +155,7 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 
 // keep puts away what later predictions need: the encoder's secret, or a model.
 func (p *Party) keep(w *work, c *session.Closing) error {
-	secret, err := w.state.Keepsake(c.Classes)
+	secret, err := w.state.Keepsake(c.Closing)
 	if err != nil {
 		return err
 	}

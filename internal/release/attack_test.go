@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -17,11 +18,11 @@ import (
 // coordinator or an active worker, and proposes what jobs it likes; the party's table
 // may change in between. It knows the ledger's rules, and not its key.
 
-func question(ids []string, values ...float64) Release {
+func question(ids []string, values ...float64) method.Release {
 	m := linalg.New[float64](len(ids), 1)
 	copy(m.Data, values)
-	return Release{
-		Kind: Products, Job: "job", Question: true, Peers: []string{"hub", "south"}, Model: "m",
+	return method.Release{
+		Kind: method.ReleaseProducts, Job: "job", Question: true, Peers: []string{"hub", "south"}, Model: "m",
 		Set: &dataset.Set{IDs: ids, X: dataset.NewDense(m), Columns: []string{"hiv"}},
 	}
 }
@@ -93,30 +94,31 @@ func TestQuestionAboutApprovedRows(t *testing.T) {
 // labels, columns, scales or values of the same rows are held; more rows pass.
 func TestAttackDifferentJobsOverEncodedRows(t *testing.T) {
 	l := Ledger(t.TempDir())
-	base := of(Rows, table(20, "age", "income"))
+	base := of(method.ReleaseRows, table(20, "age", "income"))
 	base.Label = "ill"
 	letOut(t, l, base)
-	change := func(do func(*Release)) Release {
+	change := func(do func(*method.Release)) method.Release {
 		r := base
 		r.Job, r.Peers = "another", []string{"hub", "elsewhere"}
 		do(&r)
 		return r
 	}
-	for want, r := range map[string]Release{
-		`column "income", in the earlier job and not in this one`: change(func(r *Release) { r.Set = table(20, "age") }),
-		`column "wealth", in this job`:                            change(func(r *Release) { r.Set = table(12, "age", "income", "wealth") }),
-		`the labels are column "dead" and were column "ill"`:      change(func(r *Release) { r.Label = "dead" }),
-		`columns are scaled by none and were by standard`:         change(func(r *Release) { r.Scale = "none" }),
-		`1 row has other values`:                                  change(func(r *Release) { r.Set = edited(table(30, "age", "income"), 3, 1) }),
+	wealthy, older := table(12, "age", "income", "wealth"), edited(table(30, "age", "income"), 3, 1)
+	for want, r := range map[string]method.Release{
+		`column "income", in the earlier job and not in this one`: change(func(r *method.Release) { r.Set = table(20, "age") }),
+		`column "wealth", in this job`:                            change(func(r *method.Release) { r.Set = wealthy }),
+		`the labels are column "dead" and were column "ill"`:      change(func(r *method.Release) { r.Label = "dead" }),
+		`columns are scaled by none and were by standard`:         change(func(r *method.Release) { r.Scale = "none" }),
+		`1 row has other values`:                                  change(func(r *method.Release) { r.Set = older }),
 	} {
 		mustHold(t, l, r, want)
 	}
-	letOut(t, l, change(func(r *Release) { r.Set = table(30, "age", "income") }))
-	letOut(t, l, change(func(r *Release) { r.Set = table(5, "age", "income") }))
+	letOut(t, l, change(func(r *method.Release) { r.Set = table(30, "age", "income") }))
+	letOut(t, l, change(func(r *method.Release) { r.Set = table(5, "age", "income") }))
 }
 
-func sums(rows []int, model string) Release {
-	r := of(Sums, table(200, "age", "income"))
+func sums(rows []int, model string) method.Release {
+	r := of(method.ReleaseSums, table(200, "age", "income"))
 	r.Among, r.Model = rows, model
 	return r
 }
@@ -156,23 +158,23 @@ func TestAttackSumsOfAChangedRow(t *testing.T) {
 	base.Set.Labels = slices.Repeat([]string{"ill"}, 200)
 	base.Label = "diagnosis"
 	letOut(t, l, base)
-	change := func(do func(*Release)) Release {
+	change := func(do func(*method.Release)) method.Release {
 		r := base
 		set := *base.Set
 		r.Set, r.Model, r.Scale, r.Peers = &set, "m1", "none", []string{"hub", "elsewhere"}
 		do(&r)
 		return r
 	}
-	letOut(t, l, change(func(*Release) {}))
-	mustHold(t, l, change(func(r *Release) { r.Set.X = edited(r.Set, 17, 1).X }), "1 row has other values")
-	mustHold(t, l, change(func(r *Release) {
+	letOut(t, l, change(func(*method.Release) {}))
+	mustHold(t, l, change(func(r *method.Release) { r.Set.X = edited(r.Set, 17, 1).X }), "1 row has other values")
+	mustHold(t, l, change(func(r *method.Release) {
 		r.Set.X, r.Among = edited(r.Set, 17, 1).X, span(0, 140)
 	}), "1 row has other values")
-	mustHold(t, l, change(func(r *Release) {
+	mustHold(t, l, change(func(r *method.Release) {
 		r.Set.Labels = slices.Clone(r.Set.Labels)
 		r.Set.Labels[40] = "healthy"
 	}), "1 row has other values")
-	mustHold(t, l, change(func(r *Release) { r.Set.X, r.Set.Columns = r.Set.X.Columns([]int{0}), []string{"age"} }), `column "income", in the earlier job`)
+	mustHold(t, l, change(func(r *method.Release) { r.Set.X, r.Set.Columns = r.Set.X.Columns([]int{0}), []string{"age"} }), `column "income", in the earlier job`)
 }
 
 // The same rows go into 20 sums, and into no further one without the operator, who is
@@ -198,12 +200,12 @@ func TestAttackManySumsOfTheSameRows(t *testing.T) {
 // for each row by itself, and once where a question comes in those of its model.
 func TestAttackManyDirections(t *testing.T) {
 	l := Ledger(t.TempDir())
-	phases := func(rows []int, model string, directions int) Release {
-		r := of(Phases, table(40, "age", "income").Subset(rows))
+	phases := func(rows []int, model string, directions int) method.Release {
+		r := of(method.ReleasePhases, table(40, "age", "income").Subset(rows))
 		r.Model, r.Directions = model, directions
 		return r
 	}
-	pass := func(r Release) {
+	pass := func(r method.Release) {
 		t.Helper()
 		id, err := l.Admit(r, 400)
 		if err != nil {

@@ -3,6 +3,8 @@ package release
 import (
 	"fmt"
 	"slices"
+
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // maxSums is how often the same rows go into sums before the operator is asked.
@@ -38,7 +40,7 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	if !c.repeats() {
 		err = l.differences(c)
 	}
-	if err == nil && now.Kind == Sums {
+	if err == nil && now.Kind == method.ReleaseSums {
 		err = l.countSums(c)
 	}
 	return c, err

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 )
 
 // Entry is a release as the ledger keeps it.
 type Entry struct {
-	Kind     Kind
+	Kind     method.ReleaseKind
 	Job      string
 	Question bool
 	Peers    []string // ascending
@@ -51,11 +52,11 @@ func (e *Entry) ID() string {
 // like says that two entries let out the same of a row that both have.
 func (e *Entry) like(o *Entry) bool {
 	switch e.Kind {
-	case IDs:
+	case method.ReleaseIDs:
 		return slices.Equal(e.Peers, o.Peers)
-	case Rows: // each under a secret of its own: peers make no difference
+	case method.ReleaseRows: // each under a secret of its own: peers make no difference
 		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
-	case Sums:
+	case method.ReleaseSums:
 		return e.sameColumns(o)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
@@ -154,7 +155,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if magic := r.String(32); r.Err() == nil && magic != entryMagic {
 		r.Fail(fmt.Errorf("not a release but %q", magic))
 	}
-	e := &Entry{Kind: Kind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
+	e := &Entry{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
 	for range r.Count(maxPeers, 2) {
 		e.Peers = append(e.Peers, r.String(maxText))
 	}

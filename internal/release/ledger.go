@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Ledger is the folder in which a party's releases are kept. It need not exist.
@@ -56,12 +58,12 @@ const maxEntries = 1 << 10
 // *HeldError if the operator must approve it first, a *DirectionsError if it comes to
 // more than maxDirections (0 for any number). Of two that differ, admitted at once, one
 // is held. Admitting the same job's release again changes nothing.
-func (l Ledger) Admit(r Release, maxDirections int) (id string, err error) {
+func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
 		return "", err
 	}
-	e := r.entry(key)
+	e := newEntry(key, r)
 	id = e.ID()
 	return id, l.alone(func() error { return l.admit(e, id, maxDirections) })
 }
@@ -71,7 +73,7 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	if err != nil {
 		return err
 	}
-	if e.Kind == Phases && maxDirections > 0 {
+	if e.Kind == method.ReleasePhases && maxDirections > 0 {
 		would, err := l.directions(c)
 		if err != nil {
 			return err
@@ -112,11 +114,11 @@ func (l Ledger) out(e *Entry, id string) bool {
 
 // Release notes, durably, that an admitted release is being let out. What is admitted
 // no more is out already.
-func (l Ledger) Release(kind Kind, id string) error {
+func (l Ledger) Release(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.release(kind, id) })
 }
 
-func (l Ledger) release(kind Kind, id string) error {
+func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	admitted := l.entry(kind, id, Admitted)
 	switch there, err := l.is(admitted); {
 	case err != nil:
@@ -174,7 +176,7 @@ func (e *Entry) adds(o *Entry) bool {
 	if !e.like(o) || e.Question != o.Question {
 		return false
 	}
-	return e.Kind == Rows || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
+	return e.Kind == method.ReleaseRows || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
 }
 
 // union takes over the rows and uses of an earlier entry.
@@ -195,7 +197,7 @@ func (e *Entry) union(earlier *Entry) {
 }
 
 // Abandon forgets a release that has been admitted and not let out.
-func (l Ledger) Abandon(kind Kind, id string) error {
+func (l Ledger) Abandon(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
 }
 

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 func states(t *testing.T, l Ledger) map[string]State {
@@ -27,7 +29,7 @@ func states(t *testing.T, l Ledger) map[string]State {
 	return states
 }
 
-func admit(t *testing.T, l Ledger, r Release) string {
+func admit(t *testing.T, l Ledger, r method.Release) string {
 	t.Helper()
 	id, err := l.Admit(r, 0)
 	if err != nil {
@@ -37,7 +39,7 @@ func admit(t *testing.T, l Ledger, r Release) string {
 }
 
 // letOut admits a release and lets it out.
-func letOut(t *testing.T, l Ledger, r Release) string {
+func letOut(t *testing.T, l Ledger, r method.Release) string {
 	t.Helper()
 	id := admit(t, l, r)
 	if err := l.Release(r.Kind, id); err != nil {
@@ -59,7 +61,7 @@ func whyHeld(t *testing.T, err error) []string {
 	return held.Reveals
 }
 
-func mustHold(t *testing.T, l Ledger, r Release, want string) string {
+func mustHold(t *testing.T, l Ledger, r method.Release, want string) string {
 	t.Helper()
 	id, err := l.Admit(r, 0)
 	said := strings.Join(whyHeld(t, err), "; ")
@@ -181,8 +183,8 @@ func TestDamagedLedger(t *testing.T) {
 		damage func(l Ledger, path string) error
 		want   string
 	}{
-		"cut short":   {func(_ Ledger, path string) error { return os.WriteFile(path, r.entry(testKey).Encode()[1:], 0o600) }, "restore it from a backup"},
-		"another one": {func(_ Ledger, path string) error { return os.WriteFile(path, later.entry(testKey).Encode(), 0o600) }, "has another name"},
+		"cut short":   {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, r).Encode()[1:], 0o600) }, "restore it from a backup"},
+		"another one": {func(_ Ledger, path string) error { return os.WriteFile(path, newEntry(testKey, later).Encode(), 0o600) }, "has another name"},
 		"no key":      {func(l Ledger, _ string) error { return os.Remove(filepath.Join(string(l), keyName)) }, "key is missing"},
 		"a short key": {func(l Ledger, _ string) error { return os.WriteFile(filepath.Join(string(l), keyName), nil, 0o600) }, "0 bytes in the place of 32"},
 		"older version": {func(l Ledger, _ string) error {
@@ -255,11 +257,11 @@ func TestOldNotes(t *testing.T) {
 func TestRowsGrow(t *testing.T) {
 	l := Ledger(t.TempDir())
 	for rows := range 50 {
-		letOut(t, l, of(Rows, table(rows+1, "age", "income")))
+		letOut(t, l, of(method.ReleaseRows, table(rows+1, "age", "income")))
 	}
 	list, err := l.List()
 	if err != nil || len(list) != 1 || list[0].Rows != 50 {
 		t.Errorf("%+v, %v; want one release of 50 rows", list, err)
 	}
-	mustHold(t, l, of(Rows, edited(table(6, "age", "income"), 5, 0)), "1 row has other values")
+	mustHold(t, l, of(method.ReleaseRows, edited(table(6, "age", "income"), 5, 0)), "1 row has other values")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 )
 
@@ -16,7 +17,7 @@ import (
 type Listed struct {
 	ID       string
 	State    State
-	Kind     Kind
+	Kind     method.ReleaseKind
 	Job      string
 	Question bool
 	Peers    []string
@@ -89,7 +90,7 @@ func decodeNote(b []byte) (Listed, error) {
 	if magic := r.String(32); r.Err() == nil && magic != noteMagic {
 		r.Fail(fmt.Errorf("not a release that is held but %q", magic))
 	}
-	n := Listed{Kind: Kind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
+	n := Listed{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
 	for range r.Count(maxPeers, 2) {
 		n.Peers = append(n.Peers, r.String(maxText))
 	}

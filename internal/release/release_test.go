@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -38,17 +39,17 @@ func edited(set *dataset.Set, row, col int) *dataset.Set {
 	return &changed
 }
 
-func products(set *dataset.Set, peers ...string) Release {
-	return Release{Kind: Products, Job: "job", Peers: peers, Scale: "standard", Table: "people", Set: set}
+func products(set *dataset.Set, peers ...string) method.Release {
+	return method.Release{Kind: method.ReleaseProducts, Job: "job", Peers: peers, Scale: "standard", Table: "people", Set: set}
 }
 
-func of(kind Kind, set *dataset.Set) Release {
+func of(kind method.ReleaseKind, set *dataset.Set) method.Release {
 	r := products(set, "hub", "shop")
 	r.Kind = kind
 	return r
 }
 
-func id(r Release) string { return r.entry(testKey).ID() }
+func id(r method.Release) string { return newEntry(testKey, r).ID() }
 
 // What a release is called depends on what is let out, and on nothing else.
 func TestID(t *testing.T) {
@@ -56,7 +57,7 @@ func TestID(t *testing.T) {
 	base := products(set, "hub", "shop")
 	other := base
 	other.Job, other.Question, other.Model = "other", true, "m"
-	for name, r := range map[string]Release{
+	for name, r := range map[string]method.Release{
 		"rows in another order":    products(set.Subset([]int{2, 0, 3, 1}), "hub", "shop"),
 		"columns in another order": products(set.SelectColumns([]int{1, 0}), "hub", "shop"),
 		"peers in another order":   products(set, "shop", "hub"),
@@ -68,16 +69,16 @@ func TestID(t *testing.T) {
 	}
 	unscaled := base
 	unscaled.Scale = "none"
-	for name, r := range map[string]Release{
+	for name, r := range map[string]method.Release{
 		"a row less": products(table(3, "age", "income"), "hub", "shop"), "a column less": products(table(4, "age"), "hub", "shop"),
 		"a peer less": products(set, "hub"), "another scale": unscaled,
-		"another kind": of(IDs, set), "another value": products(edited(set, 2, 1), "hub", "shop"),
+		"another kind": of(method.ReleaseIDs, set), "another value": products(edited(set, 2, 1), "hub", "shop"),
 	} {
 		if id(r) == id(base) {
 			t.Errorf("%s: the same ID", name)
 		}
 	}
-	if base.entry(testKey).ID() == base.entry([]byte("another key")).ID() {
+	if newEntry(testKey, base).ID() == newEntry([]byte("another key"), base).ID() {
 		t.Error("the ID does not depend on the ledger's key")
 	}
 }
@@ -86,7 +87,7 @@ func TestID(t *testing.T) {
 // of their columns, in whatever order and however a table is stored.
 func TestDigestsOfRows(t *testing.T) {
 	set := table(3, "age", "income")
-	a, b := of(Sums, set).entry(testKey), of(Sums, set.SelectColumns([]int{1, 0})).entry(testKey)
+	a, b := newEntry(testKey, of(method.ReleaseSums, set)), newEntry(testKey, of(method.ReleaseSums, set.SelectColumns([]int{1, 0})))
 	if d := cmp.Diff(a.Rows, b.Rows); d != "" {
 		t.Errorf("columns in another order: %s", d)
 	}
@@ -95,9 +96,9 @@ func TestDigestsOfRows(t *testing.T) {
 		m := linalg.New[float64](2, 1)
 		one := &dataset.Set{X: dataset.NewDense(m), Columns: []string{rest}, Labels: labels}
 		m.Row(0)[0], m.Row(1)[0] = 7, 0
-		r := of(Sums, one)
+		r := of(method.ReleaseSums, one)
 		r.Label = label
-		return r.entry(testKey).Rows
+		return newEntry(testKey, r).Rows
 	}
 	first := labelled("y", "x", "7", "0")
 	if d := cmp.Diff(first, labelled("x", "y", "7.0", "0")); d != "" {
@@ -109,21 +110,21 @@ func TestDigestsOfRows(t *testing.T) {
 	// Several rows of a person are one person.
 	twice := table(4, "age")
 	twice.IDs = []string{"p0", "p1", "p0", "p2"}
-	e := of(Sums, twice).entry(testKey)
+	e := newEntry(testKey, of(method.ReleaseSums, twice))
 	if len(e.Rows) != 3 || !slices.IsSortedFunc(e.Rows, compareRows) {
 		t.Errorf("%d people in 4 rows of 3", len(e.Rows))
 	}
-	again := of(Sums, twice.Subset([]int{2, 1, 0, 3})).entry(testKey)
+	again := newEntry(testKey, of(method.ReleaseSums, twice.Subset([]int{2, 1, 0, 3})))
 	if d := cmp.Diff(e.Rows, again.Rows); d != "" {
 		t.Errorf("rows of a person in another order: %s", d)
 	}
 	// Without ids rows are known by table and place.
 	nameless := table(3, "age")
 	nameless.IDs = nil
-	r := of(Rows, nameless)
+	r := of(method.ReleaseRows, nameless)
 	elsewhere := r
 	elsewhere.Table = "others"
-	if m := r.entry(testKey).meet(elsewhere.entry(testKey)); m.common != 0 {
+	if m := newEntry(testKey, r).meet(newEntry(testKey, elsewhere)); m.common != 0 {
 		t.Errorf("%d rows of two tables are the same", m.common)
 	}
 }
@@ -136,12 +137,12 @@ func TestReveals(t *testing.T) {
 	unscaled := base
 	unscaled.Scale = "none"
 	for name, c := range map[string]struct {
-		now  Release
+		now  method.Release
 		want []string
 	}{
 		"the same":         {base, nil},
 		"other people":     {products(elsewhere, "hub"), nil},
-		"another kind":     {of(IDs, set), nil},
+		"another kind":     {of(method.ReleaseIDs, set), nil},
 		"a column less":    {products(table(6, "age", "income"), "hub", "shop"), []string{`column "score", in the earlier job and not in this one: the difference of the two matrices gives that column up to its sign`}},
 		"a column more":    {products(table(6, "age", "income", "score", "wealth"), "hub", "shop"), []string{`column "wealth", in this job and not in the earlier one: the difference of the two matrices gives that column up to its sign`}},
 		"two columns less": {products(table(6, "age"), "hub", "shop"), []string{`columns "income", "score", in the earlier job and not in this one: the difference of the two matrices is the Gram matrix of these columns alone`}},
@@ -155,16 +156,16 @@ func TestReveals(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	later := of(IDs, table(7, "age"))
+	later := of(method.ReleaseIDs, table(7, "age"))
 	later.Peers = []string{"hub", "shop"}
 	want := []string{"1 ids are in this set and were not, 0 were and are not: who compares both intersections learns which of its people came or went"}
-	if d := cmp.Diff(want, reveals(t, later, of(IDs, set))); d != "" {
+	if d := cmp.Diff(want, reveals(t, later, of(method.ReleaseIDs, set))); d != "" {
 		t.Error(d)
 	}
 	if said := reveals(t, products(table(6, strings.Split("a b c d e f g h i j", " ")...), "hub", "shop"), base); !strings.Contains(said[0], `"h", and 2 more, in`) {
 		t.Errorf("many columns: %q", said)
 	}
-	phases := func(columns ...string) Release { return of(Phases, table(6, columns...)) }
+	phases := func(columns ...string) method.Release { return of(method.ReleasePhases, table(6, columns...)) }
 	want = []string{`column "score", in the earlier job and not in this one: the difference of the two sets of distances gives that column up to its sign`}
 	if d := cmp.Diff(want, reveals(t, phases("age", "income"), phases("age", "income", "score"))); d != "" {
 		t.Error(d)
@@ -174,13 +175,13 @@ func TestReveals(t *testing.T) {
 	}
 	nameless := table(6, "age", "income")
 	nameless.Columns = nil
-	if said := reveals(t, of(Rows, nameless), of(Rows, table(6, "age"))); len(said) != 1 || !strings.HasPrefix(said[0], "2 columns of the table, and 1 in the earlier job") {
+	if said := reveals(t, of(method.ReleaseRows, nameless), of(method.ReleaseRows, table(6, "age"))); len(said) != 1 || !strings.HasPrefix(said[0], "2 columns of the table, and 1 in the earlier job") {
 		t.Errorf("a table without names: %q", said)
 	}
 }
 
 // reveals is what a ledger says of a release after an earlier one.
-func reveals(t *testing.T, now, earlier Release) []string {
+func reveals(t *testing.T, now, earlier method.Release) []string {
 	t.Helper()
 	l := Ledger(t.TempDir())
 	letOut(t, l, earlier)
@@ -189,9 +190,9 @@ func reveals(t *testing.T, now, earlier Release) []string {
 }
 
 func FuzzDecodeEntry(f *testing.F) {
-	r := of(Phases, table(3, "age", "income"))
+	r := of(method.ReleasePhases, table(3, "age", "income"))
 	r.Model, r.Directions = "m", 3
-	f.Add(r.entry(testKey).Encode())
+	f.Add(newEntry(testKey, r).Encode())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if e, err := DecodeEntry(b); err == nil && !slices.Equal(e.Encode(), b) {
@@ -201,7 +202,7 @@ func FuzzDecodeEntry(f *testing.F) {
 }
 
 func FuzzDecodeNote(f *testing.F) {
-	f.Add(Listed{Kind: Sums, Job: "job", Peers: []string{"hub"}, Reveals: []string{"much"}}.encode())
+	f.Add(Listed{Kind: method.ReleaseSums, Job: "job", Peers: []string{"hub"}, Reveals: []string{"much"}}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if n, err := decodeNote(b); err == nil && !slices.Equal(n.encode(), b) {
 			t.Errorf("%x is read as what is written %x", b, n.encode())

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // leastPeople is by how many people two sums must differ, so that their difference is
@@ -43,12 +45,12 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	}
 	differ := m.came + m.went
 	switch {
-	case differ == 0 || e.Kind == Rows, oneModel && e.Kind != Sums:
-	case e.Kind == Sums && differ < leastPeople:
+	case differ == 0 || e.Kind == method.ReleaseRows, oneModel && e.Kind != method.ReleaseSums:
+	case e.Kind == method.ReleaseSums && differ < leastPeople:
 		said = append(said, fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is that over these %d alone",
 			count(m.came, "person is", "people are"), m.went, differ))
-	case e.Kind == Sums:
-	case e.Kind == IDs:
+	case e.Kind == method.ReleaseSums:
+	case e.Kind == method.ReleaseIDs:
 		said = append(said, fmt.Sprintf("%d ids are in this set and were not, %d were and are not: who compares both intersections learns which of its people came or went", m.came, m.went))
 	default:
 		said = append(said, fmt.Sprintf("%d rows are in this %s and were not, %d were and are not: who compares both %s learns which rows are the same people's, and who came or went",
@@ -61,26 +63,26 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 // things of some rows.
 func (e *Entry) against(earlier *Entry) []string {
 	said := e.revealsPeers(earlier)
-	if e.Kind == IDs {
+	if e.Kind == method.ReleaseIDs {
 		return said
 	}
 	said = append(said, e.revealsColumns(earlier)...)
-	if e.Scale != earlier.Scale && e.Kind != Sums {
+	if e.Scale != earlier.Scale && e.Kind != method.ReleaseSums {
 		said = append(said, fmt.Sprintf("columns are scaled by %s and were by %s: both %s together can tell ranges that one does not", e.Scale, earlier.Scale, e.both()))
 	}
-	if e.Label != earlier.Label && e.Kind == Rows {
+	if e.Label != earlier.Label && e.Kind == method.ReleaseRows {
 		said = append(said, fmt.Sprintf("the labels are %s and were %s: the difference of the two matrices gives the column that was no label", column(e.Label), column(earlier.Label)))
 	}
 	return said
 }
 
 func (e *Entry) revealsPeers(earlier *Entry) []string {
-	if e.Kind == Rows || e.Kind == Sums {
+	if e.Kind == method.ReleaseRows || e.Kind == method.ReleaseSums {
 		return nil
 	}
 	var said []string
 	what := fmt.Sprintf("the difference of the two %s is the %s of their columns alone", e.both(), e.what())
-	if e.Kind == IDs {
+	if e.Kind == method.ReleaseIDs {
 		what = "both intersections together tell whom they have and others have not"
 	}
 	if list := without(e.Peers, earlier.Peers); len(list) > 0 {
@@ -113,7 +115,7 @@ func (e *Entry) revealsColumns(earlier *Entry) []string {
 // tells is what columns that are in one of two releases give away.
 func (e *Entry) tells(n int) string {
 	switch {
-	case e.Kind == Sums:
+	case e.Kind == method.ReleaseSums:
 		return "who has changed since cannot be told from sums over other columns, and both sums together may tell it"
 	case n == 1:
 		return fmt.Sprintf("the difference of the two %s gives that column up to its sign", e.both())
@@ -131,7 +133,7 @@ func (e *Entry) noun() string {
 
 // what is let out of columns.
 func (e *Entry) what() string {
-	if e.Kind == Phases {
+	if e.Kind == method.ReleasePhases {
 		return "set of distances"
 	}
 	return "Gram matrix"
@@ -140,11 +142,11 @@ func (e *Entry) what() string {
 // both is what two releases have let out.
 func (e *Entry) both() string {
 	switch e.Kind {
-	case Phases:
+	case method.ReleasePhases:
 		return "sets of distances"
-	case Sums:
+	case method.ReleaseSums:
 		return "sums"
-	case IDs:
+	case method.ReleaseIDs:
 		return "intersections"
 	}
 	return "matrices"

@@ -10,6 +10,7 @@ import (
 	"regexp"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Empty says that nothing has been let out, or may have been.
@@ -32,7 +33,7 @@ var (
 	olderName = regexp.MustCompile(`^[0-9a-f]{16}\.released$`)
 )
 
-func (l Ledger) entry(kind Kind, id string, s State) string {
+func (l Ledger) entry(kind method.ReleaseKind, id string, s State) string {
 	return filepath.Join(string(l), fmt.Sprintf("%s-%s.%s", kind, id, s))
 }
 
@@ -59,7 +60,7 @@ func (l Ledger) files(s State) ([]string, error) {
 }
 
 // heads returns all entries of a kind that are out, or may be at any time.
-func (l Ledger) heads(kind Kind) ([]head, error) {
+func (l Ledger) heads(kind method.ReleaseKind) ([]head, error) {
 	var heads []head
 	for _, s := range []State{Released, Admitted} {
 		files, err := l.files(s)
@@ -68,7 +69,7 @@ func (l Ledger) heads(kind Kind) ([]head, error) {
 		}
 		for _, f := range files {
 			m := entryName.FindStringSubmatch(filepath.Base(f))
-			if Kind(m[1]) != kind {
+			if method.ReleaseKind(m[1]) != kind {
 				continue
 			}
 			e, err := l.read(f)

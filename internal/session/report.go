@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -21,33 +22,12 @@ type Report struct {
 	Received uint64
 	CPU      float64 // seconds of processor time since the job began
 	PeakRSS  uint64  // bytes
-	Facts    Facts
+	Facts    method.Facts
 }
 
-// Facts are what a party tells about its data so that the job's leakage can
-// be stated. The server could work out each of them from what it holds.
-type Facts struct {
-	Known bool // false: this stage has nothing to tell
-	Grid  Grid
-	// Features is 0 unless the job's rows outnumber the features: then the
-	// rank of the Gram matrix gives it away, and before that it is not told.
-	Features uint32
-}
-
-// Grid says how many of the columns that vary hold multiples of a step:
-// integers, counts, one-hot codes, pixels. A larger value is the worse news.
-type Grid uint8
-
-// The values of Grid.
-const (
-	NoGrid Grid = iota
-	SomeGrid
-	AllGrid
-)
-
-func readGrid(r *wire.Reader) Grid {
-	g := Grid(r.Uint8())
-	if g > AllGrid {
+func readGrid(r *wire.Reader) method.Grid {
+	g := method.Grid(r.Uint8())
+	if g > method.AllGrid {
 		r.Fail(fmt.Errorf("grid %d", g))
 	}
 	return g
@@ -76,7 +56,7 @@ func DecodeReport(b []byte) (*Report, error) {
 	p := &Report{
 		Code: readCode(r), Blamed: r.String(protocol.MaxNameBytes), Reason: readText(r),
 		PID: r.Uint32(), Sent: r.Uint64(), Received: r.Uint64(), CPU: r.Float64(), PeakRSS: r.Uint64(),
-		Facts: Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()},
+		Facts: method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()},
 	}
 	return p, r.Close("session: report")
 }
@@ -84,11 +64,10 @@ func DecodeReport(b []byte) (*Report, error) {
 // Closing ends a job at a party: whatever it still holds of the job's secrets
 // is destroyed, unless the job keeps predictions open.
 type Closing struct {
-	Job     job.ID
-	Outcome string // for the party's audit record
-	Done    bool   // the job has a result
-	// Classes are the model's, for parties that will ask it about new rows.
-	Classes []string
+	Job            job.ID
+	Outcome        string // for the party's audit record
+	Done           bool   // the job has a result
+	method.Closing        // for parties that keep something
 }
 
 // Encode returns the canonical encoding.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -51,11 +52,11 @@ func TestRoundTrips(t *testing.T) {
 	if back, err := DecodeRefusal(f.Encode()); err != nil || *back != *f {
 		t.Errorf("refusal: %v %v", back, err)
 	}
-	r := &Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: Facts{true, AllGrid, 9}}
+	r := &Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "lies", PID: 7, Sent: 1, Received: 2, CPU: 3.5, PeakRSS: 4, Facts: method.Facts{Known: true, Grid: method.AllGrid, Features: 9}}
 	if back, err := DecodeReport(r.Encode()); err != nil || *back != *r {
 		t.Errorf("report: %v %v", back, err)
 	}
-	c := &Closing{job.ID{2}, "done", true, []string{"a", "b"}}
+	c := &Closing{job.ID{2}, "done", true, method.Closing{Classes: []string{"a", "b"}}}
 	if back, err := DecodeClosing(c.Encode()); err != nil || cmp.Diff(c, back) != "" {
 		t.Errorf("closing: %v %v", back, err)
 	}
@@ -91,7 +92,7 @@ func TestControlCharacters(t *testing.T) {
 	if _, err := DecodeRefusal(w.Bytes()); err == nil {
 		t.Error("a peer's control characters are accepted")
 	}
-	c := &Closing{Outcome: "done", Done: true, Classes: []string{"well", "\x1b]0;mine\a\x1b[2J"}}
+	c := &Closing{Outcome: "done", Done: true, Closing: method.Closing{Classes: []string{"well", "\x1b]0;mine\a\x1b[2J"}}}
 	if _, err := DecodeClosing(c.Encode()); err == nil {
 		t.Error("classes with control characters are accepted")
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/protocol"
@@ -33,7 +33,7 @@ func planFDSKL(j *job.Job, c Cast) ([]Stage, error) {
 	}
 	return append(plan, Stage{Name: "protocol", Session: following(Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.workers(len(j.Active())), Purpose: "train",
-		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
+		Release: func(p *Party) method.Release { return p.phasesReleased(c) },
 		Patient: []protocol.Timer{fdskl.TimerRequest},
 		party:   (*Party).worker,
 	}, phasesOf(j))}, findingStage(j, c)), nil

@@ -11,8 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -215,7 +214,7 @@ func TestPhasesReleased(t *testing.T) {
 	if r := f.parties["guest"].phasesReleased(cast); r.Kind != "" {
 		t.Errorf("the label holder lets out %+v", r)
 	}
-	if r := f.parties["host"].phasesReleased(cast); r.Kind != release.Phases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.parties["host"].Aligned()) {
+	if r := f.parties["host"].phasesReleased(cast); r.Kind != method.ReleasePhases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.parties["host"].Aligned()) {
 		t.Errorf("host lets out %+v", r)
 	}
 }
@@ -303,7 +302,7 @@ func TestRandomInOnePlace(t *testing.T) {
 func TestTrainingThatHasNotConverged(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic, lambda: 1e-6", 120)
 	guest := f.parties["guest"]
-	if r := f.server.Result(session.Facts{}); r.Warnings != nil {
+	if r := f.server.Result(method.Facts{}); r.Warnings != nil {
 		t.Errorf("a training that ended by itself: %q", r.Warnings)
 	}
 	guest.vertical.training.(*cached).passes = 1
@@ -315,7 +314,7 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 	if err != nil || !(v.Left > linear.DefaultTol) {
 		t.Fatalf("what is left of the gradient: %v, %v", v.Left, err)
 	}
-	w := f.server.Result(session.Facts{}).Warnings
+	w := f.server.Result(method.Facts{}).Warnings
 	if len(w) != 1 || !strings.HasPrefix(w[0], "the training has not converged: after 100 passes the gradient is still at ") {
 		t.Errorf("warnings %q", w)
 	}

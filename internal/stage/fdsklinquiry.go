@@ -2,7 +2,7 @@ package stage
 
 import (
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -21,7 +21,7 @@ func planPhasesOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error)
 	}
 	return append(plan, Stage{Name: "protocol", Session: following(Session{
 		Protocol: fdskl.Name, Version: fdskl.Version, Members: c.parties(), Purpose: "predict", Parent: b.Parent,
-		Release: func(p *Party) release.Release { return p.phasesReleased(c) },
+		Release: func(p *Party) method.Release { return p.phasesReleased(c) },
 		Patient: []protocol.Timer{fdskl.TimerRequest},
 		party:   (*Party).phasesOfNew,
 	}, phasesOf(j))}), nil

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -31,7 +31,7 @@ func TestSeveralActive(t *testing.T) {
 			if active := name != "third"; (p.vertical.training != nil) != active || (p.split.Set.Labels != nil) != active {
 				t.Errorf("%s learns: %v", name, p.vertical.training != nil)
 			}
-			if r := p.phasesReleased(Cast{job.ID{1}, "hub", p.Job.Parties()}); r.Kind != release.Phases {
+			if r := p.phasesReleased(Cast{job.ID{1}, "hub", p.Job.Parties()}); r.Kind != method.ReleasePhases {
 				t.Errorf("%s lets out %+v", name, r)
 			}
 		}

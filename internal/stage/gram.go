@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
@@ -34,7 +34,7 @@ func planGram(j *job.Job, c Cast) ([]Stage, error) {
 		groups: func(k Known) ([]secagg.Group, error) { return gramGroups(j, k.Declared) },
 		party:  (*Party).gramPart, server: (*Server).gramSums,
 	})
-	sum.Session.Release = func(p *Party) release.Release { return p.release(release.Products, c, p.split.Set) }
+	sum.Session.Release = func(p *Party) method.Release { return p.release(method.ReleaseProducts, c, p.split.Set) }
 	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
 		plan = append(plan, labelStage(c))

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/gram"
@@ -186,7 +186,7 @@ func TestGramWithoutLabels(t *testing.T) {
 	if v := f.server.Metrics()["explained_variance"]; v < 0.5 {
 		t.Errorf("explained variance %v", v)
 	}
-	if lines := f.server.Result(session.Facts{}).Leakage; strings.Contains(strings.Join(lines["server"], " "), "label") {
+	if lines := f.server.Result(method.Facts{}).Leakage; strings.Contains(strings.Join(lines["server"], " "), "label") {
 		t.Errorf("the leakage speaks of labels: %v", lines)
 	}
 	var one, two bytes.Buffer

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -124,7 +124,7 @@ func planProductsOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, erro
 		party: (*Party).partOfNew, server: (*Server).productsOfNew,
 	})
 	sum.Session.Purpose, sum.Session.Parent = "predict", b.Parent
-	sum.Session.Release = func(p *Party) release.Release { return p.release(release.Products, c, p.split.Set) }
+	sum.Session.Release = func(p *Party) method.Release { return p.release(method.ReleaseProducts, c, p.split.Set) }
 	return append(plan, sum, answerStage(c, asker, b)), nil
 }
 

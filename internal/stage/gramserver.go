@@ -7,7 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -61,7 +61,7 @@ func (s *Server) encodeGram(out io.Writer) error {
 }
 
 // gramLeakage says in plain words what each role learns, computed for this job.
-func (s *Server) gramLeakage(f session.Facts) map[string][]string {
+func (s *Server) gramLeakage(f method.Facts) map[string][]string {
 	p, parties := s.vertical.layout, s.Cast.Parties
 	lines := map[string][]string{
 		"server": {
@@ -87,7 +87,7 @@ func (s *Server) gramLeakage(f session.Facts) map[string][]string {
 }
 
 // gramLattice says whether the matrix can be the data.
-func (s *Server) gramLattice(f session.Facts) string {
+func (s *Server) gramLattice(f method.Facts) string {
 	columns, rows := 0, s.vertical.layout.Training()
 	for _, one := range s.vertical.declared.list {
 		columns += one.columns.Columns
@@ -95,9 +95,9 @@ func (s *Server) gramLattice(f session.Facts) string {
 	switch {
 	case rows < columns:
 		return fmt.Sprintf("There are fewer training rows (%d) than columns (%d): the matrix does not determine the columns.", rows, columns)
-	case f.Grid == session.AllGrid:
+	case f.Grid == method.AllGrid:
 		return fmt.Sprintf("All values lie on a grid (whole numbers, counts, codes), and %d training rows outnumber %d columns: the exact matrix can give every column, up to order and sign, to whoever runs a lattice attack on it.", rows, columns)
-	case f.Grid == session.SomeGrid:
+	case f.Grid == method.SomeGrid:
 		return fmt.Sprintf("Some columns lie on a grid, and %d training rows outnumber %d columns: the exact matrix says much about them, and a lattice attack may give them.", rows, columns)
 	}
 	return fmt.Sprintf("%d training rows outnumber %d columns: the matrix determines all columns up to one rotation, and whoever knows as many rows as there are columns knows that rotation.", rows, columns)

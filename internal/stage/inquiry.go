@@ -7,7 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
@@ -39,11 +39,11 @@ func onlyFirst(first string) error {
 // asking is how new rows are aligned. The asker shows the ids it asks about, which
 // its operator has just chosen; of the others' tables everything can be looked for.
 func (c Cast) asking(asker string, usable func(declared) error) aligning {
-	return aligning{purpose: "predict", usable: usable, ids: func(p *Party) release.Release {
+	return aligning{purpose: "predict", usable: usable, ids: func(p *Party) method.Release {
 		if p.Self == asker {
-			return release.Release{}
+			return method.Release{}
 		}
-		return p.release(release.IDs, c, p.vertical.table)
+		return p.release(method.ReleaseIDs, c, p.vertical.table)
 	}}
 }
 

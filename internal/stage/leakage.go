@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol/okra"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
@@ -15,13 +15,13 @@ func Roles() []string {
 }
 
 // leakage says in plain words what each role learns, computed for this job.
-func (s *Server) leakage(f session.Facts) map[string][]string {
+func (s *Server) leakage(f method.Facts) map[string][]string {
 	if s.Job.Protocol.Name == job.Gram {
 		return s.gramLeakage(f)
 	}
 	lines := okra.Leakage(okra.Facts{
 		Parties: len(s.Cast.Parties), TotalRows: len(s.upload.Test()), Features: int(f.Features),
-		Grid: f.Grid == session.AllGrid, Mixed: f.Grid == session.SomeGrid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,
+		Grid: f.Grid == method.AllGrid, Mixed: f.Grid == method.SomeGrid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,
 	})
 	if s.Job.Learner.Name.Regresses() {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")

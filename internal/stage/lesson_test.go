@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -83,9 +83,9 @@ func TestNumbersFromSums(t *testing.T) {
 	for _, tt := range []struct{ learner, list, more string }{{"ridge", "alpha", ""}, {"gp", "noise", ""}, {"gp", "noise", ", deviations: true"}} {
 		j := lessonJob(t, "label", ", directions: 80, targets: [-20, 60]"+tt.more, "name: "+tt.learner+", "+tt.list+": [0.05, 50]")
 		f := runStages(t, j, tables)
-		result := f.server.Result(session.Facts{})
+		result := f.server.Result(method.Facts{})
 		held := together(t, j, tables)
-		keepsake, err := f.parties["south"].Keepsake(nil)
+		keepsake, err := f.parties["south"].Keepsake(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,11 +146,11 @@ func TestComponentsFromSums(t *testing.T) {
 		tables[name] = table
 	}
 	f := runStages(t, j, tables)
-	result := f.server.Result(session.Facts{})
+	result := f.server.Result(method.Facts{})
 	if v := result.Metrics["explained_variance"]; len(result.Eigenvalues) != 3 || math.Abs(v-result.Metrics["explained_variance_training"]) > 0.05 || v < 0.3 || v > 1 || len(result.Grid) != 0 {
 		t.Errorf("result %+v", result)
 	}
-	keepsake, err := f.parties["east"].Keepsake(nil)
+	keepsake, err := f.parties["east"].Keepsake(method.Closing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestDirectionsByDefault(t *testing.T) {
 	j.Protocol.Directions = 0
 	tables, _ := deal(t, j, 1)
 	f := runStages(t, j, tables)
-	result := f.server.Result(session.Facts{})
+	result := f.server.Result(method.Facts{})
 	if result.Sums.Features != 30 || result.Sums.RowsPerFeature != 20 || f.parties["north"].moments.features.Len() != 30 {
 		t.Errorf("%+v, at a party %d", result.Sums, f.parties["north"].moments.features.Len())
 	}
@@ -275,7 +275,7 @@ func TestModelsOfMoments(t *testing.T) {
 	}
 	var answers []*Prediction
 	for _, name := range j.Parties() {
-		keepsake, err := f.parties[name].Keepsake(nil)
+		keepsake, err := f.parties[name].Keepsake(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +296,7 @@ func TestModelsOfMoments(t *testing.T) {
 		t.Error("the parties' models differ")
 	}
 	var early *Party
-	if _, err := early.Keepsake(nil); err == nil {
+	if _, err := early.Keepsake(method.Closing{}); err == nil {
 		t.Error("a keepsake before the job has begun")
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
@@ -34,7 +34,7 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 		epoch: func(k Known) string { return "sums/" + hex.EncodeToString(k.Counted[:]) }, groups: sums,
 		party: (*Party).summand, server: (*Server).sums,
 	})
-	first.Session.Release = func(p *Party) release.Release { return p.sumsReleased(c) }
+	first.Session.Release = func(p *Party) method.Release { return p.sumsReleased(c) }
 	second := sumStage("errors", c, summing{
 		epoch: func(k Known) string { return hex.EncodeToString(k.Solution[:]) }, groups: alwaysGroups(errorGroups(j)),
 		party: (*Party).errors, server: (*Server).errors,

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -214,7 +214,7 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	if got := float64(f.server.moments.figures[0]) / moments.Thousand; f.server.moments.heldOut != 90 || math.Abs(got-float64(correct)) > 0.1 {
 		t.Errorf("%v of %d held-out rows are right by the sums, %d in one place", got, f.server.moments.heldOut, correct)
 	}
-	result := f.server.Result(session.Facts{})
+	result := f.server.Result(method.Facts{})
 	t.Logf("%v, membership %.3f", result.Metrics, f.server.moments.membership)
 	if result.Training != 600 || result.HeldOut != 90 || len(result.Grid) != 3 || result.Metrics["accuracy"] < 0.4 || f.server.moments.measured != 3 {
 		t.Errorf("result %+v", result)

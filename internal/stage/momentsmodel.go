@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -32,18 +33,18 @@ func (s *Server) encodeMoments(out io.Writer) error {
 // Keepsake returns what a party keeps of a job that leaves predictions open:
 // with protocol okra what encodes later questions, with moments the model; where
 // columns are split, its part of the model.
-func (p *Party) Keepsake(classes []string) ([]byte, error) {
+func (p *Party) Keepsake(c method.Closing) ([]byte, error) {
 	if p != nil && p.Job.Protocol.Name == job.Moments {
 		return p.ownModel()
 	}
 	if p != nil && p.Job.Protocol.Name.Vertical() {
-		o, err := p.newPortion(classes)
+		o, err := p.newPortion(c.Classes)
 		if err != nil {
 			return nil, err
 		}
 		return o.Encode(), nil
 	}
-	e, err := p.Encoder(classes)
+	e, err := p.Encoder(c.Classes)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
@@ -46,7 +45,7 @@ func okraParams(j *job.Job) (okra.Params, error) {
 func okraStage(params okra.Params, c Cast) Stage {
 	return Stage{Name: "protocol", Session: &Session{
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(), Purpose: "train",
-		Release:   func(p *Party) release.Release { return p.release(release.Rows, c, p.split.Set) },
+		Release:   func(p *Party) method.Release { return p.release(method.ReleaseRows, c, p.split.Set) },
 		Discloses: []string{okra.RowsKind}, Patient: []protocol.Timer{okra.TimerReceipt},
 		party:  func(p *Party, setup Setup) (*Run, error) { return p.uploader(setup.Setup, params) },
 		server: func(s *Server, setup Setup) (*Run, error) { return s.assembler(setup.Setup, params) },
@@ -55,7 +54,7 @@ func okraStage(params okra.Params, c Cast) Stage {
 
 // uploader encodes the party's rows and sends them.
 func (p *Party) uploader(setup protocol.Setup, params okra.Params) (*Run, error) {
-	input := okra.Input{Rows: p.rows, Labels: p.split.Set.Labels, Test: p.split.Test, Grid: p.grid == session.AllGrid}
+	input := okra.Input{Rows: p.rows, Labels: p.split.Set.Labels, Test: p.split.Test, Grid: p.grid == method.AllGrid}
 	m, err := okra.NewParty(setup, params, input)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -26,7 +26,7 @@ type Party struct {
 	label   string // the column of the labels, where the catalogue says
 	split   Split
 	rows    linalg.Rows // all rows of the split; scaled once scaling is known
-	grid    session.Grid
+	grid    method.Grid
 	scaling scale.Scaling // empty before the scale stage, or without one
 	total   int           // rows of all parties, once the server has said so
 	epoch   okra.Seed
@@ -192,11 +192,11 @@ func (p *Party) width() int { return p.split.Set.X.Cols() }
 
 // Facts tells what the leakage statement needs; nothing before the server has
 // counted the rows.
-func (p *Party) Facts() session.Facts {
+func (p *Party) Facts() method.Facts {
 	if p == nil || p.total == 0 {
-		return session.Facts{}
+		return method.Facts{}
 	}
-	facts := session.Facts{Known: true, Grid: p.grid}
+	facts := method.Facts{Known: true, Grid: p.grid}
 	if p.total >= p.width() && p.Job.Data.Partition.By != job.Columns { // those are declared
 		facts.Features = uint32(p.width())
 	}
@@ -205,13 +205,13 @@ func (p *Party) Facts() session.Facts {
 
 // gridOf says how many of the columns that vary hold multiples of a step:
 // integers, counts, one-hot codes, pixels.
-func gridOf(t dataset.Table) session.Grid {
+func gridOf(t dataset.Table) method.Grid {
 	grid, columns := dataset.GridColumns(t)
 	switch {
 	case grid == 0:
-		return session.NoGrid
+		return method.NoGrid
 	case grid < columns:
-		return session.SomeGrid
+		return method.SomeGrid
 	}
-	return session.AllGrid
+	return method.AllGrid
 }

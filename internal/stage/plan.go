@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -49,7 +49,7 @@ type Session struct {
 
 	// Release says what the session lets out of a party's data; nil where no ledger
 	// is kept of it, the zero release where this party lets nothing out.
-	Release func(*Party) release.Release
+	Release func(*Party) method.Release
 	// Discloses are the kinds of messages of which the first lets it out; nil where
 	// that is any message.
 	Discloses []string

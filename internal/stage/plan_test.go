@@ -11,7 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
@@ -245,7 +245,7 @@ func TestFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := p.Facts(); f != (session.Facts{}) {
+	if f := p.Facts(); f != (method.Facts{}) {
 		t.Errorf("before the upload: %+v, want nothing", f)
 	}
 	p.total = 1
@@ -253,7 +253,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("fewer rows than features: %+v, want no number of features", f)
 	}
 	p.total = 2
-	if f := p.Facts(); !f.Known || f.Features != 2 || f.Grid != session.AllGrid {
+	if f := p.Facts(); !f.Known || f.Features != 2 || f.Grid != method.AllGrid {
 		t.Errorf("as many rows as features: %+v, want 2 features on a grid", f)
 	}
 	if f := (*Party)(nil).Facts(); f.Known {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // release is what the party lets out of rows.
-func (p *Party) release(kind release.Kind, c Cast, rows *dataset.Set) release.Release {
-	r := release.Release{
+func (p *Party) release(kind method.ReleaseKind, c Cast, rows *dataset.Set) method.Release {
+	r := method.Release{
 		Kind: kind, Job: p.Job.Name, Peers: []string{c.Coordinator}, Question: p.vertical.portion != nil,
 		Scale: string(p.Job.Data.Scale), Table: p.Job.Data.Source, Set: rows,
 	}
@@ -25,8 +25,8 @@ func (p *Party) release(kind release.Kind, c Cast, rows *dataset.Set) release.Re
 }
 
 // sumsReleased is what goes into sums: the training rows.
-func (p *Party) sumsReleased(c Cast) release.Release {
-	r := p.release(release.Sums, c, p.split.Set)
+func (p *Party) sumsReleased(c Cast) method.Release {
+	r := p.release(method.ReleaseSums, c, p.split.Set)
 	r.Among = []int{}
 	for i, held := range p.split.Test {
 		if !held {
@@ -38,11 +38,11 @@ func (p *Party) sumsReleased(c Cast) release.Release {
 
 // phasesReleased is what a worker lets out. Who alone is active shows nobody
 // anything of its columns.
-func (p *Party) phasesReleased(c Cast) release.Release {
+func (p *Party) phasesReleased(c Cast) method.Release {
 	if active := p.Job.Active(); len(active) == 1 && p.Self == active[0] {
-		return release.Release{}
+		return method.Release{}
 	}
-	r := p.release(release.Phases, c, p.split.Set)
+	r := p.release(method.ReleasePhases, c, p.split.Set)
 	r.Directions = p.Job.Protocol.Directions
 	return r
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -15,7 +16,7 @@ import (
 func TestAttackHoldingOutOneRowEach(t *testing.T) {
 	set := &dataset.Set{X: dataset.NewDense(linalg.New[float64](200, 3))}
 	ledger, cast := release.Ledger(t.TempDir()), Cast{Coordinator: "hub", Parties: []string{"north", "south"}}
-	holdingOut := func(rows ...int) release.Release {
+	holdingOut := func(rows ...int) method.Release {
 		p := &Party{Job: &job.Job{Name: "digits"}, Self: "north", split: Split{Set: set, Test: make([]bool, 200)}}
 		for _, i := range rows {
 			p.split.Test[i] = true
@@ -26,7 +27,7 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 	}
 	id, err := ledger.Admit(holdingOut(100), 0)
 	if err == nil {
-		err = ledger.Release(release.Sums, id)
+		err = ledger.Release(method.ReleaseSums, id)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Result is a job's result, in the form that --json prints.
@@ -192,7 +192,7 @@ func HashModels(models []Model) string {
 
 // Result returns what the coordinator knows of the job's result. Costs and
 // comparisons are added by others.
-func (s *Server) Result(facts session.Facts) *Result {
+func (s *Server) Result(facts method.Facts) *Result {
 	if s.Job.Protocol.Name == job.Moments {
 		return s.momentsResult()
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/prg"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/declare"
@@ -23,7 +23,7 @@ import (
 // their rows are aligned.
 type aligning struct {
 	purpose string
-	ids     func(*Party) release.Release // what a party lets others look for
+	ids     func(*Party) method.Release // what a party lets others look for
 	// usable, if not nil, says what the protocol that follows cannot do with what
 	// has been declared.
 	usable func(declared) error
@@ -77,7 +77,7 @@ func (c Cast) training(j *job.Job, usable func(declared) error) aligning {
 	if j.Data.Partition.Aligned {
 		return aligning{purpose: "train", usable: usable, compared: true}
 	}
-	return aligning{purpose: "train", usable: usable, ids: func(p *Party) release.Release { return p.release(release.IDs, c, p.vertical.table) }}
+	return aligning{purpose: "train", usable: usable, ids: func(p *Party) method.Release { return p.release(method.ReleaseIDs, c, p.vertical.table) }}
 }
 
 // DefaultMaxIDs is how many ids each party may look for where a job says nothing.

@@ -9,44 +9,14 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/method"
 )
-
-// Kind says what of the data a session lets out.
-type Kind string
-
-// The kinds. Releases of two kinds are not compared.
-const (
-	Products Kind = "products" // of rows over the columns: Gram matrices
-	IDs      Kind = "ids"      // which are common to all parties
-	Phases   Kind = "phases"   // of rows over the columns, in a sum: distances
-	Rows     Kind = "rows"     // encoded by an isometry: a Gram matrix of all of them
-	Sums     Kind = "sums"     // over the rows, of features' products
-)
-
-// Release is what a party lets out in one session.
-type Release struct {
-	Kind     Kind
-	Job      string // its name, for the operator to know it by; the ID does not depend on it
-	Question bool   // about more rows of a model
-	Peers    []string
-	Scale    string       // how columns are scaled
-	Label    string       // the column that is let out as labels, or goes into sums; "" for none
-	Table    string       // the catalogue's name, by which rows without ids are known
-	Set      *dataset.Set // with labels where these go into sums
-	Among    []int        // the rows that are let out, of the set; nil for all
-	// Model names the job that the rows were for, or whose model they are predicted
-	// by; "" where nobody asks later and nothing is counted.
-	Model string
-	// Directions is how many random directions are let out of each row.
-	Directions int
-}
 
 // Row is a person, with the digest of all that is let out of that person's values.
 type Row struct{ Person, Content [16]byte }
 
-// rows returns how many rows are let out, and the place of the i-th in the set.
-func (r Release) rows() (n int, place func(int) int) {
+// rowsOf returns how many rows are let out, and the place of the i-th in the set.
+func rowsOf(r method.Release) (n int, place func(int) int) {
 	if r.Among != nil {
 		return len(r.Among), func(i int) int { return r.Among[i] }
 	}
@@ -56,20 +26,20 @@ func (r Release) rows() (n int, place func(int) int) {
 	return r.Set.X.Rows(), func(i int) int { return i }
 }
 
-// entry digests the release under the ledger's key.
-func (r Release) entry(key []byte) *Entry {
+// newEntry digests a release under the ledger's key.
+func newEntry(key []byte, r method.Release) *Entry {
 	e := &Entry{
 		Kind: r.Kind, Job: r.Job, Question: r.Question,
 		Peers: slices.Compact(slices.Sorted(slices.Values(r.Peers))),
 	}
-	if r.Kind != IDs {
+	if r.Kind != method.ReleaseIDs {
 		e.Scale, e.Label = r.Scale, r.Label
-		e.Columns, e.Width = r.columns()
+		e.Columns, e.Width = columnsOf(r)
 	}
 	if r.Model != "" {
 		e.Uses = []Use{{r.Model, uint32(r.Directions)}}
 	}
-	n, place := r.rows()
+	n, place := rowsOf(r)
 	d := newDigest(key, r)
 	e.Rows = make([]Row, n)
 	for i := range e.Rows {
@@ -79,12 +49,12 @@ func (r Release) entry(key []byte) *Entry {
 	return e
 }
 
-// columns returns the names of what is let out, ascending, and their number; no names
+// columnsOf returns the names of what is let out, ascending, and their number; no names
 // where the table has none. Of sums the label is one: it is in them like the others.
-func (r Release) columns() ([]string, int) {
+func columnsOf(r method.Release) ([]string, int) {
 	width := r.Set.X.Cols()
 	names := slices.Clone(r.Set.Columns)
-	if r.labelled() {
+	if labelled(r) {
 		width++
 		if names != nil {
 			names = append(names, r.Label)
@@ -95,11 +65,11 @@ func (r Release) columns() ([]string, int) {
 }
 
 // labelled says that labels are part of each row's values.
-func (r Release) labelled() bool { return r.Kind == Sums && r.Set.Labels != nil }
+func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.Set.Labels != nil }
 
 // digest makes digests of a release's rows.
 type digest struct {
-	Release
+	method.Release
 	mac   hash.Hash
 	rank  []uint32 // of each column, by name; the last is the label's
 	cells []cell
@@ -112,12 +82,12 @@ type cell struct {
 	bits uint64
 }
 
-func newDigest(key []byte, r Release) *digest {
+func newDigest(key []byte, r method.Release) *digest {
 	d := &digest{Release: r, mac: hmac.New(sha256.New, key)}
-	if r.Kind == IDs {
+	if r.Kind == method.ReleaseIDs {
 		return d
 	}
-	_, width := r.columns()
+	_, width := columnsOf(r)
 	order := make([]int, width)
 	for c := range order {
 		order[c] = c
@@ -152,7 +122,7 @@ func (d *digest) row(i int) Row {
 		place := binary.LittleEndian.AppendUint64(nil, uint64(i))
 		out.Person = d.sum("place", append(place, d.Table...))
 	}
-	if d.Kind != IDs {
+	if d.Kind != method.ReleaseIDs {
 		out.Content = d.sum("values", d.values(i))
 	}
 	return out
@@ -168,7 +138,7 @@ func (d *digest) values(i int) []byte {
 		}
 	})
 	var text string
-	if d.labelled() {
+	if labelled(d.Release) {
 		text = d.Set.Labels[i]
 		// A label that is a number is the same value as when it is a column.
 		if v, err := strconv.ParseFloat(text, 64); err == nil {

@@ -1,0 +1,22 @@
+package method
+
+// Facts describe a party's data for the statement of the job's leakage. The server could work out each
+// of them from what it holds.
+type Facts struct {
+	Known bool // false: this stage has nothing to tell
+	Grid  Grid
+	// Features is 0 unless the job's rows outnumber the features: then the
+	// rank of the Gram matrix gives it away, and before that it is not told.
+	Features uint32
+}
+
+// Grid tells how many of the columns that vary hold multiples of a step: integers, counts, one-hot
+// codes, pixels. A larger value is the worse news.
+type Grid uint8
+
+// The values of Grid.
+const (
+	NoGrid Grid = iota
+	SomeGrid
+	AllGrid
+)

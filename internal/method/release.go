@@ -1,0 +1,33 @@
+package method
+
+import "github.com/mercer-fl/mercer/dataset"
+
+// ReleaseKind tells what of the data a session lets out.
+type ReleaseKind string
+
+// The kinds. Releases of two kinds are not compared.
+const (
+	ReleaseProducts ReleaseKind = "products" // of rows over the columns: Gram matrices
+	ReleaseIDs      ReleaseKind = "ids"      // which are common to all parties
+	ReleasePhases   ReleaseKind = "phases"   // of rows over the columns, in a sum: distances
+	ReleaseRows     ReleaseKind = "rows"     // encoded by an isometry: a Gram matrix of all of them
+	ReleaseSums     ReleaseKind = "sums"     // over the rows, of features' products
+)
+
+// Release describes what a party lets out in one session.
+type Release struct {
+	Kind     ReleaseKind
+	Job      string // its name, for the operator to know it by; the ID does not depend on it
+	Question bool   // about more rows of a model
+	Peers    []string
+	Scale    string       // how columns are scaled
+	Label    string       // the column that is let out as labels, or goes into sums; "" for none
+	Table    string       // the catalogue's name, by which rows without ids are known
+	Set      *dataset.Set // with labels where these go into sums
+	Among    []int        // the rows that are let out, of the set; nil for all
+	// Model names the job that the rows were for, or whose model they are predicted
+	// by; "" where nobody asks later and nothing is counted.
+	Model string
+	// Directions is how many random directions are let out of each row.
+	Directions int
+}
