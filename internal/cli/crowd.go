@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -28,20 +29,20 @@ func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ra
 	if a.env("GOGC") == "" { // every client's masks and keys are small objects: let half as much garbage gather
 		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
-	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*stage.Result, error) {
+	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*method.Result, error) {
 		return simulate.Crowd(ctx, simulate.CrowdConfig{Job: j, Ratings: ratings, Dir: dir, Seed: seed, Progress: progress})
 	})
 }
 
 // simulateAll has everybody in this process run a job in a folder for its time,
 // and leaves its results in out with what the process has used.
-func (a *app) simulateAll(ctx context.Context, j *job.Job, out string, run func(dir string, progress func(protocol.Progress)) (*stage.Result, error)) (r Result, err error) {
+func (a *app) simulateAll(ctx context.Context, j *job.Job, out string, run func(dir string, progress func(protocol.Progress)) (*method.Result, error)) (r Result, err error) {
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	result, err := orAbandon(ctx, func() (*stage.Result, error) {
+	result, err := orAbandon(ctx, func() (*method.Result, error) {
 		cpu, _ := daemon.Usage()
 		bars := a.progress()
 		defer bars.Close()
@@ -88,7 +89,7 @@ func (o outcome) crowdText(w io.Writer, p *printer) {
 
 // crowdRatings is how many there are, as far as anybody knows: parties keep what
 // they hold out to themselves.
-func crowdRatings(r *stage.Result) string {
+func crowdRatings(r *method.Result) string {
 	counted := countOf(r.Training, "rating") + " counted"
 	if r.HeldOut == 0 {
 		return counted
@@ -97,7 +98,7 @@ func crowdRatings(r *stage.Result) string {
 }
 
 // crowdScope is how much of the data there is to learn from.
-func crowdScope(c *stage.CrowdResult) string {
+func crowdScope(c *method.CrowdResult) string {
 	if c.Paper != nil {
 		return fmt.Sprintf("%d people, %d items; %d rounds", c.People, c.Items, c.Paper.Rounds)
 	}
@@ -106,9 +107,9 @@ func crowdScope(c *stage.CrowdResult) string {
 
 // sumsTable shows the sums; of many rounds the first and the last, the result has
 // all.
-func sumsTable(sums []stage.CrowdSum) *tableOf {
+func sumsTable(sums []method.CrowdSum) *tableOf {
 	if len(sums) > 2 {
-		sums = []stage.CrowdSum{sums[0], sums[len(sums)-1]}
+		sums = []method.CrowdSum{sums[0], sums[len(sums)-1]}
 	}
 	t := &tableOf{header: []string{"sum", "clients", "vanished", "of them added", "added", "holders", "threshold", "entries", "vector", "sent by each", "to each"}}
 	for _, s := range sums {
@@ -123,14 +124,14 @@ func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[y
 
 // describeSum counts a sum's clients: some vanish after their vectors have come,
 // and are in it.
-func describeSum(s stage.CrowdSum) string {
+func describeSum(s method.CrowdSum) string {
 	late := s.Added + s.Vanished - s.Clients
 	return fmt.Sprintf("%d of %d clients added; %d vanished, %d of them after their vectors had come; %d holders, threshold %d",
 		s.Added, s.Clients, s.Vanished, late, s.Holders, s.Threshold)
 }
 
 // crowdSummary is the head of the report.
-func crowdSummary(j *job.Job, r *stage.Result) []report.Row {
+func crowdSummary(j *job.Job, r *method.Result) []report.Row {
 	c := r.Crowd
 	rows := []report.Row{
 		{Label: "Data", Value: c.Source},

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -19,7 +19,7 @@ func curveTable(curve []evaluate.Point) *tableOf {
 }
 
 // reportCurves are a result's curves as lines on the page of the report.
-func reportCurves(r *stage.Result) []report.Curve {
+func reportCurves(r *method.Result) []report.Curve {
 	var list []report.Curve
 	if len(r.Curve) > 0 {
 		list = append(list, featureCurve(r.Curve))

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -168,7 +168,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 }
 
 // runDemo runs the federation in a folder; its processes are gone afterwards.
-func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r *stage.Result, o *stage.Outcome, err error) {
+func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r *method.Result, o *method.Outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -194,7 +194,7 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Sha
 }
 
 // demonstrate runs the federation's job and, if there is one, that by sums.
-func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.Job) (*stage.Result, *stage.Outcome, error) {
+func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.Job) (*method.Result, *method.Outcome, error) {
 	r, o, err := a.watched(ctx, fed, fed.Job)
 	if err != nil || sums == nil {
 		return r, o, err
@@ -208,7 +208,7 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 }
 
 // watched submits a job and shows its stages.
-func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*stage.Result, *stage.Outcome, error) {
+func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*method.Result, *method.Outcome, error) {
 	bars := a.progress()
 	defer bars.Close()
 	id, err := fed.Submit(ctx, j)

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -47,7 +48,7 @@ type crowdDemo struct {
 	Refused      int                 `json:"refused"`
 	Lost         int                 `json:"lost"`
 	Accuracy     float64             `json:"accuracy"`
-	Classes      []stage.ClassTest   `json:"classes"`
+	Classes      []method.ClassTest  `json:"classes"`
 	Model        string              `json:"model"`
 	SHA256       string              `json:"model_sha256"`
 	Leakage      map[string][]string `json:"leakage"`

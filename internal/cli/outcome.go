@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -8,13 +9,24 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // outcome is a job's result as commands show it.
 type outcome struct {
-	*stage.Result
-	Report string `json:"report,omitempty"` // path of the HTML page
+	*method.Result
+	Report string // path of the HTML page
+}
+
+// MarshalJSON writes the result, and where its page is.
+func (o outcome) MarshalJSON() ([]byte, error) {
+	b, err := json.Marshal(o.Result)
+	if err != nil || o.Report == "" {
+		return b, err
+	}
+	path, err := json.Marshal(o.Report)
+	return fmt.Appendf(b[:len(b)-1], `,"report":%s}`, path), err
 }
 
 // Print writes the table that people came for, and what it cost.
@@ -77,7 +89,7 @@ func (o outcome) Print(w io.Writer) error {
 }
 
 // describeModel says where a model is.
-func describeModel(m stage.Model) string {
+func describeModel(m method.ModelFile) string {
 	switch {
 	case m.Path != "" && m.Private:
 		return m.Path + " (private: it holds encoded rows and stays there)"
@@ -90,7 +102,7 @@ func describeModel(m stage.Model) string {
 }
 
 // describeSums says how far sums are from single rows.
-func describeSums(s stage.SumsResult) string {
+func describeSums(s method.SumsResult) string {
 	text := fmt.Sprintf("%d random features, %.1f rows for each (n/M)", s.Features, s.RowsPerFeature)
 	if s.Membership != nil {
 		text += fmt.Sprintf("; whether a known row is in a party's own sums can be told by its leverage with an area under the curve of %.3f (0.5 is blind, 1 certain)", *s.Membership)

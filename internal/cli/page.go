@@ -8,12 +8,13 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/report"
 )
 
 // savePage writes the HTML report of a run into a folder and returns its path.
-func savePage(folder string, j *job.Job, r *stage.Result) (string, error) {
+func savePage(folder string, j *job.Job, r *method.Result) (string, error) {
 	var b bytes.Buffer
 	if err := report.Write(&b, page(j, r)); err != nil {
 		return "", err
@@ -22,7 +23,7 @@ func savePage(folder string, j *job.Job, r *stage.Result) (string, error) {
 	return path, disk.Replace(path, b.Bytes())
 }
 
-func page(j *job.Job, r *stage.Result) report.Run {
+func page(j *job.Job, r *method.Result) report.Run {
 	run := report.Run{
 		Title: j.Name,
 		Summary: []report.Row{
@@ -77,7 +78,7 @@ func page(j *job.Job, r *stage.Result) report.Run {
 	return run
 }
 
-func scores(r *stage.Result) []report.Score {
+func scores(r *method.Result) []report.Score {
 	var list []report.Score
 	for _, a := range r.Alone {
 		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
@@ -94,7 +95,7 @@ func scores(r *stage.Result) []report.Score {
 
 // pooledRows is what learning in one place learns from: also what is of people
 // who vanish from a crowd.
-func pooledRows(r *stage.Result) int {
+func pooledRows(r *method.Result) int {
 	if r.Crowd != nil {
 		return r.Crowd.Ratings
 	}
@@ -102,7 +103,7 @@ func pooledRows(r *stage.Result) int {
 }
 
 // describeProtocol gives a number of directions that the job leaves to the data.
-func describeProtocol(j *job.Job, r *stage.Result) string {
+func describeProtocol(j *job.Job, r *method.Result) string {
 	s := j.Protocol.String()
 	if r.Sums != nil && j.Protocol.Directions == 0 {
 		s += fmt.Sprintf(", directions = %d (a twentieth of the training rows)", r.Sums.Features)
@@ -118,7 +119,7 @@ func describeData(j *job.Job) string {
 }
 
 // describeHeldOut says which rows the figures are about.
-func describeHeldOut(r *stage.Result) string {
+func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
 	}
@@ -127,7 +128,7 @@ func describeHeldOut(r *stage.Result) string {
 
 // describeKernel gives the kernel of a grid's chosen cell, whose gamma is in plain
 // numbers, or else the job's.
-func describeKernel(j *job.Job, r *stage.Result) string {
+func describeKernel(j *job.Job, r *method.Result) string {
 	if c, ok := chosen(r.Grid); ok {
 		return cellKernel(c.Kernel)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // The page says what was set, whichever the protocol and the learner are.
@@ -21,7 +21,7 @@ spec:
   learner: {name: huber, delta: 0.25, rate: 0.125, batch: 16}
 `
 	j := jobtest.Parse(t, file)
-	r := &stage.Result{Metrics: evaluate.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
+	r := &method.Result{Metrics: evaluate.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
 	run := page(j, r)
 	want := map[string]string{
 		"Protocol": j.Protocol.String(),
@@ -43,7 +43,7 @@ spec:
 }
 
 func TestASumsClientsAddUp(t *testing.T) {
-	got := describeSum(stage.CrowdSum{Clients: 250, Added: 233, Vanished: 25, Holders: 78, Threshold: 55})
+	got := describeSum(method.CrowdSum{Clients: 250, Added: 233, Vanished: 25, Holders: 78, Threshold: 55})
 	const want = "233 of 250 clients added; 25 vanished, 8 of them after their vectors had come; 78 holders, threshold 55"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)

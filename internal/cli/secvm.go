@@ -8,8 +8,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -28,7 +28,7 @@ func (a *app) simulateDevices(ctx context.Context, j *job.Job, out string, seed 
 			return nil, err
 		}
 	}
-	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*stage.Result, error) {
+	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*method.Result, error) {
 		return simulate.Devices(ctx, simulate.DevicesConfig{Job: j, Rows: rows, HeldOut: heldOut, Dir: dir, Seed: seed, Progress: progress})
 	})
 }
@@ -62,7 +62,7 @@ func (o outcome) devicesText(w io.Writer, p *printer) {
 
 // deviceCurves are figures 2 and 3 of the paper: means of the last weight
 // vectors along the way, and other numbers of bins.
-func deviceCurves(s *stage.SecVMResult) []report.Curve {
+func deviceCurves(s *method.SecVMResult) []report.Curve {
 	var list []report.Curve
 	if len(s.Averages) > 0 {
 		list = append(list, averagesCurve(s.Averages))
@@ -79,7 +79,7 @@ func deviceCurves(s *stage.SecVMResult) []report.Curve {
 }
 
 // averagesCurve has a line for each number of vectors.
-func averagesCurve(points []stage.AveragePoint) report.Curve {
+func averagesCurve(points []method.AveragePoint) report.Curve {
 	c := report.Curve{Title: "Accuracy of the mean of the last weight vectors", X: "iteration"}
 	at := make(map[int]int) // line of a number of vectors
 	for _, p := range points {
@@ -97,7 +97,7 @@ func averagesCurve(points []stage.AveragePoint) report.Curve {
 }
 
 // devicesSummary is the head of the report.
-func devicesSummary(j *job.Job, r *stage.Result) []report.Row {
+func devicesSummary(j *job.Job, r *method.Result) []report.Row {
 	s := r.SecVM
 	sent := report.Row{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", s.Packages, s.PackageBytes, s.Windows)}
 	if len(s.Sums) > 0 {

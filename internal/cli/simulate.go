@@ -20,9 +20,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/source"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -118,7 +118,7 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 		return nil, fmt.Errorf("no folder for temporary files can be made: %w; set TMPDIR to one with room", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	result, err := orAbandon(ctx, func() (*stage.Result, error) { return a.compared(ctx, j, shares, dir, seed) })
+	result, err := orAbandon(ctx, func() (*method.Result, error) { return a.compared(ctx, j, shares, dir, seed) })
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (a *app) collectSooner(shares []launch.Share) (undo func()) {
 }
 
 // compared runs the job and what it asks to be compared with.
-func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*stage.Result, error) {
+func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*method.Result, error) {
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
@@ -165,12 +165,12 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, d
 }
 
 // addComparison adds what the launching process did after the job to its times.
-func addComparison(r *stage.Result, took time.Duration) {
+func addComparison(r *method.Result, took time.Duration) {
 	r.Timings["compare"] = took.Seconds()
 	r.Timings["total"] += took.Seconds()
 }
 
-func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*stage.Result, *stage.Outcome, error) {
+func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
 	if j.Protocol.Name == job.PooledData {
 		return launch.RunPooled(ctx, j, shares, dir)
 	}
@@ -192,7 +192,7 @@ func folder(out string) error {
 
 // finish writes what a run is to leave into its folder: nothing before the run
 // has ended well, and the result last.
-func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
+func (a *app) finish(j *job.Job, r *method.Result, out string) (Result, error) {
 	for _, why := range r.Refused {
 		a.tell("a party would refuse: " + why)
 	}
@@ -212,7 +212,7 @@ func (a *app) finish(j *job.Job, r *stage.Result, out string) (Result, error) {
 
 // adopt copies the models, and what a crowd recommends to itself, out of the
 // temporary folder of a run.
-func adopt(r *stage.Result, out string) error {
+func adopt(r *method.Result, out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return fmt.Errorf("the folder of the results: %w", err)
 	}

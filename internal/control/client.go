@@ -13,7 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Client speaks to a daemon's socket.
@@ -63,12 +63,12 @@ func (c *Client) Abort(ctx context.Context, id string) error {
 }
 
 // Outcome returns the decisions of a job on held-out rows.
-func (c *Client) Outcome(ctx context.Context, id string) (*stage.Outcome, error) {
+func (c *Client) Outcome(ctx context.Context, id string) (*method.Outcome, error) {
 	b, err := c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/outcome", nil)
 	if err != nil {
 		return nil, err
 	}
-	return stage.DecodeOutcome(b)
+	return method.DecodeOutcome(b)
 }
 
 // Model downloads a model that is not private.

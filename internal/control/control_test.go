@@ -21,10 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
@@ -217,7 +217,7 @@ func north(t *testing.T) *party.Party {
 	}
 	p := party.New(party.Config{
 		Reader: all.Reader(), Name: "north", Identity: keys["north"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
-		Load: func(job.Data) (stage.Table, error) { return stage.Table{}, errors.New("no data") },
+		Load: func(job.Data) (method.Table, error) { return method.Table{}, errors.New("no data") },
 		Seed: coordinator.RandomSeed, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(),
 	})
 	ctx, stop := context.WithCancel(context.Background())

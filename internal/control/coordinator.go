@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // maxJobFile is how long a job file may be.
@@ -26,9 +26,9 @@ type Job struct {
 	Failure *coordinator.Failure `json:"error,omitempty"`
 	// Forgotten says that what the job left has been erased at the coordinator, and
 	// Silent which parties have not confirmed it of themselves.
-	Forgotten bool          `json:"forgotten,omitempty"`
-	Silent    []string      `json:"silent,omitempty"`
-	Result    *stage.Result `json:"result,omitempty"`
+	Forgotten bool           `json:"forgotten,omitempty"`
+	Silent    []string       `json:"silent,omitempty"`
+	Result    *method.Result `json:"result,omitempty"`
 }
 
 func view(j coordinator.Job) Job {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // account adds up what a job has cost.
@@ -14,17 +13,16 @@ type account struct {
 	usage   Usage
 	cpu     float64 // seconds the process had used before the job
 	timings map[string]float64
-	parties map[string]*stage.Member
-	facts   method.Facts
+	parties map[string]*method.Cost
 }
 
 func newAccount(usage Usage) *account {
-	a := &account{usage: usage, timings: make(map[string]float64), parties: make(map[string]*stage.Member)}
+	a := &account{usage: usage, timings: make(map[string]float64), parties: make(map[string]*method.Cost)}
 	a.cpu, _ = usage()
 	return a
 }
 
-func (a *account) stage(name string, took time.Duration) {
+func (a *account) step(name string, took time.Duration) {
 	a.timings[name] += took.Seconds()
 	a.timings["total"] += took.Seconds()
 }
@@ -35,7 +33,7 @@ func (a *account) add(reports map[string]*session.Report) {
 	for name, r := range reports {
 		m := a.parties[name]
 		if m == nil {
-			m = &stage.Member{Name: name}
+			m = &method.Cost{Name: name}
 			a.parties[name] = m
 		}
 		m.PID = int(r.PID)
@@ -43,14 +41,11 @@ func (a *account) add(reports map[string]*session.Report) {
 		m.Received += r.Received
 		m.CPU = r.CPU
 		m.PeakRSS = r.PeakRSS
-		if r.Facts.Known {
-			a.facts = method.Facts{Known: true, Grid: max(a.facts.Grid, r.Facts.Grid), Features: max(a.facts.Features, r.Facts.Features)}
-		}
 	}
 }
 
 // settle writes the costs into a result.
-func (a *account) settle(r *stage.Result, parties []string) {
+func (a *account) settle(r *method.Result, parties []string) {
 	cpu, rss := a.usage()
 	total := cpu - a.cpu
 	r.Processes = []int{os.Getpid()}

@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
-	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -126,42 +125,57 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	case j.Spec.Prediction != job.Open:
 		return fault.Forbidden(fmt.Errorf("job %v keeps predictions closed", q.Job))
 	}
-	if j.Spec.Protocol.Name.Vertical() {
-		return c.inquire(ctx, &j, q)
-	}
-	s, err := c.readAnswers(&j, q.party, q.Tag)
-	var coded *fault.Error
-	if errors.As(err, &coded) {
-		return err
-	}
-	if err != nil {
-		return &fault.Error{Code: fault.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
-	}
-	ps, err := protocol.NewSession(s.Descriptor(j.ID, session.StagePredict, c.Roster.Hash(), j.Attempt))
+	opened, err := c.openAnswers(&j)
 	if err != nil {
 		return err
 	}
-	return c.hold(ctx, &j, s, q, ps.ID())
+	defer opened.Erase()
+	about := method.Question{Case: c.cast(j.ID, j.Spec), Asker: q.party, Tag: q.Tag}
+	about.Parties = opened.Among(about)
+	if len(about.Parties) == 1 {
+		return c.hold(ctx, &j, opened, about, q)
+	}
+	return c.inquire(ctx, &j, opened, about, q)
 }
 
-// hold conducts a prediction session and destroys it.
-func (c *Coordinator) hold(ctx context.Context, j *Job, s *stage.Session, q *asked, id protocol.SessionID) error {
+// hold conducts the one session that answers a party by itself, and destroys it.
+func (c *Coordinator) hold(ctx context.Context, j *Job, opened inquirer, about method.Question, q *asked) error {
+	w, err := questioned(opened, about, j)
+	if err != nil {
+		return err
+	}
+	ps, err := protocol.NewSession(w.plan[0].Session.Descriptor(j.ID, session.StagePredict, c.Roster.Hash(), j.Attempt))
+	if err != nil {
+		return err
+	}
 	wanted, end := q.until(ctx)
 	defer end()
-	srv := stage.NewServer(j.Spec, c.toOne(j.ID, q.party)) // the session needs nothing of a job's stages
-	_, err := c.conduct(wanted, j, session.StagePredict, stage.Stage{Name: "predict", Session: s}, srv)
+	_, err = c.conduct(wanted, w, session.StagePredict, w.plan[0])
 	if errors.Is(err, driver.ErrInterrupted) {
 		return err
 	}
-	dropped := c.drop(id, err)
+	dropped := c.drop(ps.ID(), err)
 	if errors.Is(err, vault.ErrUsed) {
 		// The broker repeats a question, or a restart came between.
 		err = errRestarted
 	}
 	if err != nil { // about this question only: the job's others may do better
-		c.tellWhy(ctx, q.party, id, session.KindAbort, err)
+		c.tellWhy(ctx, q.party, ps.ID(), session.KindAbort, err)
 	}
 	return dropped
+}
+
+// questioned is a question on its way through its plan.
+func questioned(opened inquirer, about method.Question, j *Job) (*course, error) {
+	w := &course{job: j}
+	var err error
+	if w.plan, err = opened.Plan(about); err == nil {
+		w.server, err = opened.Server(about)
+	}
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return w, nil
 }
 
 // drop destroys a session that belongs to no running job.
@@ -181,28 +195,46 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	return s.Destroy(outcome)
 }
 
-// toOne names who takes part in an answer to one party.
-func (c *Coordinator) toOne(id job.ID, party string) stage.Cast {
-	return stage.Cast{ID: id, Coordinator: c.name, Parties: []string{party}}
+// inquirer is what the coordinator kept of a job, opened.
+type inquirer interface {
+	method.Inquirer
+	method.Erasable
 }
 
-// readAnswers loads the model and what encodings must fit it.
-func (c *Coordinator) readAnswers(j *Job, party string, tag [16]byte) (*stage.Session, error) {
+// openAnswers opens what the coordinator kept to answer questions about a model.
+func (c *Coordinator) openAnswers(j *Job) (inquirer, error) {
+	opened, err := c.readAnswers(j)
+	var coded *fault.Error
+	if err != nil && !errors.As(err, &coded) {
+		err = &fault.Error{Code: fault.CodeFailed, Err: err, Public: "the coordinator cannot read its model; its log says why"}
+	}
+	return opened, err
+}
+
+func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	b, err := c.left(j.ID, vault.Answers)
 	if err != nil {
 		return nil, err
 	}
-	a, err := stage.DecodeAnswers(b)
+	k, err := method.DecodeKeepsake(b)
 	if err != nil {
 		return nil, err
 	}
-	b, err = c.left(j.ID, vault.Model)
+	m, err := stage.Of(j.Spec)
 	if err != nil {
 		return nil, err
 	}
-	m, err := model.OpenPrivate(bytes.NewReader(b))
+	a, ok := m.(method.Answering)
+	if !ok {
+		return nil, fmt.Errorf("coordinator: protocol %s answers no questions", m.Name())
+	}
+	opened, err := a.OpenServer(c.cast(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
 		return nil, err
 	}
-	return a.Answer(j.Spec, m, c.toOne(j.ID, party), tag)
+	asked, ok := opened.(inquirer)
+	if !ok {
+		return nil, fmt.Errorf("coordinator: the coordinator has no part in questions of protocol %s", m.Name())
+	}
+	return asked, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -107,7 +107,7 @@ func wide(rows map[string]int) (shares []launch.Share) {
 		for i := range rows[name] {
 			set.Labels = append(set.Labels, []string{"a", "b"}[i%2])
 		}
-		shares = append(shares, launch.Share{Party: name, Table: stage.Table{Set: set, Key: dataset.SplitKey{1}}})
+		shares = append(shares, launch.Share{Party: name, Table: method.Table{Set: set, Key: dataset.SplitKey{1}}})
 	}
 	return shares
 }

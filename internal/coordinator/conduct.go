@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -30,13 +30,14 @@ const (
 type conducted struct {
 	job      *Job
 	stage    uint16
-	plan     *stage.Session
+	step     string
+	plan     *method.Session
 	announce []byte   // to the parties, beside the job
 	left     []string // that are not waited for at the beginning; they count towards plan.Absent
 	session  *protocol.Session
 	kept     vault.Session
 	keys     identity.SessionKeys
-	run      *stage.Run // nil when the coordinator is no member
+	run      *method.Run // nil when the coordinator is no member
 	inbox    <-chan driver.Inbound
 	reports  map[string]*session.Report
 	accepted map[string]session.Acceptance
@@ -44,16 +45,35 @@ type conducted struct {
 
 // conduct brings one session about and waits until every member has reported.
 // It returns the parties' reports.
-func (c *Coordinator) conduct(ctx context.Context, j *Job, index uint16, st stage.Stage, srv *stage.Server) (map[string]*session.Report, error) {
-	d, err := c.prepare(j, index, st.Session, srv)
+func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step method.Step) (map[string]*session.Report, error) {
+	d, err := c.prepare(w, index, step)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.bring(ctx, d); err != nil {
 		return nil, err
 	}
-	srv.Ended(st.Name, d.ended())
+	w.ended(step.Name, d.ended())
 	return d.reports, nil
+}
+
+// ended notes how a session went, and tells the method if it wants to know.
+func (w *course) ended(step string, e method.End) {
+	w.ends = append(w.ends, e)
+	if o, ok := w.server.(method.Observer); ok {
+		o.Ended(step, e)
+	}
+}
+
+// left names the parties that did not come through the session from which the given
+// one follows. Nobody waits for them at its beginning.
+func (w *course) left(next *method.Session) []string {
+	for _, e := range w.ends {
+		if e.Session == next.Parent {
+			return slices.DeleteFunc(slices.Clone(w.job.Spec.Parties()), func(name string) bool { return slices.Contains(e.Stayed, name) })
+		}
+	}
+	return nil
 }
 
 // bring has the session run to its end, or takes over how it ended before a
@@ -83,14 +103,14 @@ func (c *Coordinator) bring(ctx context.Context, d *conducted) error {
 }
 
 // ended sums the parties' reports up.
-func (d *conducted) ended() stage.Ended {
-	e := stage.Ended{Session: d.session.ID()}
+func (d *conducted) ended() method.End {
+	e := method.End{Session: d.session.ID()}
 	for _, m := range d.session.Members {
 		r := d.reports[m.Name]
 		if r == nil {
 			continue
 		}
-		e.Sent, e.Received = e.Sent+r.Sent, e.Received+r.Received
+		e.Sent, e.Received, e.Facts = e.Sent+r.Sent, e.Received+r.Received, e.Facts.Join(r.Facts)
 		if r.Code == fault.CodeDone {
 			e.Stayed = append(e.Stayed, m.Name)
 		}
@@ -99,39 +119,40 @@ func (d *conducted) ended() stage.Ended {
 }
 
 // prepare opens the session in the vault and builds the server's machine.
-func (c *Coordinator) prepare(j *Job, index uint16, s *stage.Session, srv *stage.Server) (*conducted, error) {
-	announce, err := s.Announce(srv)
-	if err != nil {
+func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*conducted, error) {
+	d := &conducted{job: w.job, stage: index, step: step.Name, reports: make(map[string]*session.Report), accepted: make(map[string]session.Acceptance)}
+	var err error
+	if a, ok := w.server.(method.Announcer); ok {
+		if d.announce, err = a.Announce(step.Name); err != nil {
+			return nil, err
+		}
+	}
+	if d.plan, err = step.Session.After(w.server.Known(), d.announce); err != nil {
 		return nil, err
 	}
-	if s, err = s.After(srv.Known(), announce); err != nil {
+	if d.session, err = protocol.NewSession(d.plan.Descriptor(w.job.ID, int(index), c.Roster.Hash(), w.job.Attempt)); err != nil {
 		return nil, err
 	}
-	ps, err := protocol.NewSession(s.Descriptor(j.ID, int(index), c.Roster.Hash(), j.Attempt))
-	if err != nil {
-		return nil, err
-	}
-	d := &conducted{job: j, stage: index, plan: s, announce: announce, left: srv.Left(s), session: ps,
-		reports: make(map[string]*session.Report), accepted: make(map[string]session.Acceptance)}
+	d.left = w.left(d.plan)
 	if d.kept, err = c.take(d); err != nil {
 		return nil, err
 	}
 	if d.keys, err = identity.DeriveSession(d.kept.Seed()); err != nil {
 		return nil, err
 	}
-	if ps.Index(c.name) < 0 {
+	if d.session.Index(c.name) < 0 {
 		return d, nil
 	}
-	d.run, err = s.Server(srv, c.setup(d))
+	d.run, err = w.server.Machine(step.Name, c.setup(d))
 	return d, err
 }
 
 // setup is what the server's machine is built from.
-func (c *Coordinator) setup(d *conducted) stage.Setup {
-	return stage.Setup{
-		Setup: protocol.Setup{Session: d.session, Self: c.name, Seed: d.kept.Seed()},
-		Sign:  func(message []byte) []byte { return ed25519.Sign(c.Identity.SigningKey(), message) },
-		Key:   c.signer,
+func (c *Coordinator) setup(d *conducted) method.Setup {
+	return method.Setup{
+		Setup: protocol.Setup{Session: d.session, Self: c.name, Seed: d.kept.Seed()}, Announced: d.announce,
+		Sign: func(message []byte) []byte { return ed25519.Sign(c.Identity.SigningKey(), message) },
+		Key:  c.signer,
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // phases is the small job by columns and random features.
@@ -100,7 +99,7 @@ func (w *world) dropColumn(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	set := w.tables[name].Set
-	w.tables[name] = stage.Table{Set: set.SelectColumns(span(1, set.X.Cols()))}
+	w.tables[name] = method.Table{Set: set.SelectColumns(span(1, set.X.Cols()))}
 }
 
 // A worker that vanishes is named by those who wait for it.

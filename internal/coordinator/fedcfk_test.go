@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
@@ -83,14 +84,14 @@ func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shares = append(shares, launch.Share{Party: person(i), Table: stage.Table{Ratings: own}})
+		shares = append(shares, launch.Share{Party: person(i), Table: method.Table{Ratings: own}})
 	}
 	return newWorld(t, shares), filmsJob(t, true, all), all
 }
 
 // simulated is the same job in one process, with its kernel and everybody's
 // recommendations by name.
-func simulated(t *testing.T, all *dataset.Ratings) (*stage.Result, []byte) {
+func simulated(t *testing.T, all *dataset.Ratings) (*method.Result, []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	r, err := simulate.Crowd(t.Context(), simulate.CrowdConfig{Job: filmsJob(t, false, all), Ratings: all, Dir: dir, Seed: daemon.InsecureSeeds(1)})
@@ -144,7 +145,7 @@ func TestRecommenderEqualsSimulation(t *testing.T) {
 		t.Errorf("a kernel of %d bytes, simulated %d bytes, and not the same", len(got), len(kernel))
 	}
 	got := done.Result.Crowd
-	for _, c := range []*stage.CrowdResult{got, want.Crowd} {
+	for _, c := range []*method.CrowdResult{got, want.Crowd} {
 		for i := range c.Sums {
 			c.Sums[i].ToServer, c.Sums[i].FromServer = 0, 0
 		}
@@ -289,8 +290,8 @@ func TestRecommenderThatIsRefused(t *testing.T) {
 		"policy":    {func(w *world) { w.policy.Protocols = []string{"okra"} }, `protocol "fedcfk" is not among those this party allows`, fault.CodePolicy},
 		"too few":   {func(w *world) { w.policy.MinParties = 25 }, "the job has 24 parties, this party asks for 25 or more", fault.CodePolicy},
 		"an item":   {func(w *world) { w.tables[person(4)].Ratings.Items[2] = "unheard of" }, "person-5 refused: its data cannot be used for this job; its own log says why", fault.CodeBadInput},
-		"a table":   {func(w *world) { w.tables[person(4)] = stage.Table{} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
-		"two lists": {func(w *world) { w.tables[person(4)] = stage.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
+		"a table":   {func(w *world) { w.tables[person(4)] = method.Table{} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
+		"two lists": {func(w *world) { w.tables[person(4)] = method.Table{Ratings: allRatings()} }, "person-5 refused: its data cannot be used for this job", fault.CodeBadInput},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, j, _ := newCinema(t)

@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -40,7 +41,7 @@ func opened(t testing.TB, j *job.Job) *job.Job {
 
 // newcomers are 20 rows that nobody trained on, cut by columns as the job's are:
 // in north's order, and south and east have them all, but for the last of north.
-func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]stage.Table) {
+func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]method.Table) {
 	t.Helper()
 	all := newRows(t)
 	for i := range all.X.Rows() {
@@ -52,7 +53,7 @@ func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]
 	if err != nil {
 		t.Fatal(err)
 	}
-	others = make(map[string]stage.Table)
+	others = make(map[string]method.Table)
 	for i, s := range shares {
 		if i == 0 {
 			asked = s.Table.Set
@@ -60,7 +61,7 @@ func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]
 		}
 		order := span(0, 19)
 		slices.Reverse(order)
-		others[s.Party] = stage.Table{Set: s.Table.Set.Subset(order)}
+		others[s.Party] = method.Table{Set: s.Table.Set.Subset(order)}
 	}
 	return asked, others
 }
@@ -75,7 +76,7 @@ func trained(t *testing.T, j *job.Job) (w *world, id job.ID, rows *dataset.Set) 
 }
 
 // mustAnswer asks about rows, all of which but the last are known to all.
-func (w *world) mustAnswer(name string, id job.ID, rows *dataset.Set) *stage.Prediction {
+func (w *world) mustAnswer(name string, id job.ID, rows *dataset.Set) *method.Prediction {
 	w.t.Helper()
 	a, err := w.ask(name, id, rows, newSource)
 	if err != nil {
@@ -87,7 +88,7 @@ func (w *world) mustAnswer(name string, id job.ID, rows *dataset.Set) *stage.Pre
 	return a
 }
 
-func right(a *stage.Prediction, labels []string) int {
+func right(a *method.Prediction, labels []string) int {
 	n := 0
 	for i, row := range a.Rows {
 		if a.Predicted[i] == labels[row] {
@@ -247,7 +248,7 @@ func TestQuestionAboutNewProducts(t *testing.T) {
 	w.wantPooled(a, id)
 	w.halt(hub)
 	w.start(hub, never)
-	w.fresh["north"] = stage.Table{Set: rows}
+	w.fresh["north"] = method.Table{Set: rows}
 	b, err := w.ask("south", id, w.fresh["south"].Set, newSource)
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +283,7 @@ func TestQuestionsOfOtherLearners(t *testing.T) {
 }
 
 // wantPooled checks decisions about newcomers.
-func (w *world) wantPooled(a *stage.Prediction, id job.ID) {
+func (w *world) wantPooled(a *method.Prediction, id job.ID) {
 	w.t.Helper()
 	want := pooledDecisions(w.t, w, id)
 	if a.Decisions.Rows != want.Rows || a.Decisions.Cols != want.Cols {

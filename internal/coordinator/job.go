@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -76,8 +77,8 @@ type Status struct {
 	// Ended is when the job was closed; retention counts from it.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is why something that the job should not have left is still here.
-	Residue string        `json:"residue,omitempty"`
-	Result  *stage.Result `json:"-"`
+	Residue string         `json:"residue,omitempty"`
+	Result  *method.Result `json:"-"`
 }
 
 // Failure is why a job failed.
@@ -159,7 +160,10 @@ func (c *Coordinator) admit(spec *job.Job) error {
 			return fmt.Errorf("coordinator: party %q is not in the roster; it has %v", name, c.parties())
 		}
 	}
-	_, err := stage.Plan(spec, c.cast(job.ID{}, spec)) // no job yet
+	m, err := stage.Of(spec)
+	if err == nil {
+		_, err = method.Plan(m, c.cast(job.ID{}, spec)) // no job yet
+	}
 	return err
 }
 
@@ -173,8 +177,8 @@ func (c *Coordinator) parties() []string {
 	return names
 }
 
-func (c *Coordinator) cast(id job.ID, spec *job.Job) stage.Cast {
-	return stage.Cast{ID: id, Coordinator: c.name, Parties: spec.Parties()}
+func (c *Coordinator) cast(id job.ID, spec *job.Job) method.Case {
+	return method.Case{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties()}
 }
 
 // newID names a submission. It comes from the seed source, so that it is new

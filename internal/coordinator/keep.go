@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/model"
@@ -35,30 +36,23 @@ type Estate interface {
 // What goes wrong on the disk is an interruption: another process can do all of it
 // again. A private model of a job that keeps predictions closed is not kept: nobody
 // could use it, and it holds rows that every party could decode.
-func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result, error) {
-	sum := sha256.New()
-	if err := srv.EncodeModel(sum); err != nil {
+func (c *Coordinator) keep(w *course) (*method.Result, error) {
+	result, err := w.server.Result()
+	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	result := srv.Result(a.facts)
-	result.Models = []stage.Model{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: srv.Private()}}
-	result.ModelHash = stage.HashModels(result.Models)
-	a.settle(result, j.Spec.Parties())
+	if result.Models, err = c.models(w.server); err != nil {
+		return nil, fmt.Errorf("coordinator: %w", err)
+	}
+	result.ModelHash = method.HashModels(result.Models)
+	w.account.settle(result, w.job.Spec.Parties())
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
-	if c.keepsModel(j, srv) {
-		err = c.Estate.Write(j.ID, vault.Model, srv.EncodeModel)
-	}
+	err = c.leave(w)
 	if err == nil {
-		err = c.Estate.Put(j.ID, vault.Decisions, srv.Outcome().Encode())
-	}
-	if err == nil && j.Spec.Prediction == job.Open {
-		err = c.keepAnswers(j, srv)
-	}
-	if err == nil {
-		err = disk.Replace(c.path(j.ID, resultFile), text)
+		err = disk.Replace(c.path(w.job.ID, resultFile), text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
@@ -66,24 +60,64 @@ func (c *Coordinator) keep(j *Job, srv *stage.Server, a *account) (*stage.Result
 	return result, nil
 }
 
+// models describes the coordinator's model, if there is one.
+func (c *Coordinator) models(srv method.Server) ([]method.ModelFile, error) {
+	m, ok := srv.(method.Model)
+	if !ok {
+		return nil, nil
+	}
+	sum := sha256.New()
+	if err := m.WriteModel(sum); err != nil {
+		return nil, err
+	}
+	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private()}}, nil
+}
+
+// leave writes what others can ask for later: the model, the decisions, and what
+// questions about new rows need here.
+func (c *Coordinator) leave(w *course) error {
+	j := w.job
+	if m, ok := w.server.(method.Model); ok && c.keepsModel(j, m) {
+		if err := c.Estate.Write(j.ID, vault.Model, m.WriteModel); err != nil {
+			return err
+		}
+	}
+	decided := &method.Outcome{}
+	if d, ok := w.server.(method.Decider); ok {
+		decided = d.Outcome()
+	}
+	if err := c.Estate.Put(j.ID, vault.Decisions, decided.Encode()); err != nil {
+		return err
+	}
+	k, ok := w.server.(method.Keeper)
+	if !ok || j.Spec.Prediction != job.Open {
+		return nil
+	}
+	kept, err := k.Keep(method.Closing{Classes: decided.Classes})
+	if err != nil || kept.Body == nil {
+		return err
+	}
+	return c.Estate.Put(j.ID, vault.Answers, kept.Encode())
+}
+
 // keepsModel says whether anybody can use the model: to download it, or to ask it.
-func (c *Coordinator) keepsModel(j *Job, srv *stage.Server) bool {
+func (c *Coordinator) keepsModel(j *Job, m method.Model) bool {
 	switch {
 	case c.KeepPrivate:
 		return true
-	case j.Spec.Protocol.Name.Vertical():
+	case undownloadable(j.Spec) != "":
 		return false // questions need the answers' part of it only
 	}
-	return !srv.Private() || j.Spec.Prediction == job.Open
+	return !m.Private() || j.Spec.Prediction == job.Open
 }
 
-// keepAnswers writes what questions about new rows need here, if anything.
-func (c *Coordinator) keepAnswers(j *Job, srv *stage.Server) error {
-	answers, err := srv.KeptAnswers()
-	if err != nil || answers == nil {
-		return err
+// undownloadable says what a job's model is where it is no file.
+func undownloadable(spec *job.Job) string {
+	m, err := stage.Of(spec)
+	if u, ok := m.(method.Undownloadable); ok && err == nil {
+		return u.Undownloadable(spec)
 	}
-	return c.Estate.Put(j.ID, vault.Answers, answers)
+	return ""
 }
 
 // discard removes what a failed job had written before it failed.
@@ -96,7 +130,7 @@ func (c *Coordinator) discard(id job.ID) error {
 }
 
 // Outcome returns what a finished job decided about its held-out rows.
-func (c *Coordinator) Outcome(id job.ID) (*stage.Outcome, error) {
+func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
 	}
@@ -115,12 +149,12 @@ func (c *Coordinator) done(id job.ID) error {
 	return nil
 }
 
-func (c *Coordinator) readOutcome(id job.ID) (*stage.Outcome, error) {
+func (c *Coordinator) readOutcome(id job.ID) (*method.Outcome, error) {
 	b, err := c.left(id, vault.Decisions)
 	if err != nil {
 		return nil, err
 	}
-	return stage.DecodeOutcome(b)
+	return method.DecodeOutcome(b)
 }
 
 // Download returns the model file of a finished job, unless it is private: the
@@ -133,24 +167,21 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := j.Spec.Protocol.Name; name.Vertical() {
-		return nil, fault.BadInput(fmt.Errorf("coordinator: the model of job %v lies in parts with its parties (protocol %s), and no file predicts without them; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, name, id))
+	if what := undownloadable(j.Spec); what != "" {
+		return nil, fault.BadInput(fmt.Errorf("coordinator: the model of job %v %s; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, what, id))
 	}
-	if j.Result.Models[0].Private {
+	switch {
+	case len(j.Result.Models) == 0:
+		return nil, fault.BadInput(fmt.Errorf("coordinator: job %v has no model", id))
+	case j.Result.Models[0].Private:
 		return nil, fault.Forbidden(model.ErrPrivate)
 	}
 	b, err := c.left(id, vault.Model)
 	if err != nil {
 		return nil, err
 	}
-	if model.IsRandom(b) || j.Spec.Protocol.Name == job.FedCFK {
-		return b, nil
-	}
-	if _, err := model.Open(bytes.NewReader(b)); err != nil {
-		if errors.Is(err, model.ErrPrivate) {
-			err = fault.Forbidden(err)
-		}
-		return nil, err
+	if _, err := model.Open(bytes.NewReader(b)); errors.Is(err, model.ErrPrivate) {
+		return nil, fault.Forbidden(err)
 	}
 	return b, nil
 }
@@ -278,11 +309,11 @@ func (c *Coordinator) parseJob(id job.ID) (*Job, error) {
 	return j, err
 }
 
-func (c *Coordinator) readResult(id job.ID) (*stage.Result, error) {
+func (c *Coordinator) readResult(id job.ID) (*method.Result, error) {
 	b, err := os.ReadFile(c.path(id, resultFile))
 	if err != nil {
 		return nil, err
 	}
-	r := &stage.Result{}
+	r := &method.Result{}
 	return r, json.Unmarshal(b, r)
 }

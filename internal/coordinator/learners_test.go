@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -112,7 +113,7 @@ func checkLearnt(t *testing.T, w *world, shares []launch.Share, id job.ID, j *jo
 
 // askAboutHeldOut asks about rows that the job held out: the answers must be
 // its decisions.
-func askAboutHeldOut(t *testing.T, w *world, shares []launch.Share, id job.ID, outcome *stage.Outcome) {
+func askAboutHeldOut(t *testing.T, w *world, shares []launch.Share, id job.ID, outcome *method.Outcome) {
 	t.Helper()
 	result, err := w.members[hub].boss.Get(id)
 	if err != nil {

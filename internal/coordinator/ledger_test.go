@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // mustBeHeld runs a job that a party's ledger holds.
@@ -59,7 +59,7 @@ func (w *world) change(name string, do func(*dataset.Set) *dataset.Set) {
 	table.Set = do(table.Set)
 	w.tables[name] = table
 	if fresh := w.fresh[name].Set; fresh != nil {
-		w.fresh[name] = stage.Table{Set: do(fresh)}
+		w.fresh[name] = method.Table{Set: do(fresh)}
 	}
 	w.mu.Unlock()
 	w.start(name, never)

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -100,7 +100,7 @@ func TestPredictionsOfMoments(t *testing.T) {
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)
 	w.halt(hub)
-	var answers []*stage.Prediction
+	var answers []*method.Prediction
 	for _, name := range j.Parties() {
 		if name != "north" {
 			w.halt("north")

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 const openJob = "  prediction: open\n"
@@ -37,12 +37,12 @@ func columnNames(n int) (names []string) {
 	return names
 }
 
-func ask(w *world, name string, id job.ID, rows *dataset.Set) (*stage.Prediction, error) {
+func ask(w *world, name string, id job.ID, rows *dataset.Set) (*method.Prediction, error) {
 	return w.ask(name, id, rows, "")
 }
 
 // ask has a party ask about rows of which others call theirs by the source.
-func (w *world) ask(name string, id job.ID, rows *dataset.Set, source string) (*stage.Prediction, error) {
+func (w *world) ask(name string, id job.ID, rows *dataset.Set, source string) (*method.Prediction, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return w.members[name].party.Predict(ctx, id, rows, source)
@@ -184,7 +184,7 @@ func cutShort(t *testing.T, name, op string) {
 }
 
 // askOn has north ask while members that died come back.
-func (w *world) askOn(id job.ID, rows *dataset.Set, source string) (answer *stage.Prediction, err error) {
+func (w *world) askOn(id job.ID, rows *dataset.Set, source string) (answer *method.Prediction, err error) {
 	w.t.Helper()
 	ended := make(chan struct{})
 	for _, name := range w.dead() {

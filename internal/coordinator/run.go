@@ -45,7 +45,7 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 
 // attempt is work that can be aborted; what an abort interrupts is no failure of
 // this process.
-func (c *Coordinator) attempt(ctx context.Context, j *Job) (*stage.Result, error) {
+func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, error) {
 	ctx, end := c.abortable(ctx, j.ID)
 	defer end()
 	result, err := c.work(ctx, j)
@@ -55,49 +55,72 @@ func (c *Coordinator) attempt(ctx context.Context, j *Job) (*stage.Result, error
 	return result, err
 }
 
-// work runs the job's stages.
-func (c *Coordinator) work(ctx context.Context, j *Job) (*stage.Result, error) {
+// course is a job, or a question about its model, on its way through its plan.
+type course struct {
+	job     *Job
+	plan    []method.Step
+	server  method.Server
+	account *account
+	ends    []method.End // of the sessions so far
+}
+
+// work runs the job's steps.
+func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) {
 	cast := c.cast(j.ID, j.Spec)
-	plan, err := stage.Plan(j.Spec, cast)
+	m, err := stage.Of(j.Spec)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	srv := stage.NewServer(j.Spec, cast)
-	account := newAccount(c.Usage)
-	for i, st := range plan {
-		if err := c.set(j, goOn(st.Name)); err != nil {
-			return nil, err
-		}
-		began := time.Now()
-		if err := c.step(ctx, j, uint16(i), st, srv, account); err != nil {
-			return nil, err
-		}
-		account.stage(st.Name, time.Since(began))
+	w := &course{job: j, account: newAccount(c.Usage)}
+	if w.plan, err = method.Plan(m, cast); err == nil {
+		w.server, err = m.Server(cast)
 	}
-	return c.keep(j, srv, account)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	err = c.walk(ctx, w, func(name string) error { return c.set(j, goOn(name)) })
+	if err != nil {
+		return nil, err
+	}
+	return c.keep(w)
 }
 
-// step runs one stage.
-func (c *Coordinator) step(ctx context.Context, j *Job, i uint16, st stage.Stage, srv *stage.Server, a *account) error {
-	if st.Session == nil {
-		return c.compute(ctx, j, st, srv)
+// walk runs the steps of a plan. begins is told of each.
+func (c *Coordinator) walk(ctx context.Context, w *course, begins func(step string) error) error {
+	for i, step := range w.plan {
+		if err := begins(step.Name); err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := c.step(ctx, w, uint16(i), step); err != nil {
+			return err
+		}
+		w.account.step(step.Name, time.Since(began))
 	}
-	reports, err := c.conduct(ctx, j, i, st, srv)
-	if err != nil {
-		return fmt.Errorf("stage %s: %w", st.Name, err)
-	}
-	a.add(reports)
 	return nil
 }
 
-// compute runs a local stage. It does not wait for one that is no longer wanted,
-// which ends soon, but not at once.
-func (c *Coordinator) compute(ctx context.Context, j *Job, st stage.Stage, srv *stage.Server) error {
+// step runs one step.
+func (c *Coordinator) step(ctx context.Context, w *course, i uint16, step method.Step) error {
+	if step.Session == nil {
+		return c.compute(ctx, w, step.Name)
+	}
+	reports, err := c.conduct(ctx, w, i, step)
+	if err != nil {
+		return fmt.Errorf("stage %s: %w", step.Name, err)
+	}
+	w.account.add(reports)
+	return nil
+}
+
+// compute runs a step without a session. It does not wait for one that is no longer
+// wanted, which ends soon, but not at once.
+func (c *Coordinator) compute(ctx context.Context, w *course, step string) error {
 	done := make(chan error, 1)
 	go func() {
-		done <- st.Compute(srv, ctx, func(p protocol.Progress) {
+		done <- w.server.Compute(ctx, step, func(p protocol.Progress) {
 			if ctx.Err() == nil {
-				c.Progress(j.ID, p)
+				c.Progress(w.job.ID, p)
 			}
 		})
 	}()
@@ -111,7 +134,7 @@ func (c *Coordinator) compute(ctx context.Context, j *Job, st stage.Stage, srv *
 
 // decide writes the job's outcome down, before anybody destroys anything. What
 // the operator has decided meanwhile stays.
-func (c *Coordinator) decide(j *Job, result *stage.Result, err error) error {
+func (c *Coordinator) decide(j *Job, result *method.Result, err error) error {
 	return c.set(j, func(s *Status) error {
 		switch {
 		case s.Over():

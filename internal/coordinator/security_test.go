@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -36,7 +37,7 @@ func onThe(n int32, op string) func(string) bool {
 }
 
 // changed is a table with one other value.
-func changed(t stage.Table) stage.Table {
+func changed(t method.Table) method.Table {
 	m := linalg.New[float64](t.Set.X.Rows(), t.Set.X.Cols())
 	for i := range m.Rows {
 		t.Set.X.Row(i, m.Row(i))
@@ -44,7 +45,7 @@ func changed(t stage.Table) stage.Table {
 	m.Row(0)[0] = (m.Row(0)[0] + m.Row(1)[0]) / 2 // within the range, so that the scaling stays
 	set := *t.Set
 	set.X = dataset.NewDense(m)
-	return stage.Table{Set: &set, Key: t.Key}
+	return method.Table{Set: &set, Key: t.Key}
 }
 
 // Rule 1: a CSV edited between crash and replay would send y' under the same

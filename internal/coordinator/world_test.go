@@ -24,11 +24,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
@@ -103,13 +103,13 @@ type world struct {
 	tap     *tap
 
 	mu     sync.Mutex
-	tables map[string]stage.Table
-	fresh  map[string]stage.Table // what each calls newSource
+	tables map[string]method.Table
+	fresh  map[string]method.Table // what each calls newSource
 	policy party.Policy
 	orders map[string][]string   // of the last job by columns, by party
 	drawn  map[string][][32]byte // seeds by label
 	// recommended is what parties' persons were, by the last job.
-	recommended map[string][]stage.Recommendation
+	recommended map[string][]method.Recommendation
 	random      bool // seeds differ from call to call
 	limits      party.Limits
 	retention   time.Duration
@@ -137,8 +137,8 @@ func newWorld(t *testing.T, shares []launch.Share) *world {
 	w := &world{
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
-		tables: make(map[string]stage.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
-		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]stage.Recommendation),
+		tables: make(map[string]method.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Floors: party.NoFloors()},
+		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]method.Recommendation),
 	}
 	w.join = w.network.Join
 	w.enrol(hub, roster.Coordinator)
@@ -197,7 +197,7 @@ func (w *world) hear(id job.ID, p protocol.Progress) {
 	}
 }
 
-func (w *world) table(name string) stage.Table {
+func (w *world) table(name string) method.Table {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.tables[name]
@@ -206,7 +206,7 @@ func (w *world) table(name string) stage.Table {
 // newSource is what every party calls its table of rows that came after the job.
 const newSource = "newcomers"
 
-func (w *world) load(name string, d job.Data) (stage.Table, error) {
+func (w *world) load(name string, d job.Data) (method.Table, error) {
 	if d.Source != newSource {
 		return w.table(name), nil
 	}
@@ -267,13 +267,13 @@ func (w *world) build(name string, m *member) (func(context.Context) error, erro
 	}
 	m.party = party.New(party.Config{
 		Reader: all.Reader(), Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Keepsake: estate.Keepsake(), Policy: func(string) (party.Policy, error) { return w.policy, nil }, Limits: w.limits,
-		Load: func(d job.Data) (stage.Table, error) { return w.load(name, d) },
+		Load: func(d job.Data) (method.Table, error) { return w.load(name, d) },
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
 		Aligned: func(id job.ID, ids []string) error {
 			w.align(name, ids)
 			return estate.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))
 		},
-		Recommended: func(id job.ID, list []stage.Recommendation) error {
+		Recommended: func(id job.ID, list []method.Recommendation) error {
 			w.recommend(name, list)
 			return estate.Put(id, vault.Recommendations, fmt.Append(nil, list))
 		},
@@ -297,7 +297,7 @@ func (w *world) align(name string, ids []string) {
 }
 
 // recommend keeps what a party's person is recommended.
-func (w *world) recommend(name string, list []stage.Recommendation) {
+func (w *world) recommend(name string, list []method.Recommendation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.recommended[name] = list

@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/source"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
@@ -68,7 +68,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h, table) },
 		Releases: h.Releases(), Seed: o.seed(), Usage: Usage, Logger: o.Logger,
 		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Limits: c.limits(),
-		Load: func(d job.Data) (stage.Table, error) { return h.load(c, d, key) },
+		Load: func(d job.Data) (method.Table, error) { return h.load(c, d, key) },
 	})
 	return h.otherBuild(refusedTwin(serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run)))
 }
@@ -85,8 +85,8 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, as the catalogue offers it. Which of its
 // rows are held out is the party's own choice.
-func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (stage.Table, error) {
-	t := stage.Table{Key: key}
+func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, error) {
+	t := method.Table{Key: key}
 	s, err := c.source(h, d.Source)
 	if err != nil {
 		return t, err

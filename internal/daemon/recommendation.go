@@ -8,14 +8,14 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
 // keepRecommendations keeps what a job recommends to this party's person. Nobody
 // else learns it.
-func keepRecommendations(e *vault.Estate) func(id job.ID, list []stage.Recommendation) error {
-	return func(id job.ID, list []stage.Recommendation) error {
+func keepRecommendations(e *vault.Estate) func(id job.ID, list []method.Recommendation) error {
+	return func(id job.ID, list []method.Recommendation) error {
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		err := w.Write([]string{"rank", "item", "score"})

@@ -21,9 +21,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // Coordinator is the name of the coordinator's process.
@@ -212,7 +212,7 @@ func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 
 // Wait returns the job's result and what it decided. It outlives restarts of
 // the coordinator. watch, if not nil, is told the stage now and then.
-func (f *Federation) Wait(ctx context.Context, id string, watch func(stage string)) (*stage.Result, *stage.Outcome, error) {
+func (f *Federation) Wait(ctx context.Context, id string, watch func(stage string)) (*method.Result, *method.Outcome, error) {
 	for {
 		j, err := f.client.Job(ctx, id)
 		if ctx.Err() != nil {
@@ -237,7 +237,7 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 
 // outcome returns what a job decided and, of a job by columns, about whom: what
 // the parties know and this process may, since it owns their data.
-func (f *Federation) outcome(ctx context.Context, id string) (*stage.Outcome, error) {
+func (f *Federation) outcome(ctx context.Context, id string) (*method.Outcome, error) {
 	o, err := f.client.Outcome(ctx, id)
 	if err == nil && f.Job.Data.Partition.By == job.Columns {
 		o.Rows, err = f.Home(f.Shares[0].Party).Alignment(id)

@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // beMercer makes the test binary stand in for mercer, so that daemons are
@@ -68,7 +68,7 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 }
 
 // finish runs the job to its end while disturb does what it likes.
-func finish(t *testing.T, f *demo.Federation, disturb func(ctx context.Context)) *stage.Result {
+func finish(t *testing.T, f *demo.Federation, disturb func(ctx context.Context)) *method.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -17,7 +18,7 @@ type Result struct {
 	SHA256     string              `json:"model_sha256"`
 	Iterations int                 `json:"iterations"`
 	Windows    int                 `json:"windows"`
-	Classes    []stage.ClassTest   `json:"classes"`
+	Classes    []method.ClassTest  `json:"classes"`
 	Leakage    map[string][]string `json:"leakage"`
 }
 
@@ -160,7 +161,7 @@ func (g *Gateway) finish() (*Result, error) {
 	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: g.Job.Learner.Iterations, Windows: g.windows}
 	r.Leakage = stage.SecVMLeakage(stage.SecVMFacts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
 	for i, t := range g.tests {
-		r.Classes = append(r.Classes, stage.ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
+		r.Classes = append(r.Classes, method.ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}
 	return r, nil
 }

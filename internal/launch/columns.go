@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -30,7 +31,7 @@ func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 			}
 			own = own.Subset(rows)
 		}
-		shares[i] = Share{j.Parties()[i], stage.Table{Set: own}}
+		shares[i] = Share{j.Parties()[i], method.Table{Set: own}}
 	}
 	return shares, nil
 }
@@ -141,7 +142,7 @@ func numbers(n int) []string {
 
 // compareColumns compares with all columns in one place, and with the columns of
 // each party that has labels, over the same rows in the order of the job.
-func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
+func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
 	if len(j.Compare) == 0 {
 		return nil
 	}
@@ -157,7 +158,7 @@ func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *stage.Ou
 		if err != nil {
 			return err
 		}
-		if err := comparePooled(ctx, j, []stage.Split{all}, o, r); err != nil {
+		if err := comparePooled(ctx, j, []method.Split{all}, o, r); err != nil {
 			return err
 		}
 	}
@@ -168,12 +169,12 @@ func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *stage.Ou
 }
 
 // inOrder returns each party's columns of the job's rows.
-func inOrder(shares []Share, ids []string, training int) ([]stage.Split, error) {
+func inOrder(shares []Share, ids []string, training int) ([]method.Split, error) {
 	test := make([]bool, len(ids))
 	for i := training; i < len(test); i++ {
 		test[i] = true
 	}
-	splits := make([]stage.Split, len(shares))
+	splits := make([]method.Split, len(shares))
 	for k, s := range shares {
 		at := make(map[string]int, len(ids))
 		for i, id := range s.Table.Set.IDs {
@@ -187,28 +188,28 @@ func inOrder(shares []Share, ids []string, training int) ([]stage.Split, error) 
 			}
 			rows[i] = row
 		}
-		splits[k] = stage.Split{Set: s.Table.Set.Subset(rows), Test: test}
+		splits[k] = method.Split{Set: s.Table.Set.Subset(rows), Test: test}
 	}
 	return splits, nil
 }
 
 // beside puts all parties' columns into one table.
-func beside(splits []stage.Split) (stage.Split, error) {
+func beside(splits []method.Split) (method.Split, error) {
 	sets := make([]*dataset.Set, len(splits))
 	for i, s := range splits {
 		sets[i] = s.Set
 	}
 	set, err := dataset.Beside(sets...)
-	return stage.Split{Set: set, Test: splits[0].Test}, err
+	return method.Split{Set: set, Test: splits[0].Test}, err
 }
 
 // columnsAlone is what each party reaches with its own columns.
-func columnsAlone(ctx context.Context, j *job.Job, shares []Share, own []stage.Split, r *stage.Result) []stage.Alone {
+func columnsAlone(ctx context.Context, j *job.Job, shares []Share, own []method.Split, r *method.Result) []method.Alone {
 	cell := j.At(best(r))
 	cell.Data.Folds = 0
-	var list []stage.Alone
+	var list []method.Alone
 	for i, s := range shares {
-		one := stage.Alone{Party: s.Party, Rows: countRows(own[i:i+1], false)}
+		one := method.Alone{Party: s.Party, Rows: countRows(own[i:i+1], false)}
 		var err error
 		if one.Metrics, err = columnsInTurn(ctx, j, cell, own[i]); err != nil {
 			one.Failure = err.Error()
@@ -223,11 +224,11 @@ var errNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))
 
 // columnsInTurn is what one party's columns reach, on each fold where the job
 // holds rows out in turn.
-func columnsInTurn(ctx context.Context, j, cell *job.Job, own stage.Split) (evaluate.Metrics, error) {
+func columnsInTurn(ctx context.Context, j, cell *job.Job, own method.Split) (evaluate.Metrics, error) {
 	if own.Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, errNoLabels
 	}
-	divided, err := heldOutInTurn(j, []stage.Split{own})
+	divided, err := heldOutInTurn(j, []method.Split{own})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 const columnsFile = `apiVersion: mercer/v1
@@ -148,7 +148,7 @@ func TestCompareColumnsOfOtherRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Compare(t.Context(), j, shares, &stage.Outcome{Rows: []string{"1", "570"}}, &stage.Result{Training: 1})
+	err = Compare(t.Context(), j, shares, &method.Outcome{Rows: []string{"1", "570"}}, &method.Result{Training: 1})
 	if err == nil || !strings.Contains(err.Error(), "launch: ") || !strings.Contains(err.Error(), " has no row of id ") {
 		t.Errorf("error %v", err)
 	}

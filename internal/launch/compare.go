@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -17,7 +18,7 @@ import (
 
 // Compare adds the comparisons that a job asks for to its result. A training that
 // is under way when ctx ends soon does, too, with an error that wraps that of ctx.
-func Compare(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, r *stage.Result) error {
+func Compare(ctx context.Context, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
 		return compareColumns(ctx, j, shares, o, r)
 	}
@@ -47,7 +48,7 @@ func Compare(ctx context.Context, j *job.Job, shares []Share, o *stage.Outcome, 
 // comparePooled does the job on all rows in one place: what privacy cost. With
 // a grid, all of it is cross-validated again, and the cell that the job chose is
 // compared.
-func comparePooled(ctx context.Context, j *job.Job, splits []stage.Split, o *stage.Outcome, r *stage.Result) error {
+func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
 	p, err := prepare(j, splits, splits)
 	if err != nil {
 		return err
@@ -83,13 +84,13 @@ func comparePooled(ctx context.Context, j *job.Job, splits []stage.Split, o *sta
 }
 
 // best returns the cell that a job chose.
-func best(r *stage.Result) int {
-	return max(0, slices.IndexFunc(r.Grid, func(c stage.Cell) bool { return c.Best }))
+func best(r *method.Result) int {
+	return max(0, slices.IndexFunc(r.Grid, func(c method.Cell) bool { return c.Best }))
 }
 
 // compareAlone trains each party by itself, with the cell that all chose
 // together, and decides the held-out rows of all: what joining gained.
-func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []stage.Split, r *stage.Result) error {
+func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []method.Split, r *method.Result) error {
 	divided, err := heldOutInTurn(j, splits)
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []stag
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, s := range shares {
-		one := stage.Alone{Party: s.Party, Rows: countRows(splits[i:i+1], false)}
+		one := method.Alone{Party: s.Party, Rows: countRows(splits[i:i+1], false)}
 		if one.Metrics, err = aloneInTurn(ctx, cell, i, divided); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
@@ -110,7 +111,7 @@ func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []stag
 }
 
 // aloneInTurn is the mean of what the party's rows alone reach.
-func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]stage.Split) (evaluate.Metrics, error) {
+func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]method.Split) (evaluate.Metrics, error) {
 	var all []evaluate.Metrics
 	for _, splits := range divided {
 		m, err := alone(ctx, cell, splits[party], splits)
@@ -124,16 +125,16 @@ func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]stag
 
 // heldOutInTurn returns the splits, or those of each fold where the job holds
 // rows out in turn only. The folds are those of the job.
-func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
+func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) {
 	if j.Data.Folds == 0 || countRows(splits, true) > 0 {
-		return [][]stage.Split{splits}, nil
+		return [][]method.Split{splits}, nil
 	}
 	labels := labelsOf(splits, false)
 	folds, err := stage.FoldsOf(j).Divide(labels)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	divided := make([][]stage.Split, len(folds))
+	divided := make([][]method.Split, len(folds))
 	for f, rows := range folds {
 		held := make([]bool, len(labels))
 		for _, r := range rows {
@@ -141,7 +142,7 @@ func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
 		}
 		for _, s := range splits {
 			n := len(s.Test)
-			divided[f] = append(divided[f], stage.Split{Set: s.Set, Test: held[:n]})
+			divided[f] = append(divided[f], method.Split{Set: s.Set, Test: held[:n]})
 			held = held[n:]
 		}
 	}
@@ -150,15 +151,15 @@ func heldOutInTurn(j *job.Job, splits []stage.Split) ([][]stage.Split, error) {
 
 // alone is what the training rows of one party make of the held-out rows of
 // all.
-func alone(ctx context.Context, j *job.Job, own stage.Split, splits []stage.Split) (evaluate.Metrics, error) {
-	if countRows([]stage.Split{own}, false) == 0 { // all are held out in this turn
+func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (evaluate.Metrics, error) {
+	if countRows([]method.Split{own}, false) == 0 { // all are held out in this turn
 		return evaluate.Metrics{}, nil
 	}
-	classes, _ := dataset.Classes(labelsOf([]stage.Split{own}, false))
+	classes, _ := dataset.Classes(labelsOf([]method.Split{own}, false))
 	if j.Learner.Name.Classifies() && len(classes) == 1 {
 		return evaluate.Constant(classes[0], labelsOf(splits, true)).Measure()
 	}
-	f, err := fit(ctx, onlyWeightsOf(j, own), []stage.Split{own}, splits)
+	f, err := fit(ctx, onlyWeightsOf(j, own), []method.Split{own}, splits)
 	if err != nil {
 		return nil, err
 	}
@@ -166,17 +167,17 @@ func alone(ctx context.Context, j *job.Job, own stage.Split, splits []stage.Spli
 }
 
 // onlyWeightsOf leaves out the weights of classes that a party does not have.
-func onlyWeightsOf(j *job.Job, s stage.Split) *job.Job {
+func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
 	alone.Learner.ClassWeight = maps.Clone(j.Learner.ClassWeight)
-	labels := labelsOf([]stage.Split{s}, false)
+	labels := labelsOf([]method.Split{s}, false)
 	maps.DeleteFunc(alone.Learner.ClassWeight, func(class string, _ float64) bool { return !slices.Contains(labels, class) })
 	return &alone
 }
 
 // fit trains on the training rows of some parties and decides the held-out
 // rows of others. The job has no folds.
-func fit(ctx context.Context, j *job.Job, train, test []stage.Split) (*evaluate.Fitted, error) {
+func fit(ctx context.Context, j *job.Job, train, test []method.Split) (*evaluate.Fitted, error) {
 	p, err := prepare(j, train, test)
 	if err != nil {
 		return nil, err
@@ -200,7 +201,7 @@ type prepared struct {
 
 // prepare finds the rows and scales them as the training parties would among
 // themselves.
-func prepare(j *job.Job, train, test []stage.Split) (*prepared, error) {
+func prepare(j *job.Job, train, test []method.Split) (*prepared, error) {
 	n := countRows(train, false)
 	x, err := dataset.Append(append(choose(train, false), choose(test, true)...)...)
 	if err != nil {
@@ -234,7 +235,7 @@ func (p *prepared) task() evaluate.Task {
 
 // choose returns the training or the held-out rows of several parties, without
 // their labels: what else their tables say need not agree.
-func choose(splits []stage.Split, held bool) []*dataset.Set {
+func choose(splits []method.Split, held bool) []*dataset.Set {
 	sets := make([]*dataset.Set, len(splits))
 	for k, s := range splits {
 		var rows []int
@@ -249,7 +250,7 @@ func choose(splits []stage.Split, held bool) []*dataset.Set {
 }
 
 // labelsOf returns the labels of the rows that choose returns, nil without any.
-func labelsOf(splits []stage.Split, held bool) []string {
+func labelsOf(splits []method.Split, held bool) []string {
 	var labels []string
 	for _, s := range splits {
 		for i, label := range s.Set.Labels {
@@ -262,7 +263,7 @@ func labelsOf(splits []stage.Split, held bool) []string {
 }
 
 // countRows counts the rows that choose returns.
-func countRows(splits []stage.Split, held bool) int {
+func countRows(splits []method.Split, held bool) int {
 	n := 0
 	for _, s := range splits {
 		for _, test := range s.Test {

@@ -8,14 +8,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
 // curve is what other numbers of random features give and show. The sums of all
 // parties are those of all rows, number for number, so that no protocol has to
 // run.
-func curve(ctx context.Context, j *job.Job, splits []stage.Split) ([]evaluate.Point, error) {
+func curve(ctx context.Context, j *job.Job, splits []method.Split) ([]evaluate.Point, error) {
 	p, err := prepare(j, splits, splits)
 	if err != nil {
 		return nil, err

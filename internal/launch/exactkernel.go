@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // exactRows is for how many rows a comparison with the exact kernel holds a Gram
@@ -27,11 +27,11 @@ func affordable(j *job.Job, shares []Share) error {
 // exactKernel is what the job's kernel gives on all columns in one place, without
 // random features to stand for it: a support vector machine tells classes apart,
 // kernel ridge regression predicts numbers.
-func exactKernel(ctx context.Context, j *job.Job, all stage.Split) (evaluate.Metrics, error) {
+func exactKernel(ctx context.Context, j *job.Job, all method.Split) (evaluate.Metrics, error) {
 	exact := *j
 	exact.Protocol = job.Protocol{Name: job.PooledData}
-	exact.Learner = exactLearner(j.Learner, float64(countRows([]stage.Split{all}, false)))
-	f, err := fit(ctx, &exact, []stage.Split{all}, []stage.Split{all})
+	exact.Learner = exactLearner(j.Learner, float64(countRows([]method.Split{all}, false)))
+	f, err := fit(ctx, &exact, []method.Split{all}, []method.Split{all})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

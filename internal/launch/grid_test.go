@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -120,13 +120,13 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 		t.Fatal(err)
 	}
 	set := all.Subset(slices.Concat(train, test))
-	split := stage.Split{Set: set, Test: make([]bool, len(train)+len(test))}
+	split := method.Split{Set: set, Test: make([]bool, len(train)+len(test))}
 	for i := len(train); i < len(split.Test); i++ {
 		split.Test[i] = true
 	}
 	plain := *j
 	plain.Data.Folds = 0
-	f, err := fit(t.Context(), &plain, []stage.Split{split}, []stage.Split{split})
+	f, err := fit(t.Context(), &plain, []method.Split{split}, []method.Split{split})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +139,8 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 
 // A party all of whose rows are in one fold has nothing to train on then.
 func TestAloneWithoutRows(t *testing.T) {
-	own := stage.Split{Set: wdbc(t, 0, 1), Test: []bool{true}}
-	m, err := alone(t.Context(), parse(t, shared, ""), own, []stage.Split{own})
+	own := method.Split{Set: wdbc(t, 0, 1), Test: []bool{true}}
+	m, err := alone(t.Context(), parse(t, shared, ""), own, []method.Split{own})
 	if d := cmp.Diff(evaluate.Metrics{}, m); err != nil || d != "" {
 		t.Errorf("%v, %v; want no figures", m, err)
 	}

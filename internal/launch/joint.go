@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -23,7 +24,7 @@ const knownMembers = 10
 // a tenth of these rows and all held-out ones, tells the two apart by solving for
 // all at once. The directions are drawn anew: they are public in a job, and any are
 // alike.
-func joint(j *job.Job, splits []stage.Split, r *stage.Result) error {
+func joint(j *job.Job, splits []method.Split, r *method.Result) error {
 	if r.Sums == nil || r.Training+r.HeldOut > jointRows || r.HeldOut == 0 {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
@@ -161,7 +162,7 @@ func TestSharesRefuses(t *testing.T) {
 }
 
 // run runs a pooled job and compares it.
-func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*stage.Result, *stage.Outcome, []Share) {
+func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*method.Result, *method.Outcome, []Share) {
 	t.Helper()
 	shares, err := Shares(j, library(sets))
 	if err != nil {
@@ -208,7 +209,7 @@ func TestRunPooledLeavesItsModel(t *testing.T) {
 
 func heldOut(t *testing.T, shares []Share) linalg.Matrix[float64] {
 	t.Helper()
-	var splits []stage.Split
+	var splits []method.Split
 	for _, s := range shares {
 		split, err := stage.SplitTable(parse(t, shared, ""), s.Table)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -19,7 +20,7 @@ import (
 
 // RunPooled runs a job of protocol pooled: everything on the rows in one
 // place, without any privacy. The model it leaves is an ordinary file.
-func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*stage.Result, *stage.Outcome, error) {
+func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*method.Result, *method.Outcome, error) {
 	began := time.Now()
 	splits, err := splits(j, shares)
 	if err != nil {
@@ -47,29 +48,29 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*st
 		return nil, nil, err
 	}
 	seconds := time.Since(began).Seconds()
-	return &stage.Result{
-		Job: j.Name, Metrics: metrics, Grid: append([]stage.Cell{}, choice.Grid...), HeldOut: countRows(splits, true), Training: countRows(splits, false),
+	return &method.Result{
+		Job: j.Name, Metrics: metrics, Grid: append([]method.Cell{}, choice.Grid...), HeldOut: countRows(splits, true), Training: countRows(splits, false),
 		Support: len(f.Support), Eigenvalues: f.Eigenvalues,
 		Timings: map[string]float64{"learn": seconds, "total": seconds},
-		Models:  []stage.Model{m}, ModelHash: stage.HashModels([]stage.Model{m}),
+		Models:  []method.ModelFile{m}, ModelHash: method.HashModels([]method.ModelFile{m}),
 		Leakage: map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}},
-	}, stage.NewOutcome(f), nil
+	}, method.NewOutcome(f), nil
 }
 
 // save writes the model, with the scaling that its rows need.
-func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (stage.Model, error) {
+func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (method.ModelFile, error) {
 	var scale *model.Scale
 	if len(p.scaling.Offset) > 0 {
 		scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}
 	}
 	m, err := model.New(j.Kernel.Spec(), scale, linalg.Pick(p.rows, f.Support), f.Head)
 	if err != nil {
-		return stage.Model{}, err
+		return method.ModelFile{}, err
 	}
 	if m, err = m.Named(p.columns); err != nil {
-		return stage.Model{}, err
+		return method.ModelFile{}, err
 	}
 	hash := sha256.New()
 	err = disk.ReplaceBy(path, func(w io.Writer) error { return model.Encode(io.MultiWriter(w, hash), m) })
-	return stage.Model{Party: "pooled", Path: path, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
+	return method.ModelFile{Party: "pooled", Path: path, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -12,7 +13,7 @@ import (
 // own: decisions are not compared, since other directions give others. It also
 // measures what the label holder could find out. On demand, a machine with the
 // kernel itself says what random features cost.
-func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []stage.Split, r *stage.Result) error {
+func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []method.Split, r *method.Result) error {
 	all, err := beside(own)
 	if err != nil {
 		return err
@@ -31,7 +32,7 @@ func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []stage.
 	}
 	if j.Compares(job.Alone) {
 		for i, s := range shares {
-			one := stage.Alone{Party: s.Party, Rows: r.Training}
+			one := method.Alone{Party: s.Party, Rows: r.Training}
 			learned, err := random(ctx, j, own[i])
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -43,7 +44,7 @@ func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []stage.
 			r.Alone = append(r.Alone, one)
 		}
 	}
-	p, err := prepare(j, []stage.Split{all}, []stage.Split{all})
+	p, err := prepare(j, []method.Split{all}, []method.Split{all})
 	if err != nil {
 		return err
 	}
@@ -56,13 +57,13 @@ func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []stage.
 }
 
 // random trains on columns in one place.
-func random(ctx context.Context, j *job.Job, s stage.Split) (stage.Learned, error) {
+func random(ctx context.Context, j *job.Job, s method.Split) (stage.Learned, error) {
 	if s.Set.Labels == nil {
 		return stage.Learned{}, errNoLabels
 	}
-	p, err := prepare(j, []stage.Split{s}, []stage.Split{s})
+	p, err := prepare(j, []method.Split{s}, []method.Split{s})
 	if err != nil {
 		return stage.Learned{}, err
 	}
-	return stage.LearnRandom(ctx, j, p.rows, p.labels, countRows([]stage.Split{s}, false))
+	return stage.LearnRandom(ctx, j, p.rows, p.labels, countRows([]method.Split{s}, false))
 }

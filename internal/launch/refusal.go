@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -37,7 +38,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 }
 
 // belowFloors says whose tables are below the floors.
-func belowFloors(j *job.Job, shares []Share, floors stage.Floors) (list []string) {
+func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []string) {
 	more := 0
 	for _, s := range shares {
 		p, err := stage.NewParty(j, s.Party, s.Table)

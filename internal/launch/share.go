@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 )
@@ -18,7 +19,7 @@ import (
 // Share is one party's part of the data.
 type Share struct {
 	Party string
-	Table stage.Table
+	Table method.Table
 }
 
 // Loader reads a source by the name in a job file.
@@ -79,7 +80,7 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 	}
 	shares := make([]Share, len(sets))
 	for i, set := range sets {
-		shares[i] = Share{j.Parties()[i], stage.Table{Set: set}}
+		shares[i] = Share{j.Parties()[i], method.Table{Set: set}}
 	}
 	if j.Data.Test.Source == "" {
 		return shares, nil
@@ -117,7 +118,7 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 		if err != nil {
 			return nil, err
 		}
-		shares = append(shares, Share{s.Party, stage.Table{Set: set}})
+		shares = append(shares, Share{s.Party, method.Table{Set: set}})
 		names, sets = append(names, s.Party), append(sets, set)
 	}
 	return shares, stage.Alike(j, names, sets)
@@ -125,8 +126,8 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 
 // splits holds rows of each share out, with the columns in the order of the first
 // party's.
-func splits(j *job.Job, shares []Share) ([]stage.Split, error) {
-	list := make([]stage.Split, len(shares))
+func splits(j *job.Job, shares []Share) ([]method.Split, error) {
+	list := make([]method.Split, len(shares))
 	for i, s := range shares {
 		var err error
 		if list[i], err = stage.SplitTable(j, s.Table); err != nil {

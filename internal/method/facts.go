@@ -20,3 +20,11 @@ const (
 	SomeGrid
 	AllGrid
 )
+
+// Join returns what both sets of facts tell together, the worse news of two.
+func (f Facts) Join(other Facts) Facts {
+	if !other.Known {
+		return f
+	}
+	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
+}

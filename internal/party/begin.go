@@ -10,8 +10,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -63,11 +63,11 @@ func (p *Party) signer(member string) ed25519.PublicKey {
 }
 
 // setup is what the session's machine is built from.
-func (p *Party) setup(ctx context.Context, r *running) stage.Setup {
-	return stage.Setup{
-		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()},
-		Sign:  func(message []byte) []byte { return ed25519.Sign(p.Identity.SigningKey(), message) },
-		Key:   p.signer,
+func (p *Party) setup(ctx context.Context, r *running) method.Setup {
+	return method.Setup{
+		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()}, Announced: r.proposal.Announced,
+		Sign: func(message []byte) []byte { return ed25519.Sign(p.Identity.SigningKey(), message) },
+		Key:  p.signer,
 
 		Interrupt: ctx.Err,
 	}
@@ -97,13 +97,13 @@ func (p *Party) drive(ctx context.Context, r *running, d session.Directory) (dri
 	return driver.Run(ctx, driver.Config{
 		Session: r.session, Machine: r.run.Machine, InputHash: r.run.InputHash, Records: r.Records(),
 		Log: r, Ledger: p.Vault, Mail: p.disclose(r, mail), Logger: p.Logger,
-		Timeout: func(t protocol.Timer) time.Duration { return r.stage.Timeout(r.work.job, t) },
+		Timeout: func(t protocol.Timer) time.Duration { return r.stage.Timeout(t, r.work.job.Timeout.Round) },
 	})
 }
 
 // build builds the machine, for which a party may have to learn for minutes.
-func (p *Party) build(ctx context.Context, r *running) (*stage.Run, error) {
-	run, err := r.stage.Party(r.work.state, p.setup(ctx, r))
+func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
+	run, err := r.work.state.Machine(r.step, p.setup(ctx, r))
 	if err != nil && ctx.Err() != nil {
 		return nil, driver.Interrupted(ctx)
 	}
@@ -158,7 +158,10 @@ func (p *Party) report(f finished) *session.Report {
 	report := &session.Report{
 		Code: fault.CodeOf(f.err), PID: uint32(os.Getpid()),
 		Sent: uint64(f.traffic.Sent), Received: uint64(f.traffic.Received),
-		CPU: cpu - f.r.work.cpu, PeakRSS: rss, Facts: f.r.work.state.Facts(),
+		CPU: cpu - f.r.work.cpu, PeakRSS: rss,
+	}
+	if g, ok := f.r.work.state.(method.Grainer); ok {
+		report.Facts = g.Facts()
 	}
 	if f.err != nil {
 		report.Reason = fault.Reason(f.err)

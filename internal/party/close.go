@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -70,20 +71,27 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 			p.Logger.Error("could not keep what predictions need", "job", w.id.String(), "error", err)
 		}
 	}
-	if ids := w.state.Aligned(); c.Done && ids != nil {
-		if err := p.Aligned(w.id, ids); err != nil {
-			p.Logger.Error("could not keep the order of a job's rows", "job", w.id.String(), "error", err)
-		}
-	}
-	if list := w.state.Recommended(); c.Done && list != nil {
-		if err := p.Recommended(w.id, list); err != nil {
-			p.Logger.Error("could not keep a job's recommendations", "job", w.id.String(), "error", err)
-		}
+	if c.Done {
+		p.hand(w)
 	}
 	if err := p.destroy(w, c.Outcome); err != nil {
 		return notNow(fmt.Errorf("party: %w", err))
 	}
 	return p.closed(ctx, c)
+}
+
+// hand gives the operator what a finished job has for this party alone.
+func (p *Party) hand(w *work) {
+	if o, ok := w.state.(method.Ordered); ok && o.Aligned() != nil {
+		if err := p.Aligned(w.id, o.Aligned()); err != nil {
+			p.Logger.Error("could not keep the order of a job's rows", "job", w.id.String(), "error", err)
+		}
+	}
+	if r, ok := w.state.(method.Recommender); ok && r.Recommended() != nil {
+		if err := p.Recommended(w.id, r.Recommended()); err != nil {
+			p.Logger.Error("could not keep a job's recommendations", "job", w.id.String(), "error", err)
+		}
+	}
 }
 
 // destroy erases what the party holds for a job. What cannot be erased stays

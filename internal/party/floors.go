@@ -3,11 +3,11 @@ package party
 import (
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Floors are what an operator says of a table's floors: what is nil keeps its
-// default. See [stage.Floors].
+// default. See [method.Floors].
 type Floors struct {
 	TrainingRows *int     `yaml:"training_rows,omitempty"`
 	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
@@ -29,8 +29,8 @@ func NoFloors() Floors {
 }
 
 // Values are the floors that hold.
-func (f Floors) Values() stage.Floors {
-	v := stage.DefaultFloors()
+func (f Floors) Values() method.Floors {
+	v := method.DefaultFloors()
 	replace(&v.TrainingRows, f.TrainingRows)
 	replace(&v.HeldOutRows, f.HeldOutRows)
 	replace(&v.ClassRows, f.ClassRows)

@@ -1,35 +1,18 @@
 package party
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
-
-// prepareInquiry prepares a question about rows whose columns other parties hold
-// too.
-func (p *Party) prepareInquiry(q *question, secret []byte) error {
-	o, err := stage.DecodePortion(p.Reader, secret)
-	if err != nil {
-		return err
-	}
-	defer o.Erase()
-	if err := o.Fits(p.Name, q.set); err != nil {
-		return fault.BadInput(err)
-	}
-	q.inquiry = &session.Inquiry{Asker: p.Name, Question: session.Question{
-		Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source,
-	}}
-	return nil
-}
 
 // inquired returns what is to be done for a question, which this party or another
 // has asked. Without its part of the model it has nothing to contribute.
@@ -46,27 +29,30 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 		return nil, &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read its part of the model; its own log says why"}
 	}
 	defer clear(secret)
-	if !stage.IsPortion(secret) {
-		return nil, refuse("job %v has no model by columns", q.Job)
-	}
-	o, err := stage.DecodePortion(p.Reader, secret)
+	opened, err := p.open(secret)
 	if err != nil {
 		return nil, err
 	}
-	// Both as this program writes them: an earlier one may have trained the model.
+	o, ok := opened.(inquirer)
+	if !ok {
+		return nil, refuse("job %v has no model that answers in sessions", q.Job)
+	}
+	// As this program writes it: an earlier one may have trained the model.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if !bytes.Equal(o.Job.Encode(), asked.Encode()) {
-		return nil, refuse("the question comes with another job file than its model")
+	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
+	w.about = method.Question{Case: p.cast(w), Asker: q.Asker, Tag: q.Tag}
+	w.about.Parties = o.Among(w.about)
+	if len(w.about.Parties) < 2 {
+		return nil, refuse("job %v has no model by columns", q.Job)
 	}
-	w := &work{id: prop.Job, job: o.Job, cast: stage.Cast{ID: prop.Job, Coordinator: p.boss, Parties: o.Job.Parties()}, inquiry: q, portion: o}
-	if err := p.among(w.cast.Parties); err != nil {
+	if err := p.among(w.about.Parties); err != nil {
 		return nil, err
 	}
-	if w.plan, err = stage.PlanInquiry(o.Job, w.cast, q.Asker, o.Basis); err != nil {
-		return nil, fault.BadInput(err)
+	if w.plan, err = o.Plan(w.about); err != nil {
+		return nil, err
 	}
 	if q.Asker == p.Name {
 		w.question = p.asking(q)
@@ -98,9 +84,7 @@ func (p *Party) stillAsked(w *work) error {
 // table in which the asker says this party has them.
 func (p *Party) prepareAnswer(w *work) error {
 	if w.question != nil {
-		var err error
-		w.state, err = w.portion.Answerer(p.Name, w.question.set)
-		return errUnusable(err)
+		return p.prepareFor(w, w.question.set)
 	}
 	data := w.job.Data
 	data.Test = job.Test{}
@@ -111,8 +95,17 @@ func (p *Party) prepareAnswer(w *work) error {
 		data.Label = job.NoLabel
 	}
 	table, err := p.Load(data)
+	if err != nil {
+		return errUnusable(err)
+	}
+	return p.prepareFor(w, table.Set)
+}
+
+// prepareFor prepares the party's part in a question about the rows of a table.
+func (p *Party) prepareFor(w *work, set *dataset.Set) error {
+	state, err := w.opened.Party(w.about, p.Name, method.Table{Set: set})
 	if err == nil {
-		w.state, err = w.portion.Answerer(p.Name, table.Set)
+		w.state = state
 	}
 	return errUnusable(err)
 }
@@ -121,13 +114,13 @@ func (p *Party) prepareAnswer(w *work) error {
 func (p *Party) closeInquiry(ctx context.Context, w *work, c *session.Closing) error {
 	if q := w.question; q != nil {
 		if c.Done {
-			a, err := w.state.Answer()
+			a, err := answer(w.state)
 			p.reply(q, a, err)
 		} else {
 			p.reply(q, nil, &fault.Error{Code: fault.CodeFailed, Err: errors.New(c.Outcome)})
 		}
 	}
-	w.portion.Erase()
+	w.opened.Erase()
 	if err := p.destroy(w, c.Outcome); err != nil {
 		return notNow(fmt.Errorf("party: %w", err))
 	}

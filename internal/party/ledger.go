@@ -14,7 +14,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -26,24 +25,29 @@ type admitted struct {
 }
 
 // admit asks the ledger before anything is let out.
-func (p *Party) admit(w *work, st *stage.Session, id protocol.SessionID) (admitted, error) {
+func (p *Party) admit(r *running) (admitted, error) {
+	w := r.work
 	policy, err := p.Policy(w.table())
 	if err != nil {
 		return admitted{}, errUnusable(err)
 	}
-	if err := p.expect(w, st, id, policy.idsTotal()); err != nil || st.Release == nil {
+	if err := p.expect(w, r.stage, r.session.ID(), policy.idsTotal()); err != nil {
 		return admitted{}, p.ledgerSays(err)
 	}
-	r := st.Release(w.state)
-	if r.Kind == "" {
+	d, ok := w.state.(method.Discloser)
+	if !ok {
 		return admitted{}, nil
 	}
-	r.Model = w.modelOf(r.Kind)
-	entry, err := p.Releases.Admit(r, policy.directionsTotal())
+	out, ok := d.Disclose(r.step)
+	if !ok {
+		return admitted{}, nil
+	}
+	out.Model = w.modelOf(out.Kind)
+	entry, err := p.Releases.Admit(out, policy.directionsTotal())
 	if err != nil {
 		return admitted{}, p.ledgerSays(err)
 	}
-	return admitted{r.Kind, entry}, nil
+	return admitted{out.Kind, entry}, nil
 }
 
 // ledgerSays makes of the ledger's no an operator's refusal.
@@ -61,12 +65,12 @@ func (p *Party) ledgerSays(err error) error {
 }
 
 // expect has the ledger note that others may look for ids in this party's table.
-func (p *Party) expect(w *work, st *stage.Session, id protocol.SessionID, total int) error {
+func (p *Party) expect(w *work, st *method.Session, id protocol.SessionID, total int) error {
 	if st.Seeks == 0 {
 		return nil
 	}
 	var peers []string
-	for _, name := range w.cast.Parties {
+	for _, name := range w.parties() {
 		if name != p.Name {
 			peers = append(peers, name)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 func (s *stand) ledger() map[release.State]int {
@@ -29,9 +28,9 @@ func (s *stand) ledger() map[release.State]int {
 
 // serve has north's catalogue hold another table from now on.
 func (s *stand) serve(set *dataset.Set) {
-	s.party.Load = func(job.Data) (stage.Table, error) {
+	s.party.Load = func(job.Data) (method.Table, error) {
 		s.loads.Add(1)
-		return stage.Table{Set: set, Key: dataset.SplitKey{1}}, nil
+		return method.Table{Set: set, Key: dataset.SplitKey{1}}, nil
 	}
 }
 

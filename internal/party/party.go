@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
@@ -40,10 +40,10 @@ type Config struct {
 	Aligned func(id job.ID, ids []string) error
 	// Recommended takes what a finished recommender recommends to this party's
 	// person, best first.
-	Recommended func(id job.ID, list []stage.Recommendation) error
+	Recommended func(id job.ID, list []method.Recommendation) error
 	// Load reads the table that a job names, from the operator's catalogue. A job that
 	// asks for other labels, ids or columns than the catalogue offers is refused.
-	Load func(d job.Data) (stage.Table, error)
+	Load func(d job.Data) (method.Table, error)
 	// Seed draws a session's seed. The label tells sessions apart, for
 	// programs that must not use true randomness.
 	Seed   func(label string) [32]byte

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -31,10 +32,13 @@ type Keepsake interface {
 
 // question is a wish to have new rows predicted.
 type question struct {
-	job     job.ID
-	set     *dataset.Set
-	tag     [16]byte
-	session *stage.Session
+	job job.ID
+	set *dataset.Set
+	tag [16]byte
+	// Where the coordinator answers by itself, in one session.
+	opened  inquirer
+	plan    []method.Step
+	party   method.Party
 	id      protocol.SessionID // of the only session that may answer it
 	sent    bool               // to the coordinator, who takes one at a time
 	from    time.Time          // when it may be sent, if the coordinator has put it off
@@ -42,10 +46,8 @@ type question struct {
 	// Where other parties hold columns of the rows, several sessions answer it.
 	source  string // what the others call their table of these rows
 	inquiry *session.Inquiry
-	work    *work // once the first session has been proposed
-	// prediction is filled in when the session ends well.
-	prediction *stage.Prediction
-	reply      chan reply // holds one
+	work    *work      // once the first session has been proposed
+	reply   chan reply // holds one
 }
 
 // maxQuestions bounds the questions that wait for an answer.
@@ -54,7 +56,7 @@ const maxQuestions = 16
 var errStopped = errors.New("party: stopped")
 
 type reply struct {
-	prediction *stage.Prediction
+	prediction *method.Prediction
 	err        error
 }
 
@@ -62,7 +64,7 @@ type reply struct {
 // model is the coordinator's, their encodings leave. Where other parties hold
 // columns of the rows, they are aligned first; source is what these call their
 // table of them, "" for that of the job. The job must have kept predictions open.
-func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*stage.Prediction, error) {
+func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*method.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err
 	}
@@ -90,7 +92,7 @@ func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source
 
 // predictHere answers from the model that a job left here, or returns nil where
 // it left none: an encoder's secret, or nothing, is for the question to find.
-func (p *Party) predictHere(id job.ID, set *dataset.Set) (*stage.Prediction, error) {
+func (p *Party) predictHere(id job.ID, set *dataset.Set) (*method.Prediction, error) {
 	keepsake, err := p.Keepsake.Get(id)
 	if errors.Is(err, vault.ErrNoKeepsake) {
 		return nil, nil
@@ -99,14 +101,39 @@ func (p *Party) predictHere(id job.ID, set *dataset.Set) (*stage.Prediction, err
 		return nil, err
 	}
 	defer clear(keepsake)
-	if !stage.Local(keepsake) {
+	opened, err := p.open(keepsake)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Erase()
+	here, ok := opened.(method.Local)
+	if !ok {
 		return nil, nil
 	}
-	a, err := stage.PredictLocally(keepsake, set)
+	a, err := here.Predict(set)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
 	return a, nil
+}
+
+// open opens what a job left here.
+func (p *Party) open(keepsake []byte) (method.Erasable, error) {
+	k, err := method.DecodeKeepsake(keepsake)
+	if err != nil {
+		return nil, err
+	}
+	m, err := method.Opener(stage.Methods(), k)
+	if err != nil {
+		return nil, err
+	}
+	return m.OpenParty(k, p.Reader)
+}
+
+// inquirer is what a job left here to answer questions in sessions, opened.
+type inquirer interface {
+	method.Inquirer
+	method.Erasable
 }
 
 // withdraw forgets a question that nobody waits for, and stops its session.
@@ -155,11 +182,15 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 
 // keep puts away what later predictions need: the encoder's secret, or a model.
 func (p *Party) keep(w *work, c *session.Closing) error {
-	secret, err := w.state.Keepsake(c.Closing)
+	k, ok := w.state.(method.Keeper)
+	if !ok {
+		return errors.New("party: the job leaves nothing to answer questions with")
+	}
+	kept, err := k.Keep(c.Closing)
 	if err != nil {
 		return err
 	}
-	return p.Keepsake.Put(w.id, secret)
+	return p.Keepsake.Put(w.id, kept.Encode())
 }
 
 // ask prepares a question; askNext sends it.
@@ -223,26 +254,56 @@ func (p *Party) prepareQuestion(q *question) error {
 	if _, err := rand.Read(q.tag[:]); err != nil {
 		return err
 	}
-	if stage.IsPortion(secret) {
-		return p.prepareInquiry(q, secret)
-	}
-	if q.source != "" {
-		return fault.BadInput(fmt.Errorf("nobody else holds columns of these rows; leave out the source %q", q.source))
-	}
-	encoder, err := stage.DecodeEncoder(secret)
+	opened, err := p.open(secret)
 	if err != nil {
 		return err
 	}
-	cast := stage.Cast{Coordinator: p.boss, Parties: []string{p.Name}}
-	if q.session, q.prediction, err = encoder.Ask(cast, q.tag, q.set); err != nil {
+	asked, ok := opened.(inquirer)
+	if !ok {
+		return fault.BadInput(fmt.Errorf("job %v left nothing here that answers in sessions", q.job))
+	}
+	about := method.Question{Case: method.Case{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
+	about.Parties = asked.Among(about)
+	q.opened = asked // until the question has ended
+	if err := asked.Fits(about, q.set); err != nil {
 		return fault.BadInput(err)
 	}
-	s, err := protocol.NewSession(q.session.Descriptor(q.job, session.StagePredict, p.Roster.Hash(), 0))
+	if len(about.Parties) > 1 {
+		q.inquiry = &session.Inquiry{Asker: p.Name, Question: session.Question{
+			Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source,
+		}}
+		return nil
+	}
+	return p.prepareAlone(q, asked, about)
+}
+
+// prepareAlone prepares a question that the coordinator answers by itself.
+func (p *Party) prepareAlone(q *question, asked inquirer, about method.Question) error {
+	if q.source != "" {
+		return fault.BadInput(fmt.Errorf("nobody else holds columns of these rows; leave out the source %q", q.source))
+	}
+	var err error
+	if q.plan, err = asked.Plan(about); err == nil {
+		q.party, err = asked.Party(about, p.Name, method.Table{Set: q.set})
+	}
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	s, err := protocol.NewSession(q.plan[0].Session.Descriptor(q.job, session.StagePredict, p.Roster.Hash(), 0))
 	if err != nil {
 		return err
 	}
 	q.id = s.ID()
 	return nil
+}
+
+// answer is what a party that has asked has learnt.
+func answer(asked method.Party) (*method.Prediction, error) {
+	a, ok := asked.(method.Asker)
+	if !ok {
+		return nil, errors.New("party: the question has no answer")
+	}
+	return a.Answer()
 }
 
 // asked finds the question that a session answers, or nil. A coordinator
@@ -281,11 +342,15 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	if f.err == nil {
 		f.err = f.r.run.Finish()
 	}
+	var a *method.Prediction
+	if f.err == nil {
+		a, f.err = answer(q.party)
+	}
 	outcome := "done"
 	if f.err != nil {
 		outcome = f.err.Error()
 	}
-	p.reply(q, q.prediction, f.err)
+	p.reply(q, a, f.err)
 	report := p.report(f).Encode()
 	p.exchange.Forget(f.r.ID())
 	delete(p.sessions, f.r.ID())
@@ -296,12 +361,15 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 }
 
 // reply ends a question, unless it has ended.
-func (p *Party) reply(q *question, a *stage.Prediction, err error) {
+func (p *Party) reply(q *question, a *method.Prediction, err error) {
 	i := slices.Index(p.pending, q)
 	if i < 0 {
 		return
 	}
 	p.pending = slices.Delete(p.pending, i, i+1)
+	if q.opened != nil {
+		q.opened.Erase()
+	}
 	if err != nil {
 		a = nil
 	}

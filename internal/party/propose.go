@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -21,11 +21,12 @@ type running struct {
 	vault.Session
 	work     *work
 	proposal *session.Proposal
-	stage    *stage.Session
+	step     string
+	stage    *method.Session
 	session  *protocol.Session
 	keys     identity.SessionKeys
 	admitted admitted // what the ledger has let it let out
-	run      *stage.Run
+	run      *method.Run
 	cancel   context.CancelCauseFunc
 	begun    bool      // its driver has run in this process
 	active   bool      // its driver runs
@@ -124,6 +125,7 @@ func (p *Party) stageOf(r *running) error {
 	if r.stage, err = p.describe(r.work, r.proposal); err != nil {
 		return err
 	}
+	r.step = r.work.plan[r.proposal.Stage].Name
 	if err := p.allowed(r.work); err != nil {
 		return err
 	}
@@ -131,7 +133,7 @@ func (p *Party) stageOf(r *running) error {
 		return err
 	}
 	if err = p.prepare(r.work); err == nil {
-		r.admitted, err = p.admit(r.work, r.stage, r.session.ID())
+		r.admitted, err = p.admit(r)
 	}
 	if err != nil {
 		p.refusals = append(p.refusals, time.Now())
@@ -150,7 +152,7 @@ func (p *Party) allowed(w *work) error {
 
 // unclaimed says at once, and not in the middle of the session, that the party has
 // given what may be given once.
-func (p *Party) unclaimed(st *stage.Session, prop *session.Proposal) error {
+func (p *Party) unclaimed(st *method.Session, prop *session.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
 		return err
@@ -176,7 +178,8 @@ func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, 
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	r := &running{work: &work{id: prop.Job, job: j}, proposal: prop, stage: q.session, session: s, question: q}
+	w := &work{id: prop.Job, job: j, state: q.party}
+	r := &running{work: w, proposal: prop, step: q.plan[0].Name, stage: q.plan[0].Session, session: s, question: q}
 	if err := p.allowed(r.work); err != nil {
 		return nil, err
 	}

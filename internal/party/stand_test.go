@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
@@ -105,9 +106,9 @@ func newStand(t *testing.T, policy Policy) *stand {
 	s.party = New(Config{
 		Reader: all.Reader(), Name: "north", Identity: s.keys["north"], Roster: s.roster, Conn: conn, Vault: vault.NewMemory(), Keepsake: vault.NewMemoryKeepsake(),
 		Policy: func(string) (Policy, error) { return policy, nil }, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet,
-		Load: func(job.Data) (stage.Table, error) {
+		Load: func(job.Data) (method.Table, error) {
 			s.loads.Add(1)
-			return stage.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil
+			return method.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil
 		},
 		Seed:     func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
 		Releases: release.Ledger(filepath.Join(t.TempDir(), "releases")),

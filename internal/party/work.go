@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -18,16 +19,25 @@ import (
 type work struct {
 	id       job.ID
 	job      *job.Job
-	cast     stage.Cast
-	plan     []stage.Stage
-	state    *stage.Party
-	sessions []*running // in the order of the stages
-	cpu      float64    // seconds the process had used when the job began
+	plan     []method.Step
+	method   method.Federated // of a job
+	state    method.Party     // nil before the table is read
+	sessions []*running       // in the order of the steps
+	cpu      float64          // seconds the process had used when the job began
 
 	// Of a question about new rows, which is held like a job of its own.
 	inquiry  *session.Inquiry
-	portion  *stage.Portion
+	opened   inquirer
+	about    method.Question
 	question *question // at the party that asks
+}
+
+// known is what the steps so far have made public.
+func (w *work) known() method.Known {
+	if w.state == nil {
+		return nil
+	}
+	return w.state.Known()
 }
 
 // work returns the job that a proposal belongs to, new or known.
@@ -51,12 +61,28 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 	if err := p.among(j.Parties()); err != nil {
 		return nil, err
 	}
-	w := &work{id: prop.Job, job: j, cast: stage.Cast{ID: prop.Job, Coordinator: p.boss, Parties: j.Parties()}}
-	if w.plan, err = stage.Plan(j, w.cast); err != nil {
+	w := &work{id: prop.Job, job: j}
+	if w.method, err = stage.Of(j); err == nil {
+		w.plan, err = method.Plan(w.method, p.cast(w))
+	}
+	if err != nil {
 		return nil, fault.BadInput(err)
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
+}
+
+// cast names who takes part in a job.
+func (p *Party) cast(w *work) method.Case {
+	return method.Case{Job: w.job, ID: w.id, Coordinator: p.boss, Parties: w.job.Parties()}
+}
+
+// parties take part in the job, or have to help with the question.
+func (w *work) parties() []string {
+	if w.inquiry != nil {
+		return w.about.Parties
+	}
+	return w.job.Parties()
 }
 
 // among checks who takes part. A coordinator that named itself a party would
@@ -91,14 +117,15 @@ func (p *Party) prepare(w *work) error {
 		data.Label = job.NoLabel // the table need not have any
 	}
 	table, err := p.Load(data)
-	if err == nil {
-		w.state, err = stage.NewParty(w.job, p.Name, table)
-	}
 	if err != nil {
 		return errUnusable(err)
 	}
-	w.state.MaxFeatures, w.state.Floors = policy.MaxDirections, policy.Floors.Values()
-	return w.state.CheckFloors()
+	cast := p.cast(w)
+	cast.Limits = method.Limits{Directions: policy.MaxDirections, Floors: policy.Floors.Values()}
+	if w.state, err = w.method.Party(cast, p.Name, table); err != nil {
+		w.state = nil
+	}
+	return errUnusable(err)
 }
 
 // table is the name of the catalogue's table that a job, or a question about its
@@ -113,14 +140,14 @@ func (w *work) table() string {
 
 // describe recomputes what the proposal describes from the job it carries: a
 // coordinator cannot describe one thing and run another.
-func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error) {
+func (p *Party) describe(w *work, prop *session.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
 		return nil, fmt.Errorf("party: stage %d of the job is no session", prop.Stage)
 	}
 	if w.active() {
 		return nil, errors.New("party: another session of the job has not ended here")
 	}
-	s, err := w.plan[prop.Stage].Session.After(w.state.Known(), prop.Announced)
+	s, err := w.plan[prop.Stage].Session.After(w.known(), prop.Announced)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +166,7 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*stage.Session, error
 // twice, under other keys.
 func (p *Party) inOrder(w *work, prop *session.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
-		if r := w.at(i); st.Session != nil && takesPart(st.Session, p.Name) && (r == nil || !r.done) {
+		if r := w.at(i); st.Session != nil && st.Session.Has(p.Name) && (r == nil || !r.done) {
 			if r != nil && r.failed != nil { // after a restart, say
 				return r.failed
 			}
@@ -169,15 +196,6 @@ func (w *work) at(stage int) *running {
 		}
 	}
 	return nil
-}
-
-func takesPart(s *stage.Session, name string) bool {
-	for _, m := range s.Members {
-		if m.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // active says whether a session of the job is running.

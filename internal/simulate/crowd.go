@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -32,13 +33,13 @@ type CrowdConfig struct {
 // masks and shares of its own, and then recommends to itself. Comparisons, and
 // whether the sums are exact, are computed on the side, from data that no server
 // would have.
-func Crowd(ctx context.Context, c CrowdConfig) (*stage.Result, error) {
+func Crowd(ctx context.Context, c CrowdConfig) (*method.Result, error) {
 	first := time.Now()
 	p, err := gather(c)
 	if err != nil {
 		return nil, err
 	}
-	result := &stage.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []stage.Cell{}, Crowd: &stage.CrowdResult{
+	result := &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []method.Cell{}, Crowd: &method.CrowdResult{
 		Source: c.Ratings.Name, People: len(p.names), Items: p.crowd.Items,
 	}}
 	for _, profile := range p.train {
@@ -76,7 +77,7 @@ type people struct {
 	CrowdConfig
 	*clients
 	crowd       stage.Crowd
-	result      *stage.Result
+	result      *method.Result
 	devices     []*stage.Device
 	train, test [][]int
 }
@@ -198,8 +199,8 @@ func (p *people) save(kernel []byte) error {
 		return err
 	}
 	hash := sha256.Sum256(kernel)
-	p.result.Models = []stage.Model{{Party: serverName, Path: path, SHA256: hex.EncodeToString(hash[:])}}
-	p.result.ModelHash = stage.HashModels(p.result.Models)
+	p.result.Models = []method.ModelFile{{Party: serverName, Path: path, SHA256: hex.EncodeToString(hash[:])}}
+	p.result.ModelHash = method.HashModels(p.result.Models)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -36,7 +37,7 @@ func crowdConfig(t *testing.T, text string) CrowdConfig {
 	return CrowdConfig{Job: j, Ratings: GeneratedRatings(60, 80, 20, [32]byte{1}), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
 }
 
-func runCrowd(t *testing.T, text string) *stage.Result {
+func runCrowd(t *testing.T, text string) *method.Result {
 	t.Helper()
 	r, err := Crowd(t.Context(), crowdConfig(t, text))
 	if err != nil {
@@ -124,7 +125,7 @@ func TestCrowdIsReproducible(t *testing.T) {
 	}
 }
 
-func readLists(t *testing.T, r *stage.Result) string {
+func readLists(t *testing.T, r *method.Result) string {
 	t.Helper()
 	b, err := os.ReadFile(r.Crowd.Recommendations)
 	if err != nil {

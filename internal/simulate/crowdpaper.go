@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
@@ -37,7 +38,7 @@ func newMerging(p *people) *merging {
 	for i, name := range p.names {
 		m.askers = append(m.askers, stage.NewAsker(p.crowd, name, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
 	}
-	p.result.Crowd.Paper = &stage.PaperResult{Rounds: p.Job.Protocol.Rounds}
+	p.result.Crowd.Paper = &method.PaperResult{Rounds: p.Job.Protocol.Rounds}
 	return m
 }
 
@@ -151,7 +152,7 @@ func (m *merging) compare(context.Context) error {
 	return m.pool()
 }
 
-func (m *merging) judge(p *stage.PaperResult) {
+func (m *merging) judge(p *method.PaperResult) {
 	p.ListsRead, p.ListsNamed = m.readings.Count()
 	p.Solved = len(m.differences.Solved())
 	guessed, right, liked := 0, 0, 0

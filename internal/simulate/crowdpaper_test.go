@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -58,7 +59,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.result = &stage.Result{Crowd: &stage.CrowdResult{}}
+	p.result = &method.Result{Crowd: &method.CrowdResult{}}
 	m := newMerging(p)
 	sum := func(round int, names []string) []int64 {
 		s, err := p.crowd.Round(round, names)
@@ -89,7 +90,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 // All get the same kernel. (TestDecoyIntersection in internal/stage has the
 // attack on mode paper.)
 func TestDecoyIntersectionHasNoInput(t *testing.T) {
-	hear := func(change bool) *stage.Result {
+	hear := func(change bool) *method.Result {
 		c := crowdConfig(t, recommender)
 		if change { // the first person likes what the second does, and the other way round
 			for i := range c.Ratings.List {

@@ -15,13 +15,13 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/source"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
 // randomJob runs the job by columns with random features.
-func randomJob(t *testing.T, parties []string, protocol, learner string) *stage.Result {
+func randomJob(t *testing.T, parties []string, protocol, learner string) *method.Result {
 	t.Helper()
 	text := strings.NewReplacer("{name: gram}", "{name: fdskl, "+protocol+"}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median").Replace(columns)
 	return runJob(t, fmt.Sprintf(text, strings.Join(parties, ", "), learner))

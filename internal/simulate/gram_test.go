@@ -18,9 +18,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/source"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -36,12 +36,12 @@ spec:
 
 // runColumns runs the job, in which no two parties have the same rows or the same
 // order, and compares it with all columns in one place.
-func runColumns(t *testing.T, parties []string, learner string) *stage.Result {
+func runColumns(t *testing.T, parties []string, learner string) *method.Result {
 	t.Helper()
 	return runJob(t, fmt.Sprintf(columns, strings.Join(parties, ", "), learner))
 }
 
-func runJob(t *testing.T, text string) *stage.Result {
+func runJob(t *testing.T, text string) *method.Result {
 	t.Helper()
 	j := jobtest.Parse(t, text)
 	return runAndCompare(t, j, func(string, job.Data) (*dataset.Set, error) {
@@ -53,7 +53,7 @@ func runJob(t *testing.T, text string) *stage.Result {
 	})
 }
 
-func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *stage.Result {
+func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *method.Result {
 	t.Helper()
 	shares, err := launch.Shares(j, load)
 	if err != nil {
@@ -174,7 +174,7 @@ func TestGramOfFiles(t *testing.T) {
 // said of a classifier.
 func TestGramAlone(t *testing.T) {
 	r := runColumns(t, []string{"clinic", "laboratory"}, "name: svc, C: 10")
-	if i := slices.IndexFunc(r.Alone, func(a stage.Alone) bool { return a.Failure != "" }); i != 1 || r.Alone[0].Metrics["accuracy"] < 0.8 {
+	if i := slices.IndexFunc(r.Alone, func(a method.Alone) bool { return a.Failure != "" }); i != 1 || r.Alone[0].Metrics["accuracy"] < 0.8 {
 		t.Errorf("alone %+v", r.Alone)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -30,7 +30,7 @@ spec:
   learner: {name: ridge-classifier, alpha: [0.01, 0.1, 1]}
 `
 
-func runTumours(t *testing.T, text string) (*stage.Result, *stage.Outcome, error) {
+func runTumours(t *testing.T, text string) (*method.Result, *method.Outcome, error) {
 	t.Helper()
 	j := jobtest.Parse(t, text)
 	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/evaluate"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -19,7 +19,7 @@ const shown = 5
 // recommend lets every device recommend, judges that, and leaves all lists in
 // one file. No server has them: this process does, because it plays all devices.
 func (p *people) recommend(score func(user int) ([]float64, error)) (err error) {
-	lists := make([][]stage.Recommendation, len(p.train))
+	lists := make([][]method.Recommendation, len(p.train))
 	keeping := func(user int) ([]float64, error) {
 		scores, err := score(user)
 		if err == nil {
@@ -50,7 +50,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	return disk.ReplaceBy(p.result.Crowd.Recommendations, func(w io.Writer) error { return p.writeLists(w, lists) })
 }
 
-func (p *people) writeLists(w io.Writer, lists [][]stage.Recommendation) error {
+func (p *people) writeLists(w io.Writer, lists [][]method.Recommendation) error {
 	out := csv.NewWriter(w)
 	records := [][]string{{"user", "rank", "item", "score"}}
 	for user, list := range lists {

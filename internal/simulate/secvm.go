@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -40,7 +41,7 @@ type records struct {
 	profiles []secvm.Record // whole, as the comparisons see them
 	roles    []secvm.Role
 	sampled  int // records that had more units than packages
-	result   *stage.Result
+	result   *method.Result
 	last     stage.Window // what the last window gave
 	curve    *averages
 	summing  *summing // nil where packages are counted
@@ -50,7 +51,7 @@ type records struct {
 // many packages as all others, encoded and counted one by one. There are no
 // tokens and no relay; see the programs for these. With aggregation secagg every
 // window is a secure sum, with keys, masks and shares of each device's own.
-func Devices(ctx context.Context, c DevicesConfig) (*stage.Result, error) {
+func Devices(ctx context.Context, c DevicesConfig) (*method.Result, error) {
 	first := time.Now()
 	roles, err := drawRoles(c)
 	if err != nil {
@@ -119,8 +120,8 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	if c.Job.Protocol.Aggregation == job.SecureSum {
 		r.summing = newSumming(c, r.server.Params(), len(r.devices))
 	}
-	r.result = &stage.Result{
-		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []stage.Cell{},
+	r.result = &method.Result{
+		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []method.Cell{},
 		Training: len(r.with(secvm.Train)), HeldOut: len(r.with(secvm.Test)),
 	}
 	return r, nil
@@ -325,7 +326,7 @@ func (r *records) save() error {
 		return err
 	}
 	hash := sha256.Sum256(b)
-	r.result.Models = []stage.Model{{Party: "gateway", Path: path, SHA256: hex.EncodeToString(hash[:])}}
-	r.result.ModelHash = stage.HashModels(r.result.Models)
+	r.result.Models = []method.ModelFile{{Party: "gateway", Path: path, SHA256: hex.EncodeToString(hash[:])}}
+	r.result.ModelHash = method.HashModels(r.result.Models)
 	return nil
 }

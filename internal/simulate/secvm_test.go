@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -61,7 +62,7 @@ func devicesConfig(t *testing.T, text string) DevicesConfig {
 	return DevicesConfig{Job: j, Rows: words(400), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
 }
 
-func runDevices(t *testing.T, c DevicesConfig) *stage.Result {
+func runDevices(t *testing.T, c DevicesConfig) *method.Result {
 	t.Helper()
 	r, err := Devices(context.Background(), c)
 	if err != nil {
@@ -111,7 +112,7 @@ func TestDevices(t *testing.T) {
 // leaves the ball, both modes end in the same weights. Where steps do, hardened
 // weights are kept within, and published ones are not.
 func TestDevicesAsPublished(t *testing.T) {
-	weights := func(r *stage.Result) []float64 {
+	weights := func(r *method.Result) []float64 {
 		b, err := os.ReadFile(r.Models[0].Path)
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +171,7 @@ func TestDevicesHeldOut(t *testing.T) {
 		t.Errorf("%+v", r.SecVM)
 	}
 	plain := runDevices(t, devicesConfig(t, anonymous))
-	share := func(c stage.ClassTest) float64 { return float64(c.Correct) / float64(c.Tested) }
+	share := func(c method.ClassTest) float64 { return float64(c.Correct) / float64(c.Tested) }
 	if share(r.SecVM.Classes[1]) < share(plain.SecVM.Classes[1]) {
 		t.Errorf("the class of weight 4 is predicted right in %.3f, without it in %.3f", share(r.SecVM.Classes[1]), share(plain.SecVM.Classes[1]))
 	}

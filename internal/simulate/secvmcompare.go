@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -20,7 +20,7 @@ import (
 type averages struct {
 	counts []int
 	last   [][]float64 // as many as the greatest count
-	points []stage.AveragePoint
+	points []method.AveragePoint
 }
 
 func newAverages() *averages { return &averages{counts: []int{1, 2, 5, 10, 50}} }
@@ -35,7 +35,7 @@ func (a *averages) note(iteration int, w []float64, measure func(w []float64) fl
 	}
 	for _, n := range a.counts { // early on, the mean of all there are
 		last := a.last[max(0, len(a.last)-n):]
-		a.points = append(a.points, stage.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
+		a.points = append(a.points, method.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
 	}
 }
 
@@ -97,10 +97,10 @@ func (r *records) evaluate(context.Context) error {
 	m["accuracy"] = rightOf(tests)
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
-	r.result.SecVM = &stage.SecVMResult{
+	r.result.SecVM = &method.SecVMResult{
 		Source: r.Rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
 		Windows: r.Job.Learner.Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
-		Classes:  []stage.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
+		Classes:  []method.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
 		Averages: r.curve.points,
 	}
 	if r.summing != nil {
@@ -183,7 +183,7 @@ func (r *records) compareBins(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.result.SecVM.BinCurve = append(r.result.SecVM.BinCurve, stage.BinPoint{Bins: 1 << power, Accuracy: accuracy})
+		r.result.SecVM.BinCurve = append(r.result.SecVM.BinCurve, method.BinPoint{Bins: 1 << power, Accuracy: accuracy})
 	}
 	return nil
 }

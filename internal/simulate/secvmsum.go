@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -15,7 +16,7 @@ import (
 type summing struct {
 	*clients
 	windows stage.SummedSecVM
-	sums    []stage.CrowdSum
+	sums    []method.CrowdSum
 	exact   bool // every sum so far is that of the plain packages
 }
 

@@ -19,10 +19,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
@@ -45,7 +45,7 @@ const coordinatorName = "coordinator"
 
 // Run runs the job to its end and returns its result, without comparisons, and
 // what it decided.
-func Run(ctx context.Context, c Config) (*stage.Result, *stage.Outcome, error) {
+func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error) {
 	f, err := found(c)
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +143,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
 			Aligned: f.aligned.put, Releases: release.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
-			Load: func(job.Data) (stage.Table, error) { return share.Table, nil },
+			Load: func(job.Data) (method.Table, error) { return share.Table, nil },
 		}))
 	}
 	return f, nil
@@ -165,7 +165,7 @@ func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 }
 
 // submit runs one job to its end.
-func (f *federation) submit(ctx context.Context, c Config) (*stage.Result, *stage.Outcome, error) {
+func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *method.Outcome, error) {
 	id, err := f.boss.Submit(deployed(c.Job))
 	if err != nil {
 		return nil, nil, err
@@ -190,7 +190,7 @@ func (f *federation) submit(ctx context.Context, c Config) (*stage.Result, *stag
 
 // addOwnModel puts the first party's model beside the coordinator's, where
 // parties keep one: it has the scaling. The other parties' are the same.
-func (f *federation) addOwnModel(r *stage.Result, id job.ID, c Config) error {
+func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	if c.Job.Protocol.Name != job.Moments || c.Job.Prediction != job.Open {
 		return nil
 	}
@@ -200,8 +200,8 @@ func (f *federation) addOwnModel(r *stage.Result, id job.ID, c Config) error {
 	}
 	name := c.Shares[0].Party
 	path, sum := filepath.Join(c.Dir, "model-"+name), sha256.Sum256(keepsake)
-	r.Models = append(r.Models, stage.Model{Party: name, Path: path, SHA256: hex.EncodeToString(sum[:])})
-	r.ModelHash = stage.HashModels(r.Models)
+	r.Models = append(r.Models, method.ModelFile{Party: name, Path: path, SHA256: hex.EncodeToString(sum[:])})
+	r.ModelHash = method.HashModels(r.Models)
 	return disk.Replace(path, keepsake)
 }
 

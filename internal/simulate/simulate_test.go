@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -36,7 +36,7 @@ spec:
 `
 
 // simulated runs the digits with all comparisons.
-func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *stage.Result {
+func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *method.Result {
 	t.Helper()
 	j := jobtest.Parse(t, digits)
 	shares, err := launch.Shares(j, load)
@@ -74,7 +74,7 @@ func TestSimulatedEqualsPooled(t *testing.T) {
 // A table in float32 gives the very model and comparisons of the same numbers in
 // float64.
 func TestEitherPrecisionGivesTheSameResult(t *testing.T) {
-	results := make(map[string]*stage.Result)
+	results := make(map[string]*method.Result)
 	for name, convert := range map[string]func(linalg.Matrix[float64]) dataset.Table{
 		"float64": func(m linalg.Matrix[float64]) dataset.Table { return dataset.NewDense(m) },
 		"float32": func(m linalg.Matrix[float64]) dataset.Table { return single(m) },

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/crowd"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
@@ -141,7 +142,7 @@ func (c *clients) leavers(purpose string, names []string) map[string]string {
 }
 
 // figures are what there is to tell of the sum.
-func (s *summed) figures() stage.CrowdSum {
+func (s *summed) figures() method.CrowdSum {
 	f := s.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = len(s.added), f.Clients-len(s.Stayed), s.Traffic.ToServer, s.Traffic.FromServer
 	return f

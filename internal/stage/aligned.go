@@ -33,7 +33,7 @@ func (a aligning) params(j *job.Job) (psi.Params, error) {
 func tableID(ids []string) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/aligned")
-	writeStrings(&w, ids)
+	w.Strings(ids)
 	sum := sha256.Sum256(w.Bytes())
 	return sum[:]
 }

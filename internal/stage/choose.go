@@ -20,34 +20,12 @@ type Choice struct {
 	searched *evaluate.Searched // nil without folds
 }
 
-// Cell is one point of a job's grid, cross-validated on the training rows.
-type Cell struct {
-	Kernel kernel.Spec `json:"kernel"`
-	// Of the learner's numbers, those that it has.
-	C       float64 `json:"C,omitempty"`
-	Nu      float64 `json:"nu,omitempty"`
-	Epsilon float64 `json:"epsilon,omitempty"`
-	Alpha   float64 `json:"alpha,omitempty"`
-	Noise   float64 `json:"noise,omitempty"`
-
-	Score   string    `json:"score"`   // accuracy, or r2 of a regression
-	Folds   []float64 `json:"folds"`   // the score on each
-	Mean    float64   `json:"mean"`    // of Folds
-	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
-	Rows    int       `json:"n"`
-	Best    bool      `json:"best"` // the one that was chosen
-	// The same cell on pooled rows, for a launching process that owns the data;
-	// null otherwise.
-	PooledMean    *float64 `json:"pooled_mean"`
-	PooledCorrect *int     `json:"pooled_correct"`
-}
-
 // Choose returns the job with its kernels in plain numbers and, where it has
 // folds, the cell of its grid with the highest mean score. progress may be
 // nil. A search soon ends when ctx does, with an error that wraps that of ctx.
 func Choose(ctx context.Context, j *job.Job, t evaluate.Task, progress Reporter) (*Choice, error) {
 	return choose(ctx, j, t, func(g evaluate.Grid) (*evaluate.Searched, int, error) {
-		s, err := evaluate.Search(ctx, t, g, FoldsOf(j), progress.counts("tune"))
+		s, err := evaluate.Search(ctx, t, g, FoldsOf(j), progress.Counts("tune"))
 		if err != nil {
 			return nil, 0, err
 		}

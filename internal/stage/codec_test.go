@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
@@ -34,7 +35,7 @@ func encoder(t testing.TB) *Encoder {
 
 func TestOutcomeRoundTrip(t *testing.T) {
 	o := outcome()
-	back, err := DecodeOutcome(o.Encode())
+	back, err := method.DecodeOutcome(o.Encode())
 	if err != nil || cmp.Diff(o, back) != "" {
 		t.Errorf("%v %s", err, cmp.Diff(o, back))
 	}
@@ -66,7 +67,7 @@ func TestDecodersRefuseWhatIsCutShort(t *testing.T) {
 		whole  []byte
 		decode func([]byte) error
 	}{
-		"outcome": {outcome().Encode(), func(b []byte) error { _, err := DecodeOutcome(b); return err }},
+		"outcome": {outcome().Encode(), func(b []byte) error { _, err := method.DecodeOutcome(b); return err }},
 		"encoder": {encoder(t).Encode(), func(b []byte) error { _, err := DecodeEncoder(b); return err }},
 		"answers": {Answers{}.Encode(), func(b []byte) error { _, err := DecodeAnswers(b); return err }},
 	} {
@@ -86,7 +87,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encoder(f).Encode())
 	f.Add(Answers{}.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if o, err := DecodeOutcome(b); err == nil && !bytes.Equal(o.Encode(), b) {
+		if o, err := method.DecodeOutcome(b); err == nil && !bytes.Equal(o.Encode(), b) {
 			t.Error("outcome is not canonical")
 		}
 		if e, err := DecodeEncoder(b); err == nil && !bytes.Equal(e.Encode(), b) {
@@ -105,7 +106,7 @@ func TestLongColumnNames(t *testing.T) {
 	if _, err := NewParty(parse(t, "none", "{every: 3}"), "north", Table{Set: s}); err == nil || !strings.Contains(err.Error(), "the name of column 2 has 131072 bytes") {
 		t.Errorf("error %v", err)
 	}
-	s.Columns[1] = strings.Repeat("y", maxLabelBytes)
+	s.Columns[1] = strings.Repeat("y", method.MaxLabelBytes)
 	p, err := NewParty(parse(t, "none", "{every: 3}"), "north", Table{Set: s})
 	if err != nil {
 		t.Fatal(err)
@@ -122,24 +123,24 @@ func TestLongColumnNames(t *testing.T) {
 
 func TestTakeRefusesDecisionsForOtherClasses(t *testing.T) {
 	a := &Prediction{Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b", "c"}}}
-	if err := a.take(linalg.New[float64](2, 1)); err == nil || a.Predicted != nil {
+	if err := a.Take(linalg.New[float64](2, 1)); err == nil || a.Predicted != nil {
 		t.Errorf("error %v, predicted %v; want an error and nothing", err, a.Predicted)
 	}
 	a = &Prediction{Reading: model.Reading{Kind: model.SVC, Classes: []string{"a", "b"}}}
-	if err := a.take(outcome().Decisions); err != nil || cmp.Diff([]string{"a", "b"}, a.Predicted) != "" {
+	if err := a.Take(outcome().Decisions); err != nil || cmp.Diff([]string{"a", "b"}, a.Predicted) != "" {
 		t.Errorf("error %v, predicted %v; want a, b", err, a.Predicted)
 	}
 }
 
 func TestHashModels(t *testing.T) {
 	a, b := Model{Party: "north", SHA256: "1", Path: "x"}, Model{Party: "south", SHA256: "2"}
-	if HashModels([]Model{a, b}) != HashModels([]Model{b, {Party: "north", SHA256: "1", Path: "elsewhere"}}) {
+	if method.HashModels([]Model{a, b}) != method.HashModels([]Model{b, {Party: "north", SHA256: "1", Path: "elsewhere"}}) {
 		t.Error("the hash depends on the order or on a path")
 	}
-	if HashModels([]Model{a}) == HashModels([]Model{b}) {
+	if method.HashModels([]Model{a}) == method.HashModels([]Model{b}) {
 		t.Error("two models have one hash")
 	}
-	if NewOutcome(evaluate.Constant("a", []string{"a"})).Predicted[0] != "a" {
+	if method.NewOutcome(evaluate.Constant("a", []string{"a"})).Predicted[0] != "a" {
 		t.Error("a constant does not predict its class")
 	}
 }

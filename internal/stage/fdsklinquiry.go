@@ -40,7 +40,7 @@ func (p *Party) phasesOfNew(setup Setup) (*Run, error) {
 		return nil, err
 	}
 	in := fdskl.Input{Source: source, Hash: o.directions.hash(p.rows), Rows: spec.Rows, Alignment: p.vertical.declared.digest}
-	keys := setup.keys(setup.Session.With(protocol.RoleLeader))
+	keys := setup.Keys(setup.Session.With(protocol.RoleLeader))
 	if p.Self != p.Job.Parties()[0] {
 		m, err := fdskl.NewPassive(setup.Setup, in, fdskl.Identity{Keys: keys})
 		if err != nil {

@@ -27,7 +27,7 @@ func (p *Party) worker(setup Setup) (*Run, error) {
 		return nil, err
 	}
 	active := setup.Session.With(protocol.RoleLeader)
-	keys := setup.keys(active)
+	keys := setup.Keys(active)
 	index := slices.Index(active, p.Self)
 	if index < 0 {
 		m, err := fdskl.NewPassive(setup.Setup, in, fdskl.Identity{Keys: keys})

@@ -57,7 +57,7 @@ type notice struct {
 
 func (n notice) encode() []byte {
 	var w wire.Writer
-	writeStrings(&w, n.clients)
+	w.Strings(n.clients)
 	w.Uint32(uint32(n.bytes))
 	w.Fixed(n.hash[:])
 	return w.Bytes()

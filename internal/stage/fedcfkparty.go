@@ -64,7 +64,7 @@ func SplitRatings(j *job.Job, all *dataset.Ratings) (train, test [][]int, err er
 
 // addList is the machine that adds the party's vector.
 func (p *Party) addList(setup Setup, params secagg.Params, t tally) (*Run, error) {
-	id := secagg.Identity{Sign: setup.Sign, Keys: setup.keys(setup.Session.With(protocol.RoleParty))}
+	id := secagg.Identity{Sign: setup.Sign, Keys: setup.Keys(setup.Session.With(protocol.RoleParty))}
 	m, err := secagg.NewClient(setup.Setup, params, t.vector(p), id)
 	if err != nil {
 		return nil, err

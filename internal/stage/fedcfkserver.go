@@ -33,7 +33,7 @@ func (s *Server) crowdOf() Crowd { return newCrowd(s.Job, s.Cast.Coordinator) }
 
 // addLists is the machine that adds up the parties' vectors.
 func (s *Server) addLists(setup Setup, params secagg.Params, into *counted) (*Run, error) {
-	m, err := secagg.NewServer(setup.Setup, params, setup.keys(setup.Session.With(protocol.RoleParty)), secagg.Limits{})
+	m, err := secagg.NewServer(setup.Setup, params, setup.Keys(setup.Session.With(protocol.RoleParty)), secagg.Limits{})
 	if err != nil {
 		return nil, err
 	}

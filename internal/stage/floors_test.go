@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -34,7 +35,7 @@ func TestFloors(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := &job.Job{Protocol: tt.protocol}
-			if got := text(DefaultFloors().CheckJob(j)); got != tt.want {
+			if got := text(method.DefaultFloors().CheckJob(j)); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 			if err := (Floors{}).CheckJob(j); err != nil {
@@ -46,11 +47,11 @@ func TestFloors(t *testing.T) {
 
 func TestFloorOfRows(t *testing.T) {
 	for _, name := range []job.ProtocolName{job.OKRA, job.Gram, job.FDSKL} {
-		if err := DefaultFloors().CheckRows(name, 100); err != nil {
+		if err := method.DefaultFloors().CheckRows(name, 100); err != nil {
 			t.Errorf("%s, 100 rows: %v", name, err)
 		}
 		want := "protocol " + string(name) + " asks for 100 rows of each party, and this table gives it 99"
-		if got := text(DefaultFloors().CheckRows(name, 99)); got != want {
+		if got := text(method.DefaultFloors().CheckRows(name, 99)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		if err := (Floors{}).CheckRows(name, 1); err != nil {
@@ -85,7 +86,7 @@ func TestFloorsOfSums(t *testing.T) {
 		"a rare class":    {split(100, 50, 9), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
 		"one of a class":  {split(100, 50, 1), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 1 of class "rare"; leave them out`},
 	} {
-		p := &Party{Job: j, Floors: DefaultFloors(), split: tt.split}
+		p := &Party{Job: j, Floors: method.DefaultFloors(), split: tt.split}
 		err := p.CheckFloors()
 		if got := text(err); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

@@ -167,7 +167,7 @@ func encodeLabels(labels []string) []byte {
 	}
 	var w wire.Writer
 	classes, codes := dataset.Classes(labels)
-	writeStrings(&w, classes)
+	w.Strings(classes)
 	for _, c := range codes {
 		w.Uint32(uint32(c))
 	}
@@ -177,7 +177,7 @@ func encodeLabels(labels []string) []byte {
 // decodeLabels reads the labels of n rows.
 func decodeLabels(b []byte, n int) ([]string, error) {
 	r := wire.NewReader(b)
-	classes := readStrings(r, n)
+	classes := r.Strings(n, method.MaxLabelBytes)
 	if r.Err() == nil && r.Len() != 4*n {
 		r.Fail(fmt.Errorf("%d bytes for %d rows", r.Len(), n))
 	}

@@ -41,7 +41,7 @@ func (s *Server) encodeGram(out io.Writer) error {
 		w.Float64(v)
 	}
 	w.String(string(h.Kind))
-	writeStrings(&w, h.Classes)
+	w.Strings(h.Classes)
 	w.Uint32(uint32(len(h.Functions)))
 	for _, f := range h.Functions {
 		w.Float64(f.Rho)

@@ -110,5 +110,5 @@ func (p *Party) Answer() (*Prediction, error) {
 		copy(sorted.Row(i), v.decisions.Row(place))
 		a.Rows = append(a.Rows, v.order[place])
 	}
-	return a, a.take(sorted)
+	return a, a.Take(sorted)
 }

@@ -22,7 +22,7 @@ func (s *Server) learn(ctx context.Context, progress Reporter) error {
 		}
 	}
 	var err error
-	if s.fitted, err = s.choice.Fit(ctx, s.task(), progress.counts("learn")); err != nil {
+	if s.fitted, err = s.choice.Fit(ctx, s.task(), progress.Counts("learn")); err != nil {
 		return err
 	}
 	if s.Job.Protocol.Name.Vertical() {

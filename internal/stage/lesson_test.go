@@ -219,13 +219,13 @@ func TestCountsThatAreRefused(t *testing.T) {
 		floors Floors
 		code   fault.Code
 	}{
-		"three alike":        {[]uint64{200, 200, 200}, 30, DefaultFloors(), fault.CodeDone},
-		"half of all":        {[]uint64{200, 100, 100}, 30, DefaultFloors(), fault.CodeDone},
-		"more than half":     {[]uint64{200, 100, 99}, 30, DefaultFloors(), fault.CodePolicy},
+		"three alike":        {[]uint64{200, 200, 200}, 30, method.DefaultFloors(), fault.CodeDone},
+		"half of all":        {[]uint64{200, 100, 100}, 30, method.DefaultFloors(), fault.CodeDone},
+		"more than half":     {[]uint64{200, 100, 99}, 30, method.DefaultFloors(), fault.CodePolicy},
 		"without floors":     {[]uint64{2000, 1, 1}, 0, Floors{}, fault.CodeDone},
-		"two, three to one":  {[]uint64{300, 100}, 30, DefaultFloors(), fault.CodeDone},
-		"two, and more":      {[]uint64{301, 100}, 30, DefaultFloors(), fault.CodePolicy},
-		"beyond the policy":  {[]uint64{200, 200, 200}, 28, DefaultFloors(), fault.CodePolicy},
+		"two, three to one":  {[]uint64{300, 100}, 30, method.DefaultFloors(), fault.CodeDone},
+		"two, and more":      {[]uint64{301, 100}, 30, method.DefaultFloors(), fault.CodePolicy},
+		"beyond the policy":  {[]uint64{200, 200, 200}, 28, method.DefaultFloors(), fault.CodePolicy},
 		"more than there is": {[]uint64{200, 200, 1 << 63}, 0, Floors{}, fault.CodeMisbehaved},
 		"hardly any":         {[]uint64{13, 13, 13}, 0, Floors{}, fault.CodeBadInput},
 	} {

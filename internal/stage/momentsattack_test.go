@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -113,7 +114,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Floors = DefaultFloors()
+	p.Floors = method.DefaultFloors()
 	err = p.CheckFloors()
 	if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), `1 of class "rare"`) {
 		t.Errorf("a party with the usual floors: %v", err)
@@ -160,7 +161,7 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 		t.Errorf("of %v training rows by class none of north's was read, want the attack to work without floors", alone)
 	}
 	for name, p := range f.parties {
-		p.Floors = DefaultFloors()
+		p.Floors = method.DefaultFloors()
 		if err := p.CheckFloors(); fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s takes part with %d training rows: %v", name, p.trainingRows(), err)
 		}

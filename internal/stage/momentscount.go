@@ -111,7 +111,7 @@ func (p *Party) counted(c Cast, statements [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Floors.checkShares(all.list); err != nil {
+	if err := p.Floors.CheckShares(all.list); err != nil {
 		return err
 	}
 	if m := DefaultFeatures(all.total()); p.Job.Protocol.Directions == 0 && p.MaxFeatures > 0 && m > p.MaxFeatures {

@@ -89,5 +89,5 @@ func PredictLocally(keepsake []byte, set *dataset.Set) (*Prediction, error) {
 		return nil, err
 	}
 	a := &Prediction{Reading: m.Reading()}
-	return a, a.take(decisions)
+	return a, a.Take(decisions)
 }

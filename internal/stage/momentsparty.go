@@ -105,7 +105,7 @@ func (p *Party) summand(setup Setup, params secagg.Params) (*Run, error) {
 
 // client is the machine that adds a vector.
 func client(setup Setup, params secagg.Params, v secagg.Vector, finish func()) (*Run, error) {
-	id := secagg.Identity{Sign: setup.Sign, Keys: setup.keys(setup.Session.With(protocol.RoleParty))}
+	id := secagg.Identity{Sign: setup.Sign, Keys: setup.Keys(setup.Session.With(protocol.RoleParty))}
 	m, err := secagg.NewClient(setup.Setup, params, v, id)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (s *Server) Known() Known {
 
 // adder is the machine that adds up vectors. A sum that lacks a party is none.
 func (s *Server) adder(setup Setup, params secagg.Params, room secagg.Limits, take func(sums [][]int64) error) (*Run, error) {
-	m, err := secagg.NewServer(setup.Setup, params, setup.keys(setup.Session.With(protocol.RoleParty)), room)
+	m, err := secagg.NewServer(setup.Setup, params, setup.Keys(setup.Session.With(protocol.RoleParty)), room)
 	if err != nil {
 		return nil, err
 	}

@@ -37,26 +37,6 @@ type Party struct {
 	crowd    crowdParty
 }
 
-// Table is what a party brings to a job.
-type Table struct {
-	Set     *dataset.Set
-	HeldOut *dataset.Set     // test rows of their own source, or nil
-	Ratings *dataset.Ratings // in place of rows, of a recommender
-	// Key decides which rows are held out where the job gives their fraction. It is
-	// the party's own, and the same for all of its jobs.
-	Key dataset.SplitKey
-	// Label is the column of the labels where the job leaves that to the catalogue.
-	Label string
-}
-
-// Rows is the number of rows, held-out ones included.
-func (t Table) Rows() int {
-	if t.HeldOut == nil {
-		return t.Set.X.Rows()
-	}
-	return t.Set.X.Rows() + t.HeldOut.X.Rows()
-}
-
 // NewParty prepares a party's table for a job. Errors are the data's fault
 // and say what to do. They may quote it, and are for the party's own log.
 func NewParty(j *job.Job, self string, t Table) (*Party, error) {
@@ -71,12 +51,6 @@ func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 		return nil, err
 	}
 	return &Party{Job: j, Self: self, label: t.Label, split: split, rows: dataset.RowsOf(split.Set.X), grid: gridOf(split.Set.X)}, nil
-}
-
-// Split is a party's rows, some of which are held out.
-type Split struct {
-	Set  *dataset.Set
-	Test []bool
 }
 
 // SplitTable checks a table against a job and holds rows out: of a fraction, those
@@ -121,8 +95,8 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 // keepable refuses names of columns that cannot be kept beside a model.
 func keepable(set *dataset.Set) error {
 	for i, name := range set.Columns {
-		if len(name) > maxLabelBytes {
-			return fmt.Errorf("%s: the name of column %d has %d bytes; at most %d are allowed", set.Name, i+1, len(name), maxLabelBytes)
+		if len(name) > method.MaxLabelBytes {
+			return fmt.Errorf("%s: the name of column %d has %d bytes; at most %d are allowed", set.Name, i+1, len(name), method.MaxLabelBytes)
 		}
 	}
 	return nil
@@ -214,4 +188,18 @@ func gridOf(t dataset.Table) method.Grid {
 		return method.SomeGrid
 	}
 	return method.AllGrid
+}
+
+// CheckFloors says which of the party's own floors its table is below. Peers are
+// told only that it is.
+func (p *Party) CheckFloors() error {
+	switch {
+	case p.vertical.table != nil:
+		return p.Floors.CheckRows(p.Job.Protocol.Name, p.vertical.table.X.Rows())
+	case p.Job.Protocol.Name == job.Moments:
+		return p.Floors.CheckSplit(p.Job, p.split)
+	case p.split.Set != nil:
+		return p.Floors.CheckRows(p.Job.Protocol.Name, p.split.Set.X.Rows())
+	}
+	return nil // a person's own list
 }

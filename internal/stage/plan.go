@@ -2,7 +2,6 @@ package stage
 
 import (
 	"context"
-	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,20 +20,6 @@ type Stage struct {
 	// Compute is a method of the server, which soon ends when ctx does, with an
 	// error that wraps that of ctx.
 	Compute func(s *Server, ctx context.Context, progress Reporter) error
-}
-
-// Reporter receives progress; it may be nil.
-type Reporter func(protocol.Progress)
-
-// counts is the reporter of one part of a stage, for learners.
-func (r Reporter) counts(part string) func(done, total int) error {
-	if r == nil {
-		return nil
-	}
-	return func(done, total int) error {
-		r(protocol.Progress{Stage: part, Done: int64(done), Total: int64(total)})
-		return nil
-	}
 }
 
 // Session is a stage that the members run together.
@@ -79,27 +64,6 @@ type Session struct {
 	announce func(*Server) ([]byte, error)
 	party    func(*Party, Setup) (*Run, error)
 	server   func(*Server, Setup) (*Run, error)
-}
-
-// Setup is what a stage builds a member's machine from.
-type Setup struct {
-	protocol.Setup
-	// Sign signs with the member's identity key.
-	Sign func(message []byte) []byte
-	// Key is a member's identity key by the roster, nil for a stranger.
-	Key func(member string) ed25519.PublicKey
-	// Interrupt, if not nil, is asked while a machine is built for which somebody
-	// has to learn first. Its error ends that, and is returned wrapped.
-	Interrupt func() error
-}
-
-// keys are the identity keys of members.
-func (s Setup) keys(names []string) []ed25519.PublicKey {
-	keys := make([]ed25519.PublicKey, len(names))
-	for i, name := range names {
-		keys[i] = s.Key(name)
-	}
-	return keys
 }
 
 // Known is what a job's stages so far have made public to all its members. It is
@@ -158,24 +122,6 @@ type Ended struct {
 	Session        protocol.SessionID
 	Stayed         []string // went through to the end, in the members' order
 	Sent, Received uint64   // bytes of messages of all that have reported
-}
-
-// Run is one member's machine with what becomes of its result.
-type Run struct {
-	Machine   protocol.Machine
-	InputHash [sha256.Size]byte
-	// Finish takes the result over. It is called once the session has ended
-	// well, in the process's life or by replay.
-	Finish func() error
-	// Own, if not nil, says what the machine has found wrong with this member's own
-	// data, or nil, however the session ends. It is for the member's own log.
-	Own func() error
-	// Announced, where ids are looked for, is how many each peer has brought as far as is
-	// known. It may be called however the session ended.
-	Announced func() map[string]int
-	// Stayed names the parties that must have gone through to the end, once the
-	// server's machine has ended; nil where all must that take part.
-	Stayed func() []string
 }
 
 // Descriptor describes the session: for one submission of a job, one stage and

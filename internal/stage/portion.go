@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -138,11 +139,11 @@ func (o *Portion) Encode() []byte {
 	w.Bytes32(o.Job.Encode())
 	o.Basis.write(&w)
 	w.Uint32(uint32(o.Width))
-	writeStrings(&w, o.Columns)
+	w.Strings(o.Columns)
 	w.Bool(len(o.Scaling.Offset) > 0)
 	w.Float64s(o.Scaling.Offset)
 	w.Float64s(o.Scaling.Factor)
-	writeStrings(&w, o.Reading.Classes)
+	w.Strings(o.Reading.Classes)
 	w.Float64(o.directions.kernel.Gamma)
 	w.Fixed(o.directions.key[:])
 	w.Fixed(o.directions.common[:])
@@ -167,17 +168,17 @@ func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 		r.Fail(fmt.Errorf("not a portion but %q", magic))
 	}
 	spec := r.Bytes32(1 << 20)
-	o := &Portion{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: readStrings(r, gram.MaxColumns)}
+	o := &Portion{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
 	if r.Bool() {
 		o.Scaling = readScaling(r, o.Width)
 	}
-	o.Reading.Classes = readStrings(r, maxClasses)
+	o.Reading.Classes = r.Strings(method.MaxClasses, method.MaxLabelBytes)
 	o.directions.kernel.Gamma = r.Float64()
 	r.Fixed(o.directions.key[:])
 	r.Fixed(o.directions.common[:])
 	o.directions.before = int(r.Uint32())
 	o.mean = r.Float64()
-	o.coefficients = readMatrix(r, maxClasses, maxFeatures)
+	o.coefficients = readMatrix(r, method.MaxClasses, maxFeatures)
 	o.rows = readMatrix(r, gram.MaxRows, gram.MaxColumns)
 	if err := r.Close("stage: portion"); err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -51,9 +51,9 @@ func (e *Encoder) Encode() []byte {
 	w.Bool(len(e.Scaling.Offset) > 0)
 	w.Float64s(e.Scaling.Offset)
 	w.Float64s(e.Scaling.Factor)
-	writeStrings(&w, e.Columns)
+	w.Strings(e.Columns)
 	w.String(string(e.Reading.Kind))
-	writeStrings(&w, e.Reading.Classes)
+	w.Strings(e.Reading.Classes)
 	return w.Bytes()
 }
 
@@ -68,24 +68,14 @@ func DecodeEncoder(b []byte) (*Encoder, error) {
 	if r.Bool() {
 		e.Scaling = readScaling(r, e.Width)
 	}
-	e.Columns = readStrings(r, okra.MaxFeatures)
-	e.Reading = model.Reading{Kind: model.Kind(r.String(maxLabelBytes)), Classes: readStrings(r, maxClasses)}
+	e.Columns = r.Strings(okra.MaxFeatures, method.MaxLabelBytes)
+	e.Reading = model.Reading{Kind: model.Kind(r.String(method.MaxLabelBytes)), Classes: r.Strings(method.MaxClasses, method.MaxLabelBytes)}
 	if err := r.Close("stage: encoder"); err != nil {
 		return nil, err
 	}
 	var err error
 	e.Params, err = okra.DecodeParams(params)
 	return e, err
-}
-
-// Prediction is the answer to a question about new rows.
-type Prediction struct {
-	model.Reading
-	// Rows are those of the table that have an answer, ascending: others are not
-	// known to all who hold their columns. Nil for all.
-	Rows      []int
-	Predicted []string               // one for each row; nil where the learner predicts nothing
-	Decisions linalg.Matrix[float64] // rows x outputs, see model.Reading
 }
 
 // Ask describes a session that predicts the rows of a table, which stay with
@@ -106,7 +96,7 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 		if err != nil {
 			return nil, err
 		}
-		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return answer.take(m.Decisions()) }}, nil
+		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return answer.Take(m.Decisions()) }}, nil
 	}
 	return s, answer, nil
 }
@@ -130,15 +120,6 @@ func predictSession(params okra.Params, parent protocol.SessionID, c Cast, tag [
 		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.withServer(),
 		Purpose: "predict", Parent: parent, Salt: tag[:],
 	}
-}
-
-// take reads the predictions off the decisions.
-func (a *Prediction) take(decisions linalg.Matrix[float64]) error {
-	if err := a.Check(decisions.Cols); err != nil {
-		return fmt.Errorf("stage: %w", err)
-	}
-	a.Decisions, a.Predicted = decisions, a.Predict(decisions)
-	return nil
 }
 
 // Answers is what the coordinator keeps beside a model, to answer questions.

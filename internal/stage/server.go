@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
@@ -82,5 +83,5 @@ func (s *Server) Outcome() *Outcome {
 	if s.Job.Protocol.Name == job.FDSKL || s.Job.Protocol.Name == job.FedCFK { // they stay with the label holder, or with each device
 		return &Outcome{}
 	}
-	return NewOutcome(s.fitted)
+	return method.NewOutcome(s.fitted)
 }

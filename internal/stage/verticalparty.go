@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/spell"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/gram"
@@ -95,8 +96,8 @@ func ownColumns(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error)
 		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
 	}
 	for i, label := range set.Labels {
-		if len(label) > maxLabelBytes {
-			return nil, fmt.Errorf("%s: the label of row %d has %d bytes; at most %d are allowed", set.Name, i+1, len(label), maxLabelBytes)
+		if len(label) > method.MaxLabelBytes {
+			return nil, fmt.Errorf("%s: the label of row %d has %d bytes; at most %d are allowed", set.Name, i+1, len(label), method.MaxLabelBytes)
 		}
 	}
 	return labelled(j, set)

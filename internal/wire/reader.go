@@ -148,6 +148,20 @@ func (r *Reader) String(limit int) string {
 	return string(r.take(n))
 }
 
+// Strings reads what Writer.Strings wrote: at most count texts of at most length bytes
+// each. None are nil.
+func (r *Reader) Strings(count, length int) []string {
+	n := r.Count(count, 2)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = r.String(length)
+	}
+	return list
+}
+
 // Float64s fills dst.
 func (r *Reader) Float64s(dst []float64) {
 	p := r.take(8 * len(dst))

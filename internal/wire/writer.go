@@ -70,6 +70,14 @@ func (w *Writer) String(s string) {
 	w.b = append(w.b, s...)
 }
 
+// Strings appends a count and that many texts.
+func (w *Writer) Strings(list []string) {
+	w.Uint32(uint32(len(list)))
+	for _, s := range list {
+		w.String(s)
+	}
+}
+
 // Float64s appends the values of v without a count.
 func (w *Writer) Float64s(v []float64) {
 	if littleEndian {

@@ -1,4 +1,4 @@
-package stage
+package method
 
 import (
 	"fmt"
@@ -117,8 +117,8 @@ func (f Floors) CheckSplit(j *job.Job, s Split) error {
 	return nil
 }
 
-// checkShares says whether one party holds most of the training rows.
-func (f Floors) checkShares(rows []int64) error {
+// CheckShares says whether one party holds most of the training rows.
+func (f Floors) CheckShares(rows []int64) error {
 	most, total := int64(0), int64(0)
 	for _, n := range rows {
 		most, total = max(most, n), total+n
@@ -131,18 +131,4 @@ func (f Floors) checkShares(rows []int64) error {
 		return fault.Forbidden(fmt.Errorf("one party has %d of %d training rows; this one asks that nobody have more than %.0f %% (share in the floors of its policy)", most, total, 100*share))
 	}
 	return nil
-}
-
-// CheckFloors says which of the party's own floors its table is below. Peers are
-// told only that it is.
-func (p *Party) CheckFloors() error {
-	switch {
-	case p.vertical.table != nil:
-		return p.Floors.CheckRows(p.Job.Protocol.Name, p.vertical.table.X.Rows())
-	case p.Job.Protocol.Name == job.Moments:
-		return p.Floors.CheckSplit(p.Job, p.split)
-	case p.split.Set != nil:
-		return p.Floors.CheckRows(p.Job.Protocol.Name, p.split.Set.X.Rows())
-	}
-	return nil // a person's own list
 }

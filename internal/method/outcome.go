@@ -1,4 +1,4 @@
-package stage
+package method
 
 import (
 	"fmt"
@@ -26,18 +26,18 @@ func NewOutcome(f *evaluate.Fitted) *Outcome {
 	return &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
 }
 
-// Bounds on an outcome that is read back.
+// Bounds on what is read back.
 const (
-	maxClasses    = 1 << 16
-	maxLabelBytes = 1 << 10
+	MaxClasses    = 1 << 16
+	MaxLabelBytes = 1 << 10
 	maxHeldOut    = 1 << 28
 )
 
 // Encode returns the canonical encoding.
 func (o *Outcome) Encode() []byte {
 	var w wire.Writer
-	writeStrings(&w, o.Classes)
-	writeStrings(&w, o.Predicted)
+	w.Strings(o.Classes)
+	w.Strings(o.Predicted)
 	w.Uint32(uint32(o.Decisions.Rows))
 	w.Uint32(uint32(o.Decisions.Cols))
 	for i := range o.Decisions.Rows {
@@ -49,7 +49,7 @@ func (o *Outcome) Encode() []byte {
 // DecodeOutcome decodes what Encode wrote.
 func DecodeOutcome(b []byte) (*Outcome, error) {
 	r := wire.NewReader(b)
-	o := &Outcome{Classes: readStrings(r, maxClasses), Predicted: readStrings(r, maxHeldOut)}
+	o := &Outcome{Classes: r.Strings(MaxClasses, MaxLabelBytes), Predicted: r.Strings(maxHeldOut, MaxLabelBytes)}
 	rows, cols := int(r.Uint32()), int(r.Uint32())
 	if r.Err() == nil && uint64(rows)*uint64(cols) != uint64(r.Len())/8 {
 		r.Fail(fmt.Errorf("decisions of %d x %d in %d bytes", rows, cols, r.Len()))
@@ -58,24 +58,5 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 		o.Decisions = linalg.New[float64](rows, cols)
 		r.Float64s(o.Decisions.Data)
 	}
-	return o, r.Close("stage: outcome")
-}
-
-func writeStrings(w *wire.Writer, list []string) {
-	w.Uint32(uint32(len(list)))
-	for _, s := range list {
-		w.String(s)
-	}
-}
-
-func readStrings(r *wire.Reader, limit int) []string {
-	n := r.Count(limit, 2)
-	if n == 0 {
-		return nil
-	}
-	list := make([]string, n)
-	for i := range list {
-		list[i] = r.String(maxLabelBytes)
-	}
-	return list
+	return o, r.Close("method: outcome")
 }

@@ -1,0 +1,109 @@
+package method
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Keeper is a party or a server that keeps something of a finished job for questions
+// about new rows.
+type Keeper interface {
+	Keep(Closing) (Keepsake, error)
+}
+
+// Keepsake is what a member keeps of a finished job, and is secret.
+type Keepsake struct {
+	Method  string
+	Version uint16 // of the body, by the method's own count
+	Body    []byte
+}
+
+// keepsakeMagic begins every keepsake but those of the programs that knew no method by
+// name.
+const keepsakeMagic = "mercer/v1/keepsake"
+
+// Encode returns the canonical encoding.
+func (k Keepsake) Encode() []byte {
+	var w wire.Writer
+	w.String(keepsakeMagic)
+	w.String(k.Method)
+	w.Uint16(k.Version)
+	return append(w.Bytes(), k.Body...)
+}
+
+// Answering is a Method that opens what its members kept. What comes back is a Local,
+// an Inquirer, or both.
+type Answering interface {
+	Method
+	// OpenParty opens a party's keepsake; read reads a job file in it.
+	OpenParty(k Keepsake, read *job.Reader) (Erasable, error)
+	// OpenServer opens the coordinator's; model reads the model file, if one was kept.
+	OpenServer(c Case, k Keepsake, model func() ([]byte, error)) (Erasable, error)
+	// Left says whether a keepsake without a method's name is this method's: earlier
+	// programs wrote the body alone.
+	Left(body []byte) bool
+}
+
+// DecodeKeepsake decodes what Encode wrote. What earlier programs wrote has no name: it
+// is a body alone.
+func DecodeKeepsake(b []byte) (Keepsake, error) {
+	var magic wire.Writer
+	magic.String(keepsakeMagic)
+	if !bytes.HasPrefix(b, magic.Bytes()) {
+		return Keepsake{Body: b}, nil
+	}
+	r := wire.NewReader(b[len(magic.Bytes()):])
+	k := Keepsake{Method: r.String(protocol.MaxNameBytes), Version: r.Uint16(), Body: r.Rest()}
+	return k, r.Close("method: keepsake")
+}
+
+// Opener finds the method that opens a keepsake.
+func Opener(list []Method, k Keepsake) (Answering, error) {
+	for _, one := range list {
+		m, answers := one.(Answering)
+		if answers && (k.Method == m.Name() || k.Method == "" && m.Left(k.Body)) {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("method: a keepsake of method %q, which this program does not open", k.Method)
+}
+
+// Erasable is an opened keepsake.
+type Erasable interface {
+	// Erase overwrites what is secret.
+	Erase()
+}
+
+// Local answers questions by itself.
+type Local interface {
+	Predict(*dataset.Set) (*Prediction, error)
+}
+
+// Inquirer answers questions in sessions, which are planned as a job's are.
+type Inquirer interface {
+	// Among returns the parties that have to help with a question, the asker among them.
+	// One that needs nobody else is answered in a single session.
+	Among(q Question) []string
+	// Fits says why the asker cannot ask about these rows; the job of q is not known yet.
+	Fits(q Question, set *dataset.Set) error
+	Plan(q Question) ([]Step, error)
+	// Party prepares a party: the asker with the rows that it asks about, another with
+	// its own table of them.
+	Party(q Question, self string, t Table) (Party, error)
+	Server(q Question) (Server, error)
+}
+
+// Question is one about new rows. Its parties are those that have to help.
+type Question struct {
+	Case
+	Asker string
+	Tag   [16]byte // drawn for every question
+}
+
+// Asker is a party that has learnt the answer, once all sessions have ended well.
+type Asker interface{ Answer() (*Prediction, error) }

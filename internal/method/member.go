@@ -1,0 +1,108 @@
+package method
+
+import (
+	"context"
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Member is one side of a job: a party, or the coordinator.
+type Member interface {
+	// Known is what the steps so far have made public.
+	Known() Known
+	// Machine builds the member's machine of a step of the plan. Setup.Session is the
+	// session as it has followed.
+	Machine(step string, s Setup) (*Run, error)
+}
+
+// Party is a data holder's private state of a job. Whatever else it can do is one of
+// the interfaces below.
+type Party interface{ Member }
+
+// Server is the coordinator's state of a job. Whatever else it can do is one of the
+// interfaces below.
+type Server interface {
+	Member
+	// Compute runs a step without a session. It soon ends when ctx does, with an error
+	// that wraps that of ctx. progress may be nil.
+	Compute(ctx context.Context, step string, progress Reporter) error
+	// Result returns what the coordinator knows of the job's result, once all steps
+	// have ended. Costs and comparisons are added by others.
+	Result() (*Result, error)
+}
+
+// Some servers can do more.
+type (
+	// Announcer has steps that follow from what only the coordinator knows.
+	Announcer interface {
+		// Announce returns what the parties are told of a step, nil where there is
+		// nothing to tell.
+		Announce(step string) ([]byte, error)
+	}
+	// Observer is told how sessions ended for their parties, also after a restart.
+	Observer interface {
+		Ended(step string, e End)
+	}
+	// Decider has decided about held-out rows, at least for which classes.
+	Decider interface{ Outcome() *Outcome }
+	// Model has a model file.
+	Model interface {
+		WriteModel(w io.Writer) error
+		// Private says that the model holds encoded rows and never leaves the
+		// coordinator.
+		Private() bool
+	}
+)
+
+// Some parties can do more.
+type (
+	// Discloser lets something out of its data of which a ledger is kept.
+	Discloser interface {
+		// Disclose says what a step lets out; false where that is nothing.
+		Disclose(step string) (Release, bool)
+	}
+	// Grainer tells the coordinator facts for the statement of leakage.
+	Grainer interface{ Facts() Facts }
+	// Ordered has the ids of its rows in an order of the job's own, held-out rows last;
+	// nil before there is one. Who reads the job's decisions needs it.
+	Ordered interface{ Aligned() []string }
+	// Recommender has an answer for its own person, best first; nil before the end.
+	Recommender interface{ Recommended() []Recommendation }
+)
+
+// End is how a session went for its parties, by their own reports.
+type End struct {
+	Session        protocol.SessionID
+	Stayed         []string // went through to the end, in the members' order
+	Sent, Received uint64   // bytes of messages of all that have reported
+	Facts          Facts    // of all parties together
+}
+
+// Reporter receives progress; it may be nil.
+type Reporter func(protocol.Progress)
+
+// Counts is the reporter of one part of a step, for learners.
+func (r Reporter) Counts(part string) func(done, total int) error {
+	if r == nil {
+		return nil
+	}
+	return func(done, total int) error {
+		r(protocol.Progress{Stage: part, Done: int64(done), Total: int64(total)})
+		return nil
+	}
+}
+
+// Some methods have a word to say before anything runs.
+type (
+	// Undeployable says why no coordinator takes a job, "" where one does.
+	Undeployable interface{ Undeployable(*job.Job) string }
+	// Undownloadable says what a job's model is where it is no file that could be given
+	// away: "lies in parts with ..."; "" where it is one.
+	Undownloadable interface{ Undownloadable(*job.Job) string }
+	// Floored says what of a job is below an operator's floors, before any data is read.
+	Floored interface {
+		CheckFloors(Floors, *job.Job) error
+	}
+)

@@ -1,0 +1,82 @@
+package method
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Method is one way to learn. A job names it.
+type Method interface{ Name() string }
+
+// Federated is a Method that a coordinator and parties run in sessions.
+type Federated interface {
+	Method
+	// Plan returns the steps of a job, in order. It is public and pure: every member
+	// computes it from the job.
+	Plan(Case) ([]Step, error)
+	// Party prepares a party's table for a job. Errors are the data's fault and say
+	// what to do. They may quote it, and are for the party's own log.
+	Party(c Case, self string, t Table) (Party, error)
+	Server(Case) (Server, error)
+}
+
+// Case is a job, or a question about its model, with who takes part.
+type Case struct {
+	Job *job.Job
+	// ID is the job's or, of a question, the question's own: sessions of two have
+	// nothing in common.
+	ID          job.ID
+	Coordinator string
+	Parties     []string // the first one leads: it draws what the coordinator must not know
+	Limits      Limits   // what this party's operator allows; zero at the coordinator
+}
+
+// Limits are what a party's operator allows where the job leaves it open.
+type Limits struct {
+	Directions int // random features of which sums may be made; 0 for any number
+	Floors     Floors
+}
+
+// Holders lists the data holders, the first as leader.
+func (c Case) Holders() []protocol.Member {
+	list := make([]protocol.Member, len(c.Parties))
+	for i, name := range c.Parties {
+		list[i] = protocol.Member{Name: name, Role: protocol.RoleParty}
+	}
+	list[0].Role = protocol.RoleLeader
+	return list
+}
+
+// Everybody lists the coordinator as server and then the holders.
+func (c Case) Everybody() []protocol.Member {
+	return append([]protocol.Member{{Name: c.Coordinator, Role: protocol.RoleServer}}, c.Holders()...)
+}
+
+// Crowd lists the coordinator as server and the parties without a leader.
+func (c Case) Crowd() []protocol.Member {
+	list := c.Everybody()
+	list[1].Role = protocol.RoleParty
+	return list
+}
+
+// check refuses a cast that no method can work with.
+func (c Case) check() error {
+	if len(c.Parties) < 2 {
+		return fmt.Errorf("method: a job of %d parties; name at least two", len(c.Parties))
+	}
+	if slices.Contains(c.Parties, c.Coordinator) {
+		return fmt.Errorf("method: the coordinator %s cannot be a party of the job too", c.Coordinator)
+	}
+	return nil
+}
+
+// Plan returns the steps of a job, if its cast is one.
+func Plan(m Federated, c Case) ([]Step, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return m.Plan(c)
+}

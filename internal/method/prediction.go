@@ -1,0 +1,27 @@
+package method
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// Prediction is the answer to a question about new rows.
+type Prediction struct {
+	model.Reading
+	// Rows are those of the table that have an answer, ascending: others are not
+	// known to all who hold their columns. Nil for all.
+	Rows      []int
+	Predicted []string               // one for each row; nil where the learner predicts nothing
+	Decisions linalg.Matrix[float64] // rows x outputs, see model.Reading
+}
+
+// Take reads the predictions off the decisions.
+func (a *Prediction) Take(decisions linalg.Matrix[float64]) error {
+	if err := a.Check(decisions.Cols); err != nil {
+		return fmt.Errorf("method: %w", err)
+	}
+	a.Decisions, a.Predicted = decisions, a.Predict(decisions)
+	return nil
+}

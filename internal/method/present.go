@@ -1,0 +1,33 @@
+package method
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// Presenter is a Method whose results have something of their own to say, in the text
+// and on the page.
+type Presenter interface {
+	Present(j *job.Job, r *Result) (*Presentation, error)
+}
+
+// Presentation is what a result says beside its figures.
+type Presentation struct {
+	Unit   string // what is learnt from; "" for rows
+	Pooled int    // of these, what learning in one place learns from; 0 for as many as the job
+	// Text stands in place of the line about training and held-out rows.
+	Text []Block
+	// Summary stands in place of the head of the page; nil for the common one, to which
+	// More is added.
+	Summary, More []report.Row
+	// Protocol completes the common head's description of the protocol.
+	Protocol string
+	Curves   []report.Curve
+}
+
+// Block is a paragraph of text or a table.
+type Block struct {
+	Line   string
+	Header []string
+	Rows   [][]string
+}

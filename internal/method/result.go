@@ -1,0 +1,254 @@
+package method
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+// Result is a job's result, in the form that --json prints.
+type Result struct {
+	Job string `json:"job"`
+	// Metrics are figures on the rows that the job holds out; if it holds none
+	// out but in folds, the means over the folds of the chosen cell.
+	Metrics evaluate.Metrics `json:"metrics"`
+	// Pooled and Alone are computed by a launching process that owns the data;
+	// null when deployed.
+	Pooled evaluate.Metrics `json:"pooled"`
+	Alone  []Alone          `json:"alone"`
+	// ExactKernel is what the kernel itself gives in one place, where the job has
+	// random features in its stead.
+	ExactKernel evaluate.Metrics    `json:"exact_kernel,omitempty"`
+	Difference  *float64            `json:"max_decision_difference"` // to pooled
+	Exact       *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
+	Grid        []Cell              `json:"grid"`                    // empty without folds
+	Timings     map[string]float64  `json:"timings_s"`
+	PeakRSS     uint64              `json:"peak_rss_bytes"`
+	Parties     []Cost              `json:"parties"`
+	Processes   []int               `json:"processes"`
+	Models      []ModelFile         `json:"models"`
+	ModelHash   string              `json:"model_sha256"` // of the sorted list of models
+	Leakage     map[string][]string `json:"leakage"`      // what each role learns, in words
+	Warnings    []string            `json:"warnings,omitempty"`
+	// Refused is what a party would refuse of the job, by the defaults of its policy;
+	// only of a job that one process plays.
+	Refused  []string `json:"party_would_refuse,omitempty"`
+	HeldOut  int      `json:"held_out_rows"`
+	Training int      `json:"training_rows"`
+	Support  int      `json:"support_vectors"` // rows that the model holds
+	// Details is what only this method's results have: an object, whose keys stand beside
+	// the common ones, or what was read back of it.
+	Details any `json:"-"`
+	// Crowd is what there is to say of a job among many devices.
+	Crowd *CrowdResult `json:"crowd,omitempty"`
+	SecVM *SecVMResult `json:"secvm,omitempty"`
+	// Sums is how far the sums of protocol moments are from single rows.
+	Sums *SumsResult `json:"sums,omitempty"`
+	// BySums is what the same rows give by protocol moments, where both have run.
+	BySums *BySums `json:"by_sums,omitempty"`
+	// Curve is what other numbers of random features give and show, computed by a
+	// launching process that owns the data.
+	Curve []evaluate.Point `json:"curve,omitempty"`
+	// Eigenvalues are those of a kernel PCA, largest first.
+	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
+}
+
+// Cell is one point of a job's grid, cross-validated on the training rows.
+type Cell struct {
+	Kernel kernel.Spec `json:"kernel"`
+	// Of the learner's numbers, those that it has.
+	C       float64 `json:"C,omitempty"`
+	Nu      float64 `json:"nu,omitempty"`
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Alpha   float64 `json:"alpha,omitempty"`
+	Noise   float64 `json:"noise,omitempty"`
+
+	Score   string    `json:"score"`   // accuracy, or r2 of a regression
+	Folds   []float64 `json:"folds"`   // the score on each
+	Mean    float64   `json:"mean"`    // of Folds
+	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
+	Rows    int       `json:"n"`
+	Best    bool      `json:"best"` // the one that was chosen
+	// The same cell on pooled rows, for a launching process that owns the data;
+	// null otherwise.
+	PooledMean    *float64 `json:"pooled_mean"`
+	PooledCorrect *int     `json:"pooled_correct"`
+}
+
+// SumsResult says how far sums are from single rows.
+type SumsResult struct {
+	Features       int     `json:"features"`
+	RowsPerFeature float64 `json:"rows_per_feature"` // of training
+	// Membership is the area under the curve of the leverage attack, the mean of
+	// what the parties measured on their own sums; null where none holds rows out.
+	Membership *float64 `json:"membership_auc"`
+	// Joint is that of solving for all candidates at once, a tenth of the members
+	// among them, on the sums of all: measured by a launching process that owns up to
+	// 2,000 rows; else null.
+	Joint *float64 `json:"joint_membership_auc"`
+}
+
+// BySums is how a job by protocol moments went that stands beside another.
+type BySums struct {
+	Metrics evaluate.Metrics `json:"metrics"`
+	SumsResult
+	Seconds float64 `json:"total_s"`
+}
+
+// Beside returns what a job by protocol moments shows beside another.
+func (r *Result) Beside() *BySums {
+	return &BySums{r.Metrics, *r.Sums, r.Timings["total"]}
+}
+
+// CrowdResult is how a FedCFK job went.
+type CrowdResult struct {
+	Source      string           `json:"source"` // of the ratings
+	People      int              `json:"people"`
+	Ratings     int              `json:"training_ratings"` // of all people; training_rows counts those in the second sum
+	Items       int              `json:"items"`            // of the catalogue
+	Cut         int64            `json:"cut"`              // likes that an item needs in the first sum
+	Kept        int              `json:"items_kept"`
+	Judged      int              `json:"people_judged"` // who hold an item out that somebody has in training
+	Broadcast   int              `json:"kernel_bytes"`  // that every device gets
+	Sums        []CrowdSum       `json:"sums"`
+	Recommended []Recommendation `json:"recommended"` // to one person, as that device sees it
+	// Recommendations is the path of a table of what every device recommends; a
+	// process that plays all devices can write one, and no other.
+	Recommendations string       `json:"recommendations"`
+	Paper           *PaperResult `json:"paper,omitempty"` // of mode paper
+}
+
+// PaperResult is how a job in FedCFK's mode paper went, and what the server could
+// find out by the published attacks. The process that plays everybody has judged
+// these, since it has the lists.
+type PaperResult struct {
+	Rounds     int    `json:"rounds"`
+	Added      int    `json:"lists_added"` // over all rounds
+	Requested  uint64 `json:"rows_requested"`
+	Indefinite int    `json:"people_without_convex_weights"`
+	// Lists that could be read off the row of an item which one person alone liked
+	// in a round, and those of them that one person alone can have.
+	ListsRead  int `json:"lists_read"`
+	ListsNamed int `json:"lists_named"`
+	// Solved counts people whose lists follow from sums of several rounds.
+	Solved int `json:"lists_by_differences"`
+	// Of the items that the server guesses from requests, how many are liked; and
+	// of the liked ones, how many it guesses.
+	GuessPrecision float64 `json:"decoys_precision"`
+	GuessRecall    float64 `json:"decoys_recall"`
+}
+
+// CrowdSum is one secure sum of a crowd.
+type CrowdSum struct {
+	Purpose    string `json:"purpose"`
+	Clients    int    `json:"clients"`
+	Holders    int    `json:"holders"`   // of shares of each client's secrets
+	Threshold  int    `json:"threshold"` // of them that can put a secret together
+	Added      int    `json:"added"`     // clients in the sum
+	Vanished   int    `json:"vanished"`
+	Entries    int    `json:"entries"`
+	Vector     int    `json:"vector_bytes"`
+	ToServer   uint64 `json:"to_server_bytes"` // of all clients
+	FromServer uint64 `json:"from_server_bytes"`
+}
+
+// Recommendation is an item with its score.
+type Recommendation struct {
+	Item  string  `json:"item"`
+	Score float64 `json:"score"`
+}
+
+// Alone is what one party reaches without the others, on the same held-out
+// rows.
+type Alone struct {
+	Party   string `json:"party"`
+	Rows    int    `json:"training_rows"`
+	Metrics evaluate.Metrics
+	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
+}
+
+// Cost is what a job cost one party.
+type Cost struct {
+	Name     string  `json:"name"`
+	PID      int     `json:"pid"`
+	Sent     uint64  `json:"sent_bytes"`
+	Received uint64  `json:"received_bytes"`
+	CPU      float64 `json:"cpu_s"`
+	PeakRSS  uint64  `json:"peak_rss_bytes"`
+}
+
+// ModelFile is a file that a job left at a party or at the coordinator.
+type ModelFile struct {
+	Party   string `json:"party"`
+	Path    string `json:"path"` // "" where it is sealed, in parts, or not kept
+	SHA256  string `json:"sha256"`
+	Private bool   `json:"private"` // holds encoded rows and never leaves its place
+}
+
+// MarshalJSON puts the metrics beside the party's name.
+func (a Alone) MarshalJSON() ([]byte, error) {
+	m := map[string]any{"party": a.Party, "training_rows": a.Rows}
+	for k, v := range a.Metrics {
+		m[k] = v
+	}
+	if a.Failure != "" {
+		m["error"] = a.Failure
+	}
+	return json.Marshal(m)
+}
+
+// HashModels is the SHA-256 of the sorted list of models: two runs with equal
+// hashes left the same models with the same members.
+func HashModels(models []ModelFile) string {
+	var lines []string
+	for _, m := range models {
+		lines = append(lines, m.Party+" "+m.SHA256+"\n")
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return hex.EncodeToString(sum[:])
+}
+
+// SecVMResult is how a SecVM job went.
+type SecVMResult struct {
+	Source       string         `json:"source"`
+	Devices      int            `json:"devices"`
+	Trainers     int            `json:"training_devices"`
+	Testers      int            `json:"testing_devices"`
+	Windows      int            `json:"windows"`
+	Bins         int            `json:"bins"`
+	Packages     int            `json:"packages"` // of each device in each window; of mode paper and of sums, at most
+	PackageBytes int            `json:"package_bytes"`
+	Sums         []CrowdSum     `json:"sums,omitempty"` // of each window, where packages are summed and not sent
+	Sampled      int            `json:"sampled"`        // devices that had more to say than packages
+	Classes      []ClassTest    `json:"classes"`
+	PooledC      float64        `json:"pooled_c,omitempty"` // of the best pooled machine
+	Averages     []AveragePoint `json:"averages"`
+	BinCurve     []BinPoint     `json:"bin_curve,omitempty"`
+}
+
+// BinPoint is the accuracy with another number of bins: figure 3 of the paper.
+type BinPoint struct {
+	Bins     int     `json:"bins"`
+	Accuracy float64 `json:"accuracy"`
+}
+
+// ClassTest is how the testing devices of a class were predicted.
+type ClassTest struct {
+	Class   string `json:"class"`
+	Tested  uint64 `json:"tested"`
+	Correct uint64 `json:"correct"`
+}
+
+// AveragePoint is the accuracy of the mean of the last weight vectors after an
+// iteration: figure 2 of the paper.
+type AveragePoint struct {
+	Iteration int     `json:"iteration"`
+	Averaged  int     `json:"averaged"`
+	Accuracy  float64 `json:"accuracy"`
+}

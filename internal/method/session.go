@@ -1,0 +1,169 @@
+package method
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Step is one step of a plan: a session of a protocol or, without one, a computation
+// at the coordinator.
+type Step struct {
+	Name    string // the key in the result's timings: scale, protocol, tune, learn, evaluate
+	Session *Session
+}
+
+// Session is a step that its members run together. It is data, but for Follow.
+type Session struct {
+	Protocol string
+	Version  uint16
+	Params   []byte
+	Members  []protocol.Member
+	Purpose  string
+	Parent   protocol.SessionID
+	Salt     []byte // tells apart sessions of one step: questions about new rows
+
+	// Discloses are the kinds of messages of which the first lets out what a party's
+	// ledger was told of; nil where any message does.
+	Discloses []string
+	// Seeks is how many ids each other party may look for in this one's table; 0 where
+	// nobody looks for any.
+	Seeks int
+
+	// Absent is how many of the parties may be missing, from the beginning or later;
+	// the protocol says what becomes of the others.
+	Absent int
+	// Claims are the names that a party takes in its ledger once for ever: where
+	// another session has them, it cannot take part.
+	Claims []string
+	// Patient are the timers that wait for others' work and not for one round.
+	Patient []protocol.Timer
+
+	// Follow returns the session as it follows from what the steps before have made
+	// public and from what the coordinator announces, or why it cannot be. It is a pure
+	// function: coordinator and parties call the same one, and must come to the same
+	// descriptor. Nil: the job says all, and nothing may be announced.
+	Follow func(k Known, announced []byte) (*Session, error)
+}
+
+// Known is what a job's steps so far have made public to all its members: a value of
+// the method's own, nil before the first step has ended.
+type Known any
+
+// errAnnounced refuses an announcement that no session follows from.
+var errAnnounced = errors.New("method: the coordinator announces something where there is nothing to announce")
+
+// After returns the session as it follows; see Follow. A party may be told twice.
+func (s *Session) After(k Known, announced []byte) (*Session, error) {
+	switch {
+	case s.Follow == nil && len(announced) > 0:
+		return nil, errAnnounced
+	case s.Follow == nil:
+		return s, nil
+	}
+	return s.Follow(k, announced)
+}
+
+// Following returns a session whose parameters follow from what is known: the
+// coordinator announces nothing of them.
+func Following(s Session, params func(Known) ([]byte, error)) *Session {
+	s.Follow = func(k Known, announced []byte) (*Session, error) {
+		if len(announced) > 0 {
+			return nil, errAnnounced
+		}
+		next := s
+		var err error
+		if next.Params, err = params(k); err != nil {
+			return nil, err
+		}
+		return &next, nil
+	}
+	return &s
+}
+
+// Has says whether the named one is a member.
+func (s *Session) Has(name string) bool {
+	return slices.ContainsFunc(s.Members, func(m protocol.Member) bool { return m.Name == name })
+}
+
+// Descriptor describes the session: for one submission of a job, one step and one
+// attempt it is always the same, so that a restarted coordinator comes back to the
+// session it had.
+func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
+	return protocol.Descriptor{
+		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
+		Purpose: s.Purpose, Parent: s.Parent, Roster: roster, Attempt: attempt, Nonce: nonce(id, step, attempt, s.Salt),
+	}
+}
+
+// nonce derives from the job id, which is drawn for every submission.
+func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/nonce")
+	w.Fixed(id[:])
+	w.Uint32(uint32(step))
+	w.Uint32(attempt)
+	w.Bytes32(salt)
+	return sha256.Sum256(w.Bytes())
+}
+
+// Setup is what a member's machine is built from.
+type Setup struct {
+	protocol.Setup
+	Announced []byte // what Follow was told: the descriptor may hold its hash only
+	// Sign signs with the member's identity key.
+	Sign func(message []byte) []byte
+	// Key is a member's identity key by the roster, nil for a stranger.
+	Key func(member string) ed25519.PublicKey
+	// Interrupt, if not nil, is asked while a machine is built for which somebody
+	// has to learn first. Its error ends that, and is returned wrapped.
+	Interrupt func() error
+}
+
+// Keys are the identity keys of members.
+func (s Setup) Keys(names []string) []ed25519.PublicKey {
+	keys := make([]ed25519.PublicKey, len(names))
+	for i, name := range names {
+		keys[i] = s.Key(name)
+	}
+	return keys
+}
+
+// Run is one member's machine with what becomes of its result.
+type Run struct {
+	Machine   protocol.Machine
+	InputHash [sha256.Size]byte
+	// Finish takes the result over. It is called once the session has ended
+	// well, in the process's life or by replay.
+	Finish func() error
+	// Own, if not nil, says what the machine has found wrong with this member's own
+	// data, or nil, however the session ends. It is for the member's own log.
+	Own func() error
+	// Announced, where ids are looked for, is how many each peer has brought as far as is
+	// known. It may be called however the session ended.
+	Announced func() map[string]int
+	// Stayed names the parties that must have gone through to the end, once the
+	// server's machine has ended; nil where all must that take part.
+	Stayed func() []string
+}
+
+// Nothing is the Finish of a machine whose result nobody needs.
+func Nothing() error { return nil }
+
+// patience is how many rounds a member waits that has nothing to do itself: for the
+// slowest other party, and for the work of who learns from all rows.
+const patience = 24
+
+// Timeout is how long a machine's timer lasts where one round may take the given time.
+func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
+	if slices.Contains(s.Patient, t) {
+		return patience * round
+	}
+	return round
+}
