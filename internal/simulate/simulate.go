@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
@@ -177,7 +178,9 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 	if done.Failure != nil {
 		return nil, nil, &fault.Error{Code: done.Failure.Code, Blamed: done.Failure.Blamed, Err: errors.New(done.Failure.Message)}
 	}
-	done.Result.Models[0].Path = plain(filepath.Join(c.Dir, "left")).path(id, vault.Model)
+	if len(done.Result.Models) > 0 {
+		done.Result.Models[0].Path = plain(filepath.Join(c.Dir, "left")).path(id, vault.Model)
+	}
 	if err := f.addOwnModel(done.Result, id, c); err != nil {
 		return nil, nil, err
 	}
@@ -191,18 +194,41 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 // addOwnModel puts the first party's model beside the coordinator's, where
 // parties keep one: it has the scaling. The other parties' are the same.
 func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
-	if c.Job.Protocol.Name != job.Moments || c.Job.Prediction != job.Open {
+	kept, err := f.keepsake.Get(id)
+	if errors.Is(err, vault.ErrNoKeepsake) {
 		return nil
 	}
-	keepsake, err := f.keepsake.Get(id)
 	if err != nil {
 		return fmt.Errorf("simulate: %w", err)
 	}
+	k, err := method.DecodeKeepsake(kept)
+	if err != nil {
+		return err
+	}
+	own, err := local(k, c)
+	if err != nil || !own {
+		return err
+	}
 	name := c.Shares[0].Party
-	path, sum := filepath.Join(c.Dir, "model-"+name), sha256.Sum256(keepsake)
+	path, sum := filepath.Join(c.Dir, "model-"+name), sha256.Sum256(k.Body)
 	r.Models = append(r.Models, method.ModelFile{Party: name, Path: path, SHA256: hex.EncodeToString(sum[:])})
 	r.ModelHash = method.HashModels(r.Models)
-	return disk.Replace(path, keepsake)
+	return disk.Replace(path, k.Body)
+}
+
+// local says whether a keepsake is a model that answers by itself.
+func local(k method.Keepsake, c Config) (bool, error) {
+	m, err := method.Opener(stage.Methods(), k)
+	if err != nil {
+		return false, err
+	}
+	opened, err := m.OpenParty(k, c.Reader)
+	if err != nil {
+		return false, err
+	}
+	defer opened.Erase()
+	_, own := opened.(method.Local)
+	return own, nil
 }
 
 // deployed is the job as parties see it: each has a table of its own.
