@@ -88,7 +88,8 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := slices.IndexFunc(list, func(e release.Listed) bool { return e.State == release.Held }); i < 0 || list[i].Kind != method.ReleasePhases {
+	isHeld := func(e release.Listed) bool { return e.State == release.Held }
+	if i := slices.IndexFunc(list, isHeld); i < 0 || list[i].Kind != method.ReleasePhases {
 		t.Errorf("releases %+v", list)
 	}
 }
