@@ -148,7 +148,11 @@ func (w *world) encoder(name string, id job.ID) *stage.Encoder {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := stage.DecodeEncoder(secret)
+	k, err := method.DecodeKeepsake(secret)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	e, err := stage.DecodeEncoder(k.Body)
 	if err != nil {
 		w.t.Fatal(err)
 	}
