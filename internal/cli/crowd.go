@@ -136,7 +136,7 @@ func crowdSummary(j *job.Job, r *method.Result) []report.Row {
 	rows := []report.Row{
 		{Label: "Data", Value: c.Source},
 		{Label: "People", Value: fmt.Sprintf("%d, each with a device; %d items", c.People, c.Items)},
-		{Label: "Protocol", Value: j.Protocol.String()},
+		{Label: "Protocol", Value: j.Protocol.Text()},
 		{Label: "Counted", Value: crowdScope(c)},
 		{Label: "Kernel", Value: j.Kernel.String()},
 		{Label: "Learner", Value: j.Learner.String()},

@@ -107,7 +107,7 @@ func devicesSummary(j *job.Job, r *method.Result) []report.Row {
 	return []report.Row{
 		{Label: "Data", Value: s.Source},
 		{Label: "Devices", Value: fmt.Sprintf("%d train, %d test", s.Trainers, s.Testers)},
-		{Label: "Protocol", Value: j.Protocol.String()},
+		{Label: "Protocol", Value: j.Protocol.Text()},
 		sent,
 		{Label: "Learner", Value: j.Learner.String()},
 	}

@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -74,6 +75,9 @@ const Rows Direction = "rows"
 // holds the labels.
 const Columns Direction = "columns"
 
+// Devices gives every person of the ratings, or every row, a device of its own.
+const Devices Direction = "devices"
+
 // Test says which rows are held out: one field is set, or none beside folds, and
 // By beside the fraction of ratings.
 type Test struct {
@@ -122,6 +126,20 @@ func (j *Job) Parties() []string {
 		names[i] = s.Party
 	}
 	return names
+}
+
+// Labels reports whether a party's labels are asked for: where columns are split,
+// only those of the first party are, or of all that are active.
+func (j *Job) Labels(party string) bool {
+	return j.Data.Label != NoLabel && (j.Data.Partition.By != Columns || slices.Contains(j.Active(), party))
+}
+
+// Active lists the parties that have labels, where columns are split.
+func (j *Job) Active() []string {
+	if l, ok := j.Protocol.Values.(Labelled); ok {
+		return j.Parties()[:max(1, l.Labelled())]
+	}
+	return j.Parties()[:1]
 }
 
 // Section declares the data.

@@ -54,6 +54,7 @@ func (j *Job) At(cell int) *Job {
 // errors stand where the lists are.
 func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Learner) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
+	own, chooses := j.Protocol.Kind.(Chooser)
 	cells, at := len(kernels)*len(learners), "kernel"
 	if len(kernels) == 1 {
 		at = "learner"
@@ -61,11 +62,11 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Learner
 	switch {
 	case cells == 1:
 		return nil
-	case j.Protocol.Name == FedCFK:
-		return in.Refuse(at, "the lists make a grid of %d cells, and fedcfk has nothing to choose one by: what is held out stays in the devices; give single numbers", cells)
+	case chooses && own.NoGrid() != "":
+		return in.Refuse(at, "the lists make a grid of %d cells, and %s; give single numbers", cells, own.NoGrid())
 	case cells > MaxCells:
 		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
-	case j.Data.Folds == 0 && j.Protocol.Name != Moments:
+	case j.Data.Folds == 0 && !chooses:
 		return in.Refuse(at, "the lists make a grid of %d cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers", cells)
 	}
 	j.Grid = Grid{Kernels: kernels, Learners: learners}

@@ -20,7 +20,7 @@ type Job struct {
 	Name       string // lower-case letters, digits and dashes
 	Seed       uint64 // of the partition and the split; never of secrets
 	Data       Data
-	Protocol   Protocol
+	Protocol   Named
 	Kernel     Kernel       // of a grid, the first
 	Learner    Learner      // of a grid, the first
 	Grid       Grid         // empty unless the file has lists to choose from
@@ -110,18 +110,20 @@ func (j *Job) Simulable() error {
 
 // Deployable reports why the job cannot run between real parties, or nil.
 func (j *Job) Deployable() error {
-	switch j.Protocol.Name {
-	case FedCFK:
-		return j.deployableCrowd()
-	case SecVM:
-		return errors.New("job: protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it")
-	case PooledData:
-		return errors.New("job: protocol pooled has no privacy and runs in simulate only; use okra")
+	if why := j.undeployable(); why != "" {
+		return errors.New("job: " + why)
 	}
 	if err := j.Data.LeavesRows(); err != nil {
 		return fmt.Errorf("job: %w", err)
 	}
 	return nil
+}
+
+func (j *Job) undeployable() string {
+	if k, ok := j.Protocol.Kind.(Undeployable); ok {
+		return k.Undeployable(j)
+	}
+	return ""
 }
 
 // file is the declaration of the whole job file; a nil Reader only writes.
@@ -142,7 +144,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split; never of secrets."},
 		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "Where the rows come from."},
-		{Key: "protocol", Value: j.Protocol.declare(r), Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
+		{Key: "protocol", Value: named{&j.Protocol, "protocol", r.protocols()}, Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, (*Kernel).Section}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or several to choose from."},
 		{Key: "learner", Value: sweep[Learner]{&learners, (*Learner).Section}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner."},
@@ -155,32 +157,19 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		if err := j.finishRecommender(in); err != nil {
-			return err
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishCompare, r.finishPartition(j), j.check, j.finishLabels} {
+			if err := finish(in); err != nil {
+				return err
+			}
 		}
-		if err := j.finishTest(in); err != nil {
-			return err
-		}
-		if err := j.finishMoments(in); err != nil {
-			return err
-		}
-		if err := j.finishSecVM(in); err != nil {
-			return err
-		}
-		if err := j.finishVertical(in); err != nil {
-			return err
-		}
-		if err := j.finishFDSKL(in); err != nil {
-			return err
-		}
-		return j.finishLabels(in)
+		return nil
 	}}
 }
 
 // finishLabels checks what the learner asks of the data.
 func (j *Job) finishLabels(in *section.Place) error {
 	needs := j.Learner.Name.Classifies() || j.Learner.Name.Regresses()
-	owned := j.Data.Sources == nil && j.Protocol.Name != SecVM && j.Protocol.Name != PooledData // parties' catalogues can say
+	owned := j.Data.Sources == nil && j.undeployable() == "" // parties' catalogues can say
 	switch {
 	case needs && j.Data.Label == "" && !owned:
 		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", j.Learner.Name.predicted())

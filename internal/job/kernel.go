@@ -67,8 +67,13 @@ const (
 	Tanimoto          KernelName = "tanimoto"
 )
 
+// LaplacianProduct is the product of a laplacian kernel for each column,
+// exp(-gamma times the sum of |x_j-z_j|). It is no function of inner products, and
+// of protocol fdskl only.
+const LaplacianProduct KernelName = "laplacian-product"
+
 func kernelNames() []KernelName {
-	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto, LaplacianProduct}, booleanNames()...)
+	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto, LaplacianProduct}, BooleanKernels()...)
 }
 
 // parameters returns the keys that a kernel takes, beside its name.

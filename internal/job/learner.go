@@ -46,7 +46,75 @@ const (
 	// RidgeClassifier is a ridge regression for each class, on +1 for its rows
 	// and -1 for the others.
 	RidgeClassifier LearnerName = "ridge-classifier"
+	// CFKOMD is the recommender of learn/komd.
+	CFKOMD LearnerName = "cf-komd"
+	// LinearSVM is the support vector machine of learn/hinge.
+	LinearSVM LearnerName = "linear-svm"
 )
+
+// The learners on random features of columns that several parties hold: see
+// learn/linear. Each is called by its loss.
+const (
+	Logistic    LearnerName = "logistic"
+	SmoothHinge LearnerName = "smooth-hinge"
+	Squared     LearnerName = "squared"
+	Huber       LearnerName = "huber"
+)
+
+// RandomLearners returns the learners on random features.
+func RandomLearners() []LearnerName { return []LearnerName{Logistic, SmoothHinge, Squared, Huber} }
+
+// Schedule says how long a step of linear-svm is; see learn/hinge.
+type Schedule string
+
+// The schedules.
+const (
+	Pegasos   Schedule = "pegasos"
+	Published Schedule = "published"
+)
+
+// Defaults.
+const (
+	defaultIterations   = 300
+	defaultAverage      = 2 // as published
+	defaultLinearLambda = 1e-3
+	defaultLambda       = 0.1
+	defaultRecommend    = 10
+	defaultRandomLambda = 1e-6
+)
+
+// lambda is a learner's default.
+func (n LearnerName) lambda() float64 {
+	switch n {
+	case LinearSVM:
+		return defaultLinearLambda
+	case CFKOMD:
+		return defaultLambda
+	}
+	return defaultRandomLambda
+}
+
+// OnKernelMatrix refuses learners and kernels that need more than the matrix of a
+// kernel on inner products. Each is of one protocol.
+func (j *Job) OnKernelMatrix(in *section.Place) error {
+	protocol, l := j.Protocol.Name(), j.Learner.Name
+	switch {
+	case l == RidgeClassifier:
+		return in.Refuse("learner", "learner ridge-classifier runs with protocol moments only; use svc")
+	case l == CFKOMD:
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and cf-komd do", protocol, l)
+	case l == LinearSVM:
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and linear-svm do", protocol, l)
+	case slices.Contains(RandomLearners(), l):
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s, and nothing else does", protocol, l, section.Join(RandomLearners()))
+	}
+	for _, k := range j.Kernels() {
+		if k.Name == LaplacianProduct {
+			return in.Refuse("kernel", "the laplacian-product kernel is no function of inner products, and of protocol fdskl only; use laplacian")
+		}
+	}
+	return nil
+}
 
 func learnerNames() []LearnerName {
 	return []LearnerName{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans, CFKOMD, RidgeClassifier, LinearSVM, Logistic, SmoothHinge, Squared, Huber}

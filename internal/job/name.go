@@ -8,7 +8,7 @@ type Names struct{ Protocols, Modes, Kernels, Learners []string }
 // Known returns all that a job file may name.
 func (r *Reader) Known() Names {
 	return Names{
-		Protocols: section.Texts(r.Protocols), Modes: section.Texts(modes()),
+		Protocols: named{kinds: r.Protocols}.names(), Modes: section.Texts(modes()),
 		Kernels: section.Texts(kernelNames()), Learners: section.Texts(learnerNames()),
 	}
 }

@@ -1,8 +1,28 @@
 package job
 
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
 // Reader reads jobs of the protocols that a program has.
 type Reader struct {
-	Protocols []ProtocolName // in the order of the documents
+	Protocols []Kind // in the order of the documents
+}
+
+// protocols returns the Kinds; a nil Reader, which only writes, has none.
+func (r *Reader) protocols() []Kind {
+	if r == nil {
+		return nil
+	}
+	return r.Protocols
 }
 
 // Parse reads a job file. The name is what errors call the file. Every error
@@ -28,5 +48,51 @@ func (r *Reader) Validate(j *Job) error {
 		return err
 	}
 	*j = *valid
+	return nil
+}
+
+// With reads a job again with other settings. A key names where a text stands in
+// the spec, such as protocol.wire; the text "" takes the key out.
+func (r *Reader) With(j *Job, settings map[string]string) (*Job, error) {
+	root, err := document(j.Encode())
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range slices.Sorted(maps.Keys(settings)) {
+		if err := set(under(root, "spec"), strings.Split(path, "."), settings[path]); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	if err := yaml.NewEncoder(&b).Encode(root); err != nil {
+		return nil, err
+	}
+	return r.Parse("job", b.Bytes())
+}
+
+// set puts a text into a map, or takes a key out of it.
+func set(n *yaml.Node, path []string, text string) error {
+	if len(path) > 1 {
+		inner := under(n, path[0])
+		if inner == nil || inner.Kind != yaml.MappingNode {
+			inner = section.Map()
+			put(n, path[0], inner)
+		}
+		return set(inner, path[1:], text)
+	}
+	if text == "" {
+		if at := valueOf(n, path[0]); at >= 0 {
+			n.Content = slices.Delete(n.Content, at-1, at+1)
+		}
+		return nil
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return err
+	}
+	if len(doc.Content) == 0 {
+		return fmt.Errorf("job: %q is no value", text)
+	}
+	put(n, path[0], doc.Content[0])
 	return nil
 }

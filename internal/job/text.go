@@ -1,9 +1,5 @@
 package job
 
-// String returns the protocol's name and all its settings, defaults included, as
-// the job file writes them: "okra, mode = hardened, encoder = hadamard, ...".
-func (p Protocol) String() string { return p.Section().String() }
-
 // String returns the kernel's name and all its settings.
 func (k Kernel) String() string { return k.Section().String() }
 

@@ -23,7 +23,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 			return []string{err.Error()}
 		}
 	}
-	usual := party.Policy{Protocols: []string{string(j.Protocol.Name)}, OpenPrediction: j.Prediction == job.Open}
+	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open}
 	parties := len(j.Parties())
 	if shares == nil {
 		parties = job.MaxParties // of people, whom nobody counts here

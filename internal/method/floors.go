@@ -47,9 +47,9 @@ func DefaultFloors() Floors {
 func (f Floors) CheckJob(j *job.Job) error {
 	p := j.Protocol
 	switch p.Name {
-	case job.FedCFK:
+	case *fedcfkKeys:
 		return f.checkCrowd(p)
-	case job.SecVM:
+	case *secvmKeys:
 		if p.Cohort < f.Cohort {
 			return fmt.Errorf("cohort is %d, a device asks for %d or more", p.Cohort, f.Cohort)
 		}
@@ -77,7 +77,7 @@ func (f Floors) checkCrowd(p job.Protocol) error {
 // one by one.
 func (f Floors) CheckRows(name job.ProtocolName, rows int) error {
 	switch name {
-	case job.OKRA, job.Gram, job.FDSKL:
+	case *okraKeys, *gramKeys, *fdsklKeys:
 		if rows < f.Rows {
 			return tooFew("protocol %s asks for %d rows of each party, and this table gives it %d", name, f.Rows, rows)
 		}

@@ -45,7 +45,7 @@ type Policy struct {
 // parties' data and plays with them.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
-		Protocols: []string{string(j.Protocol.Name)}, Modes: []string{string(j.Protocol.Mode)},
+		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())},
 		OpenPrediction: j.Prediction == job.Open, Floors: NoFloors(),
 	}
 }
@@ -107,8 +107,8 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 			reasons = append(reasons, fmt.Sprintf("%s %q is not among those this party allows", what, value))
 		}
 	}
-	check("protocol", string(j.Protocol.Name), p.Protocols)
-	check("mode", string(j.Protocol.Mode), modes)
+	check("protocol", j.Protocol.Name(), p.Protocols)
+	check("mode", string(j.Protocol.Mode()), modes)
 	check("learner", string(j.Learner.Name), p.Learners)
 	for _, k := range j.Kernels() {
 		check("kernel", string(k.Name), p.Kernels)

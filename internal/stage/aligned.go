@@ -26,7 +26,7 @@ func (a aligning) params(j *job.Job) (psi.Params, error) {
 	if a.compared {
 		return psi.NewParams(psi.Spec{MaxIDs: 1})
 	}
-	return psi.NewParams(psi.Spec{MaxIDs: j.Protocol.MaxIDs})
+	return psi.NewParams(psi.Spec{MaxIDs: j.Protocol.Limit("max_ids")})
 }
 
 // tableID stands for ids in their order.
@@ -68,7 +68,7 @@ func compared(m protocol.Machine) protocol.Machine {
 // many common rows.
 func alignLeakage(j *job.Job, parties, rows int) map[string][]string {
 	if !j.Data.Partition.Aligned {
-		return psi.Leakage(psi.Facts{Parties: parties, Common: rows, MaxIDs: j.Protocol.MaxIDs})
+		return psi.Leakage(psi.Facts{Parties: parties, Common: rows, MaxIDs: j.Protocol.Limit("max_ids")})
 	}
 	server := "Two parties compare their tables by themselves; the server takes no part in it."
 	if parties > 2 {

@@ -3,6 +3,7 @@ package stage
 import (
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/learn/komd"
 	"github.com/mercer-fl/mercer/linalg"
@@ -32,7 +33,7 @@ func NewAsker(c Crowd, name string, liked []int, random *prg.Stream) *Asker {
 func (a *Asker) Request() []int {
 	var list, others []int
 	for _, i := range a.liked {
-		if a.random.Float64() >= a.crowd.Job.Protocol.Omitted {
+		if a.random.Float64() >= job.As[*fedcfkKeys](a.crowd.Job.Protocol).Omitted {
 			list = append(list, i)
 		}
 	}
@@ -42,7 +43,7 @@ func (a *Asker) Request() []int {
 		}
 	}
 	order := a.random.Perm(len(others))
-	for _, at := range order[:min(len(order), a.crowd.Job.Protocol.Decoys*len(a.liked))] {
+	for _, at := range order[:min(len(order), job.As[*fedcfkKeys](a.crowd.Job.Protocol).Decoys*len(a.liked))] {
 		list = append(list, others[at])
 	}
 	slices.Sort(list)

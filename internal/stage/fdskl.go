@@ -54,8 +54,8 @@ func fdsklParams(j *job.Job, d declared) (fdskl.Params, error) {
 		return fdskl.Params{}, errUndeclared
 	}
 	p, err := fdskl.NewParams(fdskl.Spec{
-		Mode: fdskl.Mode(j.Protocol.Mode), Topology: fdskl.Topology(j.Protocol.Tree), Bits: j.Protocol.Bits,
-		Rows: d.list[0].rows, Directions: j.Protocol.Directions, Alignment: d.digest,
+		Mode: fdskl.Mode(j.Protocol.Mode()), Topology: fdskl.Topology(job.As[*fdsklKeys](j.Protocol).Tree), Bits: job.As[*fdsklKeys](j.Protocol).Bits,
+		Rows: d.list[0].rows, Directions: job.As[*fdsklKeys](j.Protocol).Directions, Alignment: d.digest,
 	})
 	if err != nil {
 		return fdskl.Params{}, fault.BadInput(err)

@@ -14,7 +14,7 @@ import (
 func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	parties, active := j.Parties(), j.Active()
 	lines := fdskl.Leakage(fdskl.Facts{
-		Mode: fdskl.Mode(j.Protocol.Mode), Workers: len(parties), Active: len(active), Rows: rows, Directions: ownDirections(j), Exposure: e,
+		Mode: fdskl.Mode(j.Protocol.Mode()), Workers: len(parties), Active: len(active), Rows: rows, Directions: ownDirections(j), Exposure: e,
 	})
 	who := fmt.Sprintf("The active worker is %s, who holds the labels. The model's coefficients stay there.", parties[0])
 	if len(active) > 1 {
@@ -37,7 +37,9 @@ func FDSKLLeakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 }
 
 // ownDirections is how many directions an active worker has.
-func ownDirections(j *job.Job) int { return j.Protocol.Directions / len(j.Active()) }
+func ownDirections(j *job.Job) int {
+	return job.As[*fdsklKeys](j.Protocol).Directions / len(j.Active())
+}
 
 func spreadName(u job.GammaUnit) string {
 	if u == job.Norm {

@@ -63,7 +63,7 @@ func (p *Party) added(setup Setup) error {
 
 // lessons are what the active worker with this index learns by.
 func (p *Party) lessons(index, train int, seed [32]byte) (training, error) {
-	if p.Job.Protocol.Active > 1 {
+	if job.As[*fdsklKeys](p.Job.Protocol).Active > 1 {
 		return newPartner(p.Job, p.split.Set.Labels, train, index, seed)
 	}
 	return newTraining(p.Job, p.split.Set.Labels, train, seed)
@@ -77,7 +77,7 @@ func (p *Party) phases(setup Setup, params fdskl.Params) (fdskl.Input, error) {
 		return fdskl.Input{}, err
 	}
 	d := directionsOf{kernel: kernel, key: prg.Derive(setup.Seed, "fdskl/directions"), common: setup.Session.ID()}
-	if p.Job.Protocol.Mode == job.Paper {
+	if p.Job.Protocol.Mode() == job.Paper {
 		d.key, d.before = d.common, p.columnsBefore()
 	}
 	p.vertical.directions = d

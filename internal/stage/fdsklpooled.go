@@ -25,11 +25,11 @@ func LearnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 	if err != nil {
 		return Learned{}, err
 	}
-	source, err := d.phases(rows, j.Protocol.Bits)
+	source, err := d.phases(rows, job.As[*fdsklKeys](j.Protocol).Bits)
 	if err != nil {
 		return Learned{}, err
 	}
-	if err := answerAll(ctx, t, source, j.Protocol.Bits/8); err != nil {
+	if err := answerAll(ctx, t, source, job.As[*fdsklKeys](j.Protocol).Bits/8); err != nil {
 		return Learned{}, err
 	}
 	got, err := t.learn(ctx.Err)
@@ -96,15 +96,15 @@ func ExposeRandom(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fd
 	if err != nil {
 		return fdskl.Exposure{}, err
 	}
-	everything, err := d.phases(rows, j.Protocol.Bits)
+	everything, err := d.phases(rows, job.As[*fdsklKeys](j.Protocol).Bits)
 	if err != nil {
 		return fdskl.Exposure{}, err
 	}
-	part, err := d.phases(linalg.Matrix[float64]{Rows: n, Cols: own, Stride: width, Data: rows.Data}, j.Protocol.Bits)
+	part, err := d.phases(linalg.Matrix[float64]{Rows: n, Cols: own, Stride: width, Data: rows.Data}, job.As[*fdsklKeys](j.Protocol).Bits)
 	if err != nil {
 		return fdskl.Exposure{}, err
 	}
-	params, err := fdskl.NewParams(fdskl.Spec{Bits: j.Protocol.Bits, Rows: n, Directions: ownDirections(j)})
+	params, err := fdskl.NewParams(fdskl.Spec{Bits: job.As[*fdsklKeys](j.Protocol).Bits, Rows: n, Directions: ownDirections(j)})
 	if err != nil {
 		return fdskl.Exposure{}, err
 	}
@@ -113,7 +113,7 @@ func ExposeRandom(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fd
 		return fdskl.Exposure{}, err
 	}
 	table := fdskl.NewTable(params)
-	if err := answerAll(ctx, table, everything, j.Protocol.Bits/8); err != nil {
+	if err := answerAll(ctx, table, everything, job.As[*fdsklKeys](j.Protocol).Bits/8); err != nil {
 		return fdskl.Exposure{}, err
 	}
 	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil

@@ -3,6 +3,7 @@ package stage
 import (
 	"io"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
@@ -31,8 +32,8 @@ func (s *Server) encodeFDSKL(out io.Writer) error {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")
 	w.Fixed(s.vertical.declared.digest[:])
-	w.Uint32(uint32(s.Job.Protocol.Directions))
-	w.Uint8(uint8(s.Job.Protocol.Bits))
+	w.Uint32(uint32(job.As[*fdsklKeys](s.Job.Protocol).Directions))
+	w.Uint8(uint8(job.As[*fdsklKeys](s.Job.Protocol).Bits))
 	w.Fixed(s.vertical.finding.model[:])
 	_, err := out.Write(w.Bytes())
 	return err

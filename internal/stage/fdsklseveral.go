@@ -42,8 +42,8 @@ func newPartner(j *job.Job, labels []string, train, index int, seed [32]byte) (*
 	}
 	own := ownDirections(j)
 	s := &partner{
-		problem: p, Book: fdskl.NewBook(p.rows, j.Protocol.Bits), first: index * own, judge: index == 0,
-		table: linear.NewPhases[float64](p.rows, own, j.Protocol.Bits).Unscaled(), decisions: linalg.New[float64](1, p.rows-p.train),
+		problem: p, Book: fdskl.NewBook(p.rows, job.As[*fdsklKeys](j.Protocol).Bits), first: index * own, judge: index == 0,
+		table: linear.NewPhases[float64](p.rows, own, job.As[*fdsklKeys](j.Protocol).Bits).Unscaled(), decisions: linalg.New[float64](1, p.rows-p.train),
 	}
 	s.course, err = linear.NewStochastic(p.courseOf(own), p.out.Y, prg.New(seed, "fdskl/batches"))
 	return s, err

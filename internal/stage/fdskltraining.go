@@ -54,7 +54,7 @@ func newTraining(j *job.Job, labels []string, train int, seed [32]byte) (trainin
 	if err != nil {
 		return nil, err
 	}
-	if j.Protocol.Training == job.Cached {
+	if job.As[*fdsklKeys](j.Protocol).Training == job.Cached {
 		return newCached(p), nil
 	}
 	return newStochastic(p, seed)
@@ -100,7 +100,7 @@ type cached struct {
 }
 
 func newCached(p problem) *cached {
-	bits, m := p.job.Protocol.Bits, p.job.Protocol.Directions
+	bits, m := job.As[*fdsklKeys](p.job.Protocol).Bits, job.As[*fdsklKeys](p.job.Protocol).Directions
 	c := &cached{problem: p, Book: fdskl.NewBook(p.rows, bits), table: linear.NewPhases[float32](p.rows, m, bits)}
 	c.Want(rowsFrom(0, p.rows), m)
 	return c
@@ -152,14 +152,14 @@ type stochastic struct {
 }
 
 func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
-	m := p.job.Protocol.Directions
+	m := job.As[*fdsklKeys](p.job.Protocol).Directions
 	course, err := linear.NewStochastic(p.courseOf(m), p.out.Y, prg.New(seed, "fdskl/batches"))
 	if err != nil {
 		return nil, err
 	}
 	return &stochastic{
-		problem: p, Book: fdskl.NewBook(p.rows, p.job.Protocol.Bits), course: course,
-		table: linear.NewPhases[float64](p.rows, m, p.job.Protocol.Bits).Unscaled(),
+		problem: p, Book: fdskl.NewBook(p.rows, job.As[*fdsklKeys](p.job.Protocol).Bits), course: course,
+		table: linear.NewPhases[float64](p.rows, m, job.As[*fdsklKeys](p.job.Protocol).Bits).Unscaled(),
 	}, nil
 }
 
@@ -173,7 +173,7 @@ func (p *problem) courseOf(directions int) linear.Course {
 	if l.Iterations > 0 {
 		c.Block = 2 * ((directions + l.Iterations - 1) / l.Iterations)
 	}
-	if p.job.Protocol.Training == job.Precond {
+	if job.As[*fdsklKeys](p.job.Protocol).Training == job.Precond {
 		c.Rho = newtonRho
 	}
 	return c

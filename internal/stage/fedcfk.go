@@ -42,13 +42,13 @@ type Crowd struct {
 // Minimum is the least number of clients that any of a number of them lets its
 // first vector be summed with: all but those that may vanish.
 func (c Crowd) Minimum(clients int) int {
-	return max(2, clients-Share(c.Job.Protocol.Dropped, clients))
+	return max(2, clients-Share(job.As[*fedcfkKeys](c.Job.Protocol).Dropped, clients))
 }
 
 // Remaining is the least number of clients in the second sum, of those who began
 // the first: as many may vanish again.
 func (c Crowd) Remaining(people int) int {
-	return max(2, people-2*Share(c.Job.Protocol.Dropped, people))
+	return max(2, people-2*Share(job.As[*fedcfkKeys](c.Job.Protocol).Dropped, people))
 }
 
 // minItems is the least number of items of a second sum: who wants fewer counts
@@ -64,7 +64,7 @@ const minItems = 10
 // counts with many of them, the others are what there must be enough of.
 func (c Crowd) MaxKept(people int) int {
 	least := c.Remaining(people)
-	honest := max(0, least-Share(c.Job.Protocol.Corrupted, people))
+	honest := max(0, least-Share(job.As[*fedcfkKeys](c.Job.Protocol).Corrupted, people))
 	return min(2*least/3, 3*honest/4)
 }
 
@@ -72,9 +72,9 @@ func (c Crowd) MaxKept(people int) int {
 // corrupted ones may pretend to like whatever they want to see counted: they are
 // not relied upon (rule 13).
 func (c Crowd) least(people int) int64 {
-	cut := c.Job.Protocol.Threshold
-	if c.Job.Protocol.Margin == job.MarginCorrupted {
-		cut += Share(c.Job.Protocol.Corrupted, people)
+	cut := job.As[*fedcfkKeys](c.Job.Protocol).Threshold
+	if job.As[*fedcfkKeys](c.Job.Protocol).Margin == job.MarginCorrupted {
+		cut += Share(job.As[*fedcfkKeys](c.Job.Protocol).Corrupted, people)
 	}
 	return int64(cut)
 }
@@ -109,7 +109,7 @@ func (c Crowd) check(people int) error {
 	}
 	if most := c.MaxKept(people); most < minItems {
 		return fault.BadInput(fmt.Errorf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
-			people, Share(c.Job.Protocol.Dropped, people), most, minItems))
+			people, Share(job.As[*fedcfkKeys](c.Job.Protocol).Dropped, people), most, minItems))
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, triangle(minItems-1)), people); err != nil {
 		return fault.BadInput(fmt.Errorf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err))
@@ -196,7 +196,7 @@ func (c Crowd) pairSpec(people, clients, entries int) secagg.Spec {
 
 func (c Crowd) spec(clients, entries int) secagg.Spec {
 	return secagg.Spec{
-		Adversary: secagg.Adversary(c.Job.Protocol.Adversary), Corrupted: c.Job.Protocol.Corrupted, Dropped: c.Job.Protocol.Dropped,
+		Adversary: secagg.Adversary(job.As[*fedcfkKeys](c.Job.Protocol).Adversary), Corrupted: job.As[*fedcfkKeys](c.Job.Protocol).Corrupted, Dropped: job.As[*fedcfkKeys](c.Job.Protocol).Dropped,
 		Minimum: c.Minimum(clients), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
 	}
 }

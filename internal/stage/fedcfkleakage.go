@@ -48,7 +48,7 @@ func (f CrowdFacts) absence() string {
 
 // Leakage says in plain words what each role learns, computed for this job.
 func (c Crowd) Leakage(f CrowdFacts) map[string][]string {
-	corrupted := Share(c.Job.Protocol.Corrupted, f.People)
+	corrupted := Share(job.As[*fedcfkKeys](c.Job.Protocol).Corrupted, f.People)
 	lines := map[string][]string{
 		"server": {
 			fmt.Sprintf("The server learns how many people like each of %d items (%d of them have a single one), and who takes part. It sees no list.", c.Items, count(f.Sums, 1)),
@@ -66,10 +66,10 @@ func (c Crowd) Leakage(f CrowdFacts) map[string][]string {
 		},
 		"broker": {"Whoever carries the messages learns who sends, when and how much."},
 	}
-	if c.Job.Protocol.Margin == job.MarginNone {
-		lines["server"] = append(lines["server"], fmt.Sprintf("margin: none counts everybody: %d devices of the server's make an item count that one person alone likes, and lay that person's list open. Use margin: corrupted.", c.Job.Protocol.Threshold-1))
+	if job.As[*fedcfkKeys](c.Job.Protocol).Margin == job.MarginNone {
+		lines["server"] = append(lines["server"], fmt.Sprintf("margin: none counts everybody: %d devices of the server's make an item count that one person alone likes, and lay that person's list open. Use margin: corrupted.", job.As[*fedcfkKeys](c.Job.Protocol).Threshold-1))
 	}
-	if c.Job.Protocol.Adversary == job.SemiHonest {
+	if job.As[*fedcfkKeys](c.Job.Protocol).Adversary == job.SemiHonest {
 		lines["server"] = append(lines["server"], semiHonestServer)
 	}
 	return lines

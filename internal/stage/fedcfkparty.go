@@ -30,7 +30,7 @@ func newCrowdParty(j *job.Job, self string, t Table) (*Party, error) {
 	if n := len(t.Ratings.Users); n != 1 {
 		return nil, fmt.Errorf("%s has ratings of %d people; a party brings those of one", t.Ratings.Name, n)
 	}
-	within, err := t.Ratings.Within(j.Protocol.Items)
+	within, err := t.Ratings.Within(job.As[*fedcfkKeys](j.Protocol).Items)
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +87,14 @@ func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	if err != nil {
 		return toldWrong(p.server(), "%w", err)
 	}
-	if k.Catalogue != len(p.Job.Protocol.Items) || !slices.Equal(k.Kept, p.crowd.kept) {
+	if k.Catalogue != len(job.As[*fedcfkKeys](p.Job.Protocol).Items) || !slices.Equal(k.Kept, p.crowd.kept) {
 		return toldWrong(p.server(), "a kernel between other items than those of the second sum")
 	}
 	scores, err := p.crowd.device.Recommend(k.Model(), k.Kept, p.crowd.popularity, p.Job.Learner.Lambda)
 	if err != nil {
 		return fault.BadInput(err)
 	}
-	p.crowd.recommended = p.crowd.device.Best(scores, p.Job.Protocol.Items)
+	p.crowd.recommended = p.crowd.device.Best(scores, job.As[*fedcfkKeys](p.Job.Protocol).Items)
 	return nil
 }
 

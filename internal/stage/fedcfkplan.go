@@ -47,7 +47,7 @@ func planFedCFK(j *job.Job, c Cast) ([]Stage, error) {
 }
 
 func newCrowd(j *job.Job, server string) Crowd {
-	return Crowd{Job: j, Server: server, Items: len(j.Protocol.Items)}
+	return Crowd{Job: j, Server: server, Items: len(job.As[*fedcfkKeys](j.Protocol).Items)}
 }
 
 // tally says what a sum adds, and where its result goes.

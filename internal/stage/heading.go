@@ -66,7 +66,7 @@ func newNamer(setup protocol.Setup, own heading.Table) (namer, error) {
 // have been checked against that list.
 func headingOf(j *job.Job, set *dataset.Set) heading.Table {
 	t := heading.Table{Columns: set.Columns, Width: set.X.Cols()}
-	if j.Learner.Name.Classifies() && j.Protocol.Name != job.Moments {
+	if j.Learner.Name.Classifies() && !is[*momentsKeys](j) {
 		t.Classes, _ = dataset.Classes(set.Labels)
 	}
 	return t
@@ -83,7 +83,7 @@ func (p *Party) arrange(order []int) {
 
 // headingFacts are what the leakage of that agreement depends on.
 func (s *Server) headingLeakage() map[string][]string {
-	classes := s.Job.Learner.Name.Classifies() && s.Job.Protocol.Name != job.Moments
+	classes := s.Job.Learner.Name.Classifies() && !is[*momentsKeys](s.Job)
 	return heading.Leakage(heading.Facts{Leader: s.Cast.Parties[0], Classes: classes})
 }
 

@@ -19,16 +19,16 @@ func PlanInquiry(j *job.Job, c Cast, asker string, b Basis) ([]Stage, error) {
 	if !slices.Contains(c.Parties, asker) {
 		return nil, fmt.Errorf("stage: %s took no part in the job", asker)
 	}
-	switch j.Protocol.Name {
-	case job.FDSKL:
+	switch j.Protocol.Values.(type) {
+	case *fdsklKeys:
 		if asker != c.Parties[0] {
 			return nil, onlyFirst(c.Parties[0])
 		}
 		return planPhasesOfNew(j, c, asker, b)
-	case job.Gram:
+	case *gramKeys:
 		return planProductsOfNew(j, c, asker, b)
 	}
-	return nil, fmt.Errorf("stage: protocol %q answers no questions in several sessions", j.Protocol.Name)
+	return nil, fmt.Errorf("stage: protocol %q answers no questions in several sessions", j.Protocol.Name())
 }
 
 // onlyFirst: where one party has the coefficients, nobody else gets decisions.
@@ -76,7 +76,7 @@ func (p *Party) alignNew(order []int, key [32]byte) error {
 
 // declareNew adds to a declaration what others must know of the columns.
 func (p *Party) declareNew(d declaration) (declaration, error) {
-	if p.Job.Protocol.Name == job.FDSKL {
+	if is[*fdsklKeys](p.Job) {
 		d.columns.Columns = p.width()
 		return d, nil
 	}

@@ -16,7 +16,7 @@ func addInquiries(lines map[string][]string, j *job.Job, model, training int) {
 	add("party",
 		"Predictions are open: for every question the rows are aligned again, so that each party learns how many rows are asked about, and which of its own are among them.",
 	)
-	if j.Protocol.Name == job.FDSKL {
+	if is[*fdsklKeys](j) {
 		add("active", "Of every new row that it asks about it learns what it has learnt of the job's rows: the distances over the other workers' columns, to those rows too.")
 		add("passive", "Each keeps the key of its directions until its operator or the coordinator's has it forget (mercer job forget). Without the key of one the model says nothing.")
 		add("server", "It learns who asks when, and how many rows a question is about, no id and no decision.")

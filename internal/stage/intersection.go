@@ -1,5 +1,7 @@
 package stage
 
+import "github.com/mercer-fl/mercer/internal/job"
+
 // Intersection is what the server of mode paper makes of requests: it counts how
 // often each device asks for each item. Others are drawn anew each time, and
 // what a person likes is asked for again and again.
@@ -13,7 +15,7 @@ type Intersection struct {
 
 // NewIntersection returns one for a number of devices.
 func NewIntersection(c Crowd, devices int) *Intersection {
-	p := c.Job.Protocol
+	p := job.As[*fedcfkKeys](c.Job.Protocol)
 	return &Intersection{decoys: p.Decoys, omitted: p.Omitted, items: c.Items, asked: make([][]uint16, devices)}
 }
 

@@ -16,12 +16,12 @@ func Roles() []string {
 
 // leakage says in plain words what each role learns, computed for this job.
 func (s *Server) leakage(f method.Facts) map[string][]string {
-	if s.Job.Protocol.Name == job.Gram {
+	if is[*gramKeys](s.Job) {
 		return s.gramLeakage(f)
 	}
 	lines := okra.Leakage(okra.Facts{
 		Parties: len(s.Cast.Parties), TotalRows: len(s.upload.Test()), Features: int(f.Features),
-		Grid: f.Grid == method.AllGrid, Mixed: f.Grid == method.SomeGrid, Encoder: string(s.Job.Protocol.Encoder), Labels: s.upload.Labels() != nil,
+		Grid: f.Grid == method.AllGrid, Mixed: f.Grid == method.SomeGrid, Encoder: string(job.As[*okraKeys](s.Job.Protocol).Encoder), Labels: s.upload.Labels() != nil,
 	})
 	if s.Job.Learner.Name.Regresses() {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")

@@ -25,7 +25,7 @@ func (s *Server) learn(ctx context.Context, progress Reporter) error {
 	if s.fitted, err = s.choice.Fit(ctx, s.task(), progress.Counts("learn")); err != nil {
 		return err
 	}
-	if s.Job.Protocol.Name.Vertical() {
+	if vertical(s.Job) {
 		return nil // its model holds no rows
 	}
 	m, err := model.New(s.choice.Job.Kernel.Spec(), nil, s.upload.Rows(s.fitted.Support), s.fitted.Head)
@@ -44,7 +44,7 @@ func (s *Server) tune(ctx context.Context, progress Reporter) error {
 }
 
 func (s *Server) task() evaluate.Task {
-	if s.Job.Protocol.Name.Vertical() {
+	if vertical(s.Job) {
 		return s.vertical.task
 	}
 	return evaluate.Task{Gram: s.upload.Gram(), Labels: s.upload.Labels(), Test: s.upload.Test()}

@@ -73,15 +73,15 @@ type verdict struct {
 func lessonOf(j *job.Job) lesson {
 	switch j.Learner.Name {
 	case job.Ridge, job.GP:
-		r := moments.Range{Least: j.Protocol.Targets[0], Greatest: j.Protocol.Targets[1]}
+		r := moments.Range{Least: job.As[*momentsKeys](j.Protocol).Targets[0], Greatest: job.As[*momentsKeys](j.Protocol).Targets[1]}
 		if j.Learner.Name == job.GP {
-			return processLesson{numberLesson{r}, j.Protocol.Deviations}
+			return processLesson{numberLesson{r}, job.As[*momentsKeys](j.Protocol).Deviations}
 		}
 		return numberLesson{r}
 	case job.KPCA:
 		return componentLesson(j.Learner.NComponents)
 	}
-	return classLesson(j.Protocol.Classes)
+	return classLesson(job.As[*momentsKeys](j.Protocol).Classes)
 }
 
 // regularisers of a job, in the order of its grid.

@@ -21,8 +21,8 @@ func DefaultFeatures(rows int64) int {
 // features is the number that the job says or, once the rows are declared, the
 // default.
 func (k Known) features(j *job.Job) int {
-	if j.Protocol.Directions > 0 {
-		return j.Protocol.Directions
+	if job.As[*momentsKeys](j.Protocol).Directions > 0 {
+		return job.As[*momentsKeys](j.Protocol).Directions
 	}
 	return DefaultFeatures(k.Rows)
 }
@@ -87,7 +87,7 @@ func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 		hash.Write(wireBytes(b))
 	}
 	c.digest = [sha256.Size]byte(hash.Sum(nil))
-	if rows := c.total(); j.Protocol.Directions == 0 && DefaultFeatures(rows) < 2 {
+	if rows := c.total(); job.As[*momentsKeys](j.Protocol).Directions == 0 && DefaultFeatures(rows) < 2 {
 		return headcount{}, fault.BadInput(fmt.Errorf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature))
 	}
 	return c, nil
@@ -114,7 +114,7 @@ func (p *Party) counted(c Cast, statements [][]byte) error {
 	if err := p.Floors.CheckShares(all.list); err != nil {
 		return err
 	}
-	if m := DefaultFeatures(all.total()); p.Job.Protocol.Directions == 0 && p.MaxFeatures > 0 && m > p.MaxFeatures {
+	if m := DefaultFeatures(all.total()); job.As[*momentsKeys](p.Job.Protocol).Directions == 0 && p.MaxFeatures > 0 && m > p.MaxFeatures {
 		return fault.Forbidden(fmt.Errorf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, p.MaxFeatures))
 	}
 	p.moments.counted = all

@@ -34,10 +34,10 @@ func (s *Server) encodeMoments(out io.Writer) error {
 // with protocol okra what encodes later questions, with moments the model; where
 // columns are split, its part of the model.
 func (p *Party) Keepsake(c method.Closing) ([]byte, error) {
-	if p != nil && p.Job.Protocol.Name == job.Moments {
+	if p != nil && is[*momentsKeys](p.Job) {
 		return p.ownModel()
 	}
-	if p != nil && p.Job.Protocol.Name.Vertical() {
+	if p != nil && vertical(p.Job) {
 		o, err := p.newPortion(c.Classes)
 		if err != nil {
 			return nil, err

@@ -37,8 +37,8 @@ func planOKRA(j *job.Job, c Cast) ([]Stage, error) {
 
 func okraParams(j *job.Job) (okra.Params, error) {
 	return okra.NewParams(okra.Spec{
-		Encoder: string(j.Protocol.Encoder), Wire: string(j.Protocol.Wire),
-		Mode: string(j.Protocol.Mode), Rounds: j.Protocol.Rounds,
+		Encoder: string(job.As[*okraKeys](j.Protocol).Encoder), Wire: string(job.As[*okraKeys](j.Protocol).Wire),
+		Mode: string(j.Protocol.Mode()), Rounds: job.As[*okraKeys](j.Protocol).Rounds,
 	})
 }
 

@@ -43,7 +43,7 @@ func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 	if j.Data.Partition.By == job.Columns {
 		return newVerticalParty(j, self, t)
 	}
-	if j.Protocol.Name == job.FedCFK {
+	if is[*fedcfkKeys](j) {
 		return newCrowdParty(j, self, t)
 	}
 	split, err := SplitTable(j, t)
@@ -111,7 +111,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	if set.Labels == nil {
 		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
-	if j.Protocol.Name == job.Moments {
+	if is[*momentsKeys](j) {
 		return set, checkTargets(j, set)
 	}
 	if j.Learner.Name.Classifies() {
@@ -195,11 +195,11 @@ func gridOf(t dataset.Table) method.Grid {
 func (p *Party) CheckFloors() error {
 	switch {
 	case p.vertical.table != nil:
-		return p.Floors.CheckRows(p.Job.Protocol.Name, p.vertical.table.X.Rows())
-	case p.Job.Protocol.Name == job.Moments:
+		return p.Floors.CheckRows(p.Job.Protocol.Name(), p.vertical.table.X.Rows())
+	case is[*momentsKeys](p.Job):
 		return p.Floors.CheckSplit(p.Job, p.split)
 	case p.split.Set != nil:
-		return p.Floors.CheckRows(p.Job.Protocol.Name, p.split.Set.X.Rows())
+		return p.Floors.CheckRows(p.Job.Protocol.Name(), p.split.Set.X.Rows())
 	}
 	return nil // a person's own list
 }

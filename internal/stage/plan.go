@@ -169,7 +169,7 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 	if slices.Contains(c.Parties, c.Coordinator) {
 		return nil, fmt.Errorf("stage: the coordinator %s cannot be a party of the job too", c.Coordinator)
 	}
-	switch j.Protocol.Name {
+	switch j.Protocol.Values.(type) {
 	case "okra":
 		return planOKRA(j, c)
 	case "moments":
@@ -181,7 +181,7 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 	case "fedcfk":
 		return planFedCFK(j, c)
 	}
-	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
+	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name())
 }
 
 // parties lists the data holders, the first as leader.

@@ -75,7 +75,7 @@ func OpenAnswers(j *job.Job, c Cast, b []byte) (*Server, Basis, error) {
 	if err := r.Close("stage: basis"); err != nil {
 		return nil, Basis{}, err
 	}
-	if j.Protocol.Name != job.Gram {
+	if !is[*gramKeys](j) {
 		return s, s.vertical.basis, nil
 	}
 	var err error
@@ -120,7 +120,7 @@ func (p *Party) newPortion(classes []string) (*Portion, error) {
 		Reading: model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: classes},
 	}
 	o.directions = p.vertical.directions
-	if p.Job.Protocol.Name == job.Gram {
+	if is[*gramKeys](p.Job) {
 		o.Basis.Rows, o.Basis.Outputs = len(p.vertical.support), p.vertical.outputs
 		o.rows = linalg.New[float64](o.Basis.Rows, o.Width)
 		linalg.Gather(o.rows, linalg.Pick(p.rows, p.vertical.support), 0)
@@ -200,8 +200,8 @@ func (o *Portion) check() error {
 		return fmt.Errorf("stage: portion: %d names of %d columns", n, o.Width)
 	}
 	if c := o.coefficients; c.Rows > 0 {
-		if c.Cols != 2*o.Job.Protocol.Directions {
-			return fmt.Errorf("stage: portion: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Directions)
+		if c.Cols != 2*o.Job.Protocol.Limit("directions") {
+			return fmt.Errorf("stage: portion: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
 		}
 		if err := o.Reading.Check(c.Rows); err != nil {
 			return fmt.Errorf("stage: portion: %w", err)
@@ -222,7 +222,7 @@ func (o *Portion) Erase() {
 
 // Fits says whether a party may ask about the rows of a table.
 func (o *Portion) Fits(asker string, set *dataset.Set) error {
-	if first := o.Job.Parties()[0]; o.Job.Protocol.Name == job.FDSKL && asker != first {
+	if first := o.Job.Parties()[0]; is[*fdsklKeys](o.Job) && asker != first {
 		return onlyFirst(first)
 	}
 	_, err := o.fitted(asker, set)

@@ -132,7 +132,7 @@ type Answers struct {
 // cannot answer any.
 func (s *Server) KeptAnswers() ([]byte, error) {
 	switch {
-	case s.Job.Protocol.Name.Vertical():
+	case vertical(s.Job):
 		return s.keptBasis()
 	case s.Private():
 		return s.Answers().Encode(), nil

@@ -43,6 +43,6 @@ func (p *Party) phasesReleased(c Cast) method.Release {
 		return method.Release{}
 	}
 	r := p.release(method.ReleasePhases, c, p.split.Set)
-	r.Directions = p.Job.Protocol.Directions
+	r.Directions = p.Job.Protocol.Limit("directions")
 	return r
 }

@@ -1,20 +1,19 @@
 package stage
 
 import (
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Result returns what the coordinator knows of the job's result. Costs and
 // comparisons are added by others.
 func (s *Server) Result(facts method.Facts) *Result {
-	if s.Job.Protocol.Name == job.Moments {
+	if is[*momentsKeys](s.Job) {
 		return s.momentsResult()
 	}
-	if s.Job.Protocol.Name == job.FDSKL {
+	if is[*fdsklKeys](s.Job) {
 		return s.fdsklResult()
 	}
-	if s.Job.Protocol.Name == job.FedCFK {
+	if is[*fedcfkKeys](s.Job) {
 		return s.crowdResult()
 	}
 	train, test := 0, 0

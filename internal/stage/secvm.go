@@ -25,14 +25,14 @@ type SecVM struct {
 // SecVMParams are what a job's devices are told.
 func SecVMParams(j *job.Job) (secvm.Params, error) {
 	return secvm.NewParams(secvm.Spec{
-		Name: j.Name, Bins: j.Protocol.Bins, Hashes: j.Protocol.Hashes, Packages: j.Protocol.Packages, Cohort: j.Protocol.Cohort,
+		Name: j.Name, Bins: job.As[*secvmKeys](j.Protocol).Bins, Hashes: job.As[*secvmKeys](j.Protocol).Hashes, Packages: job.As[*secvmKeys](j.Protocol).Packages, Cohort: job.As[*secvmKeys](j.Protocol).Cohort,
 		Classes: len(j.Learner.ClassWeight) > 0, MaxWeight: weightLimit(j), Radius: radius(j),
 	})
 }
 
 // radius is that of the ball that a hardened job's weights are kept in; 0: none.
 func radius(j *job.Job) float64 {
-	if j.Protocol.Mode == job.Paper {
+	if j.Protocol.Mode() == job.Paper {
 		return 0
 	}
 	largest := 1.

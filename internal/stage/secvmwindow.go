@@ -34,7 +34,7 @@ type SummedSecVM struct {
 // summand be added to: all but those that may vanish, and never fewer than the
 // participants that the model promises.
 func (c SummedSecVM) Minimum(devices int) int {
-	return max(2, c.Params.Spec().Cohort, devices-Share(c.Job.Protocol.Dropped, devices))
+	return max(2, c.Params.Spec().Cohort, devices-Share(job.As[*secvmKeys](c.Job.Protocol).Dropped, devices))
 }
 
 // Window describes the sum of an iteration over the listed devices. A device adds
@@ -49,7 +49,7 @@ func (c SummedSecVM) Window(iteration uint32, weights []float64, devices []strin
 	hash := secvm.HashWeights(weights)
 	var salt wire.Writer
 	salt.Fixed(hash[:])
-	p := c.Job.Protocol
+	p := job.As[*secvmKeys](c.Job.Protocol)
 	planned := Session{Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: salt.Bytes()}
 	return newSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices, secagg.Spec{
 		Adversary: secagg.Adversary(p.Adversary), Corrupted: p.Corrupted, Dropped: p.Dropped,

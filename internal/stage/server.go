@@ -53,14 +53,14 @@ func (s *Server) Left(next *Session) []string {
 
 // EncodeModel writes the model file, once all stages are done.
 func (s *Server) EncodeModel(w io.Writer) error {
-	switch s.Job.Protocol.Name {
-	case job.Moments:
+	switch s.Job.Protocol.Values.(type) {
+	case *momentsKeys:
 		return s.encodeMoments(w)
-	case job.Gram:
+	case *gramKeys:
 		return s.encodeGram(w)
-	case job.FDSKL:
+	case *fdsklKeys:
 		return s.encodeFDSKL(w)
-	case job.FedCFK:
+	case *fedcfkKeys:
 		_, err := w.Write(s.crowd.broadcast)
 		return err
 	}
@@ -77,10 +77,10 @@ func (s *Server) Metrics() evaluate.Metrics { return s.metrics }
 // Outcome returns what was decided about held-out rows. Where they stay with
 // the parties, that is nothing but the classes.
 func (s *Server) Outcome() *Outcome {
-	if s.Job.Protocol.Name == job.Moments {
-		return &Outcome{Classes: s.Job.Protocol.Classes}
+	if is[*momentsKeys](s.Job) {
+		return &Outcome{Classes: job.As[*momentsKeys](s.Job.Protocol).Classes}
 	}
-	if s.Job.Protocol.Name == job.FDSKL || s.Job.Protocol.Name == job.FedCFK { // they stay with the label holder, or with each device
+	if is[*fdsklKeys](s.Job) || is[*fedcfkKeys](s.Job) { // they stay with the label holder, or with each device
 		return &Outcome{}
 	}
 	return method.NewOutcome(s.fitted)

@@ -53,7 +53,7 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 		return nil, err
 	}
 	p := &Party{Job: j, Self: self, label: t.Label, vertical: verticalParty{table: set}}
-	if j.Protocol.Name == job.Gram { // phases tell nothing of a grid
+	if is[*gramKeys](j) { // phases tell nothing of a grid
 		p.grid = gridOf(set.X)
 	}
 	return p, nil
@@ -129,7 +129,7 @@ func idBytes(ids []string) [][]byte {
 // them under the parties' key. It holds rows out and scales: every column belongs to
 // one party, so nobody else is asked.
 func (p *Party) align(order []int, key [32]byte) error {
-	if err := p.Floors.CheckRows(p.Job.Protocol.Name, len(order)); err != nil {
+	if err := p.Floors.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
 	}
 	train, test, err := heldOutAligned(p.Job, len(order), key)
@@ -157,7 +157,7 @@ func (p *Party) align(order []int, key [32]byte) error {
 // declare adds to a declaration what others must know of the columns: no more
 // than the protocol needs.
 func (p *Party) declare(d declaration) (declaration, error) {
-	if p.Job.Protocol.Name == job.FDSKL {
+	if is[*fdsklKeys](p.Job) {
 		d.columns.Columns = p.width()
 		if unit := p.Job.Kernel.GammaUnit; unit != "" {
 			d.spread = coarse(spreadOf(p.training(), unit))

@@ -19,6 +19,9 @@ type Values interface {
 type Section struct {
 	Name   string // in messages
 	Fields []Field
+	// Foreign returns the sentence by which a key that only other sections of this
+	// name have is refused, or "". Nil: there are no others.
+	Foreign func(key string) string
 	// Finish checks the fields against each other once all are stored, and fills
 	// the defaults that depend on them. Nil: nothing to do.
 	Finish func(in *Place) error
@@ -129,6 +132,11 @@ func (s *Section) find(key string) *Field {
 func (s *Section) unknown(key *yaml.Node) error {
 	if key.Kind != yaml.ScalarNode {
 		return At(key, "a key of %s is %s; it must be one of %s", s.Name, Describe(key), s.list())
+	}
+	if s.Foreign != nil {
+		if problem := s.Foreign(key.Value); problem != "" {
+			return At(key, "%s", problem)
+		}
 	}
 	if near, ok := nearest(key.Value, s.Keys()); ok {
 		return At(key, "unknown key %s in %s; did you mean %q?", Quote(key.Value), s.Name, near)

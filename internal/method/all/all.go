@@ -1,7 +1,21 @@
 // Package all holds the only list of methods.
 package all
 
-import "github.com/mercer-fl/mercer/internal/job"
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/fdskl"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/gram"
+	"github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/method/pooled"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+)
 
-// Reader returns a reader of job files for all methods.
-func Reader() *job.Reader { return &job.Reader{Protocols: job.ProtocolNames()} }
+// Reader returns a reader of job files for all methods, in the order of the
+// documents.
+func Reader() *job.Reader {
+	return &job.Reader{Protocols: []job.Kind{
+		okra.Method{}, moments.Method{}, gram.Method{}, fdskl.Method{}, fedcfk.Method{}, secvm.Method{}, pooled.Method{},
+	}}
+}

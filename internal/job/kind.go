@@ -1,0 +1,135 @@
+package job
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Checker is a Kind's values that have a say about the whole job, once it is read.
+type Checker interface {
+	// Check refuses what does not go with the values, and fills the defaults that
+	// depend on the rest of the job.
+	Check(*Job, *section.Place) error
+}
+
+// Cutter is a protocol of other parties than holders of rows.
+type Cutter interface{ Cuts() Direction }
+
+// Rated is a protocol on ratings of items by people, where others have rows.
+type Rated interface{ Rated() }
+
+// Chooser is a protocol that chooses a cell of a grid without folds, or none.
+type Chooser interface {
+	// NoGrid returns why a job has no grid; "" where it may have one.
+	NoGrid() string
+}
+
+// Compared is a protocol with comparisons beside Pooled and Alone.
+type Compared interface{ Comparisons() []Comparison }
+
+// Undeployable is a protocol that runs some jobs, or all, in one process only.
+type Undeployable interface {
+	// Undeployable returns why real parties cannot run the job; "" where they can.
+	Undeployable(*Job) string
+}
+
+// Limited is a protocol's values that an operator's policy bounds.
+type Limited interface {
+	// Limits returns numbers by their keys in the job file.
+	Limits() map[string]int
+}
+
+// Limit returns a number that an operator's policy bounds; 0 where there is none.
+func (n Named) Limit(key string) int {
+	if l, ok := n.Values.(Limited); ok {
+		return l.Limits()[key]
+	}
+	return 0
+}
+
+// Labelled is the values of a protocol between holders of columns, of whom several
+// may have labels.
+type Labelled interface {
+	// Labelled returns how many, from the first on.
+	Labelled() int
+}
+
+// cuts returns what the parties of a protocol hold.
+func cuts(k Kind) Direction {
+	if c, ok := k.(Cutter); ok {
+		return c.Cuts()
+	}
+	return Rows
+}
+
+func (j *Job) check(in *section.Place) error {
+	if c, ok := j.Protocol.Values.(Checker); ok {
+		return c.Check(j, in)
+	}
+	return nil
+}
+
+// finishRatings refuses what is of ratings where there are rows.
+func (j *Job) finishRatings(in *section.Place) error {
+	if _, rated := j.Protocol.Kind.(Rated); rated {
+		return nil
+	}
+	if j.Data.Like != 0 || j.Data.Test.By != "" {
+		return in.Refuse("data", "like and by are of ratings; protocol %s has none", j.Protocol.Name())
+	}
+	for _, k := range j.Kernels() {
+		if slices.Contains(BooleanKernels(), k.Name) {
+			return in.Refuse("kernel", "the %s kernel is one between items, of protocol fedcfk; protocol %s has rows", k.Name, j.Protocol.Name())
+		}
+	}
+	return nil
+}
+
+// finishCompare refuses comparisons that the protocol has not.
+func (j *Job) finishCompare(in *section.Place) error {
+	known := []Comparison{Pooled, Alone}
+	if k, ok := j.Protocol.Kind.(Compared); ok {
+		known = append(known, k.Comparisons()...)
+	}
+	for _, c := range j.Compare {
+		switch {
+		case slices.Contains(known, c):
+		case c == Curve:
+			return in.Refuse("compare", "curve is of protocols moments and secvm; remove it")
+		default:
+			return in.Refuse("compare", "%s is of protocol fdskl, which has random features in the kernel's place; remove it", c)
+		}
+	}
+	return nil
+}
+
+// finishPartition refuses a protocol and a partition that do not cut the same way.
+func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
+	return func(in *section.Place) error {
+		name, want, by := j.Protocol.Name(), cuts(j.Protocol.Kind), cmp.Or(j.Data.Partition.By, Rows)
+		switch {
+		case want == by && by == Columns && j.Data.Test.Source != "":
+			return in.Refuse("data", "held-out rows of a source of their own are not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", name)
+		case want == by:
+			return nil
+		case by == Devices:
+			return in.Refuse("data", "protocol %s has no devices; partition: {by: rows, parties: [north, south]}", name)
+		case want == Devices:
+			return in.Refuse("data", "protocol %s and this partition do not go together; %s takes partition: {by: devices}", name, name)
+		}
+		return in.Refuse("data", "protocol %s and this partition do not go together; %s take partition: {by: columns}, and others do not", name, strings.Join(r.cutting(Columns), " and "))
+	}
+}
+
+// cutting names the protocols whose parties hold rows, columns or devices.
+func (r *Reader) cutting(d Direction) (names []string) {
+	for _, k := range r.Protocols {
+		if cuts(k) == d {
+			names = append(names, k.Name())
+		}
+	}
+	return names
+}

@@ -1,0 +1,37 @@
+package job
+
+import "github.com/mercer-fl/mercer/internal/job/section"
+
+// Mode says whose version of a protocol runs.
+type Mode string
+
+// Hardened carries the fixes of published flaws; Paper follows the paper to
+// the letter, for reproduction.
+const (
+	Hardened Mode = "hardened"
+	Paper    Mode = "paper"
+)
+
+func modes() []Mode { return []Mode{Hardened, Paper} }
+
+// Moded is the mode among a protocol's keys, for protocols that have one.
+type Moded struct{ Mode Mode }
+
+// InMode returns the mode.
+func (m *Moded) InMode() Mode { return m.Mode }
+
+// ModeKey declares the key mode.
+func (m *Moded) ModeKey() section.Field {
+	return section.Field{
+		Key: "mode", Value: section.Choice[Mode]{Noun: "mode", Dst: &m.Mode, Known: modes()}, Default: string(Hardened),
+		Doc: "Whose version of the protocol runs: with the fixes of published flaws, or to the letter of the paper.",
+	}
+}
+
+// Mode returns the mode of a protocol that has one, or "".
+func (n Named) Mode() Mode {
+	if m, ok := n.Values.(interface{ InMode() Mode }); ok {
+		return m.InMode()
+	}
+	return ""
+}

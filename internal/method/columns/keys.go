@@ -1,0 +1,33 @@
+// Package columns holds what methods for holders of other columns of the same
+// people have in common.
+package columns
+
+import (
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Keys are the settings of the alignment; see protocol/psi.
+type Keys struct {
+	// MaxIDs is how many ids each holder of columns may bring to the alignment: so
+	// many it can look for in the others' tables.
+	MaxIDs int
+}
+
+// mostIDs bounds what a party may bring to the alignment.
+const mostIDs = 1 << 22
+
+// IDsKey declares the key max_ids.
+func (k *Keys) IDsKey() section.Field {
+	return section.Field{
+		Key: "max_ids", Value: section.Whole{Dst: &k.MaxIDs}, Default: "1048576",
+		Doc: "The most ids, up to 4194304, that each holder of columns may bring to the alignment.",
+	}
+}
+
+// CheckIDs checks how many ids a party may bring.
+func (k *Keys) CheckIDs(in *section.Place) error {
+	if k.MaxIDs < 1 || k.MaxIDs > mostIDs {
+		return in.Refuse("max_ids", "max_ids is %d; write how many rows a party may bring, from 1 to %d", k.MaxIDs, mostIDs)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package fdskl
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+)
+
+// Keys are the settings of a job; see protocol/fdskl.
+type Keys struct {
+	job.Moded
+	Directions int // random features
+	columns.Keys
+	Training Training
+	Bits     int // of a phase
+	Tree     Tree
+	Active   int // how many of the parties, the first ones, have the labels and learn
+}
+
+// Training says in what order the label holder asks for phases, and what it
+// learns from them.
+type Training string
+
+// The trainings. Cached asks for all phases once and learns at home; the others
+// are the published algorithm and its practical variants, with new directions in
+// each iteration.
+const (
+	Cached   Training = "cached"
+	Faithful Training = "faithful" // one row and one direction in each iteration
+	Blocks   Training = "block"    // a batch of rows and a block of directions
+	Precond  Training = "precond"  // the same, by Newton's steps
+)
+
+// Tree is the shape in which phases are added up.
+type Tree string
+
+// The trees.
+const (
+	BinaryTree Tree = "binary"
+	StarTree   Tree = "star"
+	ChainTree  Tree = "chain"
+)
+
+// Defaults of the learners, and bounds.
+const (
+	defaultBatch  = 256
+	defaultBlocks = 64
+	defaultRate   = 4 // 1 of Newton's steps
+	maxPhases     = 1 << 20
+	maxTurns      = 1 << 16 // directions of one of several active workers: a request has room for them
+)
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		k.ModeKey(),
+		{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Default: "1024", Doc: "The number of random features, 1 to 1048576."},
+		k.IDsKey(),
+		{Key: "training", Value: section.Choice[Training]{Noun: "training", Dst: &k.Training, Known: []Training{Cached, Faithful, Blocks, Precond}}, Default: string(Cached),
+			Doc: "The order in which the label holder asks for phases: once for all, by single rows, by blocks, or by blocks with Newton's steps."},
+		{Key: "bits", Value: section.Whole{Dst: &k.Bits}, Default: "16", Doc: "The bits of a phase: 8, 16 or 32."},
+		{Key: "tree", Value: section.Choice[Tree]{Noun: "tree", Dst: &k.Tree, Known: []Tree{BinaryTree, StarTree, ChainTree}}, Default: string(BinaryTree),
+			Doc: "The shape in which phases are added up; mode paper has trees of its own."},
+		{Key: "active", Value: section.Whole{Dst: &k.Active}, Default: "1",
+			Doc: "How many of the parties, the first ones, have the labels and learn; several need training faithful."},
+	}, Finish: k.finish}
+}
+
+func (k *Keys) finish(in *section.Place) error {
+	if err := k.CheckIDs(in); err != nil {
+		return err
+	}
+	switch err := in.Some("directions", k.Directions); {
+	case err != nil:
+		return err
+	case k.Directions > maxPhases:
+		return in.Refuse("directions", "directions is %d; write up to %d", k.Directions, maxPhases)
+	case !slices.Contains([]int{8, 16, 32}, k.Bits):
+		return in.Refuse("bits", "bits is %d; a phase has 8, 16 or 32", k.Bits)
+	case k.Mode == job.Paper && in.Given("tree") && k.Tree != BinaryTree:
+		return in.Refuse("tree", "mode paper has trees of its own; remove tree")
+	}
+	return k.finishActive(in)
+}
+
+// finishActive checks how many learn. Several make iterations of the published
+// algorithm in turns: at the same time, as the paper has it, the model would depend
+// on timing, and a job that goes on after a crash would end in another one.
+func (k *Keys) finishActive(in *section.Place) error {
+	switch err := in.Some("active", k.Active); {
+	case err != nil:
+		return err
+	case k.Active > 1 && k.Training != Faithful:
+		return in.Refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove active")
+	case k.Active > 1 && k.Directions%k.Active != 0:
+		return in.Refuse("directions", "directions is %d; write a multiple of %d, as many for each active worker", k.Directions, k.Active)
+	case k.Active > 1 && k.Directions/k.Active > maxTurns:
+		return in.Refuse("directions", "directions is %d; write up to %d for each active worker", k.Directions, maxTurns)
+	}
+	return nil
+}
+
+// Limits returns the numbers that a policy bounds.
+func (k *Keys) Limits() map[string]int {
+	return map[string]int{"max_ids": k.MaxIDs, "directions": k.Directions}
+}
+
+// Labelled returns how many of the parties have labels.
+func (k *Keys) Labelled() int { return k.Active }
+
+// Check checks that learner and kernel are those of random features, and what goes
+// with them.
+func (k *Keys) Check(j *job.Job, in *section.Place) error {
+	switch {
+	case !slices.Contains(job.RandomLearners(), j.Learner.Name):
+		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s, and nothing else does", j.Learner.Name, section.Join(job.RandomLearners()))
+	case len(j.Kernels()) > 1 || !slices.Contains([]job.KernelName{job.RBF, job.Laplacian, job.LaplacianProduct, job.RationalQuadratic, job.Matern}, j.Kernel.Name):
+		return in.Refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
+	case k.Active > len(j.Parties()):
+		return in.Refuse("protocol", "%d active workers of %d parties; write up to %d", k.Active, len(j.Parties()), len(j.Parties()))
+	case k.Active > 1 && j.Prediction == job.Open:
+		return in.Refuse("prediction", "several active workers each keep a part of the model, which no prediction adds up in this version; remove prediction, or active")
+	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:
+		return in.Refuse("compare", "the laplacian-product kernel is known by its random features only; remove exact-kernel")
+	case j.Data.Folds > 0:
+		return in.Refuse("data", "protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}")
+	}
+	return k.finishTraining(j, in)
+}
+
+// finishTraining fills in what the training needs of the learner, and refuses
+// what it does not use.
+func (k *Keys) finishTraining(j *job.Job, in *section.Place) error {
+	l := &j.Learner
+	switch {
+	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
+		return in.Refuse("learner", "training cached has no rate, batch or iterations; remove them, or add training: block to protocol")
+	case k.Training == Cached:
+		return nil
+	case k.Training == Faithful && (l.Batch > 1 || l.Iterations != 0):
+		return in.Refuse("learner", "training faithful takes one row and one direction in each iteration; remove batch and iterations, directions says how many there are")
+	case l.Iterations > k.Directions:
+		return in.Refuse("learner", "%d iterations with %d directions; each needs one at least", l.Iterations, k.Directions)
+	}
+	if l.Rate == 0 && k.Training == Precond {
+		l.Rate = 1
+	}
+	l.Rate = cmp.Or(l.Rate, defaultRate)
+	if k.Training != Faithful {
+		l.Batch = cmp.Or(l.Batch, defaultBatch)
+		l.Iterations = cmp.Or(l.Iterations, min(defaultBlocks, k.Directions))
+	}
+	if l.Rate*l.Lambda >= 1 {
+		return in.Refuse("learner", "rate %g times lambda %g must be below 1; write a smaller rate", l.Rate, l.Lambda)
+	}
+	return nil
+}

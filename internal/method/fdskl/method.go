@@ -1,0 +1,24 @@
+// Package fdskl is the method FDSKL: holders of other columns of the same people
+// add up phases of random features, and those with the labels learn from the sums.
+// See protocol/fdskl.
+package fdskl
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Method is FDSKL.
+type Method struct{}
+
+// Name returns the word in job files.
+func (Method) Name() string { return "fdskl" }
+
+// New returns keys to read into.
+func (Method) New() section.Values { return new(Keys) }
+
+// Cuts returns the partition between the parties.
+func (Method) Cuts() job.Direction { return job.Columns }
+
+// Comparisons are with the kernel that the random features stand for.
+func (Method) Comparisons() []job.Comparison { return []job.Comparison{job.ExactKernel} }

@@ -1,0 +1,128 @@
+package fedcfk
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+)
+
+// Keys are the settings of a job.
+type Keys struct {
+	job.Moded
+	Rounds int // of mode paper
+	sums.Keys
+	Threshold int // least number of people who like an item that takes part
+	Margin    Margin
+	// Items is the catalogue, in the order of the sums; nil: what the ratings name,
+	// where one process has them all.
+	Items []string
+
+	// Of mode paper.
+	Participation float64 // share of the people who take part in a round
+	Decoys        int     // other items that a device asks for beside each liked one
+	Omitted       float64 // share of the liked items that a request leaves out
+}
+
+// Margin says who is relied upon when FedCFK looks for items that enough people
+// like.
+type Margin string
+
+// The margins. With MarginCorrupted an item takes part when threshold honest
+// people like it, however many corrupted ones pretend to; with MarginNone all
+// count, which protects nobody from a server with clients of its own.
+const (
+	MarginCorrupted Margin = "corrupted"
+	MarginNone      Margin = "none"
+)
+
+const defaultThreshold = 10
+
+// MaxItems bounds a catalogue: a device holds a kernel between all of them.
+const MaxItems = 1 << 13
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	always := func() bool { return true }
+	return &section.Section{Fields: slices.Concat([]section.Field{
+		k.ModeKey(),
+		{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "100 in mode paper", Doc: "The rounds of mode paper, 1 to 10000."},
+	}, k.SumKeys(always, ""), []section.Field{
+		{Key: "threshold", Value: section.Whole{Dst: &k.Threshold}, Else: "10; none in mode paper",
+			Doc: "The least number of people, 2 or more, who like an item that takes part."},
+		{Key: "margin", Value: section.Choice[Margin]{Noun: "margin", Dst: &k.Margin, Known: []Margin{MarginCorrupted, MarginNone}}, Else: "corrupted; none in mode paper",
+			Doc: "The people beside the threshold: as many as may be corrupted, or none."},
+		{Key: "items", Value: section.Words{Dst: &k.Items, Most: MaxItems, Example: "[alien, brazil]"}, Else: "the items that the ratings name, in simulate",
+			Doc: "The catalogue: all items there are, up to 8192, in the order of the sums."},
+		{Key: "participation", Value: section.Number{Dst: &k.Participation}, Else: "0.1 in mode paper",
+			Doc: "The share of the people, above 0 and up to 1, who take part in a round of mode paper."},
+		{Key: "decoys", Value: section.Whole{Dst: &k.Decoys}, Else: "3 in mode paper",
+			Doc: "The other items, 1 or more, that a device of mode paper asks for beside each liked one."},
+		{Key: "omitted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Omitted}, Counts: k.paper}, Else: "0.2 in mode paper",
+			Doc: "The share of the liked items, below 1, that a request of mode paper leaves out."},
+	}), Finish: k.finish}
+}
+
+func (k *Keys) paper() bool { return k.Mode == job.Paper }
+
+func (k *Keys) finish(in *section.Place) error {
+	if err := k.FinishSum(in); err != nil {
+		return err
+	}
+	if k.paper() {
+		return k.finishPaper(in)
+	}
+	for _, key := range []string{"rounds", "participation", "decoys", "omitted"} {
+		if in.Given(key) {
+			return in.Refuse(key, "%s is of mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
+		}
+	}
+	if k.Margin == "" {
+		k.Margin = MarginCorrupted
+	}
+	if err := in.Count("threshold", &k.Threshold, defaultThreshold); err != nil {
+		return err
+	}
+	if k.Threshold == 1 {
+		return in.Refuse("threshold", "threshold is 1; the row of an item that one person alone likes is that person's list, so write 2 or more, such as 10")
+	}
+	return nil
+}
+
+// Check checks that learner, kernel and data are those of a recommender.
+func (k *Keys) Check(j *job.Job, in *section.Place) error {
+	switch d := &j.Data; {
+	case j.Learner.Name != job.CFKOMD:
+		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and cf-komd do", j.Learner.Name)
+	case d.Source == "" || d.Label != "" && d.Label != job.NoLabel || d.ID != "" || d.Folds > 0 || d.Test.Source != "":
+		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
+	case d.Test.Fraction > 0 && d.Test.By == "":
+		return in.Refuse("data", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
+	case d.Partition.Dropout > k.Dropped:
+		return in.Refuse("data", "dropout is %g, and the protocol gives way to %g only; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
+	case j.Prediction == job.Open:
+		return in.Refuse("prediction", "fedcfk has no prediction: open, since every device predicts for itself; remove it")
+	case in.Given("compare") && j.Compares(job.Alone):
+		return in.Refuse("compare", "one person alone has nothing to recommend from; write compare: [pooled] or []")
+	case !in.Given("compare"):
+		j.Compare = []job.Comparison{job.Pooled}
+	}
+	return checkKernel(j.Kernel, in)
+}
+
+// checkKernel refuses kernels between items that learn/komd does not have.
+func checkKernel(k job.Kernel, in *section.Place) error {
+	known := append([]job.KernelName{job.Linear, job.Polynomial, job.Tanimoto, job.RBF}, job.BooleanKernels()...)
+	switch {
+	case !slices.Contains(known, k.Name):
+		return in.Refuse("kernel", "learner cf-komd has no kernel %s; it has %s", k.Name, section.Join(known))
+	case k.GammaUnit != "":
+		return in.Refuse("kernel", "fedcfk has no gamma_unit; give gamma as a number")
+	case k.Name == job.Polynomial && k.Gamma != 1:
+		return in.Refuse("kernel", "gamma of a kernel between items is %g; it is (C + coef0)^degree, so write gamma: 1", k.Gamma)
+	case k.Name == job.Polynomial && k.Degree > job.MaxItemDegree:
+		return in.Refuse("kernel", "degree of a kernel between items is %d; write 1 to %d", k.Degree, job.MaxItemDegree)
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package gram
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+)
+
+// Keys are the settings of a job. There is no paper mode: the paper's sum is the
+// same one.
+type Keys struct {
+	job.Moded
+	columns.Keys
+}
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{k.ModeKey(), k.IDsKey()}, Finish: k.finish}
+}
+
+func (k *Keys) finish(in *section.Place) error {
+	if k.Mode == job.Paper {
+		return in.Refuse("mode", "protocol gram has no mode paper; remove it")
+	}
+	return k.CheckIDs(in)
+}
+
+// Limits returns the numbers that a policy bounds.
+func (k *Keys) Limits() map[string]int { return map[string]int{"max_ids": k.MaxIDs} }
+
+// Check asks for a learner on the Gram matrix.
+func (k *Keys) Check(j *job.Job, in *section.Place) error { return j.OnKernelMatrix(in) }

@@ -1,0 +1,124 @@
+package moments
+
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/spell"
+)
+
+// Keys are the settings of a job.
+type Keys struct {
+	job.Moded
+	// Directions is the number of random features, cosines and sines of half as many
+	// directions; 0: a twentieth of all training rows, once these are counted.
+	Directions int
+	Classes    []string   // ridge-classifier: all classes, in the order of the decisions
+	Targets    [2]float64 // ridge and gp: the least and the greatest that a label may be
+	// Deviations of a Gaussian process are measured and kept with the model. They
+	// take the sums of products of features, which every party is told then.
+	Deviations bool
+}
+
+// MaxDirections bounds what a party holds for its sums: twice the square of it
+// in numbers.
+const MaxDirections = 4096
+
+// maxTold bounds what every party is told: 64 MiB of float64.
+const maxTold = 1 << 23
+
+// maxClasses bounds the classes that a job names.
+const maxClasses = 256
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		k.ModeKey(),
+		{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows",
+			Doc: "The number of random features, even and from 2 to 4096."},
+		{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; ridge-classifier needs it",
+			Doc: "All classes, 2 to 256, in the order of the decisions."},
+		{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The least and the greatest number that a label may be."},
+		{Key: "deviations", Value: section.Yes{Dst: &k.Deviations}, Default: "false",
+			Doc: "The deviations of a Gaussian process are measured, and kept with the model."},
+	}, Finish: k.finish}
+}
+
+func (k *Keys) finish(in *section.Place) error {
+	switch {
+	case k.Mode != job.Hardened:
+		return in.Refuse("mode", "protocol moments has no mode %s; remove it", k.Mode)
+	case in.Given("directions") && (k.Directions < 2 || k.Directions > MaxDirections || k.Directions%2 != 0):
+		return in.Refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for a twentieth of all training rows", k.Directions, MaxDirections)
+	case in.Given("classes") && len(k.Classes) < 2:
+		return in.Refuse("classes", "classes has %d; give two or more", len(k.Classes))
+	}
+	if one, other, found := spell.Clash(k.Classes); found {
+		one, other = spell.Quote(one, other)
+		return in.Refuse("classes", "classes has %s and %s, which differ only by case, blanks or Unicode form; keep one of them", one, other)
+	}
+	return nil
+}
+
+// Limits returns the numbers that a policy bounds.
+func (k *Keys) Limits() map[string]int { return map[string]int{"directions": k.Directions} }
+
+// Check checks what goes with sums of products in this version.
+func (k *Keys) Check(j *job.Job, in *section.Place) error {
+	if !in.Given("compare") {
+		j.Compare = []job.Comparison{}
+	}
+	if err := k.checkLearner(j, in); err != nil {
+		return err
+	}
+	switch components := j.Learner.NComponents; {
+	case len(j.Kernels()) > 1 || j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "":
+		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
+	case k.Directions > 0 && components > k.Directions:
+		return in.Refuse("learner", "%d components of %d directions; ask for at most as many", components, k.Directions)
+	case components*k.mostDirections() > maxTold:
+		return in.Refuse("learner", "%d components of %d directions are more than %d weights; give fewer", components, k.mostDirections(), maxTold)
+	case j.Data.Folds > 0:
+		return in.Refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
+	case j.Compares(job.Pooled) || j.Compares(job.Alone):
+		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
+	case j.Compares(job.Curve) && j.Learner.Name != job.RidgeClassifier:
+		return in.Refuse("compare", "the curve is one of accuracy, and learner %s has none; remove compare", j.Learner.Name)
+	}
+	return nil
+}
+
+// mostDirections is the number of random features, or the most that there may
+// be.
+func (k *Keys) mostDirections() int {
+	if k.Directions > 0 {
+		return k.Directions
+	}
+	return MaxDirections
+}
+
+// checkLearner checks what the learner has to know of all parties' labels.
+func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
+	l := j.Learner.Name
+	regresses, classifies := l == job.Ridge || l == job.GP, l == job.RidgeClassifier
+	switch {
+	case !regresses && !classifies && l != job.KPCA:
+		return in.Refuse("learner", "protocol moments runs learner ridge-classifier, ridge, gp or kpca, not %s", l)
+	case classifies && k.Classes == nil:
+		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; add classes: [ill, well] to protocol", l)
+	case !classifies && k.Classes != nil:
+		return in.Refuse("protocol", "learner %s has no classes; remove them from protocol", l)
+	case regresses && k.Targets == [2]float64{}:
+		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
+	case !regresses && k.Targets != [2]float64{}:
+		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
+	case k.Deviations && l != job.GP:
+		return in.Refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
+	case regresses && !(k.Targets[0] < k.Targets[1]):
+		return in.Refuse("protocol", "targets is [%g, %g]; write the smaller number first", k.Targets[0], k.Targets[1])
+	case regresses && math.IsInf(k.Targets[1]-k.Targets[0], 0):
+		return in.Refuse("protocol", "targets is [%g, %g], which is too wide; change the unit", k.Targets[0], k.Targets[1])
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package okra
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Keys are the settings of a job.
+type Keys struct {
+	job.Moded
+	Encoder Encoder
+	Wire    Wire
+	Rounds  int // of the hadamard encoder
+}
+
+// Encoder names the isometry that the parties share.
+type Encoder string
+
+// The encoders. Block is the paper's, and open to the attacks of its own
+// structure.
+const (
+	Hadamard Encoder = "hadamard"
+	Haar     Encoder = "haar"
+	Block    Encoder = "block"
+)
+
+// Wire is the type of the numbers that are sent; sums run in float64 anyway.
+type Wire string
+
+// The wire formats.
+const (
+	Float32 Wire = "float32"
+	Float64 Wire = "float64"
+)
+
+// Bounds and default of the hadamard encoder's rounds. One round is void: the
+// public transform undoes it.
+const (
+	minRounds     = 2
+	maxRounds     = 16
+	defaultRounds = 3
+)
+
+// Section declares the keys.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		k.ModeKey(),
+		{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, Block}, Later: []Encoder{"hbh", "flake"}},
+			Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
+		{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: &k.Wire, Known: []Wire{Float32, Float64}}, Default: string(Float32),
+			Doc: "The type of the numbers that are sent."},
+		{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The rounds of encoder hadamard, 2 to 16."},
+	}, Finish: k.finish}
+}
+
+func (k *Keys) finish(in *section.Place) error {
+	if k.Encoder == "" && k.Mode == job.Paper {
+		k.Encoder = Block
+	}
+	if k.Encoder == "" {
+		k.Encoder = Hadamard
+	}
+	if k.Encoder == Hadamard && !in.Given("rounds") {
+		k.Rounds = defaultRounds
+	}
+	switch {
+	case k.Encoder == Block && k.Mode != job.Paper:
+		return in.Refuse("encoder", "encoder block is the paper's and gives each block's Gram matrix away; use hadamard, or add mode: paper to reproduce the paper")
+	case k.Mode == job.Paper && k.Encoder != Block:
+		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
+	case in.Given("rounds") && k.Encoder != Hadamard:
+		return in.Refuse("rounds", "encoder %s has no rounds; remove them", k.Encoder)
+	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
+		return in.Refuse("rounds", "rounds is %d; write %d to %d, since one round hides nothing", k.Rounds, minRounds, maxRounds)
+	}
+	return nil
+}
+
+// Check asks for a learner on the Gram matrix.
+func (k *Keys) Check(j *job.Job, in *section.Place) error { return j.OnKernelMatrix(in) }

@@ -1,0 +1,31 @@
+// Package pooled is no protection at all: everything is computed on the rows in
+// one place. It exists for comparison, in simulate only.
+package pooled
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Method computes on the rows in one place.
+type Method struct{}
+
+// Name returns the word in job files.
+func (Method) Name() string { return "pooled" }
+
+// New returns keys to read into.
+func (Method) New() section.Values { return new(Keys) }
+
+// Undeployable refuses all jobs.
+func (Method) Undeployable(*job.Job) string {
+	return "protocol pooled has no privacy and runs in simulate only; use okra"
+}
+
+// Keys are none.
+type Keys struct{}
+
+// Section declares no key.
+func (*Keys) Section() *section.Section { return &section.Section{} }
+
+// Check asks for a learner on the Gram matrix.
+func (*Keys) Check(j *job.Job, in *section.Place) error { return j.OnKernelMatrix(in) }

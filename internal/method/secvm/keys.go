@@ -1,0 +1,106 @@
+package secvm
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+)
+
+// Keys are the settings of a job; see protocol/secvm.
+type Keys struct {
+	job.Moded
+	sums.Keys            // of aggregation secagg
+	Classes     []string // two, the second is the positive one; nil: those of the data, where one process has them all
+	Bins        int      // of hashed features
+	Hashes      int      // bins that one feature falls into
+	Packages    int      // that every device sends in each window, or could
+	Cohort      int      // fewest participants for a step
+	Aggregation Aggregation
+}
+
+// Aggregation says how what the devices have to say becomes a sum.
+type Aggregation string
+
+// The aggregations. With AnonymousPackages a server counts packages of which it
+// does not know who sent them, as published. With SecureSum it knows who takes
+// part and gets the sum only; see protocol/secagg.
+const (
+	AnonymousPackages Aggregation = "packages"
+	SecureSum         Aggregation = "secagg"
+)
+
+// maxClasses bounds a list of classes, of which two are meant.
+const maxClasses = 256
+
+// Section declares the keys. Devices refuse models with a smaller cohort than its
+// default.
+func (k *Keys) Section() *section.Section {
+	return &section.Section{Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
+		{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "those of the data, in simulate",
+			Doc: "The two classes; the second is the positive one."},
+		{Key: "bins", Value: section.Whole{Dst: &k.Bins}, Default: "16384", Doc: "The bins of hashed features, 1 or more."},
+		{Key: "hashes", Value: section.Whole{Dst: &k.Hashes}, Default: "1", Doc: "The bins, 1 or more, that one feature falls into."},
+		{Key: "packages", Value: section.Whole{Dst: &k.Packages}, Default: "64", Doc: "The packages, 1 or more, that every device sends in each window, or could."},
+		{Key: "cohort", Value: section.Whole{Dst: &k.Cohort}, Default: "100", Doc: "The fewest participants of a step, 1 or more."},
+		{Key: "aggregation", Value: section.Choice[Aggregation]{Noun: "aggregation", Dst: &k.Aggregation, Known: []Aggregation{AnonymousPackages, SecureSum}},
+			Default: string(AnonymousPackages), Doc: "How the devices' contributions become a sum: by anonymous packages, or by a secure sum."},
+	}), Finish: k.finish}
+}
+
+func (k *Keys) summed() bool { return k.Aggregation == SecureSum }
+
+func (k *Keys) finish(in *section.Place) error {
+	if len(k.Classes) != 0 && len(k.Classes) != 2 {
+		return in.Refuse("classes", "secvm tells two classes apart; name two, the second is the positive one")
+	}
+	for _, f := range []struct {
+		key   string
+		value int
+	}{{"bins", k.Bins}, {"hashes", k.Hashes}, {"packages", k.Packages}, {"cohort", k.Cohort}} {
+		if err := in.Some(f.key, f.value); err != nil {
+			return err
+		}
+	}
+	if k.summed() {
+		if k.Mode == job.Paper {
+			return in.Refuse("aggregation", "mode paper has anonymous packages; remove one of the two")
+		}
+		return k.FinishSum(in)
+	}
+	for _, key := range []string{"adversary", "corrupted", "dropped"} {
+		if in.Given(key) {
+			return in.Refuse(key, "%s is of secvm's sums; remove it, or add aggregation: secagg", key)
+		}
+	}
+	return nil
+}
+
+// Check checks that learner, kernel and data are those of a crowd with one
+// labelled record each.
+func (k *Keys) Check(j *job.Job, in *section.Place) error {
+	switch d := &j.Data; {
+	case j.Learner.Name != job.LinearSVM:
+		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and linear-svm do", j.Learner.Name)
+	case d.Partition.Parties != nil:
+		return in.Refuse("data", "secvm has devices that nobody knows by name; remove parties")
+	case j.Learner.Schedule == job.Published && k.Mode != job.Paper:
+		return in.Refuse("learner", "schedule: published keeps the weights in no ball, so that devices could not tell how large they may be; write mode: paper in protocol, or schedule: pegasos")
+	case d.Partition.Dropout > 0 && !k.summed():
+		return in.Refuse("data", "dropout is of devices that are summed; remove it, or add aggregation: secagg to protocol")
+	case d.Partition.Dropout > k.Dropped:
+		return in.Refuse("data", "dropout is %g, and the protocol gives way to %g only; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
+	case d.Source == "" || d.ID != "" || d.Folds > 0:
+		return in.Refuse("data", "secvm reads one source; it has no sources, id or folds")
+	case j.Kernel.Name != job.Linear:
+		return in.Refuse("kernel", "secvm has kernel linear only, not %s", j.Kernel.Name)
+	case j.Prediction == job.Open:
+		return in.Refuse("prediction", "secvm has no prediction: open, since every device predicts for itself; remove it")
+	case in.Given("compare") && j.Compares(job.Alone):
+		return in.Refuse("compare", "one device alone has a single row; write compare: [pooled] or []")
+	case !in.Given("compare"):
+		j.Compare = []job.Comparison{job.Pooled}
+	}
+	return nil
+}

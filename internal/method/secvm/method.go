@@ -1,0 +1,30 @@
+// Package secvm is the method SecVM: devices that nobody knows by name, with a
+// labelled record each, send what a support vector machine needs of them in
+// packages that nobody can tie to them, or add it up so that a server sees the sum
+// only. See protocol/secvm and protocol/secagg.
+package secvm
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// Method is SecVM.
+type Method struct{}
+
+// Name returns the word in job files.
+func (Method) Name() string { return "secvm" }
+
+// New returns keys to read into.
+func (Method) New() section.Values { return new(Keys) }
+
+// Cuts returns the partition between the devices.
+func (Method) Cuts() job.Direction { return job.Devices }
+
+// Comparisons are other numbers of bins.
+func (Method) Comparisons() []job.Comparison { return []job.Comparison{job.Curve} }
+
+// Undeployable refuses all jobs: a coordinator knows its parties.
+func (Method) Undeployable(*job.Job) string {
+	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
+}

@@ -1,0 +1,53 @@
+// Package sums holds what methods with a secure sum over a crowd have in common;
+// see protocol/secagg.
+package sums
+
+import "github.com/mercer-fl/mercer/internal/job/section"
+
+// Keys are the settings of a secure sum.
+type Keys struct {
+	Adversary Adversary
+	Corrupted float64 // share of the clients that may work with the server
+	Dropped   float64 // share of the clients that may vanish
+}
+
+// Adversary says what the clients must withstand.
+type Adversary string
+
+// The adversaries.
+const (
+	Active     Adversary = "active"
+	SemiHonest Adversary = "semi-honest"
+)
+
+// Defaults are those of the design's table.
+const (
+	defaultCorrupted = 0.05
+	defaultDropped   = 0.10
+)
+
+// SumKeys declares the keys. Those of a job that has no sum are not written; when
+// names the jobs that have one, for the documents.
+func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
+	return []section.Field{
+		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + when,
+			Doc: "The server that the clients withstand: one that lies to them, or one that follows the protocol."},
+		{Key: "corrupted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Corrupted}, Counts: has}, Else: "0.05" + when,
+			Doc: "The share of the clients, below 1, that may work with the server."},
+		{Key: "dropped", Value: section.AlsoZero{Number: section.Number{Dst: &k.Dropped}, Counts: has}, Else: "0.1" + when,
+			Doc: "The share of the clients, below 1, that may vanish."},
+	}
+}
+
+// FinishSum fills the defaults of a job with a sum, and checks the shares.
+func (k *Keys) FinishSum(in *section.Place) error {
+	if k.Adversary == "" {
+		k.Adversary = Active
+	}
+	in.Fallback("corrupted", &k.Corrupted, defaultCorrupted)
+	in.Fallback("dropped", &k.Dropped, defaultDropped)
+	if err := in.Share("corrupted", "the clients", k.Corrupted); err != nil {
+		return err
+	}
+	return in.Share("dropped", "the clients", k.Dropped)
+}

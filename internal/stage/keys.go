@@ -1,0 +1,32 @@
+package stage
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method/fdskl"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/gram"
+	"github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+)
+
+// The settings of each method, by names that protocols' packages leave free.
+type (
+	okraKeys    = okra.Keys
+	momentsKeys = moments.Keys
+	gramKeys    = gram.Keys
+	fdsklKeys   = fdskl.Keys
+	fedcfkKeys  = fedcfk.Keys
+	secvmKeys   = secvm.Keys
+)
+
+// is reports whether a job has the settings of a method.
+func is[V section.Values](j *job.Job) bool {
+	_, ok := j.Protocol.Values.(V)
+	return ok
+}
+
+// vertical reports whether a job is one between holders of other columns of the
+// same people.
+func vertical(j *job.Job) bool { return j.Data.Partition.By == job.Columns }
