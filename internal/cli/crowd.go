@@ -21,7 +21,7 @@ import (
 
 // simulateCrowd runs a job among many devices, and leaves its results in out.
 func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ratings, out string, seed func(string) [32]byte) (Result, error) {
-	if j.Protocol.Mode == job.Paper {
+	if j.Protocol.Mode() == job.Paper {
 		for _, line := range stage.PaperWarnings() {
 			a.tell("warning: " + line)
 		}

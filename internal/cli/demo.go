@@ -79,7 +79,7 @@ NAME is hospitals unless given.`,
 		}),
 	}
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")
-	cmd.Flags().StringVar(&f.wire, "wire", string(job.Float32), "how encoded numbers travel: float32 or float64")
+	cmd.Flags().StringVar(&f.wire, "wire", "float32", "how encoded numbers travel: float32 or float64")
 	f.seed.flag(cmd)
 	return cmd
 }
@@ -89,8 +89,7 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.Protocol.Wire = job.Wire(f.wire)
-	if err := a.reader.Validate(j); err != nil {
+	if j, err = a.reader.With(j, map[string]string{"protocol.wire": f.wire}); err != nil {
 		return nil, usage("--wire %s: use float32 or float64", f.wire)
 	}
 	sums, err := a.exampleJob("digits-sums")

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"github.com/mercer-fl/mercer/internal/job"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +149,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			return nil, err
 		}
 		return &issuer.Config{
-			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: secvm.Tokens(c.Job.Protocol.Packages), Devices: devices, Logger: a.log,
+			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: secvm.Tokens(job.As[*crowd.Keys](c.Job.Protocol).Packages), Devices: devices, Logger: a.log,
 		}, nil
 	}
 	if f.configure { // nobody is asked yet

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"github.com/mercer-fl/mercer/internal/job"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"context"
 	"errors"
 	"time"
@@ -49,7 +52,7 @@ as mercer device credentials prints it.`,
 			defer func() { err = errors.Join(err, lock.Close()) }()
 			return served{home}, daemon.RunIssuer(ctx, issuer.Config{
 				Name: label, Home: home, Identity: id, Type: privacypass.BlindRSA, Iterations: j.Learner.Iterations + 1,
-				Quota: secvm.Tokens(j.Protocol.Packages), Devices: devices, Logger: a.log,
+				Quota: secvm.Tokens(job.As[*crowd.Keys](j.Protocol).Packages), Devices: devices, Logger: a.log,
 			}, doors, a.ready(home))
 		}),
 	}

@@ -105,7 +105,7 @@ func pooledRows(r *method.Result) int {
 // describeProtocol gives a number of directions that the job leaves to the data.
 func describeProtocol(j *job.Job, r *method.Result) string {
 	s := j.Protocol.Text()
-	if r.Sums != nil && j.Protocol.Directions == 0 {
+	if r.Sums != nil && j.Protocol.Limit("directions") == 0 {
 		s += fmt.Sprintf(", directions = %d (a twentieth of the training rows)", r.Sums.Features)
 	}
 	return s

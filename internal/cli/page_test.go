@@ -24,7 +24,7 @@ spec:
 	r := &method.Result{Metrics: evaluate.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
 	run := page(j, r)
 	want := map[string]string{
-		"Protocol": j.Protocol.String(),
+		"Protocol": j.Protocol.Text(),
 		"Kernel":   "rbf, gamma = 0.5",
 		"Learner":  "huber, lambda = " + fmt.Sprint(j.Learner.Lambda) + ", iterations = " + fmt.Sprint(j.Learner.Iterations) + ", delta = 0.25, rate = 0.125, batch = 16",
 	}

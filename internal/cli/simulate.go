@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -98,14 +99,14 @@ func (a *app) loader() launch.Loader {
 }
 
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (r Result, err error) {
-	if j.Protocol.Name == job.FedCFK {
+	if _, rated := j.Protocol.Kind.(job.Rated); rated {
 		ratings, err := a.library().Ratings(j.Data.Source)
 		if err != nil {
 			return nil, err
 		}
 		return a.simulateCrowd(ctx, j, ratings, out, seed)
 	}
-	if j.Protocol.Name == job.SecVM {
+	if j.Data.Partition.By == job.Devices {
 		return a.simulateDevices(ctx, j, out, seed)
 	}
 	shares, err := launch.Shares(j, a.loader())
@@ -171,7 +172,7 @@ func addComparison(r *method.Result, took time.Duration) {
 }
 
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
-	if j.Protocol.Name == job.PooledData {
+	if _, err := stage.Of(j); err != nil { // it runs in one place only
 		return launch.RunPooled(ctx, j, shares, dir)
 	}
 	bars := a.progress()

@@ -1,6 +1,8 @@
 package coordinator_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+
 	"bytes"
 	"fmt"
 	"os"
@@ -349,7 +351,7 @@ func TestAttackManySessions(t *testing.T) {
 func TestRecommenderThatIsNotTaken(t *testing.T) {
 	w, j, _ := newCinema(t)
 	w.startAll()
-	j.Protocol.Items = nil
+	job.As[*fedcfk.Keys](j.Protocol).Items = nil
 	if _, err := w.members[hub].boss.Submit(j); err == nil || !strings.Contains(err.Error(), "need one catalogue; add items:") {
 		t.Error(err)
 	}

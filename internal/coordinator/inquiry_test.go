@@ -129,7 +129,7 @@ func TestQuestionAboutNewPhases(t *testing.T) {
 // member, knows that name when it comes back.
 func TestModelOfACoordinatorThatDied(t *testing.T) {
 	for _, j := range []*job.Job{phases(t, "{join: 20s, round: 20s}"), columns(t)} {
-		t.Run(string(j.Protocol.Name), func(t *testing.T) {
+		t.Run(j.Protocol.Name(), func(t *testing.T) {
 			j := opened(t, j)
 			w := newWorld(t, tumours(t, j))
 			w.random = true
@@ -205,7 +205,7 @@ func TestAnInquiryCutShort(t *testing.T) {
 		{"east", byProducts, []string{"send secagg/MaskedInput"}},
 		{hub, byProducts, []string{"send broadcast/Tell"}},
 	} {
-		t.Run(tt.name+"/"+string(tt.job.Protocol.Name), func(t *testing.T) {
+		t.Run(tt.name+"/"+tt.job.Protocol.Name(), func(t *testing.T) {
 			w, id, rows := trained(t, opened(t, tt.job))
 			for _, op := range tt.ops {
 				w.halt(tt.name)

@@ -149,7 +149,7 @@ func TestIDsOverAllJobs(t *testing.T) {
 	j := columns(t)
 	w := newWorld(t, tumours(t, j))
 	w.random = true
-	w.policy.MaxIDsTotal = j.Protocol.MaxIDs + 150 // of some 55 in each job
+	w.policy.MaxIDsTotal = j.Protocol.Limit("max_ids") + 150 // of some 55 in each job
 	passed := 0
 	for ; passed < 10; passed++ {
 		if f := w.run(j).Failure; f != nil {

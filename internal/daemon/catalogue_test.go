@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
+
 	"fmt"
 	"os"
 	"path/filepath"
@@ -244,7 +246,7 @@ func TestExampleAllowsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range all.Reader().Known().Protocols {
-		j := &job.Job{Protocol: job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened}}
+		j := &job.Job{Protocol: jobtest.Protocol(t, name)}
 		if err := p.Check(j, 100); fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,6 +1,8 @@
 package demo_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"context"
 	"crypto/ed25519"
 	"crypto/x509"
@@ -140,7 +142,7 @@ func survive(t *testing.T, pace time.Duration) error {
 	if err := f.Start(ctx); err != nil {
 		t.Fatalf("%v\n%s", err, f.Logs())
 	}
-	packages := devices * c.Job.Protocol.Packages
+	packages := devices * job.As[*secvm.Keys](c.Job.Protocol).Packages
 	k := &killer{onlooker: onlook(t, f), window: c.Window, killed: map[string]bool{}, whole: []int{devices, packages, packages}}
 	r, err := f.Wait(ctx, k.watch)
 	if err != nil {

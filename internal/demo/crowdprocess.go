@@ -1,6 +1,9 @@
 package demo
 
 import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"context"
 	"fmt"
 	"net"
@@ -106,7 +109,7 @@ func (f *Crowd) StartProcess(name string) error {
 	arguments := []string{"device", "--home", f.path(name), "--configuration", f.path(Gateway, "configuration"),
 		"--relay", f.URL(Relay), "--issuer", f.URL(Issuer), "--relay-key", relayKey, "--issuer-key", issuerKey, "--rows", f.path("rows.csv"), "--label", "label",
 		"--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--early", strconv.Itoa(f.Early),
-		"--min-cohort", strconv.Itoa(f.Job.Protocol.Cohort), "--json"}
+		"--min-cohort", strconv.Itoa(job.As[*secvm.Keys](f.Job.Protocol).Cohort), "--json"}
 	if f.InsecureSeed != nil {
 		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
 	}

@@ -119,7 +119,7 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 	h := f.Home(s.Party)
 	m, err := h.Create(f.Reader, &daemon.Config{
 		Name: s.Party, Coordinator: "nats://" + address,
-		Data: map[string]daemon.Source{catalogueName: catalogue(s.Table.Set)},
+		Data: map[string]daemon.Source{catalogueName: f.catalogue(s.Table.Set)},
 	}, roster.Party, f.seed(s.Party))
 	if err == nil {
 		err = h.SetSplitKey(s.Table.Key) // that of the comparisons
@@ -133,10 +133,9 @@ func (f *Federation) furnish(s launch.Share, address string) (roster.Member, err
 // catalogue describes a share as it is written, and allows what this program
 // demonstrates. The floors are those of any party, but that hospitals among which
 // classes are shared out unevenly have few rows of some.
-func catalogue(set *dataset.Set) daemon.Source {
+func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
-		Protocols: []string{string(job.OKRA), string(job.Moments), string(job.Gram), string(job.FDSKL)},
-		Modes:     []string{string(job.Hardened), string(job.Paper)}, OpenPrediction: true,
+		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
 		Floors: party.Floors{ClassRows: new(0)},
 	}}
 	if set.Labels != nil {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
@@ -90,7 +92,7 @@ func Open(c Config) (*Gateway, error) {
 		return nil, fault.BadInput(fmt.Errorf("records of %d packages; use 1 or more", c.Least))
 	}
 	var err error
-	if g.server, err = stage.NewSecVM(c.Job, [2]string(c.Job.Protocol.Classes)); err != nil {
+	if g.server, err = stage.NewSecVM(c.Job, [2]string(keysOf(c.Job).Classes)); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if err := g.configure(); err != nil {
@@ -102,12 +104,16 @@ func Open(c Config) (*Gateway, error) {
 	return g, g.open()
 }
 
+// keysOf returns the settings of a job that Check has let pass.
+func keysOf(j *job.Job) *crowd.Keys { return job.As[*crowd.Keys](j.Protocol) }
+
 // Check refuses jobs that no gateway can run.
 func Check(j *job.Job) error {
+	k, ok := j.Protocol.Values.(*crowd.Keys)
 	switch {
-	case j.Protocol.Name != job.SecVM || len(j.Protocol.Classes) != 2:
+	case !ok || len(k.Classes) != 2:
 		return fault.BadInput(errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}"))
-	case j.Protocol.Aggregation != job.AnonymousPackages:
+	case k.Aggregation != crowd.AnonymousPackages:
 		return fault.BadInput(errors.New("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate"))
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
 		return fault.BadInput(errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}"))
@@ -118,7 +124,7 @@ func Check(j *job.Job) error {
 // checkMode has a gateway that is its own issuer say so: whoever gives tokens to one
 // device only knows whose the packages are, and hardened devices take no part.
 func (c Config) checkMode() error {
-	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode == job.Paper
+	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
 	case own && !paper:
 		return fault.BadInput(errors.New("a gateway that is its own issuer can read single records, and hardened devices refuse it; have somebody else run mercer issuer, or write mode: paper in protocol"))
@@ -134,7 +140,7 @@ func (c Config) checkMode() error {
 // published.
 func (g *Gateway) configure() (err error) {
 	g.configuration = &secvm.Configuration{
-		Params: g.server.Params(), Classes: [2]string(g.Job.Protocol.Classes), Testers: g.Job.Data.Test.Fraction, Iterations: g.Job.Learner.Iterations,
+		Params: g.server.Params(), Classes: [2]string(keysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: g.Job.Learner.Iterations,
 		Window: milliseconds(g.Window), Grace: milliseconds(g.Grace), Pause: milliseconds(g.Pause),
 		Issuer: g.Tokens.Name, TokenType: uint16(g.Tokens.Type), TokenKeys: g.Tokens.Keys,
 		Signer: g.Identity.Public().Sign,

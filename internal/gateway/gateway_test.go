@@ -54,7 +54,7 @@ func (w *world) expect(r *gateway.Result, said *tally) {
 	if want := w.simulated(); r.SHA256 != want {
 		w.t.Errorf("model %s, simulated %s; %+v", r.SHA256, want, said.Report)
 	}
-	want := w.rows.X.Rows() * w.job.Protocol.Packages * (w.job.Learner.Iterations + 1)
+	want := w.rows.X.Rows() * w.settings().Packages * (w.job.Learner.Iterations + 1)
 	if said.Acknowledged != want || said.Refused+said.Lost != 0 {
 		w.t.Errorf("%+v, where %d packages were to be acknowledged", said.Report, want)
 	}

@@ -34,7 +34,7 @@ func observe(t *testing.T) *eavesdrop.Scene {
 		check(t, err)
 		s.Gateway, err = behind.Seen()
 		check(t, err)
-		s.Window, s.Packages, s.TokenSize = w.config.Window, w.job.Protocol.Packages, w.config.Tokens.Type.Size()
+		s.Window, s.Packages, s.TokenSize = w.config.Window, w.settings().Packages, w.config.Tokens.Type.Size()
 		for _, l := range w.gateway.History() {
 			s.Opens = append(s.Opens, time.UnixMilli(l.Opens))
 		}

@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -128,7 +130,7 @@ func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gat
 	}
 	issuing := issuer.Config{
 		Name: "issuer.example", Home: w.folder("issuer"), Identity: newIdentity(t, "issuer"), Type: kind,
-		Iterations: w.job.Learner.Iterations + 1, Quota: secvm.Tokens(w.job.Protocol.Packages), Devices: keys, Logger: slog.New(slog.DiscardHandler),
+		Iterations: w.job.Learner.Iterations + 1, Quota: secvm.Tokens(w.settings().Packages), Devices: keys, Logger: slog.New(slog.DiscardHandler),
 	}
 	var err error
 	if w.issuer, err = issuer.Open(issuing); err != nil {
@@ -213,7 +215,7 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	w.t.Helper()
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
-	limits := secvm.Limits{Cohort: 10, Paper: w.job.Protocol.Mode == job.Paper}
+	limits := secvm.Limits{Cohort: 10, Paper: w.job.Protocol.Mode() == job.Paper}
 	seeds := simulate.SeedsOf(daemon.InsecureSeeds(seed), row)
 	c := device.Config{
 		Configuration: signed, Relay: "http://" + atRelay, Issuer: "http://" + atIssuer, Credential: credential(row),
@@ -310,3 +312,6 @@ func lineWith(text, prefix string) string {
 	}
 	return ""
 }
+
+// settings are those of the job.
+func (w *world) settings() *crowd.Keys { return job.As[*crowd.Keys](w.job.Protocol) }

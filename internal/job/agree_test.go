@@ -1,6 +1,10 @@
-package job
+package job_test
 
 import (
+	okraroom "github.com/mercer-fl/mercer/internal/method/okra"
+
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"slices"
 	"testing"
 
@@ -18,7 +22,7 @@ import (
 // defaults against those of the kernel, the protocol and the learner.
 func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
 	for _, name := range kernel.Names() {
-		if !slices.Contains(kernelNames(), KernelName(name)) {
+		if !slices.Contains(KernelNames(), KernelName(name)) {
 			t.Errorf("kernel %s cannot be written in a job file", name)
 		}
 	}
@@ -31,8 +35,8 @@ func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		checkLearner(t, name, j.Learner)
-		if j.Protocol.Name == OKRA {
-			checkOKRA(t, name, j.Protocol)
+		if p, ok := j.Protocol.Values.(*okraroom.Keys); ok {
+			checkOKRA(t, name, p)
 		}
 	}
 }
@@ -60,19 +64,19 @@ func checkLearner(t *testing.T, name string, l Learner) {
 // The file's names of learners are those of models.
 func TestLearnersAreKindsOfModels(t *testing.T) {
 	for i, kind := range model.Kinds() {
-		l := learnerNames()[i]
+		l := LearnerNames()[i]
 		if string(kind) != string(l) || kind.Classifies() != l.Classifies() || kind.Regresses() != l.Regresses() {
 			t.Errorf("learner %s is kind %s", l, kind)
 		}
 	}
 	// A recommender's model is a kernel between items, those of
 	// ridge-classifier, linear-svm and random features are weights.
-	if rest := learnerNames()[len(model.Kinds()):]; !slices.Equal(rest, append([]LearnerName{CFKOMD, RidgeClassifier, LinearSVM}, randomLearners()...)) {
+	if rest := LearnerNames()[len(model.Kinds()):]; !slices.Equal(rest, append([]LearnerName{CFKOMD, RidgeClassifier, LinearSVM}, RandomLearners()...)) {
 		t.Errorf("%v are no kinds of models", rest)
 	}
 }
 
-func checkOKRA(t *testing.T, name string, p Protocol) {
+func checkOKRA(t *testing.T, name string, p *okraroom.Keys) {
 	t.Helper()
 	spec := okra.Spec{Encoder: string(p.Encoder), Wire: string(p.Wire), Mode: string(p.Mode), Rounds: p.Rounds}
 	params, err := okra.NewParams(spec)

@@ -1,6 +1,8 @@
-package job
+package job_test
 
 import (
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"errors"
 	"fmt"
 	"strings"
@@ -23,7 +25,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"anchor", "name: small", "name: &x small", "job.yaml:3: anchors such as &x are not allowed; write the value where it is used"},
 	{"alias", "{name: svc}", "{name: svc, C: &c 1, tol: *c}", "job.yaml:10: anchors such as &c are not allowed; write the value where it is used"},
 	{"tag", "gamma: 0.5", "gamma: !!float 0.5", "job.yaml:9: tags such as !!float are not allowed; write the plain value"},
-	{"merge key", "{name: okra}", "{<<: {name: okra}}", "job.yaml:8: unknown key \"<<\" in protocol; it may have name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, items, participation, decoys, omitted, directions, max_ids, classes, targets, deviations, bins, hashes, packages, cohort, aggregation, training, bits, tree, active"},
+	{"merge key", "{name: okra}", "{<<: {name: okra}}", "job.yaml:8: protocol has no name; add name: okra"},
 	{"deep", "{name: small}", strings.Repeat("{a: ", 20) + "1" + strings.Repeat("}", 20), "job.yaml:3: maps and lists are nested more than 16 deep; no job needs that"},
 	{"too large", minimal, minimal + strings.Repeat("#", MaxBytes), "job.yaml:1: the file has 1048772 bytes; a job file has at most 1048576"},
 	{"invalid UTF-8", "label: label", "label: \xff", "job.yaml:7: this line is not UTF-8 text; save the file as UTF-8"},
@@ -39,8 +41,8 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"key twice", "gamma: 0.5", "gamma: 0.5, gamma: 0.6", "job.yaml:9: gamma is given twice, first in line 9; keep one"},
 	{"missing section", "  kernel: {name: rbf, gamma: 0.5}\n", "", "job.yaml:4: spec has no kernel; add kernel: {name: rbf, gamma: 0.5}"},
 	{"missing name", "{name: small}", "{}", "job.yaml:3: metadata has no name; add name: and a short name of lower-case letters, digits and dashes"},
-	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, items, participation, decoys, omitted, directions, max_ids, classes, targets, deviations, bins, hashes, packages, cohort, aggregation, training, bits, tree, active"},
-	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, mode, encoder, wire, rounds, adversary, corrupted, dropped, threshold, margin, items, participation, decoys, omitted, directions, max_ids, classes, targets, deviations, bins, hashes, packages, cohort, aggregation, training, bits, tree, active"},
+	{"section is a word", "{name: okra}", "okra", "job.yaml:8: protocol is \"okra\"; it must be a map with name, and the keys of that protocol"},
+	{"section is empty", "{name: okra}", "", "job.yaml:8: protocol is empty; it must be a map with name, and the keys of that protocol"},
 
 	{"job is a list", minimal, "- apiVersion: mercer/v1\n", "job.yaml:1: the job file is a list; this version takes one map with apiVersion, kind, metadata, spec"},
 

@@ -11,13 +11,19 @@ import (
 type (
 	specOf struct{ *Job }
 	fileOf struct{ *Job }
-
-	protocolOf struct{ *Protocol }
 )
 
-func (s specOf) Section() *section.Section     { return s.spec(reader()) }
-func (p protocolOf) Section() *section.Section { return p.declare(reader()) }
-func (f fileOf) Section() *section.Section     { return f.file(reader()) }
+func (s specOf) Section() *section.Section { return s.spec(some()) }
+func (f fileOf) Section() *section.Section { return f.file(some()) }
+
+// some is a reader of a protocol without keys.
+func some() *Reader { return &Reader{Protocols: []Kind{keyless{}}} }
+
+type keyless struct{}
+
+func (keyless) Name() string              { return "okra" }
+func (keyless) New() section.Values       { return keyless{} }
+func (keyless) Section() *section.Section { return &section.Section{} }
 
 func TestDeclarations(t *testing.T) {
 	const spec = "{data: {source: a.csv}, protocol: {name: okra}, kernel: {name: rbf, gamma: 0.5}, learner: {name: svc}}"
@@ -32,9 +38,6 @@ func TestDeclarations(t *testing.T) {
 	}
 	for _, l := range learnerNames() {
 		sectiontest.Declared(t, func() section.Values { return new(Learner) }, "{name: "+string(l)+"}")
-	}
-	for _, p := range ProtocolNames() {
-		sectiontest.Declared(t, func() section.Values { return protocolOf{new(Protocol)} }, "{name: "+string(p)+"}")
 	}
 }
 

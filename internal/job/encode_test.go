@@ -1,6 +1,8 @@
-package job
+package job_test
 
 import (
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"bytes"
 	"strings"
 	"testing"

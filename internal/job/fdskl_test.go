@@ -1,6 +1,12 @@
-package job
+package job_test
 
 import (
+	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/fdskl"
+
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +20,11 @@ func TestFDSKL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, want := j.Protocol, Protocol{Name: FDSKL, Mode: Hardened, Training: Cached, Directions: 1024, Bits: 16, Tree: BinaryTree, Active: 1}
-	if p.Name != want.Name || p.Mode != want.Mode || p.Training != want.Training || p.Directions != want.Directions || p.Bits != want.Bits || p.Tree != want.Tree || p.Active != want.Active {
-		t.Errorf("protocol %+v, want %+v", p, want)
+	want := &fdskl.Keys{Moded: Moded{Mode: Hardened}, Training: fdskl.Cached, Directions: 1024, Keys: columns.Keys{MaxIDs: 1 << 20}, Bits: 16, Tree: fdskl.BinaryTree, Active: 1}
+	if d := cmp.Diff(want, As[*fdskl.Keys](j.Protocol)); d != "" || j.Protocol.Name() != "fdskl" {
+		t.Errorf("protocol %s: %s", j.Protocol.Name(), d)
 	}
-	if !p.Name.Vertical() || !j.Learner.Name.Classifies() || j.Learner.Lambda != 1e-6 || j.Learner.Rate != 0 {
+	if !j.Learner.Name.Classifies() || j.Learner.Lambda != 1e-6 || j.Learner.Rate != 0 {
 		t.Errorf("learner %+v", j.Learner)
 	}
 	for _, c := range []struct {

@@ -1,6 +1,11 @@
-package job
+package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"strings"
 	"testing"
 
@@ -28,17 +33,17 @@ func TestRecommender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Protocol{Name: FedCFK, Mode: Hardened, Adversary: Active, Corrupted: .05, Dropped: .1, Threshold: 10, Margin: MarginCorrupted}
-	if d := cmp.Diff(want, j.Protocol); d != "" {
+	want := &fedcfk.Keys{Moded: Moded{Mode: Hardened}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1}, Threshold: 10, Margin: fedcfk.MarginCorrupted}
+	if d := cmp.Diff(want, As[*fedcfk.Keys](j.Protocol)); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([]Comparison{Pooled}, j.Compare); d != "" || j.Data.Scale != None || j.Learner.Lambda != komd.DefaultLambda || j.Learner.Recommend != 10 {
 		t.Errorf("%s %+v", d, j)
 	}
-	if string(Active) != string(secagg.Active) || string(SemiHonest) != string(secagg.SemiHonest) {
+	if string(sums.Active) != string(secagg.Active) || string(sums.SemiHonest) != string(secagg.SemiHonest) {
 		t.Error("other names of adversaries than the protocol's")
 	}
-	if maxItemDegree != komd.MaxDegree {
+	if MaxItemDegree != komd.MaxDegree {
 		t.Error("another bound than the learner's")
 	}
 	if err := j.Simulable(); err != nil {
@@ -56,7 +61,7 @@ func TestRecommender(t *testing.T) {
 	if j, err = reader().Parse("job.yaml", []byte(full)); err != nil {
 		t.Fatal(err)
 	}
-	if j.Data.Like != 4 || j.Data.Partition.Dropout != .02 || j.Data.Test != (Test{By: UserTime, Fraction: .2}) || j.Protocol.Threshold != 3 || len(j.Compare) != 0 {
+	if j.Data.Like != 4 || j.Data.Partition.Dropout != .02 || j.Data.Test != (Test{By: UserTime, Fraction: .2}) || As[*fedcfk.Keys](j.Protocol).Threshold != 3 || len(j.Compare) != 0 {
 		t.Errorf("%+v", j)
 	}
 	checkRoundTrip(t, j)
@@ -68,8 +73,8 @@ func TestPaperRecommender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Protocol{Name: FedCFK, Mode: Paper, Adversary: Active, Corrupted: .05, Dropped: .1, Rounds: 100, Participation: .1, Decoys: 3, Omitted: .2}
-	if d := cmp.Diff(want, j.Protocol) + cmp.Diff(Kernel{Name: DNF, Degree: 3, Clause: 2}, j.Kernel); d != "" {
+	want := &fedcfk.Keys{Moded: Moded{Mode: Paper}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1}, Rounds: 100, Participation: .1, Decoys: 3, Omitted: .2}
+	if d := cmp.Diff(want, As[*fedcfk.Keys](j.Protocol)) + cmp.Diff(Kernel{Name: DNF, Degree: 3, Clause: 2}, j.Kernel); d != "" {
 		t.Error(d)
 	}
 	checkRoundTrip(t, j)
@@ -81,10 +86,12 @@ func TestPaperRecommender(t *testing.T) {
 	given = "{name: fedcfk, mode: paper, rounds: 7, participation: 0.3, decoys: 1, omitted: 0, corrupted: 0, dropped: 0}"
 	if none, err := reader().Parse("job.yaml", []byte(strings.Replace(recommender, "{name: fedcfk}", given, 1))); err != nil {
 		t.Error(err)
-	} else if checkRoundTrip(t, none); none.Protocol.Omitted != 0 || none.Protocol.Corrupted != 0 || none.Protocol.Dropped != 0 {
-		t.Errorf("shares of nobody: %+v", none.Protocol)
+	} else if p := As[*fedcfk.Keys](none.Protocol); p.Omitted != 0 || p.Corrupted != 0 || p.Dropped != 0 {
+		t.Errorf("shares of nobody: %+v", p)
+	} else {
+		checkRoundTrip(t, none)
 	}
-	if p := j.Protocol; p.Rounds != 7 || p.Participation != .3 || p.Decoys != 1 || p.Omitted != .5 {
+	if p := As[*fedcfk.Keys](j.Protocol); p.Rounds != 7 || p.Participation != .3 || p.Decoys != 1 || p.Omitted != .5 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -168,7 +175,7 @@ func TestBadRecommenders(t *testing.T) {
 		"threshold of one":   {"{name: fedcfk}", "{name: fedcfk, threshold: 1}", "job.yaml:9: threshold is 1; the row of an item that one person alone likes is that person's list, so write 2 or more, such as 10"},
 		"margin":             {"{name: fedcfk}", "{name: fedcfk, margin: all}", `job.yaml:9: unknown margin "all"; this version has corrupted, none`},
 		"another learner":    {"{name: cf-komd}", "{name: kpca}", "job.yaml:11: protocol fedcfk and learner kpca do not go together; fedcfk and cf-komd do"},
-		"another protocol":   {"{name: fedcfk}", "{name: okra}", "job.yaml:11: protocol okra and learner cf-komd do not go together; fedcfk and cf-komd do"},
+		"another protocol":   {"{name: fedcfk}", "{name: okra}", "job.yaml:5: protocol okra has no devices; partition: {by: rows, parties: [north, south]}"},
 		"lambda":             {"{name: cf-komd}", "{name: cf-komd, lambda: -1}", "job.yaml:11: lambda is -1; write a number above 0"},
 		"rows":               {"{by: devices}", "{parties: [a, b]}", "job.yaml:5: protocol fedcfk and this partition do not go together; fedcfk takes partition: {by: devices}"},
 		"skew":               {"{by: devices}", "{by: devices, skew: 2}", "job.yaml:7: every device has its own data; remove skew"},

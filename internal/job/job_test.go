@@ -1,6 +1,11 @@
-package job
+package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/method/pooled"
+
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +52,7 @@ func TestParseFillsDefaults(t *testing.T) {
 			Source: "bundled:digits", Label: "label",
 			Test: Test{Fraction: 0.25}, Scale: MinMax,
 		},
-		Protocol:   Protocol{Name: OKRA, Encoder: Hadamard, Wire: Float32, Mode: Hardened, Rounds: 3},
+		Protocol:   Named{okra.Method{}, &okra.Keys{Moded: Moded{Mode: Hardened}, Encoder: okra.Hadamard, Wire: okra.Float32, Rounds: 3}},
 		Kernel:     Kernel{Name: RBF, Gamma: 0.5},
 		Learner:    Learner{Name: SVC, C: 1, Tol: 1e-3},
 		Compare:    []Comparison{Pooled, Alone},
@@ -124,7 +129,7 @@ func TestMergedKeepsZeros(t *testing.T) {
 		return &section.Section{Fields: []section.Field{{Key: "a", Value: section.Number{Dst: a}}, {Key: "b", Value: section.Number{Dst: b}}}}
 	}
 	maps := []*yaml.Node{fields(&one, &two).Encode(), fields(&two, &two).Encode(), fields(&three, &two).Encode()}
-	text, err := yaml.Marshal(merged(maps, []string{"a", "b"}))
+	text, err := yaml.Marshal(Merged(maps, []string{"a", "b"}))
 	if err != nil || string(text) != "b: 2\na: [0, 2]\n" {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -178,7 +183,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 			Sources: []Source{{"south", "s.csv"}, {"north", "n.csv"}},
 			Label:   "5", ID: "patient", Test: Test{Every: 10}, Scale: Standard,
 		},
-		Protocol:   Protocol{Name: OKRA, Encoder: Block, Wire: Float64, Mode: Paper},
+		Protocol:   Named{okra.Method{}, &okra.Keys{Moded: Moded{Mode: Paper}, Encoder: okra.Block, Wire: okra.Float64}},
 		Kernel:     Kernel{Name: Polynomial, Gamma: 1e-3, Coef0: 1, Degree: 2},
 		Learner:    Learner{Name: SVC, C: 10, Tol: 1e-8, ClassWeight: map[string]float64{"yes": 2, "0": 0.5}},
 		Compare:    []Comparison{Pooled, Alone},
@@ -275,7 +280,7 @@ func TestValidate(t *testing.T) {
 		return j
 	}
 	j := good()
-	j.Protocol = Protocol{Name: OKRA} // a program leaves the rest to the defaults
+	j.Protocol.Values = new(okra.Keys) // a program leaves the rest to the defaults
 	if err := reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
@@ -316,11 +321,11 @@ func TestWhereAJobRuns(t *testing.T) {
 	if err := j.Simulable(); err != nil {
 		t.Error(err)
 	}
-	j.Protocol = Protocol{Name: PooledData}
+	j.Protocol = Named{pooled.Method{}, new(pooled.Keys)}
 	if err := j.Deployable(); err == nil {
 		t.Error("a job without privacy can be deployed")
 	}
-	j.Protocol, j.Data.Test = Protocol{Name: OKRA}, Test{Source: "test.csv"}
+	j.Protocol, j.Data.Test = Named{okra.Method{}, new(okra.Keys)}, Test{Source: "test.csv"}
 	if err := j.Deployable(); err == nil {
 		t.Error("a job whose test rows one process shares out can be deployed")
 	}

@@ -1,3 +1,8 @@
-package job
+package job_test
 
-func reader() *Reader { return &Reader{Protocols: ProtocolNames()} }
+import (
+	. "github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
+)
+
+func reader() *Reader { return all.Reader() }

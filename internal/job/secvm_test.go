@@ -1,6 +1,11 @@
-package job
+package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"strings"
 	"testing"
 )
@@ -24,7 +29,7 @@ func TestSecVMDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, l := j.Protocol, j.Learner
+	p, l := As[*secvm.Keys](j.Protocol), j.Learner
 	if p.Mode != Hardened || p.Bins != 1<<14 || p.Hashes != 1 || p.Packages != 64 || p.Cohort != 100 || j.Data.Scale != None {
 		t.Errorf("%+v", p)
 	}
@@ -43,14 +48,14 @@ func TestSecVMDefaults(t *testing.T) {
 // A job whose windows are sums has the settings of secure sums, zero included.
 func TestSecVMSums(t *testing.T) {
 	j, err := reader().Parse("job.yaml", []byte(anonymous))
-	if err != nil || j.Protocol.Aggregation != AnonymousPackages || j.Protocol.Adversary != "" {
+	if err != nil || As[*secvm.Keys](j.Protocol).Aggregation != secvm.AnonymousPackages || As[*secvm.Keys](j.Protocol).Adversary != "" {
 		t.Errorf("%+v, %v", j.Protocol, err)
 	}
 	j, err = reader().Parse("job.yaml", []byte(strings.Replace(anonymous, "{name: secvm}", "{name: secvm, aggregation: secagg, corrupted: 0}", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := j.Protocol; p.Aggregation != SecureSum || p.Adversary != Active || p.Corrupted != 0 || p.Dropped != .1 || p.Cohort != 100 {
+	if p := As[*secvm.Keys](j.Protocol); p.Aggregation != secvm.SecureSum || p.Adversary != sums.Active || p.Corrupted != 0 || p.Dropped != .1 || p.Cohort != 100 {
 		t.Errorf("%+v", p)
 	}
 	checkRoundTrip(t, j)
@@ -63,12 +68,12 @@ func TestBadSecVM(t *testing.T) {
 		"bins":            {"{name: secvm}", "{name: secvm, bins: 0}", "job.yaml:10: bins is 0; write a whole number from 1"},
 		"classes":         {"{name: secvm}", "{name: secvm, classes: [a, b, c]}", "job.yaml:10: secvm tells two classes apart; name two, the second is the positive one"},
 		"learner":         {"{name: linear-svm}", "{name: svc}", "job.yaml:12: protocol secvm and learner svc do not go together; secvm and linear-svm do"},
-		"protocol":        {"{name: secvm}", "{name: okra}", "job.yaml:12: protocol okra and learner linear-svm do not go together; secvm and linear-svm do"},
+		"protocol":        {"{name: secvm}", "{name: okra}", "job.yaml:5: protocol okra has no devices; partition: {by: rows, parties: [north, south]}"},
 		"C":               {"{name: linear-svm}", "{name: linear-svm, C: 1}", "job.yaml:12: learner linear-svm has no C; remove it"},
 		"schedule":        {"{name: linear-svm}", "{name: linear-svm, schedule: fast}", `job.yaml:12: unknown schedule "fast"; this version has pegasos, published`},
 		"iterations":      {"{name: linear-svm}", "{name: linear-svm, iterations: -1}", "job.yaml:12: iterations is -1; write a whole number from 1"},
 		"kernel":          {"{name: linear}", "{name: rbf, gamma: 1}", "job.yaml:11: secvm has kernel linear only, not rbf"},
-		"rows":            {"{by: devices}", "{parties: [a, b]}", "job.yaml:5: secvm has a device for each row; write partition: {by: devices}"},
+		"rows":            {"{by: devices}", "{parties: [a, b]}", "job.yaml:5: protocol secvm and this partition do not go together; secvm takes partition: {by: devices}"},
 		"parties":         {"{by: devices}", "{by: devices, parties: [a, b]}", "job.yaml:5: secvm has devices that nobody knows by name; remove parties"},
 		"dropout":         {"{by: devices}", "{by: devices, dropout: .1}", "job.yaml:5: dropout is of devices that are summed; remove it, or add aggregation: secagg to protocol"},
 		"folds":           {"{fraction: 0.2}", "{fraction: 0.2}\n    folds: 3", "job.yaml:5: secvm reads one source; it has no sources, id or folds"},

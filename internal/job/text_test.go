@@ -1,6 +1,11 @@
-package job
+package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	sums "github.com/mercer-fl/mercer/internal/method/moments"
+
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"strings"
 	"testing"
 
@@ -23,7 +28,7 @@ func TestTextsHaveEverySetting(t *testing.T) {
 		for _, s := range []struct {
 			section yaml.Node
 			text    string
-		}{{doc.Spec.Protocol, j.Protocol.String()}, {doc.Spec.Learner, j.Learner.String()}, {doc.Spec.Kernel, j.Kernel.String()}} {
+		}{{doc.Spec.Protocol, j.Protocol.Text()}, {doc.Spec.Learner, j.Learner.String()}, {doc.Spec.Kernel, j.Kernel.String()}} {
 			if s.section.Kind == yaml.SequenceNode {
 				continue // a grid of kernels: the page shows the chosen one
 			}
@@ -45,11 +50,11 @@ func TestTexts(t *testing.T) {
 		"svc, C = 10, tol = 1e-08, class_weight = {0: 2, malignant: 1.5}": Learner{
 			Name: SVC, C: 10, Tol: 1e-8, ClassWeight: map[string]float64{"malignant": 1.5, "0": 2},
 		}.String(),
-		"moments, mode = hardened, directions = 512, targets = [-1, 2.5]": Protocol{
-			Name: Moments, Mode: Hardened, Directions: 512, Targets: [2]float64{-1, 2.5},
-		}.String(),
-		"fedcfk, items = 13 entries":          Protocol{Name: FedCFK, Items: strings.Split("a b c d e f g h i j k l m", " ")}.String(),
-		"rbf, gamma = 2, gamma_unit = median": Kernel{Name: RBF, Gamma: 2, GammaUnit: Median}.String(),
+		"moments, mode = hardened, directions = 512, targets = [-1, 2.5]": Named{
+			Kind: sums.Method{}, Values: &sums.Keys{Moded: Moded{Mode: Hardened}, Directions: 512, Targets: [2]float64{-1, 2.5}},
+		}.Text(),
+		"fedcfk, corrupted = 0, dropped = 0, items = 13 entries": Named{Kind: fedcfk.Method{}, Values: &fedcfk.Keys{Items: strings.Split("a b c d e f g h i j k l m", " ")}}.Text(),
+		"rbf, gamma = 2, gamma_unit = median":                    Kernel{Name: RBF, Gamma: 2, GammaUnit: Median}.String(),
 	} {
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -1,6 +1,8 @@
-package job
+package job_test
 
 import (
+	. "github.com/mercer-fl/mercer/internal/job"
+
 	"strings"
 	"testing"
 
@@ -27,7 +29,7 @@ func TestVertical(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !j.Protocol.Name.Vertical() || j.Protocol.Mode != Hardened || j.Protocol.MaxIDs != 1<<20 || j.Data.Partition.By != Columns || j.Simulable() != nil || j.Deployable() != nil {
+	if j.Protocol.Mode() != Hardened || j.Protocol.Limit("max_ids") != 1<<20 || j.Data.Partition.By != Columns || j.Simulable() != nil || j.Deployable() != nil {
 		t.Errorf("%+v", j)
 	}
 	if j, err = reader().Parse("job.yaml", []byte(sourced)); err != nil {

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/fdskl"
+
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +152,7 @@ func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *method.O
 	if err != nil {
 		return err
 	}
-	if j.Protocol.Name == job.FDSKL {
+	if _, random := j.Protocol.Values.(*fdskl.Keys); random {
 		return compareRandom(ctx, j, shares, own, r)
 	}
 	if j.Compares(job.Pooled) {

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	sums "github.com/mercer-fl/mercer/internal/method/moments"
+
 	"context"
 	"errors"
 	"slices"
@@ -20,13 +22,14 @@ func curve(ctx context.Context, j *job.Job, splits []method.Split) ([]evaluate.P
 	if err != nil {
 		return nil, err
 	}
-	s := evaluate.Sums{Classes: len(j.Protocol.Classes), Kernel: j.Kernel.Spec(), Seed: j.Seed}
+	classes := job.As[*sums.Keys](j.Protocol).Classes
+	s := evaluate.Sums{Classes: len(classes), Kernel: j.Kernel.Spec(), Seed: j.Seed}
 	for _, l := range j.Learners() {
 		s.Alphas = append(s.Alphas, l.Alpha)
 	}
 	var train, held []int
 	for i, test := range p.test {
-		code := slices.Index(j.Protocol.Classes, p.labels[i])
+		code := slices.Index(classes, p.labels[i])
 		if test {
 			held, s.HeldCodes = append(held, i), append(s.HeldCodes, code)
 		} else {

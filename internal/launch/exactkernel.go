@@ -29,7 +29,6 @@ func affordable(j *job.Job, shares []Share) error {
 // kernel ridge regression predicts numbers.
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (evaluate.Metrics, error) {
 	exact := *j
-	exact.Protocol = job.Protocol{Name: job.PooledData}
 	exact.Learner = exactLearner(j.Learner, float64(countRows([]method.Split{all}, false)))
 	f, err := fit(ctx, &exact, []method.Split{all}, []method.Split{all})
 	if ctx.Err() != nil {

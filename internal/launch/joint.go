@@ -1,6 +1,8 @@
 package launch
 
 import (
+	sums "github.com/mercer-fl/mercer/internal/method/moments"
+
 	"crypto/sha256"
 	"slices"
 
@@ -86,16 +88,17 @@ func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error)
 			some = append(some, labels[i])
 		}
 	}
+	keys := job.As[*sums.Keys](j.Protocol)
 	switch {
 	case j.Learner.Name.Classifies():
 		codes := make([]int, len(some))
 		for i, label := range some {
-			codes[i] = slices.Index(j.Protocol.Classes, label)
+			codes[i] = slices.Index(keys.Classes, label)
 		}
-		return moments.Classes{Codes: codes, Count: len(j.Protocol.Classes)}, nil
+		return moments.Classes{Codes: codes, Count: len(keys.Classes)}, nil
 	case j.Learner.Name.Regresses():
 		values, err := dataset.Targets(some)
-		return moments.Numbers{Values: values, Range: moments.Range{Least: j.Protocol.Targets[0], Greatest: j.Protocol.Targets[1]}}, err
+		return moments.Numbers{Values: values, Range: moments.Range{Least: keys.Targets[0], Greatest: keys.Targets[1]}}, err
 	}
 	return moments.Unlabelled(len(rows)), nil
 }

@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
@@ -29,8 +30,8 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 		parties = job.MaxParties // of people, whom nobody counts here
 	}
 	list := append(usual.Refusals(j, parties), belowFloors(j, shares, usual.Floors.Values())...)
-	if j.Protocol.Name.Vertical() {
-		if err := usual.Floors.Values().CheckRows(j.Protocol.Name, aligned); err != nil {
+	if j.Data.Partition.By == job.Columns {
+		if err := usual.Floors.Values().CheckRows(j.Protocol.Name(), aligned); err != nil {
 			list = append(list, "after aligning: "+err.Error())
 		}
 	}
@@ -39,15 +40,15 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 
 // belowFloors says whose tables are below the floors.
 func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []string) {
+	m, err := stage.Of(j)
+	if err != nil {
+		return nil // nobody's operator is asked
+	}
+	cast := method.Case{Job: j, Parties: j.Parties(), Limits: method.Limits{Floors: floors}}
 	more := 0
 	for _, s := range shares {
-		p, err := stage.NewParty(j, s.Party, s.Table)
-		if err != nil {
-			continue // it is not below a floor, and the job said so itself
-		}
-		p.Floors = floors
-		switch err := p.CheckFloors(); {
-		case err == nil:
+		switch _, err := m.Party(cast, s.Party, s.Table); {
+		case fault.CodeOf(err) != fault.CodePolicy: // what is wrong beside, the job has said itself
 		case len(list) < mostRefused:
 			list = append(list, s.Party+": "+err.Error())
 		default:

@@ -45,42 +45,17 @@ func DefaultFloors() Floors {
 
 // CheckJob says what of a job is below the floors, before any data is read.
 func (f Floors) CheckJob(j *job.Job) error {
-	p := j.Protocol
-	switch p.Name {
-	case *fedcfkKeys:
-		return f.checkCrowd(p)
-	case *secvmKeys:
-		if p.Cohort < f.Cohort {
-			return fmt.Errorf("cohort is %d, a device asks for %d or more", p.Cohort, f.Cohort)
-		}
+	if m, ok := j.Protocol.Kind.(Floored); ok {
+		return m.CheckFloors(f, j)
 	}
 	return nil
 }
 
-func (f Floors) checkCrowd(p job.Protocol) error {
-	switch {
-	case p.Mode == job.Hardened && p.Threshold < f.Threshold:
-		return fmt.Errorf("threshold is %d, this party asks for %d or more", p.Threshold, f.Threshold)
-	case p.Mode == job.Hardened && f.Active && p.Margin != job.MarginCorrupted:
-		return fmt.Errorf("margin is %s, this party asks for %s", p.Margin, job.MarginCorrupted)
-	case f.Active && p.Adversary != job.Active:
-		return fmt.Errorf("adversary is %s, this party asks for %s", p.Adversary, job.Active)
-	case p.Corrupted < f.Corrupted:
-		return fmt.Errorf("corrupted is %g, this party asks for %g or more", p.Corrupted, f.Corrupted)
-	case f.Dropped > 0 && p.Dropped > f.Dropped:
-		return fmt.Errorf("dropped is %g, this party allows %g at most", p.Dropped, f.Dropped)
-	}
-	return nil
-}
-
-// CheckRows says whether a party has too few rows for a protocol that takes them
-// one by one.
-func (f Floors) CheckRows(name job.ProtocolName, rows int) error {
-	switch name {
-	case *okraKeys, *gramKeys, *fdsklKeys:
-		if rows < f.Rows {
-			return tooFew("protocol %s asks for %d rows of each party, and this table gives it %d", name, f.Rows, rows)
-		}
+// CheckRows says whether a party has too few rows for a method that takes them one by
+// one.
+func (f Floors) CheckRows(method string, rows int) error {
+	if rows < f.Rows {
+		return tooFew("protocol %s asks for %d rows of each party, and this table gives it %d", method, f.Rows, rows)
 	}
 	return nil
 }

@@ -96,8 +96,6 @@ func (r Reporter) Counts(part string) func(done, total int) error {
 
 // Some methods have a word to say before anything runs.
 type (
-	// Undeployable says why no coordinator takes a job, "" where one does.
-	Undeployable interface{ Undeployable(*job.Job) string }
 	// Undownloadable says what a job's model is where it is no file that could be given
 	// away: "lies in parts with ..."; "" where it is one.
 	Undownloadable interface{ Undownloadable(*job.Job) string }

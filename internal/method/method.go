@@ -8,8 +8,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Method is one way to learn. A job names it.
-type Method interface{ Name() string }
+// Method is one way to learn, which a job names, with the keys of its settings. What
+// else it can do is one of the interfaces below and of package job, found by type
+// assertion.
+type Method = job.Kind
 
 // Federated is a Method that a coordinator and parties run in sessions.
 type Federated interface {

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -22,7 +23,7 @@ import (
 func byColumns(t *testing.T, scale string) *job.Job {
 	t.Helper()
 	j := parse(t, scale, "{name: okra}", "open")
-	j.Data.Partition.By, j.Protocol = job.Columns, job.Protocol{Name: job.Gram}
+	j.Data.Partition.By, j.Protocol = job.Columns, jobtest.Protocol(t, "gram")
 	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}

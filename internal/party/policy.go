@@ -119,14 +119,14 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 // bounds are the reasons by which numbers, and the word open, refuse a job.
 func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
-	if j.Protocol.Name.Vertical() && p.MaxIDs > 0 && j.Protocol.MaxIDs > p.MaxIDs {
-		say("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", j.Protocol.MaxIDs, p.MaxIDs)
+	if ids := j.Protocol.Limit("max_ids"); p.MaxIDs > 0 && ids > p.MaxIDs {
+		say("the job lets each party look for %d ids, this party allows %d; lower the protocol's max_ids", ids, p.MaxIDs)
 	}
 	if least := max(p.MinParties, 2); parties < least {
 		say("the job has %d parties, this party asks for %d or more", parties, least)
 	}
-	if p.MaxDirections > 0 && j.Protocol.Directions > p.MaxDirections {
-		say("the job has %d directions, this party allows %d (max_directions in its policy)", j.Protocol.Directions, p.MaxDirections)
+	if directions := j.Protocol.Limit("directions"); p.MaxDirections > 0 && directions > p.MaxDirections {
+		say("the job has %d directions, this party allows %d (max_directions in its policy)", directions, p.MaxDirections)
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")

@@ -1,6 +1,10 @@
 package party
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"fmt"
 	"testing"
 
@@ -38,12 +42,12 @@ func TestPolicy(t *testing.T) {
 	grid := parse(t, "minmax", "{name: okra}", "closed")
 	grid.Grid = job.Grid{Kernels: []job.Kernel{grid.Kernel, {Name: job.Linear}}, Learners: []job.Learner{grid.Learner}}
 	vertical := parse(t, "minmax", "{name: okra}", "closed")
-	vertical.Data.Partition.By, vertical.Protocol = job.Columns, job.Protocol{Name: job.Gram}
+	vertical.Data.Partition.By, vertical.Protocol = job.Columns, jobtest.Protocol(t, "gram")
 	if err := all.Reader().Validate(vertical); err != nil {
 		t.Fatal(err)
 	}
 	wide := parse(t, "minmax", "{name: okra}", "closed")
-	wide.Protocol = job.Protocol{Name: job.Moments, Mode: job.Hardened, Directions: 64}
+	wide.Protocol = job.Named{Kind: moments.Method{}, Values: &moments.Keys{Moded: job.Moded{Mode: job.Hardened}, Directions: 64}}
 	tests := []struct {
 		name    string
 		policy  Policy // allows okra, moments and gram if it lists no protocols
@@ -99,7 +103,7 @@ func TestPolicy(t *testing.T) {
 func TestNoPolicyAllowsNothing(t *testing.T) {
 	for _, name := range all.Reader().Known().Protocols {
 		j := parse(t, "minmax", "{name: okra}", "closed")
-		j.Protocol = job.Protocol{Name: job.ProtocolName(name), Mode: job.Hardened, Threshold: 1000, Cohort: 1000}
+		j.Protocol = jobtest.Protocol(t, name)
 		const want = "this party allows no job on this table; its operator can list protocols in the table's policy"
 		for _, policy := range []Policy{{}, {OpenPrediction: true, Modes: all.Reader().Known().Modes, Floors: NoFloors()}} {
 			if err := policy.Check(j, 100); err == nil || err.Error() != want || fault.CodeOf(err) != fault.CodePolicy {
@@ -128,21 +132,21 @@ spec:
 `
 	policy := Policy{Protocols: []string{"fedcfk"}, Modes: []string{"hardened"}, Kernels: []string{"linear"}, Learners: []string{"cf-komd"}, MinParties: 4}
 	for _, tt := range []struct {
-		weaken func(*job.Protocol) // what no job file need be able to say
+		weaken func(*fedcfk.Keys) // what no job file need be able to say
 		want   string
 	}{
-		{func(*job.Protocol) {}, ""},
-		{func(p *job.Protocol) { p.Adversary = job.SemiHonest }, "adversary is semi-honest, this party asks for active"},
-		{func(p *job.Protocol) { p.Corrupted = 0 }, "corrupted is 0, this party asks for 0.05 or more"},
-		{func(p *job.Protocol) { p.Dropped = 0.3 }, "dropped is 0.3, this party allows 0.2 at most"},
-		{func(p *job.Protocol) { p.Threshold = 9 }, "threshold is 9, this party asks for 10 or more"},
-		{func(p *job.Protocol) { p.Margin = job.MarginNone }, "margin is none, this party asks for corrupted"},
-		{func(p *job.Protocol) {
-			p.Adversary, p.Margin, p.Threshold, p.Corrupted, p.Dropped = job.SemiHonest, job.MarginNone, 1, 0, 0.5
+		{func(*fedcfk.Keys) {}, ""},
+		{func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }, "adversary is semi-honest, this party asks for active"},
+		{func(p *fedcfk.Keys) { p.Corrupted = 0 }, "corrupted is 0, this party asks for 0.05 or more"},
+		{func(p *fedcfk.Keys) { p.Dropped = 0.3 }, "dropped is 0.3, this party allows 0.2 at most"},
+		{func(p *fedcfk.Keys) { p.Threshold = 9 }, "threshold is 9, this party asks for 10 or more"},
+		{func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }, "margin is none, this party asks for corrupted"},
+		{func(p *fedcfk.Keys) {
+			p.Adversary, p.Margin, p.Threshold, p.Corrupted, p.Dropped = sums.SemiHonest, fedcfk.MarginNone, 1, 0, 0.5
 		}, "threshold is 1, this party asks for 10 or more"},
 	} {
 		j := jobtest.Parse(t, file)
-		tt.weaken(&j.Protocol)
+		tt.weaken(job.As[*fedcfk.Keys](j.Protocol))
 		got := ""
 		if err := policy.Check(j, 4); err != nil {
 			got = err.Error()

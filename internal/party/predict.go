@@ -123,7 +123,7 @@ func (p *Party) open(keepsake []byte) (method.Erasable, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := method.Opener(stage.Methods(), k)
+	m, err := method.Opener(stage.Methods(p.Reader), k)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -64,7 +66,7 @@ type step struct {
 }
 
 func steps(p *people) []step {
-	if p.Job.Protocol.Mode == job.Paper {
+	if p.Job.Protocol.Mode() == job.Paper {
 		m := newMerging(p)
 		return []step{{"rounds", m.rounds}, {"learn", m.learn}, {"evaluate", m.evaluate}, {"compare", m.compare}}
 	}
@@ -86,7 +88,7 @@ type people struct {
 func gather(c CrowdConfig) (*people, error) {
 	p := &people{CrowdConfig: c}
 	var err error
-	if items := c.Job.Protocol.Items; items != nil {
+	if items := job.As[*fedcfk.Keys](c.Job.Protocol).Items; items != nil {
 		if p.Ratings, err = c.Ratings.Within(items); err != nil {
 			return nil, fault.BadInput(err)
 		}

@@ -1,6 +1,9 @@
 package simulate
 
 import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -38,14 +41,14 @@ func newMerging(p *people) *merging {
 	for i, name := range p.names {
 		m.askers = append(m.askers, stage.NewAsker(p.crowd, name, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
 	}
-	p.result.Crowd.Paper = &method.PaperResult{Rounds: p.Job.Protocol.Rounds}
+	p.result.Crowd.Paper = &method.PaperResult{Rounds: job.As[*fedcfk.Keys](p.Job.Protocol).Rounds}
 	return m
 }
 
 // rounds lets some of the people add their lists, and all ask for rows, again and
 // again.
 func (m *merging) rounds(ctx context.Context) error {
-	for round := 1; round <= m.Job.Protocol.Rounds; round++ {
+	for round := 1; round <= job.As[*fedcfk.Keys](m.Job.Protocol).Rounds; round++ {
 		if err := m.round(ctx, round, m.some(round)); err != nil {
 			return err
 		}
@@ -57,7 +60,7 @@ func (m *merging) rounds(ctx context.Context) error {
 func (m *merging) some(round int) []string {
 	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/round/%d/%d", m.Job.Seed, round))
 	order := prg.New(seed, "simulate/round").Perm(len(m.names))
-	chosen := order[:max(2, stage.Share(m.Job.Protocol.Participation, len(order)))]
+	chosen := order[:max(2, stage.Share(job.As[*fedcfk.Keys](m.Job.Protocol).Participation, len(order)))]
 	slices.Sort(chosen)
 	names := make([]string, len(chosen))
 	for i, at := range chosen {

@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -117,7 +119,7 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	if len(r.with(secvm.Test)) == 0 {
 		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.Rows.Name)
 	}
-	if c.Job.Protocol.Aggregation == job.SecureSum {
+	if keysOf(c.Job).Aggregation == crowd.SecureSum {
 		r.summing = newSumming(c, r.server.Params(), len(r.devices))
 	}
 	r.result = &method.Result{
@@ -127,10 +129,13 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	return r, nil
 }
 
+// keysOf returns the settings of a job of secvm.
+func keysOf(j *job.Job) *crowd.Keys { return job.As[*crowd.Keys](j.Protocol) }
+
 // checkCohort makes sure that every window has participants enough, even if all
 // that vanish train.
 func (r *records) checkCohort() error {
-	cohort, vanish := r.Job.Protocol.Cohort, stage.Share(r.Job.Data.Partition.Dropout, len(r.devices))
+	cohort, vanish := keysOf(r.Job).Cohort, stage.Share(r.Job.Data.Partition.Dropout, len(r.devices))
 	switch n := len(r.with(secvm.Train)); {
 	case n < cohort:
 		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.Rows.Name, n, cohort)
@@ -149,15 +154,16 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	if len(found) != 2 {
 		return [2]string{}, fmt.Errorf("there are %d classes; secvm tells two apart", len(found))
 	}
-	if len(j.Protocol.Classes) == 0 {
+	named := keysOf(j).Classes
+	if len(named) == 0 {
 		return [2]string(found), nil
 	}
 	for _, class := range found {
-		if class != j.Protocol.Classes[0] && class != j.Protocol.Classes[1] {
+		if class != named[0] && class != named[1] {
 			return [2]string{}, fmt.Errorf("there is a class %q, which the job's classes do not name", class)
 		}
 	}
-	return [2]string(j.Protocol.Classes), nil
+	return [2]string(named), nil
 }
 
 // drawRoles lets every device draw its role, unless the job says which rows are
@@ -299,7 +305,7 @@ func (r *records) deliver(t *secvm.Tally, device int, iteration uint32, weights 
 }
 
 func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([]secvm.Package, error) {
-	if r.Job.Protocol.Mode == job.Paper {
+	if r.Job.Protocol.Mode() == job.Paper {
 		return r.devices[device].AnswerAsPublished(iteration, weights)
 	}
 	return r.devices[device].Answer(iteration, weights, r.random[device])
@@ -311,7 +317,7 @@ func (r *records) leak() {
 	switch w := r.last.(type) {
 	case *secvm.Tally:
 		r.result.Leakage = stage.SecVMLeakage(stage.SecVMFacts{
-			Params: r.server.Params(), Published: r.Job.Protocol.Mode == job.Paper, Participants: w.Count(), Rare: stage.Rare(w),
+			Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: stage.Rare(w),
 		})
 	case *secvm.Sum:
 		r.result.Leakage = r.summing.windows.Leakage(w, len(r.devices))

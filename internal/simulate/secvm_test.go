@@ -181,10 +181,10 @@ func TestBadDevices(t *testing.T) {
 	for want, change := range map[string]func(*DevicesConfig){
 		"there are 1 classes":                   func(c *DevicesConfig) { c.Rows.Labels = slices.Repeat([]string{"a"}, 400) },
 		"no column":                             func(c *DevicesConfig) { c.Rows.Labels = nil },
-		"lower cohort":                          func(c *DevicesConfig) { c.Job.Protocol.Cohort = 390 },
-		`which the job's classes do not name`:   func(c *DevicesConfig) { c.Job.Protocol.Classes = []string{"a", "b"} },
+		"lower cohort":                          func(c *DevicesConfig) { keysOf(c.Job).Cohort = 390 },
+		`which the job's classes do not name`:   func(c *DevicesConfig) { keysOf(c.Job).Classes = []string{"a", "b"} },
 		`class_weight names class "malignant"`:  func(c *DevicesConfig) { c.Job.Learner.ClassWeight = map[string]float64{"malignant": 2} },
-		"use 3 (that it takes part, its bias, ": func(c *DevicesConfig) { c.Job.Protocol.Packages = 2 },
+		"use 3 (that it takes part, its bias, ": func(c *DevicesConfig) { keysOf(c.Job).Packages = 2 },
 	} {
 		c := devicesConfig(t, anonymous)
 		change(&c)

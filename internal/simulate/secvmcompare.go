@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+
 	"context"
 	"math"
 	"slices"
@@ -178,7 +180,9 @@ func (r *records) compare(ctx context.Context) error {
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
-		j.Protocol.Bins = 1 << power
+		k := *keysOf(&j)
+		k.Bins = 1 << power
+		j.Protocol.Values = &k
 		accuracy, err := r.accuracyOf(ctx, &j)
 		if err != nil {
 			return err
@@ -192,7 +196,9 @@ func (r *records) compareBins(ctx context.Context) error {
 // published, since cover changes nothing that is learnt.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.DevicesConfig
-	j.Protocol.Mode, j.Protocol.Aggregation, j.Data.Partition.Dropout = job.Paper, job.AnonymousPackages, 0
+	k := *keysOf(j)
+	k.Mode, k.Aggregation = job.Paper, crowd.AnonymousPackages
+	j.Protocol.Values, j.Data.Partition.Dropout = &k, 0
 	c.Job = j
 	other, err := enlist(c, r.roles)
 	if err != nil {

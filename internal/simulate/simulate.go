@@ -218,7 +218,7 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 
 // local says whether a keepsake is a model that answers by itself.
 func local(k method.Keepsake, c Config) (bool, error) {
-	m, err := method.Opener(stage.Methods(), k)
+	m, err := method.Opener(stage.Methods(c.Reader), k)
 	if err != nil {
 		return false, err
 	}

@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -129,7 +131,7 @@ const firstKind = "AdvertiseKeys"
 // each.
 func (c *clients) leavers(purpose string, names []string) map[string]string {
 	kinds := []string{firstKind, "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
-	if c.job.Protocol.Adversary == job.SemiHonest {
+	if sums.Of(c.job).Adversary == sums.SemiHonest {
 		kinds = append(kinds[:4:4], "Unmask")
 	}
 	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/dropout/%d/%s", c.job.Seed, purpose))

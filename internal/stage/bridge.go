@@ -1,6 +1,12 @@
 package stage
 
 import (
+	"github.com/mercer-fl/mercer/internal/method/fdskl"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/gram"
+	"github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/method/okra"
+
 	"bytes"
 	"context"
 	"errors"
@@ -15,28 +21,33 @@ import (
 )
 
 // Bridge runs a method by the frame whose code is still in this package.
-type Bridge struct{ Called string }
+type Bridge struct{ method.Method }
 
 // Of finds the method of a job, if a federation can run it.
 func Of(j *job.Job) (method.Federated, error) {
-	switch j.Protocol.Name {
-	case job.OKRA, job.Moments, job.Gram, job.FDSKL, job.FedCFK:
-		return Bridge{string(j.Protocol.Name)}, nil
+	if m, ok := bridged(j.Protocol.Kind).(method.Federated); ok {
+		return m, nil
 	}
-	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name)
+	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name())
 }
 
-// Methods lists the methods that a federation can run.
-func Methods() []method.Method {
+// Methods lists the methods of a reader as the frame knows them.
+func Methods(r *job.Reader) []method.Method {
 	var list []method.Method
-	for _, name := range []job.ProtocolName{job.OKRA, job.Moments, job.Gram, job.FDSKL, job.FedCFK} {
-		list = append(list, Bridge{string(name)})
+	for _, k := range r.Protocols {
+		list = append(list, bridged(k))
 	}
 	return list
 }
 
-// Name implements [method.Method].
-func (b Bridge) Name() string { return b.Called }
+// bridged is the method itself, if its code is not here.
+func bridged(k job.Kind) job.Kind {
+	switch k.(type) {
+	case okra.Method, moments.Method, gram.Method, fdskl.Method, fedcfk.Method:
+		return Bridge{k}
+	}
+	return k
+}
 
 func castOf(c method.Case) Cast {
 	return Cast{ID: c.ID, Coordinator: c.Coordinator, Parties: c.Parties}
@@ -130,7 +141,7 @@ func (p *bridgedParty) Disclose(step string) (method.Release, bool) {
 
 func (p *bridgedParty) Keep(c method.Closing) (method.Keepsake, error) {
 	body, err := p.Keepsake(c)
-	return method.Keepsake{Method: string(p.Job.Protocol.Name), Version: 1, Body: body}, err
+	return method.Keepsake{Method: p.Job.Protocol.Name(), Version: 1, Body: body}, err
 }
 
 // Server implements [method.Federated].
@@ -190,26 +201,31 @@ func (s *bridgedServer) WriteModel(w io.Writer) error { return s.EncodeModel(w) 
 
 func (s *bridgedServer) Keep(method.Closing) (method.Keepsake, error) {
 	body, err := s.KeptAnswers()
-	return method.Keepsake{Method: string(s.Job.Protocol.Name), Version: 1, Body: body}, err
+	return method.Keepsake{Method: s.Job.Protocol.Name(), Version: 1, Body: body}, err
 }
 
 // Undownloadable implements [method.Undownloadable].
 func (b Bridge) Undownloadable(j *job.Job) string {
-	if !j.Protocol.Name.Vertical() {
+	if !vertical(j) {
 		return ""
 	}
-	return fmt.Sprintf("lies in parts with its parties (protocol %s), and no file predicts without them", b.Called)
+	return fmt.Sprintf("lies in parts with its parties (protocol %s), and no file predicts without them", b.Name())
+}
+
+func ofKind[M method.Method](b Bridge) bool {
+	_, ok := b.Method.(M)
+	return ok
 }
 
 // Left implements [method.Answering].
 func (b Bridge) Left(body []byte) bool {
 	switch {
 	case Local(body):
-		return b.Called == "moments"
+		return ofKind[moments.Method](b)
 	case IsPortion(body):
-		return b.Called == "gram"
+		return ofKind[gram.Method](b)
 	}
-	return b.Called == "okra"
+	return ofKind[okra.Method](b)
 }
 
 // OpenParty implements [method.Answering].
@@ -227,7 +243,7 @@ func (b Bridge) OpenParty(k method.Keepsake, read *job.Reader) (method.Erasable,
 
 // OpenServer implements [method.Answering].
 func (b Bridge) OpenServer(c method.Case, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
-	if c.Job.Protocol.Name.Vertical() {
+	if vertical(c.Job) {
 		srv, basis, err := OpenAnswers(c.Job, castOf(c), k.Body)
 		return &columnsInquirer{server: srv, basis: basis}, err
 	}

@@ -123,7 +123,7 @@ func pooledPhases(t *testing.T, f *federated, columns int) fdskl.Source {
 	}
 	common := phasesSession(t, f)
 	d := directionsOf{kernel: kernel, key: common, common: common}
-	source, err := d.phases(all, guest.Job.Protocol.Bits)
+	source, err := d.phases(all, job.As[*fdsklKeys](guest.Job.Protocol).Bits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func newDecider(o *Portion, s fdskl.Spec) *decider {
 		table:     linear.NewPhases[float64](atOnce, s.Directions, s.Bits),
 		decisions: linalg.New[float64](s.Rows, o.coefficients.Rows),
 	}
-	if job.As[*fdsklKeys](o.Job.Protocol).Training != job.Cached {
+	if job.As[*fdsklKeys](o.Job.Protocol).Training != cachedTraining {
 		d.table = d.table.Unscaled()
 	}
 	return d

@@ -85,7 +85,7 @@ func takeTurns(all []*partner, source fdskl.Source) {
 	answer := func(p *partner, q fdskl.Request) {
 		for _, span := range q.Rows {
 			rows := rowsFrom(span.First, span.First+span.Count)
-			words := make([]byte, len(rows)*q.Directions.Count*p.job.Protocol.Bits/8)
+			words := make([]byte, len(rows)*q.Directions.Count*job.As[*fdsklKeys](p.job.Protocol).Bits/8)
 			source.Block(words, rows, q.Directions.First, q.Directions.Count)
 			p.Answer(rows, words)
 		}
@@ -126,7 +126,7 @@ func takeTurns(all []*partner, source fdskl.Source) {
 func TestJudgeAsksInParts(t *testing.T) {
 	labels := strings.Split(strings.Repeat("a b ", judgedAtOnce)+"a b", " ")
 	j := random(t, ", active: 2, training: faithful", "logistic")
-	j.Protocol.Directions = 4
+	job.As[*fdsklKeys](j.Protocol).Directions = 4
 	var all []*partner
 	for i := range 2 {
 		p, err := newPartner(j, labels, 20, i, [32]byte{byte(i)})

@@ -54,7 +54,7 @@ func newTraining(j *job.Job, labels []string, train int, seed [32]byte) (trainin
 	if err != nil {
 		return nil, err
 	}
-	if job.As[*fdsklKeys](j.Protocol).Training == job.Cached {
+	if job.As[*fdsklKeys](j.Protocol).Training == cachedTraining {
 		return newCached(p), nil
 	}
 	return newStochastic(p, seed)
@@ -173,7 +173,7 @@ func (p *problem) courseOf(directions int) linear.Course {
 	if l.Iterations > 0 {
 		c.Block = 2 * ((directions + l.Iterations - 1) / l.Iterations)
 	}
-	if job.As[*fdsklKeys](p.job.Protocol).Training == job.Precond {
+	if job.As[*fdsklKeys](p.job.Protocol).Training == precondTraining {
 		c.Rho = newtonRho
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -23,7 +24,7 @@ const (
 
 // MaxCatalogue bounds the items of a job: a device holds a kernel between all of
 // them.
-const MaxCatalogue = job.MaxItems
+const MaxCatalogue = fedcfk.MaxItems
 
 // Crowd is what is public about a FedCFK job before it starts (Polato, Gallinaro
 // and Aiolli, "Privacy-preserving kernel computation for vertically partitioned
@@ -73,7 +74,7 @@ func (c Crowd) MaxKept(people int) int {
 // not relied upon (rule 13).
 func (c Crowd) least(people int) int64 {
 	cut := job.As[*fedcfkKeys](c.Job.Protocol).Threshold
-	if job.As[*fedcfkKeys](c.Job.Protocol).Margin == job.MarginCorrupted {
+	if job.As[*fedcfkKeys](c.Job.Protocol).Margin == corruptedMargin {
 		cut += Share(job.As[*fedcfkKeys](c.Job.Protocol).Corrupted, people)
 	}
 	return int64(cut)

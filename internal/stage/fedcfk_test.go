@@ -1,6 +1,9 @@
 package stage
 
 import (
+	room "github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"bytes"
 	ordering "cmp"
 	"errors"
@@ -23,9 +26,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-func crowdOf(items int, margin job.Margin) Crowd {
+func crowdOf(items int, margin room.Margin) Crowd {
 	return Crowd{Server: "server", Items: items, Job: &job.Job{
-		Protocol: job.Protocol{Name: job.FedCFK, Adversary: job.Active, Corrupted: .05, Dropped: .1, Threshold: 10, Margin: margin},
+		Protocol: job.Named{Kind: room.Method{}, Values: &room.Keys{Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1}, Threshold: 10, Margin: margin}},
 		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Learner{Name: job.CFKOMD, Lambda: .1},
 	}}
 }
@@ -52,7 +55,7 @@ func TestVectorsOfADevice(t *testing.T) {
 				kept = append(kept, i)
 			}
 		}
-		d := NewDevice(crowdOf(items, job.MarginNone), "c", liked)
+		d := NewDevice(crowdOf(items, room.MarginNone), "c", liked)
 		likes := func(i int) int64 {
 			if slices.Contains(liked, i) {
 				return 1
@@ -99,7 +102,7 @@ func likes(first ...int64) []int64 { return append(first, 50, 51, 52, 53, 54, 55
 
 // The second session's name depends on all that it is to hold (rule 12).
 func TestRule12_SecondSessionHoldsTheFirst(t *testing.T) {
-	c := crowdOf(12, job.MarginNone)
+	c := crowdOf(12, room.MarginNone)
 	first, err := c.Popularity(named(100))
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +142,7 @@ func TestRule12_SecondSessionHoldsTheFirst(t *testing.T) {
 // least number of people; items that equally many like take part together or not
 // at all.
 func TestRule12_CutRises(t *testing.T) {
-	c := crowdOf(40, job.MarginCorrupted) // 5 % corrupted, 10 % may vanish twice
+	c := crowdOf(40, room.MarginCorrupted) // 5 % corrupted, 10 % may vanish twice
 	counts := func(n func(item int) int64) []int64 {
 		list := make([]int64, c.Items)
 		for i := range list {
@@ -177,8 +180,8 @@ func TestRule12_CutRises(t *testing.T) {
 
 // A crowd whose second sum could not be is refused before its first.
 func TestCrowdTooSmall(t *testing.T) {
-	few, dropped := crowdOf(40, job.MarginCorrupted), crowdOf(40, job.MarginCorrupted)
-	dropped.Job.Protocol.Dropped = .3
+	few, dropped := crowdOf(40, room.MarginCorrupted), crowdOf(40, room.MarginCorrupted)
+	job.As[*fedcfkKeys](dropped.Job.Protocol).Dropped = .3
 	for name, tt := range map[string]struct {
 		crowd  Crowd
 		people int
@@ -197,7 +200,7 @@ func TestCrowdTooSmall(t *testing.T) {
 }
 
 func TestDeviceRefuses(t *testing.T) {
-	c := crowdOf(12, job.MarginCorrupted)
+	c := crowdOf(12, room.MarginCorrupted)
 	first, err := c.Popularity(named(100))
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +243,7 @@ func TestDeviceRefuses(t *testing.T) {
 
 // The diagonal is the first sum's, and the kernel survives the way to the devices.
 func TestItemKernel(t *testing.T) {
-	c := crowdOf(5, job.MarginNone)
+	c := crowdOf(5, room.MarginNone)
 	pairs := []int64{9, 3, 12, 4, 9, 1} // items 0, 2, 3, 4
 	k, err := c.ItemKernel([]int{0, 2, 3, 4}, []int64{18, 3, 16, 12, 25}, pairs, 36)
 	if err != nil {
@@ -269,7 +272,7 @@ func TestItemKernel(t *testing.T) {
 func TestKernelOfTwoCrowdsIsDefinite(t *testing.T) {
 	lists := tastes(60, 30, rand.New(rand.NewPCG(8, 8)))
 	for _, name := range []job.KernelName{job.Linear, job.Tanimoto, job.Conjunctive} {
-		c := crowdOf(30, job.MarginCorrupted)
+		c := crowdOf(30, room.MarginCorrupted)
 		c.Job.Kernel = job.Kernel{Name: name, Degree: 2}
 		kept := all(30)
 		o := openSums(c, kept, lists, []int{1, 2, 3, 30, 31, 59})
@@ -385,9 +388,9 @@ func exposed(t *testing.T, c Crowd, kept []int, honest, fakes [][]int) int {
 // with clients that do not.
 func TestRule13_SoleRaters(t *testing.T) {
 	people, items := movieLens(t)
-	none, corrupted := crowdOf(items, job.MarginNone), crowdOf(items, job.MarginCorrupted)
-	open := crowdOf(items, job.MarginNone)
-	open.Job.Protocol.Threshold = 1
+	none, corrupted := crowdOf(items, room.MarginNone), crowdOf(items, room.MarginCorrupted)
+	open := crowdOf(items, room.MarginNone)
+	job.As[*fedcfkKeys](open.Job.Protocol).Threshold = 1
 	fakes := slices.Repeat([][]int{all(items)}, 9)
 	for _, tt := range []struct {
 		name  string
@@ -413,7 +416,7 @@ func TestRule13_SoleRaters(t *testing.T) {
 // whatever threshold and margin: nobody can check a sum.
 func TestAttackInventedPopularity(t *testing.T) {
 	people, items := movieLens(t)
-	c, names := crowdOf(items, job.MarginCorrupted), named(len(people))
+	c, names := crowdOf(items, room.MarginCorrupted), named(len(people))
 	first, err := c.Popularity(names)
 	if err != nil {
 		t.Fatal(err)

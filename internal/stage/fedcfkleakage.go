@@ -66,10 +66,10 @@ func (c Crowd) Leakage(f CrowdFacts) map[string][]string {
 		},
 		"broker": {"Whoever carries the messages learns who sends, when and how much."},
 	}
-	if job.As[*fedcfkKeys](c.Job.Protocol).Margin == job.MarginNone {
+	if job.As[*fedcfkKeys](c.Job.Protocol).Margin == noMargin {
 		lines["server"] = append(lines["server"], fmt.Sprintf("margin: none counts everybody: %d devices of the server's make an item count that one person alone likes, and lay that person's list open. Use margin: corrupted.", job.As[*fedcfkKeys](c.Job.Protocol).Threshold-1))
 	}
-	if job.As[*fedcfkKeys](c.Job.Protocol).Adversary == job.SemiHonest {
+	if job.As[*fedcfkKeys](c.Job.Protocol).Adversary == semiHonest {
 		lines["server"] = append(lines["server"], semiHonestServer)
 	}
 	return lines

@@ -4,6 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -12,26 +18,27 @@ import (
 )
 
 func TestFloors(t *testing.T) {
-	hardened := job.Protocol{Name: job.FedCFK, Mode: job.Hardened, Adversary: job.Active, Margin: job.MarginCorrupted, Threshold: 10, Corrupted: 0.05, Dropped: 0.2}
-	changed := func(change func(*job.Protocol)) job.Protocol {
+	hardened := fedcfk.Keys{Moded: job.Moded{Mode: job.Hardened}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: 0.05, Dropped: 0.2}, Margin: fedcfk.MarginCorrupted, Threshold: 10}
+	changed := func(change func(*fedcfk.Keys)) job.Named {
 		p := hardened
 		change(&p)
-		return p
+		return job.Named{Kind: fedcfk.Method{}, Values: &p}
 	}
+	cohort := func(n int) job.Named { return job.Named{Kind: secvm.Method{}, Values: &secvm.Keys{Cohort: n}} }
 	for _, tt := range []struct {
 		name     string
-		protocol job.Protocol
+		protocol job.Named
 		want     string // "" is enough
 	}{
-		{"as the floors say", hardened, ""},
-		{"threshold", changed(func(p *job.Protocol) { p.Threshold = 9 }), "threshold is 9, this party asks for 10 or more"},
-		{"margin", changed(func(p *job.Protocol) { p.Margin = job.MarginNone }), "margin is none, this party asks for corrupted"},
-		{"adversary", changed(func(p *job.Protocol) { p.Adversary = job.SemiHonest }), "adversary is semi-honest, this party asks for active"},
-		{"corrupted", changed(func(p *job.Protocol) { p.Corrupted = 0.04 }), "corrupted is 0.04, this party asks for 0.05 or more"},
-		{"dropped", changed(func(p *job.Protocol) { p.Dropped = 0.21 }), "dropped is 0.21, this party allows 0.2 at most"},
-		{"cohort", job.Protocol{Name: job.SecVM, Cohort: 99}, "cohort is 99, a device asks for 100 or more"},
-		{"a large cohort", job.Protocol{Name: job.SecVM, Cohort: 100}, ""},
-		{"a protocol without a crowd", job.Protocol{Name: job.OKRA}, ""},
+		{"as the floors say", changed(func(*fedcfk.Keys) {}), ""},
+		{"threshold", changed(func(p *fedcfk.Keys) { p.Threshold = 9 }), "threshold is 9, this party asks for 10 or more"},
+		{"margin", changed(func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }), "margin is none, this party asks for corrupted"},
+		{"adversary", changed(func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }), "adversary is semi-honest, this party asks for active"},
+		{"corrupted", changed(func(p *fedcfk.Keys) { p.Corrupted = 0.04 }), "corrupted is 0.04, this party asks for 0.05 or more"},
+		{"dropped", changed(func(p *fedcfk.Keys) { p.Dropped = 0.21 }), "dropped is 0.21, this party allows 0.2 at most"},
+		{"cohort", cohort(99), "cohort is 99, a device asks for 100 or more"},
+		{"a large cohort", cohort(100), ""},
+		{"a protocol without a crowd", job.Named{Kind: okra.Method{}, Values: new(okra.Keys)}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := &job.Job{Protocol: tt.protocol}
@@ -46,11 +53,11 @@ func TestFloors(t *testing.T) {
 }
 
 func TestFloorOfRows(t *testing.T) {
-	for _, name := range []job.ProtocolName{job.OKRA, job.Gram, job.FDSKL} {
+	for _, name := range []string{"okra", "gram", "fdskl"} {
 		if err := method.DefaultFloors().CheckRows(name, 100); err != nil {
 			t.Errorf("%s, 100 rows: %v", name, err)
 		}
-		want := "protocol " + string(name) + " asks for 100 rows of each party, and this table gives it 99"
+		want := "protocol " + name + " asks for 100 rows of each party, and this table gives it 99"
 		if got := text(method.DefaultFloors().CheckRows(name, 99)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -63,7 +70,7 @@ func TestFloorOfRows(t *testing.T) {
 // The strongest adversary is a server that may write many jobs: sums over few rows,
 // or over few rows of a class, are those rows.
 func TestFloorsOfSums(t *testing.T) {
-	j := &job.Job{Protocol: job.Protocol{Name: job.Moments}, Learner: job.Learner{Name: job.RidgeClassifier}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
+	j := &job.Job{Protocol: job.Named{Kind: moments.Method{}, Values: new(moments.Keys)}, Learner: job.Learner{Name: job.RidgeClassifier}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
 	split := func(training, held, rare int) Split {
 		s := Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](training+held, 1))}}
 		for i := range training + held {

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/internal/method/okra"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
 // The settings of each method, by names that protocols' packages leave free.
@@ -30,3 +31,13 @@ func is[V section.Values](j *job.Job) bool {
 // vertical reports whether a job is one between holders of other columns of the
 // same people.
 func vertical(j *job.Job) bool { return j.Data.Partition.By == job.Columns }
+
+// Values of settings that stages compare with.
+const (
+	cachedTraining  = fdskl.Cached
+	precondTraining = fdskl.Precond
+	corruptedMargin = fedcfk.MarginCorrupted
+	noMargin        = fedcfk.MarginNone
+	semiHonest      = sums.SemiHonest
+	mostDirections  = moments.MaxDirections
+)

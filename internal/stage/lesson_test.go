@@ -171,7 +171,7 @@ func TestComponentsFromSums(t *testing.T) {
 // as leave twenty of all rows for each.
 func TestDirectionsByDefault(t *testing.T) {
 	j := momentsJob(t, "none")
-	j.Protocol.Directions = 0
+	job.As[*momentsKeys](j.Protocol).Directions = 0
 	tables, _ := deal(t, j, 1)
 	f := runStages(t, j, tables)
 	result := f.server.Result(method.Facts{})
@@ -189,7 +189,7 @@ func TestDirectionsByDefault(t *testing.T) {
 	if slices.Equal(settle(t, sums, Known{Rows: 600, Counted: [32]byte{1}}).Params, settle(t, sums, Known{Rows: 600, Counted: [32]byte{2}}).Params) {
 		t.Error("a party that declares one number here and another there meets one session")
 	}
-	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: job.MaxDirections} {
+	for rows, want := range map[int64]int{0: 0, 39: 0, 40: 2, 79: 2, 80: 4, 32561: 1628, 1 << 40: mostDirections} {
 		if got := DefaultFeatures(rows); got != want {
 			t.Errorf("%d features of %d rows, want %d", got, rows, want)
 		}
@@ -201,7 +201,7 @@ func TestDirectionsByDefault(t *testing.T) {
 // party does not let the others' sums be hers alone.
 func TestCountsThatAreRefused(t *testing.T) {
 	j := momentsJob(t, "none")
-	j.Protocol.Directions = 0
+	job.As[*momentsKeys](j.Protocol).Directions = 0
 	tables, _ := deal(t, j, 1)
 	p, err := NewParty(j, "north", tables["north"])
 	if err != nil {

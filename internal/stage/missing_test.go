@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
@@ -234,7 +233,7 @@ func takingPart(t *testing.T, c Crowd, lists [][]int) (kept, byCut []int) {
 func TestAttackDifferenceOfTheSums(t *testing.T) {
 	const people, items, victim = 200, 60, 77
 	lists, names := tastes(people, items, rand.New(rand.NewPCG(1, 2))), named(people)
-	c := crowdOf(items, job.MarginCorrupted)
+	c := crowdOf(items, corruptedMargin)
 	kept, _ := takingPart(t, c, lists)
 	for _, missing := range [][]int{{victim}, {3, 40, 41, victim, 199}} {
 		there := slices.Clone(lists)
@@ -337,7 +336,7 @@ func attackRank(t *testing.T, c Crowd, lists [][]int, seed uint64) {
 // of whoever is missing (Gauss-Newton on the null space). It stands for a server
 // that chooses one person or five to be missing, and knows how much they like.
 func TestAttackRankOfTheSecondSum(t *testing.T) {
-	c := crowdOf(120, job.MarginCorrupted)
+	c := crowdOf(120, corruptedMargin)
 	attackRank(t, c, tastes(80, c.Items, rand.New(rand.NewPCG(5, 6))), 1)
 }
 
@@ -348,7 +347,7 @@ func attackRankOn(t *testing.T, n int) {
 	t.Helper()
 	people, items := movieLens(t)
 	order := rand.New(rand.NewPCG(uint64(n), 8)).Perm(len(people))
-	attackRank(t, crowdOf(items, job.MarginCorrupted), pick(people, order[:n]), uint64(n))
+	attackRank(t, crowdOf(items, corruptedMargin), pick(people, order[:n]), uint64(n))
 }
 
 // TestTraceOfTheMissing: what an attack by rank that finds no rank wanting makes of
@@ -359,7 +358,7 @@ func TestTraceOfTheMissing(t *testing.T) {
 	const crowds = 30
 	rng, total := rand.New(rand.NewPCG(22, 7)), 0.0
 	for range crowds {
-		c := crowdOf(120, job.MarginCorrupted)
+		c := crowdOf(120, corruptedMargin)
 		lists := tastes(300, c.Items, rng)
 		crowd, outsiders := lists[:80], lists[80:]
 		kept, _ := takingPart(t, c, crowd)

@@ -197,7 +197,7 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	}
 	codes := make([]int, 690)
 	for i := range codes {
-		codes[i] = slices.Index(j.Protocol.Classes, set.Labels[i])
+		codes[i] = slices.Index(job.As[*momentsKeys](j.Protocol).Classes, set.Labels[i])
 	}
 	all := dataset.RowsOf(set.X.Subset(every(0, 600)))
 	want, err := moments.Summarize(features, all, moments.Classes{Codes: codes[:600], Count: 10})
@@ -298,7 +298,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := make([]byte, taughtBytes(j, j.Protocol.Directions))
+		body := make([]byte, taughtBytes(j, job.As[*momentsKeys](j.Protocol).Directions))
 		body[4] = first
 		if err := p.told(body, s); err != nil {
 			t.Fatal(err)
@@ -319,7 +319,7 @@ func TestMomentsOfAServerWithTwoStories(t *testing.T) {
 
 func TestSolutionsThatAreRefused(t *testing.T) {
 	j := momentsJob(t, "none")
-	good := make([]byte, taughtBytes(j, j.Protocol.Directions))
+	good := make([]byte, taughtBytes(j, job.As[*momentsKeys](j.Protocol).Directions))
 	if _, err := decodeTaught(j, 40, good); err != nil {
 		t.Fatal(err)
 	}
@@ -337,8 +337,8 @@ func TestSolutionsThatAreRefused(t *testing.T) {
 
 func FuzzDecodeTaught(f *testing.F) {
 	j := momentsJob(f, "none")
-	j.Protocol.Directions, j.Protocol.Classes = 2, []string{"a", "b"}
-	f.Add(make([]byte, taughtBytes(j, j.Protocol.Directions)))
+	job.As[*momentsKeys](j.Protocol).Directions, job.As[*momentsKeys](j.Protocol).Classes = 2, []string{"a", "b"}
+	f.Add(make([]byte, taughtBytes(j, job.As[*momentsKeys](j.Protocol).Directions)))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		told, err := decodeTaught(j, 2, b)

@@ -218,7 +218,7 @@ func TestAttackTwoJobsOverOneTable(t *testing.T) {
 	}
 	third := attackJob(t, "{fraction: 0.25}")
 	fourth := attackJob(t, "{fraction: 0.25}")
-	fourth.Seed, fourth.Kernel.Gamma, fourth.Protocol.Directions = 9, 5e-7, 64
+	fourth.Seed, fourth.Kernel.Gamma, job.As[*momentsKeys](fourth.Protocol).Directions = 9, 5e-7, 64
 	a, b = sums(third, tables), sums(fourth, tables)
 	for k, v := range a.Data {
 		if v != b.Data[k] {

@@ -15,7 +15,7 @@ import (
 // DefaultFeatures is how many random features a job has by default: the largest
 // even number that leaves rowsPerFeature of all training rows for each.
 func DefaultFeatures(rows int64) int {
-	return int(min(rows/rowsPerFeature/2*2, job.MaxDirections))
+	return int(min(rows/rowsPerFeature/2*2, mostDirections))
 }
 
 // features is the number that the job says or, once the rows are declared, the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -29,7 +30,7 @@ func questionAbout(t *testing.T, f *federated, list ...suspect) *taught {
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes := len(j.Protocol.Classes)
+	classes := len(job.As[*momentsKeys](j.Protocol).Classes)
 	s := moments.Solution{Weights: linalg.New[float64](classes, m), Offset: make([]float64, classes)}
 	for c := range classes - 1 {
 		s.Offset[c] = -0.5
@@ -100,7 +101,7 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	}
 	suspects := func(s *dataset.Set, rows []int, wrong int) (list []suspect) {
 		for _, i := range rows {
-			code := slices.Index(j.Protocol.Classes, s.Labels[i])
+			code := slices.Index(job.As[*momentsKeys](j.Protocol).Classes, s.Labels[i])
 			list = append(list, suspect{s.X.Row(i, nil), (code + wrong) % 10})
 		}
 		return list

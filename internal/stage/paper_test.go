@@ -17,7 +17,7 @@ import (
 // paperCrowd is a crowd in mode paper.
 func paperCrowd(items int) Crowd {
 	c := crowdOf(items, "")
-	p := &c.Job.Protocol
+	p := job.As[*fedcfkKeys](c.Job.Protocol)
 	p.Mode, p.Threshold, p.Participation, p.Decoys, p.Omitted = job.Paper, 0, .1, 3, .2
 	return c
 }

@@ -35,7 +35,7 @@ func (c Crowd) PaperLeakage(people int, r PaperResult) map[string][]string {
 		"coalition": {"The server needs nobody: alone it learns what is said above. Any device can lie about what it likes, and nobody can tell."},
 		"broker":    {"Whoever carries the messages learns who sends, when and how much."},
 	}
-	if job.As[*fedcfkKeys](c.Job.Protocol).Adversary == job.SemiHonest {
+	if job.As[*fedcfkKeys](c.Job.Protocol).Adversary == semiHonest {
 		lines["server"] = append(lines["server"], semiHonestServer)
 	}
 	return lines

@@ -170,15 +170,15 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 		return nil, fmt.Errorf("stage: the coordinator %s cannot be a party of the job too", c.Coordinator)
 	}
 	switch j.Protocol.Values.(type) {
-	case "okra":
+	case *okraKeys:
 		return planOKRA(j, c)
-	case "moments":
+	case *momentsKeys:
 		return planMoments(j, c)
-	case "gram":
+	case *gramKeys:
 		return planGram(j, c)
-	case "fdskl":
+	case *fdsklKeys:
 		return planFDSKL(j, c)
-	case "fedcfk":
+	case *fedcfkKeys:
 		return planFedCFK(j, c)
 	}
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name())

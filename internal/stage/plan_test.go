@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	nothing "github.com/mercer-fl/mercer/internal/method/pooled"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -78,7 +80,7 @@ func TestPlan(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	j := parse(t, "minmax", "{fraction: 0.25}")
 	pooled := *j
-	pooled.Protocol.Name = job.PooledData
+	pooled.Protocol = job.Named{Kind: nothing.Method{}, Values: new(nothing.Keys)}
 	for want, try := range map[string]func() ([]Stage, error){
 		"a job of 1 parties; name at least two": func() ([]Stage, error) { return Plan(j, Cast{job.ID{1}, "hub", []string{"north"}}) },
 		"the coordinator hub cannot be a party": func() ([]Stage, error) { return Plan(j, Cast{job.ID{1}, "hub", []string{"north", "hub"}}) },

@@ -168,7 +168,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source, err := d.phases(scaling.Rows(rows), j.Protocol.Bits)
+		source, err := d.phases(scaling.Rows(rows), job.As[*fdsklKeys](j.Protocol).Bits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 		for i := range n / 2 {
 			back[i], back[n-1-i] = back[n-1-i], back[i]
 		}
-		if source, err = d.phases(scaling.Rows(linalg.Pick(rows, back)), j.Protocol.Bits); err != nil {
+		if source, err = d.phases(scaling.Rows(linalg.Pick(rows, back)), job.As[*fdsklKeys](j.Protocol).Bits); err != nil {
 			t.Fatal(err)
 		}
 		ask := newDecider(&Portion{Job: j, coefficients: got.coefficients}, fdskl.Spec{Rows: n, Directions: 64, Bits: 16})

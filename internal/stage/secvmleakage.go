@@ -66,7 +66,7 @@ func SecVMLeakage(f SecVMFacts) map[string][]string {
 // Leakage says what each role learns where windows are summed, computed from the
 // first.
 func (c SummedSecVM) Leakage(s *secvm.Sum, devices int) map[string][]string {
-	p, spec := c.Job.Protocol, c.Params.Spec()
+	p, spec := job.As[*secvmKeys](c.Job.Protocol), c.Params.Spec()
 	corrupted := Share(p.Corrupted, devices)
 	apart := "with both signs taken together"
 	alone := 0
@@ -89,7 +89,7 @@ func (c SummedSecVM) Leakage(s *secvm.Sum, devices int) map[string][]string {
 		},
 		"broker": {"Whoever carries the messages learns who sends, when and how much: the same of every device, whatever it has to say."},
 	}
-	if p.Adversary == job.SemiHonest {
+	if p.Adversary == semiHonest {
 		lines["server"] = append(lines["server"], semiHonestServer)
 	}
 	return lines

@@ -17,3 +17,15 @@ func Parse(t testing.TB, text string) *job.Job {
 	}
 	return j
 }
+
+// Protocol returns a protocol without any settings.
+func Protocol(t testing.TB, name string) job.Named {
+	t.Helper()
+	for _, k := range all.Reader().Protocols {
+		if k.Name() == name {
+			return job.Named{Kind: k, Values: k.New()}
+		}
+	}
+	t.Fatalf("there is no protocol %s", name)
+	return job.Named{}
+}

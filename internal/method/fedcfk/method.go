@@ -4,8 +4,11 @@
 package fedcfk
 
 import (
+	"fmt"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
@@ -47,4 +50,22 @@ func (Method) Undeployable(j *job.Job) string {
 		return "dropout is of simulate; remove it"
 	}
 	return ""
+}
+
+// CheckFloors says what of a job an operator does not put up with.
+func (Method) CheckFloors(f method.Floors, j *job.Job) error {
+	k := job.As[*Keys](j.Protocol)
+	switch {
+	case !k.paper() && k.Threshold < f.Threshold:
+		return fmt.Errorf("threshold is %d, this party asks for %d or more", k.Threshold, f.Threshold)
+	case !k.paper() && f.Active && k.Margin != MarginCorrupted:
+		return fmt.Errorf("margin is %s, this party asks for %s", k.Margin, MarginCorrupted)
+	case f.Active && k.Adversary != sums.Active:
+		return fmt.Errorf("adversary is %s, this party asks for %s", k.Adversary, sums.Active)
+	case k.Corrupted < f.Corrupted:
+		return fmt.Errorf("corrupted is %g, this party asks for %g or more", k.Corrupted, f.Corrupted)
+	case f.Dropped > 0 && k.Dropped > f.Dropped:
+		return fmt.Errorf("dropped is %g, this party allows %g at most", k.Dropped, f.Dropped)
+	}
+	return nil
 }

@@ -5,8 +5,11 @@
 package secvm
 
 import (
+	"fmt"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
 )
 
 // Method is SecVM.
@@ -27,4 +30,12 @@ func (Method) Comparisons() []job.Comparison { return []job.Comparison{job.Curve
 // Undeployable refuses all jobs: a coordinator knows its parties.
 func (Method) Undeployable(*job.Job) string {
 	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
+}
+
+// CheckFloors says whether a step has too few participants for an operator.
+func (Method) CheckFloors(f method.Floors, j *job.Job) error {
+	if k := job.As[*Keys](j.Protocol); k.Cohort < f.Cohort {
+		return fmt.Errorf("cohort is %d, a device asks for %d or more", k.Cohort, f.Cohort)
+	}
+	return nil
 }

@@ -2,7 +2,10 @@
 // see protocol/secagg.
 package sums
 
-import "github.com/mercer-fl/mercer/internal/job/section"
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
 
 // Keys are the settings of a secure sum.
 type Keys struct {
@@ -51,3 +54,9 @@ func (k *Keys) FinishSum(in *section.Place) error {
 	}
 	return in.Share("dropped", "the clients", k.Dropped)
 }
+
+// Sum returns the settings, for methods that embed them.
+func (k *Keys) Sum() *Keys { return k }
+
+// Of returns the settings of a job with a sum.
+func Of(j *job.Job) *Keys { return j.Protocol.Values.(interface{ Sum() *Keys }).Sum() }

@@ -1,0 +1,8 @@
+package job
+
+// For tests that need all methods, and so stand outside.
+var (
+	KernelNames  = kernelNames
+	LearnerNames = learnerNames
+	Merged       = merged
+)
