@@ -1,0 +1,143 @@
+package all_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/all"
+)
+
+// head and tail stand around a protocol; it is in line 6.
+const (
+	head = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: small}
+spec:
+  data: {source: own, label: label, partition: {PARTITIONparties: [north, south]}}
+  protocol: `
+	tail = `
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: svc}
+`
+)
+
+func file(protocol string) string {
+	partition := ""
+	if strings.Contains(protocol, "gram") {
+		partition = "by: columns, "
+	}
+	return strings.Replace(head, "PARTITION", partition, 1) + protocol + tail
+}
+
+// The name says which keys there are, wherever it stands among them.
+func TestTheNameComesFirst(t *testing.T) {
+	for one, other := range map[string]string{
+		"{rounds: 4, wire: float64, name: okra}": "{name: okra, wire: float64, rounds: 4}",
+		"{max_ids: 600, name: gram}":             "{name: gram, max_ids: 600}",
+	} {
+		a, errA := all.Reader().Parse("a.yaml", []byte(file(one)))
+		b, errB := all.Reader().Parse("b.yaml", []byte(file(other)))
+		if err := errors.Join(errA, errB); err != nil {
+			t.Error(err)
+		} else if a.Hash() != b.Hash() {
+			t.Errorf("%s and %s are two jobs: %s, %s", one, other, a.Protocol.Text(), b.Protocol.Text())
+		}
+	}
+}
+
+func TestKeysOfAnother(t *testing.T) {
+	for protocol, want := range map[string]string{
+		"{name: gram, encoder: haar}":      "protocol gram has no encoder; remove it",
+		"{encoder: haar, name: gram}":      "protocol gram has no encoder; remove it",
+		"{name: gram, encoder: no-such}":   "protocol gram has no encoder; remove it",
+		"{name: okra, max_ids: 600}":       "protocol okra has no max_ids; remove it",
+		"{name: pooled, mode: paper}":      "protocol pooled has no mode; remove it",
+		"{name: moments, aggregation: 1}":  "protocol moments has no aggregation; remove it",
+		"{name: okra, encoders: haar}":     `unknown key "encoders" in protocol; did you mean "encoder"?`,
+		"{name: okra, max_idz: 600}":       `unknown key "max_idz" in protocol; it may have name, mode, encoder, wire, rounds`,
+		"{name: gram, max_idz: 600}":       `unknown key "max_idz" in protocol; did you mean "max_ids"?`,
+		"{name: okra, name: gram}":         "name is given twice, first in line 6; keep one",
+		"{nam: okra}":                      `unknown key "nam" in protocol; did you mean "name"?`,
+		"{encoder: haar}":                  "protocol has no name; add name: okra",
+		"{}":                               "protocol has no name; add name: okra",
+		"{name: okrah}":                    `unknown protocol "okrah"; did you mean "okra"? This version has okra, moments, gram, fdskl, fedcfk, secvm, pooled`,
+		"{name: [okra]}":                   "name is a list; this version takes one protocol",
+		"[{name: okra}]":                   "protocol is a list; this version takes one map with name, and the keys of that protocol",
+		"okra":                             `protocol is "okra"; it must be a map with name, and the keys of that protocol`,
+		"{name: okra, ? {name: okra} : 1}": "a key of protocol is a map; it must be one of name, mode, encoder, wire, rounds",
+	} {
+		_, err := all.Reader().Parse("job.yaml", []byte(file(protocol)))
+		var bad *job.Error
+		if !errors.As(err, &bad) || bad.Problem != want || bad.Line != 6 {
+			t.Errorf("%s: %v, want line 6: %s", protocol, err, want)
+		}
+	}
+}
+
+func TestWith(t *testing.T) {
+	r := all.Reader()
+	j, err := r.Parse("job.yaml", []byte(file("{name: okra, wire: float64}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := string(j.Encode())
+	for _, tt := range []struct {
+		settings map[string]string
+		refused  bool
+		want     string // of the protocol, or of the error
+	}{
+		{nil, false, "okra, mode = hardened, encoder = hadamard, wire = float64, rounds = 3"},
+		{map[string]string{"protocol.rounds": "5"}, false, "okra, mode = hardened, encoder = hadamard, wire = float64, rounds = 5"},
+		{map[string]string{"protocol.wire": "", "protocol.encoder": "haar", "protocol.rounds": ""}, false, "okra, mode = hardened, encoder = haar, wire = float32"},
+		{map[string]string{"protocol": "{name: gram, max_ids: 7}", "data.partition.by": "columns"}, false, "gram, mode = hardened, max_ids = 7"},
+		{map[string]string{"protocol.wire": "float16"}, true, `unknown wire "float16"`},
+		{map[string]string{"protocol.wire": "# none"}, true, `"# none" is no value`},
+		{map[string]string{"protocol.wire": "["}, true, "did not find"},
+		{map[string]string{"protocol.max_ids": "3"}, true, "protocol okra has no max_ids; remove it"},
+		{map[string]string{"protocol": ""}, true, "spec has no protocol"},
+	} {
+		with, err := r.With(j, tt.settings)
+		switch {
+		case tt.refused && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%v: %v, want %s", tt.settings, err, tt.want)
+		case !tt.refused && (err != nil || with.Protocol.Text() != tt.want):
+			t.Errorf("%v gives %v (%v), want %s", tt.settings, with, err, tt.want)
+		}
+	}
+	if after := string(j.Encode()); after != before {
+		t.Errorf("the job itself has changed to\n%s", after)
+	}
+}
+
+// A policy bounds numbers by their keys; a protocol without such a key has none.
+func TestLimits(t *testing.T) {
+	for _, tt := range []struct {
+		name, keys      string
+		ids, directions int
+	}{
+		{"okra", "{}", 0, 0},
+		{"gram", "{max_ids: 600}", 600, 0},
+		{"secvm", "{packages: 12}", 0, 0},
+		{"fdskl", "{directions: 8}", 1 << 20, 8},
+		{"fdskl", "{max_ids: 9, directions: 2}", 9, 2},
+		{"moments", "{directions: 64}", 0, 64},
+		{"moments", "{classes: [ill, well]}", 0, 0},
+	} {
+		p := jobtest.Protocol(t, tt.name)
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(tt.keys), &doc); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Values.Section().Decode("", doc.Content[0]); err != nil {
+			t.Fatal(err)
+		}
+		if ids, directions := p.Limit("max_ids"), p.Limit("directions"); ids != tt.ids || directions != tt.directions {
+			t.Errorf("%s %s: limits %d and %d, want %d and %d", tt.name, tt.keys, ids, directions, tt.ids, tt.directions)
+		}
+	}
+}
