@@ -19,7 +19,7 @@ the next one begins. A job that has its result is left alone.`,
 		Example: "  mercer job abort 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			var r jobResult
+			r := jobResult{reader: a.reader}
 			err := client(home, func(c *control.Client) (err error) {
 				if err = c.Abort(ctx, args[0]); err != nil {
 					return err

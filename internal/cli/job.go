@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
@@ -34,7 +35,10 @@ func client(home string, call func(c *control.Client) error) error {
 }
 
 // jobResult is a job as the coordinator shows it.
-type jobResult struct{ control.Job }
+type jobResult struct {
+	control.Job
+	reader *job.Reader
+}
 
 // Print shows the job, and its result once it has one.
 func (r jobResult) Print(w io.Writer) error {
@@ -48,7 +52,9 @@ func (r jobResult) Print(w io.Writer) error {
 	}
 	if r.Result != nil {
 		p.linef("")
-		p.join(outcome{Result: r.Result}.Print(w))
+		shown, err := presented(r.reader, nil, r.Result)
+		p.join(err)
+		p.join(outcome{Result: r.Result, shown: shown}.Print(w))
 	}
 	return p.err
 }
@@ -88,7 +94,7 @@ func (a *app) jobSubmit() *cobra.Command {
 			if err := j.Deployable(); err != nil {
 				return nil, badJob(err)
 			}
-			var r jobResult
+			r := jobResult{reader: a.reader}
 			err = client(home, func(c *control.Client) (err error) {
 				if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err != nil || !wait {
 					return err
@@ -121,7 +127,7 @@ func (a *app) jobWait() *cobra.Command {
 				ctx, cancel = context.WithTimeout(ctx, timeout)
 				defer cancel()
 			}
-			var r jobResult
+			r := jobResult{reader: a.reader}
 			err := client(home, func(c *control.Client) (err error) {
 				r.Job, err = c.Wait(ctx, args[0])
 				return err
@@ -161,7 +167,7 @@ recommends to this party's person, as CSV. No daemon need run for those.`,
 			case recommendations:
 				return showLeft(home, args[0], vault.Recommendations)
 			}
-			var r jobResult
+			r := jobResult{reader: a.reader}
 			err := client(home, func(c *control.Client) (err error) {
 				r.Job, err = c.Job(ctx, args[0])
 				return err
@@ -205,7 +211,7 @@ type jobListResult struct {
 func (r jobListResult) Print(w io.Writer) error {
 	t := &tableOf{header: []string{"job", "name", "state", "parties"}}
 	for _, j := range r.Jobs {
-		t.add(j.ID, j.Name, jobResult{j}.state(), strings.Join(j.Parties, ", "))
+		t.add(j.ID, j.Name, jobResult{Job: j}.state(), strings.Join(j.Parties, ", "))
 	}
 	return t.print(w)
 }

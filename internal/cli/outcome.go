@@ -16,7 +16,8 @@ import (
 // outcome is a job's result as commands show it.
 type outcome struct {
 	*method.Result
-	Report string // path of the HTML page
+	Report string               // path of the HTML page
+	shown  *method.Presentation // of the method's own, or nil
 }
 
 // MarshalJSON writes the result, and where its page is.
@@ -38,6 +39,8 @@ func (o outcome) Print(w io.Writer) error {
 		o.crowdText(w, p)
 	case o.SecVM != nil:
 		o.devicesText(w, p)
+	case o.shown != nil && o.shown.Text != nil:
+		p.blocks(w, o.shown.Text)
 	default:
 		p.linef("\n%s in training, %s%s", countOf(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}
@@ -175,6 +178,9 @@ func (o outcome) unit() string {
 	if o.Crowd != nil {
 		return "ratings"
 	}
+	if o.shown != nil && o.shown.Unit != "" {
+		return o.shown.Unit
+	}
 	return "rows"
 }
 
@@ -227,9 +233,16 @@ func (o outcome) times() string {
 	return fmt.Sprintf("%s; processors %.2f s", strings.Join(parts, ", "), o.Timings["cpu_s"])
 }
 
-// timingNames lists stages in the order in which jobs run them, the total
-// last.
+// timingNames lists steps in the order in which jobs run them, those that are of one
+// method only after the others, the total last.
 func timingNames(t map[string]float64) []string {
-	order := []string{"heading", "scale", "align", "declare", "protocol", "labels", "count", "sums", "popularity", "triangle", "rounds", "tune", "learn", "tell", "errors", "evaluate", "compare", "total"}
-	return slices.DeleteFunc(order, func(name string) bool { _, ok := t[name]; return !ok })
+	order := []string{"heading", "scale", "align", "declare", "protocol", "labels", "count", "sums", "popularity", "triangle", "rounds", "tune", "learn", "tell", "errors", "evaluate"}
+	last := []string{"compare", "total"}
+	var own []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		if name != "cpu_s" && !slices.Contains(order, name) && !slices.Contains(last, name) {
+			own = append(own, name)
+		}
+	}
+	return slices.DeleteFunc(slices.Concat(order, own, last), func(name string) bool { _, ok := t[name]; return !ok })
 }

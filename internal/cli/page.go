@@ -14,16 +14,16 @@ import (
 )
 
 // savePage writes the HTML report of a run into a folder and returns its path.
-func savePage(folder string, j *job.Job, r *method.Result) (string, error) {
+func savePage(folder string, j *job.Job, r *method.Result, shown *method.Presentation) (string, error) {
 	var b bytes.Buffer
-	if err := report.Write(&b, page(j, r)); err != nil {
+	if err := report.Write(&b, page(j, r, shown)); err != nil {
 		return "", err
 	}
 	path := filepath.Join(folder, "report.html")
 	return path, disk.Replace(path, b.Bytes())
 }
 
-func page(j *job.Job, r *method.Result) report.Run {
+func page(j *job.Job, r *method.Result, shown *method.Presentation) report.Run {
 	run := report.Run{
 		Title: j.Name,
 		Summary: []report.Row{
@@ -38,7 +38,7 @@ func page(j *job.Job, r *method.Result) report.Run {
 		Curves:  reportCurves(r),
 		Metrics: metricNames(r.Metrics),
 		Scores:  scores(r),
-		Unit:    outcome{Result: r}.unit(),
+		Unit:    outcome{Result: r, shown: shown}.unit(),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
 	}
 	switch {
@@ -46,6 +46,11 @@ func page(j *job.Job, r *method.Result) report.Run {
 		run.Summary = crowdSummary(j, r)
 	case r.SecVM != nil:
 		run.Summary = devicesSummary(j, r)
+	case shown != nil && shown.Summary != nil:
+		run.Summary = shown.Summary
+	}
+	if shown != nil {
+		run.Summary, run.Curves = append(run.Summary, shown.More...), append(run.Curves, shown.Curves...)
 	}
 	for _, name := range timingNames(r.Timings) {
 		if name != "total" {

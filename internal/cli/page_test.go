@@ -22,7 +22,7 @@ spec:
 `
 	j := jobtest.Parse(t, file)
 	r := &method.Result{Metrics: evaluate.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
-	run := page(j, r)
+	run := page(j, r, nil)
 	want := map[string]string{
 		"Protocol": j.Protocol.Text(),
 		"Kernel":   "rbf, gamma = 0.5",

@@ -204,11 +204,15 @@ func (a *app) finish(j *job.Job, r *method.Result, out string) (Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the result does not marshal: %w", err)
 	}
-	page, err := savePage(out, j, r)
+	shown, err := presented(a.reader, j, r)
 	if err != nil {
 		return nil, err
 	}
-	return outcome{r, page}, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
+	page, err := savePage(out, j, r, shown)
+	if err != nil {
+		return nil, err
+	}
+	return outcome{r, page, shown}, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
 // adopt copies the models, and what a crowd recommends to itself, out of the

@@ -8,21 +8,20 @@ import (
 // Presenter is a Method whose results have something of their own to say, in the text
 // and on the page.
 type Presenter interface {
+	// Present returns nil of a result of another method. The job is nil where it is not
+	// at hand: at whoever asks a coordinator for the result.
 	Present(j *job.Job, r *Result) (*Presentation, error)
 }
 
 // Presentation is what a result says beside its figures.
 type Presentation struct {
-	Unit   string // what is learnt from; "" for rows
-	Pooled int    // of these, what learning in one place learns from; 0 for as many as the job
+	Unit string // what is learnt from; "" for rows
 	// Text stands in place of the line about training and held-out rows.
 	Text []Block
 	// Summary stands in place of the head of the page; nil for the common one, to which
 	// More is added.
 	Summary, More []report.Row
-	// Protocol completes the common head's description of the protocol.
-	Protocol string
-	Curves   []report.Curve
+	Curves        []report.Curve
 }
 
 // Block is a paragraph of text or a table.

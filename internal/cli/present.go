@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// presented finds what a result says of its own method, nil for nothing. Who has read
+// the result back does not know the method, and asks all.
+func presented(reader *job.Reader, j *job.Job, r *method.Result) (*method.Presentation, error) {
+	if r.Details == nil {
+		return nil, nil
+	}
+	for _, k := range reader.Protocols {
+		if p, ok := k.(method.Presenter); ok {
+			if shown, err := p.Present(j, r); shown != nil || err != nil {
+				return shown, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// blocks prints paragraphs and tables.
+func (p *printer) blocks(w io.Writer, list []method.Block) {
+	p.linef("")
+	for _, b := range list {
+		if b.Header == nil {
+			p.linef("%s", paragraph(b.Line))
+			continue
+		}
+		t := &tableOf{header: b.Header}
+		for _, row := range b.Rows {
+			cells := make([]any, len(row))
+			for i, cell := range row {
+				cells[i] = cell
+			}
+			t.add(cells...)
+		}
+		p.join(t.print(w))
+	}
+}

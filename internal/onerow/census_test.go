@@ -1,0 +1,309 @@
+package onerow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// Census is a method that exists in this file only: every party states how many rows of
+// each class it has, the coordinator finds the most frequent class and tells it to all,
+// and everybody predicts it for every row. It protects nobody, and has one step of each
+// sort: a session, a computation, a session that follows from it.
+type Census struct{}
+
+func (Census) Name() string        { return "census" }
+func (Census) New() section.Values { return new(CensusKeys) }
+
+// CensusKeys are the settings of a job.
+type CensusKeys struct {
+	job.Moded
+	Quorum int // rows that the most frequent class must have
+	Bound  int // rows that a party may have
+}
+
+func (k *CensusKeys) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		k.ModeKey(),
+		{Key: "quorum", Value: section.Whole{Dst: &k.Quorum}, Default: "2", Doc: "The rows that the most frequent class must have."},
+		{Key: "bound", Value: section.Whole{Dst: &k.Bound}, Default: "500", Doc: "The rows that a party may have."},
+	}}
+}
+
+func (k *CensusKeys) Check(j *job.Job, in *section.Place) error {
+	if !in.Given("compare") {
+		j.Compare = []job.Comparison{}
+	}
+	if k.Quorum < 1 {
+		return in.Refuse("protocol", "quorum is %d; write a whole number from 1", k.Quorum)
+	}
+	return nil
+}
+
+// Limits lets an operator's policy bound the job.
+func (k *CensusKeys) Limits() map[string]int { return map[string]int{"directions": k.Bound} }
+
+// slow is how long the computation lasts: a test kills the process meanwhile.
+const slow = "MERCER_CENSUS_SLOW"
+
+func (Census) Plan(c method.Case) ([]method.Step, error) {
+	tell := method.Following(method.Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "tell",
+	}, func(k method.Known) ([]byte, error) {
+		counts, ok := k.(counted)
+		if !ok {
+			return nil, errors.New("census: nobody has counted yet")
+		}
+		return broadcast.Encode(len(counts.winner())), nil
+	})
+	return []method.Step{
+		{Name: "census", Session: &method.Session{Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: "count"}},
+		{Name: "learn"},
+		{Name: "tell", Session: tell},
+	}, nil
+}
+
+// counted is public: how many rows of each class there are.
+type counted map[string]int
+
+// winner is the most frequent class; of equal ones the first by name.
+func (c counted) winner() (class string) {
+	for name, n := range c {
+		if n > c[class] || n == c[class] && name < class {
+			class = name
+		}
+	}
+	return class
+}
+
+func (c counted) encode() []byte {
+	var w wire.Writer
+	for _, class := range classesOf(c) {
+		w.String(class)
+		w.Uint32(uint32(c[class]))
+	}
+	return w.Bytes()
+}
+
+func (c counted) add(statement []byte) error {
+	r := wire.NewReader(statement)
+	for r.Err() == nil && r.Len() > 0 {
+		class := r.String(64)
+		c[class] += int(r.Uint32())
+	}
+	return r.Close("census: counts")
+}
+
+func classesOf(c counted) []string {
+	list := make([]string, 0, len(c))
+	for class := range c {
+		list = append(list, class)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// side is what both sides of a job have.
+type side struct {
+	job    *job.Job
+	counts counted // nil before
+	told   string
+}
+
+func (s *side) Known() method.Known {
+	if s.counts == nil {
+		return nil
+	}
+	return s.counts
+}
+
+func (s *side) heard(m *declare.Member) *method.Run {
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+		all := counted{}
+		for _, statement := range m.Statements() {
+			if err := all.add(statement); err != nil {
+				return err
+			}
+		}
+		s.counts = all
+		return nil
+	}}
+}
+
+type member struct {
+	side
+	own counted
+}
+
+func (Census) Party(c method.Case, _ string, t method.Table) (method.Party, error) {
+	if t.Set.Labels == nil {
+		return nil, errors.New("census: the table has no labels")
+	}
+	p := &member{side: side{job: c.Job}, own: counted{}}
+	for _, label := range t.Set.Labels {
+		p.own[label]++
+	}
+	return p, nil
+}
+
+func (p *member) Machine(step string, s method.Setup) (*method.Run, error) {
+	switch step {
+	case "census":
+		m, err := declare.NewParty(s.Setup, p.own.encode())
+		if err != nil {
+			return nil, err
+		}
+		return p.heard(m), nil
+	case "tell":
+		m, err := broadcast.NewParty(s.Setup)
+		if err != nil {
+			return nil, err
+		}
+		return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { p.told = string(m.Body()); return nil }}, nil
+	}
+	return nil, fmt.Errorf("census: no step %s", step)
+}
+
+func (p *member) Keep(method.Closing) (method.Keepsake, error) {
+	var w wire.Writer
+	w.String(p.told)
+	w.Strings(classesOf(p.counts))
+	return method.Keepsake{Method: "census", Version: 1, Body: w.Bytes()}, nil
+}
+
+type server struct {
+	side
+	ended []string // sessions that the method was told of
+}
+
+func (Census) Server(c method.Case) (method.Server, error) {
+	return &server{side: side{job: c.Job}}, nil
+}
+
+func (s *server) Ended(step string, _ method.End) { s.ended = append(s.ended, step) }
+
+func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if step == "tell" {
+		m, err := broadcast.NewServer(setup.Setup, []byte(s.told))
+		if err != nil {
+			return nil, err
+		}
+		return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: method.Nothing}, nil
+	}
+	m, err := declare.NewServer(setup.Setup)
+	if err != nil {
+		return nil, err
+	}
+	return s.heard(m), nil
+}
+
+func (s *server) Compute(ctx context.Context, step string, _ method.Reporter) error {
+	wait, _ := time.ParseDuration(os.Getenv(slow))
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.told = s.counts.winner()
+	if n := s.counts[s.told]; n < job.As[*CensusKeys](s.job.Protocol).Quorum {
+		return fmt.Errorf("census: %d rows of class %s", n, s.told)
+	}
+	return nil
+}
+
+// found is what only results of this method have.
+type found struct {
+	Census   counted  `json:"census"`
+	Sessions []string `json:"census_sessions"`
+}
+
+func (s *server) Result() (*method.Result, error) {
+	total := 0
+	for _, n := range s.counts {
+		total += n
+	}
+	return &method.Result{
+		Job: s.job.Name, Metrics: map[string]float64{"accuracy": float64(s.counts[s.told]) / float64(total)}, Training: total,
+		Leakage: map[string][]string{"server": {"The server learns how many rows of each class every party has."}},
+		Details: &found{s.counts, s.ended},
+	}, nil
+}
+
+func (s *server) WriteModel(w io.Writer) error {
+	_, err := io.WriteString(w, "census\n"+s.told+"\n")
+	return err
+}
+
+func (s *server) Private() bool { return false }
+
+func (s *server) Outcome() *method.Outcome { return &method.Outcome{Classes: classesOf(s.counts)} }
+
+// Present implements [method.Presenter].
+func (Census) Present(_ *job.Job, r *method.Result) (*method.Presentation, error) {
+	d, err := method.DetailsOf[found](r)
+	if err != nil || d == nil || d.Census == nil {
+		return nil, err
+	}
+	line := fmt.Sprintf("%s is the most frequent of %d classes", d.Census.winner(), len(d.Census))
+	return &method.Presentation{Text: []method.Block{{Line: line}}, More: []report.Row{{Label: "Census", Value: line}}}, nil
+}
+
+// kept is a party's keepsake, opened: it answers by itself.
+type kept struct {
+	told    string
+	classes []string
+}
+
+func (Census) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+	r := wire.NewReader(k.Body)
+	opened := &kept{r.String(64), r.Strings(64, 64)}
+	return opened, r.Close("census: keepsake")
+}
+
+func (Census) OpenServer(method.Case, method.Keepsake, func() ([]byte, error)) (method.Erasable, error) {
+	return nil, errors.New("census: the coordinator keeps nothing")
+}
+
+func (Census) Left([]byte) bool { return false }
+
+func (k *kept) Erase() { k.told = strings.Repeat("x", len(k.told)) }
+
+func (k *kept) Predict(set *dataset.Set) (*method.Prediction, error) {
+	n := set.X.Rows()
+	p := &method.Prediction{Reading: model.Reading{Kind: model.SVC, Classes: k.classes}, Decisions: linalg.New[float64](n, 1)}
+	decision := -1.0 // for the second class
+	if k.told == k.classes[0] {
+		decision = 1
+	}
+	for i := range n {
+		p.Decisions.Row(i)[0] = decision
+	}
+	return p, p.Take(p.Decisions)
+}
+
+var (
+	_ method.Federated = Census{}
+	_ method.Answering = Census{}
+	_ method.Presenter = Census{}
+	_ method.Observer  = (*server)(nil)
+	_ method.Model     = (*server)(nil)
+	_ method.Keeper    = (*member)(nil)
+	_ protocol.Machine = (*declare.Member)(nil)
+)
