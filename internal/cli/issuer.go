@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/job"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 
@@ -39,6 +40,9 @@ as mercer device credentials prints it.`,
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
 			j, err := a.readJob(jobFile)
 			if err != nil {
+				return nil, err
+			}
+			if err := gateway.Check(j); err != nil {
 				return nil, err
 			}
 			devices, err := daemon.ReadRoster(roster)
