@@ -1,5 +1,6 @@
-// Package sums holds what methods with a secure sum over a crowd have in common;
-// see protocol/secagg.
+// Package sums holds what methods with a secure sum have in common: settings, sessions that
+// add vectors up, and sessions that tell what follows from the sums; see
+// protocol/secagg.
 package sums
 
 import (

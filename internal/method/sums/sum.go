@@ -1,0 +1,85 @@
+package sums
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Sum describes what all parties of a job add up.
+type Sum struct {
+	Epoch  string // names what all must have been told alike
+	Groups []secagg.Group
+}
+
+// Session adds up a vector of every party by secure aggregation, once for each
+// submission of a job. The sum follows from what is known.
+func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) *method.Session {
+	return method.Following(method.Session{
+		Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: purpose, Discloses: []string{secagg.InputKind},
+	}, func(k method.Known) ([]byte, error) {
+		sum, err := of(k)
+		if err != nil {
+			return nil, err
+		}
+		p, err := params(len(c.Parties), hex.EncodeToString(c.ID[:])+"/"+sum.Epoch, sum.Groups)
+		if err != nil {
+			return nil, fault.BadInput(err)
+		}
+		return p.Encode(), nil
+	})
+}
+
+// Check says why groups cannot be added up among some parties: what is wrong is wrong
+// for every epoch.
+func Check(parties int, groups []secagg.Group) error {
+	_, err := params(parties, "any", groups)
+	return err
+}
+
+// params: nobody may be missing from the sum, and all parties but two may work with the
+// server, as far as secagg can promise anything then.
+func params(parties int, epoch string, groups []secagg.Group) (secagg.Params, error) {
+	return secagg.NewParams(secagg.Spec{
+		Adversary: secagg.Active, Corrupted: min(float64(parties-2)/float64(parties), 0.9), Minimum: parties, Groups: groups, Epoch: epoch,
+	}, parties)
+}
+
+// Client is the machine that adds a vector. added is called once the session has ended
+// well.
+func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) {
+	params, err := secagg.DecodeParams(s.Session.Params)
+	if err != nil {
+		return nil, err
+	}
+	id := secagg.Identity{Sign: s.Sign, Keys: s.Keys(s.Session.With(protocol.RoleParty))}
+	m, err := secagg.NewClient(s.Setup, params, v, id)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { added(); return nil }}, nil
+}
+
+// Server is the machine that adds the parties' vectors up, and hands their sums to
+// take. A sum that lacks a party is none.
+func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error) (*method.Run, error) {
+	params, err := secagg.DecodeParams(s.Session.Params)
+	if err != nil {
+		return nil, err
+	}
+	parties := s.Session.With(protocol.RoleParty)
+	m, err := secagg.NewServer(s.Setup, params, s.Keys(parties), room)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, Finish: func() error {
+		if n := len(m.Survivors()); n != len(parties) {
+			return fmt.Errorf("sums: sums over %d of %d parties", n, len(parties))
+		}
+		return take(m.Sums())
+	}}, nil
+}
