@@ -1,0 +1,70 @@
+package method_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// answering is a method that wrote bodies which begin with its name before keepsakes
+// had an envelope.
+type answering string
+
+func (a answering) Name() string          { return string(a) }
+func (a answering) New() section.Values   { return nil }
+func (a answering) Left(body []byte) bool { return bytes.HasPrefix(body, []byte(a)) }
+func (a answering) OpenParty(method.Keepsake, *job.Reader) (method.Erasable, error) {
+	return nil, nil
+}
+func (a answering) OpenServer(method.Case, method.Keepsake, func() ([]byte, error)) (method.Erasable, error) {
+	return nil, nil
+}
+
+// mute answers no questions.
+type mute struct{}
+
+func (mute) Name() string        { return "mute" }
+func (mute) New() section.Values { return nil }
+
+func TestKeepsakes(t *testing.T) {
+	list := []method.Method{mute{}, answering("one"), answering("other")}
+	kept := method.Keepsake{Method: "other", Version: 7, Body: []byte("one's body, or so it looks")}
+	got, err := method.DecodeKeepsake(kept.Encode())
+	if d := cmp.Diff(kept, got); d != "" || err != nil {
+		t.Errorf("%v %s", err, d)
+	}
+	if m, err := method.Opener(list, got); err != nil || m.Name() != "other" {
+		t.Errorf("%v opens it, %v", m, err)
+	}
+	old, err := method.DecodeKeepsake([]byte("one, as it was written once"))
+	if m, found := method.Opener(list, old); err != nil || found != nil || m.Name() != "one" || string(old.Body) != "one, as it was written once" {
+		t.Errorf("%+v: %v opens it, %v %v", old, m, err, found)
+	}
+	for _, k := range []method.Keepsake{{Method: "mute"}, {Method: "gone", Body: []byte("one")}, {Body: []byte("nobody's")}} {
+		if m, err := method.Opener(list, k); err == nil {
+			t.Errorf("%v opens %+v", m, k)
+		}
+	}
+	if _, err := method.DecodeKeepsake(kept.Encode()[:22]); err == nil {
+		t.Error("a keepsake without its end is read")
+	}
+}
+
+func FuzzDecodeKeepsake(f *testing.F) {
+	f.Add(method.Keepsake{Method: "okra", Version: 1, Body: []byte{1, 2}}.Encode())
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		k, err := method.DecodeKeepsake(b)
+		switch {
+		case err != nil:
+		case k.Method == "" && k.Version == 0 && bytes.Equal(k.Body, b): // a body alone
+		case !bytes.Equal(k.Encode(), b):
+			t.Errorf("%x is read as %+v, which is written as %x", b, k, k.Encode())
+		}
+	})
+}
