@@ -1,5 +1,7 @@
 package method
 
+import "github.com/mercer-fl/mercer/dataset"
+
 // Facts describe a party's data for the statement of the job's leakage. The server could work out each
 // of them from what it holds.
 type Facts struct {
@@ -27,4 +29,16 @@ func (f Facts) Join(other Facts) Facts {
 		return f
 	}
 	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
+}
+
+// GridOf says how many of the columns that vary hold multiples of a step.
+func GridOf(t dataset.Table) Grid {
+	grid, columns := dataset.GridColumns(t)
+	switch {
+	case grid == 0:
+		return NoGrid
+	case grid < columns:
+		return SomeGrid
+	}
+	return AllGrid
 }

@@ -1,6 +1,11 @@
 package method
 
-import "github.com/mercer-fl/mercer/dataset"
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+)
 
 // Table is what a party brings to a job.
 type Table struct {
@@ -26,4 +31,57 @@ func (t Table) Rows() int {
 type Split struct {
 	Set  *dataset.Set
 	Test []bool
+}
+
+// TakeLabels returns a table with the labels that a job asks for. Others stay behind.
+func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
+	switch {
+	case j.Data.Label == job.NoLabel:
+		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
+	case set.Labels == nil:
+		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	}
+	return set, nil
+}
+
+// CheckLabels checks the labels, if a table has any, against what a job's learner needs.
+func CheckLabels(j *job.Job, set *dataset.Set) error {
+	var err error
+	switch {
+	case set.Labels == nil:
+		return nil
+	case j.Learner.Name.Classifies():
+		classes, _ := dataset.Classes(set.Labels)
+		err = dataset.CheckSpelling(classes)
+	case j.Learner.Name.Regresses():
+		_, err = dataset.Targets(set.Labels)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", set.Name, err)
+	}
+	return nil
+}
+
+// CheckNames refuses names of columns that cannot be kept beside a model.
+func CheckNames(set *dataset.Set) error {
+	for i, name := range set.Columns {
+		if len(name) > MaxLabelBytes {
+			return fmt.Errorf("%s: the name of column %d has %d bytes; at most %d are allowed", set.Name, i+1, len(name), MaxLabelBytes)
+		}
+	}
+	return nil
+}
+
+// LikeTraining returns a table with its columns in the order of the training table,
+// by their names. It refuses one that has not these columns; where one of the tables
+// has no names, one of another width.
+func LikeTraining(set *dataset.Set, width int, columns []string) (*dataset.Set, error) {
+	if (set.Columns == nil || columns == nil) && set.X.Cols() != width {
+		return nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)
+	}
+	set, err := set.Arrange("the training table", width, columns)
+	if err != nil {
+		return nil, err
+	}
+	return set, set.Validate()
 }

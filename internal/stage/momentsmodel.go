@@ -81,7 +81,7 @@ func PredictLocally(keepsake []byte, set *dataset.Set) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if set, err = likeTraining(set, m.Width(), m.Columns()); err != nil {
+	if set, err = method.LikeTraining(set, m.Width(), m.Columns()); err != nil {
 		return nil, err
 	}
 	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())

@@ -50,7 +50,7 @@ func NewParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Party{Job: j, Self: self, label: t.Label, split: split, rows: dataset.RowsOf(split.Set.X), grid: gridOf(split.Set.X)}, nil
+	return &Party{Job: j, Self: self, label: t.Label, split: split, rows: dataset.RowsOf(split.Set.X), grid: method.GridOf(split.Set.X)}, nil
 }
 
 // SplitTable checks a table against a job and holds rows out: of a fraction, those
@@ -78,7 +78,7 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 	if err := set.Validate(); err != nil {
 		return Split{}, err
 	}
-	if err := keepable(set); err != nil {
+	if err := method.CheckNames(set); err != nil {
 		return Split{}, err
 	}
 	test, err := heldOut(j, t)
@@ -92,41 +92,17 @@ func SplitTable(j *job.Job, t Table) (Split, error) {
 	return s, nil
 }
 
-// keepable refuses names of columns that cannot be kept beside a model.
-func keepable(set *dataset.Set) error {
-	for i, name := range set.Columns {
-		if len(name) > method.MaxLabelBytes {
-			return fmt.Errorf("%s: the name of column %d has %d bytes; at most %d are allowed", set.Name, i+1, len(name), method.MaxLabelBytes)
-		}
-	}
-	return nil
-}
-
 // labelled checks the labels against what the job's learner needs. Labels that
 // the job does not ask for stay behind.
 func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
-	if j.Data.Label == job.NoLabel {
-		return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}, nil
-	}
-	if set.Labels == nil {
-		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
-	}
-	if is[*momentsKeys](j) {
+	set, err := method.TakeLabels(j, set)
+	switch {
+	case err != nil || set.Labels == nil:
+		return set, err
+	case is[*momentsKeys](j):
 		return set, checkTargets(j, set)
 	}
-	if j.Learner.Name.Classifies() {
-		classes, _ := dataset.Classes(set.Labels)
-		if err := dataset.CheckSpelling(classes); err != nil {
-			return nil, fmt.Errorf("%s: %w", set.Name, err)
-		}
-	}
-	if !j.Learner.Name.Regresses() {
-		return set, nil
-	}
-	if _, err := dataset.Targets(set.Labels); err != nil {
-		return nil, fmt.Errorf("%s: %w", set.Name, err)
-	}
-	return set, nil
+	return set, method.CheckLabels(j, set)
 }
 
 // heldOut returns the rows that are held out, ascending.
@@ -175,19 +151,6 @@ func (p *Party) Facts() method.Facts {
 		facts.Features = uint32(p.width())
 	}
 	return facts
-}
-
-// gridOf says how many of the columns that vary hold multiples of a step:
-// integers, counts, one-hot codes, pixels.
-func gridOf(t dataset.Table) method.Grid {
-	grid, columns := dataset.GridColumns(t)
-	switch {
-	case grid == 0:
-		return method.NoGrid
-	case grid < columns:
-		return method.SomeGrid
-	}
-	return method.AllGrid
 }
 
 // CheckFloors says which of the party's own floors its table is below. Peers are

@@ -239,7 +239,7 @@ func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return likeTraining(set, o.Width, o.Columns)
+	return method.LikeTraining(set, o.Width, o.Columns)
 }
 
 func readScaling(r *wire.Reader, width int) scale.Scaling {

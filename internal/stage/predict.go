@@ -2,7 +2,6 @@ package stage
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -81,7 +80,7 @@ func DecodeEncoder(b []byte) (*Encoder, error) {
 // Ask describes a session that predicts the rows of a table, which stay with
 // their owner. The prediction is filled in when the session has ended well.
 func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Prediction, error) {
-	set, err := likeTraining(set, e.Width, e.Columns)
+	set, err := method.LikeTraining(set, e.Width, e.Columns)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,20 +98,6 @@ func (e *Encoder) Ask(c Cast, tag [16]byte, set *dataset.Set) (*Session, *Predic
 		return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return answer.Take(m.Decisions()) }}, nil
 	}
 	return s, answer, nil
-}
-
-// likeTraining returns a table with its columns in the order of the training table,
-// by their names. It refuses one that has not these columns; where one of the tables
-// has no names, one of another width.
-func likeTraining(set *dataset.Set, width int, columns []string) (*dataset.Set, error) {
-	if (set.Columns == nil || columns == nil) && set.X.Cols() != width {
-		return nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)
-	}
-	set, err := set.Arrange("the training table", width, columns)
-	if err != nil {
-		return nil, err
-	}
-	return set, set.Validate()
 }
 
 func predictSession(params okra.Params, parent protocol.SessionID, c Cast, tag [16]byte) *Session {

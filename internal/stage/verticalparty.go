@@ -49,12 +49,12 @@ func newVerticalParty(j *job.Job, self string, t Table) (*Party, error) {
 	if err := set.Validate(); err != nil {
 		return nil, err
 	}
-	if err := keepable(set); err != nil {
+	if err := method.CheckNames(set); err != nil {
 		return nil, err
 	}
 	p := &Party{Job: j, Self: self, label: t.Label, vertical: verticalParty{table: set}}
 	if is[*gramKeys](j) { // phases tell nothing of a grid
-		p.grid = gridOf(set.X)
+		p.grid = method.GridOf(set.X)
 	}
 	return p, nil
 }
