@@ -33,6 +33,17 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
+	w, err := p.helping(prop, opened)
+	if err != nil {
+		opened.Erase()
+		return nil, err
+	}
+	return w, nil
+}
+
+// helping returns what is to be done for a question with what the job left here.
+func (p *Party) helping(prop *session.Proposal, opened method.Erasable) (*work, error) {
+	q := prop.Inquiry
 	o, ok := opened.(inquirer)
 	if !ok {
 		return nil, refuse("job %v has no model that answers in sessions", q.Job)

@@ -260,6 +260,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	asked, ok := opened.(inquirer)
 	if !ok {
+		opened.Erase()
 		return fault.BadInput(fmt.Errorf("job %v left nothing here that answers in sessions", q.job))
 	}
 	about := method.Question{Case: method.Case{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}

@@ -299,7 +299,8 @@ func (o *okraInquirer) Plan(q method.Question) ([]method.Step, error) {
 }
 
 func (o *okraInquirer) Party(q method.Question, _ string, t Table) (method.Party, error) {
-	s, answer, err := o.encoder.Ask(castOf(q.Case), q.Tag, t.Set)
+	own := *o.encoder // its seed outlives the keepsake: a question can be withdrawn while its machine is built
+	s, answer, err := own.Ask(castOf(q.Case), q.Tag, t.Set)
 	return &okraAsker{s, answer}, err
 }
 
