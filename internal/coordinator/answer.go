@@ -226,7 +226,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	}
 	a, ok := m.(method.Answering)
 	if !ok {
-		return nil, fmt.Errorf("coordinator: protocol %s answers no questions", m.Name())
+		return nil, fault.BadInput(fmt.Errorf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
 	}
 	opened, err := a.OpenServer(c.cast(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
@@ -234,7 +234,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	}
 	asked, ok := opened.(inquirer)
 	if !ok {
-		return nil, fmt.Errorf("coordinator: the coordinator has no part in questions of protocol %s", m.Name())
+		return nil, fault.BadInput(fmt.Errorf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name()))
 	}
 	return asked, nil
 }

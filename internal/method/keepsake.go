@@ -2,6 +2,7 @@ package method
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -70,7 +71,10 @@ func Opener(list []Method, k Keepsake) (Answering, error) {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("method: a keepsake of method %q, which this program does not open", k.Method)
+	if k.Method == "" {
+		return nil, errors.New("method: what the job left here was written by no method of this program; ask with the program that trained the model, or submit the job again")
+	}
+	return nil, fmt.Errorf("method: what the job left here is of protocol %s, whose questions this program does not answer; ask with the program that trained the model, or submit the job again", k.Method)
 }
 
 // Erasable is an opened keepsake.
