@@ -183,7 +183,7 @@ func (s *bridgedServer) Machine(step string, setup Setup) (*Run, error) {
 
 func (s *bridgedServer) Ended(step string, e method.End) {
 	s.facts = s.facts.Join(e.Facts)
-	s.Server.Ended(step, Ended{Session: e.Session, Stayed: e.Stayed, Sent: e.Sent, Received: e.Received})
+	s.Server.Ended(step, e)
 }
 
 func (s *bridgedServer) Compute(ctx context.Context, step string, progress Reporter) error {

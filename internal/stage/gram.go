@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -22,7 +24,7 @@ func planGram(j *job.Job, c Cast) ([]Stage, error) {
 	plan, err := alignStages(j, c, c.training(j, func(d declared) error {
 		groups, err := gramGroups(j, d)
 		if err == nil {
-			_, err = summable(c, "any", groups)
+			err = sums.Check(len(c.Parties), groups)
 		}
 		return err
 	}))
@@ -96,7 +98,7 @@ func (d declared) holders() []gram.Holder {
 }
 
 // gramPart is a party's term of the sum.
-func (p *Party) gramPart(setup Setup, params secagg.Params) (*Run, error) {
+func (p *Party) gramPart(setup Setup) (*Run, error) {
 	layout, err := gramParams(p.Job, p.vertical.declared)
 	if err != nil {
 		return nil, err
@@ -105,7 +107,7 @@ func (p *Party) gramPart(setup Setup, params secagg.Params) (*Run, error) {
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-	return client(setup, params, part, func() {
+	return sums.Client(setup, part, func() {
 		p.total, p.parent = layout.Training()+layout.HeldOut(), setup.Session.ID()
 	})
 }
@@ -114,12 +116,12 @@ func (p *Party) gramPart(setup Setup, params secagg.Params) (*Run, error) {
 // that is under way.
 func gramRoom() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
 
-func (s *Server) gramSums(setup Setup, params secagg.Params) (*Run, error) {
+func (s *Server) gramSums(setup Setup) (*Run, error) {
 	layout, err := gramParams(s.Job, s.vertical.declared)
 	if err != nil {
 		return nil, err
 	}
-	return s.adder(setup, params, gramRoom(), func(sums [][]int64) error {
+	return sums.Server(setup, gramRoom(), func(sums [][]int64) error {
 		dot, err := layout.Matrix(sums)
 		s.vertical.layout = layout
 		s.vertical.task.Gram, s.vertical.task.Test = dot, heldOutLast(layout.Training(), layout.HeldOut())

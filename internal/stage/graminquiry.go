@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -108,7 +110,7 @@ func planProductsOfNew(j *job.Job, c Cast, asker string, b Basis) ([]Stage, erro
 	plan, err := alignStages(j, c, c.asking(asker, func(d declared) error {
 		p, err := layout(d)
 		if err == nil {
-			_, err = summable(c, "any", summed(p))
+			err = sums.Check(len(c.Parties), summed(p))
 		}
 		return err
 	}))
@@ -151,7 +153,7 @@ func (p *Party) withModel() linalg.Matrix[float64] {
 }
 
 // partOfNew is a party's term of the sum.
-func (p *Party) partOfNew(setup Setup, params secagg.Params) (*Run, error) {
+func (p *Party) partOfNew(setup Setup) (*Run, error) {
 	layout, err := crossParams(p.vertical.declared, p.vertical.portion.Basis)
 	if err != nil {
 		return nil, err
@@ -160,16 +162,16 @@ func (p *Party) partOfNew(setup Setup, params secagg.Params) (*Run, error) {
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-	return client(setup, params, part, func() {})
+	return sums.Client(setup, part, func() {})
 }
 
 // productsOfNew adds the terms up and decides.
-func (s *Server) productsOfNew(setup Setup, params secagg.Params) (*Run, error) {
+func (s *Server) productsOfNew(setup Setup) (*Run, error) {
 	layout, err := crossParams(s.vertical.declared, s.vertical.basis)
 	if err != nil {
 		return nil, err
 	}
-	return s.adder(setup, params, gramRoom(), func(sums [][]int64) error {
+	return sums.Server(setup, gramRoom(), func(sums [][]int64) error {
 		cross, squares, err := layout.Cross(sums)
 		if err != nil {
 			return err

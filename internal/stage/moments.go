@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -29,9 +29,9 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 		plan = append(plan, st)
 	}
 	plan = append(plan, countStage(j, c))
-	sums := func(k Known) ([]secagg.Group, error) { return sumGroups(j, k.features(j)), nil }
+	groups := func(k Known) ([]secagg.Group, error) { return sumGroups(j, k.features(j)), nil }
 	first := sumStage("sums", c, summing{
-		epoch: func(k Known) string { return "sums/" + hex.EncodeToString(k.Counted[:]) }, groups: sums,
+		epoch: func(k Known) string { return "sums/" + hex.EncodeToString(k.Counted[:]) }, groups: groups,
 		party: (*Party).summand, server: (*Server).sums,
 	})
 	first.Session.Release = func(p *Party) method.Release { return p.sumsReleased(c) }
@@ -41,7 +41,7 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 	})
 	most := Known{Rows: math.MaxInt64}.features(j)
 	for _, groups := range [][]secagg.Group{sumGroups(j, most), errorGroups(j)} {
-		if _, err := summable(c, "any", groups); err != nil { // what is wrong is wrong for every epoch
+		if err := sums.Check(len(c.Parties), groups); err != nil {
 			return nil, err
 		}
 	}
@@ -60,61 +60,22 @@ func planMoments(j *job.Job, c Cast) ([]Stage, error) {
 type summing struct {
 	epoch  func(Known) string // names what all must have been told alike
 	groups func(Known) ([]secagg.Group, error)
-	party  func(*Party, Setup, secagg.Params) (*Run, error)
-	server func(*Server, Setup, secagg.Params) (*Run, error)
+	party  func(*Party, Setup) (*Run, error)
+	server func(*Server, Setup) (*Run, error)
 }
 
 // sumStage adds up a vector of every party by secure aggregation, once for each
 // submission of a job.
 func sumStage(name string, c Cast, what summing) Stage {
-	return Stage{Name: name, Session: following(Session{
-		Protocol: secagg.Name, Version: secagg.Version, Members: c.crowd(), Purpose: name, Discloses: []string{secagg.InputKind},
-		party: func(p *Party, setup Setup) (*Run, error) {
-			params, err := secagg.DecodeParams(setup.Session.Params)
-			if err != nil {
-				return nil, err
-			}
-			return what.party(p, setup, params)
-		},
-		server: func(s *Server, setup Setup) (*Run, error) {
-			params, err := secagg.DecodeParams(setup.Session.Params)
-			if err != nil {
-				return nil, err
-			}
-			return what.server(s, setup, params)
-		},
-	}, func(k Known) ([]byte, error) {
-		groups, err := what.groups(k)
-		if err != nil {
-			return nil, err
-		}
-		p, err := summable(c, hex.EncodeToString(c.ID[:])+"/"+what.epoch(k), groups)
-		if err != nil {
-			return nil, fault.BadInput(err)
-		}
-		return p.Encode(), nil
-	})}
+	return Stage{Name: name, Session: adopted(sums.Session(c.framed(), name, func(k method.Known) (sums.Sum, error) {
+		groups, err := what.groups(k.(Known))
+		return sums.Sum{Epoch: what.epoch(k.(Known)), Groups: groups}, err
+	}), what.party, what.server)}
 }
 
 // alwaysGroups are those of a sum that depends on the job only.
 func alwaysGroups(groups []secagg.Group) func(Known) ([]secagg.Group, error) {
 	return func(Known) ([]secagg.Group, error) { return groups, nil }
-}
-
-// summable says how groups are added up among the parties of a job, or why they
-// cannot be.
-func summable(c Cast, epoch string, groups []secagg.Group) (secagg.Params, error) {
-	spec := aggregation(len(c.Parties), groups)
-	spec.Epoch = epoch
-	return secagg.NewParams(spec, len(c.Parties))
-}
-
-// aggregation: nobody may be missing from the sums, and all parties but two may
-// work with the server, as far as secagg can promise anything then.
-func aggregation(parties int, groups []secagg.Group) secagg.Spec {
-	return secagg.Spec{
-		Adversary: secagg.Active, Corrupted: min(float64(parties-2)/float64(parties), 0.9), Minimum: parties, Groups: groups,
-	}
 }
 
 // sumGroups is what a party adds to the sums: the upper triangle of its A, its
@@ -183,23 +144,12 @@ type telling struct {
 
 // tellStage tells something public to all parties.
 func tellStage(name string, c Cast, what telling) Stage {
-	return Stage{Name: name, Session: following(Session{
-		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.crowd(), Purpose: "train",
-		party: func(p *Party, setup Setup) (*Run, error) {
-			m, err := broadcast.NewParty(setup.Setup)
-			if err != nil {
-				return nil, err
-			}
-			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return what.party(p, m.Body(), setup.Session) }}, nil
+	told := sums.Tell(c.framed(), func(k method.Known) int { return what.length(k.(Known)) })
+	return Stage{Name: name, Session: adopted(told,
+		func(p *Party, setup Setup) (*Run, error) {
+			return sums.Hearer(setup, func(body []byte) error { return what.party(p, body, setup.Session) })
 		},
-		server: func(s *Server, setup Setup) (*Run, error) {
-			m, err := broadcast.NewServer(setup.Setup, what.body(s))
-			if err != nil {
-				return nil, err
-			}
-			return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return nil }}, nil
-		},
-	}, func(k Known) ([]byte, error) { return broadcast.Encode(what.length(k)), nil })}
+		func(s *Server, setup Setup) (*Run, error) { return sums.Teller(setup, what.body(s)) })}
 }
 
 // toldWrong blames the server for what it must not tell a party.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -14,7 +16,6 @@ import (
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // momentsParty is what a party has of a job of moments.
@@ -83,7 +84,7 @@ func checkListed(classes []string, set *dataset.Set) error {
 }
 
 // summand adds up the moments of the party's training rows.
-func (p *Party) summand(setup Setup, params secagg.Params) (*Run, error) {
+func (p *Party) summand(setup Setup) (*Run, error) {
 	rows, labels := p.rowsThat(false)
 	features, err := directions(p.Job, setup.Session.ID(), p.Known().features(p.Job), p.width())
 	if err != nil {
@@ -98,19 +99,9 @@ func (p *Party) summand(setup Setup, params secagg.Params) (*Run, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	return client(setup, params, sumVector{own}, func() {
+	return sums.Client(setup, sumVector{own}, func() {
 		p.moments.session, p.moments.features, p.moments.own = setup.Session.ID(), features, own
 	})
-}
-
-// client is the machine that adds a vector.
-func client(setup Setup, params secagg.Params, v secagg.Vector, finish func()) (*Run, error) {
-	id := secagg.Identity{Sign: setup.Sign, Keys: setup.Keys(setup.Session.With(protocol.RoleParty))}
-	m, err := secagg.NewClient(setup.Setup, params, v, id)
-	if err != nil {
-		return nil, err
-	}
-	return &Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { finish(); return nil }}, nil
 }
 
 // told takes the solution over.
@@ -124,7 +115,7 @@ func (p *Party) told(body []byte, s *protocol.Session) error {
 }
 
 // errors adds up the errors of the solution on the party's held-out rows.
-func (p *Party) errors(setup Setup, params secagg.Params) (*Run, error) {
+func (p *Party) errors(setup Setup) (*Run, error) {
 	rows, labels := p.rowsThat(true)
 	figures, err := lessonOf(p.Job).measure(p.moments.features, p.moments.taught, rows, labels)
 	if err != nil {
@@ -135,7 +126,7 @@ func (p *Party) errors(setup Setup, params secagg.Params) (*Run, error) {
 		return nil, err
 	}
 	n, _ := rows.Shape()
-	return client(setup, params, vector{{int64(n)}, figures, membership}, func() { p.moments.own = nil })
+	return sums.Client(setup, vector{{int64(n)}, figures, membership}, func() { p.moments.own = nil })
 }
 
 // membershipSample is how many training rows, and how many held-out rows, a

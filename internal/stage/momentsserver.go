@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
@@ -37,22 +39,8 @@ func (s *Server) Known() Known {
 	return k
 }
 
-// adder is the machine that adds up vectors. A sum that lacks a party is none.
-func (s *Server) adder(setup Setup, params secagg.Params, room secagg.Limits, take func(sums [][]int64) error) (*Run, error) {
-	m, err := secagg.NewServer(setup.Setup, params, setup.Keys(setup.Session.With(protocol.RoleParty)), room)
-	if err != nil {
-		return nil, err
-	}
-	return &Run{Machine: m, Finish: func() error {
-		if n := len(m.Survivors()); n != len(s.Cast.Parties) {
-			return fmt.Errorf("stage: sums over %d of %d parties", n, len(s.Cast.Parties))
-		}
-		return take(m.Sums())
-	}}, nil
-}
-
-func (s *Server) sums(setup Setup, params secagg.Params) (*Run, error) {
-	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
+func (s *Server) sums(setup Setup) (*Run, error) {
+	return sums.Server(setup, secagg.Limits{}, func(sums [][]int64) error {
 		if n := s.moments.counted.total(); sums[2][0] != n {
 			return fmt.Errorf("stage: sums over %d training rows, of which the parties have declared %d: one of them does not add what it declares", sums[2][0], n)
 		}
@@ -95,8 +83,8 @@ func (s *Server) solve(ctx context.Context, _ Reporter) error {
 	return nil
 }
 
-func (s *Server) errors(setup Setup, params secagg.Params) (*Run, error) {
-	return s.adder(setup, params, secagg.Limits{}, func(sums [][]int64) error {
+func (s *Server) errors(setup Setup) (*Run, error) {
+	return sums.Server(setup, secagg.Limits{}, func(sums [][]int64) error {
 		s.moments.heldOut, s.moments.figures = sums[0][0], sums[1]
 		if s.moments.measured = int(sums[2][1]); s.moments.measured > 0 {
 			s.moments.membership = float64(sums[2][0]) / membershipOne / float64(s.moments.measured)

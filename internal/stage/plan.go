@@ -5,11 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -108,6 +106,20 @@ func following(s Session, params func(Known) ([]byte, error)) *Session {
 	return &s
 }
 
+// adopted is a session of the frame whose parameters follow from what is known, with
+// what builds its machines.
+func adopted(f *method.Session, party func(*Party, Setup) (*Run, error), server func(*Server, Setup) (*Run, error)) *Session {
+	return following(Session{
+		Protocol: f.Protocol, Version: f.Version, Members: f.Members, Purpose: f.Purpose, Discloses: f.Discloses, party: party, server: server,
+	}, func(k Known) ([]byte, error) {
+		next, err := f.After(k, nil)
+		if err != nil {
+			return nil, err
+		}
+		return next.Params, nil
+	})
+}
+
 // Announce returns what the coordinator announces with its proposal of the session,
 // so that parties can find it too; nil where the session needs nothing of the kind.
 func (s *Session) Announce(srv *Server) ([]byte, error) {
@@ -118,31 +130,11 @@ func (s *Session) Announce(srv *Server) ([]byte, error) {
 }
 
 // Ended is how a session went for its parties, by their own reports.
-type Ended struct {
-	Session        protocol.SessionID
-	Stayed         []string // went through to the end, in the members' order
-	Sent, Received uint64   // bytes of messages of all that have reported
-}
+type Ended = method.End
 
-// Descriptor describes the session: for one submission of a job, one stage and
-// one attempt it is always the same, so that a restarted coordinator comes
-// back to the session it had.
+// Descriptor describes the session: see [method.Session.Descriptor].
 func (s *Session) Descriptor(id job.ID, stage int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
-	return protocol.Descriptor{
-		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
-		Purpose: s.Purpose, Parent: s.Parent, Roster: roster, Attempt: attempt, Nonce: nonce(id, stage, attempt, s.Salt),
-	}
-}
-
-// nonce derives from the job id, which is drawn for every submission.
-func nonce(id job.ID, stage int, attempt uint32, salt []byte) [sha256.Size]byte {
-	var w wire.Writer
-	w.String("mercer/v1/nonce")
-	w.Fixed(id[:])
-	w.Uint32(uint32(stage))
-	w.Uint32(attempt)
-	w.Bytes32(salt)
-	return sha256.Sum256(w.Bytes())
+	return s.framed().Descriptor(id, stage, roster, attempt)
 }
 
 // Party builds the machine of a party.
@@ -163,12 +155,6 @@ type Cast struct {
 
 // Plan returns the stages of a job, in order.
 func Plan(j *job.Job, c Cast) ([]Stage, error) {
-	if len(c.Parties) < 2 {
-		return nil, fmt.Errorf("stage: a job of %d parties; name at least two", len(c.Parties))
-	}
-	if slices.Contains(c.Parties, c.Coordinator) {
-		return nil, fmt.Errorf("stage: the coordinator %s cannot be a party of the job too", c.Coordinator)
-	}
 	switch j.Protocol.Values.(type) {
 	case *okraKeys:
 		return planOKRA(j, c)
@@ -184,24 +170,16 @@ func Plan(j *job.Job, c Cast) ([]Stage, error) {
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name())
 }
 
-// parties lists the data holders, the first as leader.
-func (c Cast) parties() []protocol.Member {
-	list := make([]protocol.Member, len(c.Parties))
-	for i, name := range c.Parties {
-		list[i] = protocol.Member{Name: name, Role: protocol.RoleParty}
-	}
-	list[0].Role = protocol.RoleLeader
-	return list
+// framed is the cast as the frame knows it.
+func (c Cast) framed() method.Case {
+	return method.Case{ID: c.ID, Coordinator: c.Coordinator, Parties: c.Parties}
 }
+
+// parties lists the data holders, the first as leader.
+func (c Cast) parties() []protocol.Member { return c.framed().Holders() }
 
 // crowd lists the coordinator as server and the parties without a leader.
-func (c Cast) crowd() []protocol.Member {
-	list := c.withServer()
-	list[1].Role = protocol.RoleParty
-	return list
-}
+func (c Cast) crowd() []protocol.Member { return c.framed().Crowd() }
 
 // withServer lists the coordinator as server and then the parties.
-func (c Cast) withServer() []protocol.Member {
-	return append([]protocol.Member{{Name: c.Coordinator, Role: protocol.RoleServer}}, c.parties()...)
-}
+func (c Cast) withServer() []protocol.Member { return c.framed().Everybody() }

@@ -81,12 +81,19 @@ func TestPlanRefuses(t *testing.T) {
 	j := parse(t, "minmax", "{fraction: 0.25}")
 	pooled := *j
 	pooled.Protocol = job.Named{Kind: nothing.Method{}, Values: new(nothing.Keys)}
-	for want, try := range map[string]func() ([]Stage, error){
-		"a job of 1 parties; name at least two": func() ([]Stage, error) { return Plan(j, Cast{job.ID{1}, "hub", []string{"north"}}) },
-		"the coordinator hub cannot be a party": func() ([]Stage, error) { return Plan(j, Cast{job.ID{1}, "hub", []string{"north", "hub"}}) },
-		`protocol "pooled" cannot be run`:       func() ([]Stage, error) { return Plan(&pooled, cast()) },
+	among := func(j *job.Job, parties ...string) error {
+		m, err := Of(j)
+		if err == nil {
+			_, err = method.Plan(m, method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: parties})
+		}
+		return err
+	}
+	for want, err := range map[string]error{
+		"a job of 1 parties; name at least two": among(j, "north"),
+		"the coordinator hub cannot be a party": among(j, "north", "hub"),
+		`protocol "pooled" cannot be run`:       among(&pooled, "north", "south"),
 	} {
-		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

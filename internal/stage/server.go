@@ -2,7 +2,6 @@ package stage
 
 import (
 	"io"
-	"slices"
 
 	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -39,17 +38,6 @@ func NewServer(j *job.Job, c Cast) *Server {
 // Ended notes how the session of a stage went. It is told of every session that has
 // ended well, also after a restart.
 func (s *Server) Ended(stage string, e Ended) { s.ended[stage] = e }
-
-// Left names the parties that did not come through the session from which the given
-// one follows. The coordinator need not wait for them at its beginning.
-func (s *Server) Left(next *Session) []string {
-	for _, e := range s.ended {
-		if e.Session == next.Parent {
-			return slices.DeleteFunc(slices.Clone(s.Cast.Parties), func(name string) bool { return slices.Contains(e.Stayed, name) })
-		}
-	}
-	return nil
-}
 
 // EncodeModel writes the model file, once all stages are done.
 func (s *Server) EncodeModel(w io.Writer) error {

@@ -78,7 +78,7 @@ func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error)
 	}
 	return &method.Run{Machine: m, Finish: func() error {
 		if n := len(m.Survivors()); n != len(parties) {
-			return fmt.Errorf("sums: sums over %d of %d parties", n, len(parties))
+			return fmt.Errorf("sums: of %d parties only, of %d", n, len(parties))
 		}
 		return take(m.Sums())
 	}}, nil

@@ -1,0 +1,24 @@
+package coordinator
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// The coordinator does not wait for whoever has left the session that another follows,
+// and waits for all where nobody has.
+func TestWhoHasLeft(t *testing.T) {
+	j := &job.Job{Data: job.Data{Partition: job.Partition{By: job.Devices, Parties: []string{"a", "b", "c"}}}}
+	w := &course{job: &Job{Spec: j}, ends: []method.End{
+		{Session: protocol.SessionID{1}, Stayed: []string{"c", "b"}}, {Session: protocol.SessionID{2}, Stayed: []string{"a", "b", "c"}},
+	}}
+	for parent, want := range map[protocol.SessionID][]string{{}: nil, {1}: {"a"}, {2}: nil, {3}: nil} {
+		if left := w.left(&method.Session{Parent: parent}); !slices.Equal(left, want) {
+			t.Errorf("after %v: %v have left, want %v", parent, left, want)
+		}
+	}
+}
