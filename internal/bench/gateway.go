@@ -19,7 +19,7 @@ const (
 	MaxGatewayPackages = 1_000_000
 )
 
-// gatewaySize is how many packages there are.
+// gatewaySize counts the packages.
 type gatewaySize struct {
 	rsa, voprf int   // sealed, with tokens of either kind
 	counted    []int // of windows that are counted without cryptography, the smallest first
@@ -47,7 +47,7 @@ func gatewayBenchmark(reader *job.Reader, program []string, dir string, size gat
 	}}
 }
 
-// samples is how many packages at most are opened, and tokens verified, for the
+// samples bounds the packages that are opened, and the tokens that are verified, for the
 // limit.
 const samples = 2_000
 

@@ -128,7 +128,7 @@ func (g *postedGateway) configure(c gateway.Config) error {
 	return err
 }
 
-// challenge is that of the first iteration.
+// challenge returns the first iteration's.
 func (g *postedGateway) challenge() privacypass.Challenge { return token.Challenge(g.configuration, 0) }
 
 func (g *postedGateway) furnishRSA(c gateway.Config) error {

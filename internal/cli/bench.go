@@ -46,7 +46,7 @@ func (a *app) bench() *cobra.Command {
 	return cmd
 }
 
-// benchResult is what a benchmark found, and on what machine.
+// benchResult holds a benchmark's figures, and names the machine.
 type benchResult struct {
 	Machine benchMachine `json:"machine"`
 	bench.Result

@@ -61,7 +61,7 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, out string, run func(
 	return a.finish(j, result, out)
 }
 
-// crowdText is what a job among many devices tells beside its figures.
+// crowdText prints what a job among many devices has beside its figures.
 func (o outcome) crowdText(w io.Writer, p *printer) {
 	c := o.Crowd
 	p.linef("\nRatings: %s", c.Source)
@@ -87,7 +87,7 @@ func (o outcome) crowdText(w io.Writer, p *printer) {
 	}
 }
 
-// crowdRatings is how many there are, as far as anybody knows: parties keep what
+// crowdRatings counts the ratings, as far as anybody knows them: parties keep what
 // they hold out to themselves.
 func crowdRatings(r *method.Result) string {
 	counted := countOf(r.Training, "rating") + " counted"
@@ -97,7 +97,7 @@ func crowdRatings(r *method.Result) string {
 	return fmt.Sprintf("%s, %s held out by %d people", counted, countOf(r.HeldOut, "rating"), r.Crowd.Judged)
 }
 
-// crowdScope is how much of the data there is to learn from.
+// crowdScope says how many people and items there are to learn from.
 func crowdScope(c *method.CrowdResult) string {
 	if c.Paper != nil {
 		return fmt.Sprintf("%d people, %d items; %d rounds", c.People, c.Items, c.Paper.Rounds)

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// served is what a daemon says when it has been told to stop.
+// served reports a daemon that has been told to stop.
 type served struct {
 	Home string `json:"home"`
 }

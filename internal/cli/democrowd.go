@@ -41,7 +41,7 @@ const (
 	crowdProcesses = 4
 )
 
-// crowdDemo is what became of the crowd.
+// crowdDemo reports the end of the crowd's demonstration.
 type crowdDemo struct {
 	Devices      int                 `json:"devices"`
 	Processes    []string            `json:"processes"`

@@ -34,7 +34,7 @@ type identityResult struct {
 	Member      string `json:"member"` // path of the member file
 }
 
-// Print says what to do next.
+// Print tells the operator the next step.
 func (r identityResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s (%s)", r.Name, r.Role)
@@ -179,7 +179,7 @@ type splitKeyResult struct {
 	Path string `json:"path"`
 }
 
-// Print says what to do next.
+// Print tells the operator the next step.
 func (r splitKeyResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s: a new key; back it up, it is the same for all jobs of this home", r.Path)

@@ -188,7 +188,7 @@ type configured struct {
 	Home string `json:"home"`
 }
 
-// Print says where.
+// Print names the file.
 func (c configured) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "devices need a copy of %s/configuration\n", c.Home)
 	return err
