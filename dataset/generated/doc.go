@@ -3,6 +3,6 @@
 //
 //	set, err := generated.Clouds(1_000_000, 100) // 400 MB
 //
-// A table is a function of its size alone: everybody who generates it has the
-// same one.
+// A table is a function of its size alone, ratings of a seed too: everybody who
+// generates them has the same ones.
 package generated

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 // The test binary stands in for mercer where a benchmark starts processes.
 func TestMain(m *testing.M) {
 	if os.Getenv("MERCER_TEST_IS_MERCER") != "" {
-		os.Exit(cli.Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }

@@ -105,7 +105,7 @@ func TestBenchPeerIsNotInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	var out, errs bytes.Buffer
 	none := func(string) string { return "" }
-	if code := Main(all.Reader(), []string{"bench", "svm", "--peer", "svm-train"}, strings.NewReader(""), &out, &errs, none); code != Failed {
+	if code := Main(all.Reader(), nil, []string{"bench", "svm", "--peer", "svm-train"}, strings.NewReader(""), &out, &errs, none); code != Failed {
 		t.Errorf("exit code %d", code)
 	}
 	const want = "mercer: bench: the program to compare with is not installed: svm-train; on Debian: apt-get install libsvm-tools\n"

@@ -19,13 +19,14 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 func testApp(out, err io.Writer) *app {
-	return &app{reader: all.Reader(), stdin: strings.NewReader(""), stdout: out, stderr: err, env: func(string) string { return "" }, log: slog.New(slog.DiscardHandler)}
+	return &app{reader: all.Reader(), local: own.Local(), stdin: strings.NewReader(""), stdout: out, stderr: err, env: func(string) string { return "" }, log: slog.New(slog.DiscardHandler)}
 }
 
 func TestClassify(t *testing.T) {
@@ -241,7 +242,7 @@ func TestBrokenPipe(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"version", "--json"}, {"data", "info", "bundled:wdbc"}, {"data", "list"}} {
 		var errs bytes.Buffer
 		none := func(string) string { return "" }
-		if code := Main(all.Reader(), args, strings.NewReader(""), broken{}, &errs, none); code != Failed {
+		if code := Main(all.Reader(), nil, args, strings.NewReader(""), broken{}, &errs, none); code != Failed {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 		if !strings.Contains(errs.String(), "broken pipe") {

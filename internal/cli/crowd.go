@@ -6,33 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/simulate"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
-
-// simulateCrowd runs a job among many devices, and leaves its results in out.
-func (a *app) simulateCrowd(ctx context.Context, j *job.Job, ratings *dataset.Ratings, out string, seed func(string) [32]byte) (Result, error) {
-	if j.Protocol.Mode() == job.Paper {
-		for _, line := range stage.PaperWarnings() {
-			a.tell("warning: " + line)
-		}
-	}
-	if a.env("GOGC") == "" { // every client's masks and keys are small objects: let half as much garbage gather
-		defer debug.SetGCPercent(debug.SetGCPercent(50))
-	}
-	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*method.Result, error) {
-		return simulate.Crowd(ctx, simulate.CrowdConfig{Job: j, Ratings: ratings, Dir: dir, Seed: seed, Progress: progress})
-	})
-}
 
 // simulateAll has everybody in this process run a job in a folder for its time,
 // and leaves its results in out with what the process has used.

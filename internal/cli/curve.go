@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/report"
 )
 
 // curveTable has a row for each number of random features.
-func curveTable(curve []evaluate.Point) *tableOf {
+func curveTable(curve []learner.Point) *tableOf {
 	t := &tableOf{header: []string{"rows per feature", "features", "draws", "accuracy", "+-", "membership auc"}}
 	for _, p := range curve {
 		t.add(p.RowsPerFeature, p.Features, p.Draws, fmt.Sprintf("%.4f", p.Accuracy), fmt.Sprintf("%.4f", p.Deviation), fmt.Sprintf("%.4f", p.Membership))
@@ -30,7 +30,7 @@ func reportCurves(r *method.Result) []report.Curve {
 	return list
 }
 
-func featureCurve(curve []evaluate.Point) report.Curve {
+func featureCurve(curve []learner.Point) report.Curve {
 	c := report.Curve{
 		Title: "What sums of more features give, and what they show", X: "rows for each feature",
 		Lines: []report.Line{{Name: "accuracy"}, {Name: "membership AUC"}}, Notes: []report.Note{{Name: "features"}, {Name: "draws"}},

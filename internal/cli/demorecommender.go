@@ -6,8 +6,8 @@ import (
 	"io/fs"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/dataset/generated"
+	"github.com/mercer-fl/mercer/internal/local"
 )
 
 // The demonstration is small: the example has all 943 people.
@@ -26,21 +26,21 @@ func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	ratings, err := a.demoRatings(j)
-	if err != nil {
-		return nil, err
+	m, played := local.Of(a.local, j).(local.Played)
+	if !played {
+		return nil, errors.New("this program plays no recommender")
 	}
 	j.Name = "demo-recommender"
-	return a.simulateCrowd(ctx, j, ratings, f.out, f.seed.source())
+	return a.play(ctx, j, m, a.demoRatings, f.out, f.seed.source())
 }
 
 // demoRatings are the first people of MovieLens, or, where that is not at hand,
 // made up; the result says which.
-func (a *app) demoRatings(j *job.Job) (*dataset.Ratings, error) {
-	r, err := a.library().Ratings(j.Data.Source)
+func (a *app) demoRatings(source string) (*dataset.Ratings, error) {
+	r, err := a.library().Ratings(source)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return simulate.GeneratedRatings(demoPeople, demoItems, demoRatings, [32]byte{}), nil
+		return generated.Ratings(demoPeople, demoItems, demoRatings, [32]byte{}), nil
 	case err != nil:
 		return nil, err
 	}

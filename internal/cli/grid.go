@@ -5,16 +5,17 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/report"
 )
 
 // chosen returns the cell of a grid that was chosen; false without one.
-func chosen(grid []method.Cell) (method.Cell, bool) {
-	i := slices.IndexFunc(grid, func(c method.Cell) bool { return c.Best })
+func chosen(grid []learner.Cell) (learner.Cell, bool) {
+	i := slices.IndexFunc(grid, func(c learner.Cell) bool { return c.Best })
 	if i < 0 {
-		return method.Cell{}, false
+		return learner.Cell{}, false
 	}
 	return grid[i], true
 }
@@ -30,11 +31,11 @@ func chosenLearner(j *job.Job, r *method.Result) job.Learner {
 // column is a column of the table of a grid.
 type column struct {
 	head string
-	text func(c method.Cell) any
+	text func(c learner.Cell) any
 }
 
 // gridTable has a row for each cell.
-func gridTable(grid []method.Cell) *tableOf {
+func gridTable(grid []learner.Cell) *tableOf {
 	columns := gridColumns(grid[0])
 	t := &tableOf{}
 	for _, col := range columns {
@@ -51,40 +52,40 @@ func gridTable(grid []method.Cell) *tableOf {
 }
 
 // gridColumns are those that cells like the given one have.
-func gridColumns(like method.Cell) []column {
-	columns := []column{{"kernel", func(c method.Cell) any { return cellKernel(c.Kernel) }}}
+func gridColumns(like learner.Cell) []column {
+	columns := []column{{"kernel", func(c learner.Cell) any { return cellKernel(c.Kernel) }}}
 	for _, n := range learnerNumbers() {
 		if n.of(like) != 0 {
-			columns = append(columns, column{n.name, func(c method.Cell) any { return fmt.Sprintf("%g", n.of(c)) }})
+			columns = append(columns, column{n.name, func(c learner.Cell) any { return fmt.Sprintf("%g", n.of(c)) }})
 		}
 	}
 	counted, pooled := like.Score == "accuracy", like.PooledMean != nil
-	columns = append(columns, column{heading(like), func(c method.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
+	columns = append(columns, column{heading(like), func(c learner.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
 	if counted {
-		columns = append(columns, column{fmt.Sprintf("correct of %d", like.Rows), func(c method.Cell) any { return c.Correct }})
+		columns = append(columns, column{fmt.Sprintf("correct of %d", like.Rows), func(c learner.Cell) any { return c.Correct }})
 	}
 	if pooled {
-		columns = append(columns, column{"pooled mean", func(c method.Cell) any { return fmt.Sprintf("%.4f", *c.PooledMean) }})
+		columns = append(columns, column{"pooled mean", func(c learner.Cell) any { return fmt.Sprintf("%.4f", *c.PooledMean) }})
 	}
 	if pooled && counted {
-		columns = append(columns, column{"pooled correct", func(c method.Cell) any { return *c.PooledCorrect }})
+		columns = append(columns, column{"pooled correct", func(c learner.Cell) any { return *c.PooledCorrect }})
 	}
-	return append(columns, column{"", func(c method.Cell) any { return map[bool]string{true: "chosen"}[c.Best] }})
+	return append(columns, column{"", func(c learner.Cell) any { return map[bool]string{true: "chosen"}[c.Best] }})
 }
 
 // learnerNumber is a parameter of learners that may differ from cell to cell.
 type learnerNumber struct {
 	name string
-	of   func(c method.Cell) float64
+	of   func(c learner.Cell) float64
 }
 
 func learnerNumbers() []learnerNumber {
 	return []learnerNumber{
-		{"C", func(c method.Cell) float64 { return c.C }},
-		{"nu", func(c method.Cell) float64 { return c.Nu }},
-		{"epsilon", func(c method.Cell) float64 { return c.Epsilon }},
-		{"alpha", func(c method.Cell) float64 { return c.Alpha }},
-		{"noise", func(c method.Cell) float64 { return c.Noise }},
+		{"C", func(c learner.Cell) float64 { return c.C }},
+		{"nu", func(c learner.Cell) float64 { return c.Nu }},
+		{"epsilon", func(c learner.Cell) float64 { return c.Epsilon }},
+		{"alpha", func(c learner.Cell) float64 { return c.Alpha }},
+		{"noise", func(c learner.Cell) float64 { return c.Noise }},
 	}
 }
 
@@ -106,7 +107,7 @@ func cellKernel(k kernel.Spec) string {
 }
 
 // reportGrid is the same table on the page of the report.
-func reportGrid(grid []method.Cell) report.Grid {
+func reportGrid(grid []learner.Cell) report.Grid {
 	if len(grid) == 0 {
 		return report.Grid{}
 	}
@@ -123,7 +124,7 @@ func reportGrid(grid []method.Cell) report.Grid {
 }
 
 // heading says what a cell's figure is: the mean over folds, where there are some.
-func heading(c method.Cell) string {
+func heading(c learner.Cell) string {
 	if len(c.Folds) == 0 {
 		return c.Score
 	}

@@ -12,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/source"
 )
 
 // app is what all commands share.
 type app struct {
 	reader         *job.Reader
+	local          []local.Own
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) string
@@ -30,9 +32,10 @@ type app struct {
 }
 
 // Main runs mercer with the arguments that follow its name and returns the
-// exit code. It reads jobs of the methods that the reader knows.
-func Main(reader *job.Reader, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	a := &app{reader: reader, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
+// exit code. It reads jobs of the methods that the reader knows; own is what they add
+// where one process owns all data.
+func Main(reader *job.Reader, own []local.Own, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
 	a.json = asksForJSON(args) // before parsing, for errors in the arguments
 	return a.execute(a.root(), args)
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -186,7 +186,7 @@ func (o outcome) unit() string {
 
 // metricNames returns the names of figures, those first that the learner is known
 // by: the report draws the first as bars.
-func metricNames(m evaluate.Metrics) []string {
+func metricNames(m learner.Metrics) []string {
 	first := []string{"accuracy", "auc", "rmse", "r2"}
 	names := slices.Sorted(maps.Keys(m))
 	slices.SortStableFunc(names, func(a, b string) int {
@@ -204,7 +204,7 @@ func metricNames(m evaluate.Metrics) []string {
 	return names
 }
 
-func figures(m evaluate.Metrics, names []string) []any {
+func figures(m learner.Metrics, names []string) []any {
 	var cells []any
 	for _, name := range names {
 		if v, ok := m[name]; ok {

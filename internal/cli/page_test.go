@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -21,7 +21,7 @@ spec:
   learner: {name: huber, delta: 0.25, rate: 0.125, batch: 16}
 `
 	j := jobtest.Parse(t, file)
-	r := &method.Result{Metrics: evaluate.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
+	r := &method.Result{Metrics: learner.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
 	run := page(j, r, nil)
 	want := map[string]string{
 		"Protocol": j.Protocol.Text(),

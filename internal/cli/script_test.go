@@ -17,12 +17,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"mercer": func() { os.Exit(Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+		"mercer": func() {
+			os.Exit(Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		},
 	})
 }
 

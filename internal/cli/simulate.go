@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/source"
@@ -99,12 +100,8 @@ func (a *app) loader() launch.Loader {
 }
 
 func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (r Result, err error) {
-	if _, rated := j.Protocol.Kind.(job.Rated); rated {
-		ratings, err := a.library().Ratings(j.Data.Source)
-		if err != nil {
-			return nil, err
-		}
-		return a.simulateCrowd(ctx, j, ratings, out, seed)
+	if m, played := local.Of(a.local, j).(local.Played); played {
+		return a.play(ctx, j, m, a.library().Ratings, out, seed)
 	}
 	if j.Data.Partition.By == job.Devices {
 		return a.simulateDevices(ctx, j, out, seed)
@@ -124,6 +121,22 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 		return nil, err
 	}
 	return a.finish(j, result, out)
+}
+
+// play has everybody in this process run a job, and leaves its results in out.
+func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), out string, seed func(string) [32]byte) (Result, error) {
+	if w, warns := m.(local.Warned); warns {
+		for _, line := range w.Warnings(j) {
+			a.tell("warning: " + line)
+		}
+	}
+	load := a.loader()
+	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*method.Result, error) {
+		return m.Play(ctx, local.Play{
+			Job: j, Rows: func(name string) (*dataset.Set, error) { return load(name, j.Data) }, Ratings: ratings,
+			Dir: dir, Seed: seed, Progress: progress,
+		})
+	})
 }
 
 // collectSooner has garbage collected when it is a quarter of what is in use,

@@ -1,7 +1,10 @@
 package coordinator_test
 
 import (
+	"github.com/mercer-fl/mercer/dataset/generated"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	played "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
 
 	"bytes"
 	"fmt"
@@ -24,8 +27,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/simulate"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -66,7 +67,7 @@ func filmsJob(t *testing.T, parties bool, all *dataset.Ratings) *job.Job {
 }
 
 func allRatings() *dataset.Ratings {
-	return simulate.GeneratedRatings(people, 24, 12, [32]byte{3})
+	return generated.Ratings(people, 24, 12, [32]byte{3})
 }
 
 // newCinema is a world in which each party has one person's ratings in a text of
@@ -96,7 +97,9 @@ func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 func simulated(t *testing.T, all *dataset.Ratings) (*method.Result, []byte) {
 	t.Helper()
 	dir := t.TempDir()
-	r, err := simulate.Crowd(t.Context(), simulate.CrowdConfig{Job: filmsJob(t, false, all), Ratings: all, Dir: dir, Seed: daemon.InsecureSeeds(1)})
+	r, err := played.Method{}.Play(t.Context(), local.Play{
+		Job: filmsJob(t, false, all), Ratings: func(string) (*dataset.Ratings, error) { return all, nil }, Dir: dir, Seed: daemon.InsecureSeeds(1),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +330,7 @@ func TestAttackManySessions(t *testing.T) {
 		w.startAll()
 		for i := range people {
 			for n := range count {
-				name := fmt.Sprintf("attempt/%d/secagg/masked-input/%q/%q", n+1, "once", stage.PurposePopularity)
+				name := fmt.Sprintf("attempt/%d/secagg/masked-input/%q/%q", n+1, "once", fedcfk.PurposePopularity)
 				if err := w.members[person(i)].disk.Claim(protocol.SessionID{byte(n + 1)}, name); err != nil {
 					t.Fatal(err)
 				}

@@ -15,17 +15,17 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 // opened is a job whose parties keep their parts of the model.
@@ -320,19 +320,19 @@ func pooledDecisions(t *testing.T, w *world, id job.ID) linalg.Matrix[float64] {
 	}
 	set := all.Subset(append(rows, span(60, 79)...))
 	train := span(0, done.Result.Training)
-	scaling, err := stage.ScaleOf(done.Spec, linalg.Pick(dataset.RowsOf(set.X), train))
+	scaling, err := scale.Pooled(linalg.Pick(dataset.RowsOf(set.X), train), scale.Method(done.Spec.Data.Scale))
 	if err != nil {
 		t.Fatal(err)
 	}
-	learner, err := stage.Learner(done.Spec)
+	spec, err := learner.SpecOf(done.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := evaluate.Task{Gram: kernel.LinearGram(scaling.Rows(dataset.RowsOf(set.X))), Labels: set.Labels, Test: make([]bool, len(set.Labels))}
+	task := learner.Problem{Gram: kernel.LinearGram(scaling.Rows(dataset.RowsOf(set.X))), Labels: set.Labels, Test: make([]bool, len(set.Labels))}
 	for i := done.Result.Training; i < len(task.Test); i++ {
 		task.Test[i] = true
 	}
-	f, err := evaluate.Fit(t.Context(), task, learner, nil)
+	f, err := learner.Fit(t.Context(), task, spec, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

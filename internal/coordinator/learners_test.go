@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
 // learning is the small job with another learner.
@@ -119,7 +119,7 @@ func askAboutHeldOut(t *testing.T, w *world, shares []launch.Share, id job.ID, o
 	if err != nil {
 		t.Fatal(err)
 	}
-	split, err := stage.SplitTable(result.Spec, shares[0].Table)
+	split, err := rows.Split(result.Spec, shares[0].Table)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package coordinator_test
 
 import (
+	okraroom "github.com/mercer-fl/mercer/internal/method/okra"
+
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
@@ -22,7 +24,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
@@ -142,7 +143,7 @@ func (w *world) estate(name string) *vault.Estate {
 }
 
 // encoder reads what a job left at a party.
-func (w *world) encoder(name string, id job.ID) *stage.Encoder {
+func (w *world) encoder(name string, id job.ID) *okraroom.Kept {
 	w.t.Helper()
 	secret, err := w.estate(name).Get(id, vault.Predictor)
 	if err != nil {
@@ -152,7 +153,7 @@ func (w *world) encoder(name string, id job.ID) *stage.Encoder {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	e, err := stage.DecodeEncoder(k.Body)
+	e, err := okraroom.DecodeKept(k.Body)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func (w *world) secrets(epoch okra.Seed) []needle {
 }
 
 // rows are the parties' rows, as they are, scaled, and encoded.
-func (w *world) rows(e *stage.Encoder) []needle {
+func (w *world) rows(e *okraroom.Kept) []needle {
 	w.t.Helper()
 	var list []needle
 	for name, table := range w.tables {

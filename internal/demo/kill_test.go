@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
@@ -26,7 +27,7 @@ const beMercer = "MERCER_TEST_IS_MERCER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beMercer) != "" {
-		os.Exit(cli.Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }

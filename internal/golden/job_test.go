@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
@@ -31,7 +29,7 @@ func read(t *testing.T, text string) string {
 func sameText(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
-	if writes() {
+	if os.Getenv(order) == "write" { // no other program has read the jobs
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +38,7 @@ func sameText(t *testing.T, name, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(strings.Split(string(b), "\n"), strings.Split(got, "\n")); d != "" {
+	if d := differences(strings.Split(string(b), "\n"), strings.Split(got, "\n")); d != "" {
 		t.Errorf("%s is not as before:\n%s", file, d)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
@@ -22,7 +23,7 @@ const child = "MERCER_GOLDEN_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(child) != "" {
-		os.Exit(cli.Main(all.Reader(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }
@@ -46,8 +47,20 @@ func needsAVX2(t *testing.T) {
 	}
 }
 
+// order names the variable that asks for files of testdata to be written anew: "write" from
+// what this program gives, or the path of another program, whose results are written.
+const order = "MERCER_GOLDEN"
+
 // writes says that files of testdata are written anew.
-func writes() bool { return os.Getenv("MERCER_GOLDEN") == "write" }
+func writes() bool { return os.Getenv(order) != "" }
+
+// program returns the path of the program that a process runs.
+func program() string {
+	if path := os.Getenv(order); filepath.IsAbs(path) {
+		return path
+	}
+	return os.Args[0]
+}
 
 // process is where mercer runs.
 type process struct {
@@ -82,10 +95,10 @@ func (p process) write(t *testing.T, name, text string) {
 
 func (p process) mercer(t *testing.T, line string) said {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Minute)
 	defer stop()
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, os.Args[0], strings.Fields(line)...)
+	cmd := exec.CommandContext(ctx, program(), strings.Fields(line)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, &out, &errs
 	cmd.Env = append([]string{child + "=1", "HOME=" + p.dir, "TMPDIR=" + p.dir, "PATH=" + os.Getenv("PATH")}, p.env...)
 	err := cmd.Run()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/internal/source"
 )
 
 // run is a sequence of commands and what they leave.
@@ -19,7 +19,8 @@ type run struct {
 	job      string   // written to NAME.yaml, or "" where an example is run
 	commands []string // of mercer, the first one simulates
 	env      []string
-	briefly  bool // leakage by its hash: another run has its text
+	briefly  bool   // leakage by its hash: another run has its text
+	data     string // the data folder, or ""; commands know it as data
 }
 
 // tumours is a job over rows of the bundled table, with protocol, kernel, learner and
@@ -135,7 +136,7 @@ func TestResults(t *testing.T) {
 	for _, r := range runs() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			r.compare(t)
+			r.compare(t, "results")
 		})
 	}
 }
@@ -157,13 +158,14 @@ func TestResultsAreOfRuns(t *testing.T) {
 	}
 }
 
-// compare runs the commands and compares what they leave with testdata.
-func (r run) compare(t *testing.T) {
+// compare runs the commands and compares what they leave with a folder of testdata.
+func (r run) compare(t *testing.T, folder string) {
 	m := masker{r.briefly, make(map[string]string)}
 	got := r.outcome(t, m)
 	// One processor gives what several give, and has no file of its own.
-	file := filepath.Join("testdata", "results", strings.TrimSuffix(r.name, " one processor")+".json")
-	if writes() && r.env == nil {
+	name, again := strings.CutSuffix(r.name, " one processor")
+	file := filepath.Join("testdata", folder, name+".json")
+	if writes() && !again {
 		if err := os.WriteFile(file, []byte(encode(got)), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -173,14 +175,14 @@ func (r run) compare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := cmp.Diff(decode(t, string(b)), decode(t, encode(got)))
+	d := differences(decode(t, string(b)), decode(t, encode(got)))
 	if d == "" {
 		return
 	}
 	t.Errorf("not as before:\n%s", d)
 	for hash, what := range m.long {
 		if strings.Contains(d, hash) {
-			t.Logf("%s is now\n%.4000s", hash, what)
+			t.Logf("%s is now\n%.1000s", hash, what)
 		}
 	}
 }
@@ -198,6 +200,12 @@ func decode(t *testing.T, s string) (v any) {
 // outcome runs the commands.
 func (r run) outcome(t *testing.T, m masker) map[string]any {
 	p := newProcess(t, avx2, r.env...)
+	if r.data != "" {
+		p.env = append(p.env, source.Variable+"=data")
+		if err := os.Symlink(r.data, filepath.Join(p.dir, "data")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if r.job != "" {
 		p.write(t, r.name+".yaml", r.job)
 	}

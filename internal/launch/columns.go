@@ -10,9 +10,9 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -226,7 +226,7 @@ var errNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))
 
 // columnsInTurn is what one party's columns reach, on each fold where the job
 // holds rows out in turn.
-func columnsInTurn(ctx context.Context, j, cell *job.Job, own method.Split) (evaluate.Metrics, error) {
+func columnsInTurn(ctx context.Context, j, cell *job.Job, own method.Split) (learner.Metrics, error) {
 	if own.Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, errNoLabels
 	}

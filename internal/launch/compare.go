@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 // Compare adds the comparisons that a job asks for to its result. A training that
@@ -54,7 +54,7 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 		return err
 	}
 	task := p.task()
-	choice, err := stage.ChooseCell(ctx, j, task, best(r))
+	choice, err := learner.ChooseCell(ctx, j, task, best(r))
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	if !slices.Equal(pooled.Head.Classes, o.Classes) {
 		return errors.New("launch: the pooled classifier has other classes than the job's")
 	}
-	difference, err := evaluate.Difference(pooled.Decisions, o.Decisions)
+	difference, err := learner.Difference(pooled.Decisions, o.Decisions)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 
 // best returns the cell that a job chose.
 func best(r *method.Result) int {
-	return max(0, slices.IndexFunc(r.Grid, func(c method.Cell) bool { return c.Best }))
+	return max(0, slices.IndexFunc(r.Grid, func(c learner.Cell) bool { return c.Best }))
 }
 
 // compareAlone trains each party by itself, with the cell that all chose
@@ -111,8 +111,8 @@ func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []meth
 }
 
 // aloneInTurn is the mean of what the party's rows alone reach.
-func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]method.Split) (evaluate.Metrics, error) {
-	var all []evaluate.Metrics
+func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]method.Split) (learner.Metrics, error) {
+	var all []learner.Metrics
 	for _, splits := range divided {
 		m, err := alone(ctx, cell, splits[party], splits)
 		if err != nil {
@@ -120,7 +120,7 @@ func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]meth
 		}
 		all = append(all, m)
 	}
-	return evaluate.Mean(all), nil
+	return learner.Mean(all), nil
 }
 
 // heldOutInTurn returns the splits, or those of each fold where the job holds
@@ -130,7 +130,7 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 		return [][]method.Split{splits}, nil
 	}
 	labels := labelsOf(splits, false)
-	folds, err := stage.FoldsOf(j).Divide(labels)
+	folds, err := learner.FoldsOf(j).Divide(labels)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -151,13 +151,13 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 
 // alone is what the training rows of one party make of the held-out rows of
 // all.
-func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (evaluate.Metrics, error) {
+func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
 	if countRows([]method.Split{own}, false) == 0 { // all are held out in this turn
-		return evaluate.Metrics{}, nil
+		return learner.Metrics{}, nil
 	}
 	classes, _ := dataset.Classes(labelsOf([]method.Split{own}, false))
 	if j.Learner.Name.Classifies() && len(classes) == 1 {
-		return evaluate.Constant(classes[0], labelsOf(splits, true)).Measure()
+		return learner.Constant(classes[0], labelsOf(splits, true)).Measure()
 	}
 	f, err := fit(ctx, onlyWeightsOf(j, own), []method.Split{own}, splits)
 	if err != nil {
@@ -177,13 +177,13 @@ func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 
 // fit trains on the training rows of some parties and decides the held-out
 // rows of others. The job has no folds.
-func fit(ctx context.Context, j *job.Job, train, test []method.Split) (*evaluate.Fitted, error) {
+func fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
 	p, err := prepare(j, train, test)
 	if err != nil {
 		return nil, err
 	}
 	task := p.task()
-	choice, err := stage.Choose(ctx, j, task, nil)
+	choice, err := learner.Choose(ctx, j, task, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ type prepared struct {
 	rows    linalg.Rows // training rows, then held-out rows; scaled
 	labels  []string
 	test    []bool
-	scaling stage.Scaling // empty: none
+	scaling scale.Scaling // empty: none
 	columns []string      // their names, or nil
 }
 
@@ -222,15 +222,15 @@ func prepare(j *job.Job, train, test []method.Split) (*prepared, error) {
 	for i := range training {
 		training[i] = i
 	}
-	if p.scaling, err = stage.ScaleOf(j, linalg.Pick(p.rows, training)); err != nil {
+	if p.scaling, err = scale.Pooled(linalg.Pick(p.rows, training), scale.Method(j.Data.Scale)); err != nil {
 		return nil, err
 	}
 	p.rows = p.scaling.Rows(p.rows)
 	return p, nil
 }
 
-func (p *prepared) task() evaluate.Task {
-	return evaluate.Task{Gram: kernel.LinearGram(p.rows), Labels: p.labels, Test: p.test}
+func (p *prepared) task() learner.Problem {
+	return learner.Problem{Gram: kernel.LinearGram(p.rows), Labels: p.labels, Test: p.test}
 }
 
 // choose returns the training or the held-out rows of several parties, without

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -17,13 +17,13 @@ import (
 // curve is what other numbers of random features give and show. The sums of all
 // parties are those of all rows, number for number, so that no protocol has to
 // run.
-func curve(ctx context.Context, j *job.Job, splits []method.Split) ([]evaluate.Point, error) {
+func curve(ctx context.Context, j *job.Job, splits []method.Split) ([]learner.Point, error) {
 	p, err := prepare(j, splits, splits)
 	if err != nil {
 		return nil, err
 	}
 	classes := job.As[*sums.Keys](j.Protocol).Classes
-	s := evaluate.Sums{Classes: len(classes), Kernel: j.Kernel.Spec(), Seed: j.Seed}
+	s := learner.Sums{Classes: len(classes), Kernel: j.Kernel.Spec(), Seed: j.Seed}
 	for _, l := range j.Learners() {
 		s.Alphas = append(s.Alphas, l.Alpha)
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -27,7 +27,7 @@ func affordable(j *job.Job, shares []Share) error {
 // exactKernel is what the job's kernel gives on all columns in one place, without
 // random features to stand for it: a support vector machine tells classes apart,
 // kernel ridge regression predicts numbers.
-func exactKernel(ctx context.Context, j *job.Job, all method.Split) (evaluate.Metrics, error) {
+func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
 	exact := *j
 	exact.Learner = exactLearner(j.Learner, float64(countRows([]method.Split{all}, false)))
 	f, err := fit(ctx, &exact, []method.Split{all}, []method.Split{all})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -42,7 +42,7 @@ func TestExactLearner(t *testing.T) {
 		if got.Name != want.Name || math.Abs(got.Alpha-want.Alpha) > 1e-12 || math.Abs(got.C-want.C) > 1e-12 {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
-		if _, err := stage.Learner(&job.Job{Kernel: job.Kernel{Name: job.RBF, Gamma: 1}, Learner: got}); err != nil {
+		if _, err := learner.SpecOf(&job.Job{Kernel: job.Kernel{Name: job.RBF, Gamma: 1}, Learner: got}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/model"
@@ -141,7 +141,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 func TestAloneWithoutRows(t *testing.T) {
 	own := method.Split{Set: wdbc(t, 0, 1), Test: []bool{true}}
 	m, err := alone(t.Context(), parse(t, shared, ""), own, []method.Split{own})
-	if d := cmp.Diff(evaluate.Metrics{}, m); err != nil || d != "" {
+	if d := cmp.Diff(learner.Metrics{}, m); err != nil || d != "" {
 		t.Errorf("%v, %v; want no figures", m, err)
 	}
 }

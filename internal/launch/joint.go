@@ -1,7 +1,7 @@
 package launch
 
 import (
-	sums "github.com/mercer-fl/mercer/internal/method/moments"
+	room "github.com/mercer-fl/mercer/internal/method/moments"
 
 	"crypto/sha256"
 	"slices"
@@ -9,7 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -73,8 +72,8 @@ func joint(j *job.Job, splits []method.Split, r *method.Result) error {
 	}
 	r.Sums.Joint = &auc
 	for i, line := range r.Leakage["coalition"] {
-		if line == stage.JointUnmeasured {
-			r.Leakage["coalition"][i] = stage.JointMeasured(auc)
+		if line == room.JointUnmeasured {
+			r.Leakage["coalition"][i] = room.JointMeasured(auc)
 		}
 	}
 	return nil
@@ -88,7 +87,7 @@ func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error)
 			some = append(some, labels[i])
 		}
 	}
-	keys := job.As[*sums.Keys](j.Protocol)
+	keys := job.As[*room.Keys](j.Protocol)
 	switch {
 	case j.Learner.Name.Classifies():
 		codes := make([]int, len(some))

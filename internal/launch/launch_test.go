@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/stage"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -211,7 +211,7 @@ func heldOut(t *testing.T, shares []Share) linalg.Matrix[float64] {
 	t.Helper()
 	var splits []method.Split
 	for _, s := range shares {
-		split, err := stage.SplitTable(parse(t, shared, ""), s.Table)
+		split, err := rows.Split(parse(t, shared, ""), s.Table)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -31,7 +30,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 		return nil, nil, err
 	}
 	task := p.task()
-	choice, err := stage.Choose(ctx, j, task, nil)
+	choice, err := learner.Choose(ctx, j, task, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +48,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 	}
 	seconds := time.Since(began).Seconds()
 	return &method.Result{
-		Job: j.Name, Metrics: metrics, Grid: append([]method.Cell{}, choice.Grid...), HeldOut: countRows(splits, true), Training: countRows(splits, false),
+		Job: j.Name, Metrics: metrics, Grid: append([]learner.Cell{}, choice.Grid...), HeldOut: countRows(splits, true), Training: countRows(splits, false),
 		Support: len(f.Support), Eigenvalues: f.Eigenvalues,
 		Timings: map[string]float64{"learn": seconds, "total": seconds},
 		Models:  []method.ModelFile{m}, ModelHash: method.HashModels([]method.ModelFile{m}),
@@ -58,7 +57,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 }
 
 // save writes the model, with the scaling that its rows need.
-func (p *prepared) save(j *job.Job, f *evaluate.Fitted, path string) (method.ModelFile, error) {
+func (p *prepared) save(j *job.Job, f *learner.Fitted, path string) (method.ModelFile, error) {
 	var scale *model.Scale
 	if len(p.scaling.Offset) > 0 {
 		scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}

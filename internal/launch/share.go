@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 )
@@ -63,7 +64,7 @@ func usable(j *job.Job, s Share) error {
 		_, err := stage.NewParty(j, s.Party, s.Table)
 		return err
 	}
-	_, err := stage.SplitTable(j, s.Table)
+	_, err := rows.Split(j, s.Table)
 	return err
 }
 
@@ -121,7 +122,7 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 		shares = append(shares, Share{s.Party, method.Table{Set: set}})
 		names, sets = append(names, s.Party), append(sets, set)
 	}
-	return shares, stage.Alike(j, names, sets)
+	return shares, rows.Alike(j, names, sets)
 }
 
 // splits holds rows of each share out, with the columns in the order of the first
@@ -130,7 +131,7 @@ func splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	list := make([]method.Split, len(shares))
 	for i, s := range shares {
 		var err error
-		if list[i], err = stage.SplitTable(j, s.Table); err != nil {
+		if list[i], err = rows.Split(j, s.Table); err != nil {
 			return nil, err
 		}
 		first := list[0].Set

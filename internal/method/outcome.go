@@ -3,7 +3,8 @@ package method
 import (
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -22,7 +23,7 @@ type Outcome struct {
 }
 
 // NewOutcome takes the outcome from a fitted learner.
-func NewOutcome(f *evaluate.Fitted) *Outcome {
+func NewOutcome(f *learner.Fitted) *Outcome {
 	return &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
 }
 
@@ -59,4 +60,18 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 		r.Float64s(o.Decisions.Data)
 	}
 	return o, r.Close("method: outcome")
+}
+
+// NewResult returns the result of a learner that a coordinator has chosen and fitted to a
+// Gram matrix; test says which rows are held out.
+func NewResult(j *job.Job, c *learner.Choice, f *learner.Fitted, test []bool) *Result {
+	r := &Result{Job: j.Name, Grid: append([]learner.Cell{}, c.Grid...), Support: len(f.Support), Eigenvalues: f.Eigenvalues}
+	for _, held := range test {
+		if held {
+			r.HeldOut++
+		} else {
+			r.Training++
+		}
+	}
+	return r
 }

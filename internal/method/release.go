@@ -1,6 +1,10 @@
 package method
 
-import "github.com/mercer-fl/mercer/dataset"
+import (
+	"cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
 
 // ReleaseKind tells what of the data a session lets out.
 type ReleaseKind string
@@ -30,4 +34,19 @@ type Release struct {
 	Model string
 	// Directions is how many random directions are let out of each row.
 	Directions int
+}
+
+// Release describes what a party lets out of rows in one session of the case; label is
+// the column of the labels, where the catalogue says.
+func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
+	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Set: rows}
+	for _, name := range c.Parties {
+		if name != party {
+			r.Peers = append(r.Peers, name)
+		}
+	}
+	if rows.Labels != nil {
+		r.Label = cmp.Or(label, c.Job.Data.Label)
+	}
+	return r
 }

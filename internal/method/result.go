@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
-	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/internal/learner"
 )
 
 // Result is a job's result, in the form that --json prints.
@@ -16,17 +15,17 @@ type Result struct {
 	Job string `json:"job"`
 	// Metrics are figures on the rows that the job holds out; if it holds none
 	// out but in folds, the means over the folds of the chosen cell.
-	Metrics evaluate.Metrics `json:"metrics"`
+	Metrics learner.Metrics `json:"metrics"`
 	// Pooled and Alone are computed by a launching process that owns the data;
 	// null when deployed.
-	Pooled evaluate.Metrics `json:"pooled"`
-	Alone  []Alone          `json:"alone"`
+	Pooled learner.Metrics `json:"pooled"`
+	Alone  []Alone         `json:"alone"`
 	// ExactKernel is what the kernel itself gives in one place, where the job has
 	// random features in its stead.
-	ExactKernel evaluate.Metrics    `json:"exact_kernel,omitempty"`
+	ExactKernel learner.Metrics     `json:"exact_kernel,omitempty"`
 	Difference  *float64            `json:"max_decision_difference"` // to pooled
 	Exact       *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
-	Grid        []Cell              `json:"grid"`                    // empty without folds
+	Grid        []learner.Cell      `json:"grid"`                    // empty without folds
 	Timings     map[string]float64  `json:"timings_s"`
 	PeakRSS     uint64              `json:"peak_rss_bytes"`
 	Parties     []Cost              `json:"parties"`
@@ -53,31 +52,9 @@ type Result struct {
 	BySums *BySums `json:"by_sums,omitempty"`
 	// Curve is what other numbers of random features give and show, computed by a
 	// launching process that owns the data.
-	Curve []evaluate.Point `json:"curve,omitempty"`
+	Curve []learner.Point `json:"curve,omitempty"`
 	// Eigenvalues are those of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
-}
-
-// Cell is one point of a job's grid, cross-validated on the training rows.
-type Cell struct {
-	Kernel kernel.Spec `json:"kernel"`
-	// Of the learner's numbers, those that it has.
-	C       float64 `json:"C,omitempty"`
-	Nu      float64 `json:"nu,omitempty"`
-	Epsilon float64 `json:"epsilon,omitempty"`
-	Alpha   float64 `json:"alpha,omitempty"`
-	Noise   float64 `json:"noise,omitempty"`
-
-	Score   string    `json:"score"`   // accuracy, or r2 of a regression
-	Folds   []float64 `json:"folds"`   // the score on each
-	Mean    float64   `json:"mean"`    // of Folds
-	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
-	Rows    int       `json:"n"`
-	Best    bool      `json:"best"` // the one that was chosen
-	// The same cell on pooled rows, for a launching process that owns the data;
-	// null otherwise.
-	PooledMean    *float64 `json:"pooled_mean"`
-	PooledCorrect *int     `json:"pooled_correct"`
 }
 
 // SumsResult says how far sums are from single rows.
@@ -95,7 +72,7 @@ type SumsResult struct {
 
 // BySums is how a job by protocol moments went that stands beside another.
 type BySums struct {
-	Metrics evaluate.Metrics `json:"metrics"`
+	Metrics learner.Metrics `json:"metrics"`
 	SumsResult
 	Seconds float64 `json:"total_s"`
 }
@@ -168,7 +145,7 @@ type Recommendation struct {
 type Alone struct {
 	Party   string `json:"party"`
 	Rows    int    `json:"training_rows"`
-	Metrics evaluate.Metrics
+	Metrics learner.Metrics
 	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
 }
 

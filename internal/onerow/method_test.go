@@ -33,7 +33,7 @@ const isMercer = "MERCER_ONE_ROW"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(isMercer) != "" {
-		os.Exit(cli.Main(withCensus(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(withCensus(), nil, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }

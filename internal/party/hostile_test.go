@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -136,11 +135,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 	p := s.proposal(j, job.ID{1}, 0)
 	s.propose(p)
 	s.hear(session.KindAcceptance)
-	plan, err := stage.Plan(j, stage.Cast{Coordinator: "hub", Parties: j.Parties()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Descriptor = plan[0].Session.Descriptor(p.Job, 0, s.roster.Hash(), 1)
+	p.Descriptor = s.plan(j)[0].Session.Descriptor(p.Job, 0, s.roster.Hash(), 1)
 	s.propose(p)
 	s.refuses(fault.CodePolicy, "stage heading was accepted before, in another attempt")
 	if n := s.loads.Load(); n != 1 {

@@ -160,12 +160,23 @@ func (s *stand) idle() {
 	s.hear(session.KindClosed)
 }
 
-func (s *stand) proposal(j *job.Job, id job.ID, index int) *session.Proposal {
+// plan is that of a job which the hub coordinates.
+func (s *stand) plan(j *job.Job) []method.Step {
 	s.t.Helper()
-	plan, err := stage.Plan(j, stage.Cast{Coordinator: "hub", Parties: j.Parties()})
+	m, err := stage.Of(j)
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	plan, err := method.Plan(m, method.Case{Job: j, Coordinator: "hub", Parties: j.Parties()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return plan
+}
+
+func (s *stand) proposal(j *job.Job, id job.ID, index int) *session.Proposal {
+	s.t.Helper()
+	plan := s.plan(j)
 	return &session.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, s.roster.Hash(), 0)}
 }
 

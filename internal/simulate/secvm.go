@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 
 	"context"
 	"crypto/sha256"
@@ -123,7 +125,7 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 		r.summing = newSumming(c, r.server.Params(), len(r.devices))
 	}
 	r.result = &method.Result{
-		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []method.Cell{},
+		Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{},
 		Training: len(r.with(secvm.Train)), HeldOut: len(r.with(secvm.Test)),
 	}
 	return r, nil
@@ -135,7 +137,7 @@ func keysOf(j *job.Job) *crowd.Keys { return job.As[*crowd.Keys](j.Protocol) }
 // checkCohort makes sure that every window has participants enough, even if all
 // that vanish train.
 func (r *records) checkCohort() error {
-	cohort, vanish := keysOf(r.Job).Cohort, stage.Share(r.Job.Data.Partition.Dropout, len(r.devices))
+	cohort, vanish := keysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
 	switch n := len(r.with(secvm.Train)); {
 	case n < cohort:
 		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.Rows.Name, n, cohort)

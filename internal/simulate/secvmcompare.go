@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/metrics"
@@ -112,7 +112,7 @@ func (r *records) evaluate(context.Context) error {
 }
 
 // measure judges scores of the testing devices.
-func (r *records) measure(score func(device int) float64) (evaluate.Metrics, error) {
+func (r *records) measure(score func(device int) float64) (learner.Metrics, error) {
 	tests := r.with(secvm.Test)
 	truth, guess := make([]string, len(tests)), make([]string, len(tests))
 	positive, scores := make([]bool, len(tests)), make([]float64, len(tests))
@@ -126,7 +126,7 @@ func (r *records) measure(score func(device int) float64) (evaluate.Metrics, err
 	if err != nil {
 		return nil, err
 	}
-	m := evaluate.Metrics{"accuracy": confusion.Accuracy(), "f1_micro": confusion.F1Micro(), "f1_macro": confusion.F1Macro()}
+	m := learner.Metrics{"accuracy": confusion.Accuracy(), "f1_micro": confusion.F1Micro(), "f1_macro": confusion.F1Macro()}
 	if auc, err := metrics.ROCAUC(positive, scores); err == nil { // one class only: none
 		m["auc"] = auc
 	}
@@ -231,7 +231,7 @@ func (r *records) hashed() (*dataset.CSR, error) {
 
 // measurePooled folds a machine's support vectors into one weight vector, and
 // measures it.
-func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int) (evaluate.Metrics, error) {
+func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int) (learner.Metrics, error) {
 	pair, support := m.Pairs[0], m.Support()
 	w := make([]float64, all.Cols())
 	for k, at := range pair.Index {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -14,41 +15,41 @@ import (
 
 // summing is how windows become sums.
 type summing struct {
-	*clients
+	*clients.Clients
 	windows stage.SummedSecVM
 	sums    []method.CrowdSum
 	exact   bool // every sum so far is that of the plain packages
 }
 
 func newSumming(c DevicesConfig, p secvm.Params, devices int) *summing {
-	all := newClients(c.Job, devices, c.Seed, c.Progress)
-	return &summing{clients: all, exact: true, windows: stage.SummedSecVM{
-		Job: c.Job, ID: all.id, Roster: all.roster, Server: serverName, Params: p,
+	all := clients.New(c.Job, devices, c.Seed, c.Progress)
+	return &summing{Clients: all, exact: true, windows: stage.SummedSecVM{
+		Job: c.Job, ID: all.ID, Roster: all.Roster, Server: clients.Server, Params: p,
 	}}
 }
 
 // sumUp calls all devices, those too that vanished from windows before, and adds
 // up what they have to say.
 func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvm.Sum, error) {
-	s, err := r.summing.windows.Window(iteration, published, r.summing.names)
+	s, err := r.summing.windows.Window(iteration, published, r.summing.Names)
 	if err != nil {
 		return nil, err
 	}
-	call := stage.Call{Iteration: iteration, Weights: published, Devices: r.summing.names, Session: s.Session.ID()}
+	call := stage.Call{Iteration: iteration, Weights: published, Devices: r.summing.Names, Session: s.Session.ID()}
 	summands, err := r.summands(call)
 	if err != nil {
 		return nil, err
 	}
-	done, err := r.summing.sum(ctx, s, r.summing.leaving(s), func(device int) secagg.Vector { return summands[device] })
+	done, err := r.summing.Sum(ctx, s, r.summing.Leaving(s), func(device int) secagg.Vector { return summands[device] })
 	if err != nil {
 		return nil, err
 	}
-	sum, err := secvm.NewSum(r.server.Params(), done.sums, len(done.added))
+	sum, err := secvm.NewSum(r.server.Params(), done.Sums, len(done.Added))
 	if err != nil {
 		return nil, err
 	}
-	r.summing.sums = append(r.summing.sums, done.figures())
-	return sum, r.compareSum(sum, done.added, call)
+	r.summing.sums = append(r.summing.sums, done.Figures())
+	return sum, r.compareSum(sum, done.Added, call)
 }
 
 // summands has every device look at a call and answer it.
@@ -64,7 +65,7 @@ func (r *records) summands(call stage.Call) ([]secvm.Summand, error) {
 		}
 	})
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, fmt.Errorf("simulate: %s: %w", r.summing.names[i], errs[i]) // all were called alike
+		return nil, fmt.Errorf("simulate: %s: %w", r.summing.Names[i], errs[i]) // all were called alike
 	}
 	return list, nil
 }
@@ -77,7 +78,7 @@ func (r *records) compareSum(s *secvm.Sum, added []string, call stage.Call) erro
 	}
 	plain := secvm.NewTally(r.server.Params())
 	for _, name := range added {
-		if err := r.deliver(plain, r.summing.place[name], call.Iteration, weights); err != nil {
+		if err := r.deliver(plain, r.summing.Place[name], call.Iteration, weights); err != nil {
 			return err
 		}
 	}

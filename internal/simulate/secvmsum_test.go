@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/crowd"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -106,7 +108,7 @@ func crowdOf(t *testing.T, changes ...string) (*records, stage.Call) {
 		t.Fatal(err)
 	}
 	_, w := r.server.Published()
-	return r, r.call(t, 0, w, r.summing.names)
+	return r, r.call(t, 0, w, r.summing.Names)
 }
 
 func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []string) stage.Call {
@@ -133,14 +135,14 @@ func TestRule11_OneSummandForEachIteration(t *testing.T) {
 	other := slices.Clone(call.Weights)
 	other[3] = .5
 	for name, again := range map[string]stage.Call{
-		"without one":   r.call(t, 0, call.Weights, r.summing.names[1:]),
-		"other weights": r.call(t, 0, other, r.summing.names),
+		"without one":   r.call(t, 0, call.Weights, r.summing.Names[1:]),
+		"other weights": r.call(t, 0, other, r.summing.Names),
 	} {
 		s, _, err := r.summing.windows.Accept(again)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.summing.sum(t.Context(), s, nil, func(i int) secagg.Vector { return summands[i] }); err == nil {
+		if _, err := r.summing.Sum(t.Context(), s, nil, func(i int) secagg.Vector { return summands[i] }); err == nil {
 			t.Errorf("%s: a second sum of the iteration", name)
 		}
 	}
@@ -160,19 +162,19 @@ func TestAttackDifferenceOfIterations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := slices.Delete(slices.Clone(r.summing.names), victim, victim+1)
+	rest := slices.Delete(slices.Clone(r.summing.Names), victim, victim+1)
 	s, _, err := r.summing.windows.Accept(r.call(t, 1, call.Weights, rest))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := r.summing.sum(t.Context(), s, nil, func(i int) secagg.Vector { return summands[i] })
+	second, err := r.summing.Sum(t.Context(), s, nil, func(i int) secagg.Vector { return summands[i] })
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, want := make([]int64, 65), make([]int64, 65)
 	summands[victim].Read(0, 0, want)
 	for j := range got {
-		got[j] = all.Blocks[0][j] - second.sums[0][j]
+		got[j] = all.Blocks[0][j] - second.Sums[0][j]
 	}
 	if !slices.Equal(got, want) || slices.Equal(want, make([]int64, 65)) {
 		t.Errorf("the difference is %v, the victim's record %v", got, want)
@@ -191,7 +193,7 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 	if _, _, err := r.summing.windows.Accept(told); err == nil || !strings.Contains(err.Error(), "not that of iteration 0 with the weights") {
 		t.Errorf("other weights under the crowd's session: %v", err)
 	}
-	alone, err := r.summing.windows.Window(0, own, r.summing.names)
+	alone, err := r.summing.windows.Window(0, own, r.summing.Names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +220,7 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 		keys.Fixed(of(honest[i].sent, "AdvertiseKeys").Body)
 	}
 	var blame *protocol.BlameError
-	if _, err = forge("HolderKeys", keys.Bytes()); !errors.As(err, &blame) || blame.Party != serverName || !strings.Contains(err.Error(), "has not signed") {
+	if _, err = forge("HolderKeys", keys.Bytes()); !errors.As(err, &blame) || blame.Party != clients.Server || !strings.Contains(err.Error(), "has not signed") {
 		t.Errorf("the others' keys in a session of its own: %v", err)
 	}
 }
@@ -292,7 +294,7 @@ func of(list []protocol.Message, kind string) *protocol.Message {
 }
 
 // client is a device's machine in a window.
-func (r *records) client(t *testing.T, s stage.Summation, weights []float64, device int) *secagg.Client {
+func (r *records) client(t *testing.T, s sums.Summation, weights []float64, device int) *secagg.Client {
 	t.Helper()
 	checked, err := r.server.Params().Weights(weights)
 	if err != nil {
@@ -302,8 +304,8 @@ func (r *records) client(t *testing.T, s stage.Summation, weights []float64, dev
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := secagg.Identity{Sign: r.summing.sign(device), Keys: r.summing.public(r.summing.names)}
-	m, err := secagg.NewClient(r.summing.setup(s, r.summing.names[device]), s.Params, summand, id)
+	id := secagg.Identity{Sign: r.summing.Sign(device), Keys: r.summing.Public(r.summing.Names)}
+	m, err := secagg.NewClient(r.summing.Setup(s, r.summing.Names[device]), s.Params, summand, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,11 +320,11 @@ func (r *records) spies(t *testing.T, call stage.Call) []*spy {
 		t.Fatal(err)
 	}
 	spies, seats := make([]*spy, len(r.devices)), make([]crowd.Client, len(r.devices))
-	for i, name := range r.summing.names {
+	for i, name := range r.summing.Names {
 		spies[i] = &spy{Client: r.client(t, s, call.Weights, i), name: name}
 		seats[i] = crowd.Client{Name: name, Machine: spies[i], InputHash: spies[i].InputHash(), Ledger: new(crowd.Ledger)}
 	}
-	server, err := secagg.NewServer(r.summing.setup(s, serverName), s.Params, r.summing.public(r.summing.names), secagg.Limits{})
+	server, err := secagg.NewServer(r.summing.Setup(s, clients.Server), s.Params, r.summing.Public(r.summing.Names), secagg.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

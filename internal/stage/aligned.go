@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -55,7 +56,7 @@ func (p *Party) comparer(setup Setup, params psi.Params) (*Run, error) {
 // compared has a machine of the intersection speak of tables, since the only ids
 // stand for tables.
 func compared(m protocol.Machine) protocol.Machine {
-	return worded{m, func(err error) error {
+	return method.Worded{Machine: m, Meaning: func(err error) error {
 		var none *psi.EmptyError
 		if !errors.As(err, &none) {
 			return err

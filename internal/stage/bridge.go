@@ -2,10 +2,7 @@ package stage
 
 import (
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
-	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/gram"
-	"github.com/mercer-fl/mercer/internal/method/moments"
-	"github.com/mercer-fl/mercer/internal/method/okra"
 
 	"bytes"
 	"context"
@@ -17,7 +14,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/model"
 )
 
 // Bridge runs a method by the frame whose code is still in this package.
@@ -43,7 +39,7 @@ func Methods(r *job.Reader) []method.Method {
 // bridged is the method itself, if its code is not here.
 func bridged(k job.Kind) job.Kind {
 	switch k.(type) {
-	case okra.Method, moments.Method, gram.Method, fdskl.Method, fedcfk.Method:
+	case gram.Method, fdskl.Method:
 		return Bridge{k}
 	}
 	return k
@@ -140,8 +136,11 @@ func (p *bridgedParty) Disclose(step string) (method.Release, bool) {
 }
 
 func (p *bridgedParty) Keep(c method.Closing) (method.Keepsake, error) {
-	body, err := p.Keepsake(c)
-	return method.Keepsake{Method: p.Job.Protocol.Name(), Version: 1, Body: body}, err
+	o, err := p.newPortion(c.Classes)
+	if err != nil {
+		return method.Keepsake{}, err
+	}
+	return method.Keepsake{Method: p.Job.Protocol.Name(), Version: 1, Body: o.Encode()}, nil
 }
 
 // Server implements [method.Federated].
@@ -200,7 +199,11 @@ func (s *bridgedServer) Result() (*Result, error) { return s.Server.Result(s.fac
 func (s *bridgedServer) WriteModel(w io.Writer) error { return s.EncodeModel(w) }
 
 func (s *bridgedServer) Keep(method.Closing) (method.Keepsake, error) {
-	body, err := s.KeptAnswers()
+	var body []byte
+	var err error
+	if vertical(s.Job) {
+		body, err = s.keptBasis()
+	}
 	return method.Keepsake{Method: s.Job.Protocol.Name(), Version: 1, Body: body}, err
 }
 
@@ -219,106 +222,20 @@ func ofKind[M method.Method](b Bridge) bool {
 
 // Left implements [method.Answering].
 func (b Bridge) Left(body []byte) bool {
-	switch {
-	case Local(body):
-		return ofKind[moments.Method](b)
-	case IsPortion(body):
-		return ofKind[gram.Method](b)
-	}
-	return ofKind[okra.Method](b)
+	return IsPortion(body) && ofKind[gram.Method](b)
 }
 
 // OpenParty implements [method.Answering].
 func (b Bridge) OpenParty(k method.Keepsake, read *job.Reader) (method.Erasable, error) {
-	switch {
-	case Local(k.Body):
-		return localModel(bytes.Clone(k.Body)), nil
-	case IsPortion(k.Body):
-		o, err := DecodePortion(read, k.Body)
-		return &columnsInquirer{portion: o}, err
-	}
-	e, err := DecodeEncoder(k.Body)
-	return &okraInquirer{encoder: e}, err
+	o, err := DecodePortion(read, k.Body)
+	return &columnsInquirer{portion: o}, err
 }
 
 // OpenServer implements [method.Answering].
-func (b Bridge) OpenServer(c method.Case, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
-	if vertical(c.Job) {
-		srv, basis, err := OpenAnswers(c.Job, castOf(c), k.Body)
-		return &columnsInquirer{server: srv, basis: basis}, err
-	}
-	a, err := DecodeAnswers(k.Body)
-	if err != nil {
-		return nil, err
-	}
-	body, err := file()
-	if err != nil {
-		return nil, err
-	}
-	m, err := model.OpenPrivate(bytes.NewReader(body))
-	return &okraInquirer{answers: a, model: m}, err
+func (b Bridge) OpenServer(c method.Case, k method.Keepsake, _ func() ([]byte, error)) (method.Erasable, error) {
+	srv, basis, err := OpenAnswers(c.Job, castOf(c), k.Body)
+	return &columnsInquirer{server: srv, basis: basis}, err
 }
-
-// localModel is a model that lies with a party.
-type localModel []byte
-
-func (m localModel) Erase() { clear(m) }
-
-func (m localModel) Predict(set *dataset.Set) (*Prediction, error) { return PredictLocally(m, set) }
-
-// okraInquirer answers by one session of the asker with the coordinator.
-type okraInquirer struct {
-	encoder *Encoder // at the asker
-	answers Answers  // at the coordinator
-	model   *model.Private
-}
-
-func (o *okraInquirer) Erase() {
-	if o.encoder != nil {
-		clear(o.encoder.Epoch[:])
-	}
-}
-
-func (o *okraInquirer) Among(q method.Question) []string { return []string{q.Asker} }
-
-func (o *okraInquirer) Fits(q method.Question, set *dataset.Set) error {
-	_, _, err := o.encoder.Ask(castOf(q.Case), q.Tag, set)
-	return err
-}
-
-func (o *okraInquirer) session(q method.Question) (*Session, error) {
-	if o.encoder != nil {
-		return predictSession(o.encoder.Params, o.encoder.Parent, castOf(q.Case), q.Tag), nil
-	}
-	return o.answers.Answer(q.Job, o.model, castOf(q.Case), q.Tag)
-}
-
-func (o *okraInquirer) Plan(q method.Question) ([]method.Step, error) {
-	s, err := o.session(q)
-	return []method.Step{{Name: "predict", Session: s.framed()}}, err
-}
-
-func (o *okraInquirer) Party(q method.Question, _ string, t Table) (method.Party, error) {
-	own := *o.encoder // its seed outlives the keepsake: a question can be withdrawn while its machine is built
-	s, answer, err := own.Ask(castOf(q.Case), q.Tag, t.Set)
-	return &okraAsker{s, answer}, err
-}
-
-func (o *okraInquirer) Server(q method.Question) (method.Server, error) {
-	s, err := o.session(q)
-	return &bridgedServer{Server: NewServer(q.Job, castOf(q.Case)), stages: []Stage{{Name: "predict", Session: s}}}, err
-}
-
-type okraAsker struct {
-	session *Session
-	answer  *Prediction
-}
-
-func (a *okraAsker) Known() method.Known { return nil }
-
-func (a *okraAsker) Machine(_ string, setup Setup) (*Run, error) { return a.session.Party(nil, setup) }
-
-func (a *okraAsker) Answer() (*Prediction, error) { return a.answer, nil }
 
 // columnsInquirer answers by sessions of all who hold columns.
 type columnsInquirer struct {

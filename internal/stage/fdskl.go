@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/linear"
@@ -98,7 +98,7 @@ func (d declared) spread() float64 {
 
 // Learned is how a training on random features went.
 type Learned struct {
-	Metrics evaluate.Metrics // on held-out rows
+	Metrics learner.Metrics // on held-out rows
 	// Left is what was left of the gradient when the passes were used up, as a
 	// share of what it was at first; 0 if the training ended by itself.
 	Left float64
@@ -145,7 +145,7 @@ func (v finding) encode(l job.LearnerName) []byte {
 
 func decodeFinding(l job.LearnerName, b []byte) (finding, error) {
 	r := wire.NewReader(b)
-	v := finding{Learned: Learned{Metrics: evaluate.Metrics{}}}
+	v := finding{Learned: Learned{Metrics: learner.Metrics{}}}
 	for _, name := range findingMetrics(l) {
 		has, value := r.Bool(), r.Float64()
 		if r.Err() == nil && value-value != 0 {

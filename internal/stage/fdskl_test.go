@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 // random is a job on random features between two holders of columns.
@@ -276,7 +277,7 @@ func TestRandomInOnePlace(t *testing.T) {
 	for _, kernel := range []string{"rbf, gamma: 0.02", "laplacian, gamma: 0.1", "laplacian-product, gamma: 0.02", "rational-quadratic, length_scale: 5", "matern, length_scale: 5"} {
 		text := strings.Replace(string(random(t, "", "logistic").Encode()), "  kernel:\n    name: rbf\n    gamma: 0.5\n    gamma_unit: median\n", "  kernel: {name: "+kernel+"}\n", 1)
 		j := read(t, text)
-		s, err := ScaleOf(j, dataset.RowsOf(set.X))
+		s, err := scale.Pooled(dataset.RowsOf(set.X), scale.Method(j.Data.Scale))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -321,7 +322,7 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 }
 
 func TestFinding(t *testing.T) {
-	v := finding{Learned{evaluate.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
+	v := finding{Learned{learner.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
 	b := v.encode(job.Logistic)
 	back, err := decodeFinding(job.Logistic, b)
 	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != findingBytes(job.Logistic) {
@@ -338,7 +339,7 @@ func TestFinding(t *testing.T) {
 }
 
 func FuzzDecodeFinding(f *testing.F) {
-	f.Add(finding{Learned{evaluate.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Huber))
+	f.Add(finding{Learned{learner.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Huber))
 	f.Add(finding{}.encode(job.Logistic))
 	hidden := finding{}.encode(job.Logistic)
 	hidden[1] = 1 // of a figure that is not there

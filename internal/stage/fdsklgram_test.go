@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/ridge"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 const (
@@ -38,7 +39,7 @@ spec:
 func standardised(t *testing.T, set *dataset.Set) *dataset.Set {
 	t.Helper()
 	rows := dataset.RowsOf(set.X)
-	s, err := ScaleOf(random(t, "", "logistic"), rows)
+	s, err := scale.Pooled(rows, scale.Method(random(t, "", "logistic").Data.Scale))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -34,7 +35,7 @@ func LearnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []str
 	}
 	got, err := t.learn(ctx.Err)
 	if err != nil {
-		return Learned{}, unlearnt(ctx, err)
+		return Learned{}, learner.Unlearnt(ctx, err)
 	}
 	m, err := t.outputs().Measure(got.decisions, labels[train:])
 	return Learned{m, got.left}, err

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
@@ -46,7 +47,7 @@ func (s *Server) fdsklResult() *Result {
 		return &Result{Job: s.Job.Name, Metrics: s.metrics}
 	}
 	return &Result{
-		Job: s.Job.Name, Metrics: s.metrics, Grid: []Cell{}, HeldOut: test, Training: train,
+		Job: s.Job.Name, Metrics: s.metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train,
 		Warnings: s.vertical.finding.Warnings("the training"), Leakage: FDSKLLeakage(s.Job, rows, fdskl.Exposure{}),
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"errors"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/linear"
@@ -22,7 +22,7 @@ type training interface {
 	learn(interrupt func() error) (*learnt, error)
 	// failure is why no more was asked for, nil if all has come.
 	failure() error
-	outputs() *evaluate.Outputs
+	outputs() *learner.Outputs
 }
 
 // learnt is what a training ends with.
@@ -73,13 +73,13 @@ func lossOf(l job.Learner) (linear.Loss, error) {
 type problem struct {
 	job         *job.Job
 	loss        linear.Loss
-	out         *evaluate.Outputs
+	out         *learner.Outputs
 	train, rows int
 	err         error // of an iteration: nothing more is asked for
 }
 
 func newProblem(j *job.Job, labels []string, train int) (problem, error) {
-	out, err := evaluate.OutputsOf(labels[:train], j.Learner.Name.Regresses())
+	out, err := learner.OutputsOf(labels[:train], j.Learner.Name.Regresses())
 	if err != nil {
 		return problem{}, err
 	}
@@ -87,7 +87,7 @@ func newProblem(j *job.Job, labels []string, train int) (problem, error) {
 	return problem{job: j, loss: loss, out: out, train: train, rows: len(labels)}, err
 }
 
-func (p *problem) outputs() *evaluate.Outputs { return p.out }
+func (p *problem) outputs() *learner.Outputs { return p.out }
 
 func (p *problem) failure() error { return p.err }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 const gramFile = `apiVersion: mercer/v1
@@ -87,7 +88,7 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 	training := f.server.vertical.layout.Training()
 	x := dataset.RowsOf(set.X.Subset(rows))
 	if j.Data.Scale != job.None {
-		scaling, err := ScaleOf(j, dataset.RowsOf(set.X.Subset(rows[:training])))
+		scaling, err := scale.Pooled(dataset.RowsOf(set.X.Subset(rows[:training])), scale.Method(j.Data.Scale))
 		if err != nil {
 			t.Fatal(err)
 		}

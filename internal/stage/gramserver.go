@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/evaluate"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
@@ -19,9 +19,9 @@ import (
 type verticalServer struct {
 	declared declared
 	layout   gram.Params
-	task     evaluate.Task // training rows before held-out rows, in the common order
-	finding  finding       // of protocol fdskl
-	basis    Basis         // of the model, where it is kept
+	task     learner.Problem // training rows before held-out rows, in the common order
+	finding  finding         // of protocol fdskl
+	basis    Basis           // of the model, where it is kept
 
 	// Of protocol gram.
 	rowless *model.Rowless // where predictions are open

@@ -4,22 +4,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
-	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/gram"
-	"github.com/mercer-fl/mercer/internal/method/moments"
-	"github.com/mercer-fl/mercer/internal/method/okra"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
 // The settings of each method, by names that protocols' packages leave free.
 type (
-	okraKeys    = okra.Keys
-	momentsKeys = moments.Keys
-	gramKeys    = gram.Keys
-	fdsklKeys   = fdskl.Keys
-	fedcfkKeys  = fedcfk.Keys
-	secvmKeys   = secvm.Keys
+	gramKeys  = gram.Keys
+	fdsklKeys = fdskl.Keys
+	secvmKeys = secvm.Keys
 )
 
 // is reports whether a job has the settings of a method.
@@ -36,8 +30,5 @@ func vertical(j *job.Job) bool { return j.Data.Partition.By == job.Columns }
 const (
 	cachedTraining  = fdskl.Cached
 	precondTraining = fdskl.Precond
-	corruptedMargin = fedcfk.MarginCorrupted
-	noMargin        = fedcfk.MarginNone
 	semiHonest      = sums.SemiHonest
-	mostDirections  = moments.MaxDirections
 )

@@ -67,11 +67,7 @@ type Session struct {
 // Known is what a job's stages so far have made public to all its members. It is
 // all that [Session.Follow] sees of them.
 type Known struct {
-	Rows     int64             // of training, of all parties; 0 before they are counted, or where nobody counts
-	Counted  [sha256.Size]byte // of each party's number of these; zero before
-	Solution [sha256.Size]byte // of what was broadcast; zero before
-	Declared declared          // by the holders of columns
-	Crowd    crowdKnown
+	Declared declared // by the holders of columns
 }
 
 // errAnnounced refuses an announcement that no session follows from.
@@ -156,16 +152,10 @@ type Cast struct {
 // Plan returns the stages of a job, in order.
 func Plan(j *job.Job, c Cast) ([]Stage, error) {
 	switch j.Protocol.Values.(type) {
-	case *okraKeys:
-		return planOKRA(j, c)
-	case *momentsKeys:
-		return planMoments(j, c)
 	case *gramKeys:
 		return planGram(j, c)
 	case *fdsklKeys:
 		return planFDSKL(j, c)
-	case *fedcfkKeys:
-		return planFedCFK(j, c)
 	}
 	return nil, fmt.Errorf("stage: protocol %q cannot be run by a federation", j.Protocol.Name())
 }
@@ -177,9 +167,6 @@ func (c Cast) framed() method.Case {
 
 // parties lists the data holders, the first as leader.
 func (c Cast) parties() []protocol.Member { return c.framed().Holders() }
-
-// crowd lists the coordinator as server and the parties without a leader.
-func (c Cast) crowd() []protocol.Member { return c.framed().Crowd() }
 
 // withServer lists the coordinator as server and then the parties.
 func (c Cast) withServer() []protocol.Member { return c.framed().Everybody() }

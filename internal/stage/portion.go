@@ -170,7 +170,7 @@ func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 	spec := r.Bytes32(1 << 20)
 	o := &Portion{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
 	if r.Bool() {
-		o.Scaling = readScaling(r, o.Width)
+		o.Scaling = scale.ReadScaling(r, o.Width)
 	}
 	o.Reading.Classes = r.Strings(method.MaxClasses, method.MaxLabelBytes)
 	o.directions.kernel.Gamma = r.Float64()
@@ -240,17 +240,6 @@ func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 		return nil, err
 	}
 	return method.LikeTraining(set, o.Width, o.Columns)
-}
-
-func readScaling(r *wire.Reader, width int) scale.Scaling {
-	if 16*width > r.Len() {
-		r.Fail(wire.ErrShort)
-		return scale.Scaling{}
-	}
-	s := scale.Scaling{Offset: make([]float64, width), Factor: make([]float64, width)}
-	r.Float64s(s.Offset)
-	r.Float64s(s.Factor)
-	return s
 }
 
 func writeMatrix(w *wire.Writer, m linalg.Matrix[float64]) {

@@ -80,7 +80,7 @@ func TestPortionsRoundTrip(t *testing.T) {
 		if d := cmp.Diff(o, again, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
-		if !IsPortion(b) || Local(b) {
+		if !IsPortion(b) {
 			t.Errorf("%s is not known for what it is", name)
 		}
 		for n := range b {
@@ -93,7 +93,7 @@ func TestPortionsRoundTrip(t *testing.T) {
 			t.Errorf("%s: a secret is left", name)
 		}
 	}
-	if IsPortion(encoder(t).Encode()) || IsPortion(nil) {
+	if IsPortion([]byte("an encoder of another protocol")) || IsPortion(nil) {
 		t.Error("another keepsake is taken for a portion")
 	}
 }
@@ -160,7 +160,7 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := dataset.RowsOf(set.X)
-		scaling, err := ScaleOf(j, linalg.Pick(rows, rowsFrom(0, train)))
+		scaling, err := scale.Pooled(linalg.Pick(rows, rowsFrom(0, train)), scale.Method(j.Data.Scale))
 		if err != nil {
 			t.Fatal(err)
 		}

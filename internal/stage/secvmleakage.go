@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -67,11 +68,11 @@ func SecVMLeakage(f SecVMFacts) map[string][]string {
 // first.
 func (c SummedSecVM) Leakage(s *secvm.Sum, devices int) map[string][]string {
 	p, spec := job.As[*secvmKeys](c.Job.Protocol), c.Params.Spec()
-	corrupted := Share(p.Corrupted, devices)
+	corrupted := sums.Share(p.Corrupted, devices)
 	apart := "with both signs taken together"
 	alone := 0
 	for _, block := range s.Blocks[:len(s.Blocks)-1] {
-		alone += count(block, 1) + count(block, -1)
+		alone += sums.Count(block, 1) + sums.Count(block, -1)
 	}
 	if spec.Classes {
 		apart = "for each label"
@@ -90,7 +91,7 @@ func (c SummedSecVM) Leakage(s *secvm.Sum, devices int) map[string][]string {
 		"broker": {"Whoever carries the messages learns who sends, when and how much: the same of every device, whatever it has to say."},
 	}
 	if p.Adversary == semiHonest {
-		lines["server"] = append(lines["server"], semiHonestServer)
+		lines["server"] = append(lines["server"], sums.SemiHonestServer)
 	}
 	return lines
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -34,7 +36,7 @@ type SummedSecVM struct {
 // summand be added to: all but those that may vanish, and never fewer than the
 // participants that the model promises.
 func (c SummedSecVM) Minimum(devices int) int {
-	return max(2, c.Params.Spec().Cohort, devices-Share(job.As[*secvmKeys](c.Job.Protocol).Dropped, devices))
+	return max(2, c.Params.Spec().Cohort, devices-sums.Share(job.As[*secvmKeys](c.Job.Protocol).Dropped, devices))
 }
 
 // Window describes the sum of an iteration over the listed devices. A device adds
@@ -42,16 +44,16 @@ func (c SummedSecVM) Minimum(devices int) int {
 // purpose name nothing else. The weights are part of the session's name, so that
 // a device that was told others is in a session by itself (design of secagg,
 // section 7: Pasquini et al., arXiv 2111.07380).
-func (c SummedSecVM) Window(iteration uint32, weights []float64, devices []string) (Summation, error) {
+func (c SummedSecVM) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
 	if least := c.Minimum(len(devices)); least > len(devices) {
-		return Summation{}, fault.BadInput(fmt.Errorf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least))
+		return sums.Summation{}, fault.BadInput(fmt.Errorf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least))
 	}
 	hash := secvm.HashWeights(weights)
 	var salt wire.Writer
 	salt.Fixed(hash[:])
 	p := job.As[*secvmKeys](c.Job.Protocol)
-	planned := Session{Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: salt.Bytes()}
-	return newSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices, secagg.Spec{
+	planned := method.Session{Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: salt.Bytes()}
+	return sums.NewSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices, secagg.Spec{
 		Adversary: secagg.Adversary(p.Adversary), Corrupted: p.Corrupted, Dropped: p.Dropped,
 		Minimum: c.Minimum(len(devices)), Epoch: fmt.Sprintf("secvm/%016x", c.Params.Tag()), Groups: groups(c.Params),
 	})
@@ -75,9 +77,9 @@ type Call struct {
 
 // Accept is a device's look at a call: at the weights, at the iteration, and at
 // whether the session is the one that follows from both.
-func (c SummedSecVM) Accept(call Call) (Summation, secvm.Weights, error) {
-	refuse := func(err error) (Summation, secvm.Weights, error) {
-		return Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
+func (c SummedSecVM) Accept(call Call) (sums.Summation, secvm.Weights, error) {
+	refuse := func(err error) (sums.Summation, secvm.Weights, error) {
+		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
 	}
 	if last := c.Job.Learner.Iterations; int64(call.Iteration) > int64(last) {
 		return refuse(fmt.Errorf("stage: a window of iteration %d; the model ends with %d", call.Iteration, last))

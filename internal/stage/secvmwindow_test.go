@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/protocoltest"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -55,7 +56,7 @@ func newWindowCrowd(t testing.TB, devices int) *windowCrowd {
 		}
 		c.devices = append(c.devices, d)
 	}
-	c.Roster = HashKeys(c.names, c.public)
+	c.Roster = sums.HashKeys(c.names, c.public)
 	c.call = c.of(t, 2, make([]float64, p.Features()))
 	return c
 }

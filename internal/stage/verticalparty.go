@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/psi"
+	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
 // verticalParty is what a holder of columns has of a job. Once the rows are
@@ -100,7 +101,11 @@ func ownColumns(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error)
 			return nil, fmt.Errorf("%s: the label of row %d has %d bytes; at most %d are allowed", set.Name, i+1, len(label), method.MaxLabelBytes)
 		}
 	}
-	return labelled(j, set)
+	set, err := method.TakeLabels(j, set)
+	if err != nil || set.Labels == nil {
+		return set, err
+	}
+	return set, method.CheckLabels(j, set)
 }
 
 // aligner finds out which rows all parties have.
@@ -144,7 +149,7 @@ func (p *Party) align(order []int, key [32]byte) error {
 	p.split.Test = heldOutLast(len(train), len(test))
 	p.rows = dataset.RowsOf(p.split.Set.X)
 	if p.Job.Data.Scale != job.None {
-		if p.scaling, err = ScaleOf(p.Job, p.training()); err != nil {
+		if p.scaling, err = scale.Pooled(p.training(), scale.Method(p.Job.Data.Scale)); err != nil {
 			return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its columns cannot be scaled; its own log says why"}
 		}
 		p.rows = p.scaling.Rows(p.rows)

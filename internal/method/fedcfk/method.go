@@ -1,6 +1,12 @@
 // Package fedcfk is the method FedCFK: every person has a list of ratings in a
 // device, and learns what to like next from how many people like two items
 // together, of which the coordinator sees the sums only. See protocol/secagg.
+//
+//	popularity -> triangle -> learn -> tell (each party recommends to itself)
+//
+// The first two are secure sums, tell is a broadcast. Crowds too large for a process
+// each run the same steps in one, see package local; so does mode paper, whose steps
+// are its own.
 package fedcfk
 
 import (

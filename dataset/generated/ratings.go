@@ -1,0 +1,45 @@
+package generated
+
+import (
+	"strconv"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/prg"
+)
+
+// genres is how many kinds of items generated people tell apart.
+const genres = 8
+
+// Ratings makes ratings up for demonstrations without real ones: every person
+// likes two of eight genres and rates the given number of items, four of
+// five of them in these; low numbers are popular. The number of items is at least
+// twice that of ratings.
+func Ratings(people, items, each int, seed [32]byte) *dataset.Ratings {
+	r := &dataset.Ratings{Name: "generated ratings"}
+	for i := range items {
+		r.Items = append(r.Items, strconv.Itoa(i+1))
+	}
+	random := prg.New(seed, "simulate/ratings")
+	for u := range people {
+		r.Users = append(r.Users, strconv.Itoa(u+1))
+		favourites := random.Perm(genres)[:2]
+		rated := make(map[int]bool)
+		for len(rated) < each {
+			item := skewed(random, items)
+			if random.Float64() < .8 {
+				item = item/genres*genres + favourites[random.Uint64n(2)]
+			}
+			if item < items && !rated[item] {
+				rated[item] = true
+				r.List = append(r.List, dataset.Rating{User: u, Item: item, Value: 5})
+			}
+		}
+	}
+	return r
+}
+
+// skewed draws one of n numbers, low ones more often.
+func skewed(random *prg.Stream, n int) int {
+	x := random.Float64()
+	return int(float64(x*x) * float64(n))
+}

@@ -1,0 +1,12 @@
+// Package house holds tests that keep the program's floor plan: who names a method or a
+// learner, who imports a method's room, what a daemon links, how large a room is. It has no
+// code of its own.
+//
+// What does not hold yet, or is allowed for good, stands in a list of testdata with its reason,
+// one entry a line:
+//
+//	internal/gateway -> secvm: the gateway runs secvm's training
+//
+// A list may only shrink: an entry that nothing needs any more fails its test, and so does
+// everything that has none.
+package house

@@ -1,0 +1,138 @@
+package house_test
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/all"
+)
+
+// lists are the packages that import rooms so that nobody else has to.
+var lists = []string{rooms + "all", "internal/local/all"}
+
+// mayImport says whether a folder imports a room without an entry. The two lists do. What lies
+// below a room, such as what a method adds where one process owns all data (x/local), imports
+// that room. And every room imports those that are of no one method, such as rows and columns.
+func mayImport(from, to string) bool {
+	return slices.Contains(lists, from) || strings.HasPrefix(from, to+"/") || room(from) != "" && !isMethod(room(to))
+}
+
+func isMethod(name string) bool {
+	return slices.ContainsFunc(all.Reader().Protocols, func(k job.Kind) bool { return k.Name() == name })
+}
+
+// Only the lists import rooms, but for the entries of imports.txt.
+func TestOnlyListsImportRooms(t *testing.T) {
+	found, seen := make(map[string][]string), make(map[string]bool)
+	for _, f := range sources(t) {
+		for _, to := range f.imports() {
+			if room(to) == "" {
+				continue
+			}
+			if seen[room(to)] = true; !mayImport(f.folder(), to) {
+				entry := f.folder() + " -> " + strings.TrimPrefix(to, rooms)
+				found[entry] = append(found[entry], f.path)
+			}
+		}
+	}
+	only(t, "imports.txt", found)
+	for _, m := range all.Reader().Protocols {
+		if !seen[m.Name()] {
+			t.Errorf("method %s has no room of its name", m.Name())
+		}
+	}
+}
+
+func TestMayImport(t *testing.T) {
+	for pair, want := range map[string]bool{
+		"internal/method/all internal/method/gram":             true,
+		"internal/local/all internal/method/gram/local":        true,
+		"internal/method/gram/local internal/method/gram":      true,
+		"internal/method/gram internal/method/gram/local":      false, // a daemon would link it
+		"internal/method/gram/local internal/method/fdskl":     false,
+		"internal/method/grams internal/method/gram":           false,
+		"internal/method/gram internal/method/fdskl":           false,
+		"internal/method/gram internal/method/columns":         true,
+		"internal/method/columns internal/method/rows":         true,
+		"internal/method/columns internal/method/gram":         false,
+		"internal/stage internal/method/columns":               false,
+		"internal/method/methodtest internal/method/columns":   false,
+		"internal/method internal/method/gram":                 false,
+		"internal/method/methodtest internal/method/gram":      false,
+		"internal/stage internal/method/gram":                  false,
+		"internal/local internal/method/gram/local":            false,
+		"internal/method/all/other internal/method/gram":       false,
+		"internal/method/gram/local/deep internal/method/gram": true,
+	} {
+		if from, to, _ := strings.Cut(pair, " "); mayImport(from, to) != want {
+			t.Errorf("%s: %v", pair, !want)
+		}
+	}
+}
+
+// daemons are what runs on a machine of its own, beside other people's.
+var daemons = []string{"coordinator", "party", "daemon", "gateway", "relay", "issuer"}
+
+// together are packages that see rows of several parties in one process, attacks that read data
+// from what a role sees, and tools for tests.
+var together = regexp.MustCompile(`^(internal/(stage|launch|simulate|demo|bench|crowd|fleet|local|lattice|eavesdrop|attack|house|golden|onerow)|internal/method/[a-z0-9]+/local|protocol/(sim|protocoltest)|.*/[a-z]+test)(/|$)`)
+
+// No daemon links code that sees the rows of two parties, or an attack, but for the entries of
+// links.txt.
+func TestDaemonsSeeOneParty(t *testing.T) {
+	found := make(map[string][]string)
+	for _, d := range daemons {
+		for _, pkg := range linked(t, "internal/"+d) {
+			if together.MatchString(pkg) {
+				entry := "internal/" + d + " -> " + pkg
+				found[entry] = append(found[entry], "go list -deps ./internal/"+d)
+			}
+		}
+	}
+	only(t, "links.txt", found)
+}
+
+// linked returns the program's packages that a package is made of.
+func linked(t *testing.T, pkg string) (list []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+pkg)
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if own, is := strings.CutPrefix(strings.TrimSpace(line), module); is {
+			list = append(list, own)
+		}
+	}
+	if !slices.Contains(list, pkg) {
+		t.Fatalf("%v says %q", cmd, out)
+	}
+	return list
+}
+
+// Every word of the pattern is a package that is there, or one that is planned.
+func TestTogetherAreThere(t *testing.T) {
+	folders := make(map[string]bool)
+	for _, f := range sources(t) {
+		folders[f.folder()] = true
+	}
+	for _, pkg := range []string{
+		"internal/stage", "internal/launch", "internal/simulate", "internal/demo", "internal/bench", "internal/crowd", "internal/fleet", "internal/local", "internal/local/all",
+		"internal/lattice", "internal/eavesdrop", "protocol/sim", "protocol/protocoltest", "internal/job/jobtest", "internal/method/methodtest",
+	} {
+		if !folders[pkg] || !together.MatchString(pkg) {
+			t.Errorf("%s: there is %v, the pattern has it %v", pkg, folders[pkg], together.MatchString(pkg))
+		}
+	}
+	for _, pkg := range []string{"internal/party", "internal/method/gram", "internal/method/all", "protocol/simple", "internal/stages", "internal/locals", "internal/method/local"} {
+		if together.MatchString(pkg) {
+			t.Errorf("the pattern has %s", pkg)
+		}
+	}
+}

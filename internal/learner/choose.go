@@ -1,0 +1,184 @@
+package learner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+// Choice is the one cell of a job's grid with which the model is trained.
+type Choice struct {
+	Job  *job.Job // with this cell alone, and its gamma a plain number
+	Grid []Cell   // what it was chosen from; empty without folds
+
+	searched *Searched // nil without folds
+}
+
+// Cell is one point of a job's grid, cross-validated on the training rows.
+type Cell struct {
+	Kernel kernel.Spec `json:"kernel"`
+	// Of the learner's numbers, those that it has.
+	C       float64 `json:"C,omitempty"`
+	Nu      float64 `json:"nu,omitempty"`
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Alpha   float64 `json:"alpha,omitempty"`
+	Noise   float64 `json:"noise,omitempty"`
+
+	Score   string    `json:"score"`   // accuracy, or r2 of a regression
+	Folds   []float64 `json:"folds"`   // the score on each
+	Mean    float64   `json:"mean"`    // of Folds
+	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
+	Rows    int       `json:"n"`
+	Best    bool      `json:"best"` // the one that was chosen
+	// The same cell on pooled rows, for a launching process that owns the data;
+	// null otherwise.
+	PooledMean    *float64 `json:"pooled_mean"`
+	PooledCorrect *int     `json:"pooled_correct"`
+}
+
+// Choose returns the job with its kernels in plain numbers and, where it has
+// folds, the cell of its grid with the highest mean score. progress may be
+// nil. A search soon ends when ctx does, with an error that wraps that of ctx.
+func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
+	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
+		s, err := Search(ctx, t, g, FoldsOf(j), progress)
+		if err != nil {
+			return nil, 0, err
+		}
+		return s, s.Best, nil
+	})
+}
+
+// ChooseCell is Choose where the cell has been chosen before, by others with
+// the same grid.
+func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, error) {
+	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
+		s, err := SearchFor(ctx, t, g, FoldsOf(j), cell)
+		return s, cell, err
+	})
+}
+
+// choose searches the job's grid where it has folds.
+func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Searched, int, error)) (*Choice, error) {
+	plain, err := inPlainNumbers(j, t)
+	if err != nil || j.Data.Folds == 0 {
+		return &Choice{Job: plain}, err
+	}
+	grid, err := gridOfJob(plain)
+	if err != nil {
+		return nil, err
+	}
+	s, best, err := search(grid)
+	if err != nil {
+		return nil, Unlearnt(ctx, err)
+	}
+	return chosen(plain, s, best), nil
+}
+
+// FoldsOf is how a job holds its training rows out in turn.
+func FoldsOf(j *job.Job) Folds {
+	return Folds{K: j.Data.Folds, Seed: j.Seed, Numbers: j.Learner.Name.Regresses()}
+}
+
+func chosen(plain *job.Job, s *Searched, best int) *Choice {
+	c := &Choice{Job: plain.At(best), searched: s}
+	for i, cell := range s.Cells {
+		k, l := plain.At(i).Kernel, plain.At(i).Learner
+		c.Grid = append(c.Grid, Cell{
+			Kernel: k.Spec(), C: l.C, Nu: l.Nu, Epsilon: l.Epsilon, Alpha: l.Alpha, Noise: l.Noise,
+			Score: FoldsOf(plain).Score(), Folds: cell.Scores, Mean: cell.Mean,
+			Correct: cell.Correct, Rows: s.Rows(), Best: i == best,
+		})
+	}
+	return c
+}
+
+// Fit trains on all rows that are not held out. Where none are, the fitted
+// classifier comes with what the cross-validation decided about the others.
+// progress may be nil. A training soon ends when ctx does, with an error that
+// wraps that of ctx.
+func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
+	learner, err := SpecOf(c.Job)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Fit(ctx, t, learner, progress)
+	if err != nil {
+		return nil, Unlearnt(ctx, err)
+	}
+	if len(f.Truth) == 0 && c.searched != nil {
+		f = c.searched.Unseen(f, t)
+	}
+	return f, nil
+}
+
+// Unlearnt says why there is no result: of labels, numbers and parameters that do not
+// go together, unless nobody wants it any more.
+func Unlearnt(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return fault.BadInput(err)
+}
+
+// inPlainNumbers returns the job with every gamma that is measured by the data
+// replaced by a number.
+func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
+	out := *j
+	units := make(map[job.GammaUnit]float64)
+	plain := func(k job.Kernel) (job.Kernel, error) {
+		if k.GammaUnit == "" {
+			return k, nil
+		}
+		if _, known := units[k.GammaUnit]; !known {
+			units[k.GammaUnit] = measure(t, k.GammaUnit)
+		}
+		unit := units[k.GammaUnit]
+		if !(unit > 0) {
+			return k, fault.BadInput(fmt.Errorf("gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", k.GammaUnit, unit))
+		}
+		return k.Over(unit), nil
+	}
+	var err error
+	if out.Kernel, err = plain(j.Kernel); err != nil {
+		return nil, err
+	}
+	out.Grid.Kernels = slices.Clone(j.Grid.Kernels)
+	for i, k := range j.Grid.Kernels {
+		if out.Grid.Kernels[i], err = plain(k); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}
+
+func measure(t Problem, u job.GammaUnit) float64 {
+	if u == job.Norm {
+		return t.MeanSquaredNorm()
+	}
+	return t.MedianSquaredDistance()
+}
+
+// gridOfJob is the grid of a job without units.
+func gridOfJob(j *job.Job) (Grid, error) {
+	var g Grid
+	for _, k := range j.Kernels() {
+		built, err := kernel.New(k.Spec())
+		if err != nil {
+			return g, fault.BadInput(err)
+		}
+		g.Kernels = append(g.Kernels, built)
+	}
+	for _, l := range j.Learners() {
+		m, err := solverOf(l, j.Seed)
+		if err != nil {
+			return g, err
+		}
+		g.Solvers = append(g.Solvers, m)
+	}
+	return g, nil
+}

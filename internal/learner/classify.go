@@ -1,0 +1,133 @@
+package learner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// SVC is C-support-vector classification.
+type SVC struct {
+	svm.Params
+	// Probability calibrates the classifier on five inner folds, which Seed
+	// draws: decisions are followed by the probability of each class.
+	Probability bool
+	Seed        uint64
+}
+
+// NuSVC is nu-support-vector classification.
+type NuSVC struct {
+	svm.NuParams
+	Probability bool
+	Seed        uint64
+}
+
+func (s SVC) fit(t training) (*found, error) {
+	s.Interrupt = t.interrupt
+	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
+		c, err := svm.TrainSVC(t.kernel, codes, classes, s.Params, t.progress)
+		if err != nil || !s.Probability {
+			return c, nil, err
+		}
+		calibration, err := svm.Calibrate(t.kernel, codes, classes, s.Params, s.Seed)
+		return c, calibration, err
+	})
+}
+
+func (s NuSVC) fit(t training) (*found, error) {
+	s.Interrupt = t.interrupt
+	return t.classify(model.NuSVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
+		c, err := svm.TrainNuSVC(t.kernel, codes, classes, s.NuParams, t.progress)
+		if err != nil || !s.Probability {
+			return c, nil, err
+		}
+		calibration, err := svm.CalibrateNuSVC(t.kernel, codes, classes, s.NuParams, s.Seed)
+		return c, calibration, err
+	})
+}
+
+// classify trains a classifier once the labels are classes.
+func (t training) classify(kind model.Kind, train func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error)) (*found, error) {
+	classes, codes := dataset.Classes(t.labels)
+	if len(classes) < 2 {
+		return nil, ErrOneClass
+	}
+	c, calibration, err := train(codes, classes)
+	if err != nil {
+		return nil, err
+	}
+	return &found{head: model.Voters(kind, c.Compact(), calibration), support: c.Support(), figures: Metrics{}}, nil
+}
+
+func (SVC) measure(f *Fitted, m Metrics) error   { return f.measureClasses(m) }
+func (NuSVC) measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
+
+// measureClasses adds accuracy, f1_micro, f1_macro, auc. The AUC is left out
+// where the held-out rows lack a class.
+func (f *Fitted) measureClasses(m Metrics) error {
+	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
+	if err != nil {
+		return err
+	}
+	m["accuracy"], m["f1_micro"], m["f1_macro"] = confusion.Accuracy(), confusion.F1Micro(), confusion.F1Macro()
+	if auc, ok := f.auc(); ok {
+		m["auc"] = auc
+	}
+	return nil
+}
+
+// auc is the area under the ROC curve, averaged over the pairs of classes. A
+// class that the classifier has never seen scores below all others: a party
+// alone may lack it. Without a held-out row of every class there is none.
+func (f *Fitted) auc() (float64, bool) {
+	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Head.Classes))
+	scores, err := f.scores(len(classes), codes[len(f.Truth):])
+	if err != nil {
+		return 0, false
+	}
+	auc, err := metrics.AUCOvO(codes[:len(f.Truth)], scores)
+	return auc, err == nil
+}
+
+// scores gives each held-out row one number for each of n classes; known holds
+// the columns of the classes that the classifier knows.
+func (f *Fitted) scores(n int, known []int) (linalg.Matrix[float64], error) {
+	own, err := f.ownScores()
+	if err != nil {
+		return own, err
+	}
+	all := linalg.New[float64](len(f.Truth), n)
+	for i := range all.Rows {
+		row := all.Row(i)
+		for c := range row {
+			row[c] = math.Inf(-1)
+		}
+		for k, c := range known {
+			row[c] = own.Row(i)[k]
+		}
+	}
+	return all, nil
+}
+
+// ownScores gives each held-out row one number for each class that the
+// classifier knows: the probability, if it is calibrated.
+func (f *Fitted) ownScores() (linalg.Matrix[float64], error) {
+	n := len(f.Head.Classes)
+	if p := f.Head.Probabilities(f.Decisions); p.Cols > 0 {
+		return p, nil
+	}
+	if n > 2 {
+		return metrics.VoteScores(f.Decisions, n)
+	}
+	scores := linalg.New[float64](len(f.Truth), n)
+	for i := range f.Decisions.Rows {
+		d := f.Decisions.Row(i)[0]
+		copy(scores.Row(i), []float64{d, -d}) // positive decides for the first class
+	}
+	return scores, nil
+}

@@ -1,0 +1,164 @@
+package learner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// Problem is rows of which some are held out. All that a learner sees of a row is
+// its dot products with the others.
+type Problem struct {
+	Gram   linalg.Matrix[float64] // n x n, x_i . x_j
+	Labels []string               // n: classes or numbers; nil for learners that need none
+	Test   []bool                 // n, true: held out
+}
+
+// Spec says what to fit.
+type Spec struct {
+	Kernel kernel.Kernel
+	Solver Solver
+}
+
+// Solver is a learner without its kernel: [SVC], [NuSVC], [OneClass], [SVR],
+// [Ridge], [GP], [KPCA] or [KMeans].
+type Solver interface {
+	// fit learns from the training rows.
+	fit(t training) (*found, error)
+	// measure adds to m what the held-out rows tell.
+	measure(f *Fitted, m Metrics) error
+}
+
+// training is what a method learns from.
+type training struct {
+	kernel   kernel.Source
+	labels   []string // nil: none
+	progress func(done, total int) error
+	// interrupt says why the result is not wanted any more, if it is not.
+	interrupt func() error
+}
+
+// found is what a method has learnt.
+type found struct {
+	head    model.Head
+	support []int     // rows of the training that head's functions are over, ascending
+	figures Metrics   // of the training itself
+	values  []float64 // eigenvalues
+	// decide, if set, stands in for the head's functions where more is to be
+	// learnt from the kernel of the held-out rows with the support and of each
+	// with itself.
+	decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
+}
+
+// Fitted is a trained learner with what it decided about the held-out rows.
+type Fitted struct {
+	Head        model.Head             // over the rows in Support
+	Support     []int                  // rows of the task that the model needs
+	Decisions   linalg.Matrix[float64] // held-out rows x outputs, as model.Reading says
+	Predicted   []string               // of the held-out rows; nil where nothing is predicted
+	Truth       []string               // labels of the held-out rows; nil: none
+	Eigenvalues []float64              // of a kernel PCA
+
+	method  Solver
+	held    int     // held-out rows
+	folds   [][]int // of the held-out rows, if they were held out in turn; nil: all at once
+	figures Metrics // found while fitting
+}
+
+// ErrOneClass says that there is nothing to tell apart.
+var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
+
+// ErrNumbers says that a regression met a label that is none. It quotes no
+// label: that is for the rows' owner only.
+var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
+
+// Fit trains on the rows that are not held out and decides the rest. progress
+// may be nil. A training that is under way when ctx ends soon does, too, with an
+// error that wraps that of ctx.
+func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
+	train, test := t.rows()
+	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Solver, progress, ctx.Err)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	return f, nil
+}
+
+// fit trains on some rows of the task, whose kernel matrix is all, and decides
+// others.
+func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
+	got, err := m.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress, interrupt})
+	if err != nil {
+		return nil, err
+	}
+	support := pick(train, got.support)
+	cross := linalg.New[float64](len(test), len(support))
+	all.Block(test, support, cross)
+	diagonal := make([]float64, all.Len())
+	all.Diagonal(diagonal)
+	decisions := got.decided(cross, pick(diagonal, test))
+	f := &Fitted{
+		Decisions: decisions, Predicted: got.head.Predict(decisions), Truth: pick(t.Labels, test), Eigenvalues: got.values,
+		method: m, held: len(test), figures: got.figures,
+	}
+	var needed []int
+	f.Head, needed = got.head.Compact(len(support))
+	f.Support = pick(support, needed)
+	return f, nil
+}
+
+// decided is what the method makes of the held-out rows.
+func (f *found) decided(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
+	if f.decide == nil {
+		return f.head.Decisions(cross)
+	}
+	return f.decide(cross, prior)
+}
+
+// rows returns the indices of the training and of the held-out rows.
+func (t Problem) rows() (train, test []int) {
+	for i, held := range t.Test {
+		if held {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	return train, test
+}
+
+// pick returns the given elements; nil of nil.
+func pick[T any](from []T, rows []int) []T {
+	if from == nil {
+		return nil
+	}
+	out := make([]T, len(rows))
+	for i, r := range rows {
+		out[i] = from[r]
+	}
+	return out
+}
+
+// everyRow returns 0 to n-1: the support of a learner that needs all rows.
+func everyRow(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// Constant is what remains of a classifier when a party's training rows have
+// one class only: it always says that class. It has no decisions.
+func Constant(class string, truth []string) *Fitted {
+	f := &Fitted{Truth: truth, method: SVC{}, held: len(truth), figures: Metrics{}}
+	f.Head.Kind, f.Head.Classes = model.SVC, []string{class}
+	for range truth {
+		f.Predicted = append(f.Predicted, class)
+	}
+	return f
+}

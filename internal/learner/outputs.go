@@ -1,0 +1,117 @@
+package learner
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Outputs are what a linear model is to give for training rows: numbers less
+// their mean, or for each class +1 for its rows and -1 for the others. Of two
+// classes there is one output, positive for the second.
+type Outputs struct {
+	Classes []string // nil of numbers
+	Mean    float64  // of the numbers
+	Y       linalg.Matrix[float64]
+}
+
+// OutputsOf reads the labels of training rows, as classes or as numbers.
+func OutputsOf(labels []string, regression bool) (*Outputs, error) {
+	if regression {
+		y, err := numbers(labels)
+		if err != nil {
+			return nil, err
+		}
+		o := &Outputs{Y: linalg.New[float64](1, len(y))}
+		o.Mean, _ = standardise(y)
+		for i, v := range y {
+			o.Y.Row(0)[i] = v - o.Mean
+		}
+		return o, nil
+	}
+	classes, codes := dataset.Classes(labels)
+	if len(classes) < 2 {
+		return nil, ErrOneClass
+	}
+	first := 0
+	if len(classes) == 2 {
+		first = 1
+	}
+	o := &Outputs{Classes: classes, Y: linalg.New[float64](len(classes)-first, len(labels))}
+	for k := range o.Y.Rows {
+		for i, c := range codes {
+			o.Y.Row(k)[i] = -1
+			if c == k+first {
+				o.Y.Row(k)[i] = 1
+			}
+		}
+	}
+	return o, nil
+}
+
+// Measure returns the metrics of decisions, outputs x rows, about rows with
+// these labels: those of ridge for numbers, those of svc for classes.
+func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, error) {
+	if o.Classes != nil {
+		return o.measureClasses(u, labels)
+	}
+	truth, err := numbers(labels)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	predicted := make([]float64, u.Cols)
+	for i, v := range u.Row(0) {
+		predicted[i] = v + o.Mean
+	}
+	m := Metrics{}
+	if m["rmse"], err = metrics.RMSE(truth, predicted); err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	if r2, err := metrics.R2(truth, predicted); err == nil { // constant truth has none
+		m["r2"] = r2
+	}
+	return m, nil
+}
+
+func (o *Outputs) measureClasses(u linalg.Matrix[float64], labels []string) (Metrics, error) {
+	scores := o.scores(u)
+	predicted := make([]string, scores.Rows)
+	for i := range predicted {
+		row, best := scores.Row(i), 0
+		for c, v := range row {
+			if v >= row[best] {
+				best = c
+			}
+		}
+		predicted[i] = o.Classes[best]
+	}
+	confusion, err := metrics.NewConfusionMatrix(labels, predicted)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	m := Metrics{"accuracy": confusion.Accuracy(), "f1_micro": confusion.F1Micro(), "f1_macro": confusion.F1Macro()}
+	if classes, codes := dataset.Classes(labels); len(classes) == len(o.Classes) {
+		if auc, err := metrics.AUCOvO(codes, scores); err == nil { // without a row of every class there is none
+			m["auc"] = auc
+		}
+	}
+	return m, nil
+}
+
+// scores are rows x classes. A decision of 0 is for the second of two.
+func (o *Outputs) scores(u linalg.Matrix[float64]) linalg.Matrix[float64] {
+	s := linalg.New[float64](u.Cols, len(o.Classes))
+	for i := range s.Rows {
+		row := s.Row(i)
+		if u.Rows == 1 {
+			row[0], row[1] = -u.Row(0)[i], u.Row(0)[i]
+			continue
+		}
+		for c := range row {
+			row[c] = u.Row(c)[i]
+		}
+	}
+	return s
+}

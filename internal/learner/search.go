@@ -1,0 +1,185 @@
+package learner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/tune"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Grid is what a cross-validation chooses from: every kernel with every
+// learner, numbered by kernel and, for each kernel, by learner.
+type Grid struct {
+	Kernels []kernel.Kernel
+	Solvers []Solver // classifiers or regressions
+}
+
+// Folds says how training rows are held out in turn: in K parts that depend on
+// Seed and on the rows' labels in their order.
+type Folds struct {
+	K       int
+	Seed    uint64
+	Numbers bool // labels are numbers; else classes, of which each part has its share
+}
+
+// Score is what a search goes by: accuracy, or r2 where labels are numbers.
+func (f Folds) Score() string {
+	if f.Numbers {
+		return "r2"
+	}
+	return "accuracy"
+}
+
+// Divide returns the rows of each part, ascending.
+func (f Folds) Divide(labels []string) ([][]int, error) {
+	var parts [][]int
+	var err error
+	if f.Numbers {
+		parts, err = dataset.FoldsPlain(len(labels), f.K, f.Seed)
+	} else {
+		parts, err = dataset.Folds(labels, f.K, f.Seed)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	return parts, nil
+}
+
+// Searched is a cross-validated grid.
+type Searched struct {
+	*tune.Result
+	rows  []int   // of the task, in training
+	folds [][]int // positions in rows of each fold
+}
+
+// ErrFewRows says that a class cannot be both trained and tested on. It names
+// no class: that is for the rows' owners only.
+var ErrFewRows = errors.New("a class has a single training row; folds need two of each class at least, so leave that class out or bring more of it")
+
+// Search cross-validates a grid on the rows that are not held out. progress,
+// which may be nil, counts trials: every fold of every cell. Its error ends the
+// search; so does ctx, whose error is wrapped then.
+func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
+	return t.search(ctx, g, f, progress, tune.Search.Run)
+}
+
+// SearchFor is Search for the outputs of the given cell in place of the best's.
+func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
+	return t.search(ctx, g, f, nil, func(s tune.Search, dot linalg.Matrix[float64]) (*tune.Result, error) {
+		return s.RunFor(dot, cell)
+	})
+}
+
+func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
+	rows, _ := t.rows()
+	labels := pick(t.Labels, rows)
+	if err := f.check(labels); err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	folds, err := f.Divide(labels)
+	if err != nil {
+		return nil, err
+	}
+	s := &Searched{rows: rows, folds: folds}
+	learner := t.learner(g.Solvers, rows, f.Score(), ctx.Err)
+	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: %w", err)
+	}
+	return s, nil
+}
+
+// Rows is how many rows the search tested on, each once.
+func (s *Searched) Rows() int { return len(s.rows) }
+
+// check asks for two classes, and two rows of each.
+func (f Folds) check(labels []string) error {
+	if f.Numbers {
+		return nil
+	}
+	classes, codes := dataset.Classes(labels)
+	if len(classes) < 2 {
+		return ErrOneClass
+	}
+	count := make([]int, len(classes))
+	for _, c := range codes {
+		count[c]++
+	}
+	for _, n := range count {
+		if n < 2 {
+			return ErrFewRows
+		}
+	}
+	return nil
+}
+
+// divide returns the folds in rows of the task.
+func (s *Searched) divide() []tune.Fold {
+	folds := make([]tune.Fold, len(s.folds))
+	for i, test := range s.folds {
+		folds[i] = tune.Fold{Train: pick(s.rows, dataset.Complement(len(s.rows), test)), Test: pick(s.rows, test)}
+	}
+	return folds
+}
+
+// Unseen is f, which no rows were held out from, with what the searched cell
+// decided about the training rows while they were: its figures are the means
+// over the folds.
+func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
+	out := *f
+	out.folds, out.held = s.folds, len(s.rows)
+	out.Truth = pick(t.Labels, s.rows)
+	out.Decisions = linalg.New[float64](len(s.rows), s.Outputs[0].Cols)
+	for i, test := range s.folds {
+		for a, row := range test {
+			copy(out.Decisions.Row(row), s.Outputs[i].Row(a))
+		}
+	}
+	out.Predicted = f.Head.Predict(out.Decisions)
+	return &out
+}
+
+// part is what f decided about some of the held-out rows.
+func (f *Fitted) part(rows []int) *Fitted {
+	out := &Fitted{
+		Head: f.Head, Predicted: pick(f.Predicted, rows), Truth: pick(f.Truth, rows),
+		method: f.method, held: len(rows), figures: f.figures,
+	}
+	out.Decisions = linalg.New[float64](len(rows), f.Decisions.Cols)
+	for i, r := range rows {
+		copy(out.Decisions.Row(i), f.Decisions.Row(r))
+	}
+	return out
+}
+
+// Mean averages figures; those that one of them lacks are left out.
+func Mean(all []Metrics) Metrics {
+	mean := make(Metrics)
+	for name := range all[0] {
+		sum, everywhere := 0.0, true
+		for _, m := range all {
+			v, has := m[name]
+			sum, everywhere = sum+v, everywhere && has
+		}
+		if everywhere {
+			mean[name] = sum / float64(len(all))
+		}
+	}
+	return mean
+}
+
+// MedianSquaredDistance is that between the rows that are not held out.
+func (t Problem) MedianSquaredDistance() float64 {
+	train, _ := t.rows()
+	return kernel.MedianSquaredDistance(t.Gram, train)
+}
+
+// MeanSquaredNorm is that of the rows that are not held out.
+func (t Problem) MeanSquaredNorm() float64 {
+	train, _ := t.rows()
+	return kernel.MeanSquaredNorm(t.Gram, train)
+}

@@ -1,0 +1,53 @@
+// Package local declares what a process can do for a method that owns the data of all
+// its members: play them all, or compare the job's result with what the rows give in
+// one place. No daemon links it or any package below it.
+package local
+
+import (
+	"context"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Own is what one method adds in a process that owns all data: a Played, a Compared,
+// or both.
+type Own interface {
+	// Name is the method's word in job files.
+	Name() string
+}
+
+// Played plays every member of a job in this process, because they are too many for a
+// process each, or because no coordinator runs the method.
+type Played interface {
+	Own
+	Play(context.Context, Play) (*method.Result, error)
+}
+
+// Warned has something to say of a job before it runs.
+type Warned interface {
+	Own
+	Warnings(*job.Job) []string
+}
+
+// Play is a job that is played, with what it is played from.
+type Play struct {
+	Job      *job.Job
+	Rows     func(source string) (*dataset.Set, error)     // reads a table that the job names
+	Ratings  func(source string) (*dataset.Ratings, error) // reads ratings that the job names
+	Dir      string                                        // for the files that the result names
+	Seed     func(label string) [32]byte                   // of every member, by a label
+	Progress func(protocol.Progress)
+}
+
+// Of finds what a job's method adds, nil if nothing.
+func Of(list []Own, j *job.Job) Own {
+	for _, o := range list {
+		if o.Name() == j.Protocol.Name() {
+			return o
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package all_test
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/okra"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+func TestFloors(t *testing.T) {
+	hardened := fedcfk.Keys{Moded: job.Moded{Mode: job.Hardened}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: 0.05, Dropped: 0.2}, Margin: fedcfk.MarginCorrupted, Threshold: 10}
+	changed := func(change func(*fedcfk.Keys)) job.Named {
+		p := hardened
+		change(&p)
+		return job.Named{Kind: fedcfk.Method{}, Values: &p}
+	}
+	cohort := func(n int) job.Named { return job.Named{Kind: secvm.Method{}, Values: &secvm.Keys{Cohort: n}} }
+	for _, tt := range []struct {
+		name     string
+		protocol job.Named
+		want     string // "" is enough
+	}{
+		{"as the floors say", changed(func(*fedcfk.Keys) {}), ""},
+		{"threshold", changed(func(p *fedcfk.Keys) { p.Threshold = 9 }), "threshold is 9, this party asks for 10 or more"},
+		{"margin", changed(func(p *fedcfk.Keys) { p.Margin = fedcfk.MarginNone }), "margin is none, this party asks for corrupted"},
+		{"adversary", changed(func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }), "adversary is semi-honest, this party asks for active"},
+		{"corrupted", changed(func(p *fedcfk.Keys) { p.Corrupted = 0.04 }), "corrupted is 0.04, this party asks for 0.05 or more"},
+		{"dropped", changed(func(p *fedcfk.Keys) { p.Dropped = 0.21 }), "dropped is 0.21, this party allows 0.2 at most"},
+		{"cohort", cohort(99), "cohort is 99, a device asks for 100 or more"},
+		{"a large cohort", cohort(100), ""},
+		{"a protocol without a crowd", job.Named{Kind: okra.Method{}, Values: new(okra.Keys)}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := &job.Job{Protocol: tt.protocol}
+			if got := text(method.DefaultFloors().CheckJob(j)); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			if err := (method.Floors{}).CheckJob(j); err != nil {
+				t.Errorf("without floors: %v", err)
+			}
+		})
+	}
+}
+
+func TestFloorOfRows(t *testing.T) {
+	for _, name := range []string{"okra", "gram", "fdskl"} {
+		if err := method.DefaultFloors().CheckRows(name, 100); err != nil {
+			t.Errorf("%s, 100 rows: %v", name, err)
+		}
+		want := "protocol " + name + " asks for 100 rows of each party, and this table gives it 99"
+		if got := text(method.DefaultFloors().CheckRows(name, 99)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if err := (method.Floors{}).CheckRows(name, 1); err != nil {
+			t.Errorf("%s without floors: %v", name, err)
+		}
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,193 @@
+package fedcfk
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// The purposes of FedCFK's two sums. They are part of what a client claims in
+// its ledger, so neither may depend on anything that a server chooses.
+const (
+	PurposePopularity = "fedcfk/popularity"
+	PurposeTriangle   = "fedcfk/triangle"
+	// onceForEver stands where other jobs name a period: a client's profile goes
+	// into one sum of each kind, ever (Mercer's rule 14).
+	onceForEver = "once"
+)
+
+// Crowd is what is public about a FedCFK job before it starts (Polato, Gallinaro
+// and Aiolli, "Privacy-preserving kernel computation for vertically partitioned
+// data"; two sums for one, and adding every list once only, are ours): two secure
+// sums over many clients. The first counts how many like each item. The second
+// counts, among those in the first and for items that enough people like, how many
+// like both of two.
+type Crowd struct {
+	method.Case
+	Items int // of the catalogue
+}
+
+func crowdOf(c method.Case) Crowd {
+	return Crowd{c, len(job.As[*Keys](c.Job.Protocol).Items)}
+}
+
+// Keys returns the settings of the crowd's job.
+func (c Crowd) Keys() *Keys { return job.As[*Keys](c.Job.Protocol) }
+
+// Minimum is the least number of clients that any of a number of them lets its
+// first vector be summed with: all but those that may vanish.
+func (c Crowd) Minimum(clients int) int {
+	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
+}
+
+// Remaining is the least number of clients in the second sum, of those who began
+// the first: as many may vanish again.
+func (c Crowd) Remaining(people int) int {
+	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
+}
+
+// minItems is the least number of items of a second sum: who wants fewer counts
+// too little to recommend from, and knows too much of the few who take part.
+const minItems = 10
+
+// MaxKept bounds the items of the second sum. A sum of outer products over fewer
+// people than items has low rank, so that its diagonal, the likes among the people
+// in it, follows from the rest; less the first sum's, that is the list of whoever is
+// missing. With two thirds as many items as people the diagonal is free (Ledermann,
+// "On the rank of the reduced correlational matrix", 1937; Mercer's rule 12).
+// Corrupted people may bring lists that add nothing to the rank: where the job
+// counts with many of them, the others are what there must be enough of.
+func (c Crowd) MaxKept(people int) int {
+	least := c.Remaining(people)
+	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
+	return min(2*least/3, 3*honest/4)
+}
+
+// least is how many must like an item at least. Of the clients of a session, the
+// corrupted ones may pretend to like whatever they want to see counted: they are
+// not relied upon (rule 13).
+func (c Crowd) least(people int) int64 {
+	k := c.Keys()
+	cut := k.Threshold
+	if k.Margin == MarginCorrupted {
+		cut += sums.Share(k.Corrupted, people)
+	}
+	return int64(cut)
+}
+
+// Cut is how many must like an item so that it takes part, among the people who
+// began the first sum: the least number with which no more items take part than
+// [Crowd.MaxKept] admits.
+func (c Crowd) Cut(people int, likes []int64) int64 {
+	cut, most := c.least(people), c.MaxKept(people)
+	if len(likes) <= most {
+		return cut
+	}
+	ascending := slices.Sorted(slices.Values(likes))
+	return max(cut, ascending[len(likes)-1-most]+1)
+}
+
+// Kept returns the items that enough of the people who began the first sum like,
+// ascending. Every client computes it again.
+func (c Crowd) Kept(people int, likes []int64) []int {
+	cut := c.Cut(people, likes)
+	var kept []int
+	for i, d := range likes {
+		if d >= cut {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// enough returns the items that take part, if these are enough to learn from.
+func (c Crowd) enough(people int, likes []int64) ([]int, error) {
+	kept := c.Kept(people, likes)
+	if len(kept) < minItems {
+		return nil, fault.BadInput(fmt.Errorf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
+			len(kept), c.Cut(people, likes), minItems))
+	}
+	return kept, nil
+}
+
+// check refuses a crowd before it gives anything, if its second sum could not be.
+func (c Crowd) check() error {
+	if err := c.CheckCatalogue(); err != nil {
+		return err
+	}
+	people := len(c.Parties)
+	if most := c.MaxKept(people); most < minItems {
+		return fault.BadInput(fmt.Errorf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
+			people, sums.Share(c.Keys().Dropped, people), most, minItems))
+	}
+	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
+		return fault.BadInput(fmt.Errorf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err))
+	}
+	return nil
+}
+
+// CheckCatalogue refuses a catalogue that no device can hold a kernel of.
+func (c Crowd) CheckCatalogue() error {
+	if c.Items < 1 || c.Items > MaxItems {
+		return fault.BadInput(fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems))
+	}
+	return nil
+}
+
+// possible refuses counts that no first sum of these people has.
+func (c Crowd) possible(survivors []string, likes []int64) error {
+	if len(likes) != c.Items {
+		return fmt.Errorf("counts of %d items, the catalogue has %d", len(likes), c.Items)
+	}
+	for i, n := range likes {
+		if n < 0 || n > int64(len(survivors)) {
+			return fmt.Errorf("item %d is liked by %d of %d people", i, n, len(survivors))
+		}
+	}
+	return nil
+}
+
+// Spec returns how the listed number of clients add up entries that are 0 or 1.
+func (c Crowd) Spec(clients, entries int) secagg.Spec {
+	k := c.Keys()
+	return secagg.Spec{
+		Adversary: secagg.Adversary(k.Adversary), Corrupted: k.Corrupted, Dropped: k.Dropped,
+		Minimum: c.Minimum(clients), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
+	}
+}
+
+// pairSpec is that of the second sum: its clients give way to as many as may be
+// missing from both sums together, less those who already are.
+func (c Crowd) pairSpec(people, clients, entries int) secagg.Spec {
+	s, least := c.Spec(clients, entries), c.Remaining(people)
+	s.Minimum, s.Dropped = least, max(0, float64(clients-least)/float64(clients))
+	return s
+}
+
+// salt tells one second sum from others: all that it is to hold is in its name
+// (rule 12).
+func salt(likes []int64, kept []int) []byte {
+	var w, salt wire.Writer
+	for _, d := range likes {
+		w.Uint64(uint64(d))
+	}
+	hash := sha256.Sum256(w.Bytes())
+	salt.Fixed(hash[:])
+	for _, i := range kept {
+		salt.Uint32(uint32(i))
+	}
+	return salt.Bytes()
+}
+
+// toldWrong blames the server for what it must not tell a party.
+func (c Crowd) toldWrong(format string, args ...any) error {
+	return protocol.Blame(c.Coordinator, protocol.KindInconsistent, fmt.Errorf("stage: "+format, args...))
+}

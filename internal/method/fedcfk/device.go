@@ -1,0 +1,127 @@
+package fedcfk
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/learn/komd"
+)
+
+// Device is what one person's device computes from the person's list, which stays
+// in it.
+type Device struct {
+	Crowd
+	Liked []int // items, ascending
+}
+
+// Likes is the vector of the first sum: 1 for what the person likes.
+func (d Device) Likes() Likes { return d.Liked }
+
+// Pairs is the vector of the second sum: 1 for each pair i < j of kept items that
+// the person likes both of, row after row.
+func (d Device) Pairs(kept []int) Pairs { return Pairs{len(kept), d.places(kept), 1} }
+
+// Square is the vector of a round of mode paper: the pairs i <= j.
+func (d Device) Square(items []int) Pairs { return Pairs{len(items), d.places(items), 0} }
+
+// places returns where among the items those are that the person likes.
+func (d Device) places(items []int) (places []int) {
+	for at, item := range items {
+		if _, likes := slices.BinarySearch(d.Liked, item); likes {
+			places = append(places, at)
+		}
+	}
+	return places
+}
+
+// Recommend returns a score for every item of the catalogue: the device solves
+// for its own weights. Only items in the kernel count as liked. What is known of
+// the others is how popular they are: they follow in that order. So does
+// everything for a person who likes nothing that is in the kernel.
+func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]float64, error) {
+	var known []int
+	for _, item := range kept {
+		if _, likes := slices.BinarySearch(d.Liked, item); likes {
+			known = append(known, item)
+		}
+	}
+	low, scores := 0.0, make([]float64, len(popularity))
+	if len(known) > 0 {
+		var err error
+		if scores, err = m.Scores(known, d.Job.Learner.Lambda); err != nil {
+			return nil, err
+		}
+		for _, i := range kept {
+			low = min(low, scores[i])
+		}
+	} else {
+		kept = nil
+	}
+	most := float64(slices.Max(popularity) + 1)
+	for i, n := range popularity {
+		if _, in := slices.BinarySearch(kept, i); !in {
+			scores[i] = low - 1 + float64(n)/most
+		}
+	}
+	return scores, nil
+}
+
+// Best returns the items with the highest scores that the person is not known to
+// like, by their names in the catalogue.
+func (d Device) Best(scores []float64, items []string) []method.Recommendation {
+	list := []method.Recommendation{}
+	for i, s := range scores {
+		if _, known := slices.BinarySearch(d.Liked, i); !known {
+			list = append(list, method.Recommendation{Item: items[i], Score: s})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b method.Recommendation) int { return cmp.Compare(b.Score, a.Score) })
+	return slices.Clone(list[:min(d.Job.Learner.Recommend, len(list))])
+}
+
+// Likes is the vector of liked items, ascending.
+type Likes []int
+
+// Read implements secagg.Vector.
+func (v Likes) Read(_, first int, dst []int64) {
+	clear(dst)
+	at, _ := slices.BinarySearch(v, first)
+	for ; at < len(v) && v[at] < first+len(dst); at++ {
+		dst[v[at]-first] = 1
+	}
+}
+
+// Pairs is the upper triangle of a profile's outer product with itself.
+type Pairs struct {
+	items int
+	liked []int // ascending
+	apart int   // the least distance between the items of a pair: 0 with the diagonal, 1 without
+}
+
+// Read implements secagg.Vector.
+func (p Pairs) Read(_, first int, dst []int64) {
+	clear(dst)
+	for k, i := range p.liked {
+		mark(dst, RowOf(i, p.items-p.apart)-first, p.items-p.apart-i, p.liked[k+p.apart:], i+p.apart)
+	}
+}
+
+// Entries counts the pairs i <= j of a number of items.
+func Entries(items int) int { return items * (items + 1) / 2 }
+
+// RowOf is where row i of an upper triangle begins that has so many rows.
+func RowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
+
+// mark sets what is liked of one row that begins at the given place of dst, has
+// the given length, and whose first entry is of the given item.
+func mark(dst []int64, begin, length int, liked []int, item int) {
+	if begin+length <= 0 || begin >= len(dst) {
+		return
+	}
+	for _, j := range liked {
+		if at := begin + j - item; at >= 0 && at < len(dst) {
+			dst[at] = 1
+		}
+	}
+}

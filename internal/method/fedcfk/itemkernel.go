@@ -1,0 +1,129 @@
+package fedcfk
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ItemKernel is the kernel between items in the form that all devices get: the
+// same for everybody, so that nobody asks for anything. It is the whole model.
+type ItemKernel struct {
+	Catalogue int      // items there are
+	Kept      []int    // items that take part, ascending
+	Values    []uint16 // pairs i <= j of kept items, row after row, in steps of 2^-16
+}
+
+// One stands for a kernel value of 1.
+const One = math.MaxUint16
+
+// SpecOf returns the kernel of a job as learn/komd knows it.
+func SpecOf(k job.Kernel) komd.Spec {
+	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma}
+}
+
+// ItemKernel makes the kernel from both sums: the popularity of all items, over the
+// given number of people, and the pairs i < j of kept ones, row after row. Where
+// people are missing from the second, its counts are too small by at most as many;
+// the diagonal is never too small, as if each of the missing were several people
+// who like one item each. So what follows is a kernel, but for rounding; the solver
+// refuses what is none.
+func (c Crowd) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
+	counts := komd.Counts{Users: people, C: linalg.New[float64](len(kept), len(kept))}
+	at := 0
+	for r, item := range kept {
+		counts.C.Row(r)[r] = float64(popularity[item])
+		for s := r + 1; s < len(kept); s++ {
+			n := float64(pairs[at])
+			counts.C.Row(r)[s], counts.C.Row(s)[r] = n, n
+			at++
+		}
+	}
+	values, err := SpecOf(c.Job.Kernel).Kernel(counts)
+	if err != nil {
+		return nil, err
+	}
+	k := &ItemKernel{Catalogue: c.Items, Kept: kept, Values: make([]uint16, 0, Entries(len(kept)))}
+	for r := range kept {
+		k.Values = append(k.Values, Quantised(values.Row(r)[r:])...)
+	}
+	return k, nil
+}
+
+// Quantised rounds kernel values to steps of 2^-16.
+func Quantised(values []float64) []uint16 {
+	out := make([]uint16, len(values))
+	for i, v := range values {
+		out[i] = uint16(math.Round(min(max(v, 0), 1) * One))
+	}
+	return out
+}
+
+// Model is what a device computes with: a kernel over the whole catalogue, with
+// zeros for items that do not take part.
+func (k *ItemKernel) Model() *komd.Model {
+	full := linalg.New[float64](k.Catalogue, k.Catalogue)
+	at := 0
+	for r, i := range k.Kept {
+		for _, j := range k.Kept[r:] {
+			v := float64(k.Values[at]) / One
+			full.Row(i)[j], full.Row(j)[i] = v, v
+			at++
+		}
+	}
+	return komd.New(full)
+}
+
+// Encode returns the canonical encoding, which is broadcast.
+func (k *ItemKernel) Encode() []byte {
+	var w wire.Writer
+	w.Grow(kernelBytes(len(k.Kept)))
+	w.String("mercer/v1/item-kernel")
+	w.Uint32(uint32(k.Catalogue))
+	w.Uint32(uint32(len(k.Kept)))
+	for _, i := range k.Kept {
+		w.Uint32(uint32(i))
+	}
+	for _, v := range k.Values {
+		w.Uint16(v)
+	}
+	return w.Bytes()
+}
+
+// kernelBytes bounds the encoding of a kernel between so many items.
+func kernelBytes(items int) int { return 64 + 4*items + 2*Entries(items) }
+
+// DecodeItemKernel decodes what Encode wrote.
+func DecodeItemKernel(b []byte) (*ItemKernel, error) {
+	r := wire.NewReader(b)
+	if magic := r.String(64); r.Err() == nil && magic != "mercer/v1/item-kernel" {
+		r.Fail(fmt.Errorf("a kernel of %q", magic))
+	}
+	k := &ItemKernel{Catalogue: int(r.Uint32())}
+	if r.Err() == nil && (k.Catalogue < 1 || k.Catalogue > MaxItems) {
+		r.Fail(fmt.Errorf("a catalogue of %d items", k.Catalogue))
+	}
+	k.Kept = make([]int, r.Count(min(k.Catalogue, MaxItems), 4))
+	last := -1
+	for at := range k.Kept {
+		i := int(r.Uint32())
+		if r.Err() == nil && (i <= last || i >= k.Catalogue) {
+			r.Fail(fmt.Errorf("item %d after item %d, of %d", i, last, k.Catalogue))
+		}
+		k.Kept[at], last = i, i
+	}
+	if n := Entries(len(k.Kept)); r.Err() == nil && r.Len() != 2*n {
+		r.Fail(fmt.Errorf("%d bytes for %d pairs of items", r.Len(), n))
+	}
+	if r.Err() == nil {
+		k.Values = make([]uint16, Entries(len(k.Kept)))
+		for at := range k.Values {
+			k.Values[at] = r.Uint16()
+		}
+	}
+	return k, r.Close("stage: item kernel")
+}

@@ -1,0 +1,96 @@
+package local
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Asker is a device of FedCFK's mode paper. It takes part in many rounds, and
+// asks for rows of the kernel under cover of others (section 3.2 of the paper).
+type Asker struct {
+	fedcfk.Device
+	random *prg.Stream
+	held   []heldRow // of each liked item
+}
+
+// heldRow is the youngest row that a device has of an item.
+type heldRow struct {
+	round  int // 0 for none
+	values []uint16
+}
+
+// NewAsker returns the device of a person who likes the given items, ascending.
+func NewAsker(c fedcfk.Crowd, liked []int, random *prg.Stream) *Asker {
+	return &Asker{fedcfk.Device{Crowd: c, Liked: liked}, random, make([]heldRow, len(liked))}
+}
+
+// Request draws the items whose rows the device asks for, ascending: most of
+// what the person likes, and others at random.
+func (a *Asker) Request() []int {
+	var list, others []int
+	for _, i := range a.Liked {
+		if a.random.Float64() >= a.Keys().Omitted {
+			list = append(list, i)
+		}
+	}
+	for i := range a.Items {
+		if _, likes := slices.BinarySearch(a.Liked, i); !likes {
+			others = append(others, i)
+		}
+	}
+	order := a.random.Perm(len(others))
+	for _, at := range order[:min(len(order), a.Keys().Decoys*len(a.Liked))] {
+		list = append(list, others[at])
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Keep takes the answer to a request after a round, counted from 1.
+func (a *Asker) Keep(round int, items []int, rows [][]uint16) {
+	for at, i := range items {
+		if place, likes := slices.BinarySearch(a.Liked, i); likes {
+			a.held[place] = heldRow{round, rows[at]}
+		}
+	}
+}
+
+// Rank returns a score for every item of the catalogue, and whether the
+// quadratic form that it minimises was convex; where it is not, the weights are
+// those of [komd.Descend]. A device that holds no row yet goes by the mean of
+// each item's row: what goes with everything.
+func (a *Asker) Rank(mean []float64, lambda float64) (scores []float64, convex bool, err error) {
+	s := a.stripe(mean)
+	if len(s.Liked) == 0 {
+		return mean, true, nil
+	}
+	return s.Scores(lambda)
+}
+
+// stripe puts the held rows together. Rows of different rounds may differ in what
+// they say of a pair of liked items; the younger one is believed.
+func (a *Asker) stripe(mean []float64) komd.Stripe {
+	s := komd.Stripe{Mean: mean}
+	var held []heldRow
+	for at, row := range a.held {
+		if row.round > 0 {
+			s.Liked, held = append(s.Liked, a.Liked[at]), append(held, row)
+		}
+	}
+	s.Rows = linalg.New[float64](len(held), len(mean))
+	for r, row := range held {
+		for j, v := range row.values {
+			s.Rows.Row(r)[j] = float64(v) / fedcfk.One
+		}
+		for c, other := range held {
+			if other.round > row.round {
+				s.Rows.Row(r)[s.Liked[c]] = float64(other.values[s.Liked[r]]) / fedcfk.One
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,85 @@
+package local
+
+import (
+	"context"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+)
+
+// compare checks the sums against plain ones, and learns from all lists in one
+// place.
+func (r *recommending) compare(context.Context) error {
+	exact := r.exactPopularity() && r.exactPairs()
+	r.result.Exact = &exact
+	return r.pool()
+}
+
+// pool learns from all lists in one place, if the job asks for that.
+func (p *people) pool() error {
+	if !p.Job.Compares(job.Pooled) {
+		return nil
+	}
+	m, err := pooled(p.crowd, p.train)
+	if err != nil {
+		return err
+	}
+	p.result.Pooled, _, err = learner.Ranking(p.crowd.Items, p.train, p.test, func(user int) ([]float64, error) {
+		return m.Scores(p.train[user], p.Job.Learner.Lambda)
+	})
+	return err
+}
+
+// plain counts in the lists of the named people, by the dumbest way there is, how
+// many like item i and item j, at i items + j.
+func (p *people) plain(names []string) []int64 {
+	counts := make([]int64, p.crowd.Items*p.crowd.Items)
+	for _, name := range names {
+		profile := p.train[p.Place[name]]
+		for _, i := range profile {
+			for _, j := range profile {
+				counts[i*p.crowd.Items+j]++
+			}
+		}
+	}
+	return counts
+}
+
+func (r *recommending) exactPopularity() bool {
+	plain := r.plain(r.first.Added)
+	for i, n := range r.first.Sums[0] {
+		if n != plain[i*r.crowd.Items+i] {
+			return false
+		}
+	}
+	return true
+}
+
+// exactPairs compares the sum of pairs i < j of kept items.
+func (r *recommending) exactPairs() bool {
+	plain, at := r.plain(r.second.Added), 0
+	for k, i := range r.kernel.Kept {
+		for _, j := range r.kernel.Kept[k+1:] {
+			if r.second.Sums[0][at] != plain[i*r.crowd.Items+j] {
+				return false
+			}
+			at++
+		}
+	}
+	return at == len(r.second.Sums[0])
+}
+
+// exactTriangle compares a sum of pairs i <= j of the given items.
+func (p *people) exactTriangle(s *clients.Sum, items []int) bool {
+	plain, at := p.plain(s.Added), 0
+	for k, i := range items {
+		for _, j := range items[k:] {
+			if s.Sums[0][at] != plain[i*p.crowd.Items+j] {
+				return false
+			}
+			at++
+		}
+	}
+	return at == len(s.Sums[0])
+}

@@ -1,0 +1,88 @@
+package local
+
+// Differences solves for single people: each exact sum over a known crowd is an
+// equation for the lists of those in it, and a person on whose own list some
+// combination of the equations ends is given away. Two crowds that differ by one
+// person are the shortest combination (So et al., arXiv 2106.03328). It reckons
+// modulo a prime, and finds what is true of rational numbers but for luck.
+type Differences struct {
+	people int
+	rows   map[int][]uint64 // by the column of their first entry, which is 1
+}
+
+// NewDifferences returns one for crowds out of a number of people.
+func NewDifferences(people int) *Differences {
+	return &Differences{people, make(map[int][]uint64)}
+}
+
+// prime is small enough that products of two residues fit a word.
+const prime = 1<<31 - 1
+
+// Add takes in who was in a sum.
+func (d *Differences) Add(crowd []int) {
+	row := make([]uint64, d.people)
+	for _, person := range crowd {
+		row[person] = 1
+	}
+	for at := range row {
+		if row[at] == 0 {
+			continue
+		}
+		if above := d.rows[at]; above != nil {
+			subtract(row, above, row[at], at)
+			continue
+		}
+		multiply(row, inverse(row[at]))
+		d.rows[at] = row
+		return
+	}
+}
+
+// Solved lists the people whose lists follow, ascending.
+func (d *Differences) Solved() []int {
+	reduced := make(map[int][]uint64, len(d.rows))
+	var solved []int
+	for at := d.people - 1; at >= 0; at-- {
+		row := append([]uint64(nil), d.rows[at]...)
+		if len(row) == 0 {
+			continue
+		}
+		alone := true
+		for below := at + 1; below < d.people; below++ {
+			if row[below] != 0 && reduced[below] != nil {
+				subtract(row, reduced[below], row[below], below)
+			}
+			alone = alone && row[below] == 0
+		}
+		reduced[at] = row
+		if alone {
+			solved = append([]int{at}, solved...)
+		}
+	}
+	return solved
+}
+
+// subtract takes factor times other off row, from a column on.
+func subtract(row, other []uint64, factor uint64, from int) {
+	for i := from; i < len(row); i++ {
+		row[i] = (row[i] + (prime-factor)*other[i]) % prime
+	}
+}
+
+func multiply(row []uint64, factor uint64) {
+	for i := range row {
+		row[i] = row[i] * factor % prime
+	}
+}
+
+// inverse is x^(prime-2).
+func inverse(x uint64) uint64 {
+	out := uint64(1)
+	for e := prime - 2; e > 0; e >>= 1 {
+		if e&1 == 1 {
+			out = out * x % prime
+		}
+		x = x * x % prime
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package local
+
+import "github.com/mercer-fl/mercer/internal/method/fedcfk"
+
+// Intersection is what the server of mode paper makes of requests: it counts how
+// often each device asks for each item. Others are drawn anew each time, and
+// what a person likes is asked for again and again.
+type Intersection struct {
+	decoys  int
+	omitted float64
+	items   int
+	rounds  int
+	asked   [][]uint16 // by device and item
+}
+
+// NewIntersection returns one for a number of devices.
+func NewIntersection(c fedcfk.Crowd, devices int) *Intersection {
+	p := c.Keys()
+	return &Intersection{decoys: p.Decoys, omitted: p.Omitted, items: c.Items, asked: make([][]uint16, devices)}
+}
+
+// Begin starts to count another round.
+func (n *Intersection) Begin() { n.rounds++ }
+
+// Hear counts a device's request.
+func (n *Intersection) Hear(device int, items []int) {
+	if n.asked[device] == nil {
+		n.asked[device] = make([]uint16, n.items)
+	}
+	for _, i := range items {
+		n.asked[device][i]++
+	}
+}
+
+// Guess returns what the device's owner likes, as the server sees it: the items
+// whose frequency is nearer to that of liked items than to that of others. How
+// many are liked follows from the size of requests.
+func (n *Intersection) Guess(device int) []int {
+	total := 0
+	for _, times := range n.asked[device] {
+		total += int(times)
+	}
+	size := float64(total) / float64(max(1, n.rounds))
+	liked, other := 1-n.omitted, 1.0
+	if count := size / (1 - n.omitted + float64(n.decoys)); count*float64(1+n.decoys) < float64(n.items) {
+		other = float64(n.decoys) * count / (float64(n.items) - count)
+	}
+	var list []int
+	for i, times := range n.asked[device] {
+		often := float64(times) / float64(n.rounds)
+		if (liked-often)*(liked-often) < (other-often)*(other-often) {
+			list = append(list, i)
+		}
+	}
+	return list
+}

@@ -1,0 +1,44 @@
+package local
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+)
+
+// warnings says which published attacks FedCFK's mode paper is open to.
+func warnings() []string {
+	return []string{
+		"mode paper of fedcfk is for reproduction only: it gives lists away, and hardened does not",
+		"sole raters: an item that one person alone likes in a round lays that person's whole list open",
+		"differencing: the same people are added again and again, and sums over crowds that differ give single lists",
+		"max-merge: the largest count of all rounds is no sum; the kernel is biased and not positive semidefinite",
+		"decoy intersection: rows that a device asks for again and again are those of what its owner likes",
+	}
+}
+
+// leakage says in plain words what each role learns of a number of people,
+// computed for this job.
+func leakage(c fedcfk.Crowd, people int, r method.PaperResult) map[string][]string {
+	lines := map[string][]string{
+		"server": {
+			fmt.Sprintf("For every pair of items and each of %d rounds the server learns exactly how many of those in it like both. Sole raters: off items that one person alone liked in a round it reads %d of %d people's lists, and for %d of them one person alone was in all the rounds where the list showed.",
+				r.Rounds, r.ListsRead, people, r.ListsNamed),
+			fmt.Sprintf("Differencing: sums over several rounds, added and subtracted, leave %d people's lists alone; once there are as many rounds as people, it is nearly all of them.", r.Solved),
+			fmt.Sprintf("Decoy intersection: from how often each device asks for each row, it guesses %.1f %% of all that people like, and %.1f %% of its guesses are right.", 100*r.GuessRecall, 100*r.GuessPrecision),
+			"Nothing above is prevented by secure aggregation, which works as promised. Use mode: hardened.",
+		},
+		"party": {
+			"Every device learns who takes part in its rounds, the mean of each item's row, and the rows that it asks for. What it is recommended stays with it.",
+			fmt.Sprintf("Max-merge: for %d people the estimate among the items that they like is not positive definite; their weights are a stationary point, which need not be the best.", r.Indefinite),
+		},
+		"coalition": {"The server needs nobody: alone it learns what is said above. Any device can lie about what it likes, and nobody can tell."},
+		"broker":    {"Whoever carries the messages learns who sends, when and how much."},
+	}
+	if c.Keys().Adversary == sums.SemiHonest {
+		lines["server"] = append(lines["server"], sums.SemiHonestServer)
+	}
+	return lines
+}

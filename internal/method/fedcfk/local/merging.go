@@ -1,0 +1,173 @@
+package local
+
+import (
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// merging is a job of mode paper under way, with what its server could find out
+// beside.
+type merging struct {
+	*people
+	askers    []*Asker
+	catalogue []int // all items
+	estimate  *Estimate
+	offer     *Offer
+	exact     bool
+
+	readings     Readings
+	differences  *Differences
+	intersection *Intersection
+}
+
+func newMerging(p *people) *merging {
+	m := &merging{people: p, exact: true, estimate: NewEstimate(p.crowd.Items),
+		differences: NewDifferences(len(p.Names)), intersection: NewIntersection(p.crowd, len(p.Names))}
+	for i := range p.crowd.Items {
+		m.catalogue = append(m.catalogue, i)
+	}
+	for i, name := range p.Names {
+		m.askers = append(m.askers, NewAsker(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
+	}
+	p.result.Crowd.Paper = &method.PaperResult{Rounds: p.crowd.Keys().Rounds}
+	return m
+}
+
+// rounds lets some of the people add their lists, and all ask for rows, again and
+// again.
+func (m *merging) rounds(ctx context.Context) error {
+	for round := 1; round <= m.crowd.Keys().Rounds; round++ {
+		if err := m.round(ctx, round, m.some(round)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// some draws who takes part in a round.
+func (m *merging) some(round int) []string {
+	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/round/%d/%d", m.Job.Seed, round))
+	order := prg.New(seed, "simulate/round").Perm(len(m.Names))
+	chosen := order[:max(2, sums.Share(m.crowd.Keys().Participation, len(order)))]
+	slices.Sort(chosen)
+	names := make([]string, len(chosen))
+	for i, at := range chosen {
+		names[i] = m.Names[at]
+	}
+	return names
+}
+
+func (m *merging) round(ctx context.Context, number int, names []string) error {
+	s, err := Round(m.crowd, m.Roster, number, names)
+	if err != nil {
+		return err
+	}
+	sum, err := m.Sum(ctx, s, m.Leaving(s), func(i int) secagg.Vector { return m.devices[i].Square(m.catalogue) })
+	if err != nil {
+		return err
+	}
+	m.result.Crowd.Sums = append(m.result.Crowd.Sums, sum.Figures())
+	m.exact = m.exact && m.exactTriangle(sum, m.catalogue)
+	m.attack(sum)
+	m.estimate.Merge(sum.Sums[0], len(sum.Added))
+	if m.offer, err = m.estimate.Offer(m.Job.Kernel); err != nil {
+		return err
+	}
+	m.ask(number)
+	return nil
+}
+
+// attack is what the server can do with a sum.
+func (m *merging) attack(sum *clients.Sum) {
+	crowd := make([]int, len(sum.Added))
+	for i, name := range sum.Added {
+		crowd[i] = m.Place[name]
+	}
+	m.differences.Add(crowd)
+	m.readings.Add(SoleLists(m.crowd.Items, sum.Sums[0]), sum.Added)
+}
+
+// ask lets every device ask for rows, while the server counts.
+func (m *merging) ask(round int) {
+	requests := make([][]int, len(m.askers))
+	linalg.For(len(requests), 4, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			requests[i] = m.askers[i].Request()
+			m.askers[i].Keep(round, requests[i], m.offer.Rows(requests[i]))
+		}
+	})
+	m.intersection.Begin()
+	for i, items := range requests {
+		m.intersection.Hear(i, items)
+		m.result.Crowd.Paper.Requested += uint64(len(items))
+	}
+}
+
+// learn leaves the estimate in the form of a kernel.
+func (m *merging) learn(context.Context) error {
+	kernel := m.offer.ItemKernel()
+	if err := m.save(kernel.Encode()); err != nil {
+		return err
+	}
+	c := m.result.Crowd
+	c.Kept = len(kernel.Kept)
+	for _, s := range c.Sums {
+		c.Paper.Added += s.Added
+	}
+	for _, profile := range m.train {
+		m.result.Training += len(profile)
+	}
+	return nil
+}
+
+// evaluate lets every device recommend from the rows that it holds.
+func (m *merging) evaluate(context.Context) error {
+	var saddles atomic.Int64
+	err := m.recommend(func(user int) ([]float64, error) {
+		scores, convex, err := m.askers[user].Rank(m.offer.Mean, m.Job.Learner.Lambda)
+		if !convex && err == nil {
+			saddles.Add(1)
+		}
+		return scores, err
+	})
+	m.result.Crowd.Paper.Indefinite = int(saddles.Load())
+	return err
+}
+
+// compare holds the sums against plain ones, and what the server can guess
+// against the lists.
+func (m *merging) compare(context.Context) error {
+	m.result.Exact = &m.exact
+	m.judge(m.result.Crowd.Paper)
+	m.result.Leakage = leakage(m.crowd, len(m.Names), *m.result.Crowd.Paper)
+	return m.pool()
+}
+
+func (m *merging) judge(p *method.PaperResult) {
+	p.ListsRead, p.ListsNamed = m.readings.Count()
+	p.Solved = len(m.differences.Solved())
+	guessed, right, liked := 0, 0, 0
+	for i, profile := range m.train {
+		liked += len(profile)
+		for _, item := range m.intersection.Guess(i) {
+			guessed++
+			if _, is := slices.BinarySearch(profile, item); is {
+				right++
+			}
+		}
+	}
+	p.GuessPrecision, p.GuessRecall = share(right, guessed), share(right, liked)
+}
+
+func share(part, whole int) float64 { return float64(part) / float64(max(1, whole)) }

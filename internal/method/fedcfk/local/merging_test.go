@@ -1,0 +1,119 @@
+package local
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// paperJob is the recommender the paper's way.
+func paperJob() string {
+	return strings.Replace(recommender, "threshold: 4", "mode: paper, rounds: 12, participation: 0.3, decoys: 1", 1)
+}
+
+// The paper's way runs on the same machines: exact sums of every round, people
+// who vanish, rankings, and every attack with its figures.
+func TestPaperCrowd(t *testing.T) {
+	r := runCrowd(t, paperJob())
+	if r.Exact == nil || !*r.Exact || len(r.Crowd.Sums) != 12 {
+		t.Errorf("exact %v over %d rounds", r.Exact, len(r.Crowd.Sums))
+	}
+	for _, s := range r.Crowd.Sums {
+		if s.Clients != 18 || s.Vanished != 1 || s.Entries != 80*81/2 {
+			t.Errorf("%+v", s)
+		}
+	}
+	p := r.Crowd.Paper
+	if p.Rounds != 12 || p.Added < 12*17 || p.Added > 12*18 || p.Requested < 12*1080*17/10 || p.Requested > 12*1080*19/10 {
+		t.Errorf("%+v", p)
+	}
+	if p.Indefinite == 0 || p.ListsRead == 0 || p.ListsNamed > p.ListsRead || p.GuessRecall < .9 || p.GuessPrecision < .9 {
+		t.Errorf("the attacks find too little: %+v", p)
+	}
+	if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .6 || a > b+.05 {
+		t.Errorf("auc %v, pooled %v", a, b)
+	}
+	said := strings.Join(r.Leakage["server"], " ") + strings.Join(r.Leakage["party"], " ")
+	for _, attack := range []string{"Sole raters", "Differencing", "Decoy intersection", "Max-merge"} {
+		if !strings.Contains(said, attack) {
+			t.Errorf("%s is not in the leakage: %s", attack, said)
+		}
+	}
+	if lists := readLists(t, r); strings.Count(lists, "\n") != 1+60*10 {
+		t.Errorf("not 10 recommendations to each of 60 people: %s", lists)
+	}
+}
+
+// TestDifferencingTwoRounds: in mode paper the same people add their lists to a
+// second sum, over all but one of them, and the difference of the two is that
+// one's list. In hardened mode nobody adds a list twice (TestRule14_OneEpochOnly),
+// and a second sum over fewer than agreed is refused (TestDeviceRefuses in
+// internal/method/fedcfk).
+func TestDifferencingTwoRounds(t *testing.T) {
+	p, err := gather(played(t, strings.Replace(paperJob(), ", dropout: 0.1", "", 1)), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.result = &method.Result{Crowd: &method.CrowdResult{}}
+	m := newMerging(p)
+	sum := func(round int, names []string) []int64 {
+		s, err := Round(p.crowd, p.Roster, round, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := p.Sum(t.Context(), s, nil, func(i int) secagg.Vector { return p.devices[i].Square(m.catalogue) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.attack(out)
+		return out.Sums[0]
+	}
+	all, but := sum(1, p.Names[:30]), sum(2, p.Names[1:30])
+	if d := cmp.Diff([]int{0}, m.differences.Solved()); d != "" {
+		t.Fatal(d)
+	}
+	for at := range all {
+		all[at] -= but[at]
+	}
+	if d := cmp.Diff([][]int{p.train[0]}, SoleLists(p.crowd.Items, all)); d != "" {
+		t.Errorf("the difference is not the first person's list: %s", d)
+	}
+}
+
+// TestDecoyIntersectionHasNoInput: in hardened mode the server hears from each
+// device what it would hear if the list were another one: sums, and no requests.
+// All get the same kernel. (TestDecoyIntersection in internal/method/fedcfk/local has the
+// attack on mode paper.)
+func TestDecoyIntersectionHasNoInput(t *testing.T) {
+	hear := func(change bool) *method.Result {
+		c := played(t, recommender)
+		all := small()
+		if change { // the first person likes what the second does, and the other way round
+			for i := range all.List {
+				if u := all.List[i].User; u < 2 {
+					all.List[i].User = 1 - u
+				}
+			}
+		}
+		c.Ratings = from(all)
+		r, err := Method{}.Play(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one, other := hear(false), hear(true)
+	if d := cmp.Diff(one.Crowd.Sums, other.Crowd.Sums); d != "" {
+		t.Errorf("what the server hears depends on lists: %s", d)
+	}
+	if one.Crowd.Paper != nil || one.Crowd.Broadcast == 0 {
+		t.Errorf("%+v", one.Crowd)
+	}
+	if readLists(t, one) == readLists(t, other) {
+		t.Error("the lists did not change: the test does not test it")
+	}
+}

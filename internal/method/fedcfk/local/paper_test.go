@@ -1,0 +1,210 @@
+package local
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/learn/komd"
+)
+
+// paperCrowd is a crowd in mode paper.
+func paperCrowd(items int) fedcfk.Crowd {
+	keys := &fedcfk.Keys{
+		Moded: job.Moded{Mode: job.Paper}, Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1},
+		Participation: .1, Decoys: 3, Omitted: .2,
+	}
+	return fedcfk.Crowd{Items: items, Case: method.Case{Coordinator: "server", Job: &job.Job{
+		Protocol: job.Named{Kind: fedcfk.Method{}, Values: keys},
+		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Learner{Name: job.CFKOMD, Lambda: .1},
+	}}}
+}
+
+// pairsOf is the plain sum of a round, as pairs i <= j.
+func pairsOf(items int, profiles [][]int) []int64 {
+	c := komd.CountsOf(items, profiles).C
+	pairs := make([]int64, 0, fedcfk.Entries(items))
+	for i := range items {
+		for _, n := range c.Row(i)[i:] {
+			pairs = append(pairs, int64(n))
+		}
+	}
+	return pairs
+}
+
+// someOf draws the people of a round.
+func someOf(profiles [][]int, share float64, round int) (chosen []int, lists [][]int) {
+	order := prg.New([32]byte{byte(round), byte(round >> 8)}, "test/round").Perm(len(profiles))
+	for _, u := range order[:sums.Share(share, len(profiles))] {
+		chosen, lists = append(chosen, u), append(lists, profiles[u])
+	}
+	return chosen, lists
+}
+
+// randomLists are lists of 1 to most items.
+func randomLists(people, items, most int) [][]int {
+	rng, lists := rand.New(rand.NewPCG(3, 4)), make([][]int, people)
+	for u := range lists {
+		lists[u] = rng.Perm(items)[:1+rng.IntN(most)]
+		slices.Sort(lists[u])
+	}
+	return lists
+}
+
+// Each round is a session of its own, over all pairs of the catalogue.
+func TestRound(t *testing.T) {
+	c := paperCrowd(5)
+	one, err := Round(c, [32]byte{}, 1, fedcfktest.Names(40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Round(c, [32]byte{}, 2, fedcfktest.Names(40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Session.Purpose != "fedcfk/paper/1" || one.Session.ID() == two.Session.ID() || one.Params.Layout().Entries() != 15 {
+		t.Errorf("%+v", one.Session.Descriptor)
+	}
+	if _, err := Round(paperCrowd(fedcfk.MaxItems+1), [32]byte{}, 1, fedcfktest.Names(40)); err == nil {
+		t.Error("a catalogue that no device can hold")
+	}
+}
+
+// The estimate is the largest count of any round, entry for entry.
+func TestEstimate(t *testing.T) {
+	lists := randomLists(30, 12, 6)
+	e, want := NewEstimate(12), make([]int64, fedcfk.Entries(12))
+	for round := range 4 {
+		_, some := someOf(lists, .3, round)
+		pairs := pairsOf(12, some)
+		e.Merge(pairs, len(some))
+		for at := range want {
+			want[at] = max(want[at], pairs[at])
+		}
+	}
+	if d := cmp.Diff(want, e.most); d != "" || e.people != 9 {
+		t.Errorf("%d people %s", e.people, d)
+	}
+	offer, err := e.Offer(job.Kernel{Name: job.Linear})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.counts().C
+	for i, row := range offer.Rows([]int{3, 7}) {
+		i = []int{3, 7}[i]
+		for j, v := range row {
+			value := c.Row(i)[j] / math.Sqrt(c.Row(i)[i]*c.Row(j)[j])
+			if math.Abs(float64(v)/fedcfk.One-value) > .51/fedcfk.One {
+				t.Errorf("kernel of %d and %d: %v, want %v", i, j, float64(v)/fedcfk.One, value)
+			}
+		}
+	}
+	back, err := fedcfk.DecodeItemKernel(offer.ItemKernel().Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := back.Model().Mean(); math.Abs(got[5]-offer.Mean[5]) > 1./fedcfk.One {
+		t.Errorf("mean %v, want %v", got[5], offer.Mean[5])
+	}
+	if _, err := e.Offer(job.Kernel{Name: "gauss"}); err == nil {
+		t.Error("an unknown kernel")
+	}
+}
+
+// A request has others beside most of what the person likes, other ones each
+// time.
+func TestRequest(t *testing.T) {
+	const rounds = 200
+	liked := []int{2, 30, 31, 77, 90}
+	a := NewAsker(paperCrowd(100), liked, prg.New([32]byte{}, "test"))
+	var before []int
+	own, others := 0, 0
+	for range rounds {
+		request := a.Request()
+		if !slices.IsSorted(request) || slices.Equal(request, before) {
+			t.Fatalf("%v after %v", request, before)
+		}
+		before = request
+		for _, i := range request {
+			if slices.Contains(liked, i) {
+				own++
+			} else {
+				others++
+			}
+		}
+	}
+	if others != 15*rounds || own < 720 || own > 880 {
+		t.Errorf("%d others, want 15 each time; %d of 1000 liked ones, want four fifths", others, own)
+	}
+	all := NewAsker(paperCrowd(6), []int{0, 1, 2, 3}, prg.New([32]byte{}, "test"))
+	if request := all.Request(); !slices.Contains(request, 4) || !slices.Contains(request, 5) {
+		t.Errorf("%v: there are two others, and both are asked for", request)
+	}
+}
+
+// Of rows that disagree the younger one is believed, and what was never asked for
+// is not known.
+func TestKeep(t *testing.T) {
+	a := NewAsker(paperCrowd(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))
+	if scores, convex, err := a.Rank([]float64{.1, .4, .2, .3}, .1); err != nil || !convex || !slices.Equal(scores, []float64{.1, .4, .2, .3}) {
+		t.Errorf("without a row: %v, %v, %v", scores, convex, err)
+	}
+	a.Keep(1, []int{0, 1, 2}, [][]uint16{{fedcfk.One, 1, 10, 3}, {1, fedcfk.One, 5, 6}, {10, 5, fedcfk.One, 8}})
+	a.Keep(2, []int{0}, [][]uint16{{fedcfk.One, 2, 20, 4}})
+	s := a.stripe(make([]float64, 4))
+	if d := cmp.Diff([]int{0, 2}, s.Liked); d != "" {
+		t.Fatal(d)
+	}
+	for r, want := range [][]float64{{fedcfk.One, 2, 20, 4}, {20, 5, fedcfk.One, 8}} {
+		for j, v := range want {
+			if s.Rows.Row(r)[j] != v/fedcfk.One {
+				t.Errorf("row %d: %v, want %v / 2^16", r, s.Rows.Row(r), want)
+			}
+		}
+	}
+}
+
+// Max-merge is not positive semidefinite: where one round has all three of two
+// items' friends together, and another the third, nothing is a kernel any more.
+func TestMaxMergeIsNoKernel(t *testing.T) {
+	e := NewEstimate(3)
+	e.Merge(pairsOf(3, [][]int{{0, 1}, {0, 1}}), 2)
+	e.Merge(pairsOf(3, [][]int{{1, 2}, {1, 2}}), 2)
+	offer, err := e.Offer(job.Kernel{Name: job.Linear})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewAsker(paperCrowd(3), []int{0, 1, 2}, prg.New([32]byte{}, "test"))
+	a.Keep(1, a.Liked, offer.Rows(a.Liked))
+	if _, convex, err := a.Rank(offer.Mean, .1); err != nil || convex {
+		t.Errorf("0 is like 1, 1 like 2, 0 not like 2: convex %v, %v", convex, err)
+	}
+	sum := pairsOf(3, [][]int{{0, 1}, {0, 1}, {1, 2}, {1, 2}}) // everybody once
+	e = NewEstimate(3)
+	e.Merge(sum, 4)
+	if offer, err = e.Offer(job.Kernel{Name: job.Linear}); err != nil {
+		t.Fatal(err)
+	}
+	a.Keep(2, a.Liked, offer.Rows(a.Liked))
+	if _, convex, err := a.Rank(offer.Mean, .1); err != nil || !convex {
+		t.Errorf("a sum over everybody: convex %v, %v", convex, err)
+	}
+}
+
+func ExampleDifferences() {
+	d := NewDifferences(4)
+	d.Add([]int{0, 1, 2})
+	d.Add([]int{0, 2})
+	fmt.Println(d.Solved())
+	// Output: [1]
+}

@@ -1,0 +1,295 @@
+// Package local plays a job of FedCFK in one process, for crowds too large for a process
+// each, and mode paper, which runs in no other way:
+//
+//	popularity -> triangle -> learn -> evaluate (each device by itself) -> compare
+//	in mode paper:  rounds (each with requests for rows) -> learn -> evaluate -> compare
+//
+// It holds the published attacks on mode paper. No daemon links it.
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Method is FedCFK where one process owns all lists.
+type Method struct{}
+
+// Name implements [local.Own].
+func (Method) Name() string { return fedcfk.Method{}.Name() }
+
+// Warnings implements [local.Warned]: mode paper is open to published attacks.
+func (Method) Warnings(j *job.Job) []string {
+	if j.Protocol.Mode() == job.Paper {
+		return warnings()
+	}
+	return nil
+}
+
+// Play implements [local.Played]: every person's device goes through both sums with
+// keys, masks and shares of its own, and then recommends to itself. Comparisons, and
+// whether the sums are exact, are computed on the side, from data that no server
+// would have.
+func (Method) Play(ctx context.Context, c local.Play) (*method.Result, error) {
+	ratings, err := c.Ratings(c.Job.Data.Source)
+	if err != nil {
+		return nil, err
+	}
+	if os.Getenv("GOGC") == "" { // every client's masks and keys are small objects: let half as much garbage gather
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
+	}
+	first := time.Now()
+	p, err := gather(c, ratings)
+	if err != nil {
+		return nil, err
+	}
+	list, err := steps(p)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range list {
+		began := time.Now()
+		if err := step.do(ctx); err != nil {
+			return nil, err
+		}
+		p.result.Timings[step.name] = time.Since(began).Seconds()
+	}
+	p.result.Timings["total"] = time.Since(first).Seconds()
+	return p.result, nil
+}
+
+// step is a stage of a job.
+type step struct {
+	name string
+	do   func(context.Context) error
+}
+
+func steps(p *people) ([]step, error) {
+	if p.Job.Protocol.Mode() == job.Paper {
+		m := newMerging(p)
+		return []step{{"rounds", m.rounds}, {"learn", m.learn}, {"evaluate", m.evaluate}, {"compare", m.compare}}, nil
+	}
+	r, err := newRecommending(p)
+	return []step{{fedcfk.Popularity, r.popularity}, {fedcfk.Triangle, r.triangle}, {fedcfk.Learn, r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}}, err
+}
+
+// people is everybody with what they own.
+type people struct {
+	local.Play
+	*clients.Clients
+	ratings     *dataset.Ratings // with all ratings of all people
+	crowd       fedcfk.Crowd
+	result      *method.Result
+	devices     []fedcfk.Device
+	train, test [][]int
+}
+
+// gather splits the ratings and gives everybody a device and an identity.
+func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
+	p := &people{Play: c, ratings: ratings}
+	var err error
+	if items := job.As[*fedcfk.Keys](c.Job.Protocol).Items; items != nil {
+		if p.ratings, err = ratings.Within(items); err != nil {
+			return nil, fault.BadInput(err)
+		}
+	}
+	if p.train, p.test, err = fedcfk.Split(c.Job, p.ratings); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	p.Clients = clients.New(c.Job, len(p.train), c.Seed, c.Progress)
+	p.crowd = fedcfk.Crowd{
+		Case:  method.Case{Job: c.Job, ID: p.ID, Coordinator: clients.Server, Parties: p.Names},
+		Items: len(p.ratings.Items),
+	}
+	p.result = &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{}, Crowd: &method.CrowdResult{
+		Source: ratings.Name, People: len(p.Names), Items: p.crowd.Items,
+	}}
+	for _, liked := range p.train {
+		p.devices = append(p.devices, fedcfk.Device{Crowd: p.crowd, Liked: liked})
+		p.result.Crowd.Ratings += len(liked)
+	}
+	return p, nil
+}
+
+// recommending is a job under way: the members of a federation, whose plan it runs up
+// to the telling of the kernel.
+type recommending struct {
+	*people
+	plan          []method.Step
+	server        *fedcfk.Server
+	parties       []*fedcfk.Party
+	first, second *clients.Sum
+	kernel        *fedcfk.ItemKernel
+}
+
+func newRecommending(p *people) (*recommending, error) {
+	plan, err := p.crowd.Plan()
+	r := &recommending{people: p, plan: plan, server: p.crowd.Server()}
+	for _, liked := range p.train {
+		r.parties = append(r.parties, p.crowd.Party(liked))
+	}
+	return r, err
+}
+
+// popularity is the first sum. What it makes public to those who are still there is
+// all that they have to know of it.
+func (r *recommending) popularity(ctx context.Context) (err error) {
+	if r.first, err = r.add(ctx, fedcfk.Popularity, r.Names, r.Leaving); err != nil {
+		return err
+	}
+	for _, name := range r.first.Stayed {
+		if err := r.parties[r.Place[name]].Hear(fedcfk.Popularity, nil, r.first.Summation, r.first.Heard[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// triangle is the second sum, to which every device that is still there agrees.
+func (r *recommending) triangle(ctx context.Context) (err error) {
+	r.second, err = r.add(ctx, fedcfk.Triangle, r.first.Stayed, r.leave)
+	return err
+}
+
+// leave says who vanishes from the second sum: who has from the first, and more.
+func (r *recommending) leave(s sums.Summation) map[string]string {
+	leavers := r.Leavers(s.Session.Purpose, r.first.Stayed)
+	for _, name := range r.first.Added {
+		if !slices.Contains(r.first.Stayed, name) {
+			leavers[name] = clients.FirstKind
+		}
+	}
+	return leavers
+}
+
+// add runs a sum of the plan. Those who are there come to its session by themselves.
+func (r *recommending) add(ctx context.Context, step string, there []string, leaving func(sums.Summation) map[string]string) (*clients.Sum, error) {
+	announced, err := r.server.Announce(step)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := r.open(step, r.server, announced)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := r.agree(step, there, opened.ID(), announced)
+	if err != nil {
+		return nil, err
+	}
+	params, err := secagg.DecodeParams(opened.Params)
+	if err != nil {
+		return nil, err
+	}
+	s := sums.Summation{Session: opened, Params: params}
+	sum, err := r.Sum(ctx, s, leaving(s), func(i int) secagg.Vector { return lists[i] })
+	if err != nil {
+		return nil, err
+	}
+	r.server.Ended(step, method.End{Session: s.Session.ID(), Stayed: sum.Stayed, Sent: sum.Traffic.ToServer, Received: sum.Traffic.FromServer})
+	return sum, r.server.Count(step, s, sum.Added, sum.Sums[0])
+}
+
+// open returns the session of a step as it follows for a member.
+func (r *recommending) open(step string, m method.Member, announced []byte) (*protocol.Session, error) {
+	at := slices.IndexFunc(r.plan, func(s method.Step) bool { return s.Name == step })
+	next, err := r.plan[at].Session.After(m.Known(), announced)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.NewSession(next.Descriptor(r.ID, at, r.Roster, 1))
+}
+
+// agree returns what the devices that are there add, each of which must come to the
+// server's session. Nobody asks for the others' lists.
+func (r *recommending) agree(step string, there []string, of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
+	lists, errs := make([]secagg.Vector, len(r.parties)), make([]error, len(there))
+	for i := range lists {
+		lists[i] = fedcfk.Likes(nil)
+	}
+	linalg.For(len(errs), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at := r.Place[there[i]]
+			own, err := r.open(step, r.parties[at], announced)
+			if err == nil && own.ID() != of {
+				err = fmt.Errorf("simulate: %s comes to another session of step %s than the server", there[i], step)
+			}
+			if err == nil {
+				lists[at], err = r.parties[at].List(step, announced)
+			}
+			errs[i] = err
+		}
+	})
+	return lists, errors.Join(errs...)
+}
+
+// learn makes the kernel, as the devices get it.
+func (r *recommending) learn(ctx context.Context) error {
+	if err := r.server.Compute(ctx, fedcfk.Learn, nil); err != nil {
+		return err
+	}
+	var broadcast bytes.Buffer
+	if err := r.server.WriteModel(&broadcast); err != nil {
+		return err
+	}
+	var err error
+	if r.kernel, err = fedcfk.DecodeItemKernel(broadcast.Bytes()); err != nil {
+		return err
+	}
+	if err := r.save(broadcast.Bytes()); err != nil {
+		return err
+	}
+	for _, name := range r.second.Added {
+		r.result.Training += len(r.train[r.Place[name]])
+	}
+	known, err := r.server.Result()
+	if err != nil {
+		return err
+	}
+	c, k := r.result.Crowd, known.Crowd
+	c.Cut, c.Kept, c.Broadcast, c.Sums, r.result.Leakage = k.Cut, k.Kept, k.Broadcast, k.Sums, known.Leakage
+	return nil
+}
+
+// save leaves the kernel between items in the job's folder.
+func (p *people) save(kernel []byte) error {
+	path := filepath.Join(p.Dir, "items.kernel")
+	if err := disk.Replace(path, kernel); err != nil {
+		return err
+	}
+	hash := sha256.Sum256(kernel)
+	p.result.Models = []method.ModelFile{{Party: clients.Server, Path: path, SHA256: hex.EncodeToString(hash[:])}}
+	p.result.ModelHash = method.HashModels(p.result.Models)
+	return nil
+}
+
+// evaluate lets every device recommend, also those that have vanished: they get
+// the broadcast when they are back.
+func (r *recommending) evaluate(context.Context) error {
+	m := r.kernel.Model()
+	return r.recommend(func(user int) ([]float64, error) { return r.devices[user].Recommend(m, r.kernel.Kept, r.first.Sums[0]) })
+}

@@ -1,0 +1,173 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/local"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+const recommender = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: films}
+spec:
+  data:
+    source: ratings.csv
+    partition: {by: devices, dropout: 0.1}
+    test: {every: 10}
+  protocol: {name: fedcfk, threshold: 4}
+  kernel: {name: linear}
+  learner: {name: cf-komd}
+`
+
+// played is a job that is played from generated ratings.
+func played(t *testing.T, text string) local.Play {
+	t.Helper()
+	return local.Play{Job: jobtest.Parse(t, text), Ratings: from(small()), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
+}
+
+func small() *dataset.Ratings { return generated.Ratings(60, 80, 20, [32]byte{1}) }
+
+func from(r *dataset.Ratings) func(string) (*dataset.Ratings, error) {
+	return func(string) (*dataset.Ratings, error) { return r, nil }
+}
+
+func runCrowd(t *testing.T, text string) *method.Result {
+	t.Helper()
+	r, err := Method{}.Play(t.Context(), played(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A tenth vanishes in each sum, the sums are those of the others, and the
+// rankings nearly those of pooled lists.
+func TestCrowd(t *testing.T) {
+	for name, text := range map[string]string{
+		"active":      recommender,
+		"semi-honest": strings.Replace(recommender, "threshold: 4", "threshold: 4, adversary: semi-honest, margin: none", 1),
+		"nobody goes": strings.Replace(recommender, ", dropout: 0.1", "", 1),
+		"kernel":      strings.Replace(recommender, "linear", "tanimoto", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := played(t, text)
+			c.Ratings = from(generated.Ratings(100, 60, 20, [32]byte{1})) // 80 people at least are left, enough for 53 items
+			r, err := Method{}.Play(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Exact == nil || !*r.Exact {
+				t.Error("the sums are not those of the plain lists")
+			}
+			if r.Crowd.People != 100 || r.Crowd.Items != 60 || r.HeldOut != 200 || r.Crowd.Ratings != 1800 || r.Crowd.Kept < 40 || r.Crowd.Kept > 53 {
+				t.Errorf("%+v, %d held out", r.Crowd, r.HeldOut)
+			}
+			counted := r.Crowd.Sums[0].Added
+			want := [][2]int{{100, 10}, {counted, counted - 90 + 9}} // clients, vanished: who is gone stays so
+			if name == "nobody goes" {
+				want = [][2]int{{100, 0}, {100, 0}}
+			}
+			for i, s := range r.Crowd.Sums {
+				if s.Clients != want[i][0] || s.Vanished != want[i][1] || s.Added < s.Clients-s.Vanished || s.Added > s.Clients {
+					t.Errorf("%+v", s)
+				}
+				if want[i][1] > 0 && s.Added == s.Clients-s.Vanished {
+					t.Errorf("nobody has vanished after the vector had come: %+v", s)
+				}
+			}
+			if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .65 || a < b-.07 || a > b+.03 || b > 1 {
+				t.Errorf("auc %v, pooled %v", a, b)
+			}
+			if len(r.Crowd.Recommended) != 5 || len(r.Leakage["server"]) < 4 || len(r.Models) != 1 {
+				t.Errorf("%+v %v", r.Crowd.Recommended, r.Leakage)
+			}
+		})
+	}
+}
+
+// The same secrets give the same result, whatever the cores do.
+func TestCrowdIsReproducible(t *testing.T) {
+	one, two := runCrowd(t, recommender), runCrowd(t, recommender)
+	if lists := readLists(t, one); lists != readLists(t, two) || strings.Count(lists, "\n") != 1+60*10 || !strings.HasPrefix(lists, "user,rank,item,score\n1,1,") {
+		t.Errorf("the recommendations differ, or are not 10 to each of 60 people: %s", lists)
+	}
+	one.Crowd.Recommendations, two.Crowd.Recommendations = "", ""
+	if one.ModelHash != two.ModelHash || cmp.Diff(one.Crowd, two.Crowd) != "" || cmp.Diff(one.Metrics, two.Metrics) != "" {
+		t.Errorf("%+v\n%+v", one, two)
+	}
+}
+
+func readLists(t *testing.T, r *method.Result) string {
+	t.Helper()
+	b, err := os.ReadFile(r.Crowd.Recommendations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestRule14_OneEpochOnly: two sums over crowds that differ by one person give
+// that person's list. Nobody else's device takes part in the second.
+func TestRule14_OneEpochOnly(t *testing.T) {
+	p, err := gather(played(t, strings.Replace(recommender, ", dropout: 0.1", "", 1)), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func(names []string) (sums.Summation, error) {
+		c := p.crowd
+		c.Parties = names
+		plan, err := c.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec := c.Spec(len(names), c.Items)
+		s, err := sums.NewSummation(p.ID, 0, p.Roster, *plan[0].Session, clients.Server, names, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Sum(t.Context(), s, nil, func(i int) secagg.Vector { return p.devices[i].Likes() })
+		return s, err
+	}
+	if _, err := sum(p.Names); err != nil {
+		t.Fatal(err)
+	}
+	without, err := sum(p.Names[1:])
+	if err == nil {
+		t.Fatal("the server has the difference of two crowds")
+	}
+	for i := range p.Names[1:] {
+		if err := p.Ledgers[i+1].Claim(`secagg/masked-input/"once"/"fedcfk/popularity"`, without.Session.ID()); err == nil {
+			t.Fatalf("%s has given its list again", p.Names[i+1])
+		}
+	}
+}
+
+func TestCrowdEnds(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := (Method{}).Play(ctx, played(t, recommender)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled job: %v", err)
+	}
+	unpopular := strings.Replace(recommender, "threshold: 4", "threshold: 60", 1)
+	if _, err := (Method{}).Play(t.Context(), played(t, unpopular)); err == nil || !strings.Contains(err.Error(), "0 items have the 63 likes that are needed") {
+		t.Errorf("a job without popular items: %v", err)
+	}
+	byTime := strings.Replace(recommender, "{every: 10}", "{by: time, fraction: 0.1}", 1)
+	if _, err := (Method{}).Play(t.Context(), played(t, byTime)); err == nil || !strings.Contains(err.Error(), "no times") {
+		t.Errorf("ratings without times: %v", err)
+	}
+}

@@ -1,0 +1,64 @@
+package local
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+)
+
+// SoleLists returns the lists that an exact sum of pairs i <= j of a number of
+// items gives away: an item that one person alone likes has that person's list
+// as its row. Each list comes once.
+func SoleLists(items int, pairs []int64) [][]int {
+	at := func(i, j int) int64 { return pairs[fedcfk.RowOf(min(i, j), items)+max(i, j)-min(i, j)] }
+	known := make([]bool, items) // items of one person alone, whose list is there already
+	var lists [][]int
+	for i := range items {
+		if known[i] || at(i, i) != 1 {
+			continue
+		}
+		var list []int
+		for j := range items {
+			if at(i, j) == 1 {
+				list = append(list, j)
+				known[j] = known[j] || at(j, j) == 1
+			}
+		}
+		lists = append(lists, list)
+	}
+	return lists
+}
+
+// Readings are the lists that a server has read over the rounds, each with the
+// people that it may be of: those in every round in which it showed.
+type Readings struct {
+	among map[string][]string
+}
+
+// Add takes in the lists that a round over some people gave away.
+func (r *Readings) Add(lists [][]int, people []string) {
+	if r.among == nil {
+		r.among = make(map[string][]string)
+	}
+	for _, list := range lists {
+		key := fmt.Sprint(list)
+		before, known := r.among[key]
+		if !known {
+			r.among[key] = people
+			continue
+		}
+		r.among[key] = slices.DeleteFunc(slices.Clone(before), func(name string) bool { return !slices.Contains(people, name) })
+	}
+}
+
+// Count returns how many lists were read, and of how many of them it is known
+// whose they are.
+func (r *Readings) Count() (lists, named int) {
+	for _, people := range r.among {
+		if len(people) == 1 {
+			named++
+		}
+	}
+	return len(r.among), named
+}

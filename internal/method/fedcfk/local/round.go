@@ -1,0 +1,113 @@
+package local
+
+import (
+	"crypto/sha256"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// PurposePaper begins the purpose of every round of FedCFK's mode paper. The
+// server's number of the round follows: so a client's ledger lets it add the same
+// list again and again.
+const PurposePaper = "fedcfk/paper"
+
+// Round describes a round of mode paper over the listed clients: how many of
+// them like both of two items, for all pairs of the catalogue.
+func Round(c fedcfk.Crowd, roster [sha256.Size]byte, number int, clients []string) (sums.Summation, error) {
+	if err := c.CheckCatalogue(); err != nil {
+		return sums.Summation{}, err
+	}
+	s := method.Session{Purpose: fmt.Sprintf("%s/%d", PurposePaper, number)}
+	return sums.NewSummation(c.ID, number, roster, s, c.Coordinator, clients, c.Spec(len(clients), fedcfk.Entries(c.Items)))
+}
+
+// Estimate is what the server of mode paper makes of its rounds: of every pair
+// of items, and of every item, the largest count in any of them (section 3.1 of
+// the paper). The largest of several sums is no sum: what follows from it need
+// not be a kernel.
+type Estimate struct {
+	items  int
+	people int     // most in a round
+	most   []int64 // pairs i <= j, row after row
+}
+
+// NewEstimate returns one over a catalogue, before any round.
+func NewEstimate(items int) *Estimate {
+	return &Estimate{items: items, most: make([]int64, fedcfk.Entries(items))}
+}
+
+// Merge takes in the sum of a round over a number of people.
+func (e *Estimate) Merge(pairs []int64, people int) {
+	e.people = max(e.people, people)
+	for at, n := range pairs {
+		e.most[at] = max(e.most[at], n)
+	}
+}
+
+// counts is the estimate as learn/komd takes it.
+func (e *Estimate) counts() komd.Counts {
+	c := linalg.New[float64](e.items, e.items)
+	at := 0
+	for i := range e.items {
+		for j := i; j < e.items; j++ {
+			c.Row(i)[j], c.Row(j)[i] = float64(e.most[at]), float64(e.most[at])
+			at++
+		}
+	}
+	return komd.Counts{Users: e.people, C: c}
+}
+
+// Offer returns what the server gives out on request until the next round.
+func (e *Estimate) Offer(k job.Kernel) (*Offer, error) {
+	values, err := fedcfk.SpecOf(k).Kernel(e.counts())
+	if err != nil {
+		return nil, err
+	}
+	o := &Offer{rows: make([][]uint16, e.items)}
+	for i := range o.rows {
+		o.rows[i] = fedcfk.Quantised(values.Row(i))
+	}
+	o.Mean = komd.New(values).Mean()
+	return o, nil
+}
+
+// Offer is the state of mode paper's estimate after some round.
+type Offer struct {
+	Mean []float64 // of each item's row; everybody gets it
+	rows [][]uint16
+}
+
+// Rows answers a request.
+func (o *Offer) Rows(items []int) [][]uint16 {
+	rows := make([][]uint16, len(items))
+	for at, i := range items {
+		rows[at] = o.rows[i]
+	}
+	return rows
+}
+
+// ItemKernel is the whole of it, in the form of a model.
+func (o *Offer) ItemKernel() *fedcfk.ItemKernel {
+	k := &fedcfk.ItemKernel{Catalogue: len(o.rows)}
+	for i, row := range o.rows {
+		k.Kept = append(k.Kept, i)
+		k.Values = append(k.Values, row[i:]...)
+	}
+	return k
+}
+
+// pooled returns what the same learner makes of all lists in one place, without any
+// threshold: what privacy costs is measured by it.
+func pooled(c fedcfk.Crowd, profiles [][]int) (*komd.Model, error) {
+	k, err := fedcfk.SpecOf(c.Job.Kernel).Kernel(komd.CountsOf(c.Items, profiles))
+	if err != nil {
+		return nil, err
+	}
+	return komd.New(k), nil
+}

@@ -1,0 +1,356 @@
+package fedcfk
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
+	"github.com/mercer-fl/mercer/learn/komd"
+)
+
+// opened is what a server holds after both sums, some people being missing from the
+// second: of the kept items the popularity in the first and how many of the others
+// like both of two. The strongest server chooses who is missing, by calling them
+// vanished.
+type opened struct {
+	kept       []int
+	popularity []float64
+	both       *mat.SymDense // the diagonal is the popularity
+	people     int           // in the second
+	missing    []float64     // what nobody is to learn: how many of the missing like each item
+}
+
+// openSums adds up what devices bring to both sums, with the given items in the
+// second.
+func openSums(c Crowd, kept []int, lists [][]int, missing []int) opened {
+	o := opened{kept: kept, both: mat.NewSymDense(len(kept), nil), missing: likedBy(kept, pick(lists, missing))}
+	pairs := make([]int64, Entries(len(kept)-1))
+	likes := make([]int64, len(pairs))
+	for u, list := range lists {
+		if slices.Contains(missing, u) {
+			continue
+		}
+		o.people++
+		Device{c, list}.Pairs(kept).Read(0, 0, likes)
+		for i, x := range likes {
+			pairs[i] += x
+		}
+	}
+	at := 0
+	o.popularity = likedBy(kept, lists)
+	for r := range kept {
+		o.both.SetSym(r, r, o.popularity[r])
+		for s := r + 1; s < len(kept); s++ {
+			o.both.SetSym(r, s, float64(pairs[at]))
+			at++
+		}
+	}
+	return o
+}
+
+// likedBy counts how many like each of the items.
+func likedBy(items []int, lists [][]int) []float64 {
+	counts := make([]float64, len(items))
+	for _, list := range lists {
+		for _, i := range list {
+			if at, ok := slices.BinarySearch(items, i); ok {
+				counts[at]++
+			}
+		}
+	}
+	return counts
+}
+
+func pick(lists [][]int, people []int) (some [][]int) {
+	for _, u := range people {
+		some = append(some, lists[u])
+	}
+	return some
+}
+
+// byRank finds what has to be taken off the diagonal so that the matrix has a given
+// number of zero eigenvalues, by Gauss and Newton on the eigenvectors of the
+// smallest. A sum over fewer people than items has as many as it has items more.
+func (o opened) byRank(zeros int) []float64 {
+	n := len(o.kept)
+	guess := slices.Repeat([]float64{mean(o.missing)}, n) // how many are missing is known, and about how much they like
+	for range 12 {
+		values, vectors := eigenOf(less(o.both, guess))
+		q := vectors.Slice(0, n, 0, zeros).(*mat.Dense)
+		var p, normal mat.Dense
+		p.Mul(q, q.T())
+		normal.MulElem(&p, &p)
+		right := mat.NewVecDense(n, nil)
+		for i := range n {
+			normal.Set(i, i, normal.At(i, i)+1e-9)
+			for k := range zeros {
+				right.SetVec(i, right.AtVec(i)+q.At(i, k)*q.At(i, k)*values[k])
+			}
+		}
+		var step mat.VecDense
+		if err := step.SolveVec(&normal, right); err != nil {
+			return guess
+		}
+		for i := range guess {
+			guess[i] += step.AtVec(i)
+		}
+		if mat.Norm(&step, math.Inf(1)) < 1e-6 {
+			break
+		}
+	}
+	return guess
+}
+
+// excluded counts the items of which whole numbers alone say that none of the
+// missing likes them: there is nothing to take off, since the sum of outer products
+// is positive semidefinite, and no two items are liked by more people than one.
+func (o opened) excluded() int {
+	var inverse mat.Dense
+	if err := inverse.Inverse(o.both); err != nil {
+		return len(o.kept)
+	}
+	n := 0
+	for r := range o.kept {
+		bound := 1 / inverse.At(r, r)
+		for s := range o.kept {
+			if s != r {
+				bound = min(bound, o.popularity[r]-o.both.At(r, s))
+			}
+		}
+		if bound < 1 {
+			n++
+		}
+	}
+	return n
+}
+
+func less(m *mat.SymDense, diagonal []float64) *mat.SymDense {
+	out := mat.NewSymDense(len(diagonal), nil)
+	out.CopySym(m)
+	for i, v := range diagonal {
+		out.SetSym(i, i, m.At(i, i)-v)
+	}
+	return out
+}
+
+func eigenOf(m *mat.SymDense) ([]float64, *mat.Dense) {
+	var e mat.EigenSym
+	if !e.Factorize(m, true) {
+		panic("no eigenvalues")
+	}
+	var vectors mat.Dense
+	e.VectorsTo(&vectors)
+	return e.Values(nil), &vectors
+}
+
+func mean(v []float64) float64 {
+	total := 0.0
+	for _, x := range v {
+		total += x
+	}
+	return total / float64(len(v))
+}
+
+// better returns the share of as many outsiders at a time, who are in neither sum,
+// whose lists a guess fits better than those of the missing. Of who knows nothing it
+// is anywhere from 0 to 1; of who knows all it is 0.
+func (o opened) better(guess []float64, outsiders [][]int, missing int, rng *rand.Rand) float64 {
+	const draws = 200
+	fit, n := correlation(guess, o.missing), 0
+	for range draws {
+		if correlation(guess, likedBy(o.kept, pick(outsiders, rng.Perm(len(outsiders))[:missing]))) > fit {
+			n++
+		}
+	}
+	return float64(n) / draws
+}
+
+func correlation(a, b []float64) float64 {
+	c := stat.Correlation(a, b, nil)
+	if math.IsNaN(c) {
+		return 0
+	}
+	return c
+}
+
+// right counts the items of which a rounded guess says exactly how many of the
+// missing like them.
+func (o opened) right(guess []float64) int {
+	n := 0
+	for r, v := range guess {
+		if math.Round(v) == o.missing[r] {
+			n++
+		}
+	}
+	return n
+}
+
+// tastes are lists of people who like two kinds of eight.
+func tastes(people, items int, rng *rand.Rand) [][]int {
+	lists := make([][]int, people)
+	for u := range lists {
+		a, b := rng.IntN(8), rng.IntN(8)
+		for i := range items {
+			if p := rng.Float64(); p < .15 || p < .7 && (i%8 == a || i%8 == b) {
+				lists[u] = append(lists[u], i)
+			}
+		}
+	}
+	return lists
+}
+
+// takingPart are the items that take part, and those that would if a cut alone chose
+// them.
+func takingPart(t *testing.T, c Crowd, lists [][]int) (kept, byCut []int) {
+	t.Helper()
+	sums := make([]int64, c.Items)
+	for _, list := range lists {
+		for _, i := range list {
+			sums[i]++
+		}
+	}
+	for i, d := range sums {
+		if d >= c.least(len(lists)) {
+			byCut = append(byCut, i)
+		}
+	}
+	return c.Kept(len(lists), sums), byCut
+}
+
+// TestAttackDifferenceOfTheSums: popularity among all, less popularity among all but
+// one, is the list of that one. It stands for a server that chooses who is missing,
+// and holds everything that both sums open. On sums of pairs i <= j it reads every
+// list; a server of today has no second popularity to take off, and cannot name who
+// takes part either.
+func TestAttackDifferenceOfTheSums(t *testing.T) {
+	const people, items, victim = 200, 60, 77
+	lists, names := tastes(people, items, rand.New(rand.NewPCG(1, 2))), fedcfktest.Names(people)
+	c := someCrowd(items, MarginCorrupted)
+	kept, _ := takingPart(t, c, lists)
+	for _, missing := range [][]int{{victim}, {3, 40, 41, victim, 199}} {
+		there := slices.Clone(lists)
+		for _, u := range missing {
+			there[u] = nil
+		}
+		counts := komd.CountsOf(items, there).C // the sum of pairs i <= j
+		read := likedBy(kept, lists)
+		for r, i := range kept {
+			read[r] -= counts.Row(i)[i]
+		}
+		if !slices.Equal(read, likedBy(kept, pick(lists, missing))) {
+			t.Errorf("%d missing: the attack does not even work on sums with a diagonal", len(missing))
+		}
+		k := first(t, c, names, names)
+		if n := second(t, c, k, whole(likedBy(all(items), lists))).Params.Layout().Entries(); n != Entries(len(kept)-1) {
+			t.Errorf("%d missing: the second sum opens more than the pairs of different items: %d", len(missing), n)
+		}
+	}
+	k, counts := first(t, c, names, names), whole(likedBy(all(items), lists))
+	without := second(t, c, first(t, c, names, slices.Delete(slices.Clone(names), victim, victim+1)), counts).Session.ID()
+	for u, list := range lists {
+		p := c.Party(list)
+		if err := p.Hear(Popularity, nil, k.first.Summation, k.first.survivors); err != nil {
+			t.Fatal(err)
+		}
+		if second(t, c, p.Known(), counts).Session.ID() == without {
+			t.Fatalf("%s takes part in a second sum without %s", names[u], names[victim])
+		}
+	}
+}
+
+func all(items int) []int {
+	list := make([]int, items)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+func whole(v []float64) []int64 {
+	list := make([]int64, len(v))
+	for i, x := range v {
+		list[i] = int64(x)
+	}
+	return list
+}
+
+// attackRank carries the attack by rank out on both choices of items, with one and
+// with five missing. Where a cut alone has chosen, and left more items than people,
+// it must read everything, or the test could not fail. Against the choice of today
+// no rank is wanting; the attacker takes the least one eigenvalue, or a tenth of
+// all, for zero anyway.
+func attackRank(t *testing.T, c Crowd, lists [][]int, seed uint64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	kept, byCut := takingPart(t, c, lists)
+	if most := c.MaxKept(len(lists)); len(kept) > most || 3*most > 2*c.Remaining(len(lists)) {
+		t.Fatalf("%d items among %d people, at most %d may be", len(kept), len(lists), most)
+	}
+	for _, missing := range []int{1, 5} {
+		gone := rng.Perm(len(lists))[:missing]
+		if zeros := len(byCut) - len(lists) + missing; zeros > len(byCut)/8 {
+			before := openSums(c, byCut, lists, gone)
+			guess := before.byRank(zeros)
+			if n := before.right(guess); n < len(byCut)*99/100 {
+				t.Errorf("%d missing of %d: the attack reads %d of %d items only where it must read all", missing, len(lists), n, len(byCut))
+			}
+		}
+		o := openSums(c, kept, lists, gone)
+		for _, zeros := range []int{1, len(kept) / 10} {
+			guess := o.byRank(zeros)
+			right, nothing := o.right(guess), o.right(make([]float64, len(kept)))
+			t.Logf("%d people, %d missing, %d items: %d right, %d by guessing that nobody likes them", len(lists), missing, len(kept), right, nothing)
+			if right > max(nothing, len(kept)/2)+len(kept)/10 {
+				t.Errorf("%d missing of %d, %d zeros: the guess is right in %d of %d items", missing, len(lists), zeros, right, len(kept))
+			}
+		}
+		if n := o.excluded(); n > len(kept)/50 {
+			t.Errorf("%d missing of %d: whole numbers alone say of %d of %d items that none of the missing likes them", missing, len(lists), n, len(kept))
+		}
+	}
+}
+
+// TestAttackRankOfTheSecondSum: a sum over fewer people than items has low rank, so
+// that its diagonal follows from the rest, and with the popularity of all the list
+// of whoever is missing (Gauss-Newton on the null space). It stands for a server
+// that chooses one person or five to be missing, and knows how much they like.
+func TestAttackRankOfTheSecondSum(t *testing.T) {
+	c := someCrowd(120, MarginCorrupted)
+	attackRank(t, c, tastes(80, c.Items, rand.New(rand.NewPCG(5, 6))), 1)
+}
+
+// The same among people of MovieLens.
+func TestAttackRankOnMovieLens(t *testing.T) { attackRankOn(t, 200) }
+
+func attackRankOn(t *testing.T, n int) {
+	t.Helper()
+	people, items := fedcfktest.MovieLens(t)
+	order := rand.New(rand.NewPCG(uint64(n), 8)).Perm(len(people))
+	attackRank(t, someCrowd(items, MarginCorrupted), pick(people, order[:n]), uint64(n))
+}
+
+// TestTraceOfTheMissing: what an attack by rank that finds no rank wanting makes of
+// the sums is no list, and yet not quite chance: smallest eigenvectors avoid what the
+// missing person likes. It stands for a server that would tell by its guess whether
+// a known list is that of the one who is missing, against outsiders' lists.
+func TestTraceOfTheMissing(t *testing.T) {
+	const crowds = 30
+	rng, total := rand.New(rand.NewPCG(22, 7)), 0.0
+	for range crowds {
+		c := someCrowd(120, MarginCorrupted)
+		lists := tastes(300, c.Items, rng)
+		crowd, outsiders := lists[:80], lists[80:]
+		kept, _ := takingPart(t, c, crowd)
+		o := openSums(c, kept, crowd, []int{rng.IntN(len(crowd))})
+		total += o.better(o.byRank(len(kept)/10), outsiders, 1, rng)
+	}
+	t.Logf("the missing person's list fits the guess worse than %.2f of outsiders' lists; .5 is chance", total/crowds)
+	if got := total / crowds; got < .2 || got > .8 {
+		t.Errorf("the missing person's list fits the guess worse than %.2f of outsiders' lists", got)
+	}
+}

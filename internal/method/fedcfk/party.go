@@ -1,0 +1,147 @@
+package fedcfk
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Party is what a party has of a job: its own list, and what it was told.
+type Party struct {
+	Device
+	known
+	likes       []int64 // how many like each item, as the coordinator says
+	recommended []method.Recommendation
+}
+
+// Party implements [method.Federated]: it takes one person's ratings.
+func (Method) Party(c method.Case, _ string, t method.Table) (method.Party, error) {
+	if t.Ratings == nil {
+		return nil, errors.New("stage: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
+	}
+	if n := len(t.Ratings.Users); n != 1 {
+		return nil, fmt.Errorf("%s has ratings of %d people; a party brings those of one", t.Ratings.Name, n)
+	}
+	crowd := crowdOf(c)
+	within, err := t.Ratings.Within(crowd.Keys().Items)
+	if err != nil {
+		return nil, err
+	}
+	train, _, err := Split(c.Job, within)
+	if err != nil {
+		return nil, err
+	}
+	return crowd.Party(train[0]), nil
+}
+
+// Party returns the party of a person who likes the given items, ascending.
+func (c Crowd) Party(liked []int) *Party { return &Party{Device: Device{c, liked}} }
+
+// Split returns what each person likes, to learn from and to be judged by: places in
+// the list of items, ascending.
+func Split(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
+	liked := all
+	if j.Data.Like != 0 {
+		liked = all.Liked(j.Data.Like)
+	}
+	var in, out []int
+	switch t := j.Data.Test; t.By {
+	case job.Time:
+		in, out, err = liked.Newest(t.Fraction)
+	case job.UserTime:
+		in, out, err = liked.NewestPerUser(t.Fraction)
+	default:
+		in, out, err = liked.EveryPerUser(t.Every)
+	}
+	return liked.Profiles(in), liked.Profiles(out), err
+}
+
+// Known implements [method.Member].
+func (p *Party) Known() method.Known { return p.known }
+
+// Machine implements [method.Member].
+func (p *Party) Machine(step string, s method.Setup) (*method.Run, error) {
+	if step == Tell {
+		n, err := p.notified(p.known, s.Announced)
+		if err != nil {
+			return nil, err
+		}
+		return sums.Hearer(s, func(body []byte) error { return p.recommend(body, n.hash) })
+	}
+	list, err := p.List(step, s.Announced)
+	if err != nil {
+		return nil, err
+	}
+	params, err := secagg.DecodeParams(s.Session.Params)
+	if err != nil {
+		return nil, err
+	}
+	id := secagg.Identity{Sign: s.Sign, Keys: s.Keys(s.Session.With(protocol.RoleParty))}
+	m, err := secagg.NewClient(s.Setup, params, list, id)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+		return p.Hear(step, s.Announced, sums.Summation{Session: s.Session, Params: params}, m.Survivors())
+	}}, nil
+}
+
+// List returns what the party adds in a step.
+func (p *Party) List(step string, announced []byte) (secagg.Vector, error) {
+	switch step {
+	case Popularity:
+		return p.Likes(), nil
+	case Triangle:
+		_, kept, err := p.pairing(p.known, announced)
+		return p.Pairs(kept), err
+	}
+	return nil, noSum(step)
+}
+
+func noSum(step string) error { return fmt.Errorf("fedcfk: step %q is no sum", step) }
+
+// Hear takes in who is in the sum of a step.
+func (p *Party) Hear(step string, announced []byte, s sums.Summation, survivors []string) (err error) {
+	switch h := (heard{s, survivors}); step {
+	case Popularity:
+		p.first = h
+	case Triangle:
+		p.second = h
+		p.likes, p.kept, err = p.pairing(p.known, announced)
+	default:
+		err = noSum(step)
+	}
+	return err
+}
+
+// recommend checks the kernel and solves for the party's own recommendations.
+func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
+	if sha256.Sum256(body) != hash {
+		return p.toldWrong("another kernel than the one that was announced")
+	}
+	k, err := DecodeItemKernel(body)
+	if err != nil {
+		return p.toldWrong("%w", err)
+	}
+	if k.Catalogue != p.Items || !slices.Equal(k.Kept, p.kept) {
+		return p.toldWrong("a kernel between other items than those of the second sum")
+	}
+	scores, err := p.Recommend(k.Model(), k.Kept, p.likes)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	p.recommended = p.Best(scores, p.Keys().Items)
+	return nil
+}
+
+// Recommended implements [method.Recommender].
+func (p *Party) Recommended() []method.Recommendation { return p.recommended }

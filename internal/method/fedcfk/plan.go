@@ -1,0 +1,154 @@
+package fedcfk
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// purposeKernel is that of the session in which the kernel is told.
+const purposeKernel = "fedcfk/kernel"
+
+// The steps of a job.
+const (
+	Popularity = "popularity" // a sum
+	Triangle   = "triangle"   // a sum
+	Learn      = "learn"
+	Tell       = "tell"
+)
+
+// Plan implements [method.Federated].
+func (Method) Plan(c method.Case) ([]method.Step, error) {
+	if err := c.Job.Deployable(); err != nil {
+		return nil, err
+	}
+	return crowdOf(c).Plan()
+}
+
+// Plan returns the steps of a job: count how many like each item, count how many
+// like both of two that enough like, make a kernel of that, tell it to everybody who
+// is still there. Each party recommends to itself.
+func (c Crowd) Plan() ([]method.Step, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	first, err := c.summing(method.Session{Purpose: PurposePopularity}, c.Parties, c.Spec(len(c.Parties), c.Items))
+	if err != nil {
+		return nil, err
+	}
+	return []method.Step{
+		{Name: Popularity, Session: first},
+		{Name: Triangle, Session: &method.Session{
+			Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: PurposeTriangle, Follow: c.followPairs,
+		}},
+		{Name: Learn},
+		{Name: Tell, Session: &method.Session{
+			Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: purposeKernel, Follow: c.followKernel,
+		}},
+	}, nil
+}
+
+// known is what the two sums have made public to all who were in them.
+type known struct {
+	first, second heard
+	kept          []int // items in the second sum
+}
+
+// heard is what all who were in a sum know of it.
+type heard struct {
+	sums.Summation
+	survivors []string // whose vectors are in it
+}
+
+// summing is one of the two sums.
+func (c Crowd) summing(s method.Session, clients []string, spec secagg.Spec) (*method.Session, error) {
+	params, err := secagg.NewParams(spec, len(clients))
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	s.Absent, s.Claims = len(clients)-params.Cohort(), []string{secagg.Claim(onceForEver, s.Purpose)}
+	s.Patient = []protocol.Timer{secagg.TimerServer} // the server waits a round for each that vanishes
+	return sums.Adding(s, params, c.Coordinator, clients), nil
+}
+
+// pairing returns the announced counts and the items of the second sum, if they can
+// follow from the first.
+func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, err error) {
+	if k.first.Session == nil {
+		return nil, nil, errors.New("stage: the first sum has not ended here")
+	}
+	if likes, err = decodeCounts(announced); err == nil {
+		err = c.possible(k.first.survivors, likes)
+	}
+	if err != nil {
+		return nil, nil, c.toldWrong("%w", err)
+	}
+	kept, err = c.enough(k.first.People(), likes)
+	return likes, kept, err
+}
+
+// followPairs returns the second sum, if it follows from the first. It is over all
+// whose vectors are in the first, gone or not: nobody chooses whom to leave out. Who
+// they are, what the first one was, its result and the items that follow from it are
+// all part of the session's name (rule 12).
+func (c Crowd) followPairs(k method.Known, announced []byte) (*method.Session, error) {
+	all, _ := k.(known)
+	likes, kept, err := c.pairing(all, announced)
+	if err != nil {
+		return nil, err
+	}
+	s := method.Session{Purpose: PurposeTriangle, Parent: all.first.Session.ID(), Salt: salt(likes, kept)}
+	return c.summing(s, all.first.survivors, c.pairSpec(all.first.People(), len(all.first.survivors), Entries(len(kept)-1)))
+}
+
+// notified returns what is announced of the kernel, if it can follow from the second
+// sum.
+func (c Crowd) notified(k known, announced []byte) (notice, error) {
+	if k.second.Session == nil {
+		return notice{}, errors.New("stage: the second sum has not ended here")
+	}
+	n, err := decodeNotice(announced)
+	if err != nil {
+		return notice{}, c.toldWrong("%w", err)
+	}
+	if name, ok := subset(n.clients, k.second.survivors); !ok {
+		return notice{}, c.toldWrong("%s is to be told the kernel, and is not in the second sum", name)
+	}
+	if most := kernelBytes(len(k.kept)); n.bytes > most {
+		return notice{}, c.toldWrong("a kernel of %d bytes, %d items have at most %d", n.bytes, len(k.kept), most)
+	}
+	return n, nil
+}
+
+// followKernel returns the session in which the kernel of the second sum is told. Its
+// name holds the kernel's hash, so that all who are told one are told the same.
+func (c Crowd) followKernel(k method.Known, announced []byte) (*method.Session, error) {
+	all, _ := k.(known)
+	n, err := c.notified(all, announced)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Params: broadcast.Encode(n.bytes), Members: sums.Served(c.Coordinator, n.clients),
+		Purpose: purposeKernel, Parent: all.second.Session.ID(), Salt: n.hash[:], Absent: len(n.clients),
+	}, nil
+}
+
+// subset reports the first of the names that is not among all.
+func subset(names, all []string) (missing string, ok bool) {
+	known := make(map[string]bool, len(all))
+	for _, name := range all {
+		known[name] = true
+	}
+	for _, name := range names {
+		if !known[name] {
+			return name, false
+		}
+	}
+	return "", true
+}

@@ -1,0 +1,171 @@
+package fedcfk
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Server is what the coordinator has of a job: counts, and what follows from them.
+type Server struct {
+	Crowd
+	first, second counted
+	kernel        *ItemKernel           // between the items in the second sum
+	broadcast     []byte                // the kernel as it is told
+	ended         map[string]method.End // how sessions went, by step
+}
+
+// counted is what the server knows of a sum.
+type counted struct {
+	heard
+	likes []int64
+}
+
+// Server implements [method.Federated].
+func (Method) Server(c method.Case) (method.Server, error) { return crowdOf(c).Server(), nil }
+
+// Server returns a coordinator's empty hands.
+func (c Crowd) Server() *Server { return &Server{Crowd: c, ended: make(map[string]method.End)} }
+
+// Known implements [method.Member].
+func (s *Server) Known() method.Known {
+	k := known{first: s.first.heard, second: s.second.heard}
+	if s.kernel != nil {
+		k.kept = s.kernel.Kept
+	}
+	return k
+}
+
+// Machine implements [method.Member].
+func (s *Server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if step == Tell {
+		return sums.Teller(setup, s.broadcast)
+	}
+	params, err := secagg.DecodeParams(setup.Session.Params)
+	if err != nil {
+		return nil, err
+	}
+	m, err := secagg.NewServer(setup.Setup, params, setup.Keys(setup.Session.With(protocol.RoleParty)), secagg.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, Stayed: m.Stayed, Finish: func() error {
+		return s.Count(step, sums.Summation{Session: setup.Session, Params: params}, m.Survivors(), m.Sums()[0])
+	}}, nil
+}
+
+// Count takes in the sum of a step.
+func (s *Server) Count(step string, of sums.Summation, survivors []string, likes []int64) error {
+	c := counted{heard{of, survivors}, likes}
+	switch step {
+	case Popularity:
+		s.first = c
+	case Triangle:
+		s.second = c
+	default:
+		return noSum(step)
+	}
+	return nil
+}
+
+// Ended implements [method.Observer].
+func (s *Server) Ended(step string, e method.End) { s.ended[step] = e }
+
+// Announce implements [method.Announcer].
+func (s *Server) Announce(step string) ([]byte, error) {
+	switch step {
+	case Triangle:
+		return s.announcePairs()
+	case Tell:
+		return s.announceKernel()
+	}
+	return nil, nil
+}
+
+// announcePairs returns the first sum, from which the second follows, if enough are
+// left. Who has added what is no list of likes is not known.
+func (s *Server) announcePairs() ([]byte, error) {
+	stayed := s.ended[Popularity].Stayed
+	if least := s.Remaining(len(s.Parties)); len(stayed) < least {
+		gone := slices.DeleteFunc(slices.Clone(s.Parties), func(name string) bool { return slices.Contains(stayed, name) })
+		return nil, protocol.Blame(gone[0], protocol.KindSilent, fmt.Errorf("stage: %d of %d parties are left after the first sum, and %d are needed; missing: %s", len(stayed), len(s.Parties), least, strings.Join(gone, ", ")))
+	}
+	if err := s.possible(s.first.survivors, s.first.likes); err != nil {
+		return nil, fmt.Errorf("stage: a party has added what is no list of likes: %w", err)
+	}
+	return encodeCounts(s.first.likes), nil
+}
+
+// announceKernel names the kernel, and everybody who is still there to be told it.
+func (s *Server) announceKernel() ([]byte, error) {
+	n := notice{clients: s.ended[Triangle].Stayed, bytes: len(s.broadcast), hash: sha256.Sum256(s.broadcast)}
+	if len(n.clients) == 0 {
+		return nil, errors.New("stage: no party is left that could be told the kernel")
+	}
+	return n.encode(), nil
+}
+
+// Compute implements [method.Server]: it makes the kernel between items of the
+// second sum.
+func (s *Server) Compute(_ context.Context, step string, _ method.Reporter) error {
+	if step != Learn {
+		return fmt.Errorf("fedcfk: nothing to compute in step %q", step)
+	}
+	kept := s.Kept(s.first.People(), s.first.likes)
+	var err error
+	if s.kernel, err = s.ItemKernel(kept, s.first.likes, s.second.likes, len(s.first.survivors)); err != nil {
+		return err
+	}
+	s.broadcast = s.kernel.Encode()
+	return nil
+}
+
+// Result implements [method.Server]. How good the recommendations are only the
+// parties could tell.
+func (s *Server) Result() (*method.Result, error) {
+	people, likes := len(s.Parties), 0
+	for _, n := range s.first.likes {
+		likes += int(n)
+	}
+	return &method.Result{
+		Job: s.Job.Name, Grid: []learner.Cell{}, Training: likes,
+		Crowd: &method.CrowdResult{
+			Source: s.Job.Data.Source, People: people, Items: s.Items, Ratings: likes, Cut: s.Cut(people, s.first.likes),
+			Kept: len(s.kernel.Kept), Broadcast: len(s.broadcast),
+			Sums: []method.CrowdSum{s.first.figures(s.ended[Popularity]), s.second.figures(s.ended[Triangle])},
+		},
+		Leakage: s.leakage(facts{
+			people: people, first: s.first.survivors, second: s.second.survivors, likes: s.first.likes, kept: s.kernel.Kept, pairs: s.second.likes,
+		}),
+	}, nil
+}
+
+// figures are what there is to tell of a sum that went so.
+func (c *counted) figures(e method.End) method.CrowdSum {
+	f := c.Figures()
+	f.Added, f.Vanished, f.ToServer, f.FromServer = len(c.survivors), f.Clients-len(e.Stayed), e.Sent, e.Received
+	return f
+}
+
+// Outcome implements [method.Decider]: what is decided about held-out ratings stays
+// with each device.
+func (s *Server) Outcome() *method.Outcome { return &method.Outcome{} }
+
+// WriteModel implements [method.Model].
+func (s *Server) WriteModel(w io.Writer) error {
+	_, err := w.Write(s.broadcast)
+	return err
+}
+
+// Private implements [method.Model]: every device gets the model.
+func (s *Server) Private() bool { return false }

@@ -1,0 +1,220 @@
+// Package methodtest runs a job of a method between members in one process, on a
+// deterministic network: no coordinator, no daemon, no disk. Only tests import it.
+package methodtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+	"github.com/mercer-fl/mercer/protocol/sim"
+)
+
+// Hub is the coordinator's name.
+const Hub = "hub"
+
+// Case returns a job's case, with its own parties.
+func Case(j *job.Job) method.Case {
+	return method.Case{Job: j, ID: job.ID{1}, Coordinator: Hub, Parties: j.Parties()}
+}
+
+// Federation is the members of a job, or of a question, with its plan.
+type Federation struct {
+	method.Case
+	Plan    []method.Step
+	Server  method.Server
+	Parties map[string]method.Party
+	// Sent holds the messages to the coordinator, by step.
+	Sent map[string][]protocol.Message
+}
+
+// New makes every member of a job ready.
+func New(t testing.TB, m method.Federated, c method.Case, tables map[string]method.Table) *Federation {
+	t.Helper()
+	f := &Federation{Case: c, Parties: make(map[string]method.Party), Sent: make(map[string][]protocol.Message)}
+	var err error
+	if f.Plan, err = method.Plan(m, c); err == nil {
+		f.Server, err = m.Server(c)
+	}
+	for _, name := range c.Parties {
+		if err == nil {
+			f.Parties[name], err = m.Party(c, name, tables[name])
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Run makes the members of a job ready and runs all its steps.
+func Run(t testing.TB, m method.Federated, c method.Case, tables map[string]method.Table) *Federation {
+	t.Helper()
+	f := New(t, m, c, tables)
+	f.Finish(t)
+	return f
+}
+
+// Finish runs all steps.
+func (f *Federation) Finish(t testing.TB) {
+	t.Helper()
+	for i := range f.Plan {
+		f.Step(t, i)
+	}
+}
+
+// Step runs the i-th step of the plan.
+func (f *Federation) Step(t testing.TB, i int) {
+	t.Helper()
+	if err := f.Try(t.Context(), i, func() {}); err != nil {
+		t.Fatalf("%s: %v", f.Plan[i].Name, err)
+	}
+}
+
+// Index returns the place of a named step in the plan.
+func (f *Federation) Index(t testing.TB, name string) int {
+	t.Helper()
+	for i, s := range f.Plan {
+		if s.Name == name {
+			return i
+		}
+	}
+	t.Fatalf("the plan has no step %s", name)
+	return -1
+}
+
+// Try runs the i-th step. Between the end of a session and what its members make of the
+// result it calls ended.
+func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
+	step := f.Plan[i]
+	if step.Session == nil {
+		return f.Server.Compute(ctx, step.Name, nil)
+	}
+	announced, err := f.announced(step.Name)
+	if err != nil {
+		return err
+	}
+	s, err := f.session(i, f.Server, announced)
+	if err != nil {
+		return err
+	}
+	runs, nodes, err := f.machines(i, s, announced)
+	if err != nil {
+		return err
+	}
+	r, err := sim.Run(sim.Config{Session: s, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
+		if m.Receiver == f.Coordinator {
+			f.Sent[step.Name] = append(f.Sent[step.Name], m)
+		}
+		return []protocol.Message{m}
+	}})
+	if err == nil {
+		err = r.Err()
+	}
+	if err != nil {
+		return err
+	}
+	ended()
+	var errs error
+	for _, run := range runs {
+		errs = errors.Join(errs, run.Finish())
+	}
+	if o, observes := f.Server.(method.Observer); observes {
+		o.Ended(step.Name, method.End{Session: s.ID(), Stayed: f.Case.Parties})
+	}
+	return errs
+}
+
+func (f *Federation) announced(step string) ([]byte, error) {
+	if a, announces := f.Server.(method.Announcer); announces {
+		return a.Announce(step)
+	}
+	return nil, nil
+}
+
+// session returns the session of a step as it follows for a member.
+func (f *Federation) session(i int, m method.Member, announced []byte) (*protocol.Session, error) {
+	s, err := f.Plan[i].Session.After(m.Known(), announced)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.NewSession(s.Descriptor(f.ID, i, [sha256.Size]byte{}, 0))
+}
+
+// machines builds every member's machine. All must come to one session.
+func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (runs []*method.Run, nodes []sim.Node, err error) {
+	for _, member := range s.Members {
+		var m method.Member = f.Server
+		if member.Name != f.Coordinator {
+			m = f.Parties[member.Name]
+		}
+		own, err := f.session(i, m, announced)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", member.Name, err)
+		}
+		if own.ID() != s.ID() {
+			return nil, nil, fmt.Errorf("%s comes to another session than the coordinator: other parameters: %v", member.Name, !bytes.Equal(own.Params, s.Params))
+		}
+		setup := Setup(s, member.Name)
+		setup.Announced = announced
+		run, err := m.Machine(f.Plan[i].Name, setup)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", member.Name, err)
+		}
+		runs = append(runs, run)
+		nodes = append(nodes, sim.Node{Name: member.Name, InputHash: run.InputHash, New: func() (protocol.Machine, error) { return run.Machine, nil }})
+	}
+	return runs, nodes, nil
+}
+
+// Setup is what a member's machine is built from: its seed and its identity follow from
+// its name.
+func Setup(s *protocol.Session, member string) method.Setup {
+	return method.Setup{
+		Setup: protocol.Setup{Session: s, Self: member, Seed: sha256.Sum256([]byte("seed of " + member))},
+		Sign:  func(message []byte) []byte { return ed25519.Sign(Identity(member), message) },
+		Key:   func(name string) ed25519.PublicKey { return Identity(name).Public().(ed25519.PublicKey) },
+	}
+}
+
+// Identity is a member's identity key.
+func Identity(member string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(member))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// LooksLikeNoise checks that the server is sent nothing but what secure
+// aggregation sends, and that half of the bits of vectors are set.
+func (f *Federation) LooksLikeNoise(t testing.TB, step string) {
+	t.Helper()
+	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
+	set, total := 0, 0
+	for _, m := range f.Sent[step] {
+		if !slices.Contains(kinds, m.Kind) || m.Protocol != secagg.Name {
+			t.Errorf("%s: the server is sent %v", step, m.Header)
+		}
+		if m.Kind != "MaskedInput" {
+			continue
+		}
+		for b := m.Body; len(b) > 0; b = b[8:] {
+			for word := binary.LittleEndian.Uint64(b); word != 0; word &= word - 1 {
+				set++
+			}
+			total += 64
+		}
+	}
+	// Six standard deviations of a fair coin.
+	if d := float64(2*set - total); total == 0 || d*d > 36*float64(total) {
+		t.Errorf("%s: %d of %d bits of masked vectors are set", step, set, total)
+	}
+}

@@ -1,0 +1,99 @@
+package moments
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+)
+
+// reader knows this method alone.
+var reader = job.Reader{Protocols: []job.Kind{Method{}}}
+
+// read reads a job file that has no mistake.
+func read(t testing.TB, text string) *job.Job {
+	t.Helper()
+	j, err := reader.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// federated is a job between members in this process, with what they know.
+type federated struct {
+	*methodtest.Federation
+	server  *server
+	parties map[string]*party
+}
+
+// federate makes everybody ready for a job.
+func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
+	t.Helper()
+	f := &federated{Federation: methodtest.New(t, Method{}, methodtest.Case(j), tables), parties: make(map[string]*party)}
+	f.server = f.Server.(*server)
+	for name, p := range f.Parties {
+		f.parties[name] = p.(*party)
+	}
+	return f
+}
+
+// runSteps runs all steps of a job between parties with these tables.
+func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
+	t.Helper()
+	f := federate(t, j, tables)
+	f.Finish(t)
+	return f
+}
+
+func (f *federated) result(t *testing.T) *method.Result {
+	t.Helper()
+	r, err := f.server.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// settle returns the session as it follows from what is known.
+func settle(t *testing.T, s *method.Session, k known) *method.Session {
+	t.Helper()
+	settled, err := s.After(k, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return settled
+}
+
+// partyOf prepares a party of the job whose operator asks for nothing.
+func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
+	t.Helper()
+	p, err := Method{}.Party(methodtest.Case(j), name, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.(*party)
+}
+
+// withFloors says why a party with the usual floors takes no part.
+func withFloors(j *job.Job, name string, table method.Table) error {
+	c := methodtest.Case(j)
+	c.Limits.Floors = method.DefaultFloors()
+	_, err := Method{}.Party(c, name, table)
+	return err
+}
+
+// predict answers from what a party keeps.
+func predict(k method.Keepsake, set *dataset.Set) (*method.Prediction, error) {
+	return local(k.Body).Predict(set)
+}
+
+func every(lo, hi int) []int {
+	var rows []int
+	for i := lo; i < hi; i++ {
+		rows = append(rows, i)
+	}
+	return rows
+}

@@ -1,0 +1,90 @@
+package moments
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// The strongest adversary is a server that may write many jobs: sums over few rows,
+// or over few rows of a class, are those rows.
+func TestFloorsOfSums(t *testing.T) {
+	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Learner{Name: job.RidgeClassifier}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
+	split := func(training, held, rare int) method.Split {
+		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](training+held, 1))}}
+		for i := range training + held {
+			label := "common"
+			if i < rare {
+				label = "rare"
+			}
+			s.Set.Labels, s.Test = append(s.Set.Labels, label), append(s.Test, i >= training)
+		}
+		return s
+	}
+	for name, tt := range map[string]struct {
+		split method.Split
+		want  string
+	}{
+		"enough":          {split(100, 50, 10), ""},
+		"none of a class": {split(100, 50, 0), ""},
+		"training rows":   {split(99, 50, 10), "protocol moments asks for 100 training rows of each party, and this table gives it 99"},
+		"held-out rows":   {split(100, 49, 10), "protocol moments asks for 50 held-out rows of each party, and this table gives it 49"},
+		"a rare class":    {split(100, 50, 9), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 9 of class "rare"; leave them out`},
+		"one of a class":  {split(100, 50, 1), `protocol moments asks for 10 training rows of each class that a party has, and this table gives it 1 of class "rare"; leave them out`},
+	} {
+		err := method.DefaultFloors().CheckSplit(j, tt.split)
+		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		if err != nil && (fault.CodeOf(err) != fault.CodePolicy || strings.ContainsAny(fault.Reason(err), "0123456789") || strings.Contains(fault.Reason(err), "rare")) {
+			t.Errorf("%s: peers hear %q with code %d", name, fault.Reason(err), fault.CodeOf(err))
+		}
+		if err := (method.Floors{}).CheckSplit(j, tt.split); err != nil {
+			t.Errorf("%s, without floors: %v", name, err)
+		}
+	}
+}
+
+// What goes into sums is the training rows, whichever are held out: two jobs over a table
+// that nobody touched, which hold out one row each, differ by two people.
+func TestAttackHoldingOutOneRowEach(t *testing.T) {
+	set := &dataset.Set{X: dataset.NewDense(linalg.New[float64](200, 3))}
+	ledger := release.Ledger(t.TempDir())
+	holdingOut := func(held ...int) method.Release {
+		c := method.Case{Job: &job.Job{Name: "digits"}, Coordinator: "hub", Parties: []string{"north", "south"}}
+		p := &party{Party: &rows.Party{Case: c, Self: "north", Split: method.Split{Set: set, Test: make([]bool, 200)}}}
+		for _, i := range held {
+			p.Split.Test[i] = true
+		}
+		r, _ := p.Disclose("sums")
+		r.Model = "a job"
+		return r
+	}
+	id, err := ledger.Admit(holdingOut(100), 0)
+	if err == nil {
+		err = ledger.Release(method.ReleaseSums, id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *release.HeldError
+	if _, err := ledger.Admit(holdingOut(101), 0); !errors.As(err, &refused) {
+		t.Errorf("error %v, want that the release is held", err)
+	}
+	half := make([]int, 60)
+	for i := range half {
+		half[i] = i
+	}
+	if _, err := ledger.Admit(holdingOut(half...), 0); err != nil {
+		t.Errorf("a job that holds out 60 other rows: %v", err)
+	}
+}

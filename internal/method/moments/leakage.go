@@ -1,0 +1,124 @@
+package moments
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/method/rows"
+)
+
+// rowsPerFeature is how many training rows there should be for each feature of
+// the sums; below it, membership of the rows shows.
+const rowsPerFeature = 20
+
+// leakage says in plain words what each role learns, computed for this
+// job.
+func (s *server) leakage() map[string][]string {
+	m, n := s.features(), s.sums.Rows
+	lines := map[string][]string{
+		"server": {
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, and no party's own: %d products of features, %s, the number of rows (%d). Sums of few rows are rows: of a class that has one training row that row, in clear. The floors of each party are what stands against it.",
+				len(s.Parties), m*(m+1)/2, s.crossSums(), n),
+			s.ratio(),
+			fmt.Sprintf("Of the held-out rows it learns their number and %s, over all parties, each party's part rounded to three digits of its mean; and the mean of the parties' membership figures.", s.errorSums()),
+			"An exact sum is no anonymity: whoever holds it and knows somebody's row can guess whether it is in. Another job on the same rows but one person would give that person's features: each party's release ledger holds a job whose rows differ from an earlier one's by fewer than 10 people, and the 21st over the same rows.",
+			s.falseSolution(),
+		},
+		"party": {s.partyLearns(), fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s. Nothing binds these numbers to real rows.", s.declaredRows())},
+		"coalition": {
+			"The server and all parties but one learn that one's sums by taking off their own. With two parties, the other one and the server suffice.",
+			s.measuredMembership(), JointUnmeasured,
+		},
+		"broker": {"The broker sees who talks, when and how much: from the sizes it knows the number of features and of outputs."},
+	}
+	rows.Leakage(s.Case, lines, 0)
+	return lines
+}
+
+// declaredRows lists the parties' numbers of training rows.
+func (s *server) declaredRows() string {
+	var list []string
+	for i, n := range s.counted.list {
+		list = append(list, fmt.Sprintf("%s %d", s.Parties[i], n))
+	}
+	return strings.Join(list, ", ")
+}
+
+// crossSums is what the server learns of features and labels together.
+func (s *server) crossSums() string {
+	m := s.features()
+	switch l := lessonOf(s.Job).(type) {
+	case classLesson:
+		return fmt.Sprintf("%d sums of features by class", m*len(l))
+	case componentLesson:
+		return fmt.Sprintf("%d sums of features", m)
+	}
+	return fmt.Sprintf("%d sums of features and as many of features times labels, the sum of the labels and that of their squares", m)
+}
+
+// errorSums is what the server learns of held-out rows.
+func (s *server) errorSums() string {
+	switch l := lessonOf(s.Job).(type) {
+	case classLesson:
+		return "how many are decided rightly"
+	case componentLesson:
+		return "the squares of their scores"
+	case processLesson:
+		if l.deviations {
+			return "the sums of the labels, of their squares, of the squared errors and of the deviations and how many labels lie within 1.96 of these"
+		}
+	}
+	return "the sums of the labels, of their squares and of the squared errors"
+}
+
+// falseSolution is what a server learns of held-out rows that tells another solution
+// than it should.
+func (s *server) falseSolution() string {
+	const unchecked = "The server tells the solution, and nobody checks it: a false one asks one question about all held-out rows for each job. The ledgers' 20 jobs over the same rows are what bounds it. "
+	if _, ok := lessonOf(s.Job).(classLesson); !ok {
+		return unchecked + "What the answers tell of single rows has not been measured."
+	}
+	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person. Of a larger one several jobs do, since rounding hides a row only until the server has found where a count tips."
+}
+
+// partyLearns is what every party is told.
+func (s *server) partyLearns() string {
+	switch l := lessonOf(s.Job).(type) {
+	case componentLesson:
+		return "Every party learns the components and the public directions: all that is needed for scores. They tell in which directions the features of all rows vary, and not how much."
+	case processLesson:
+		if l.deviations {
+			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features: of these it knows what the server knows. Without deviations: true in the job it would not."
+		}
+	}
+	return "Every party learns the one solution and the public directions: all that is needed to predict. One solution is too few equations for the sums. Like any model it is better at the rows that it was made of."
+}
+
+// ratio says how far the sums are from single rows.
+func (s *server) ratio() string {
+	m, n := s.features(), s.sums.Rows
+	per := float64(n) / float64(m)
+	if per >= rowsPerFeature {
+		return fmt.Sprintf("There are %.2f training rows for each feature (n/M = %d/%d).", per, n, m)
+	}
+	return fmt.Sprintf("There are only %.2f training rows for each feature (n/M = %d/%d): the fewer, the better the sums tell whether a known row is among them. Directions of at most %d would leave %d rows for each.",
+		per, n, m, n/rowsPerFeature/2*2, rowsPerFeature)
+}
+
+// JointUnmeasured says what is not known of a stronger attack than that of which
+// there is a figure.
+const JointUnmeasured = "Not measured: the attack that solves for all candidates at once and finds more than the leverage. Whoever knows nearly all candidates' rows knows who is in."
+
+// JointMeasured says it where it was tried.
+func JointMeasured(auc float64) string {
+	return fmt.Sprintf("Measured on the sums of all: whoever solves for all candidates at once, and knows a tenth of the training rows and the held-out ones, tells the two apart with an area under the curve of %.3f. Whoever knows nearly all candidates' rows knows who is in.", auc)
+}
+
+// measuredMembership is what the parties found out about their own sums.
+func (s *server) measuredMembership() string {
+	if s.measured == 0 {
+		return "No party holds rows out to try the membership attack with."
+	}
+	return fmt.Sprintf("Measured: with one party's sums laid bare, as against such a coalition, the leverage of a row tells that party's training rows from its held-out rows with an area under the curve of %.3f, the mean of %d parties (0.5 is blind, 1 certain). The sums of all are of more rows.",
+		s.membership, s.measured)
+}

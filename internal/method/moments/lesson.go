@@ -1,0 +1,133 @@
+package moments
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// lesson makes of sums what a learner says.
+type lesson interface {
+	// targets go into the sums with rows that have these labels, width of them
+	// with each; totals of them come with their own sums.
+	targets(labels []string, rows int) (moments.Targets, error)
+	width() int
+	totals() int
+	// judgement is by what the job's values are chosen from; "" where there is one.
+	judgement() judgement
+	// solve makes what the parties are told of the sums, with one of the values: a
+	// solution with a number of outputs, and further numbers.
+	solve(s *moments.Sums, value float64) (*taught, error)
+	outputs() int
+	further(features int) int
+	// measure sums up errors over held-out rows, rounded; there are so many figures,
+	// none beyond moments.SquaredBound.
+	measure(m feature.Map, t *taught, rows linalg.Rows, labels []string) ([]int64, error)
+	figures() int
+	// judge reads the figures of so many rows of all parties.
+	judge(s *moments.Sums, t *taught, rows int64, figures []int64) (*verdict, error)
+	// describe fills in what a model has of the solution.
+	describe(t *taught, r *model.RandomSpec)
+}
+
+// judgement is how one of a job's values is chosen by the sums over training rows
+// alone: what the held-out rows say of many solutions would say much of these rows.
+type judgement struct {
+	name    string
+	of      func(s *moments.Sums, value float64) (float64, error)
+	greater bool // the greatest is best, not the least
+}
+
+// best is the place of the best score, the first of several.
+func (j judgement) best(scores []float64) int {
+	best := 0
+	for k, v := range scores {
+		if v < scores[best] && !j.greater || v > scores[best] && j.greater {
+			best = k
+		}
+	}
+	return best
+}
+
+// taught is what the parties are told: one solution.
+type taught struct {
+	choice   int // which of the values in the job's list it is for
+	solution moments.Solution
+	further  []float64
+}
+
+// verdict is what the held-out rows say.
+type verdict struct {
+	metrics learner.Metrics
+	values  []float64 // eigenvalues
+}
+
+// lessonOf returns the lesson of a job's learner.
+func lessonOf(j *job.Job) lesson {
+	switch j.Learner.Name {
+	case job.Ridge, job.GP:
+		r := job.As[*Keys](j.Protocol).within()
+		if j.Learner.Name == job.GP {
+			return processLesson{numberLesson{r}, job.As[*Keys](j.Protocol).Deviations}
+		}
+		return numberLesson{r}
+	case job.KPCA:
+		return componentLesson(j.Learner.NComponents)
+	}
+	return classLesson(job.As[*Keys](j.Protocol).Classes)
+}
+
+// regularisers of a job, in the order of its grid.
+func regularisers(j *job.Job) []float64 {
+	var list []float64
+	for _, l := range j.Learners() {
+		list = append(list, l.Alpha+l.Noise) // a learner has one of them
+	}
+	return list
+}
+
+// taughtBytes is the length of what is told.
+func taughtBytes(j *job.Job, features int) int {
+	l := lessonOf(j)
+	return 4 + 8*(l.outputs()*(features+1)+l.further(features))
+}
+
+func (t *taught) encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(t.choice))
+	w.Float64s(t.solution.Weights.Data)
+	w.Float64s(t.solution.Offset)
+	w.Float64s(t.further)
+	return w.Bytes()
+}
+
+// decodeTaught reads what encode wrote.
+func decodeTaught(j *job.Job, features int, b []byte) (*taught, error) {
+	r, l, values := wire.NewReader(b), lessonOf(j), regularisers(j)
+	t := &taught{choice: int(r.Uint32())}
+	if r.Err() == nil && t.choice >= len(values) {
+		return nil, fmt.Errorf("a solution for value %d of %d", t.choice, len(values))
+	}
+	t.solution = moments.Solution{Weights: linalg.New[float64](l.outputs(), features), Offset: make([]float64, l.outputs())}
+	t.further = make([]float64, l.further(features))
+	for _, dst := range [][]float64{t.solution.Weights.Data, t.solution.Offset, t.further} {
+		r.Float64s(dst)
+		for _, v := range dst {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				r.Fail(fmt.Errorf("a number is %v", v))
+			}
+		}
+	}
+	if err := r.Close("solution"); err != nil {
+		return nil, err
+	}
+	t.solution.Alpha = values[t.choice]
+	return t, nil
+}

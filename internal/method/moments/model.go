@@ -1,0 +1,89 @@
+package moments
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// randomModel is the model of a job of moments: the solution, and what makes the
+// features.
+func randomModel(j *job.Job, t *taught, sums protocol.SessionID) model.RandomSpec {
+	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
+	lessonOf(j).describe(t, &r)
+	return r
+}
+
+// WriteModel implements [method.Model]: the coordinator's model lacks the scaling, which
+// is the parties' own, and the width of their rows.
+func (s *server) WriteModel(out io.Writer) error {
+	m, err := model.NewRandom(randomModel(s.Job, s.taught, s.session))
+	if err != nil {
+		return err
+	}
+	return model.EncodeRandom(out, m)
+}
+
+// Private implements [method.Model]: no row is in the model.
+func (*server) Private() bool { return false }
+
+// Keep implements [method.Keeper]: the party keeps the model with the scaling.
+func (p *party) Keep(method.Closing) (method.Keepsake, error) {
+	if p.taught == nil {
+		return method.Keepsake{}, errors.New("stage: the job has told no solution")
+	}
+	r := randomModel(p.Job, p.taught, p.session)
+	r.Width, r.Columns = p.Width(), p.Split.Set.Columns
+	if len(p.Scaling.Offset) > 0 {
+		r.Scale = &model.Scale{Offset: p.Scaling.Offset, Factor: p.Scaling.Factor}
+	}
+	m, err := model.NewRandom(r)
+	if err != nil {
+		return method.Keepsake{}, err
+	}
+	var b bytes.Buffer
+	err = model.EncodeRandom(&b, m)
+	return method.Keepsake{Method: Method{}.Name(), Version: 1, Body: b.Bytes()}, err
+}
+
+// Left implements [method.Answering].
+func (Method) Left(body []byte) bool { return model.IsRandom(body) }
+
+// OpenParty implements [method.Answering].
+func (Method) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+	return local(bytes.Clone(k.Body)), nil
+}
+
+// OpenServer implements [method.Answering]: the coordinator has no part in an answer.
+func (Method) OpenServer(method.Case, method.Keepsake, func() ([]byte, error)) (method.Erasable, error) {
+	return nil, errors.New("moments: each party has the whole model and asks nobody")
+}
+
+// local is a model that lies with a party.
+type local []byte
+
+// Erase implements [method.Erasable].
+func (m local) Erase() { clear(m) }
+
+// Predict implements [method.Local].
+func (m local) Predict(set *dataset.Set) (*method.Prediction, error) {
+	r, err := model.OpenRandom(bytes.NewReader(m))
+	if err != nil {
+		return nil, err
+	}
+	if set, err = method.LikeTraining(set, r.Width(), r.Columns()); err != nil {
+		return nil, err
+	}
+	decisions, err := r.Decisions(dataset.DenseOf(set.X).Matrix())
+	if err != nil {
+		return nil, err
+	}
+	a := &method.Prediction{Reading: r.Reading()}
+	return a, a.Take(decisions)
+}

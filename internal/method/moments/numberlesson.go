@@ -1,0 +1,163 @@
+package moments
+
+import (
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// numberLesson is a ridge regression of numbers from a range.
+type numberLesson struct{ within moments.Range }
+
+// numbers reads labels, which were checked when the job began.
+func (n numberLesson) numbers(labels []string) (moments.Numbers, error) {
+	values, err := dataset.Targets(labels)
+	return moments.Numbers{Values: values, Range: n.within}, err
+}
+
+func (n numberLesson) targets(labels []string, _ int) (moments.Targets, error) {
+	return n.numbers(labels)
+}
+
+func (n numberLesson) width() int      { return 2 }
+func (n numberLesson) totals() int     { return 2 }
+func (n numberLesson) outputs() int    { return 1 }
+func (n numberLesson) further(int) int { return 0 }
+
+func (n numberLesson) judgement() judgement {
+	return judgement{name: crossValidation, of: moments.NumberScore}
+}
+
+func (n numberLesson) solve(s *moments.Sums, alpha float64) (*taught, error) {
+	one, err := moments.Regress(s, n.within, alpha)
+	return &taught{solution: one}, err
+}
+
+// figures: sums of the numbers, of their squares and of squared errors.
+func (n numberLesson) figures() int { return 3 }
+
+func (n numberLesson) measure(m feature.Map, t *taught, rows linalg.Rows, labels []string) ([]int64, error) {
+	e, err := n.errors(m, t, rows, labels)
+	if err != nil {
+		return nil, err
+	}
+	e = e.Rounded()
+	return []int64{e.Truth, e.Power, e.Squared}, nil
+}
+
+func (n numberLesson) errors(m feature.Map, t *taught, rows linalg.Rows, labels []string) (*moments.NumberErrors, error) {
+	y, err := n.numbers(labels)
+	if err != nil {
+		return nil, err
+	}
+	return moments.MeasureNumbers(m, t.solution, rows, y)
+}
+
+// judge gives rmse and r2; the latter is left out where the truth is constant.
+func (n numberLesson) judge(_ *moments.Sums, _ *taught, rows int64, figures []int64) (*verdict, error) {
+	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
+	v := &verdict{metrics: learner.Metrics{"rmse": e.RMSE(n.within)}}
+	if r2, ok := e.R2(); ok {
+		v.metrics["r2"] = r2
+	}
+	return v, nil
+}
+
+func (n numberLesson) describe(_ *taught, r *model.RandomSpec) {
+	r.Reading = model.Reading{Kind: model.Ridge}
+}
+
+// processLesson is a Gaussian process: a ridge regression whose noise is the one
+// under which the numbers are likeliest. With deviations the parties are told the
+// sums of products of features too.
+type processLesson struct {
+	numberLesson
+	deviations bool
+}
+
+func (p processLesson) judgement() judgement {
+	return judgement{name: "log_marginal_likelihood", of: moments.LogMarginalLikelihood, greater: true}
+}
+
+// further: with deviations the unit of the numbers, and the products of features.
+func (p processLesson) further(features int) int {
+	if !p.deviations {
+		return 0
+	}
+	return 1 + moments.Triangle(features)
+}
+
+func (p processLesson) solve(s *moments.Sums, noise float64) (*taught, error) {
+	t, err := p.numberLesson.solve(s, noise)
+	if err == nil && p.deviations {
+		t.further = append([]float64{moments.Unit(s, p.within)}, triangleOf(s.Outer)...)
+	}
+	return t, err
+}
+
+// triangleOf is the upper triangle of a matrix, row after row.
+func triangleOf(m linalg.Matrix[float64]) []float64 {
+	list := make([]float64, 0, moments.Triangle(m.Rows))
+	for i := range m.Rows {
+		list = append(list, m.Row(i)[i:]...)
+	}
+	return list
+}
+
+// figures: with deviations also their sum, and the rows within 1.96 of them.
+func (p processLesson) figures() int {
+	if !p.deviations {
+		return p.numberLesson.figures()
+	}
+	return p.numberLesson.figures() + 2
+}
+
+func (p processLesson) measure(m feature.Map, t *taught, rows linalg.Rows, labels []string) ([]int64, error) {
+	if !p.deviations {
+		return p.numberLesson.measure(m, t, rows, labels)
+	}
+	e, err := p.errors(m, t, rows, labels)
+	if err != nil {
+		return nil, err
+	}
+	y, err := p.numbers(labels)
+	if err != nil {
+		return nil, err
+	}
+	process, err := moments.NewProcess(moments.Symmetric(m.Len(), t.further[1:]), t.solution.Alpha, t.further[0])
+	if err != nil {
+		return nil, err
+	}
+	if e.Deviation, e.Within, err = process.Measure(m, t.solution, rows, y); err != nil {
+		return nil, err
+	}
+	e = e.Rounded()
+	return []int64{e.Truth, e.Power, e.Squared, e.Deviation, e.Within}, nil
+}
+
+func (p processLesson) judge(s *moments.Sums, t *taught, rows int64, figures []int64) (*verdict, error) {
+	v, err := p.numberLesson.judge(s, t, rows, figures)
+	if err != nil {
+		return nil, err
+	}
+	if p.deviations {
+		e := moments.NumberErrors{Rows: rows, Deviation: figures[3], Within: figures[4]}
+		v.metrics["mean_deviation"], v.metrics["coverage_95"] = e.Process(p.within)
+	}
+	v.metrics["log_marginal_likelihood"], err = moments.LogMarginalLikelihood(s, t.solution.Alpha)
+	return v, err
+}
+
+// describe makes the model one of a ridge regression, which is what a process
+// without deviations is.
+func (p processLesson) describe(t *taught, r *model.RandomSpec) {
+	if !p.deviations {
+		p.numberLesson.describe(t, r)
+		return
+	}
+	r.Reading, r.Noise, r.Unit = model.Reading{Kind: model.GP}, r.Solution.Alpha, t.further[0]
+	r.Outer = moments.Symmetric(r.Solution.Weights.Cols, t.further[1:])
+}

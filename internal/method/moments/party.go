@@ -1,0 +1,163 @@
+package moments
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// party is a holder of rows.
+type party struct {
+	*rows.Party
+	counted  headcount
+	session  protocol.SessionID // of the sums
+	features feature.Map
+	own      *moments.Sums
+	taught   *taught
+	digest   [32]byte // SHA-256 of the solution as it was told
+}
+
+// Party implements [method.Federated].
+func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+	p, err := rows.Of(c, self, t)
+	if err != nil {
+		return nil, err
+	}
+	return &party{Party: p}, c.Limits.Floors.CheckSplit(c.Job, p.Split)
+}
+
+// Known implements [method.Member].
+func (p *party) Known() method.Known { return p.known() }
+
+func (p *party) known() known {
+	return known{rows: p.counted.total(), counted: p.counted.digest, solution: p.digest}
+}
+
+// Machine implements [method.Member].
+func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
+	switch step {
+	case "count":
+		return p.declarer(setup)
+	case "sums":
+		return p.summand(setup)
+	case "tell":
+		return sums.Hearer(setup, func(body []byte) error { return p.told(body, setup.Session) })
+	case "errors":
+		return p.errors(setup)
+	}
+	return p.Party.Machine(step, setup)
+}
+
+// Disclose implements [method.Discloser]: the training rows go into sums.
+func (p *party) Disclose(step string) (method.Release, bool) {
+	if step != "sums" {
+		return method.Release{}, false
+	}
+	r := p.Release(method.ReleaseSums)
+	r.Among = []int{}
+	for i, held := range p.Split.Test {
+		if !held {
+			r.Among = append(r.Among, i)
+		}
+	}
+	return r, true
+}
+
+// rowsThat returns the rows that are held out, or that are not, with their
+// labels, nil where the job has none.
+func (p *party) rowsThat(held bool) (linalg.Rows, []string) {
+	var index []int
+	var labels []string
+	for i, test := range p.Split.Test {
+		if test != held {
+			continue
+		}
+		index = append(index, i)
+		if p.Split.Set.Labels != nil {
+			labels = append(labels, p.Split.Set.Labels[i])
+		}
+	}
+	return linalg.Pick(p.Rows, index), labels
+}
+
+// summand adds up the moments of the party's training rows.
+func (p *party) summand(setup method.Setup) (*method.Run, error) {
+	rows, labels := p.rowsThat(false)
+	features, err := directions(p.Job, setup.Session.ID(), p.known().features(p.Job), p.Width())
+	if err != nil {
+		return nil, err
+	}
+	n, _ := rows.Shape()
+	targets, err := lessonOf(p.Job).targets(labels, n)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	own, err := moments.Summarize(features, rows, targets)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return sums.Client(setup, sumVector{own}, func() {
+		p.session, p.features, p.own = setup.Session.ID(), features, own
+	})
+}
+
+// told takes the solution over.
+func (p *party) told(body []byte, s *protocol.Session) error {
+	t, err := decodeTaught(p.Job, p.known().features(p.Job), body)
+	if err != nil {
+		return protocol.Blame(s.With(protocol.RoleServer)[0], protocol.KindInconsistent, fmt.Errorf("stage: %w", err))
+	}
+	p.taught, p.digest = t, sha256.Sum256(body)
+	return nil
+}
+
+// errors adds up the errors of the solution on the party's held-out rows.
+func (p *party) errors(setup method.Setup) (*method.Run, error) {
+	rows, labels := p.rowsThat(true)
+	figures, err := lessonOf(p.Job).measure(p.features, p.taught, rows, labels)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	membership, err := p.membership(rows)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := rows.Shape()
+	return sums.Client(setup, vector{{int64(n)}, figures, membership}, func() { p.own = nil })
+}
+
+// membershipSample is how many training rows, and how many held-out rows, a
+// party tries the attack with.
+const membershipSample = 1024
+
+// membership is how well the party's own sums tell its own training rows from
+// its held-out rows, and 1; or zeros where it has not both.
+func (p *party) membership(held linalg.Rows) ([]int64, error) {
+	training := p.Training()
+	few := func(rows linalg.Rows) linalg.Rows {
+		n, _ := rows.Shape()
+		index := make([]int, min(n, membershipSample))
+		for i := range index {
+			index[i] = i
+		}
+		return linalg.Pick(rows, index)
+	}
+	if n, _ := held.Shape(); n == 0 || p.own.Rows == 0 {
+		return []int64{0, 0}, nil
+	}
+	auc, err := moments.Membership(p.own, p.features, few(training), few(held))
+	if err != nil {
+		return nil, err
+	}
+	return []int64{int64(math.RoundToEven(auc * membershipOne)), 1}, nil
+}

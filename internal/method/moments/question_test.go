@@ -1,0 +1,178 @@
+package moments
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// suspect is a person of whom the server knows the row, and guesses the label.
+type suspect struct {
+	row  []float64
+	code int
+}
+
+// questionAbout is a solution that nothing was learnt for: with a narrow kernel it
+// gives the suspects' rows the classes that are guessed, and all others the last class,
+// which no row has. Rows that are decided rightly are suspects'.
+func questionAbout(t *testing.T, f *federated, list ...suspect) *taught {
+	t.Helper()
+	j, m := f.server.Job, f.server.features()
+	features, err := directions(j, f.server.session, m, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := len(job.As[*Keys](j.Protocol).Classes)
+	s := moments.Solution{Weights: linalg.New[float64](classes, m), Offset: make([]float64, classes)}
+	for c := range classes - 1 {
+		s.Offset[c] = -0.5
+	}
+	x, phi := linalg.New[float64](1, 64), linalg.New[float64](1, m)
+	for _, one := range list {
+		copy(x.Data, one.row)
+		features.Rows(phi, x)
+		for k, v := range phi.Data {
+			s.Weights.Row(one.code)[k] += v * 2 / float64(m)
+		}
+	}
+	return &taught{solution: s}
+}
+
+// runWithQuestion runs a job in full, in which the server tells a question in place of
+// the solution.
+func (f *federated) runWithQuestion(t *testing.T, about []suspect) {
+	t.Helper()
+	for i, st := range f.Plan {
+		f.Step(t, i)
+		if st.Name == "learn" {
+			f.server.taught = questionAbout(t, f, about...)
+			f.server.body = f.server.taught.encode()
+		}
+	}
+}
+
+// answer is the sum that such a job opens, of what the parties measure.
+func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
+	t.Helper()
+	j, body := f.server.Job, questionAbout(t, f, about).encode()
+	for _, p := range f.parties {
+		q, err := decodeTaught(j, f.server.features(), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, labels := p.rowsThat(true)
+		figures, err := lessonOf(j).measure(p.features, q, rows, labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += figures[0]
+	}
+	return sum
+}
+
+// The strongest server tells a solution that is a question, and needs neither a party's
+// help nor another job: one job tells whether somebody that it knows is among the
+// held-out rows, and has the label that it guesses, and of several people how many.
+// Nothing prevents it where a party holds out fewer than 2,000 rows; larger ones are in
+// TestAttackBoundaryOfRounding. A job has one such answer, since parties take one
+// solution and add one number for it.
+func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
+	set, err := bundled.Load("digits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := attackJob(t, "{fraction: 0.3}")
+	j.Kernel.Gamma = 0.02 // pixels from 0 to 16: rows are like nothing but themselves
+	tables := make(map[string]method.Table)
+	for i, name := range j.Parties() {
+		tables[name] = method.Table{Set: set.Subset(every(i*500, (i+1)*500)), Key: dataset.SplitKey{byte(i + 1)}}
+	}
+	suspects := func(s *dataset.Set, rows []int, wrong int) (list []suspect) {
+		for _, i := range rows {
+			code := slices.Index(job.As[*Keys](j.Protocol).Classes, s.Labels[i])
+			list = append(list, suspect{s.X.Row(i, nil), (code + wrong) % 10})
+		}
+		return list
+	}
+
+	f := federate(t, j, tables)
+	var members, trainers, mislabelled []suspect
+	held := 0
+	for _, name := range j.Parties() {
+		split := f.parties[name].Split
+		for i, test := range split.Test {
+			one := []int{i}
+			if !test {
+				trainers = append(trainers, suspects(split.Set, one, 0)...)
+				continue
+			}
+			held++
+			members = append(members, suspects(split.Set, one, 0)...)
+			mislabelled = append(mislabelled, suspects(split.Set, one, 1+i%9)...)
+		}
+	}
+	outsiders := suspects(set, every(1500, set.X.Rows()), 0)
+	crowd := slices.Concat(members[:7], outsiders[:13])
+	f.runWithQuestion(t, crowd)
+	count := float64(f.server.figures[0]) / moments.Thousand
+	if f.server.heldOut != int64(held) || len(f.server.figures) != 1 || count < 6.5 || count > 7.5 {
+		t.Errorf("of 20 people 7 are held out, the server reads %v of %d rows", f.server.figures, f.server.heldOut)
+	}
+
+	right, asked := 0, 0
+	for _, of := range []struct {
+		who  string
+		list []suspect
+		in   bool
+	}{{"held out", members, true}, {"held out, another label", mislabelled, false}, {"in training", trainers, false}, {"outside", outsiders, false}} {
+		told := 0
+		const every = 3
+		for i := 0; i < len(of.list); i += every {
+			if asked++; f.answer(t, of.list[i]) > 0 == of.in {
+				told++
+			}
+		}
+		right += told
+		t.Logf("%s: %d of %d are told rightly", of.who, told, (len(of.list)+every-1)/every)
+	}
+	t.Logf("%d held-out rows at three parties: %d of %d answers are right", held, right, asked)
+	if float64(right) < 0.99*float64(asked) {
+		t.Errorf("%d of %d answers are right, want the attack to work: nothing prevents it", right, asked)
+	}
+}
+
+// A server that wants more answers submits more jobs, each with another fraction to
+// hold out, so that the rows are never quite the same. Rows that one fraction trains
+// with all smaller ones do too, and have been in twenty sums then: the ledger holds the
+// next job, and with it the next question, until the operator approves of it.
+func TestAttackManyQuestions(t *testing.T) {
+	ledger, asked := release.Ledger(t.TempDir()), 0
+	for n := range 40 {
+		j := attackJob(t, fmt.Sprintf("{fraction: %.2f}", 0.05*float64(1+n%10)))
+		r, _ := partyOf(t, j, "north", dealAll(t, j)["north"]).Disclose("sums")
+		r.Model = fmt.Sprint("job ", n)
+		id, err := ledger.Admit(r, 0)
+		var held *release.HeldError
+		if errors.As(err, &held) {
+			continue
+		}
+		if err == nil {
+			asked, err = asked+1, ledger.Release(r.Kind, id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 20 {
+		t.Errorf("%d of 40 jobs over one table give an answer, want 20", asked)
+	}
+}

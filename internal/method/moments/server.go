@@ -1,0 +1,178 @@
+package moments
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// server is the coordinator: it has sums, and what follows from them.
+type server struct {
+	method.Case
+	counted    headcount
+	session    protocol.SessionID // of the sums; the directions follow from it
+	sums       *moments.Sums
+	scores     []float64 // of the job's values, by the sums; nil where there is one
+	taught     *taught
+	body       []byte // what is taught, as it is told
+	heldOut    int64
+	figures    []int64 // by which the solution is judged
+	membership float64 // mean of the parties' figures
+	measured   int     // parties that had one
+	verdict    *verdict
+}
+
+// Server implements [method.Federated].
+func (Method) Server(c method.Case) (method.Server, error) { return &server{Case: c}, nil }
+
+// Known implements [method.Member].
+func (s *server) Known() method.Known { return s.known() }
+
+func (s *server) known() known {
+	k := known{rows: s.counted.total(), counted: s.counted.digest}
+	if s.body != nil {
+		k.solution = sha256.Sum256(s.body)
+	}
+	return k
+}
+
+// Machine implements [method.Member].
+func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	switch step {
+	case "count":
+		return s.listener(setup)
+	case "sums":
+		return s.adder(setup)
+	case "tell":
+		return sums.Teller(setup, s.body)
+	case "errors":
+		return s.errors(setup)
+	}
+	return nil, unknown(step)
+}
+
+// Compute implements [method.Server].
+func (s *server) Compute(ctx context.Context, step string, _ method.Reporter) error {
+	switch step {
+	case "learn":
+		return s.solve(ctx)
+	case "evaluate":
+		return s.judge()
+	}
+	return unknown(step)
+}
+
+// Outcome implements [method.Decider]: decisions stay with the parties.
+func (s *server) Outcome() *method.Outcome {
+	return &method.Outcome{Classes: job.As[*Keys](s.Job.Protocol).Classes}
+}
+
+// adder adds up the moments of all training rows.
+func (s *server) adder(setup method.Setup) (*method.Run, error) {
+	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
+		if n := s.counted.total(); sum[2][0] != n {
+			return fmt.Errorf("stage: sums over %d training rows, of which the parties have declared %d: one of them does not add what it declares", sum[2][0], n)
+		}
+		var err error
+		s.session = setup.Session.ID()
+		s.sums, err = moments.FromEntries(s.features(), lessonOf(s.Job).width(), sum[0], sum[1], int(sum[2][0]))
+		if err == nil && len(sum) > 3 {
+			s.sums.Total, s.sums.Power = float64(sum[3][0]), float64(sum[3][1])
+		}
+		return err
+	})
+}
+
+// features is the number of random features.
+func (s *server) features() int { return s.known().features(s.Job) }
+
+// solve chooses one of the job's values by the sums, and makes the solution for it.
+func (s *server) solve(ctx context.Context) error {
+	l, values := lessonOf(s.Job), regularisers(s.Job)
+	for _, v := range values {
+		if len(values) == 1 {
+			break // nothing to choose
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		score, err := l.judgement().of(s.sums, v)
+		if err != nil {
+			return fault.BadInput(err)
+		}
+		s.scores = append(s.scores, score)
+	}
+	choice := l.judgement().best(s.scores)
+	t, err := l.solve(s.sums, values[choice])
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	t.choice = choice
+	s.taught, s.body = t, t.encode()
+	return nil
+}
+
+// errors adds up the errors of the solution.
+func (s *server) errors(setup method.Setup) (*method.Run, error) {
+	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
+		s.heldOut, s.figures = sum[0][0], sum[1]
+		if s.measured = int(sum[2][1]); s.measured > 0 {
+			s.membership = float64(sum[2][0]) / membershipOne / float64(s.measured)
+		}
+		return nil
+	})
+}
+
+// judge reads what the held-out rows say of the solution.
+func (s *server) judge() error {
+	if s.heldOut == 0 {
+		return fault.BadInput(errors.New("stage: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))
+	}
+	v, err := lessonOf(s.Job).judge(s.sums, s.taught, s.heldOut, s.figures)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	s.verdict = v
+	return nil
+}
+
+// cells is what the solution was chosen from, by the training rows.
+func (s *server) cells() []learner.Cell {
+	cells := []learner.Cell{}
+	for k, score := range s.scores {
+		l := s.Job.Learners()[k]
+		cells = append(cells, learner.Cell{
+			Kernel: s.Job.Kernel.Spec(), Alpha: l.Alpha, Noise: l.Noise, Score: lessonOf(s.Job).judgement().name,
+			Folds: []float64{}, Mean: score, Rows: s.sums.Rows, Best: k == s.taught.choice,
+		})
+	}
+	return cells
+}
+
+// Result implements [method.Server].
+func (s *server) Result() (*method.Result, error) {
+	return &method.Result{
+		Job: s.Job.Name, Metrics: s.verdict.metrics, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
+		Eigenvalues: s.verdict.values, Leakage: s.leakage(), Sums: s.sumsResult(),
+	}, nil
+}
+
+// sumsResult says how far the sums are from single rows.
+func (s *server) sumsResult() *method.SumsResult {
+	r := &method.SumsResult{Features: s.features(), RowsPerFeature: float64(s.sums.Rows) / float64(s.features())}
+	if s.measured > 0 {
+		r.Membership = &s.membership
+	}
+	return r
+}

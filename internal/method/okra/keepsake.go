@@ -1,0 +1,118 @@
+package okra
+
+import (
+	"bytes"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/okra"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// keepsake returns a body as a keepsake of this method.
+func keepsake(body []byte) method.Keepsake {
+	return method.Keepsake{Method: Method{}.Name(), Version: 1, Body: body}
+}
+
+// Left implements [method.Answering].
+func (Method) Left(body []byte) bool {
+	_, noParty := DecodeKept(body)
+	_, noServer := decodeAnswers(body)
+	return noParty == nil || noServer == nil
+}
+
+// OpenParty implements [method.Answering].
+func (Method) OpenParty(k method.Keepsake, _ *job.Reader) (method.Erasable, error) {
+	e, err := DecodeKept(k.Body)
+	return &inquirer{encoder: e}, err
+}
+
+// OpenServer implements [method.Answering].
+func (Method) OpenServer(_ method.Case, k method.Keepsake, file func() ([]byte, error)) (method.Erasable, error) {
+	a, err := decodeAnswers(k.Body)
+	if err != nil {
+		return nil, err
+	}
+	body, err := file()
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.OpenPrivate(bytes.NewReader(body))
+	return &inquirer{answers: a, model: m}, err
+}
+
+// Kept encodes new rows as those of a job that leaves predictions open were. It is
+// secret: with it and the coordinator's model, rows of every party can be
+// decoded.
+type Kept struct {
+	Params  okra.Params
+	Epoch   okra.Seed
+	Parent  protocol.SessionID // the training session
+	Scaling scale.Scaling      // empty: none
+	Columns []string           // names, or nil
+	Width   int                // number of features
+	Reading model.Reading
+}
+
+// encode returns the canonical encoding.
+func (e *Kept) encode() []byte {
+	var w wire.Writer
+	w.Bytes32(e.Params.Encode())
+	w.Fixed(e.Epoch[:])
+	w.Fixed(e.Parent[:])
+	w.Uint32(uint32(e.Width))
+	w.Bool(len(e.Scaling.Offset) > 0)
+	w.Float64s(e.Scaling.Offset)
+	w.Float64s(e.Scaling.Factor)
+	w.Strings(e.Columns)
+	w.String(string(e.Reading.Kind))
+	w.Strings(e.Reading.Classes)
+	return w.Bytes()
+}
+
+// DecodeKept decodes what encode wrote.
+func DecodeKept(b []byte) (*Kept, error) {
+	r := wire.NewReader(b)
+	params := r.Bytes32(1 << 10)
+	e := &Kept{}
+	r.Fixed(e.Epoch[:])
+	r.Fixed(e.Parent[:])
+	e.Width = r.Count(okra.MaxFeatures, 0)
+	if r.Bool() {
+		e.Scaling = scale.ReadScaling(r, e.Width)
+	}
+	e.Columns = r.Strings(okra.MaxFeatures, method.MaxLabelBytes)
+	e.Reading = model.Reading{Kind: model.Kind(r.String(method.MaxLabelBytes)), Classes: r.Strings(method.MaxClasses, method.MaxLabelBytes)}
+	if err := r.Close("stage: encoder"); err != nil {
+		return nil, err
+	}
+	var err error
+	e.Params, err = okra.DecodeParams(params)
+	return e, err
+}
+
+// answers is what the coordinator keeps beside a model, to answer questions.
+type answers struct {
+	Parent protocol.SessionID
+	Tag    okra.Tag // by which encodings under the same seed are known
+}
+
+// encode returns the canonical encoding.
+func (a answers) encode() []byte {
+	var w wire.Writer
+	w.Fixed(a.Parent[:])
+	w.Fixed(a.Tag[:])
+	return w.Bytes()
+}
+
+// decodeAnswers decodes what encode wrote.
+func decodeAnswers(b []byte) (answers, error) {
+	r := wire.NewReader(b)
+	var a answers
+	r.Fixed(a.Parent[:])
+	r.Fixed(a.Tag[:])
+	return a, r.Close("stage: answers")
+}

@@ -1,0 +1,42 @@
+package okra
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/okra"
+)
+
+// Plan implements [method.Federated]: the parties agree on columns and a scaling and
+// send encoded rows; the coordinator chooses by folds if the job has any, learns, and
+// evaluates.
+func (Method) Plan(c method.Case) ([]method.Step, error) {
+	plan, err := rows.Steps(c)
+	if err != nil {
+		return nil, err
+	}
+	params, err := paramsOf(c.Job)
+	if err != nil {
+		return nil, err
+	}
+	plan = append(plan, method.Step{Name: "protocol", Session: &method.Session{
+		Protocol: okra.Name, Version: okra.Version, Params: params.Encode(), Members: c.Everybody(), Purpose: "train",
+		Discloses: []string{okra.RowsKind}, Patient: []protocol.Timer{okra.TimerReceipt},
+	}})
+	if c.Job.Data.Folds > 0 {
+		plan = append(plan, method.Step{Name: "tune"})
+	}
+	return append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"}), nil
+}
+
+// paramsOf returns the protocol's parameters of a job.
+func paramsOf(j *job.Job) (okra.Params, error) {
+	k := job.As[*Keys](j.Protocol)
+	return okra.NewParams(okra.Spec{Encoder: string(k.Encoder), Wire: string(k.Wire), Mode: string(k.Mode), Rounds: k.Rounds})
+}
+
+// unknown is a step that the method does not have.
+func unknown(step string) error { return fmt.Errorf("okra: no step %s", step) }

@@ -1,0 +1,86 @@
+package rows
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/heading"
+)
+
+// headingStep brings the columns of all parties into one order, by their names. It
+// comes before anything is computed from rows of several tables. The coordinator is
+// no member of its session.
+func headingStep(c method.Case) method.Step {
+	return method.Step{Name: "heading", Session: &method.Session{
+		Protocol: heading.Name, Version: heading.Version, Members: c.Holders(), Purpose: "train",
+	}}
+}
+
+// namer is the machine of a leader or of a party.
+type namer interface {
+	protocol.Machine
+	Order() []int
+	Own() error
+}
+
+// heading builds the machine that agrees on the order of columns.
+func (p *Party) heading(setup protocol.Setup) (*method.Run, error) {
+	own := headingOf(p.Job, p.Split.Set)
+	m, err := newNamer(setup, own)
+	if err != nil {
+		return nil, fault.BadInput(&unnameable{p.Split.Set.Name, err})
+	}
+	return &method.Run{Machine: m, InputHash: own.Hash(), Own: m.Own, Finish: func() error {
+		p.arrange(m.Order())
+		return nil
+	}}, nil
+}
+
+// unnameable is a table whose names cannot be agreed on; its error quotes them.
+type unnameable struct {
+	table string
+	err   error
+}
+
+func (e *unnameable) Error() string { return e.table + ": " + e.err.Error() }
+
+// Public is what peers may be told.
+func (e *unnameable) Public() string {
+	return "its columns or classes cannot be agreed on by their names; its own log says why"
+}
+
+func newNamer(setup protocol.Setup, own heading.Table) (namer, error) {
+	if setup.Session.RoleOf(setup.Self) == protocol.RoleLeader {
+		return heading.NewLeader(setup, own)
+	}
+	return heading.NewParty(setup, own)
+}
+
+// headingOf returns what a party says of its table. Where the job lists the classes, all
+// have been checked against that list.
+func headingOf(j *job.Job, set *dataset.Set) heading.Table {
+	t := heading.Table{Columns: set.Columns, Width: set.X.Cols()}
+	if agreesOnClasses(j) {
+		t.Classes, _ = dataset.Classes(set.Labels)
+	}
+	return t
+}
+
+// arrange puts the party's columns into the common order.
+func (p *Party) arrange(order []int) {
+	if slices.IsSorted(order) { // they are in it
+		return
+	}
+	p.Split.Set = p.Split.Set.SelectColumns(order)
+	p.Rows = dataset.RowsOf(p.Split.Set.X)
+}
+
+// agreesOnClasses says whether the parties have to: a job may list them.
+func agreesOnClasses(j *job.Job) bool {
+	_, lists := j.Protocol.Kind.(Lister)
+	return j.Learner.Name.Classifies() && !lists
+}

@@ -1,0 +1,91 @@
+package rows
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/heading"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Party is a holder of rows while a job runs. A method's own party embeds it.
+type Party struct {
+	method.Case
+	Self    string
+	Split   method.Split
+	Rows    linalg.Rows // all rows of the split; scaled once the scaling is known
+	Grid    method.Grid
+	Scaling scale.Scaling // empty before the step scale, or without one
+
+	label string // the column of the labels, where the catalogue says
+}
+
+// Of prepares a party's table for a job. Errors are the data's fault and say what to
+// do. They may quote it, and are for the party's own log.
+func Of(c method.Case, self string, t method.Table) (*Party, error) {
+	split, err := Split(c.Job, t)
+	if err != nil {
+		return nil, err
+	}
+	return &Party{
+		Case: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), Grid: method.GridOf(split.Set.X), label: t.Label,
+	}, nil
+}
+
+// Steps returns the sessions with which a job begins: one order of columns and, if the
+// job has one, one scaling.
+func Steps(c method.Case) ([]method.Step, error) {
+	plan := []method.Step{headingStep(c)}
+	if c.Job.Data.Scale == job.None {
+		return plan, nil
+	}
+	s, err := scaleStep(c)
+	return append(plan, s), err
+}
+
+// Machine builds the machine of one of these steps.
+func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
+	switch step {
+	case "heading":
+		return p.heading(setup.Setup)
+	case "scale":
+		return p.scaler(setup.Setup)
+	}
+	return nil, fmt.Errorf("rows: no session %s", step)
+}
+
+// Training returns the rows that are not held out: only they may shape the scaling.
+func (p *Party) Training() linalg.Rows {
+	var index []int
+	for i, held := range p.Split.Test {
+		if !held {
+			index = append(index, i)
+		}
+	}
+	return linalg.Pick(p.Rows, index)
+}
+
+// Width is the number of features.
+func (p *Party) Width() int { return p.Split.Set.X.Cols() }
+
+// Release describes what the party lets out of its rows in a session.
+func (p *Party) Release(kind method.ReleaseKind) method.Release {
+	return p.Case.Release(kind, p.Self, p.label, p.Split.Set)
+}
+
+// Leakage adds what these steps tell to the statement of a job's leakage. The number of
+// features is 0 where nobody is told.
+func Leakage(c method.Case, lines map[string][]string, features int) {
+	add := func(more map[string][]string) {
+		for role, list := range more {
+			lines[role] = append(lines[role], list...)
+		}
+	}
+	add(heading.Leakage(heading.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
+	if c.Job.Data.Scale != job.None {
+		add(scale.Leakage(scale.Facts{Method: scale.Method(c.Job.Data.Scale), Leader: c.Parties[0], Parties: len(c.Parties), Columns: features}))
+	}
+}

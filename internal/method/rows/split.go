@@ -1,0 +1,88 @@
+package rows
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// Lister is a Method whose jobs list the labels that there may be. Its parties need not
+// agree on classes.
+type Lister interface {
+	// CheckLabels refuses labels that the job does not list.
+	CheckLabels(*job.Job, *dataset.Set) error
+}
+
+// Split checks a table against a job and holds rows out: of a fraction, those
+// that the table's own key says. The launching process uses it too, so that its
+// comparisons see the same rows.
+func Split(j *job.Job, t method.Table) (method.Split, error) {
+	set := t.Set
+	if t.HeldOut != nil {
+		var err error
+		held, err := t.HeldOut.Arrange("the training table", t.Set.X.Cols(), t.Set.Columns)
+		if err != nil {
+			return method.Split{}, err
+		}
+		if set, err = dataset.Append(t.Set, held); err != nil {
+			return method.Split{}, err
+		}
+	}
+	if set.X.Rows() == 0 {
+		return method.Split{}, fmt.Errorf("%s has no rows", set.Name)
+	}
+	set, err := labelled(j, set)
+	if err != nil {
+		return method.Split{}, err
+	}
+	if err := set.Validate(); err != nil {
+		return method.Split{}, err
+	}
+	if err := method.CheckNames(set); err != nil {
+		return method.Split{}, err
+	}
+	test, err := heldOut(j, t)
+	if err != nil {
+		return method.Split{}, err
+	}
+	s := method.Split{Set: set, Test: make([]bool, set.X.Rows())}
+	for _, i := range test {
+		s.Test[i] = true
+	}
+	return s, nil
+}
+
+// labelled checks the labels against what the job's learner needs. Labels that
+// the job does not ask for stay behind.
+func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
+	set, err := method.TakeLabels(j, set)
+	if err != nil || set.Labels == nil {
+		return set, err
+	}
+	if m, lists := j.Protocol.Kind.(Lister); lists {
+		return set, m.CheckLabels(j, set)
+	}
+	return set, method.CheckLabels(j, set)
+}
+
+// heldOut returns the rows that are held out, ascending.
+func heldOut(j *job.Job, t method.Table) ([]int, error) {
+	n := t.Set.X.Rows()
+	switch {
+	case j.Data.Test == job.Test{}: // folds only
+		return nil, nil
+	case t.HeldOut != nil:
+		rows := make([]int, t.HeldOut.X.Rows())
+		for i := range rows {
+			rows[i] = n + i
+		}
+		return rows, nil
+	case j.Data.Test.Every > 0:
+		_, test, err := dataset.Every(n, j.Data.Test.Every)
+		return test, err
+	}
+	_, test, err := t.Key.Split(t.Set, j.Data.Test.Fraction)
+	return test, err
+}

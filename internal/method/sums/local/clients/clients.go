@@ -1,0 +1,168 @@
+// Package clients plays the devices of a crowd in secure sums, for methods that play all
+// members of a job in one process.
+package clients
+
+import (
+	"github.com/mercer-fl/mercer/internal/method/sums"
+
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/crowd"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Server is what a crowd calls its server.
+const Server = "server"
+
+// Clients are the devices of a crowd as secure sums know them: names, identities
+// and ledgers, for all sessions of a job.
+type Clients struct {
+	ID       job.ID
+	Roster   [sha256.Size]byte // of the clients' keys
+	Names    []string
+	Place    map[string]int // of a name
+	Ledgers  []crowd.Ledger
+	seed     func(label string) [32]byte
+	progress func(protocol.Progress)
+	job      *job.Job
+	keys     []ed25519.PrivateKey
+}
+
+// New returns a number of clients of a job.
+func New(j *job.Job, n int, seed func(label string) [32]byte, progress func(protocol.Progress)) *Clients {
+	c := &Clients{
+		job: j, seed: seed, progress: progress, Names: make([]string, n), Place: make(map[string]int, n),
+		keys: make([]ed25519.PrivateKey, n), Ledgers: make([]crowd.Ledger, n),
+	}
+	for i := range n {
+		c.Names[i] = fmt.Sprintf("device-%d", i+1)
+		c.Place[c.Names[i]] = i
+		own := seed("identity/" + c.Names[i])
+		c.keys[i] = ed25519.NewKeyFromSeed(own[:])
+	}
+	drawn := seed("job")
+	c.ID, c.Roster = job.ID(drawn[:]), sums.HashKeys(c.Names, c.Public(c.Names))
+	return c
+}
+
+// Public are the identity keys of the named clients.
+func (c *Clients) Public(names []string) []ed25519.PublicKey {
+	list := make([]ed25519.PublicKey, len(names))
+	for i, name := range names {
+		list[i] = c.keys[c.Place[name]].Public().(ed25519.PublicKey)
+	}
+	return list
+}
+
+// Sign signs with a client's identity key.
+func (c *Clients) Sign(client int) func(message []byte) []byte {
+	return func(m []byte) []byte { return ed25519.Sign(c.keys[client], m) }
+}
+
+// Sum is a secure sum that has ended. Its machines are gone: a crowd's take
+// hundreds of megabytes.
+type Sum struct {
+	sums.Summation
+	*crowd.Result
+	Sums  [][]int64
+	Added []string            // who is in the sum, as the server knows
+	Heard map[string][]string // the same, as each client has heard it
+}
+
+// Sum runs one secure sum among the clients of a session. Those who leave do so
+// before the message that is named for them. A vector is that of a client by its
+// place in the crowd.
+func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
+	names := s.Session.With(protocol.RoleParty)
+	public := c.Public(names)
+	machines, err := c.machines(s, names, public, vector)
+	if err != nil {
+		return nil, err
+	}
+	server, err := secagg.NewServer(c.Setup(s, Server), s.Params, public, secagg.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	went, err := crowd.Run(ctx, crowd.Config{Session: s.Session, Server: server, Clients: c.seats(names, machines, leavers), Progress: c.progress})
+	if err != nil {
+		return nil, err
+	}
+	if len(went.Failures) > 0 {
+		f := went.Failures[0]
+		return nil, fmt.Errorf("simulate: %s and %d other clients gave up: %w", f.Client, len(went.Failures)-1, f.Err)
+	}
+	out := &Sum{Summation: s, Result: went, Sums: server.Sums(), Added: server.Survivors(), Heard: make(map[string][]string, len(names))}
+	for i, name := range names {
+		out.Heard[name] = machines[i].Survivors()
+	}
+	return out, nil
+}
+
+// machines builds every client's machine.
+func (c *Clients) machines(s sums.Summation, names []string, public []ed25519.PublicKey, vector func(client int) secagg.Vector) ([]*secagg.Client, error) {
+	machines, errs := make([]*secagg.Client, len(names)), make([]error, len(names))
+	linalg.For(len(names), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at := c.Place[names[i]]
+			machines[i], errs[i] = secagg.NewClient(c.Setup(s, names[i]), s.Params, vector(at), secagg.Identity{Sign: c.Sign(at), Keys: public})
+		}
+	})
+	return machines, errors.Join(errs...)
+}
+
+// seats returns the clients as a crowd that takes turns has them.
+func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []crowd.Client {
+	list := make([]crowd.Client, len(names))
+	for i, name := range names {
+		list[i] = crowd.Client{
+			Name: name, Machine: machines[i], InputHash: machines[i].InputHash(),
+			Ledger: &c.Ledgers[c.Place[name]], LeavesBefore: leavers[name],
+		}
+	}
+	return list
+}
+
+// Setup is what a member's machine is built from.
+func (c *Clients) Setup(s sums.Summation, name string) protocol.Setup {
+	return protocol.Setup{Session: s.Session, Self: name, Seed: c.seed("session/" + s.Session.ID().Hex() + "/" + name)}
+}
+
+// Leaving draws who of a session's clients vanishes.
+func (c *Clients) Leaving(s sums.Summation) map[string]string {
+	return c.Leavers(s.Session.Purpose, s.Session.With(protocol.RoleParty))
+}
+
+// FirstKind is the first message of a client: who leaves before it was never there.
+const FirstKind = "AdvertiseKeys"
+
+// Leavers draws who vanishes, and before which of its messages: as many before
+// each.
+func (c *Clients) Leavers(purpose string, names []string) map[string]string {
+	kinds := []string{FirstKind, "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
+	if sums.Of(c.job).Adversary == sums.SemiHonest {
+		kinds = append(kinds[:4:4], "Unmask")
+	}
+	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/dropout/%d/%s", c.job.Seed, purpose))
+	order := prg.New(seed, "simulate/dropout").Perm(len(names))
+	leavers := make(map[string]string)
+	for k, i := range order[:sums.Share(c.job.Data.Partition.Dropout, len(names))] {
+		leavers[names[i]] = kinds[k%len(kinds)]
+	}
+	return leavers
+}
+
+// Figures are what there is to tell of the sum.
+func (s *Sum) Figures() method.CrowdSum {
+	f := s.Summation.Figures()
+	f.Added, f.Vanished, f.ToServer, f.FromServer = len(s.Added), f.Clients-len(s.Stayed), s.Traffic.ToServer, s.Traffic.FromServer
+	return f
+}

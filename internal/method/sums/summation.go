@@ -1,0 +1,89 @@
+package sums
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Summation is one secure sum of a crowd's job.
+type Summation struct {
+	Session *protocol.Session
+	Params  secagg.Params
+}
+
+// NewSummation describes a secure sum over the listed clients. The session names
+// its purpose, and what else tells it from others of the job.
+func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Session, server string, clients []string, spec secagg.Spec) (Summation, error) {
+	params, err := secagg.NewParams(spec, len(clients))
+	if err != nil {
+		return Summation{}, fault.BadInput(err)
+	}
+	opened, err := protocol.NewSession(Adding(s, params, server, clients).Descriptor(id, step, roster, 1))
+	return Summation{opened, params}, err
+}
+
+// People counts who began the sum.
+func (s Summation) People() int { return len(s.Session.Members) - 1 }
+
+// Figures are what there is to tell of the sum before it has run.
+func (s Summation) Figures() method.CrowdSum {
+	degree, layout := s.Params.Degree(), s.Params.Layout()
+	return method.CrowdSum{
+		Purpose: s.Session.Purpose, Clients: s.People(), Holders: degree.Holders, Threshold: degree.Threshold,
+		Entries: layout.Entries(), Vector: 8 * layout.Words(),
+	}
+}
+
+// Adding returns the session that adds up vectors of the listed clients.
+func Adding(s method.Session, params secagg.Params, server string, clients []string) *method.Session {
+	s.Protocol, s.Version, s.Params, s.Members = secagg.Name, secagg.Version, params.Encode(), Served(server, clients)
+	return &s
+}
+
+// Served lists a server and its clients.
+func Served(server string, clients []string) []protocol.Member {
+	list := []protocol.Member{{Name: server, Role: protocol.RoleServer}}
+	for _, name := range clients {
+		list = append(list, protocol.Member{Name: name, Role: protocol.RoleParty})
+	}
+	return list
+}
+
+// HashKeys returns what a crowd's descriptors carry for its clients' keys.
+func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/crowd")
+	w.Uint32(uint32(len(names)))
+	for i, name := range names {
+		w.String(name)
+		w.Bytes32(keys[i])
+	}
+	return sha256.Sum256(w.Bytes())
+}
+
+// Share counts a share of the clients, forgiving it the rounding of a decimal.
+func Share(part float64, clients int) int {
+	return int(math.Floor((part + 1e-14) * float64(clients)))
+}
+
+// SemiHonestServer is said of every sum that trusts its server.
+const SemiHonestServer = "adversary: semi-honest trusts the server to tell everybody the same; one that does not can read a single device's vector. Use adversary: active."
+
+// Count counts how often a sum holds a value.
+func Count(sum []int64, value int64) int {
+	n := 0
+	for _, v := range sum {
+		if v == value {
+			n++
+		}
+	}
+	return n
+}
