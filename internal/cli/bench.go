@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/bench"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -274,7 +275,7 @@ func (r benchResult) err() error {
 func (r benchResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	m := r.Machine
-	p.linef("%s/%s, %s, %s, products by %s; best of %s", m.OS, m.Arch, countOf(m.Cores, "core"), m.Go, m.Path, countOf(r.Runs, "turn"))
+	p.linef("%s/%s, %s, %s, products by %s; best of %s", m.OS, m.Arch, say.Count(m.Cores, "core"), m.Go, m.Path, say.Count(r.Runs, "turn"))
 	p.linef("")
 	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "by cpu", "target", "reached", "limit is"}}
 	for _, row := range r.Rows {

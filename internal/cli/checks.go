@@ -17,6 +17,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/source"
 )
 
@@ -52,9 +53,9 @@ func checkMemory() check {
 		return warn("memory", "look at the free memory yourself: a Gram matrix of n rows takes 8 n n bytes", "not known: %v", err)
 	}
 	if free < littleMemory {
-		return warn("memory", "close other programs: a Gram matrix of n rows takes 8 n n bytes", "%s free", bytesText(free))
+		return warn("memory", "close other programs: a Gram matrix of n rows takes 8 n n bytes", "%s free", say.Bytes(free))
 	}
-	return good("memory", "%s free", bytesText(free))
+	return good("memory", "%s free", say.Bytes(free))
 }
 
 // checkDisk looks at the file system where home is, or would be.
@@ -68,7 +69,7 @@ func checkDisk(home string) check {
 		return warn("disk", "look at the free space yourself: journals need room", "%s: %v", dir, err)
 	}
 	free := int64(fs.Bavail) * int64(fs.Bsize) //nolint:unconvert // uint32 on macOS
-	found := fmt.Sprintf("%s free at %s", bytesText(free), dir)
+	found := fmt.Sprintf("%s free at %s", say.Bytes(free), dir)
 	switch {
 	case free < noDisk:
 		return bad("disk", "free some space, or give another folder with --home: journals do not fit", "%s", found)
@@ -122,9 +123,9 @@ func (a *app) checkCatalogue(home string) check {
 		return bad("catalogue", "put it right before you start a daemon with this home", "%v", err)
 	}
 	if warnings := c.Warnings(); len(warnings) > 0 {
-		return warn("catalogue", "say in "+h.ConfigPath()+" what jobs may do, if they are to do something: "+strings.Join(warnings, "; "), "%s, %s", countOf(len(c.Data), "table"), countOf(len(warnings), "warning"))
+		return warn("catalogue", "say in "+h.ConfigPath()+" what jobs may do, if they are to do something: "+strings.Join(warnings, "; "), "%s, %s", say.Count(len(c.Data), "table"), say.Count(len(warnings), "warning"))
 	}
-	return good("catalogue", "%s at %s", countOf(len(c.Data), "table"), h.ConfigPath())
+	return good("catalogue", "%s at %s", say.Count(len(c.Data), "table"), h.ConfigPath())
 }
 
 // checkClock can only find a clock that is behind the program's own making.
@@ -186,5 +187,5 @@ func (a *app) checkData() check {
 			tables++
 		}
 	}
-	return good("data", "%s at %s", countOf(tables, "table"), folder)
+	return good("data", "%s at %s", say.Count(tables, "table"), folder)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -276,11 +277,11 @@ func TestGridOf(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 5 << 30: "5.0 GiB", 1<<63 - 1: "8.0 EiB"} {
-		if got := bytesText(n); got != want {
+		if got := say.Bytes(n); got != want {
 			t.Errorf("%d bytes are %q, want %q", n, got, want)
 		}
 	}
-	if countOf(1, "row") != "1 row" || countOf(0, "row") != "0 rows" {
+	if say.Count(1, "row") != "1 row" || say.Count(0, "row") != "0 rows" {
 		t.Error("counts")
 	}
 	for _, line := range strings.Split(paragraph(strings.Repeat("words and more ", 20)), "\n") {

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -48,12 +49,12 @@ func (o outcome) crowdText(w io.Writer, p *printer) {
 	p.linef("\nRatings: %s", c.Source)
 	p.linef("%s; %s", crowdScope(c), crowdRatings(o.Result))
 	if o.Exact != nil {
-		p.linef("all sums are those of the plain lists, entry for entry: %s", yesNo(*o.Exact))
+		p.linef("all sums are those of the plain lists, entry for entry: %s", say.YesNo(*o.Exact))
 	}
 	p.linef("")
 	p.join(sumsTable(c.Sums).print(w))
 	if c.Paper == nil {
-		p.linef("kernel between items, to every device: %s", bytesText(int64(c.Broadcast)))
+		p.linef("kernel between items, to every device: %s", say.Bytes(int64(c.Broadcast)))
 	} else {
 		p.linef("rows of the kernel asked for: %d by each device in each round", int(c.Paper.Requested)/(c.People*c.Paper.Rounds))
 	}
@@ -71,11 +72,11 @@ func (o outcome) crowdText(w io.Writer, p *printer) {
 // crowdRatings counts the ratings, as far as anybody knows them: parties keep what
 // they hold out to themselves.
 func crowdRatings(r *method.Result) string {
-	counted := countOf(r.Training, "rating") + " counted"
+	counted := say.Count(r.Training, "rating") + " counted"
 	if r.HeldOut == 0 {
 		return counted
 	}
-	return fmt.Sprintf("%s, %s held out by %d people", counted, countOf(r.HeldOut, "rating"), r.Crowd.Judged)
+	return fmt.Sprintf("%s, %s held out by %d people", counted, say.Count(r.HeldOut, "rating"), r.Crowd.Judged)
 }
 
 // crowdScope says how many people and items there are to learn from.
@@ -96,12 +97,10 @@ func sumsTable(sums []method.CrowdSum) *tableOf {
 	for _, s := range sums {
 		n := uint64(s.Clients)
 		t.add(s.Purpose, s.Clients, s.Vanished, s.Added+s.Vanished-s.Clients, s.Added, s.Holders, s.Threshold, s.Entries,
-			bytesText(int64(s.Vector)), bytesText(int64(s.ToServer/n)), bytesText(int64(s.FromServer/n)))
+			say.Bytes(int64(s.Vector)), say.Bytes(int64(s.ToServer/n)), say.Bytes(int64(s.FromServer/n)))
 	}
 	return t
 }
-
-func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
 
 // describeSum counts a sum's clients: some vanish after their vectors have come,
 // and are in it.
@@ -129,7 +128,7 @@ func crowdSummary(j *job.Job, r *method.Result) []report.Row {
 		}
 	}
 	if r.Exact != nil {
-		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: yesNo(*r.Exact)})
+		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: say.YesNo(*r.Exact)})
 	}
 	return rows
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/source"
 )
 
@@ -47,7 +48,7 @@ func (r dataListResult) Print(w io.Writer) error {
 	for _, e := range r.Data {
 		size := ""
 		if e.Bytes > 0 {
-			size = bytesText(e.Bytes)
+			size = say.Bytes(e.Bytes)
 		}
 		t.add(e.Name, known(e.Rows), known(e.Columns), known(e.Classes), size, e.Licence)
 	}

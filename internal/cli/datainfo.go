@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/source"
 )
 
@@ -137,7 +138,7 @@ func gridOf(s dataset.Summary) infoGrid {
 // Print writes the facts, the classes and what the grid means.
 func (r dataInfoResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s: %s, %s", r.Name, countOf(r.Rows, "row"), countOf(r.Columns, "column"))
+	p.linef("%s: %s, %s", r.Name, say.Count(r.Rows, "row"), say.Count(r.Columns, "column"))
 	p.linef("values    %.6g to %.6g, %.1f %% zeros", r.Min, r.Max, 100*r.Sparsity)
 	if len(r.Names) > 0 {
 		p.linef("features  %s", strings.Join(r.Names, ", "))

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -61,7 +62,7 @@ type crowdDemo struct {
 // Print writes what became of it, and what each role learnt.
 func (c crowdDemo) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, countOf(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
+	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, say.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
 	for _, class := range c.Classes {
 		p.linef("class %s: %d of %d testing devices predicted right", class.Class, class.Correct, class.Tested)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/fleet"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -120,9 +121,9 @@ type tookPart struct{ *fleet.Result }
 func (t tookPart) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s answered %s: %d packages acknowledged, %d refused, %d lost",
-		countOf(t.Devices, "device"), countOf(t.Answers, "time"), t.Acknowledged, t.Refused, t.Lost)
+		say.Count(t.Devices, "device"), say.Count(t.Answers, "time"), t.Acknowledged, t.Refused, t.Lost)
 	if t.TooFew > 0 {
-		p.linef("%s not answered, since too few devices were ready", countOf(t.TooFew, "window"))
+		p.linef("%s not answered, since too few devices were ready", say.Count(t.TooFew, "window"))
 	}
 	return p.err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/relay"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -200,7 +201,7 @@ type trained struct{ *gateway.Result }
 // Print says what became of it.
 func (t trained) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s and %s", countOf(t.Iterations, "step"), countOf(t.Windows, "window"))
+	p.linef("%s and %s", say.Count(t.Iterations, "step"), say.Count(t.Windows, "window"))
 	for _, c := range t.Classes {
 		p.linef("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
 	}

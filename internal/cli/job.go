@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/vault"
 )
 
@@ -248,7 +249,7 @@ type downloadResult struct {
 // Print names the file.
 func (r downloadResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s, %s", r.Path, bytesText(int64(r.Bytes)))
+	p.linef("%s, %s", r.Path, say.Bytes(int64(r.Bytes)))
 	return p.err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
 
@@ -42,7 +43,7 @@ func (o outcome) Print(w io.Writer) error {
 	case o.shown != nil && o.shown.Text != nil:
 		p.blocks(w, o.shown.Text)
 	default:
-		p.linef("\n%s in training, %s%s", countOf(o.Training, "row"), describeHeldOut(o.Result), o.support())
+		p.linef("\n%s in training, %s%s", say.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}
 	if o.BySums != nil {
 		p.linef("by sums: %s", paragraph(describeSums(o.BySums.SumsResult)))
@@ -125,7 +126,7 @@ func (o outcome) support() string {
 	case o.Training:
 		return "; the model holds all rows in training"
 	}
-	return ", " + countOf(o.Support, "support vector")
+	return ", " + say.Count(o.Support, "support vector")
 }
 
 // judge says what a grid was chosen by.
@@ -141,7 +142,7 @@ func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""
 	}
-	return "; every prediction the same: " + yesNo(*o.Exact)
+	return "; every prediction the same: " + say.YesNo(*o.Exact)
 }
 
 // item is a line of a list whose first line is named.
@@ -220,7 +221,7 @@ func figures(m learner.Metrics, names []string) []any {
 func (o outcome) costs() *tableOf {
 	t := &tableOf{header: []string{"party", "process", "sent", "received", "cpu s", "peak memory"}}
 	for _, m := range o.Parties {
-		t.add(m.Name, m.PID, bytesText(int64(m.Sent)), bytesText(int64(m.Received)), fmt.Sprintf("%.2f", m.CPU), bytesText(int64(m.PeakRSS)))
+		t.add(m.Name, m.PID, say.Bytes(int64(m.Sent)), say.Bytes(int64(m.Received)), fmt.Sprintf("%.2f", m.CPU), say.Bytes(int64(m.PeakRSS)))
 	}
 	return t
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -128,7 +129,7 @@ func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
 	}
-	return countOf(r.HeldOut, "row") + " held out"
+	return say.Count(r.HeldOut, "row") + " held out"
 }
 
 // describeKernel gives the kernel of a grid's chosen cell, whose gamma is in plain

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/model"
@@ -211,7 +212,7 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 // like returns rows with their columns in the order of a model's, by their names.
 func like(m predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
-		return nil, fmt.Errorf("%s has %s, the model was trained on %d", data, countOf(set.X.Cols(), "column"), m.Width())
+		return nil, fmt.Errorf("%s has %s, the model was trained on %d", data, say.Count(set.X.Cols(), "column"), m.Width())
 	}
 	return set.Arrange("the training table", m.Width(), m.Columns())
 }

@@ -23,12 +23,12 @@ func presented(reader *job.Reader, j *job.Job, r *method.Result) (*method.Presen
 	return nil, nil
 }
 
-// blocks prints paragraphs and tables.
+// blocks prints lines, which the method has broken, and tables.
 func (p *printer) blocks(w io.Writer, list []method.Block) {
 	p.linef("")
 	for _, b := range list {
 		if b.Header == nil {
-			p.linef("%s", paragraph(b.Line))
+			p.linef("%s", b.Line)
 			continue
 		}
 		t := &tableOf{header: b.Header}

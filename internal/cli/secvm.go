@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
@@ -43,11 +44,11 @@ func (o outcome) devicesText(w io.Writer, p *printer) {
 	} else {
 		p.linef("%d devices train and %d test; %d windows, each a secure sum of up to %d packages of each; %d bins",
 			s.Trainers, s.Testers, s.Windows, s.Packages, s.Bins)
-		p.linef("all sums are those of the plain packages, entry for entry: %s\n", yesNo(*o.Exact))
+		p.linef("all sums are those of the plain packages, entry for entry: %s\n", say.YesNo(*o.Exact))
 		p.join(sumsTable(s.Sums).print(w))
 	}
 	if s.Sampled > 0 {
-		p.linef("%s had more to say than packages, and sampled it", countOf(s.Sampled, "device"))
+		p.linef("%s had more to say than packages, and sampled it", say.Count(s.Sampled, "device"))
 	}
 	for _, c := range s.Classes {
 		p.linef("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)

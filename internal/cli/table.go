@@ -57,14 +57,6 @@ func plainStyle() table.Style {
 	return s
 }
 
-// countOf is "1 row" or "2 rows".
-func countOf(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // paragraph breaks running text into lines for a terminal.
 func paragraph(s string) string {
 	lines := strings.Split(text.WrapSoft(s, 80), "\n")
@@ -72,18 +64,4 @@ func paragraph(s string) string {
 		lines[i] = strings.TrimRight(l, " ")
 	}
 	return strings.Join(lines, "\n")
-}
-
-// bytesText is a size for people, in powers of 1024.
-func bytesText(n int64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, prefix := float64(n), -1
-	for f >= unit {
-		f /= unit
-		prefix++
-	}
-	return fmt.Sprintf("%.1f %ciB", f, "KMGTPE"[prefix])
 }

@@ -24,7 +24,7 @@ type Presentation struct {
 	Curves        []report.Curve
 }
 
-// Block is a paragraph of text or a table.
+// Block is a text, whose lines are broken already, or a table.
 type Block struct {
 	Line   string
 	Header []string

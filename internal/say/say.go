@@ -1,0 +1,29 @@
+// Package say words counts, sizes and answers as people read them.
+package say
+
+import "fmt"
+
+// Count is "1 row" or "2 rows".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Bytes is a size in powers of 1024.
+func Bytes(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, prefix := float64(n), -1
+	for f >= unit {
+		f /= unit
+		prefix++
+	}
+	return fmt.Sprintf("%.1f %ciB", f, "KMGTPE"[prefix])
+}
+
+// YesNo is "yes" or "no".
+func YesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
