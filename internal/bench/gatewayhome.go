@@ -1,8 +1,6 @@
 package bench
 
 import (
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
@@ -167,7 +165,7 @@ func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (e
 	}
 	i, err := issuer.Open(issuer.Config{
 		Name: c.Job.Name, Home: c.Home, Identity: id, Type: privacypass.VOPRF, Iterations: c.Job.Learner.Iterations + 1,
-		Quota: secvm.Tokens(job.As[*crowd.Keys](c.Job.Protocol).Packages), Devices: []ed25519.PublicKey{device}, Logger: c.Logger,
+		Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: []ed25519.PublicKey{device}, Logger: c.Logger,
 	})
 	if err != nil {
 		return err

@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"github.com/mercer-fl/mercer/internal/job"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"errors"
 	"io"
@@ -15,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/stage"
@@ -151,7 +149,7 @@ func (a *app) runCrowd(ctx context.Context, c demo.CrowdConfig, out string) (r R
 
 func crowdDemoOf(c demo.CrowdConfig, processes []string, done *demo.CrowdResult, model string, timings map[string]float64) crowdDemo {
 	d := crowdDemo{
-		Devices: done.Devices.Devices, Processes: processes, Windows: done.Gateway.Windows, Packages: job.As[*crowd.Keys](c.Job.Protocol).Packages,
+		Devices: done.Devices.Devices, Processes: processes, Windows: done.Gateway.Windows, Packages: gateway.Spec(c.Job).Packages,
 		Acknowledged: done.Devices.Acknowledged, Refused: done.Devices.Refused, Lost: done.Devices.Lost,
 		Classes: done.Gateway.Classes, Model: model, SHA256: done.Gateway.SHA256, Leakage: done.Gateway.Leakage,
 		Timings: timings,

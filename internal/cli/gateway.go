@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"github.com/mercer-fl/mercer/internal/job"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +147,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			return nil, err
 		}
 		return &issuer.Config{
-			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: secvm.Tokens(job.As[*crowd.Keys](c.Job.Protocol).Packages), Devices: devices, Logger: a.log,
+			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: devices, Logger: a.log,
 		}, nil
 	}
 	if f.configure { // nobody is asked yet

@@ -1,10 +1,6 @@
 package cli
 
 import (
-	"github.com/mercer-fl/mercer/internal/gateway"
-	"github.com/mercer-fl/mercer/internal/job"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"errors"
 	"time"
@@ -13,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/endpoint"
+	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/relay"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -56,7 +53,7 @@ as mercer device credentials prints it.`,
 			defer func() { err = errors.Join(err, lock.Close()) }()
 			return served{home}, daemon.RunIssuer(ctx, issuer.Config{
 				Name: label, Home: home, Identity: id, Type: privacypass.BlindRSA, Iterations: j.Learner.Iterations + 1,
-				Quota: secvm.Tokens(job.As[*crowd.Keys](j.Protocol).Packages), Devices: devices, Logger: a.log,
+				Quota: secvm.Tokens(gateway.Spec(j).Packages), Devices: devices, Logger: a.log,
 			}, doors, a.ready(home))
 		}),
 	}

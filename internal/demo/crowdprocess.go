@@ -1,9 +1,6 @@
 package demo
 
 import (
-	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"fmt"
 	"net"
@@ -14,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/gateway"
 )
 
 // Start starts all processes, the gateway when all devices have their first
@@ -109,7 +107,7 @@ func (f *Crowd) StartProcess(name string) error {
 	arguments := []string{"device", "--home", f.path(name), "--configuration", f.path(Gateway, "configuration"),
 		"--relay", f.URL(Relay), "--issuer", f.URL(Issuer), "--relay-key", relayKey, "--issuer-key", issuerKey, "--rows", f.path("rows.csv"), "--label", "label",
 		"--first", strconv.Itoa(first), "--count", strconv.Itoa(count), "--early", strconv.Itoa(f.Early),
-		"--min-cohort", strconv.Itoa(job.As[*secvm.Keys](f.Job.Protocol).Cohort), "--json"}
+		"--min-cohort", strconv.Itoa(gateway.Spec(f.Job).Cohort), "--json"}
 	if f.InsecureSeed != nil {
 		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
 	}

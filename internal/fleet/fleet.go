@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/simulate"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -124,10 +124,10 @@ func (c Config) device(row int, report func(device.Report)) (*device.Device, err
 		Store: file(filepath.Join(c.Home, "devices", strconv.Itoa(row))), Limits: c.Limits, Early: c.Early, Report: report,
 	}
 	if c.Seed != nil {
-		seeds := simulate.SeedsOf(c.Seed, row)
+		seeds := crowd.SeedsOf(c.Seed, row)
 		one.Seeds = &seeds
 	}
-	return device.New(one, simulate.Features(c.Rows.X, row), c.Rows.Labels[row])
+	return device.New(one, crowd.Features(c.Rows.X, row), c.Rows.Labels[row])
 }
 
 // file is a device's store.

@@ -22,7 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/counter"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/gateway"
-	"github.com/mercer-fl/mercer/internal/simulate"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
@@ -93,8 +93,8 @@ func (w *world) counted() *secvm.Tally {
 // record is what a device of the crowd sends if it is inside the margin, sampled as it
 // has sampled it: bins with counts, the bias last.
 func (w *world) record(c *secvm.Configuration, row int) map[int]uint64 {
-	seeds := simulate.SeedsOf(daemon.InsecureSeeds(seed), row)
-	v := c.Params.Vector(simulate.Features(w.rows.X, row))
+	seeds := crowd.SeedsOf(daemon.InsecureSeeds(seed), row)
+	v := c.Params.Vector(crowd.Features(w.rows.X, row))
 	if v.Units() > c.Params.Room() {
 		v = v.Sample(c.Params.Room(), seeds.Random())
 	}
@@ -426,7 +426,7 @@ func TestCoalitionOfRelayAndGateway(t *testing.T) {
 	p, err := secvm.NewParams(secvm.Spec{Name: "same bins", Bins: 16, Packages: 1 << 10, Cohort: 10})
 	check(t, err)
 	whole := map[int]bool{}
-	for _, e := range p.Vector(simulate.Features(words(observed).X, victim)) {
+	for _, e := range p.Vector(crowd.Features(words(observed).X, victim)) {
 		whole[e.Bin] = true
 	}
 	if packages == 0 || len(bins) == 0 {

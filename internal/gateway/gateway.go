@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"crypto/ed25519"
 	"crypto/sha256"
 	"errors"
@@ -25,7 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/stage"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -65,12 +63,12 @@ type Gateway struct {
 	published     []byte // configuration, signed
 	challenges    map[[sha256.Size]byte]uint32
 	tokenSize     int
-	server        *stage.SecVM
+	server        *crowd.Training
 	chain         secvm.Chain
 	tests         [2]secvm.Outcome // of the last closed iteration
 	windows       int              // closed ones
 	participants  int              // of the first iteration
-	rare          int              // see [stage.Rare], of the first iteration
+	rare          int              // see [crowd.Rare], of the first iteration
 
 	desk         atomic.Pointer[desk]          // nil when all is over
 	inbox        atomic.Pointer[ohttp.Gateway] // opens what is sealed for the window's key
@@ -92,7 +90,7 @@ func Open(c Config) (*Gateway, error) {
 		return nil, fault.BadInput(fmt.Errorf("records of %d packages; use 1 or more", c.Least))
 	}
 	var err error
-	if g.server, err = stage.NewSecVM(c.Job, [2]string(keysOf(c.Job).Classes)); err != nil {
+	if g.server, err = crowd.NewTraining(c.Job, [2]string(crowd.KeysOf(c.Job).Classes)); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if err := g.configure(); err != nil {
@@ -103,9 +101,6 @@ func Open(c Config) (*Gateway, error) {
 	}
 	return g, g.open()
 }
-
-// keysOf returns the settings of a job that Check has let pass.
-func keysOf(j *job.Job) *crowd.Keys { return job.As[*crowd.Keys](j.Protocol) }
 
 // Check refuses jobs that no gateway can run.
 func Check(j *job.Job) error {
@@ -120,6 +115,9 @@ func Check(j *job.Job) error {
 	}
 	return nil
 }
+
+// Spec returns what devices are told of a job that Check has let pass.
+func Spec(j *job.Job) secvm.Spec { return crowd.SpecOf(j) }
 
 // checkMode has a gateway that is its own issuer say so: whoever gives tokens to one
 // device only knows whose the packages are, and hardened devices take no part.
@@ -140,7 +138,7 @@ func (c Config) checkMode() error {
 // published.
 func (g *Gateway) configure() (err error) {
 	g.configuration = &secvm.Configuration{
-		Params: g.server.Params(), Classes: [2]string(keysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: g.Job.Learner.Iterations,
+		Params: g.server.Params(), Classes: [2]string(crowd.KeysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: g.Job.Learner.Iterations,
 		Window: milliseconds(g.Window), Grace: milliseconds(g.Grace), Pause: milliseconds(g.Pause),
 		Issuer: g.Tokens.Name, TokenType: uint16(g.Tokens.Type), TokenKeys: g.Tokens.Keys,
 		Signer: g.Identity.Public().Sign,

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
@@ -105,7 +105,7 @@ func (g *Gateway) close(d *desk) error {
 	}
 	g.tests = t.Tests
 	if d.iteration == 0 {
-		g.participants, g.rare = t.Count(), stage.Rare(t)
+		g.participants, g.rare = t.Count(), crowd.Rare(t)
 	}
 	return g.proceed(d)
 }
@@ -159,7 +159,7 @@ func (g *Gateway) finish() (*Result, error) {
 	}
 	sum := sha256.Sum256(model)
 	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: g.Job.Learner.Iterations, Windows: g.windows}
-	r.Leakage = stage.SecVMLeakage(stage.SecVMFacts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
+	r.Leakage = crowd.Leakage(crowd.Facts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, method.ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}

@@ -216,7 +216,7 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	signed, err := os.ReadFile(filepath.Join(w.config.Home, "configuration"))
 	check(w.t, err)
 	limits := secvm.Limits{Cohort: 10, Paper: w.job.Protocol.Mode() == job.Paper}
-	seeds := simulate.SeedsOf(daemon.InsecureSeeds(seed), row)
+	seeds := crowd.SeedsOf(daemon.InsecureSeeds(seed), row)
 	c := device.Config{
 		Configuration: signed, Relay: "http://" + atRelay, Issuer: "http://" + atIssuer, Credential: credential(row),
 		RelayKey: newIdentity(w.t, "relay").Public().Sign, IssuerKey: newIdentity(w.t, "issuer").Public().Sign,
@@ -225,7 +225,7 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	if change != nil {
 		change(&c)
 	}
-	d, err := device.New(c, simulate.Features(w.rows.X, row), w.rows.Labels[row])
+	d, err := device.New(c, crowd.Features(w.rows.X, row), w.rows.Labels[row])
 	check(w.t, err)
 	return d
 }

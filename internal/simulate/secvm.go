@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -19,7 +18,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -38,7 +36,7 @@ type DevicesConfig struct {
 // records is a crowd with one labelled record each.
 type records struct {
 	DevicesConfig
-	server   *stage.SecVM
+	server   *crowd.Training
 	classes  [2]string
 	devices  []*secvm.Device
 	random   []secvm.Random
@@ -46,7 +44,7 @@ type records struct {
 	roles    []secvm.Role
 	sampled  int // records that had more units than packages
 	result   *method.Result
-	last     stage.Window // what the last window gave
+	last     crowd.Window // what the last window gave
 	curve    *averages
 	summing  *summing // nil where packages are counted
 }
@@ -79,23 +77,6 @@ func Devices(ctx context.Context, c DevicesConfig) (*method.Result, error) {
 	return r.result, nil
 }
 
-// SeedsOf are the seeds of the device with a row.
-func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
-	return secvm.Seeds{Role: seed(fmt.Sprintf("role/%d", row)), Own: seed(fmt.Sprintf("device/%d", row))}
-}
-
-// Features names the features of a row: the numbers, from 1, of the columns
-// that are not zero. Devices hash the names.
-func Features(t dataset.Table, row int) []string {
-	var names []string
-	t.Each(row, func(col int, value float64) {
-		if value != 0 {
-			names = append(names, strconv.Itoa(col+1))
-		}
-	})
-	return names
-}
-
 // enlist gives every row a device.
 func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	r := &records{DevicesConfig: c, roles: roles}
@@ -107,7 +88,7 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	if r.classes, err = twoClasses(c.Job, labels); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Rows.Name, err)
 	}
-	if r.server, err = stage.NewSecVM(c.Job, r.classes); err != nil {
+	if r.server, err = crowd.NewTraining(c.Job, r.classes); err != nil {
 		return nil, err
 	}
 	r.curve = newAverages()
@@ -121,7 +102,7 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	if len(r.with(secvm.Test)) == 0 {
 		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.Rows.Name)
 	}
-	if keysOf(c.Job).Aggregation == crowd.SecureSum {
+	if crowd.KeysOf(c.Job).Aggregation == crowd.SecureSum {
 		r.summing = newSumming(c, r.server.Params(), len(r.devices))
 	}
 	r.result = &method.Result{
@@ -131,13 +112,10 @@ func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
 	return r, nil
 }
 
-// keysOf returns the settings of a job of secvm.
-func keysOf(j *job.Job) *crowd.Keys { return job.As[*crowd.Keys](j.Protocol) }
-
 // checkCohort makes sure that every window has participants enough, even if all
 // that vanish train.
 func (r *records) checkCohort() error {
-	cohort, vanish := keysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
+	cohort, vanish := crowd.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
 	switch n := len(r.with(secvm.Train)); {
 	case n < cohort:
 		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.Rows.Name, n, cohort)
@@ -156,7 +134,7 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	if len(found) != 2 {
 		return [2]string{}, fmt.Errorf("there are %d classes; secvm tells two apart", len(found))
 	}
-	named := keysOf(j).Classes
+	named := crowd.KeysOf(j).Classes
 	if len(named) == 0 {
 		return [2]string(found), nil
 	}
@@ -188,7 +166,7 @@ func drawRoles(c DevicesConfig) ([]secvm.Role, error) {
 		}
 	default:
 		for i := range roles {
-			roles[i] = SeedsOf(c.Seed, i).Cast(t.Fraction)
+			roles[i] = crowd.SeedsOf(c.Seed, i).Cast(t.Fraction)
 		}
 	}
 	return roles, nil
@@ -200,12 +178,12 @@ func (r *records) add(s *dataset.Set) {
 	p := r.server.Params()
 	for i := range s.X.Rows() {
 		n := len(r.profiles)
-		record := secvm.Record{Vector: p.Vector(Features(s.X, i)), Label: 1}
+		record := secvm.Record{Vector: p.Vector(crowd.Features(s.X, i)), Label: 1}
 		if s.Labels[i] == r.classes[0] {
 			record.Label = -1
 		}
 		r.profiles = append(r.profiles, record)
-		r.random = append(r.random, SeedsOf(r.Seed, n).Random())
+		r.random = append(r.random, crowd.SeedsOf(r.Seed, n).Random())
 		if record.Vector.Units() > p.Room() {
 			record.Vector = record.Vector.Sample(p.Room(), r.random[n])
 			r.sampled++
@@ -318,8 +296,8 @@ func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([
 func (r *records) leak() {
 	switch w := r.last.(type) {
 	case *secvm.Tally:
-		r.result.Leakage = stage.SecVMLeakage(stage.SecVMFacts{
-			Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: stage.Rare(w),
+		r.result.Leakage = crowd.Leakage(crowd.Facts{
+			Params: r.server.Params(), Published: r.Job.Protocol.Mode() == job.Paper, Participants: w.Count(), Rare: crowd.Rare(w),
 		})
 	case *secvm.Sum:
 		r.result.Leakage = r.summing.windows.Leakage(w, len(r.devices))

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -87,13 +87,13 @@ func TestDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := stage.DecodeLinearModel(b)
+	m, err := crowd.DecodeLinearModel(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	right := 0
 	for i, label := range c.Rows.Labels {
-		if m.Predict(Features(c.Rows.X, i)) == label {
+		if m.Predict(crowd.Features(c.Rows.X, i)) == label {
 			right++
 		}
 	}
@@ -117,7 +117,7 @@ func TestDevicesAsPublished(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := stage.DecodeLinearModel(b)
+		m, err := crowd.DecodeLinearModel(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,10 +181,10 @@ func TestBadDevices(t *testing.T) {
 	for want, change := range map[string]func(*DevicesConfig){
 		"there are 1 classes":                   func(c *DevicesConfig) { c.Rows.Labels = slices.Repeat([]string{"a"}, 400) },
 		"no column":                             func(c *DevicesConfig) { c.Rows.Labels = nil },
-		"lower cohort":                          func(c *DevicesConfig) { keysOf(c.Job).Cohort = 390 },
-		`which the job's classes do not name`:   func(c *DevicesConfig) { keysOf(c.Job).Classes = []string{"a", "b"} },
+		"lower cohort":                          func(c *DevicesConfig) { crowd.KeysOf(c.Job).Cohort = 390 },
+		`which the job's classes do not name`:   func(c *DevicesConfig) { crowd.KeysOf(c.Job).Classes = []string{"a", "b"} },
 		`class_weight names class "malignant"`:  func(c *DevicesConfig) { c.Job.Learner.ClassWeight = map[string]float64{"malignant": 2} },
-		"use 3 (that it takes part, its bias, ": func(c *DevicesConfig) { keysOf(c.Job).Packages = 2 },
+		"use 3 (that it takes part, its bias, ": func(c *DevicesConfig) { crowd.KeysOf(c.Job).Packages = 2 },
 	} {
 		c := devicesConfig(t, anonymous)
 		change(&c)
@@ -192,18 +192,4 @@ func TestBadDevices(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-}
-
-func FuzzDecodeLinearModel(f *testing.F) {
-	j := jobtest.Parse(f, anonymous)
-	s, err := stage.NewSecVM(j, [2]string{"a", "b"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(s.Model().Encode())
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if m, err := stage.DecodeLinearModel(b); err == nil && string(m.Encode()) != string(b) {
-			t.Error("a model has two encodings")
-		}
-	})
 }

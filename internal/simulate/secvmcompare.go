@@ -180,7 +180,7 @@ func (r *records) compare(ctx context.Context) error {
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
-		k := *keysOf(&j)
+		k := *crowd.KeysOf(&j)
 		k.Bins = 1 << power
 		j.Protocol.Values = &k
 		accuracy, err := r.accuracyOf(ctx, &j)
@@ -196,7 +196,7 @@ func (r *records) compareBins(ctx context.Context) error {
 // published, since cover changes nothing that is learnt.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.DevicesConfig
-	k := *keysOf(j)
+	k := *crowd.KeysOf(j)
 	k.Mode, k.Aggregation = job.Paper, crowd.AnonymousPackages
 	j.Protocol.Values, j.Data.Partition.Dropout = &k, 0
 	c.Job = j

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/method"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -16,14 +16,14 @@ import (
 // summing is how windows become sums.
 type summing struct {
 	*clients.Clients
-	windows stage.SummedSecVM
+	windows crowd.Summed
 	sums    []method.CrowdSum
 	exact   bool // every sum so far is that of the plain packages
 }
 
 func newSumming(c DevicesConfig, p secvm.Params, devices int) *summing {
 	all := clients.New(c.Job, devices, c.Seed, c.Progress)
-	return &summing{Clients: all, exact: true, windows: stage.SummedSecVM{
+	return &summing{Clients: all, exact: true, windows: crowd.Summed{
 		Job: c.Job, ID: all.ID, Roster: all.Roster, Server: clients.Server, Params: p,
 	}}
 }
@@ -35,7 +35,7 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 	if err != nil {
 		return nil, err
 	}
-	call := stage.Call{Iteration: iteration, Weights: published, Devices: r.summing.Names, Session: s.Session.ID()}
+	call := crowd.Call{Iteration: iteration, Weights: published, Devices: r.summing.Names, Session: s.Session.ID()}
 	summands, err := r.summands(call)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (r *records) sumUp(ctx context.Context, iteration uint32, published []float
 }
 
 // summands has every device look at a call and answer it.
-func (r *records) summands(call stage.Call) ([]secvm.Summand, error) {
+func (r *records) summands(call crowd.Call) ([]secvm.Summand, error) {
 	list, errs := make([]secvm.Summand, len(r.devices)), make([]error, len(r.devices))
 	linalg.For(len(list), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -71,7 +71,7 @@ func (r *records) summands(call stage.Call) ([]secvm.Summand, error) {
 }
 
 // compareSum holds a sum against the packages of those who are in it.
-func (r *records) compareSum(s *secvm.Sum, added []string, call stage.Call) error {
+func (r *records) compareSum(s *secvm.Sum, added []string, call crowd.Call) error {
 	weights, err := r.server.Params().Weights(call.Weights)
 	if err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/crowd"
+	anonymity "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -96,7 +96,7 @@ func TestBadSums(t *testing.T) {
 }
 
 // crowdOf is a few devices with a first window called.
-func crowdOf(t *testing.T, changes ...string) (*records, stage.Call) {
+func crowdOf(t *testing.T, changes ...string) (*records, anonymity.Call) {
 	t.Helper()
 	c := summedConfig(t, changes...)
 	roles, err := drawRoles(c)
@@ -111,13 +111,13 @@ func crowdOf(t *testing.T, changes ...string) (*records, stage.Call) {
 	return r, r.call(t, 0, w, r.summing.Names)
 }
 
-func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []string) stage.Call {
+func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []string) anonymity.Call {
 	t.Helper()
 	s, err := r.summing.windows.Window(iteration, w, devices)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stage.Call{Iteration: iteration, Weights: w, Devices: devices, Session: s.Session.ID()}
+	return anonymity.Call{Iteration: iteration, Weights: w, Devices: devices, Session: s.Session.ID()}
 }
 
 // Attack: a second sum of one iteration, without one device, would give that
@@ -134,7 +134,7 @@ func TestRule11_OneSummandForEachIteration(t *testing.T) {
 	}
 	other := slices.Clone(call.Weights)
 	other[3] = .5
-	for name, again := range map[string]stage.Call{
+	for name, again := range map[string]anonymity.Call{
 		"without one":   r.call(t, 0, call.Weights, r.summing.Names[1:]),
 		"other weights": r.call(t, 0, other, r.summing.Names),
 	} {
@@ -313,7 +313,7 @@ func (r *records) client(t *testing.T, s sums.Summation, weights []float64, devi
 }
 
 // spies runs a window and returns what each client sent and heard.
-func (r *records) spies(t *testing.T, call stage.Call) []*spy {
+func (r *records) spies(t *testing.T, call anonymity.Call) []*spy {
 	t.Helper()
 	s, _, err := r.summing.windows.Accept(call)
 	if err != nil {

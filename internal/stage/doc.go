@@ -13,6 +13,4 @@
 //
 // align is private set intersection; sums, errors and gram's protocol are sessions of secure aggregation; tell is a
 // broadcast, and so are labels and fdskl's learn, from a party to the coordinator.
-//
-// A job of secvm is run by package gateway, or by "mercer simulate".
 package stage

@@ -5,15 +5,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/gram"
-	"github.com/mercer-fl/mercer/internal/method/secvm"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
 // The settings of each method, by names that protocols' packages leave free.
 type (
 	gramKeys  = gram.Keys
 	fdsklKeys = fdskl.Keys
-	secvmKeys = secvm.Keys
 )
 
 // is reports whether a job has the settings of a method.
@@ -30,5 +27,4 @@ func vertical(j *job.Job) bool { return j.Data.Partition.By == job.Columns }
 const (
 	cachedTraining  = fdskl.Cached
 	precondTraining = fdskl.Precond
-	semiHonest      = sums.SemiHonest
 )

@@ -20,6 +20,9 @@ type Keys struct {
 	Aggregation Aggregation
 }
 
+// KeysOf returns the settings of a job of SecVM.
+func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
+
 // Aggregation says how what the devices have to say becomes a sum.
 type Aggregation string
 

@@ -34,7 +34,7 @@ func (Method) Undeployable(*job.Job) string {
 
 // CheckFloors says whether a step has too few participants for an operator.
 func (Method) CheckFloors(f method.Floors, j *job.Job) error {
-	if k := job.As[*Keys](j.Protocol); k.Cohort < f.Cohort {
+	if k := KeysOf(j); k.Cohort < f.Cohort {
 		return fmt.Errorf("cohort is %d, a device asks for %d or more", k.Cohort, f.Cohort)
 	}
 	return nil

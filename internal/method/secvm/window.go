@@ -1,4 +1,4 @@
-package stage
+package secvm
 
 import (
 	"crypto/sha256"
@@ -22,9 +22,9 @@ type Window interface {
 	Outcomes() [2]secvm.Outcome // of tests
 }
 
-// SummedSecVM is what is public about a SecVM job whose devices send no packages:
+// Summed is what is public about a SecVM job whose devices send no packages:
 // one secure sum for each window.
-type SummedSecVM struct {
+type Summed struct {
 	Job    *job.Job
 	ID     job.ID
 	Roster [sha256.Size]byte // of all devices' keys
@@ -35,8 +35,8 @@ type SummedSecVM struct {
 // Minimum is the least number of devices that each of a number of them lets its
 // summand be added to: all but those that may vanish, and never fewer than the
 // participants that the model promises.
-func (c SummedSecVM) Minimum(devices int) int {
-	return max(2, c.Params.Spec().Cohort, devices-sums.Share(job.As[*secvmKeys](c.Job.Protocol).Dropped, devices))
+func (c Summed) Minimum(devices int) int {
+	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
 
 // Window describes the sum of an iteration over the listed devices. A device adds
@@ -44,14 +44,14 @@ func (c SummedSecVM) Minimum(devices int) int {
 // purpose name nothing else. The weights are part of the session's name, so that
 // a device that was told others is in a session by itself (design of secagg,
 // section 7: Pasquini et al., arXiv 2111.07380).
-func (c SummedSecVM) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
+func (c Summed) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
 	if least := c.Minimum(len(devices)); least > len(devices) {
 		return sums.Summation{}, fault.BadInput(fmt.Errorf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least))
 	}
 	hash := secvm.HashWeights(weights)
 	var salt wire.Writer
 	salt.Fixed(hash[:])
-	p := job.As[*secvmKeys](c.Job.Protocol)
+	p := KeysOf(c.Job)
 	planned := method.Session{Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: salt.Bytes()}
 	return sums.NewSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices, secagg.Spec{
 		Adversary: secagg.Adversary(p.Adversary), Corrupted: p.Corrupted, Dropped: p.Dropped,
@@ -77,7 +77,7 @@ type Call struct {
 
 // Accept is a device's look at a call: at the weights, at the iteration, and at
 // whether the session is the one that follows from both.
-func (c SummedSecVM) Accept(call Call) (sums.Summation, secvm.Weights, error) {
+func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 	refuse := func(err error) (sums.Summation, secvm.Weights, error) {
 		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
 	}

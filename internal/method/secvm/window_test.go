@@ -1,4 +1,4 @@
-package stage
+package secvm
 
 import (
 	"crypto/ed25519"
@@ -27,9 +27,19 @@ spec:
   learner: {name: linear-svm, iterations: 9}
 `
 
+// read reads a job file that has no mistake.
+func read(t testing.TB, text string) *job.Job {
+	t.Helper()
+	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}}).Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
 // windowCrowd is a few devices at the window of an iteration.
 type windowCrowd struct {
-	SummedSecVM
+	Summed
 	call    Call
 	names   []string
 	keys    []ed25519.PrivateKey
@@ -40,11 +50,11 @@ type windowCrowd struct {
 func newWindowCrowd(t testing.TB, devices int) *windowCrowd {
 	t.Helper()
 	j := read(t, windowJob)
-	p, err := SecVMParams(j)
+	p, err := secvm.NewParams(SpecOf(j))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &windowCrowd{SummedSecVM: SummedSecVM{Job: j, ID: job.ID{1}, Server: "server", Params: p}}
+	c := &windowCrowd{Summed: Summed{Job: j, ID: job.ID{1}, Server: "server", Params: p}}
 	for i := range devices {
 		c.names = append(c.names, fmt.Sprintf("device-%d", i+1))
 		c.keys = append(c.keys, ed25519.NewKeyFromSeed(append(make([]byte, 31), byte(i))))

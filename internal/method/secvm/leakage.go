@@ -1,15 +1,14 @@
-package stage
+package secvm
 
 import (
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// SecVMFacts are what a SecVM job's statement is computed from.
-type SecVMFacts struct {
+// Facts are what a SecVM job's statement is computed from.
+type Facts struct {
 	Params       secvm.Params
 	Published    bool // as published: devices send only what they have to say
 	Network      bool // real packages through a relay, paid for with tokens
@@ -32,8 +31,8 @@ func Rare(t *secvm.Tally) int {
 	return rare
 }
 
-// SecVMLeakage says in plain words what each role learns, computed for this job.
-func SecVMLeakage(f SecVMFacts) map[string][]string {
+// Leakage says in plain words what each role learns, computed for this job.
+func Leakage(f Facts) map[string][]string {
 	spec := f.Params.Spec()
 	lines := map[string][]string{
 		"server": {
@@ -66,8 +65,8 @@ func SecVMLeakage(f SecVMFacts) map[string][]string {
 
 // Leakage says what each role learns where windows are summed, computed from the
 // first.
-func (c SummedSecVM) Leakage(s *secvm.Sum, devices int) map[string][]string {
-	p, spec := job.As[*secvmKeys](c.Job.Protocol), c.Params.Spec()
+func (c Summed) Leakage(s *secvm.Sum, devices int) map[string][]string {
+	p, spec := KeysOf(c.Job), c.Params.Spec()
 	corrupted := sums.Share(p.Corrupted, devices)
 	apart := "with both signs taken together"
 	alone := 0
@@ -90,7 +89,7 @@ func (c SummedSecVM) Leakage(s *secvm.Sum, devices int) map[string][]string {
 		},
 		"broker": {"Whoever carries the messages learns who sends, when and how much: the same of every device, whatever it has to say."},
 	}
-	if p.Adversary == semiHonest {
+	if p.Adversary == sums.SemiHonest {
 		lines["server"] = append(lines["server"], sums.SemiHonestServer)
 	}
 	return lines
