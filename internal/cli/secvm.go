@@ -1,38 +1,15 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/say"
-	"github.com/mercer-fl/mercer/internal/simulate"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
-
-// simulateDevices runs a job among anonymous devices, and leaves its results in
-// out.
-func (a *app) simulateDevices(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
-	load := a.loader()
-	rows, err := load(j.Data.Source, j.Data)
-	if err != nil {
-		return nil, err
-	}
-	var heldOut *dataset.Set
-	if j.Data.Test.Source != "" {
-		if heldOut, err = load(j.Data.Test.Source, j.Data); err != nil {
-			return nil, err
-		}
-	}
-	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*method.Result, error) {
-		return simulate.Devices(ctx, simulate.DevicesConfig{Job: j, Rows: rows, HeldOut: heldOut, Dir: dir, Seed: seed, Progress: progress})
-	})
-}
 
 // devicesText is what a job among anonymous devices tells beside its figures.
 func (o outcome) devicesText(w io.Writer, p *printer) {

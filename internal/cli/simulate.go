@@ -103,9 +103,6 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	if m, played := local.Of(a.local, j).(local.Played); played {
 		return a.play(ctx, j, m, a.library().Ratings, out, seed)
 	}
-	if j.Data.Partition.By == job.Devices {
-		return a.simulateDevices(ctx, j, out, seed)
-	}
 	shares, err := launch.Shares(j, a.loader())
 	if err != nil {
 		return nil, err

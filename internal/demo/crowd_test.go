@@ -1,8 +1,6 @@
 package demo_test
 
 import (
-	"github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"crypto/ed25519"
 	"crypto/x509"
@@ -23,7 +21,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
-	"github.com/mercer-fl/mercer/internal/simulate"
+	"github.com/mercer-fl/mercer/internal/local"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+	played "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
 const crowdJob = `apiVersion: mercer/v1
@@ -64,7 +64,9 @@ func crowdConfig(t *testing.T, text string, devices int) demo.CrowdConfig {
 
 func simulatedModel(t *testing.T, j *job.Job, rows *dataset.Set) string {
 	t.Helper()
-	r, err := simulate.Devices(t.Context(), simulate.DevicesConfig{Job: j, Rows: rows, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(crowdSeed)})
+	r, err := played.Method{}.Play(t.Context(), local.Play{
+		Job: j, Rows: func(string) (*dataset.Set, error) { return rows, nil }, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(crowdSeed),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

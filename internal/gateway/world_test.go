@@ -1,8 +1,6 @@
 package gateway_test
 
 import (
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -27,9 +25,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/local"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	played "github.com/mercer-fl/mercer/internal/method/secvm/local"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/relay"
-	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -278,7 +278,9 @@ func (w *world) run(meanwhile func(context.Context)) (*gateway.Result, *tally) {
 // simulated is the model that the simulation ends in.
 func (w *world) simulated() string {
 	w.t.Helper()
-	r, err := simulate.Devices(context.Background(), simulate.DevicesConfig{Job: w.job, Rows: w.rows, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed)})
+	r, err := played.Method{}.Play(context.Background(), local.Play{
+		Job: w.job, Rows: func(string) (*dataset.Set, error) { return w.rows, nil }, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed),
+	})
 	check(w.t, err)
 	return r.Models[0].SHA256
 }

@@ -4,7 +4,8 @@ package all
 import (
 	"github.com/mercer-fl/mercer/internal/local"
 	fedcfk "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
+	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
 // Local lists it.
-func Local() []local.Own { return []local.Own{fedcfk.Method{}} }
+func Local() []local.Own { return []local.Own{fedcfk.Method{}, secvm.Method{}} }

@@ -1,8 +1,6 @@
-package simulate
+package local
 
 import (
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-
 	"context"
 	"math"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -100,7 +99,7 @@ func (r *records) evaluate(context.Context) error {
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
 	r.result.SecVM = &method.SecVMResult{
-		Source: r.Rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
+		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
 		Windows: r.Job.Learner.Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
 		Classes:  []method.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
 		Averages: r.curve.points,
@@ -195,7 +194,7 @@ func (r *records) compareBins(ctx context.Context) error {
 // accuracyOf runs another job among the same devices with the same roles, as
 // published, since cover changes nothing that is learnt.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
-	c := r.DevicesConfig
+	c := r.people
 	k := *crowd.KeysOf(j)
 	k.Mode, k.Aggregation = job.Paper, crowd.AnonymousPackages
 	j.Protocol.Values, j.Data.Partition.Dropout = &k, 0

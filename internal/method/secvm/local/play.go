@@ -1,10 +1,12 @@
-package simulate
+// Package local plays a job of SecVM in one process: a device for each row of a table,
+// and the server that they answer.
+//
+//	protocol (all windows) -> evaluate -> compare
+//
+// There are no tokens and no relay; see package gateway for these. No daemon links it.
+package local
 
 import (
-	"github.com/mercer-fl/mercer/internal/learner"
-	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-	"github.com/mercer-fl/mercer/internal/method/sums"
-
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,49 +19,40 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// DevicesConfig says how to simulate a job of protocol secvm.
-type DevicesConfig struct {
-	Job      *job.Job
-	Rows     *dataset.Set // a device for each
-	HeldOut  *dataset.Set // devices that only test; nil if roles are drawn
-	Dir      string       // for the model
-	Seed     func(label string) [32]byte
-	Progress func(protocol.Progress)
+// Method is SecVM where one process owns all records.
+type Method struct{}
+
+// Name implements [local.Own].
+func (Method) Name() string { return crowd.Method{}.Name() }
+
+// Play implements [local.Played]: every row is a device that answers every window with
+// as many packages as all others, encoded and counted one by one. With aggregation
+// secagg every window is a secure sum, with keys, masks and shares of each device's own.
+func (Method) Play(ctx context.Context, c local.Play) (*method.Result, error) {
+	p, err := read(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.play(ctx)
 }
 
-// records is a crowd with one labelled record each.
-type records struct {
-	DevicesConfig
-	server   *crowd.Training
-	classes  [2]string
-	devices  []*secvm.Device
-	random   []secvm.Random
-	profiles []secvm.Record // whole, as the comparisons see them
-	roles    []secvm.Role
-	sampled  int // records that had more units than packages
-	result   *method.Result
-	last     crowd.Window // what the last window gave
-	curve    *averages
-	summing  *summing // nil where packages are counted
-}
-
-// Devices runs the job: every row is a device that answers every window with as
-// many packages as all others, encoded and counted one by one. There are no
-// tokens and no relay; see the programs for these. With aggregation secagg every
-// window is a secure sum, with keys, masks and shares of each device's own.
-func Devices(ctx context.Context, c DevicesConfig) (*method.Result, error) {
+func (p people) play(ctx context.Context) (*method.Result, error) {
 	first := time.Now()
-	roles, err := drawRoles(c)
+	roles, err := drawRoles(p)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	r, err := enlist(c, roles)
+	r, err := enlist(p, roles)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -77,30 +70,62 @@ func Devices(ctx context.Context, c DevicesConfig) (*method.Result, error) {
 	return r.result, nil
 }
 
+// people is a job with the records of everybody, a device for each.
+type people struct {
+	local.Play
+	rows    *dataset.Set
+	heldOut *dataset.Set // devices that only test; nil if roles are drawn
+}
+
+// read reads the tables that the job names.
+func read(c local.Play) (p people, err error) {
+	p.Play = c
+	if p.rows, err = c.Rows(c.Job.Data.Source); err == nil && c.Job.Data.Test.Source != "" {
+		p.heldOut, err = c.Rows(c.Job.Data.Test.Source)
+	}
+	return p, err
+}
+
+// records is a crowd with one labelled record each.
+type records struct {
+	people
+	server   *crowd.Training
+	classes  [2]string
+	devices  []*secvm.Device
+	random   []secvm.Random
+	profiles []secvm.Record // whole, as the comparisons see them
+	roles    []secvm.Role
+	sampled  int // records that had more units than packages
+	result   *method.Result
+	last     crowd.Window // what the last window gave
+	curve    *averages
+	summing  *summing // nil where packages are counted
+}
+
 // enlist gives every row a device.
-func enlist(c DevicesConfig, roles []secvm.Role) (*records, error) {
-	r := &records{DevicesConfig: c, roles: roles}
-	labels := c.Rows.Labels
-	if c.HeldOut != nil {
-		labels = append(labels[:len(labels):len(labels)], c.HeldOut.Labels...)
+func enlist(c people, roles []secvm.Role) (*records, error) {
+	r := &records{people: c, roles: roles}
+	labels := c.rows.Labels
+	if c.heldOut != nil {
+		labels = append(labels[:len(labels):len(labels)], c.heldOut.Labels...)
 	}
 	var err error
 	if r.classes, err = twoClasses(c.Job, labels); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Rows.Name, err)
+		return nil, fmt.Errorf("%s: %w", c.rows.Name, err)
 	}
 	if r.server, err = crowd.NewTraining(c.Job, r.classes); err != nil {
 		return nil, err
 	}
 	r.curve = newAverages()
-	r.add(c.Rows)
-	if c.HeldOut != nil {
-		r.add(c.HeldOut)
+	r.add(c.rows)
+	if c.heldOut != nil {
+		r.add(c.heldOut)
 	}
 	if err := r.checkCohort(); err != nil {
 		return nil, err
 	}
 	if len(r.with(secvm.Test)) == 0 {
-		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.Rows.Name)
+		return nil, fmt.Errorf("%s: no device tests; hold more rows out", c.rows.Name)
 	}
 	if crowd.KeysOf(c.Job).Aggregation == crowd.SecureSum {
 		r.summing = newSumming(c, r.server.Params(), len(r.devices))
@@ -118,9 +143,9 @@ func (r *records) checkCohort() error {
 	cohort, vanish := crowd.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
 	switch n := len(r.with(secvm.Train)); {
 	case n < cohort:
-		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.Rows.Name, n, cohort)
+		return fmt.Errorf("%s: %d devices train, and a step takes at least %d participants; lower cohort", r.rows.Name, n, cohort)
 	case n-vanish < cohort:
-		return fmt.Errorf("%s: %d devices train, %d may vanish in a window, and a step takes at least %d participants; lower cohort or dropout", r.Rows.Name, n, vanish, cohort)
+		return fmt.Errorf("%s: %d devices train, %d may vanish in a window, and a step takes at least %d participants; lower cohort or dropout", r.rows.Name, n, vanish, cohort)
 	}
 	return nil
 }
@@ -148,12 +173,12 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 
 // drawRoles lets every device draw its role, unless the job says which rows are
 // held out.
-func drawRoles(c DevicesConfig) ([]secvm.Role, error) {
-	rows := c.Rows.X.Rows()
+func drawRoles(c people) ([]secvm.Role, error) {
+	rows := c.rows.X.Rows()
 	roles := make([]secvm.Role, rows)
 	switch t := c.Job.Data.Test; {
-	case c.HeldOut != nil:
-		for range c.HeldOut.X.Rows() {
+	case c.heldOut != nil:
+		for range c.heldOut.X.Rows() {
 			roles = append(roles, secvm.Test)
 		}
 	case t.Every > 0:

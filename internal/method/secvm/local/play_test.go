@@ -1,4 +1,4 @@
-package simulate
+package local
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/linalg"
@@ -56,15 +57,15 @@ func words(rows int) *dataset.Set {
 	return &dataset.Set{Name: "words", X: x, Labels: labels}
 }
 
-func devicesConfig(t *testing.T, text string) DevicesConfig {
+func devicesConfig(t *testing.T, text string) people {
 	t.Helper()
 	j := jobtest.Parse(t, text)
-	return DevicesConfig{Job: j, Rows: words(400), Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}
+	return people{Play: local.Play{Job: j, Dir: t.TempDir(), Seed: daemon.InsecureSeeds(1)}, rows: words(400)}
 }
 
-func runDevices(t *testing.T, c DevicesConfig) *method.Result {
+func runDevices(t *testing.T, c people) *method.Result {
 	t.Helper()
-	r, err := Devices(context.Background(), c)
+	r, err := c.play(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +93,8 @@ func TestDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	right := 0
-	for i, label := range c.Rows.Labels {
-		if m.Predict(crowd.Features(c.Rows.X, i)) == label {
+	for i, label := range c.rows.Labels {
+		if m.Predict(crowd.Features(c.rows.X, i)) == label {
 			right++
 		}
 	}
@@ -162,11 +163,16 @@ func TestDevicesHeldOut(t *testing.T) {
 	text := strings.NewReplacer("{fraction: 0.25}", "{source: more.svm}", "packages: 24", "packages: 8",
 		"iterations: 40}", `iterations: 40, class_weight: {"+1": 4}}`).Replace(anonymous)
 	c := devicesConfig(t, text)
-	c.HeldOut = c.Rows.Subset(slices.Collect(func(yield func(int) bool) {
-		for i := 0; i < 100 && yield(i); i++ {
-		}
-	}))
-	r := runDevices(t, c)
+	first := make([]int, 100)
+	for i := range first {
+		first[i] = i
+	}
+	tables := map[string]*dataset.Set{"words.svm": c.rows, "more.svm": c.rows.Subset(first)}
+	c.Rows = func(source string) (*dataset.Set, error) { return tables[source], nil }
+	r, err := Method{}.Play(t.Context(), c.Play)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if r.SecVM.Testers != 100 || r.SecVM.Trainers != 400 || r.SecVM.Sampled == 0 {
 		t.Errorf("%+v", r.SecVM)
 	}
@@ -178,17 +184,17 @@ func TestDevicesHeldOut(t *testing.T) {
 }
 
 func TestBadDevices(t *testing.T) {
-	for want, change := range map[string]func(*DevicesConfig){
-		"there are 1 classes":                   func(c *DevicesConfig) { c.Rows.Labels = slices.Repeat([]string{"a"}, 400) },
-		"no column":                             func(c *DevicesConfig) { c.Rows.Labels = nil },
-		"lower cohort":                          func(c *DevicesConfig) { crowd.KeysOf(c.Job).Cohort = 390 },
-		`which the job's classes do not name`:   func(c *DevicesConfig) { crowd.KeysOf(c.Job).Classes = []string{"a", "b"} },
-		`class_weight names class "malignant"`:  func(c *DevicesConfig) { c.Job.Learner.ClassWeight = map[string]float64{"malignant": 2} },
-		"use 3 (that it takes part, its bias, ": func(c *DevicesConfig) { crowd.KeysOf(c.Job).Packages = 2 },
+	for want, change := range map[string]func(*people){
+		"there are 1 classes":                   func(c *people) { c.rows.Labels = slices.Repeat([]string{"a"}, 400) },
+		"no column":                             func(c *people) { c.rows.Labels = nil },
+		"lower cohort":                          func(c *people) { crowd.KeysOf(c.Job).Cohort = 390 },
+		`which the job's classes do not name`:   func(c *people) { crowd.KeysOf(c.Job).Classes = []string{"a", "b"} },
+		`class_weight names class "malignant"`:  func(c *people) { c.Job.Learner.ClassWeight = map[string]float64{"malignant": 2} },
+		"use 3 (that it takes part, its bias, ": func(c *people) { crowd.KeysOf(c.Job).Packages = 2 },
 	} {
 		c := devicesConfig(t, anonymous)
 		change(&c)
-		if _, err := Devices(context.Background(), c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.play(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package simulate
+package local
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/crowd"
-	anonymity "github.com/mercer-fl/mercer/internal/method/secvm"
+	turns "github.com/mercer-fl/mercer/internal/crowd"
+	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -35,10 +35,10 @@ spec:
   compare: []
 `
 
-func summedConfig(t *testing.T, changes ...string) DevicesConfig {
+func summedConfig(t *testing.T, changes ...string) people {
 	t.Helper()
 	c := devicesConfig(t, strings.NewReplacer(changes...).Replace(addedUp))
-	c.Rows = words(60)
+	c.rows = words(60)
 	return c
 }
 
@@ -84,19 +84,19 @@ func TestBadSums(t *testing.T) {
 		"6 may vanish in a window, and a step takes at least 44 participants; lower cohort or dropout": {"cohort: 30", "cohort: 44", "{by: devices}", "{by: devices, dropout: 0.1}"},
 		"devices train, and a step takes at least 59 participants; lower cohort":                       {"cohort: 30", "cohort: 59"},
 	} {
-		if _, err := Devices(context.Background(), summedConfig(t, changes...)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := summedConfig(t, changes...).play(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Devices(ctx, summedConfig(t)); err == nil {
+	if _, err := summedConfig(t).play(ctx); err == nil {
 		t.Error("a cancelled job ends well")
 	}
 }
 
 // crowdOf is a few devices with a first window called.
-func crowdOf(t *testing.T, changes ...string) (*records, anonymity.Call) {
+func crowdOf(t *testing.T, changes ...string) (*records, crowd.Call) {
 	t.Helper()
 	c := summedConfig(t, changes...)
 	roles, err := drawRoles(c)
@@ -111,13 +111,13 @@ func crowdOf(t *testing.T, changes ...string) (*records, anonymity.Call) {
 	return r, r.call(t, 0, w, r.summing.Names)
 }
 
-func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []string) anonymity.Call {
+func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []string) crowd.Call {
 	t.Helper()
 	s, err := r.summing.windows.Window(iteration, w, devices)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return anonymity.Call{Iteration: iteration, Weights: w, Devices: devices, Session: s.Session.ID()}
+	return crowd.Call{Iteration: iteration, Weights: w, Devices: devices, Session: s.Session.ID()}
 }
 
 // Attack: a second sum of one iteration, without one device, would give that
@@ -134,7 +134,7 @@ func TestRule11_OneSummandForEachIteration(t *testing.T) {
 	}
 	other := slices.Clone(call.Weights)
 	other[3] = .5
-	for name, again := range map[string]anonymity.Call{
+	for name, again := range map[string]crowd.Call{
 		"without one":   r.call(t, 0, call.Weights, r.summing.Names[1:]),
 		"other weights": r.call(t, 0, other, r.summing.Names),
 	} {
@@ -313,22 +313,22 @@ func (r *records) client(t *testing.T, s sums.Summation, weights []float64, devi
 }
 
 // spies runs a window and returns what each client sent and heard.
-func (r *records) spies(t *testing.T, call anonymity.Call) []*spy {
+func (r *records) spies(t *testing.T, call crowd.Call) []*spy {
 	t.Helper()
 	s, _, err := r.summing.windows.Accept(call)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spies, seats := make([]*spy, len(r.devices)), make([]crowd.Client, len(r.devices))
+	spies, seats := make([]*spy, len(r.devices)), make([]turns.Client, len(r.devices))
 	for i, name := range r.summing.Names {
 		spies[i] = &spy{Client: r.client(t, s, call.Weights, i), name: name}
-		seats[i] = crowd.Client{Name: name, Machine: spies[i], InputHash: spies[i].InputHash(), Ledger: new(crowd.Ledger)}
+		seats[i] = turns.Client{Name: name, Machine: spies[i], InputHash: spies[i].InputHash(), Ledger: new(turns.Ledger)}
 	}
 	server, err := secagg.NewServer(r.summing.Setup(s, clients.Server), s.Params, r.summing.Public(r.summing.Names), secagg.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := crowd.Run(t.Context(), crowd.Config{Session: s.Session, Server: server, Clients: seats}); err != nil {
+	if _, err := turns.Run(t.Context(), turns.Config{Session: s.Session, Server: server, Clients: seats}); err != nil {
 		t.Fatal(err)
 	}
 	return spies

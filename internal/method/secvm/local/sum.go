@@ -1,4 +1,4 @@
-package simulate
+package local
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type summing struct {
 	exact   bool // every sum so far is that of the plain packages
 }
 
-func newSumming(c DevicesConfig, p secvm.Params, devices int) *summing {
+func newSumming(c people, p secvm.Params, devices int) *summing {
 	all := clients.New(c.Job, devices, c.Seed, c.Progress)
 	return &summing{Clients: all, exact: true, windows: crowd.Summed{
 		Job: c.Job, ID: all.ID, Roster: all.Roster, Server: clients.Server, Params: p,
