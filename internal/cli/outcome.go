@@ -36,8 +36,6 @@ func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
 	switch {
-	case o.Crowd != nil:
-		o.crowdText(w, p)
 	case o.SecVM != nil:
 		o.devicesText(w, p)
 	case o.shown != nil && o.shown.Text != nil:
@@ -166,19 +164,16 @@ func (o outcome) scores() *tableOf {
 		t.add(append([]any{"together, by sums", o.Training}, figures(o.BySums.Metrics, names)...)...)
 	}
 	if o.Pooled != nil {
-		t.add(append([]any{"pooled, no privacy", pooledRows(o.Result)}, figures(o.Pooled, names)...)...)
+		t.add(append([]any{"pooled, no privacy", o.pooledRows()}, figures(o.Pooled, names)...)...)
 	}
 	if o.ExactKernel != nil {
-		t.add(append([]any{"pooled, exact kernel", pooledRows(o.Result)}, figures(o.ExactKernel, names)...)...)
+		t.add(append([]any{"pooled, exact kernel", o.pooledRows()}, figures(o.ExactKernel, names)...)...)
 	}
 	return t
 }
 
 // unit is what is learnt from.
 func (o outcome) unit() string {
-	if o.Crowd != nil {
-		return "ratings"
-	}
 	if o.shown != nil && o.shown.Unit != "" {
 		return o.shown.Unit
 	}

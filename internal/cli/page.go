@@ -15,16 +15,17 @@ import (
 )
 
 // savePage writes the HTML report of a run into a folder and returns its path.
-func savePage(folder string, j *job.Job, r *method.Result, shown *method.Presentation) (string, error) {
+func savePage(folder string, j *job.Job, o outcome) (string, error) {
 	var b bytes.Buffer
-	if err := report.Write(&b, page(j, r, shown)); err != nil {
+	if err := report.Write(&b, page(j, o)); err != nil {
 		return "", err
 	}
 	path := filepath.Join(folder, "report.html")
 	return path, disk.Replace(path, b.Bytes())
 }
 
-func page(j *job.Job, r *method.Result, shown *method.Presentation) report.Run {
+func page(j *job.Job, o outcome) report.Run {
+	r, shown := o.Result, o.shown
 	run := report.Run{
 		Title: j.Name,
 		Summary: []report.Row{
@@ -38,13 +39,11 @@ func page(j *job.Job, r *method.Result, shown *method.Presentation) report.Run {
 		Grid:    reportGrid(r.Grid),
 		Curves:  reportCurves(r),
 		Metrics: metricNames(r.Metrics),
-		Scores:  scores(r),
-		Unit:    outcome{Result: r, shown: shown}.unit(),
+		Scores:  o.scored(),
+		Unit:    o.unit(),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
 	}
 	switch {
-	case r.Crowd != nil:
-		run.Summary = crowdSummary(j, r)
 	case r.SecVM != nil:
 		run.Summary = devicesSummary(j, r)
 	case shown != nil && shown.Summary != nil:
@@ -84,28 +83,29 @@ func page(j *job.Job, r *method.Result, shown *method.Presentation) report.Run {
 	return run
 }
 
-func scores(r *method.Result) []report.Score {
+// scored is who reaches what, for bars.
+func (o outcome) scored() []report.Score {
 	var list []report.Score
-	for _, a := range r.Alone {
+	for _, a := range o.Alone {
 		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
 	}
-	list = append(list, report.Score{Name: "together", Kind: report.Together, Rows: r.Training, Values: r.Metrics})
-	if r.BySums != nil {
-		list = append(list, report.Score{Name: "together, by sums", Kind: report.Sums, Rows: r.Training, Values: r.BySums.Metrics})
+	list = append(list, report.Score{Name: "together", Kind: report.Together, Rows: o.Training, Values: o.Metrics})
+	if o.BySums != nil {
+		list = append(list, report.Score{Name: "together, by sums", Kind: report.Sums, Rows: o.Training, Values: o.BySums.Metrics})
 	}
-	if r.Pooled != nil {
-		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: pooledRows(r), Values: r.Pooled})
+	if o.Pooled != nil {
+		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: o.pooledRows(), Values: o.Pooled})
 	}
 	return list
 }
 
 // pooledRows is what learning in one place learns from: also what is of people
 // who vanish from a crowd.
-func pooledRows(r *method.Result) int {
-	if r.Crowd != nil {
-		return r.Crowd.Ratings
+func (o outcome) pooledRows() int {
+	if o.shown != nil && o.shown.Pooled > 0 {
+		return o.shown.Pooled
 	}
-	return r.Training
+	return o.Training
 }
 
 // describeProtocol gives a number of directions that the job leaves to the data.

@@ -22,7 +22,7 @@ spec:
 `
 	j := jobtest.Parse(t, file)
 	r := &method.Result{Metrics: learner.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
-	run := page(j, r, nil)
+	run := page(j, outcome{Result: r})
 	want := map[string]string{
 		"Protocol": j.Protocol.Text(),
 		"Kernel":   "rbf, gamma = 0.5",
@@ -39,13 +39,5 @@ spec:
 	}
 	if run.Metrics[0] != "rmse" || run.Metrics[1] != "r2" || run.Metrics[2] != "coverage_95" {
 		t.Errorf("figures in the order %v", run.Metrics)
-	}
-}
-
-func TestASumsClientsAddUp(t *testing.T) {
-	got := describeSum(method.CrowdSum{Clients: 250, Added: 233, Vanished: 25, Holders: 78, Threshold: 55})
-	const want = "233 of 250 clients added; 25 vanished, 8 of them after their vectors had come; 78 holders, threshold 55"
-	if got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -8,16 +8,18 @@ import (
 )
 
 // presented finds what a result says of its own method, nil for nothing. Who has read
-// the result back does not know the method, and asks all.
+// the result back has no job, and asks all methods.
 func presented(reader *job.Reader, j *job.Job, r *method.Result) (*method.Presentation, error) {
 	if r.Details == nil {
 		return nil, nil
 	}
 	for _, k := range reader.Protocols {
-		if p, ok := k.(method.Presenter); ok {
-			if shown, err := p.Present(j, r); shown != nil || err != nil {
-				return shown, err
-			}
+		p, presents := k.(method.Presenter)
+		if !presents || j != nil && j.Protocol.Name() != k.Name() {
+			continue
+		}
+		if shown, err := p.Present(j, r); shown != nil || err != nil {
+			return shown, err
 		}
 	}
 	return nil, nil

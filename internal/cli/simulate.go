@@ -218,15 +218,15 @@ func (a *app) finish(j *job.Job, r *method.Result, out string) (Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := savePage(out, j, r, shown)
-	if err != nil {
+	o := outcome{Result: r, shown: shown}
+	if o.Report, err = savePage(out, j, o); err != nil {
 		return nil, err
 	}
-	return outcome{r, page, shown}, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
+	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
-// adopt copies the models, and what a crowd recommends to itself, out of the
-// temporary folder of a run.
+// adopt copies the models, and other files that the result names, out of the temporary
+// folder of a run.
 func adopt(r *method.Result, out string) error {
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return fmt.Errorf("the folder of the results: %w", err)
@@ -248,13 +248,16 @@ func adopt(r *method.Result, out string) error {
 			return fmt.Errorf("the model: %w", err)
 		}
 	}
-	if r.Crowd == nil {
+	own, some := r.Details.(local.Files)
+	if !some {
 		return nil
 	}
-	from := r.Crowd.Recommendations
-	r.Crowd.Recommendations = filepath.Join(out, filepath.Base(from))
-	if err := copyFile(r.Crowd.Recommendations, from); err != nil {
-		return fmt.Errorf("the recommendations: %w", err)
+	for what, path := range own.Files() {
+		from := *path
+		*path = filepath.Join(out, filepath.Base(from))
+		if err := copyFile(*path, from); err != nil {
+			return fmt.Errorf("the %s: %w", what, err)
+		}
 	}
 	return nil
 }

@@ -140,6 +140,16 @@ func diesAt(op string) func(string) bool {
 	return func(now string) bool { return now == op }
 }
 
+// figuresOf reads what results of FedCFK have.
+func figuresOf(t *testing.T, r *method.Result) *fedcfk.Figures {
+	t.Helper()
+	d, err := method.DetailsOf[fedcfk.Details](r)
+	if err != nil || d == nil {
+		t.Fatalf("details %s, error %v", r.Details, err)
+	}
+	return d.Crowd
+}
+
 // Each party has one person's list. What the federation makes of them is what one
 // process makes of all, bit for bit: the kernel, and everybody's recommendations.
 func TestRecommenderEqualsSimulation(t *testing.T) {
@@ -149,14 +159,14 @@ func TestRecommenderEqualsSimulation(t *testing.T) {
 	if got := w.model(done.ID); !bytes.Equal(got, kernel) {
 		t.Errorf("a kernel of %d bytes, simulated %d bytes, and not the same", len(got), len(kernel))
 	}
-	got := done.Result.Crowd
-	for _, c := range []*method.CrowdResult{got, want.Crowd} {
+	got, expected := figuresOf(t, done.Result), figuresOf(t, want)
+	for _, c := range []*fedcfk.Figures{got, expected} {
 		for i := range c.Sums {
 			c.Sums[i].ToServer, c.Sums[i].FromServer = 0, 0
 		}
 	}
-	if d := cmp.Diff(want.Crowd.Sums, got.Sums); d != "" || got.Kept != want.Crowd.Kept || got.Cut != want.Crowd.Cut || got.People != people || got.Kept < 5 {
-		t.Errorf("%+v, simulated %+v: %s", got, want.Crowd, d)
+	if d := cmp.Diff(expected.Sums, got.Sums); d != "" || got.Kept != expected.Kept || got.Cut != expected.Cut || got.People != people || got.Kept < 5 {
+		t.Errorf("%+v, simulated %+v: %s", got, expected, d)
 	}
 	if d := cmp.Diff(want.Leakage, done.Result.Leakage); d != "" {
 		t.Errorf("leakage: %s", d)
@@ -166,7 +176,7 @@ func TestRecommenderEqualsSimulation(t *testing.T) {
 	if len(w.recommended) != people || len(w.recommended[person(3)]) != 3 {
 		t.Errorf("recommendations %v", w.recommended)
 	}
-	if d := cmp.Diff(want.Crowd.Recommended, w.recommended[person(0)]); d != "" {
+	if d := cmp.Diff(expected.Recommended, w.recommended[person(0)]); d != "" {
 		t.Errorf("recommended to the first: %s", d)
 	}
 }
@@ -199,7 +209,7 @@ func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
 				if done.Failure != nil {
 					t.Fatalf("%+v", done.Failure)
 				}
-				sums := done.Result.Crowd.Sums
+				sums := figuresOf(t, done.Result).Sums
 				if got := [2]int{sums[0].Added, sums[1].Added}; got != tt.added {
 					t.Errorf("%v in the sums, want %v: %+v", got, tt.added, sums)
 				}
@@ -276,7 +286,7 @@ func TestRecommenderSurvivesTheCoordinator(t *testing.T) {
 			if done.Failure != nil {
 				t.Fatalf("it died before %q: %+v", *op, done.Failure)
 			}
-			if added := done.Result.Crowd.Sums[1].Added; added == people && !bytes.Equal(w.model(id), kernel) {
+			if added := figuresOf(t, done.Result).Sums[1].Added; added == people && !bytes.Equal(w.model(id), kernel) {
 				t.Errorf("it died before %q, and the kernel is another", *op)
 			} else if added < people {
 				t.Errorf("it died before %q, and %d of %d parties are in the sums", *op, added, people)

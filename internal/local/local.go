@@ -42,6 +42,10 @@ type Play struct {
 	Progress func(protocol.Progress)
 }
 
+// Files has a result's Details that name files in Play.Dir, by what they are. Who moves a file
+// changes its path.
+type Files interface{ Files() map[string]*string }
+
 // Of finds what a job's method adds, nil if nothing.
 func Of(list []Own, j *job.Job) Own {
 	for _, o := range list {

@@ -72,6 +72,12 @@ type (
 	Recommender interface{ Recommended() []Recommendation }
 )
 
+// Recommendation is an item with its score.
+type Recommendation struct {
+	Item  string  `json:"item"`
+	Score float64 `json:"score"`
+}
+
 // End is how a session went for its parties, by their own reports.
 type End struct {
 	Session        protocol.SessionID

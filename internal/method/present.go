@@ -15,7 +15,8 @@ type Presenter interface {
 
 // Presentation is what a result says beside its figures.
 type Presentation struct {
-	Unit string // what is learnt from; "" for rows
+	Unit   string // what is learnt from; "" for rows
+	Pooled int    // how many of them learning in one place has; 0 for the training rows
 	// Text stands in place of the line about training and held-out rows.
 	Text []Block
 	// Summary stands in place of the head of the page; nil for the common one, to which

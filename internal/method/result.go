@@ -42,10 +42,8 @@ type Result struct {
 	Support  int      `json:"support_vectors"` // rows that the model holds
 	// Details is what only this method's results have: an object, whose keys stand beside
 	// the common ones, or what was read back of it.
-	Details any `json:"-"`
-	// Crowd is what there is to say of a job among many devices.
-	Crowd *CrowdResult `json:"crowd,omitempty"`
-	SecVM *SecVMResult `json:"secvm,omitempty"`
+	Details any          `json:"-"`
+	SecVM   *SecVMResult `json:"secvm,omitempty"`
 	// Sums is how far the sums of protocol moments are from single rows.
 	Sums *SumsResult `json:"sums,omitempty"`
 	// BySums is what the same rows give by protocol moments, where both have run.
@@ -82,44 +80,6 @@ func (r *Result) Beside() *BySums {
 	return &BySums{r.Metrics, *r.Sums, r.Timings["total"]}
 }
 
-// CrowdResult is how a FedCFK job went.
-type CrowdResult struct {
-	Source      string           `json:"source"` // of the ratings
-	People      int              `json:"people"`
-	Ratings     int              `json:"training_ratings"` // of all people; training_rows counts those in the second sum
-	Items       int              `json:"items"`            // of the catalogue
-	Cut         int64            `json:"cut"`              // likes that an item needs in the first sum
-	Kept        int              `json:"items_kept"`
-	Judged      int              `json:"people_judged"` // who hold an item out that somebody has in training
-	Broadcast   int              `json:"kernel_bytes"`  // that every device gets
-	Sums        []CrowdSum       `json:"sums"`
-	Recommended []Recommendation `json:"recommended"` // to one person, as that device sees it
-	// Recommendations is the path of a table of what every device recommends; a
-	// process that plays all devices can write one, and no other.
-	Recommendations string       `json:"recommendations"`
-	Paper           *PaperResult `json:"paper,omitempty"` // of mode paper
-}
-
-// PaperResult is how a job in FedCFK's mode paper went, and what the server could
-// find out by the published attacks. The process that plays everybody has judged
-// these, since it has the lists.
-type PaperResult struct {
-	Rounds     int    `json:"rounds"`
-	Added      int    `json:"lists_added"` // over all rounds
-	Requested  uint64 `json:"rows_requested"`
-	Indefinite int    `json:"people_without_convex_weights"`
-	// Lists that could be read off the row of an item which one person alone liked
-	// in a round, and those of them that one person alone can have.
-	ListsRead  int `json:"lists_read"`
-	ListsNamed int `json:"lists_named"`
-	// Solved counts people whose lists follow from sums of several rounds.
-	Solved int `json:"lists_by_differences"`
-	// Of the items that the server guesses from requests, how many are liked; and
-	// of the liked ones, how many it guesses.
-	GuessPrecision float64 `json:"decoys_precision"`
-	GuessRecall    float64 `json:"decoys_recall"`
-}
-
 // CrowdSum is one secure sum of a crowd.
 type CrowdSum struct {
 	Purpose    string `json:"purpose"`
@@ -132,12 +92,6 @@ type CrowdSum struct {
 	Vector     int    `json:"vector_bytes"`
 	ToServer   uint64 `json:"to_server_bytes"` // of all clients
 	FromServer uint64 `json:"from_server_bytes"`
-}
-
-// Recommendation is an item with its score.
-type Recommendation struct {
-	Item  string  `json:"item"`
-	Score float64 `json:"score"`
 }
 
 // Alone is what one party reaches without the others, on the same held-out

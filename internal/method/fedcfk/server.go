@@ -139,11 +139,11 @@ func (s *Server) Result() (*method.Result, error) {
 	}
 	return &method.Result{
 		Job: s.Job.Name, Grid: []learner.Cell{}, Training: likes,
-		Crowd: &method.CrowdResult{
+		Details: &Details{&Figures{
 			Source: s.Job.Data.Source, People: people, Items: s.Items, Ratings: likes, Cut: s.Cut(people, s.first.likes),
 			Kept: len(s.kernel.Kept), Broadcast: len(s.broadcast),
-			Sums: []method.CrowdSum{s.first.figures(s.ended[Popularity]), s.second.figures(s.ended[Triangle])},
-		},
+			Sums: []sums.Figures{s.first.figures(s.ended[Popularity]), s.second.figures(s.ended[Triangle])},
+		}},
 		Leakage: s.leakage(facts{
 			people: people, first: s.first.survivors, second: s.second.survivors, likes: s.first.likes, kept: s.kernel.Kept, pairs: s.second.likes,
 		}),
@@ -151,7 +151,7 @@ func (s *Server) Result() (*method.Result, error) {
 }
 
 // figures are what there is to tell of a sum that went so.
-func (c *counted) figures(e method.End) method.CrowdSum {
+func (c *counted) figures(e method.End) sums.Figures {
 	f := c.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = len(c.survivors), f.Clients-len(e.Stayed), e.Sent, e.Received
 	return f

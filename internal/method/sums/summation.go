@@ -34,9 +34,9 @@ func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Sessio
 func (s Summation) People() int { return len(s.Session.Members) - 1 }
 
 // Figures are what there is to tell of the sum before it has run.
-func (s Summation) Figures() method.CrowdSum {
+func (s Summation) Figures() Figures {
 	degree, layout := s.Params.Degree(), s.Params.Layout()
-	return method.CrowdSum{
+	return Figures{
 		Purpose: s.Session.Purpose, Clients: s.People(), Holders: degree.Holders, Threshold: degree.Threshold,
 		Entries: layout.Entries(), Vector: 8 * layout.Words(),
 	}

@@ -3,7 +3,6 @@ package local
 import (
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
@@ -21,7 +20,7 @@ func warnings() []string {
 
 // leakage says in plain words what each role learns of a number of people,
 // computed for this job.
-func leakage(c fedcfk.Crowd, people int, r method.PaperResult) map[string][]string {
+func leakage(c fedcfk.Crowd, people int, r fedcfk.PaperFigures) map[string][]string {
 	lines := map[string][]string{
 		"server": {
 			fmt.Sprintf("For every pair of items and each of %d rounds the server learns exactly how many of those in it like both. Sole raters: off items that one person alone liked in a round it reads %d of %d people's lists, and for %d of them one person alone was in all the rounds where the list showed.",

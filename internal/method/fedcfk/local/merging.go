@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -40,7 +40,7 @@ func newMerging(p *people) *merging {
 	for i, name := range p.Names {
 		m.askers = append(m.askers, NewAsker(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
 	}
-	p.result.Crowd.Paper = &method.PaperResult{Rounds: p.crowd.Keys().Rounds}
+	p.figures.Paper = &fedcfk.PaperFigures{Rounds: p.crowd.Keys().Rounds}
 	return m
 }
 
@@ -77,7 +77,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	if err != nil {
 		return err
 	}
-	m.result.Crowd.Sums = append(m.result.Crowd.Sums, sum.Figures())
+	m.figures.Sums = append(m.figures.Sums, sum.Figures())
 	m.exact = m.exact && m.exactTriangle(sum, m.catalogue)
 	m.attack(sum)
 	m.estimate.Merge(sum.Sums[0], len(sum.Added))
@@ -110,7 +110,7 @@ func (m *merging) ask(round int) {
 	m.intersection.Begin()
 	for i, items := range requests {
 		m.intersection.Hear(i, items)
-		m.result.Crowd.Paper.Requested += uint64(len(items))
+		m.figures.Paper.Requested += uint64(len(items))
 	}
 }
 
@@ -120,7 +120,7 @@ func (m *merging) learn(context.Context) error {
 	if err := m.save(kernel.Encode()); err != nil {
 		return err
 	}
-	c := m.result.Crowd
+	c := m.figures
 	c.Kept = len(kernel.Kept)
 	for _, s := range c.Sums {
 		c.Paper.Added += s.Added
@@ -141,7 +141,7 @@ func (m *merging) evaluate(context.Context) error {
 		}
 		return scores, err
 	})
-	m.result.Crowd.Paper.Indefinite = int(saddles.Load())
+	m.figures.Paper.Indefinite = int(saddles.Load())
 	return err
 }
 
@@ -149,12 +149,12 @@ func (m *merging) evaluate(context.Context) error {
 // against the lists.
 func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
-	m.judge(m.result.Crowd.Paper)
-	m.result.Leakage = leakage(m.crowd, len(m.Names), *m.result.Crowd.Paper)
+	m.judge(m.figures.Paper)
+	m.result.Leakage = leakage(m.crowd, len(m.Names), *m.figures.Paper)
 	return m.pool()
 }
 
-func (m *merging) judge(p *method.PaperResult) {
+func (m *merging) judge(p *fedcfk.PaperFigures) {
 	p.ListsRead, p.ListsNamed = m.readings.Count()
 	p.Solved = len(m.differences.Solved())
 	guessed, right, liked := 0, 0, 0

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -19,15 +20,16 @@ func paperJob() string {
 // who vanish, rankings, and every attack with its figures.
 func TestPaperCrowd(t *testing.T) {
 	r := runCrowd(t, paperJob())
-	if r.Exact == nil || !*r.Exact || len(r.Crowd.Sums) != 12 {
-		t.Errorf("exact %v over %d rounds", r.Exact, len(r.Crowd.Sums))
+	figures := figuresOf(t, r)
+	if r.Exact == nil || !*r.Exact || len(figures.Sums) != 12 {
+		t.Errorf("exact %v over %d rounds", r.Exact, len(figures.Sums))
 	}
-	for _, s := range r.Crowd.Sums {
+	for _, s := range figures.Sums {
 		if s.Clients != 18 || s.Vanished != 1 || s.Entries != 80*81/2 {
 			t.Errorf("%+v", s)
 		}
 	}
-	p := r.Crowd.Paper
+	p := figures.Paper
 	if p.Rounds != 12 || p.Added < 12*17 || p.Added > 12*18 || p.Requested < 12*1080*17/10 || p.Requested > 12*1080*19/10 {
 		t.Errorf("%+v", p)
 	}
@@ -58,7 +60,7 @@ func TestDifferencingTwoRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.result = &method.Result{Crowd: &method.CrowdResult{}}
+	p.result, p.figures = &method.Result{}, &fedcfk.Figures{}
 	m := newMerging(p)
 	sum := func(round int, names []string) []int64 {
 		s, err := Round(p.crowd, p.Roster, round, names)
@@ -107,11 +109,12 @@ func TestDecoyIntersectionHasNoInput(t *testing.T) {
 		return r
 	}
 	one, other := hear(false), hear(true)
-	if d := cmp.Diff(one.Crowd.Sums, other.Crowd.Sums); d != "" {
+	heard := figuresOf(t, one)
+	if d := cmp.Diff(heard.Sums, figuresOf(t, other).Sums); d != "" {
 		t.Errorf("what the server hears depends on lists: %s", d)
 	}
-	if one.Crowd.Paper != nil || one.Crowd.Broadcast == 0 {
-		t.Errorf("%+v", one.Crowd)
+	if heard.Paper != nil || heard.Broadcast == 0 {
+		t.Errorf("%+v", heard)
 	}
 	if readLists(t, one) == readLists(t, other) {
 		t.Error("the lists did not change: the test does not test it")

@@ -105,6 +105,7 @@ type people struct {
 	ratings     *dataset.Ratings // with all ratings of all people
 	crowd       fedcfk.Crowd
 	result      *method.Result
+	figures     *fedcfk.Figures // in the result
 	devices     []fedcfk.Device
 	train, test [][]int
 }
@@ -126,12 +127,11 @@ func gather(c local.Play, ratings *dataset.Ratings) (*people, error) {
 		Case:  method.Case{Job: c.Job, ID: p.ID, Coordinator: clients.Server, Parties: p.Names},
 		Items: len(p.ratings.Items),
 	}
-	p.result = &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{}, Crowd: &method.CrowdResult{
-		Source: ratings.Name, People: len(p.Names), Items: p.crowd.Items,
-	}}
+	p.figures = &fedcfk.Figures{Source: ratings.Name, People: len(p.Names), Items: p.crowd.Items}
+	p.result = &method.Result{Job: c.Job.Name, Timings: map[string]float64{}, Grid: []learner.Cell{}, Details: &fedcfk.Details{Crowd: p.figures}}
 	for _, liked := range p.train {
 		p.devices = append(p.devices, fedcfk.Device{Crowd: p.crowd, Liked: liked})
-		p.result.Crowd.Ratings += len(liked)
+		p.figures.Ratings += len(liked)
 	}
 	return p, nil
 }
@@ -270,7 +270,11 @@ func (r *recommending) learn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, k := r.result.Crowd, known.Crowd
+	d, err := method.DetailsOf[fedcfk.Details](known)
+	if err != nil {
+		return err
+	}
+	c, k := r.figures, d.Crowd
 	c.Cut, c.Kept, c.Broadcast, c.Sums, r.result.Leakage = k.Cut, k.Kept, k.Broadcast, k.Sums, known.Leakage
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -73,15 +74,16 @@ func TestCrowd(t *testing.T) {
 			if r.Exact == nil || !*r.Exact {
 				t.Error("the sums are not those of the plain lists")
 			}
-			if r.Crowd.People != 100 || r.Crowd.Items != 60 || r.HeldOut != 200 || r.Crowd.Ratings != 1800 || r.Crowd.Kept < 40 || r.Crowd.Kept > 53 {
-				t.Errorf("%+v, %d held out", r.Crowd, r.HeldOut)
+			figures := figuresOf(t, r)
+			if figures.People != 100 || figures.Items != 60 || r.HeldOut != 200 || figures.Ratings != 1800 || figures.Kept < 40 || figures.Kept > 53 {
+				t.Errorf("%+v, %d held out", figures, r.HeldOut)
 			}
-			counted := r.Crowd.Sums[0].Added
+			counted := figures.Sums[0].Added
 			want := [][2]int{{100, 10}, {counted, counted - 90 + 9}} // clients, vanished: who is gone stays so
 			if name == "nobody goes" {
 				want = [][2]int{{100, 0}, {100, 0}}
 			}
-			for i, s := range r.Crowd.Sums {
+			for i, s := range figures.Sums {
 				if s.Clients != want[i][0] || s.Vanished != want[i][1] || s.Added < s.Clients-s.Vanished || s.Added > s.Clients {
 					t.Errorf("%+v", s)
 				}
@@ -92,8 +94,8 @@ func TestCrowd(t *testing.T) {
 			if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .65 || a < b-.07 || a > b+.03 || b > 1 {
 				t.Errorf("auc %v, pooled %v", a, b)
 			}
-			if len(r.Crowd.Recommended) != 5 || len(r.Leakage["server"]) < 4 || len(r.Models) != 1 {
-				t.Errorf("%+v %v", r.Crowd.Recommended, r.Leakage)
+			if len(figures.Recommended) != 5 || len(r.Leakage["server"]) < 4 || len(r.Models) != 1 {
+				t.Errorf("%+v %v", figures.Recommended, r.Leakage)
 			}
 		})
 	}
@@ -105,15 +107,24 @@ func TestCrowdIsReproducible(t *testing.T) {
 	if lists := readLists(t, one); lists != readLists(t, two) || strings.Count(lists, "\n") != 1+60*10 || !strings.HasPrefix(lists, "user,rank,item,score\n1,1,") {
 		t.Errorf("the recommendations differ, or are not 10 to each of 60 people: %s", lists)
 	}
-	one.Crowd.Recommendations, two.Crowd.Recommendations = "", ""
-	if one.ModelHash != two.ModelHash || cmp.Diff(one.Crowd, two.Crowd) != "" || cmp.Diff(one.Metrics, two.Metrics) != "" {
+	figuresOf(t, one).Recommendations, figuresOf(t, two).Recommendations = "", ""
+	if one.ModelHash != two.ModelHash || cmp.Diff(one.Details, two.Details) != "" || cmp.Diff(one.Metrics, two.Metrics) != "" {
 		t.Errorf("%+v\n%+v", one, two)
 	}
 }
 
+func figuresOf(t *testing.T, r *method.Result) *fedcfk.Figures {
+	t.Helper()
+	d, err := method.DetailsOf[fedcfk.Details](r)
+	if err != nil || d == nil {
+		t.Fatalf("details %+v, error %v", r.Details, err)
+	}
+	return d.Crowd
+}
+
 func readLists(t *testing.T, r *method.Result) string {
 	t.Helper()
-	b, err := os.ReadFile(r.Crowd.Recommendations)
+	b, err := os.ReadFile(figuresOf(t, r).Recommendations)
 	if err != nil {
 		t.Fatal(err)
 	}

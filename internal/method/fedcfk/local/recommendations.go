@@ -27,7 +27,7 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 		}
 		return scores, err
 	}
-	p.result.Metrics, p.result.Crowd.Judged, err = learner.Ranking(p.crowd.Items, p.train, p.test, keeping)
+	p.result.Metrics, p.figures.Judged, err = learner.Ranking(p.crowd.Items, p.train, p.test, keeping)
 	if err != nil {
 		return err
 	}
@@ -45,9 +45,9 @@ func (p *people) recommend(score func(user int) ([]float64, error)) (err error) 
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	p.result.Crowd.Recommended = lists[0][:min(shown, len(lists[0]))]
-	p.result.Crowd.Recommendations = filepath.Join(p.Dir, "recommendations.csv")
-	return disk.ReplaceBy(p.result.Crowd.Recommendations, func(w io.Writer) error { return p.writeLists(w, lists) })
+	p.figures.Recommended = lists[0][:min(shown, len(lists[0]))]
+	p.figures.Recommendations = filepath.Join(p.Dir, "recommendations.csv")
+	return disk.ReplaceBy(p.figures.Recommendations, func(w io.Writer) error { return p.writeLists(w, lists) })
 }
 
 func (p *people) writeLists(w io.Writer, lists [][]method.Recommendation) error {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/crowd"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -161,7 +160,7 @@ func (c *Clients) Leavers(purpose string, names []string) map[string]string {
 }
 
 // Figures are what there is to tell of the sum.
-func (s *Sum) Figures() method.CrowdSum {
+func (s *Sum) Figures() sums.Figures {
 	f := s.Summation.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = len(s.Added), f.Clients-len(s.Stayed), s.Traffic.ToServer, s.Traffic.FromServer
 	return f

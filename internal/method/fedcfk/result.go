@@ -1,0 +1,142 @@
+package fedcfk
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/say"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// Details are what only results of FedCFK have.
+type Details struct {
+	Crowd *Figures `json:"crowd"`
+}
+
+// Files implements [local.Files].
+func (d *Details) Files() map[string]*string {
+	return map[string]*string{"recommendations": &d.Crowd.Recommendations}
+}
+
+// Figures is how a job went.
+type Figures struct {
+	Source      string                  `json:"source"` // of the ratings
+	People      int                     `json:"people"`
+	Ratings     int                     `json:"training_ratings"` // of all people; training_rows counts those in the second sum
+	Items       int                     `json:"items"`            // of the catalogue
+	Cut         int64                   `json:"cut"`              // likes that an item needs in the first sum
+	Kept        int                     `json:"items_kept"`
+	Judged      int                     `json:"people_judged"` // who hold an item out that somebody has in training
+	Broadcast   int                     `json:"kernel_bytes"`  // that every device gets
+	Sums        []sums.Figures          `json:"sums"`
+	Recommended []method.Recommendation `json:"recommended"` // to one person, as that device sees it
+	// Recommendations is the path of a table of what every device recommends; a
+	// process that plays all devices can write one, and no other.
+	Recommendations string        `json:"recommendations"`
+	Paper           *PaperFigures `json:"paper,omitempty"` // of mode paper
+}
+
+// PaperFigures is how a job in mode paper went, and what the server could find out by
+// the published attacks. The process that plays everybody has judged these, since it
+// has the lists.
+type PaperFigures struct {
+	Rounds     int    `json:"rounds"`
+	Added      int    `json:"lists_added"` // over all rounds
+	Requested  uint64 `json:"rows_requested"`
+	Indefinite int    `json:"people_without_convex_weights"`
+	// Lists that could be read off the row of an item which one person alone liked
+	// in a round, and those of them that one person alone can have.
+	ListsRead  int `json:"lists_read"`
+	ListsNamed int `json:"lists_named"`
+	// Solved counts people whose lists follow from sums of several rounds.
+	Solved int `json:"lists_by_differences"`
+	// Of the items that the server guesses from requests, how many are liked; and
+	// of the liked ones, how many it guesses.
+	GuessPrecision float64 `json:"decoys_precision"`
+	GuessRecall    float64 `json:"decoys_recall"`
+}
+
+// Present implements [method.Presenter].
+func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error) {
+	d, err := method.DetailsOf[Details](r)
+	if err != nil || d == nil || d.Crowd == nil {
+		return nil, err
+	}
+	p := &method.Presentation{Unit: "ratings", Pooled: d.Crowd.Ratings, Text: d.Crowd.text(r)}
+	if j != nil {
+		p.Summary = d.Crowd.summary(j, r)
+	}
+	return p, nil
+}
+
+// text is what a job tells beside its scores.
+func (f *Figures) text(r *method.Result) []method.Block {
+	var list []method.Block
+	linef := func(format string, args ...any) {
+		list = append(list, method.Block{Line: fmt.Sprintf(format, args...)})
+	}
+	linef("Ratings: %s", f.Source)
+	linef("%s; %s", f.scope(), f.counted(r))
+	if r.Exact != nil {
+		linef("all sums are those of the plain lists, entry for entry: %s", say.YesNo(*r.Exact))
+	}
+	linef("")
+	list = append(list, sums.Table(f.Sums))
+	if f.Paper == nil {
+		linef("kernel between items, to every device: %s", say.Bytes(int64(f.Broadcast)))
+	} else {
+		linef("rows of the kernel asked for: %d by each device in each round", int(f.Paper.Requested)/max(1, f.People*f.Paper.Rounds))
+	}
+	for i, r := range f.Recommended {
+		if i == 0 {
+			linef("\nWhat the first device recommends to its owner")
+		}
+		linef("  item %-8s  %.4f", r.Item, r.Score)
+	}
+	if f.Recommendations != "" {
+		linef("what each device recommends, which real ones keep to themselves: %s", f.Recommendations)
+	}
+	return list
+}
+
+// counted counts the ratings, as far as anybody knows them: parties keep what they
+// hold out to themselves.
+func (f *Figures) counted(r *method.Result) string {
+	counted := say.Count(r.Training, "rating") + " counted"
+	if r.HeldOut == 0 {
+		return counted
+	}
+	return fmt.Sprintf("%s, %s held out by %d people", counted, say.Count(r.HeldOut, "rating"), f.Judged)
+}
+
+// scope says how many people and items there are to learn from.
+func (f *Figures) scope() string {
+	if f.Paper != nil {
+		return fmt.Sprintf("%d people, %d items; %d rounds", f.People, f.Items, f.Paper.Rounds)
+	}
+	return fmt.Sprintf("%d people, %d items, %d of them with enough likes (%d)", f.People, f.Items, f.Kept, f.Cut)
+}
+
+// summary is the head of the page.
+func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
+	rows := []report.Row{
+		{Label: "Data", Value: f.Source},
+		{Label: "People", Value: fmt.Sprintf("%d, each with a device; %d items", f.People, f.Items)},
+		{Label: "Protocol", Value: j.Protocol.Text()},
+		{Label: "Counted", Value: f.scope()},
+		{Label: "Kernel", Value: j.Kernel.String()},
+		{Label: "Learner", Value: j.Learner.String()},
+		{Label: "Ratings", Value: f.counted(r)},
+	}
+	if f.Paper == nil {
+		for _, s := range f.Sums {
+			rows = append(rows, report.Row{Label: s.Purpose, Value: sums.Describe(s)})
+		}
+	}
+	if r.Exact != nil {
+		rows = append(rows, report.Row{Label: "Sums equal the plain ones", Value: say.YesNo(*r.Exact)})
+	}
+	return rows
+}
