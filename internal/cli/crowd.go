@@ -37,7 +37,7 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, out string, run func(
 	if err != nil {
 		return nil, err
 	}
-	return a.finish(j, result, out)
+	return a.finish(j, outcome{Result: result}, out)
 }
 
 // sumsTable shows the sums; of many rounds the first and the last, the result has

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -152,11 +154,13 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 		return nil, err
 	}
 	began := time.Now()
-	_, err = orAbandon(ctx, func() (struct{}, error) { return struct{}{}, launch.Compare(ctx, j, shares, decided, result) })
+	_, err = orAbandon(ctx, func() (struct{}, error) {
+		return struct{}{}, launch.Compare(ctx, a.local, j, shares, decided, result.Result)
+	})
 	if err != nil {
 		return nil, err
 	}
-	addComparison(result, time.Since(began))
+	addComparison(result.Result, time.Since(began))
 	result.Refused = launch.Refusals(j, shares, result.Training+result.HeldOut)
 	if sums != nil {
 		for _, why := range launch.Refusals(sums, shares, 0) {
@@ -167,10 +171,10 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 }
 
 // runDemo runs the federation in a folder; its processes are gone afterwards.
-func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r *method.Result, o *method.Outcome, err error) {
+func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r outcome, o *method.Outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
 	c := demo.Config{Program: []string{program}, Reader: a.reader, Job: j, Shares: shares, Dir: dir}
 	if seed.given() {
@@ -178,11 +182,11 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Sha
 	}
 	fed, err := demo.Found(c)
 	if err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
 	defer func() { err = errors.Join(err, fed.Stop()) }()
 	if err := fed.Start(ctx); err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
 	ctx, stop := fed.Watch(ctx)
 	defer stop()
@@ -193,17 +197,43 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Sha
 }
 
 // demonstrate runs the federation's job and, if there is one, that by sums.
-func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.Job) (*method.Result, *method.Outcome, error) {
+func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.Job) (outcome, *method.Outcome, error) {
 	r, o, err := a.watched(ctx, fed, fed.Job)
 	if err != nil || sums == nil {
-		return r, o, err
+		return outcome{Result: r}, o, err
 	}
-	beside, _, err := a.watched(ctx, fed, sums)
+	second, _, err := a.watched(ctx, fed, sums)
 	if err != nil {
-		return nil, nil, err
+		return outcome{}, nil, err
 	}
-	r.BySums = beside.Beside()
-	return r, o, nil
+	bySums, err := a.besides(sums, second)
+	return outcome{Result: r, bySums: bySums}, o, err
+}
+
+// beside is how a second job on the same rows went.
+type beside struct {
+	metrics learner.Metrics
+	figures map[string]any // with those of its method
+	said    string         // of these
+}
+
+// besides describes a job by sums.
+func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
+	shown, err := presented(a.reader, j, r)
+	if err != nil {
+		return nil, err
+	}
+	d, err := method.DetailsOf[struct {
+		Sums map[string]any `json:"sums"`
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	if shown == nil || len(shown.More) == 0 || d.Sums == nil {
+		return nil, fmt.Errorf("protocol %s has no figures of sums", j.Protocol.Name())
+	}
+	d.Sums["metrics"], d.Sums["total_s"] = r.Metrics, r.Timings["total"]
+	return &beside{r.Metrics, d.Sums, shown.More[0].Value}, nil
 }
 
 // watched submits a job and shows its stages.

@@ -19,16 +19,25 @@ type outcome struct {
 	*method.Result
 	Report string               // path of the HTML page
 	shown  *method.Presentation // of the method's own, or nil
+	bySums *beside              // nil: there is none
 }
 
-// MarshalJSON writes the result, and where its page is.
+// MarshalJSON writes the result, how the job by sums went, and where the page is.
 func (o outcome) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(o.Result)
-	if err != nil || o.Report == "" {
-		return b, err
+	if err == nil && o.bySums != nil {
+		b, err = withKey(b, "by_sums", o.bySums.figures)
 	}
-	path, err := json.Marshal(o.Report)
-	return fmt.Appendf(b[:len(b)-1], `,"report":%s}`, path), err
+	if err == nil && o.Report != "" {
+		b, err = withKey(b, "report", o.Report)
+	}
+	return b, err
+}
+
+// withKey adds a key to an object that has some.
+func withKey(object []byte, key string, value any) ([]byte, error) {
+	b, err := json.Marshal(value)
+	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
 // Print writes the table that people came for, and what it cost.
@@ -43,8 +52,8 @@ func (o outcome) Print(w io.Writer) error {
 	default:
 		p.linef("\n%s in training, %s%s", say.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}
-	if o.BySums != nil {
-		p.linef("by sums: %s", paragraph(describeSums(o.BySums.SumsResult)))
+	if o.bySums != nil {
+		p.linef("by sums: %s", paragraph(o.bySums.said))
 	}
 	for _, line := range o.Warnings {
 		p.linef("warning: %s", paragraph(line))
@@ -64,9 +73,8 @@ func (o outcome) Print(w io.Writer) error {
 		p.linef("\nWhat was chosen from, by %s", o.judge())
 		p.join(gridTable(o.Grid).print(w))
 	}
-	if len(o.Curve) > 0 {
-		p.linef("\nWhat sums of more features give, and how well they tell who is in them (0.5 is blind, 1 certain)")
-		p.join(curveTable(o.Curve).print(w))
+	if o.shown != nil && o.shown.Later != nil {
+		p.blocks(w, o.shown.Later)
 	}
 	if len(o.Parties) > 0 {
 		p.linef("")
@@ -101,18 +109,6 @@ func describeModel(m method.ModelFile) string {
 		return "private: it holds encoded rows, and is kept, sealed, only where predictions are open"
 	}
 	return "sealed in its home; mercer job download"
-}
-
-// describeSums says how far sums are from single rows.
-func describeSums(s method.SumsResult) string {
-	text := fmt.Sprintf("%d random features, %.1f rows for each (n/M)", s.Features, s.RowsPerFeature)
-	if s.Membership != nil {
-		text += fmt.Sprintf("; whether a known row is in a party's own sums can be told by its leverage with an area under the curve of %.3f (0.5 is blind, 1 certain)", *s.Membership)
-	}
-	if s.Joint != nil {
-		return text + fmt.Sprintf("; in the sums of all, by solving for all candidates with a tenth of the members known, %.3f", *s.Joint)
-	}
-	return text + "; solving for all candidates at once, which finds more, is not measured"
 }
 
 // support counts the rows that the model holds, if it holds rows: support vectors
@@ -160,8 +156,8 @@ func (o outcome) scores() *tableOf {
 		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
 	}
 	t.add(append([]any{"together, by Mercer", o.Training}, figures(o.Metrics, names)...)...)
-	if o.BySums != nil {
-		t.add(append([]any{"together, by sums", o.Training}, figures(o.BySums.Metrics, names)...)...)
+	if o.bySums != nil {
+		t.add(append([]any{"together, by sums", o.Training}, figures(o.bySums.metrics, names)...)...)
 	}
 	if o.Pooled != nil {
 		t.add(append([]any{"pooled, no privacy", o.pooledRows()}, figures(o.Pooled, names)...)...)

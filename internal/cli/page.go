@@ -31,13 +31,12 @@ func page(j *job.Job, o outcome) report.Run {
 		Summary: []report.Row{
 			{Label: "Data", Value: describeData(j)},
 			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
-			{Label: "Protocol", Value: describeProtocol(j, r)},
+			{Label: "Protocol", Value: o.settings(j)},
 			{Label: "Kernel", Value: describeKernel(j, r)},
 			{Label: "Learner", Value: chosenLearner(j, r).String()},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),
-		Curves:  reportCurves(r),
 		Metrics: metricNames(r.Metrics),
 		Scores:  o.scored(),
 		Unit:    o.unit(),
@@ -45,7 +44,7 @@ func page(j *job.Job, o outcome) report.Run {
 	}
 	switch {
 	case r.SecVM != nil:
-		run.Summary = devicesSummary(j, r)
+		run.Summary, run.Curves = devicesSummary(j, r), deviceCurves(r.SecVM)
 	case shown != nil && shown.Summary != nil:
 		run.Summary = shown.Summary
 	}
@@ -65,11 +64,8 @@ func page(j *job.Job, o outcome) report.Run {
 			run.Leakage = append(run.Leakage, report.Leak{Role: role, Lines: lines})
 		}
 	}
-	switch {
-	case r.Sums != nil:
-		run.Summary = append(run.Summary, report.Row{Label: "Sums", Value: describeSums(*r.Sums)})
-	case r.BySums != nil:
-		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: describeSums(r.BySums.SumsResult)})
+	if o.bySums != nil {
+		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: o.bySums.said})
 	}
 	if v, some := r.ExactKernel[run.Metrics[0]]; some {
 		run.Facts = append(run.Facts, report.Row{Label: run.Metrics[0] + " of the exact kernel, pooled", Value: fmt.Sprintf("%.4f", v)})
@@ -90,8 +86,8 @@ func (o outcome) scored() []report.Score {
 		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
 	}
 	list = append(list, report.Score{Name: "together", Kind: report.Together, Rows: o.Training, Values: o.Metrics})
-	if o.BySums != nil {
-		list = append(list, report.Score{Name: "together, by sums", Kind: report.Sums, Rows: o.Training, Values: o.BySums.Metrics})
+	if o.bySums != nil {
+		list = append(list, report.Score{Name: "together, by sums", Kind: report.Sums, Rows: o.Training, Values: o.bySums.metrics})
 	}
 	if o.Pooled != nil {
 		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: o.pooledRows(), Values: o.Pooled})
@@ -108,13 +104,12 @@ func (o outcome) pooledRows() int {
 	return o.Training
 }
 
-// describeProtocol gives a number of directions that the job leaves to the data.
-func describeProtocol(j *job.Job, r *method.Result) string {
-	s := j.Protocol.Text()
-	if r.Sums != nil && j.Protocol.Limit("directions") == 0 {
-		s += fmt.Sprintf(", directions = %d (a twentieth of the training rows)", r.Sums.Features)
+// settings are the method's, with what the job leaves to the data.
+func (o outcome) settings(j *job.Job) string {
+	if o.shown != nil {
+		return j.Protocol.Text() + o.shown.Settings
 	}
-	return s
+	return j.Protocol.Text()
 }
 
 func describeData(j *job.Job) string {

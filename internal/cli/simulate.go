@@ -117,7 +117,7 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	if err != nil {
 		return nil, err
 	}
-	return a.finish(j, result, out)
+	return a.finish(j, outcome{Result: result}, out)
 }
 
 // play has everybody in this process run a job, and leaves its results in out.
@@ -163,7 +163,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, d
 	}
 	runtime.GC() // the federation's Gram matrix makes room for the comparison's
 	began := time.Now()
-	if err := launch.Compare(ctx, j, shares, decided, result); err != nil {
+	if err := launch.Compare(ctx, a.local, j, shares, decided, result); err != nil {
 		return nil, err
 	}
 	result.Refused = launch.Refusals(j, shares, result.Training+result.HeldOut)
@@ -203,22 +203,21 @@ func folder(out string) error {
 
 // finish writes what a run is to leave into its folder: nothing before the run
 // has ended well, and the result last.
-func (a *app) finish(j *job.Job, r *method.Result, out string) (Result, error) {
+func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
+	r := o.Result
 	for _, why := range r.Refused {
 		a.tell("a party would refuse: " + why)
 	}
 	if err := adopt(r, out); err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(r, "", "  ")
+	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("the result does not marshal: %w", err)
 	}
-	shown, err := presented(a.reader, j, r)
-	if err != nil {
+	if o.shown, err = presented(a.reader, j, r); err != nil {
 		return nil, err
 	}
-	o := outcome{Result: r, shown: shown}
 	if o.Report, err = savePage(out, j, o); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	owners "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
@@ -96,7 +97,7 @@ func checkLearnt(t *testing.T, w *world, shares []launch.Share, id job.ID, j *jo
 		t.Fatal(err)
 	}
 	r := *result.Result
-	if err := launch.Compare(t.Context(), j, shares, outcome, &r); err != nil {
+	if err := launch.Compare(t.Context(), owners.Local(), j, shares, outcome, &r); err != nil {
 		t.Fatal(err)
 	}
 	if *r.Difference > 5e-3 {

@@ -1,16 +1,16 @@
 package launch
 
 import (
+	"github.com/mercer-fl/mercer/internal/local"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -144,7 +144,7 @@ func numbers(n int) []string {
 
 // compareColumns compares with all columns in one place, and with the columns of
 // each party that has labels, over the same rows in the order of the job.
-func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
+func compareColumns(ctx context.Context, m local.Compared, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
 	if len(j.Compare) == 0 {
 		return nil
 	}
@@ -152,11 +152,14 @@ func compareColumns(ctx context.Context, j *job.Job, shares []Share, o *method.O
 	if err != nil {
 		return err
 	}
+	if m != nil {
+		return m.Compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
+	}
 	if _, random := j.Protocol.Values.(*fdskl.Keys); random {
 		return compareRandom(ctx, j, shares, own, r)
 	}
 	if j.Compares(job.Pooled) {
-		all, err := beside(own)
+		all, err := baseline.Beside(own)
 		if err != nil {
 			return err
 		}
@@ -195,23 +198,13 @@ func inOrder(shares []Share, ids []string, training int) ([]method.Split, error)
 	return splits, nil
 }
 
-// beside puts all parties' columns into one table.
-func beside(splits []method.Split) (method.Split, error) {
-	sets := make([]*dataset.Set, len(splits))
-	for i, s := range splits {
-		sets[i] = s.Set
-	}
-	set, err := dataset.Beside(sets...)
-	return method.Split{Set: set, Test: splits[0].Test}, err
-}
-
 // columnsAlone is what each party reaches with its own columns.
 func columnsAlone(ctx context.Context, j *job.Job, shares []Share, own []method.Split, r *method.Result) []method.Alone {
 	cell := j.At(best(r))
 	cell.Data.Folds = 0
 	var list []method.Alone
 	for i, s := range shares {
-		one := method.Alone{Party: s.Party, Rows: countRows(own[i:i+1], false)}
+		one := method.Alone{Party: s.Party, Rows: baseline.Count(own[i:i+1], false)}
 		var err error
 		if one.Metrics, err = columnsInTurn(ctx, j, cell, own[i]); err != nil {
 			one.Failure = err.Error()
@@ -221,14 +214,11 @@ func columnsAlone(ctx context.Context, j *job.Job, shares []Share, own []method.
 	return list
 }
 
-// errNoLabels is why a party without labels reaches nothing alone.
-var errNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))
-
 // columnsInTurn is what one party's columns reach, on each fold where the job
 // holds rows out in turn.
 func columnsInTurn(ctx context.Context, j, cell *job.Job, own method.Split) (learner.Metrics, error) {
 	if own.Set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, errNoLabels
+		return nil, baseline.ErrNoLabels
 	}
 	divided, err := heldOutInTurn(j, []method.Split{own})
 	if err != nil {

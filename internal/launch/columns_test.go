@@ -148,7 +148,7 @@ func TestCompareColumnsOfOtherRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Compare(t.Context(), j, shares, &method.Outcome{Rows: []string{"1", "570"}}, &method.Result{Training: 1})
+	err = Compare(t.Context(), nil, j, shares, &method.Outcome{Rows: []string{"1", "570"}}, &method.Result{Training: 1})
 	if err == nil || !strings.Contains(err.Error(), "launch: ") || !strings.Contains(err.Error(), " has no row of id ") {
 		t.Errorf("error %v", err)
 	}

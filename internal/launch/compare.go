@@ -10,34 +10,30 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Compare adds the comparisons that a job asks for to its result. A training that
-// is under way when ctx ends soon does, too, with an error that wraps that of ctx.
-func Compare(ctx context.Context, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
+// Compare adds the comparisons that a job asks for to its result: those of its method, if
+// the list has any. A training that is under way when ctx ends soon does, too, with an
+// error that wraps that of ctx.
+func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
+	own, compared := local.Of(list, j).(local.Compared)
 	if j.Data.Partition.By == job.Columns {
-		return compareColumns(ctx, j, shares, o, r)
+		return compareColumns(ctx, own, j, shares, o, r)
 	}
 	splits, err := splits(j, shares)
 	if err != nil {
 		return err
 	}
+	if compared {
+		return own.Compare(ctx, local.Comparison{Job: j, Splits: splits, Outcome: o, Result: r})
+	}
 	if j.Compares(job.Pooled) {
 		if err := comparePooled(ctx, j, splits, o, r); err != nil {
 			return err
 		}
-	}
-	if j.Compares(job.Curve) {
-		if r.Curve, err = curve(ctx, j, splits); err != nil {
-			return err
-		}
-	}
-	if err := joint(j, splits, r); err != nil {
-		return err
 	}
 	if j.Compares(job.Alone) {
 		return compareAlone(ctx, j, shares, splits, r)
@@ -49,11 +45,11 @@ func Compare(ctx context.Context, j *job.Job, shares []Share, o *method.Outcome,
 // a grid, all of it is cross-validated again, and the cell that the job chose is
 // compared.
 func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
-	p, err := prepare(j, splits, splits)
+	p, err := baseline.Prepare(j, splits, splits)
 	if err != nil {
 		return err
 	}
-	task := p.task()
+	task := p.Problem()
 	choice, err := learner.ChooseCell(ctx, j, task, best(r))
 	if err != nil {
 		return err
@@ -99,7 +95,7 @@ func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []meth
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, s := range shares {
-		one := method.Alone{Party: s.Party, Rows: countRows(splits[i:i+1], false)}
+		one := method.Alone{Party: s.Party, Rows: baseline.Count(splits[i:i+1], false)}
 		if one.Metrics, err = aloneInTurn(ctx, cell, i, divided); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
@@ -126,10 +122,10 @@ func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]meth
 // heldOutInTurn returns the splits, or those of each fold where the job holds
 // rows out in turn only. The folds are those of the job.
 func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) {
-	if j.Data.Folds == 0 || countRows(splits, true) > 0 {
+	if j.Data.Folds == 0 || baseline.Count(splits, true) > 0 {
 		return [][]method.Split{splits}, nil
 	}
-	labels := labelsOf(splits, false)
+	labels := baseline.Labels(splits, false)
 	folds, err := learner.FoldsOf(j).Divide(labels)
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -152,14 +148,14 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 // alone is what the training rows of one party make of the held-out rows of
 // all.
 func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
-	if countRows([]method.Split{own}, false) == 0 { // all are held out in this turn
+	if baseline.Count([]method.Split{own}, false) == 0 { // all are held out in this turn
 		return learner.Metrics{}, nil
 	}
-	classes, _ := dataset.Classes(labelsOf([]method.Split{own}, false))
+	classes, _ := dataset.Classes(baseline.Labels([]method.Split{own}, false))
 	if j.Learner.Name.Classifies() && len(classes) == 1 {
-		return learner.Constant(classes[0], labelsOf(splits, true)).Measure()
+		return learner.Constant(classes[0], baseline.Labels(splits, true)).Measure()
 	}
-	f, err := fit(ctx, onlyWeightsOf(j, own), []method.Split{own}, splits)
+	f, err := baseline.Fit(ctx, onlyWeightsOf(j, own), []method.Split{own}, splits)
 	if err != nil {
 		return nil, err
 	}
@@ -170,107 +166,7 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
 	alone.Learner.ClassWeight = maps.Clone(j.Learner.ClassWeight)
-	labels := labelsOf([]method.Split{s}, false)
+	labels := baseline.Labels([]method.Split{s}, false)
 	maps.DeleteFunc(alone.Learner.ClassWeight, func(class string, _ float64) bool { return !slices.Contains(labels, class) })
 	return &alone
-}
-
-// fit trains on the training rows of some parties and decides the held-out
-// rows of others. The job has no folds.
-func fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
-	p, err := prepare(j, train, test)
-	if err != nil {
-		return nil, err
-	}
-	task := p.task()
-	choice, err := learner.Choose(ctx, j, task, nil)
-	if err != nil {
-		return nil, err
-	}
-	return choice.Fit(ctx, task, nil)
-}
-
-// prepared is a learning problem on raw rows, which stay where they are.
-type prepared struct {
-	rows    linalg.Rows // training rows, then held-out rows; scaled
-	labels  []string
-	test    []bool
-	scaling scale.Scaling // empty: none
-	columns []string      // their names, or nil
-}
-
-// prepare finds the rows and scales them as the training parties would among
-// themselves.
-func prepare(j *job.Job, train, test []method.Split) (*prepared, error) {
-	n := countRows(train, false)
-	x, err := dataset.Append(append(choose(train, false), choose(test, true)...)...)
-	if err != nil {
-		return nil, err
-	}
-	p := &prepared{rows: dataset.RowsOf(x.X), labels: slices.Concat(labelsOf(train, false), labelsOf(test, true))}
-	if p.columns = train[0].Set.Columns; len(p.columns) != x.X.Cols() {
-		p.columns = nil
-	}
-	p.test = make([]bool, n+countRows(test, true))
-	for i := n; i < len(p.test); i++ {
-		p.test[i] = true
-	}
-	if j.Data.Scale == job.None {
-		return p, nil
-	}
-	training := make([]int, n)
-	for i := range training {
-		training[i] = i
-	}
-	if p.scaling, err = scale.Pooled(linalg.Pick(p.rows, training), scale.Method(j.Data.Scale)); err != nil {
-		return nil, err
-	}
-	p.rows = p.scaling.Rows(p.rows)
-	return p, nil
-}
-
-func (p *prepared) task() learner.Problem {
-	return learner.Problem{Gram: kernel.LinearGram(p.rows), Labels: p.labels, Test: p.test}
-}
-
-// choose returns the training or the held-out rows of several parties, without
-// their labels: what else their tables say need not agree.
-func choose(splits []method.Split, held bool) []*dataset.Set {
-	sets := make([]*dataset.Set, len(splits))
-	for k, s := range splits {
-		var rows []int
-		for i, test := range s.Test {
-			if test == held {
-				rows = append(rows, i)
-			}
-		}
-		sets[k] = &dataset.Set{Name: s.Set.Name, X: s.Set.X.Subset(rows)}
-	}
-	return sets
-}
-
-// labelsOf returns the labels of the rows that choose returns, nil without any.
-func labelsOf(splits []method.Split, held bool) []string {
-	var labels []string
-	for _, s := range splits {
-		for i, label := range s.Set.Labels {
-			if s.Test[i] == held {
-				labels = append(labels, label)
-			}
-		}
-	}
-	return labels
-}
-
-// countRows counts the rows that choose returns.
-func countRows(splits []method.Split, held bool) int {
-	n := 0
-	for _, s := range splits {
-		for _, test := range s.Test {
-			if test == held {
-				n++
-			}
-		}
-	}
-	return n
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -29,8 +30,8 @@ func affordable(j *job.Job, shares []Share) error {
 // kernel ridge regression predicts numbers.
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
 	exact := *j
-	exact.Learner = exactLearner(j.Learner, float64(countRows([]method.Split{all}, false)))
-	f, err := fit(ctx, &exact, []method.Split{all}, []method.Split{all})
+	exact.Learner = exactLearner(j.Learner, float64(baseline.Count([]method.Split{all}, false)))
+	f, err := baseline.Fit(ctx, &exact, []method.Split{all}, []method.Split{all})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/model"
@@ -126,7 +127,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 	}
 	plain := *j
 	plain.Data.Folds = 0
-	f, err := fit(t.Context(), &plain, []method.Split{split}, []method.Split{split})
+	f, err := baseline.Fit(t.Context(), &plain, []method.Split{split}, []method.Split{split})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/rows"
@@ -172,7 +173,7 @@ func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*method.Result
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Compare(t.Context(), j, shares, o, r); err != nil {
+	if err := Compare(t.Context(), nil, j, shares, o, r); err != nil {
 		t.Fatal(err)
 	}
 	return r, o, shares
@@ -217,7 +218,7 @@ func heldOut(t *testing.T, shares []Share) linalg.Matrix[float64] {
 		}
 		splits = append(splits, split)
 	}
-	all, err := dataset.Append(choose(splits, true)...)
+	all, err := dataset.Append(baseline.Tables(splits, true)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +283,7 @@ func TestCompareRefusesAnotherOutcome(t *testing.T) {
 	r, o, shares := run(t, parse(t, shared, ""), map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
 	other := *o
 	other.Classes = []string{"x", "y"}
-	if err := Compare(t.Context(), parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "other classes") {
+	if err := Compare(t.Context(), nil, parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "other classes") {
 		t.Errorf("error %v", err)
 	}
 	if d := cmp.Diff(2, len(r.Alone)); d != "" {
@@ -345,7 +346,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	for _, comparison := range []job.Comparison{job.Pooled, job.Alone} {
 		j.Compare = []job.Comparison{comparison}
-		if err := Compare(ctx, j, shares, o, r); !errors.Is(err, context.Canceled) {
+		if err := Compare(ctx, nil, j, shares, o, r); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", comparison, err)
 		}
 	}

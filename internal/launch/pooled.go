@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -25,11 +26,11 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 	if err != nil {
 		return nil, nil, fault.BadInput(err)
 	}
-	p, err := prepare(j, splits, splits)
+	p, err := baseline.Prepare(j, splits, splits)
 	if err != nil {
 		return nil, nil, err
 	}
-	task := p.task()
+	task := p.Problem()
 	choice, err := learner.Choose(ctx, j, task, nil)
 	if err != nil {
 		return nil, nil, err
@@ -42,13 +43,13 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := p.save(choice.Job, f, filepath.Join(dir, "model.mercer"))
+	m, err := save(p, choice.Job, f, filepath.Join(dir, "model.mercer"))
 	if err != nil {
 		return nil, nil, err
 	}
 	seconds := time.Since(began).Seconds()
 	return &method.Result{
-		Job: j.Name, Metrics: metrics, Grid: append([]learner.Cell{}, choice.Grid...), HeldOut: countRows(splits, true), Training: countRows(splits, false),
+		Job: j.Name, Metrics: metrics, Grid: append([]learner.Cell{}, choice.Grid...), HeldOut: baseline.Count(splits, true), Training: baseline.Count(splits, false),
 		Support: len(f.Support), Eigenvalues: f.Eigenvalues,
 		Timings: map[string]float64{"learn": seconds, "total": seconds},
 		Models:  []method.ModelFile{m}, ModelHash: method.HashModels([]method.ModelFile{m}),
@@ -57,16 +58,16 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 }
 
 // save writes the model, with the scaling that its rows need.
-func (p *prepared) save(j *job.Job, f *learner.Fitted, path string) (method.ModelFile, error) {
+func save(p *baseline.Rows, j *job.Job, f *learner.Fitted, path string) (method.ModelFile, error) {
 	var scale *model.Scale
-	if len(p.scaling.Offset) > 0 {
-		scale = &model.Scale{Offset: p.scaling.Offset, Factor: p.scaling.Factor}
+	if len(p.Scaling.Offset) > 0 {
+		scale = &model.Scale{Offset: p.Scaling.Offset, Factor: p.Scaling.Factor}
 	}
-	m, err := model.New(j.Kernel.Spec(), scale, linalg.Pick(p.rows, f.Support), f.Head)
+	m, err := model.New(j.Kernel.Spec(), scale, linalg.Pick(p.X, f.Support), f.Head)
 	if err != nil {
 		return method.ModelFile{}, err
 	}
-	if m, err = m.Named(p.columns); err != nil {
+	if m, err = m.Named(p.Columns); err != nil {
 		return method.ModelFile{}, err
 	}
 	hash := sha256.New()

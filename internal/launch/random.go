@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/stage"
 )
@@ -14,7 +15,7 @@ import (
 // measures what the label holder could find out. On demand, a machine with the
 // kernel itself says what random features cost.
 func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []method.Split, r *method.Result) error {
-	all, err := beside(own)
+	all, err := baseline.Beside(own)
 	if err != nil {
 		return err
 	}
@@ -44,11 +45,11 @@ func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []method
 			r.Alone = append(r.Alone, one)
 		}
 	}
-	p, err := prepare(j, []method.Split{all}, []method.Split{all})
+	p, err := baseline.Prepare(j, []method.Split{all}, []method.Split{all})
 	if err != nil {
 		return err
 	}
-	exposure, err := stage.ExposeRandom(ctx, j, p.rows, own[0].Set.X.Cols())
+	exposure, err := stage.ExposeRandom(ctx, j, p.X, own[0].Set.X.Cols())
 	if err != nil {
 		return err
 	}
@@ -59,11 +60,11 @@ func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []method
 // random trains on columns in one place.
 func random(ctx context.Context, j *job.Job, s method.Split) (stage.Learned, error) {
 	if s.Set.Labels == nil {
-		return stage.Learned{}, errNoLabels
+		return stage.Learned{}, baseline.ErrNoLabels
 	}
-	p, err := prepare(j, []method.Split{s}, []method.Split{s})
+	p, err := baseline.Prepare(j, []method.Split{s}, []method.Split{s})
 	if err != nil {
 		return stage.Learned{}, err
 	}
-	return stage.LearnRandom(ctx, j, p.rows, p.labels, countRows([]method.Split{s}, false))
+	return stage.LearnRandom(ctx, j, p.X, p.Labels, baseline.Count([]method.Split{s}, false))
 }

@@ -26,6 +26,26 @@ type Played interface {
 	Play(context.Context, Play) (*method.Result, error)
 }
 
+// Compared compares a finished job with what the same rows give in one place: it makes all
+// comparisons that the job asks for, and nobody else makes any. Package baseline has what
+// several of them need.
+type Compared interface {
+	Own
+	// Compare adds to the result. A training that is under way when ctx ends soon does,
+	// too, with an error that wraps that of ctx.
+	Compare(context.Context, Comparison) error
+}
+
+// Comparison is a finished job with the rows of all parties, in the order of Job.Parties.
+// Between holders of columns a party's table has its own columns of the rows that all have,
+// in the order of the job, held-out rows last.
+type Comparison struct {
+	Job     *job.Job
+	Splits  []method.Split
+	Outcome *method.Outcome
+	Result  *method.Result // its Details may be as they were read back; see method.DetailsOf
+}
+
 // Warned has something to say of a job before it runs.
 type Warned interface {
 	Own

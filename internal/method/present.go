@@ -18,7 +18,10 @@ type Presentation struct {
 	Unit   string // what is learnt from; "" for rows
 	Pooled int    // how many of them learning in one place has; 0 for the training rows
 	// Text stands in place of the line about training and held-out rows.
-	Text []Block
+	Text  []Block
+	Later []Block // after the grid that was chosen from
+	// Settings is what the data have decided, on the page after the job's settings.
+	Settings string
 	// Summary stands in place of the head of the page; nil for the common one, to which
 	// More is added.
 	Summary, More []report.Row

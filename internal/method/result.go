@@ -44,40 +44,8 @@ type Result struct {
 	// the common ones, or what was read back of it.
 	Details any          `json:"-"`
 	SecVM   *SecVMResult `json:"secvm,omitempty"`
-	// Sums is how far the sums of protocol moments are from single rows.
-	Sums *SumsResult `json:"sums,omitempty"`
-	// BySums is what the same rows give by protocol moments, where both have run.
-	BySums *BySums `json:"by_sums,omitempty"`
-	// Curve is what other numbers of random features give and show, computed by a
-	// launching process that owns the data.
-	Curve []learner.Point `json:"curve,omitempty"`
 	// Eigenvalues are those of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
-}
-
-// SumsResult says how far sums are from single rows.
-type SumsResult struct {
-	Features       int     `json:"features"`
-	RowsPerFeature float64 `json:"rows_per_feature"` // of training
-	// Membership is the area under the curve of the leverage attack, the mean of
-	// what the parties measured on their own sums; null where none holds rows out.
-	Membership *float64 `json:"membership_auc"`
-	// Joint is that of solving for all candidates at once, a tenth of the members
-	// among them, on the sums of all: measured by a launching process that owns up to
-	// 2,000 rows; else null.
-	Joint *float64 `json:"joint_membership_auc"`
-}
-
-// BySums is how a job by protocol moments went that stands beside another.
-type BySums struct {
-	Metrics learner.Metrics `json:"metrics"`
-	SumsResult
-	Seconds float64 `json:"total_s"`
-}
-
-// Beside returns what a job by protocol moments shows beside another.
-func (r *Result) Beside() *BySums {
-	return &BySums{r.Metrics, *r.Sums, r.Timings["total"]}
 }
 
 // CrowdSum is one secure sum of a crowd.

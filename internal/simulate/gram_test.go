@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	owners "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/source"
@@ -68,7 +69,7 @@ func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *method.Result 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := launch.Compare(t.Context(), j, shares, outcome, result); err != nil {
+	if err := launch.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == shares[0].Table.Rows() {

@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -62,7 +63,11 @@ func TestMoments(t *testing.T) {
 	if len(result.Grid) != 3 || result.Training+result.HeldOut != 569 || len(result.Models) != 1 || result.Models[0].Private {
 		t.Errorf("result %+v", result)
 	}
-	if s := result.Sums; s.Features != 20 || s.RowsPerFeature < 20 || s.Membership == nil || *s.Membership < 0.4 {
+	d, err := method.DetailsOf[moments.Details](result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := d.Sums; s.Features != 20 || s.RowsPerFeature < 20 || s.Membership == nil || *s.Membership < 0.4 {
 		t.Errorf("sums %+v", s)
 	}
 	for _, name := range []string{"scale", "sums", "learn", "tell", "errors", "evaluate"} {

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	owners "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/linalg"
@@ -53,7 +54,7 @@ func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *me
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := launch.Compare(t.Context(), j, shares, outcome, result); err != nil {
+	if err := launch.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	return result

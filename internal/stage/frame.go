@@ -5,7 +5,6 @@ import "github.com/mercer-fl/mercer/internal/method"
 // The frame's types, under the names that they have had here.
 type (
 	Alone      = method.Alone
-	BySums     = method.BySums
 	Floors     = method.Floors
 	Member     = method.Cost
 	Model      = method.ModelFile
@@ -16,6 +15,5 @@ type (
 	Run        = method.Run
 	Setup      = method.Setup
 	Split      = method.Split
-	SumsResult = method.SumsResult
 	Table      = method.Table
 )

@@ -129,7 +129,7 @@ func TestNumbersFromSums(t *testing.T) {
 				t.Errorf("%s: %s is %v, the parties' predictions have %v", tt.learner, name, result.Metrics[name], v)
 			}
 		}
-		if len(result.Metrics) != len(want) || r2 < 0.9 || !result.Grid[0].Best || result.Grid[1].Best || result.Sums.RowsPerFeature != 6 || result.HeldOut != 120 {
+		if len(result.Metrics) != len(want) || r2 < 0.9 || !result.Grid[0].Best || result.Grid[1].Best || result.Details.(*Details).Sums.RowsPerFeature != 6 || result.HeldOut != 120 {
 			t.Errorf("%s: %+v", tt.learner, result)
 		}
 		if got := strings.Join(result.Leakage["party"], " "); strings.Contains(got, "sums of products") != (tt.more != "") {
@@ -175,8 +175,8 @@ func TestDirectionsByDefault(t *testing.T) {
 	tables, _ := deal(t, j, 1)
 	f := runSteps(t, j, tables)
 	result := f.result(t)
-	if result.Sums.Features != 30 || result.Sums.RowsPerFeature != 20 || f.parties["north"].features.Len() != 30 {
-		t.Errorf("%+v, at a party %d", result.Sums, f.parties["north"].features.Len())
+	if result.Details.(*Details).Sums.Features != 30 || result.Details.(*Details).Sums.RowsPerFeature != 20 || f.parties["north"].features.Len() != 30 {
+		t.Errorf("%+v, at a party %d", result.Details.(*Details).Sums, f.parties["north"].features.Len())
 	}
 	if got := strings.Join(result.Leakage["party"], " "); !strings.Contains(got, "north 200, south 200, east 200") {
 		t.Error(got)

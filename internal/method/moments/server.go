@@ -164,13 +164,13 @@ func (s *server) cells() []learner.Cell {
 func (s *server) Result() (*method.Result, error) {
 	return &method.Result{
 		Job: s.Job.Name, Metrics: s.verdict.metrics, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
-		Eigenvalues: s.verdict.values, Leakage: s.leakage(), Sums: s.sumsResult(),
+		Eigenvalues: s.verdict.values, Leakage: s.leakage(), Details: &Details{Sums: s.sumsResult()},
 	}, nil
 }
 
 // sumsResult says how far the sums are from single rows.
-func (s *server) sumsResult() *method.SumsResult {
-	r := &method.SumsResult{Features: s.features(), RowsPerFeature: float64(s.sums.Rows) / float64(s.features())}
+func (s *server) sumsResult() *Figures {
+	r := &Figures{Features: s.features(), RowsPerFeature: float64(s.sums.Rows) / float64(s.features())}
 	if s.measured > 0 {
 		r.Membership = &s.membership
 	}

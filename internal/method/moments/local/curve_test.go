@@ -1,4 +1,4 @@
-package learner
+package local
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 )
 
 // digits is half of the digits in training, pixels from 0 to 16.
-func digits(t *testing.T) *Sums {
+func digits(t *testing.T) *summed {
 	t.Helper()
 	set, err := bundled.Load("digits")
 	if err != nil {
@@ -23,15 +23,15 @@ func digits(t *testing.T) *Sums {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Sums{Classes: len(classes), Kernel: kernel.Spec{Name: "rbf", Gamma: 0.5 / 256}, Alphas: []float64{0.3}, Seed: 1}
+	s := &summed{classes: len(classes), kernel: kernel.Spec{Name: "rbf", Gamma: 0.5 / 256}, alphas: []float64{0.3}, seed: 1}
 	for _, i := range train {
-		s.Codes = append(s.Codes, codes[i])
+		s.codes = append(s.codes, codes[i])
 	}
 	for _, i := range held {
-		s.HeldCodes = append(s.HeldCodes, codes[i])
+		s.heldCodes = append(s.heldCodes, codes[i])
 	}
 	rows := dataset.RowsOf(set.X)
-	s.Train, s.Held = linalg.Pick(rows, train), linalg.Pick(rows, held)
+	s.train, s.held = linalg.Pick(rows, train), linalg.Pick(rows, held)
 	return s
 }
 
@@ -41,7 +41,7 @@ func digits(t *testing.T) *Sums {
 // At 10 rows for each feature the table's draw is .778, .8 of a standard deviation
 // below numpy's mean and .021 below ours.
 func TestCurve(t *testing.T) {
-	curve, err := digits(t).Curve(t.Context())
+	curve, err := digits(t).curve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +77,8 @@ func TestCurve(t *testing.T) {
 // Few rows have no points where there are no features.
 func TestCurveOfFewRows(t *testing.T) {
 	s := digits(t)
-	s.Train, s.Codes = linalg.Pick(s.Train, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), s.Codes[:10]
-	curve, err := s.Curve(t.Context())
+	s.train, s.codes = linalg.Pick(s.train, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), s.codes[:10]
+	curve, err := s.curve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +89,8 @@ func TestCurveOfFewRows(t *testing.T) {
 	if !slices.Equal(features, []int{2, 4, 10}) {
 		t.Errorf("points of %v features", features)
 	}
-	s.Kernel.Name = "linear"
-	if _, err := s.Curve(t.Context()); err == nil {
+	s.kernel.Name = "linear"
+	if _, err := s.curve(t.Context()); err == nil {
 		t.Error("a kernel without random features")
 	}
 }

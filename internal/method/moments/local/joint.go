@@ -1,14 +1,14 @@
-package launch
+package local
 
 import (
-	room "github.com/mercer-fl/mercer/internal/method/moments"
-
 	"crypto/sha256"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
+	sums "github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -18,6 +18,9 @@ import (
 // the cube of their number.
 const jointRows = 2000
 
+// isTried says whether the attack is tried on the rows of a job.
+func isTried(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.HeldOut <= jointRows }
+
 // knownMembers: the attacker knows every so many-th training row.
 const knownMembers = 10
 
@@ -25,58 +28,56 @@ const knownMembers = 10
 // a tenth of these rows and all held-out ones, tells the two apart by solving for
 // all at once. The directions are drawn anew: they are public in a job, and any are
 // alike.
-func joint(j *job.Job, splits []method.Split, r *method.Result) error {
-	if r.Sums == nil || r.Training+r.HeldOut > jointRows || r.HeldOut == 0 {
-		return nil
-	}
-	p, err := prepare(j, splits, splits)
-	if err != nil {
-		return err
-	}
-	n, width := p.rows.Shape()
+func joint(j *job.Job, p *baseline.Rows, f *sums.Figures, r *method.Result) error {
+	_, width := p.X.Shape()
 	var seed wire.Writer
 	seed.String("mercer/v1/joint")
 	seed.Uint64(j.Seed)
-	m, err := moments.Features(j.Kernel.Spec(), sha256.Sum256(seed.Bytes()), r.Sums.Features, width)
+	m, err := moments.Features(j.Kernel.Spec(), sha256.Sum256(seed.Bytes()), f.Features, width)
 	if err != nil {
 		return err
 	}
-	var training, candidates []int
-	known := 0
-	for i := range n {
-		if !p.test[i] { // training rows come first
-			training = append(training, i)
-		}
-		if p.test[i] || i%knownMembers == 0 {
-			candidates = append(candidates, i)
-		}
-		if !p.test[i] && i%knownMembers == 0 {
-			known++
-		}
-	}
-	targets := func(rows []int) (moments.Targets, error) { return targetsOf(j, p.labels, rows) }
+	training, candidates, known := attacked(p.Test)
+	targets := func(rows []int) (moments.Targets, error) { return targetsOf(j, p.Labels, rows) }
 	y, err := targets(training)
 	if err != nil {
 		return err
 	}
-	sums, err := moments.Summarize(m, linalg.Pick(p.rows, training), y)
+	of, err := moments.Summarize(m, linalg.Pick(p.X, training), y)
 	if err != nil {
 		return err
 	}
 	if y, err = targets(candidates); err != nil {
 		return err
 	}
-	auc, err := moments.JointMembership(sums, m, linalg.Pick(p.rows, candidates), y, known)
+	auc, err := moments.JointMembership(of, m, linalg.Pick(p.X, candidates), y, known)
 	if err != nil {
 		return err
 	}
-	r.Sums.Joint = &auc
+	f.Joint = &auc
 	for i, line := range r.Leakage["coalition"] {
-		if line == room.JointUnmeasured {
-			r.Leakage["coalition"][i] = room.JointMeasured(auc)
+		if line == sums.JointUnmeasured {
+			r.Leakage["coalition"][i] = sums.JointMeasured(auc)
 		}
 	}
 	return nil
+}
+
+// attacked lists the training rows and the candidates, of which the first ones are known
+// members. Training rows come first.
+func attacked(test []bool) (training, candidates []int, known int) {
+	for i, held := range test {
+		if !held {
+			training = append(training, i)
+		}
+		if held || i%knownMembers == 0 {
+			candidates = append(candidates, i)
+		}
+		if !held && i%knownMembers == 0 {
+			known++
+		}
+	}
+	return training, candidates, known
 }
 
 // targetsOf are what goes into the sums with some rows.
@@ -87,7 +88,7 @@ func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error)
 			some = append(some, labels[i])
 		}
 	}
-	keys := job.As[*room.Keys](j.Protocol)
+	keys := job.As[*sums.Keys](j.Protocol)
 	switch {
 	case j.Learner.Name.Classifies():
 		codes := make([]int, len(some))

@@ -1,0 +1,132 @@
+// Package baseline has what comparisons with learning in one place need: rows of all
+// parties, as they would be among the parties, and learners fitted to them.
+package baseline
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Fit trains on the training rows of some parties and decides the held-out
+// rows of others. The job has no folds.
+func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
+	p, err := Prepare(j, train, test)
+	if err != nil {
+		return nil, err
+	}
+	task := p.Problem()
+	choice, err := learner.Choose(ctx, j, task, nil)
+	if err != nil {
+		return nil, err
+	}
+	return choice.Fit(ctx, task, nil)
+}
+
+// Rows is a learning problem on raw rows, which stay where they are.
+type Rows struct {
+	X       linalg.Rows // training rows, then held-out rows; scaled
+	Labels  []string
+	Test    []bool
+	Scaling scale.Scaling // empty: none
+	Columns []string      // their names, or nil
+}
+
+// Prepare finds the rows and scales them as the training parties would among
+// themselves.
+func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
+	n := Count(train, false)
+	x, err := dataset.Append(append(Tables(train, false), Tables(test, true)...)...)
+	if err != nil {
+		return nil, err
+	}
+	p := &Rows{X: dataset.RowsOf(x.X), Labels: slices.Concat(Labels(train, false), Labels(test, true))}
+	if p.Columns = train[0].Set.Columns; len(p.Columns) != x.X.Cols() {
+		p.Columns = nil
+	}
+	p.Test = make([]bool, n+Count(test, true))
+	for i := n; i < len(p.Test); i++ {
+		p.Test[i] = true
+	}
+	if j.Data.Scale == job.None {
+		return p, nil
+	}
+	training := make([]int, n)
+	for i := range training {
+		training[i] = i
+	}
+	if p.Scaling, err = scale.Pooled(linalg.Pick(p.X, training), scale.Method(j.Data.Scale)); err != nil {
+		return nil, err
+	}
+	p.X = p.Scaling.Rows(p.X)
+	return p, nil
+}
+
+// Problem is what learners are given.
+func (p *Rows) Problem() learner.Problem {
+	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test}
+}
+
+// Tables returns the training or the held-out rows of several parties, without
+// their labels: what else their tables say need not agree.
+func Tables(splits []method.Split, held bool) []*dataset.Set {
+	sets := make([]*dataset.Set, len(splits))
+	for k, s := range splits {
+		var rows []int
+		for i, test := range s.Test {
+			if test == held {
+				rows = append(rows, i)
+			}
+		}
+		sets[k] = &dataset.Set{Name: s.Set.Name, X: s.Set.X.Subset(rows)}
+	}
+	return sets
+}
+
+// Labels returns the labels of the rows that Tables returns, nil without any.
+func Labels(splits []method.Split, held bool) []string {
+	var labels []string
+	for _, s := range splits {
+		for i, label := range s.Set.Labels {
+			if s.Test[i] == held {
+				labels = append(labels, label)
+			}
+		}
+	}
+	return labels
+}
+
+// Count counts the rows that Tables returns.
+func Count(splits []method.Split, held bool) int {
+	n := 0
+	for _, s := range splits {
+		for _, test := range s.Test {
+			if test == held {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Beside puts all parties' columns into one table.
+func Beside(splits []method.Split) (method.Split, error) {
+	sets := make([]*dataset.Set, len(splits))
+	for i, s := range splits {
+		sets[i] = s.Set
+	}
+	set, err := dataset.Beside(sets...)
+	return method.Split{Set: set, Test: splits[0].Test}, err
+}
+
+// ErrNoLabels is why a party without labels reaches nothing alone.
+var ErrNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))

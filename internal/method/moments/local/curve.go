@@ -1,0 +1,116 @@
+package local
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+
+	sums "github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// summed is what a curve of sums of random features is drawn from: rows in one
+// place.
+type summed struct {
+	train, held linalg.Rows
+	codes       []int // of the training rows, from 0 to classes-1
+	heldCodes   []int
+	classes     int
+	kernel      kernel.Spec // rbf or laplacian
+	alphas      []float64
+	seed        uint64
+}
+
+// draws is how many draws of the directions a point is the mean of: few features
+// vary more and cost less.
+func draws(features int) int { return max(1, min(32, 2048/features)) }
+
+// curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The best of
+// the regularisers is that by the training rows, as in a job. Once ctx ends no
+// other draw begins.
+func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
+	n, _ := s.train.Shape()
+	var curve []sums.Point
+	for _, per := range []int{20, 10, 4, 2, 1} {
+		p := sums.Point{RowsPerFeature: per, Features: n / per / 2 * 2}
+		if p.Features < 2 {
+			continue
+		}
+		if err := s.measure(ctx, &p); err != nil {
+			return nil, fmt.Errorf("evaluate: %d features: %w", p.Features, err)
+		}
+		curve = append(curve, p)
+	}
+	return curve, nil
+}
+
+func (s *summed) measure(ctx context.Context, p *sums.Point) error {
+	p.Draws = draws(p.Features)
+	squares := 0.0
+	for draw := range p.Draws {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		accuracy, membership, err := s.one(p.Features, draw)
+		if err != nil {
+			return err
+		}
+		p.Accuracy += accuracy / float64(p.Draws)
+		squares += accuracy * accuracy / float64(p.Draws)
+		p.Membership += membership / float64(p.Draws)
+	}
+	p.Deviation = math.Sqrt(max(0, squares-p.Accuracy*p.Accuracy))
+	return nil
+}
+
+// one is accuracy and membership figure of one draw of the directions.
+func (s *summed) one(features, draw int) (accuracy, membership float64, err error) {
+	_, width := s.train.Shape()
+	m, err := moments.Features(s.kernel, s.drawn(features, draw), features, width)
+	if err != nil {
+		return 0, 0, err
+	}
+	of, err := moments.Summarize(m, s.train, moments.Classes{Codes: s.codes, Count: s.classes})
+	if err != nil {
+		return 0, 0, err
+	}
+	solution, err := s.best(of)
+	if err != nil {
+		return 0, 0, err
+	}
+	correct, err := moments.Correct(m, solution, s.held, s.heldCodes)
+	if err != nil {
+		return 0, 0, err
+	}
+	membership, err = moments.Membership(of, m, s.train, s.held)
+	return float64(correct) / float64(len(s.heldCodes)), membership, err
+}
+
+// drawn is the seed of a draw.
+func (s *summed) drawn(features, draw int) [sha256.Size]byte {
+	var seed wire.Writer
+	seed.String("mercer/v1/curve")
+	seed.Uint64(s.seed)
+	seed.Uint32(uint32(features))
+	seed.Uint32(uint32(draw))
+	return sha256.Sum256(seed.Bytes())
+}
+
+// best is the solution with the regulariser that cross-validates best.
+func (s *summed) best(of *moments.Sums) (moments.Solution, error) {
+	least, alpha := math.Inf(1), s.alphas[0]
+	for _, a := range s.alphas {
+		score, err := moments.ClassScore(of, a)
+		if err != nil {
+			return moments.Solution{}, err
+		}
+		if score < least {
+			least, alpha = score, a
+		}
+	}
+	return moments.Solve(of, alpha)
+}
