@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -8,21 +9,24 @@ import (
 )
 
 // presented finds what a result says of its own method, nil for nothing. Who has read
-// the result back has no job, and asks all methods.
+// the result back has no job, and asks all methods: what one cannot read may be another's.
 func presented(reader *job.Reader, j *job.Job, r *method.Result) (*method.Presentation, error) {
 	if r.Details == nil {
 		return nil, nil
 	}
+	var unread error
 	for _, k := range reader.Protocols {
 		p, presents := k.(method.Presenter)
 		if !presents || j != nil && j.Protocol.Name() != k.Name() {
 			continue
 		}
-		if shown, err := p.Present(j, r); shown != nil || err != nil {
-			return shown, err
+		shown, err := p.Present(j, r)
+		if shown != nil {
+			return shown, nil
 		}
+		unread = cmp.Or(unread, err)
 	}
-	return nil, nil
+	return nil, unread
 }
 
 // blocks prints lines, which the method has broken, and tables.

@@ -120,20 +120,40 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	return a.finish(j, outcome{Result: result}, out)
 }
 
-// play has everybody in this process run a job, and leaves its results in out.
-func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), out string, seed func(string) [32]byte) (Result, error) {
+// play has everybody in this process run a job, and leaves its results in out with what
+// the process has used.
+func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func(source string) (*dataset.Ratings, error), out string, seed func(string) [32]byte) (_ Result, err error) {
 	if w, warns := m.(local.Warned); warns {
 		for _, line := range w.Warnings(j) {
 			a.tell("warning: " + line)
 		}
 	}
+	dir, err := os.MkdirTemp("", "mercer-simulate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	load := a.loader()
-	return a.simulateAll(ctx, j, out, func(dir string, progress func(protocol.Progress)) (*method.Result, error) {
-		return m.Play(ctx, local.Play{
+	result, err := orAbandon(ctx, func() (*method.Result, error) {
+		cpu, _ := daemon.Usage()
+		bars := a.progress()
+		defer bars.Close()
+		result, err := m.Play(ctx, local.Play{
 			Job: j, Rows: func(name string) (*dataset.Set, error) { return load(name, j.Data) }, Ratings: ratings,
-			Dir: dir, Seed: seed, Progress: progress,
+			Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
 		})
+		if err != nil {
+			return nil, err
+		}
+		result.Refused = launch.Refusals(j, nil, 0)
+		used, peak := daemon.Usage()
+		result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
+		return result, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return a.finish(j, outcome{Result: result}, out)
 }
 
 // collectSooner has garbage collected when it is a quarter of what is in use,
