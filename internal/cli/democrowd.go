@@ -15,7 +15,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/say"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -67,7 +66,7 @@ func (c crowdDemo) Print(w io.Writer) error {
 	p.linef("accuracy: %.3f", c.Accuracy)
 	p.linef("time: %.1f s, of which tokens and start %.1f s; processors %.1f s", c.Timings["total"], c.Timings["start"], c.Timings["cpu_s"])
 	p.linef("\nWhat each role learnt")
-	for _, role := range stage.Roles() {
+	for _, role := range method.Roles() {
 		for i, line := range c.Leakage[role] {
 			p.linef("%s", item(role, i, line))
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/say"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // outcome is a job's result as commands show it.
@@ -82,7 +81,7 @@ func (o outcome) Print(w io.Writer) error {
 	}
 	p.linef("\ntime: %s", o.times())
 	p.linef("\nWhat each role learnt")
-	for _, role := range stage.Roles() {
+	for _, role := range method.Roles() {
 		for i, line := range o.Leakage[role] {
 			p.linef("%s", item(role, i, line))
 		}

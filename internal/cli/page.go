@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/say"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -59,7 +58,7 @@ func page(j *job.Job, o outcome) report.Run {
 	for _, m := range r.Parties {
 		run.Traffic = append(run.Traffic, report.Traffic{Name: m.Name, Sent: m.Sent, Received: m.Received})
 	}
-	for _, role := range stage.Roles() {
+	for _, role := range method.Roles() {
 		if lines := r.Leakage[role]; len(lines) > 0 {
 			run.Leakage = append(run.Leakage, report.Leak{Role: role, Lines: lines})
 		}

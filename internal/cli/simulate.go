@@ -24,7 +24,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
 	"github.com/mercer-fl/mercer/internal/source"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -202,7 +201,7 @@ func addComparison(r *method.Result, took time.Duration) {
 }
 
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
-	if _, err := stage.Of(j); err != nil { // it runs in one place only
+	if _, err := method.Of(j); err != nil { // it runs in one place only
 		return launch.RunPooled(ctx, j, shares, dir)
 	}
 	bars := a.progress()

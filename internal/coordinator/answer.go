@@ -12,7 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -220,7 +219,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := stage.Of(j.Spec)
+	m, err := method.Of(j.Spec)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // State is where a job is.
@@ -160,7 +159,7 @@ func (c *Coordinator) admit(spec *job.Job) error {
 			return fmt.Errorf("coordinator: party %q is not in the roster; it has %v", name, c.parties())
 		}
 	}
-	m, err := stage.Of(spec)
+	m, err := method.Of(spec)
 	if err == nil {
 		_, err = method.Plan(m, c.cast(job.ID{}, spec)) // no job yet
 	}

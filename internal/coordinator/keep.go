@@ -17,7 +17,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -113,7 +112,7 @@ func (c *Coordinator) keepsModel(j *Job, m method.Model) bool {
 
 // undownloadable says what a job's model is where it is no file.
 func undownloadable(spec *job.Job) string {
-	m, err := stage.Of(spec)
+	m, err := method.Of(spec)
 	if u, ok := m.(method.Undownloadable); ok && err == nil {
 		return u.Undownloadable(spec)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -67,7 +66,7 @@ type course struct {
 // work runs the job's steps.
 func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) {
 	cast := c.cast(j.ID, j.Spec)
-	m, err := stage.Of(j.Spec)
+	m, err := method.Of(j.Spec)
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

@@ -59,11 +59,11 @@ func TestMayImport(t *testing.T) {
 		"internal/method/gram internal/method/columns":         true,
 		"internal/method/columns internal/method/rows":         true,
 		"internal/method/columns internal/method/gram":         false,
-		"internal/stage internal/method/columns":               false,
+		"internal/launch internal/method/columns":              false,
 		"internal/method/methodtest internal/method/columns":   false,
 		"internal/method internal/method/gram":                 false,
 		"internal/method/methodtest internal/method/gram":      false,
-		"internal/stage internal/method/gram":                  false,
+		"internal/launch internal/method/gram":                 false,
 		"internal/local internal/method/gram/local":            false,
 		"internal/method/all/other internal/method/gram":       false,
 		"internal/method/gram/local/deep internal/method/gram": true,
@@ -79,7 +79,7 @@ var daemons = []string{"coordinator", "party", "daemon", "gateway", "relay", "is
 
 // together are packages that see rows of several parties in one process, attacks that read data
 // from what a role sees, and tools for tests.
-var together = regexp.MustCompile(`^(internal/(stage|launch|simulate|demo|bench|crowd|fleet|local|lattice|eavesdrop|attack|house|golden|onerow)|internal/method/[a-z0-9]+/local|protocol/(sim|protocoltest)|.*/[a-z]+test)(/|$)`)
+var together = regexp.MustCompile(`^(internal/(launch|simulate|demo|bench|crowd|fleet|local|lattice|eavesdrop|attack|house|golden|onerow)|internal/method/[a-z0-9]+/local|protocol/(sim|protocoltest)|.*/[a-z]+test)(/|$)`)
 
 // No daemon links code that sees the rows of two parties, or an attack, but for the entries of
 // links.txt.
@@ -123,7 +123,7 @@ func TestTogetherAreThere(t *testing.T) {
 		folders[f.folder()] = true
 	}
 	for _, pkg := range []string{
-		"internal/stage", "internal/launch", "internal/simulate", "internal/demo", "internal/bench", "internal/crowd", "internal/fleet", "internal/local", "internal/local/all",
+		"internal/launch", "internal/simulate", "internal/demo", "internal/bench", "internal/crowd", "internal/fleet", "internal/local", "internal/local/all",
 		"internal/lattice", "internal/eavesdrop", "protocol/sim", "protocol/protocoltest", "internal/job/jobtest", "internal/method/methodtest",
 	} {
 		if !folders[pkg] || !together.MatchString(pkg) {

@@ -3,6 +3,7 @@ package launch
 import (
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 
 	"context"
@@ -14,7 +15,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // shareColumns gives each party other columns: of its own source, or neighbouring
@@ -51,7 +51,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 		}
 		set, err := load(s.File, d)
 		if err == nil {
-			set, err = stage.Columns(j, s.Party, set)
+			set, err = columns.Chosen(j, s.Party, set)
 		}
 		if err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
 			}
 			owner[c] = name
 		}
-		own, err := stage.Columns(j, name, set)
+		own, err := columns.Chosen(j, name, set)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/stage"
+	room "github.com/mercer-fl/mercer/internal/method/fdskl"
+	"github.com/mercer-fl/mercer/internal/method/fdskl/local"
 )
 
 // compareRandom compares a job of protocol fdskl with the same training on all
@@ -49,22 +50,22 @@ func compareRandom(ctx context.Context, j *job.Job, shares []Share, own []method
 	if err != nil {
 		return err
 	}
-	exposure, err := stage.ExposeRandom(ctx, j, p.X, own[0].Set.X.Cols())
+	exposure, err := local.ExposeRandom(ctx, j, p.X, own[0].Set.X.Cols())
 	if err != nil {
 		return err
 	}
-	r.Leakage = stage.FDSKLLeakage(j, r.Training+r.HeldOut, exposure)
+	r.Leakage = room.Leakage(j, r.Training+r.HeldOut, exposure)
 	return nil
 }
 
 // random trains on columns in one place.
-func random(ctx context.Context, j *job.Job, s method.Split) (stage.Learned, error) {
+func random(ctx context.Context, j *job.Job, s method.Split) (room.Learned, error) {
 	if s.Set.Labels == nil {
-		return stage.Learned{}, baseline.ErrNoLabels
+		return room.Learned{}, baseline.ErrNoLabels
 	}
 	p, err := baseline.Prepare(j, []method.Split{s}, []method.Split{s})
 	if err != nil {
-		return stage.Learned{}, err
+		return room.Learned{}, err
 	}
-	return stage.LearnRandom(ctx, j, p.X, p.Labels, baseline.Count([]method.Split{s}, false))
+	return local.LearnRandom(ctx, j, p.X, p.Labels, baseline.Count([]method.Split{s}, false))
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // mostRefused bounds the parties of which each one's refusal is told.
@@ -40,7 +39,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 
 // belowFloors says whose tables are below the floors.
 func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []string) {
-	m, err := stage.Of(j)
+	m, err := method.Of(j)
 	if err != nil {
 		return nil // nobody's operator is asked
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/wire"
 )
 
@@ -60,11 +59,12 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 
 // usable says what a party would find wrong with its share.
 func usable(j *job.Job, s Share) error {
-	if j.Data.Partition.By == job.Columns {
-		_, err := stage.NewParty(j, s.Party, s.Table)
+	m, err := method.Of(j)
+	if err != nil { // it runs in one place only
+		_, err = rows.Split(j, s.Table)
 		return err
 	}
-	_, err := rows.Split(j, s.Table)
+	_, err = m.Party(method.Case{Job: j, Parties: j.Parties()}, s.Party, s.Table)
 	return err
 }
 

@@ -75,6 +75,14 @@ func (c Case) check() error {
 	return nil
 }
 
+// Of finds the method of a job, if a federation can run it.
+func Of(j *job.Job) (Federated, error) {
+	if m, ok := j.Protocol.Kind.(Federated); ok {
+		return m, nil
+	}
+	return nil, fmt.Errorf("method: protocol %q cannot be run by a federation", j.Protocol.Name())
+}
+
 // Plan returns the steps of a job, if its cast is one.
 func Plan(m Federated, c Case) ([]Step, error) {
 	if err := c.check(); err != nil {

@@ -101,6 +101,11 @@ func (a Alone) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// Roles of a leakage statement, in the order in which they are read.
+func Roles() []string {
+	return []string{"server", "leader", "active", "passive", "party", "coalition", "broker"}
+}
+
 // HashModels is the SHA-256 of the sorted list of models: two runs with equal
 // hashes left the same models with the same members.
 func HashModels(models []ModelFile) string {

@@ -12,10 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -31,10 +33,12 @@ func byColumns(t *testing.T, scale string) *job.Job {
 }
 
 // withPortion is a stand whose party, north, keeps a part of a model.
-func withPortion(t *testing.T, policy Policy) (*stand, *stage.Portion, job.ID) {
+func withPortion(t *testing.T, policy Policy) (*stand, *columns.Portion, job.ID) {
 	t.Helper()
 	s := newStand(t, policy)
-	o := &stage.Portion{Job: byColumns(t, "none"), Basis: stage.Basis{Parent: protocol.SessionID{9}, Outputs: 1}, Width: 30}
+	o := &columns.Portion{
+		Job: byColumns(t, "none"), Basis: columns.Basis{Parent: protocol.SessionID{9}, Rows: 1, Outputs: 1}, Width: 30, Rows: linalg.New[float64](1, 30),
+	}
 	id := job.ID{1}
 	if err := s.party.Keepsake.Put(id, o.Encode()); err != nil {
 		t.Fatal(err)
@@ -43,13 +47,26 @@ func withPortion(t *testing.T, policy Policy) (*stand, *stage.Portion, job.ID) {
 }
 
 // inquiry proposes the first session of a question about the portion's model.
-func (s *stand) inquiry(o *stage.Portion, q *session.Inquiry) *session.Proposal {
+func (s *stand) inquiry(o *columns.Portion, q *session.Inquiry) *session.Proposal {
 	s.t.Helper()
-	plan, err := stage.PlanInquiry(o.Job, stage.Cast{Coordinator: "hub", Parties: o.Job.Parties()}, q.Asker, o.Basis)
+	plan := s.planned(o, q.Asker)
+	return &session.Proposal{Job: q.ID(), Spec: o.Job.Encode(), Inquiry: q, Descriptor: plan[0].Session.Descriptor(q.ID(), 0, s.roster.Hash(), 0)}
+}
+
+// planned returns the steps of a question about the portion's model.
+func (s *stand) planned(o *columns.Portion, asker string) []method.Step {
+	s.t.Helper()
+	opened, err := o.Job.Protocol.Kind.(method.Answering).OpenParty(o.Keepsake(), s.party.Reader)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &session.Proposal{Job: q.ID(), Spec: o.Job.Encode(), Inquiry: q, Descriptor: plan[0].Session.Descriptor(q.ID(), 0, s.roster.Hash(), 0)}
+	plan, err := opened.(method.Inquirer).Plan(method.Question{
+		Case: method.Case{Job: o.Job, Coordinator: "hub", Parties: o.Job.Parties()}, Asker: asker,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return plan
 }
 
 func TestInquiriesThatAreRefused(t *testing.T) {
@@ -58,47 +75,44 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		policy   Policy
-		proposal func(s *stand, o *stage.Portion, id job.ID) *session.Proposal
+		proposal func(s *stand, o *columns.Portion, id job.ID) *session.Proposal
 		code     fault.Code
 		want     string
 	}{
-		"in this party's name": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
+		"in this party's name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
 			return s.inquiry(o, q("north", id))
 		}, fault.CodePolicy, "has not asked for this prediction"},
-		"by a stranger": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
+		"by a stranger": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
 		}, fault.CodeBadInput, "west took no part in the job"},
-		"of another model": {opened(), func(s *stand, o *stage.Portion, _ job.ID) *session.Proposal {
+		"of another model": {opened(), func(s *stand, o *columns.Portion, _ job.ID) *session.Proposal {
 			return s.inquiry(o, q("south", job.ID{7}))
 		}, fault.CodeBadInput, "north has forgotten its part of the model"},
-		"under another name": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
+		"under another name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
 		}, fault.CodePolicy, "about another question than it names"},
-		"with another job file": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
+		"with another job file": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
 		}, fault.CodePolicy, "another job file than its model"},
-		"with another session": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
+		"with another session": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
 		}, fault.CodePolicy, "the proposed session is not what the job file says"},
-		"out of order": {opened(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
+		"out of order": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
 			p := s.inquiry(o, q("south", id))
-			plan, err := stage.PlanInquiry(o.Job, stage.Cast{Coordinator: "hub", Parties: o.Job.Parties()}, "south", o.Basis)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			plan := s.planned(o, "south")
 			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
 			return p
 		}, fault.CodeFailed, "stage align has not ended here"},
-		"against the policy": {usual(), func(s *stand, o *stage.Portion, id job.ID) *session.Proposal {
+		"against the policy": {usual(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
 			return s.inquiry(o, q("south", id))
 		}, fault.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
 	} {

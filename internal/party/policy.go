@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/spell"
-	"github.com/mercer-fl/mercer/internal/stage"
 )
 
 // Policy is what a party's operator allows to be done with a table. The zero value
@@ -134,6 +133,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	return reasons
 }
 
+// defaultMaxIDs is how many ids each party may look for where a job says nothing.
+const defaultMaxIDs = 1 << 20
+
 // idsTotal is how many ids each other party may look for over all sessions.
 func (p Policy) idsTotal() int {
 	switch {
@@ -142,7 +144,7 @@ func (p Policy) idsTotal() int {
 	case p.MaxIDs > 0:
 		return 10 * p.MaxIDs
 	}
-	return 10 * stage.DefaultMaxIDs
+	return 10 * defaultMaxIDs
 }
 
 // directionsTotal is in how many directions a row may be let out over all jobs, 0 for any

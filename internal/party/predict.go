@@ -13,7 +13,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -123,7 +122,7 @@ func (p *Party) open(keepsake []byte) (method.Erasable, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := method.Opener(stage.Methods(p.Reader), k)
+	m, err := method.Opener(p.Reader.Protocols, k)
 	if err != nil {
 		return nil, err
 	}

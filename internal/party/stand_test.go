@@ -25,7 +25,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
@@ -163,7 +162,7 @@ func (s *stand) idle() {
 // plan is that of a job which the hub coordinates.
 func (s *stand) plan(j *job.Job) []method.Step {
 	s.t.Helper()
-	m, err := stage.Of(j)
+	m, err := method.Of(j)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -62,7 +61,7 @@ func (p *Party) work(prop *session.Proposal) (*work, error) {
 		return nil, err
 	}
 	w := &work{id: prop.Job, job: j}
-	if w.method, err = stage.Of(j); err == nil {
+	if w.method, err = method.Of(j); err == nil {
 		w.plan, err = method.Plan(w.method, p.cast(w))
 	}
 	if err != nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/roster"
-	"github.com/mercer-fl/mercer/internal/stage"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
@@ -218,7 +217,7 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 
 // local says whether a keepsake is a model that answers by itself.
 func local(k method.Keepsake, c Config) (bool, error) {
-	m, err := method.Opener(stage.Methods(c.Reader), k)
+	m, err := method.Opener(c.Reader.Protocols, k)
 	if err != nil {
 		return false, err
 	}

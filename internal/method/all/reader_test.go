@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
@@ -138,6 +139,28 @@ func TestLimits(t *testing.T) {
 		}
 		if ids, directions := p.Limit("max_ids"), p.Limit("directions"); ids != tt.ids || directions != tt.directions {
 			t.Errorf("%s %s: limits %d and %d, want %d and %d", tt.name, tt.keys, ids, directions, tt.ids, tt.directions)
+		}
+	}
+}
+
+// What no federation can run is refused before anything begins.
+func TestPlanRefuses(t *testing.T) {
+	among := func(protocol string, parties ...string) error {
+		j := jobtest.Parse(t, file("{name: okra}"))
+		j.Protocol = jobtest.Protocol(t, protocol)
+		m, err := method.Of(j)
+		if err == nil {
+			_, err = method.Plan(m, method.Case{Job: j, ID: job.ID{1}, Coordinator: "hub", Parties: parties})
+		}
+		return err
+	}
+	for want, err := range map[string]error{
+		"a job of 1 parties; name at least two": among("okra", "north"),
+		"the coordinator hub cannot be a party": among("okra", "north", "hub"),
+		`protocol "pooled" cannot be run`:       among("pooled", "north", "south"),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }

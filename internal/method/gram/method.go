@@ -6,6 +6,7 @@ package gram
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
 // Method is the sum of Gram matrices.
@@ -16,6 +17,9 @@ func (Method) Name() string { return "gram" }
 
 // New returns keys to read into.
 func (Method) New() section.Values { return new(Keys) }
+
+// Undownloadable implements [method.Undownloadable].
+func (Method) Undownloadable(j *job.Job) string { return columns.Undownloadable(j) }
 
 // Cuts returns the partition between the parties.
 func (Method) Cuts() job.Direction { return job.Columns }

@@ -1,0 +1,143 @@
+package columns
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/psi"
+)
+
+// Steps returns the sessions with which a job begins: the parties end with the same
+// rows in the same order, which the coordinator does not know, and tell each other and
+// the coordinator what they bring.
+func Steps(c method.Case) ([]method.Step, error) { return steps(c, "train", trained(c.Job)) }
+
+// StepsOfNew returns the sessions with which a question about new rows begins.
+func StepsOfNew(c method.Case) ([]method.Step, error) { return steps(c, "predict", byIDs(c.Job)) }
+
+// alignment is how rows are aligned.
+type alignment struct {
+	// compared says that tables are: a job says that they have the same ids in the same
+	// order. Each party brings a single id to the intersection, the digest of all its ids
+	// in their order. So the parties learn whether their tables have the same rows, and get
+	// a key in common, at the price of one id; and who wants to guess at the ids of another
+	// has one guess at all of them. A plain comparison of digests could be tried at leisure.
+	compared bool
+	maxIDs   int // that each party may look for
+}
+
+// trained is how the rows of a job are aligned.
+func trained(j *job.Job) alignment {
+	if j.Data.Partition.Aligned {
+		return alignment{compared: true, maxIDs: 1}
+	}
+	return byIDs(j)
+}
+
+// byIDs is how rows are aligned whose ids are looked for.
+func byIDs(j *job.Job) alignment { return alignment{maxIDs: j.Protocol.Limit("max_ids")} }
+
+func (a alignment) params() (psi.Params, error) { return psi.NewParams(psi.Spec{MaxIDs: a.maxIDs}) }
+
+// seeks is how many ids each party may look for in another's table.
+func (a alignment) seeks(p psi.Params) int {
+	if a.compared {
+		return 0
+	}
+	return p.Spec().MaxIDs
+}
+
+func steps(c method.Case, purpose string, a alignment) ([]method.Step, error) {
+	params, err := a.params()
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Parties) > psi.MaxParties {
+		return nil, fmt.Errorf("stage: rows of %d parties cannot be aligned; name at most %d", len(c.Parties), psi.MaxParties)
+	}
+	members := c.Everybody()
+	if len(c.Parties) == 2 { // they need nobody to compare for them
+		members = c.Holders()
+	}
+	return []method.Step{{Name: "align", Session: &method.Session{
+		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Members: members, Purpose: purpose, Seeks: a.seeks(params),
+	}}, {Name: "declare", Session: &method.Session{
+		Protocol: declare.Name, Version: declare.Version, Members: c.Everybody(), Purpose: purpose,
+	}}}, nil
+}
+
+// party is a party's machine of the alignment, which brings a table's ids. take is told
+// of the common rows, by their places in the table, and of the key that the parties share.
+func (a alignment) party(setup method.Setup, ids []string, take func(order []int, key [32]byte) error) (*method.Run, error) {
+	params, err := a.params()
+	if err != nil {
+		return nil, err
+	}
+	if a.compared {
+		m, err := psi.NewParty(setup.Setup, params, [][]byte{tableID(ids)})
+		if err != nil {
+			return nil, err
+		}
+		return &method.Run{Machine: compared(m), InputHash: m.InputHash(), Finish: func() error {
+			key := m.Key() // which nobody else knows: the order follows from it
+			return take(prg.New(key, "stage/order").Perm(len(ids)), key)
+		}}, nil
+	}
+	m, err := psi.NewParty(setup.Setup, params, idBytes(ids))
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Announced: m.Announced, Finish: func() error { return take(m.Order(), m.Key()) }}, nil
+}
+
+// server is the coordinator's machine, which compares for more than two parties.
+func (a alignment) server(setup method.Setup) (*method.Run, error) {
+	params, err := a.params()
+	if err != nil {
+		return nil, err
+	}
+	m, err := psi.NewServer(setup.Setup, params)
+	run := &method.Run{Machine: m, Finish: method.Nothing}
+	if a.compared {
+		run.Machine = compared(m)
+	}
+	return run, err
+}
+
+// compared has a machine of the intersection speak of tables, since the only ids
+// stand for tables.
+func compared(m protocol.Machine) protocol.Machine {
+	return method.Worded{Machine: m, Meaning: func(err error) error {
+		var none *psi.EmptyError
+		if !errors.As(err, &none) {
+			return err
+		}
+		return fault.BadInput(fmt.Errorf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+	}}
+}
+
+// tableID stands for ids in their order.
+func tableID(ids []string) []byte {
+	var w wire.Writer
+	w.String("mercer/v1/aligned")
+	w.Strings(ids)
+	sum := sha256.Sum256(w.Bytes())
+	return sum[:]
+}
+
+func idBytes(ids []string) [][]byte {
+	list := make([][]byte, len(ids))
+	for i, id := range ids {
+		list[i] = []byte(id)
+	}
+	return list
+}

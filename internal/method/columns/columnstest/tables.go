@@ -1,0 +1,81 @@
+// Package columnstest holds what tests of methods for holders of columns share. Only
+// tests import it.
+package columnstest
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Numbered is the first n rows of a bundled set, with their numbers as ids.
+func Numbered(t testing.TB, name string, n int) *dataset.Set {
+	t.Helper()
+	set, err := bundled.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := *set.Subset(dataset.Complement(n, nil))
+	own.IDs = nil
+	for i := range n {
+		own.IDs = append(own.IDs, strconv.Itoa(i))
+	}
+	return &own
+}
+
+// Share gives the job's parties a set's columns, of nine tenths of its rows in an order
+// of their own; the active ones have the labels.
+func Share(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
+	t.Helper()
+	tables := Whole(t, j, set)
+	for i, name := range j.Parties() {
+		own := *tables[name].Set
+		if !j.Labels(name) {
+			own.Labels = nil
+		}
+		rows, err := dataset.Cover(set.X.Rows(), 0.9, i, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[name] = method.Table{Set: own.Subset(rows)}
+	}
+	return tables
+}
+
+// Whole gives the job's parties a set's columns of all rows.
+func Whole(t testing.TB, j *job.Job, set *dataset.Set) map[string]method.Table {
+	t.Helper()
+	shares, err := dataset.ByColumns(set.X.Cols(), len(j.Parties()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := make(map[string]method.Table)
+	for i, name := range j.Parties() {
+		tables[name] = method.Table{Set: set.SelectColumns(shares[i])}
+	}
+	return tables
+}
+
+// Beside puts rows of several parties beside each other.
+func Beside(list []linalg.Rows) linalg.Matrix[float64] {
+	n, width := 0, 0
+	for _, rows := range list {
+		var w int
+		n, w = rows.Shape()
+		width += w
+	}
+	out, at := linalg.New[float64](n, width), 0
+	for _, rows := range list {
+		_, w := rows.Shape()
+		for i := range n {
+			rows.ReadRow(i, out.Row(i)[at:at+w])
+		}
+		at += w
+	}
+	return out
+}

@@ -1,0 +1,164 @@
+package columns
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/psi"
+)
+
+// Declaration is what a holder of columns tells all other members.
+type Declaration struct {
+	Rows      int
+	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
+	Columns   gram.Holder
+	Labels    int     // bytes of the labels as they are sent to the coordinator; 0 if they are not
+	Spread    float64 // of the columns, in the unit of gamma; 0 if nobody asks
+}
+
+// maxLabelsBytes bounds the labels of a job.
+const maxLabelsBytes = 1 << 28
+
+func (d Declaration) encode() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(d.Rows))
+	w.Fixed(d.alignment[:])
+	w.Uint32(uint32(d.Columns.Columns))
+	w.Uint8(uint8(d.Columns.Exponent))
+	w.Bool(d.Columns.Whole)
+	w.Uint32(uint32(d.Labels))
+	w.Float64(d.Spread)
+	return w.Bytes()
+}
+
+func decodeDeclaration(b []byte) (Declaration, error) {
+	r := wire.NewReader(b)
+	d := Declaration{Rows: int(r.Uint32())}
+	r.Fixed(d.alignment[:])
+	d.Columns = gram.Holder{Columns: int(r.Uint32()), Exponent: int(r.Uint8()), Whole: r.Bool()}
+	d.Labels, d.Spread = int(r.Uint32()), r.Float64()
+	if r.Err() == nil && (!(d.Spread >= 0) || math.IsInf(d.Spread, 1)) {
+		r.Fail(fmt.Errorf("a spread of %v", d.Spread))
+	}
+	if r.Err() == nil && (d.Rows > psi.MaxIDs || d.Columns.Columns < 1 || d.Columns.Columns > gram.MaxColumns || d.Columns.Exponent > gram.MaxExponent || d.Labels > maxLabelsBytes) {
+		r.Fail(fmt.Errorf("%d rows, %d columns of values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))
+	}
+	return d, r.Close("stage: declaration")
+}
+
+// Declared is what all holders of columns have told each other. It is what the steps
+// of a job have made public.
+type Declared struct {
+	List   []Declaration // in the order of the parties; nil before
+	Digest [sha256.Size]byte
+}
+
+// errUndeclared is why nothing follows yet from what the holders of columns say.
+var errUndeclared = errors.New("stage: nobody has declared any columns")
+
+// Rows is the number of common rows. It is an error to ask before it is declared.
+func (d Declared) Rows() (int, error) {
+	if len(d.List) == 0 {
+		return 0, errUndeclared
+	}
+	return d.List[0].Rows, nil
+}
+
+// Guest is a method's side of the alignment.
+type Guest interface {
+	// Declare adds to a declaration what others must know of the columns: no more than
+	// the method needs.
+	Declare(*Declaration) error
+	Judge
+}
+
+// Judge says what a method cannot do with what has been declared.
+type Judge interface {
+	Usable(Declared) error
+}
+
+// hear reads the statements of a session, and finds out whose rows are not those
+// of the others.
+func hear(parties []string, statements [][]byte) (Declared, error) {
+	var d Declared
+	hash := sha256.New()
+	for i, b := range statements {
+		one, err := decodeDeclaration(b)
+		if err != nil {
+			return Declared{}, protocol.Blame(parties[i], protocol.KindMalformed, err)
+		}
+		d.List = append(d.List, one)
+		var w wire.Writer // after its length, so that lists of statements have one reading
+		w.Bytes32(b)
+		hash.Write(w.Bytes())
+	}
+	d.Digest = [sha256.Size]byte(hash.Sum(nil))
+	return d, d.aligned(parties)
+}
+
+// errOrder says that parties do not hold the same rows in the same order.
+var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
+
+// aligned demands that all hold the same rows in one order. A party that differs
+// from what more than half of all have is to blame.
+func (d Declared) aligned(parties []string) error {
+	count := make(map[[sha256.Size]byte]int)
+	for _, one := range d.List {
+		count[one.order()]++
+	}
+	if len(count) == 1 {
+		return nil
+	}
+	for i, one := range d.List {
+		for _, other := range d.List {
+			if n := count[other.order()]; 2*n > len(d.List) && other.order() != one.order() {
+				return protocol.Blame(parties[i], protocol.KindInconsistent, fmt.Errorf("stage: its rows, or their order, are not those of %d of %d parties; nothing has been computed from them", n, len(d.List)))
+			}
+		}
+	}
+	return fault.BadInput(fmt.Errorf("stage: %w", errOrder))
+}
+
+// order names the rows and their order.
+func (d Declaration) order() [sha256.Size]byte {
+	var w wire.Writer
+	w.Uint32(uint32(d.Rows))
+	w.Fixed(d.alignment[:])
+	return sha256.Sum256(w.Bytes())
+}
+
+// take reads the statements of a session into d, unless the method cannot use them.
+func (d *Declared) take(parties []string, statements [][]byte, j Judge) error {
+	heard, err := hear(parties, statements)
+	*d = heard
+	if err != nil {
+		return err
+	}
+	return j.Usable(heard)
+}
+
+// party is a party's machine of the declaring.
+func (d *Declared) party(setup method.Setup, parties []string, own Declaration, j Judge) (*method.Run, error) {
+	m, err := declare.NewParty(setup.Setup, own.encode())
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return d.take(parties, m.Statements(), j) }}, nil
+}
+
+// server is the coordinator's machine of the declaring.
+func (d *Declared) server(setup method.Setup, parties []string, j Judge) (*method.Run, error) {
+	m, err := declare.NewServer(setup.Setup)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return d.take(parties, m.Statements(), j) }}, nil
+}

@@ -1,0 +1,144 @@
+package columns
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/psi"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Party is a holder of columns while a job runs. A method's own party embeds it.
+type Party struct {
+	method.Case
+	Self     string
+	Table    *dataset.Set // as it was brought
+	Set      *dataset.Set // the common rows in the common order, training rows first; nil before the alignment
+	Rows     linalg.Rows  // of Set, scaled if the job says so
+	Scaling  scale.Scaling
+	Declared Declared
+
+	train int    // of the common rows
+	label string // the column of the labels, where the catalogue says
+	own   Declaration
+}
+
+// Of prepares a party's table for a job. Errors are the data's fault and say what to
+// do. They may quote it, and are for the party's own log.
+func Of(c method.Case, self string, t method.Table) (*Party, error) {
+	set, err := tableOf(c.Job, self, t.Set)
+	if err != nil {
+		return nil, err
+	}
+	return &Party{Case: c, Self: self, Table: set, label: t.Label}, c.Limits.Floors.CheckRows(c.Job.Protocol.Name(), set.X.Rows())
+}
+
+// Known implements [method.Member].
+func (p *Party) Known() method.Known { return p.Declared }
+
+// Machine builds the machine of one of the first steps; the method behind g says what
+// it needs to be told.
+func (p *Party) Machine(step string, setup method.Setup, g Guest) (*method.Run, error) {
+	switch step {
+	case "align":
+		return trained(p.Job).party(setup, p.Table.IDs, func(order []int, key [32]byte) error { return p.align(order, key, g) })
+	case "declare":
+		return p.Declared.party(setup, p.Parties, p.own, g)
+	}
+	return nil, fmt.Errorf("columns: no session %s", step)
+}
+
+// align takes the rows that all parties have, in the common order, and commits to
+// them under the parties' key. It holds rows out and scales: every column belongs to
+// one party, so nobody else is asked.
+func (p *Party) align(order []int, key [32]byte, g Guest) error {
+	if err := p.Limits.Floors.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
+		return err
+	}
+	train, test, err := heldOut(p.Job, len(order), key)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	rows := make([]int, 0, len(order))
+	for _, i := range slices.Concat(train, test) {
+		rows = append(rows, order[i])
+	}
+	p.train, p.Set = len(train), p.Table.Subset(rows)
+	p.Rows = dataset.RowsOf(p.Set.X)
+	if p.Job.Data.Scale != job.None {
+		if p.Scaling, err = scale.Pooled(p.Training(), scale.Method(p.Job.Data.Scale)); err != nil {
+			return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: "its columns cannot be scaled; its own log says why"}
+		}
+		p.Rows = p.Scaling.Rows(p.Rows)
+	}
+	p.own = commit(p.Set, key)
+	return g.Declare(&p.own)
+}
+
+// commit begins the declaration of rows in the common order.
+func commit(set *dataset.Set, key [32]byte) Declaration {
+	return Declaration{Rows: len(set.IDs), alignment: psi.Align(key, idBytes(set.IDs), dataset.Complement(len(set.IDs), nil))}
+}
+
+// Training returns the rows that are not held out: only they may shape the scaling.
+func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, dataset.Complement(p.train, nil)) }
+
+// Width is the number of the party's columns.
+func (p *Party) Width() int { return p.Table.X.Cols() }
+
+// Release describes what the party lets out of the common rows.
+func (p *Party) Release(kind method.ReleaseKind) method.Release {
+	return p.Case.Release(kind, p.Self, p.label, p.Set)
+}
+
+// Disclose implements [method.Discloser] for the first steps: the others look for ids.
+// Where tables are compared, no id is told.
+func (p *Party) Disclose(step string) (method.Release, bool) {
+	if step != "align" || p.Job.Data.Partition.Aligned {
+		return method.Release{}, false
+	}
+	return p.Case.Release(method.ReleaseIDs, p.Self, p.label, p.Table), true
+}
+
+// Aligned implements [method.Ordered].
+func (p *Party) Aligned() []string {
+	if p.Set == nil {
+		return nil
+	}
+	return p.Set.IDs
+}
+
+// Server is the coordinator of a job between holders of columns, or of a question about
+// its model. A method's own server embeds it.
+type Server struct {
+	method.Case
+	Declared Declared
+}
+
+// Known implements [method.Member].
+func (s *Server) Known() method.Known { return s.Declared }
+
+// Machine builds the machine of one of the first steps of a job.
+func (s *Server) Machine(step string, setup method.Setup, j Judge) (*method.Run, error) {
+	return s.machine(step, setup, j, trained(s.Job))
+}
+
+// MachineOfNew builds the machine of one of the first steps of a question.
+func (s *Server) MachineOfNew(step string, setup method.Setup, j Judge) (*method.Run, error) {
+	return s.machine(step, setup, j, byIDs(s.Job))
+}
+
+func (s *Server) machine(step string, setup method.Setup, j Judge, a alignment) (*method.Run, error) {
+	switch step {
+	case "align":
+		return a.server(setup)
+	case "declare":
+		return s.Declared.server(setup, s.Parties, j)
+	}
+	return nil, fmt.Errorf("columns: no session %s", step)
+}

@@ -1,0 +1,248 @@
+package columns
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Portion is what a party keeps of a model by columns whose job leaves
+// predictions open. It is secret, and of no use without the others'. All methods have
+// one format: what is of another stays empty.
+type Portion struct {
+	Job     *job.Job
+	Basis   Basis
+	Width   int           // the party's columns
+	Columns []string      // their names, or nil
+	Scaling scale.Scaling // empty: none
+	Reading model.Reading // of decisions, for whoever asks
+
+	// Of random features: where the party's come from and, at the label holder, the
+	// model's coefficients.
+	Directions   Directions
+	Coefficients linalg.Matrix[float64] // outputs x two for each direction
+	Mean         float64                // of numbers, which was taken off
+
+	// Of products: the party's columns, scaled, of the rows in the model.
+	Rows linalg.Matrix[float64]
+}
+
+// Directions is where the entries of random directions for some columns come from.
+type Directions struct {
+	Gamma  float64  // of the kernel, in plain numbers
+	Key    [32]byte // of the entries
+	Common [32]byte // of the scales, which all columns share
+	Before int      // columns under the same key
+}
+
+// Basis is what all who keep a part of a model by columns know of it, and what
+// sessions about new rows are bound to.
+type Basis struct {
+	Parent  protocol.SessionID // the session that the model comes from names the model
+	Rows    int                // in the model; 0 of random features
+	Outputs int                // numbers for a new row; 0 where only the label holder knows
+}
+
+const basisMagic = "mercer/v1/basis"
+
+// Encode returns what the coordinator keeps of a model by columns; what the method adds
+// follows.
+func (b Basis) Encode() []byte {
+	var w wire.Writer
+	w.String(basisMagic)
+	b.write(&w)
+	return w.Bytes()
+}
+
+// DecodeBasis decodes what Encode wrote, and returns what follows.
+func DecodeBasis(body []byte) (Basis, []byte, error) {
+	r := wire.NewReader(body)
+	if magic := r.String(32); r.Err() == nil && magic != basisMagic {
+		r.Fail(fmt.Errorf("not a basis but %q", magic))
+	}
+	b, rest := readBasis(r), r.Rest()
+	return b, rest, r.Close("stage: basis")
+}
+
+func (b Basis) write(w *wire.Writer) {
+	w.Fixed(b.Parent[:])
+	w.Uint32(uint32(b.Rows))
+	w.Uint32(uint32(b.Outputs))
+}
+
+func readBasis(r *wire.Reader) Basis {
+	var b Basis
+	r.Fixed(b.Parent[:])
+	b.Rows, b.Outputs = int(r.Uint32()), int(r.Uint32())
+	if r.Err() == nil && (b.Rows > gram.MaxRows || b.Outputs > MaxOutputs) {
+		r.Fail(fmt.Errorf("%d rows and %d outputs", b.Rows, b.Outputs))
+	}
+	return b
+}
+
+// Bounds on what is read back.
+const (
+	MaxOutputs  = 1 << 24
+	maxFeatures = 1 << 21
+)
+
+// portionMagic names the version of the format. The job file in a portion is as the
+// program wrote it that trained the model; a later one may write it otherwise, and
+// reads it all the same.
+const portionMagic = "mercer/v1/portion"
+
+// Portion begins what the party keeps once the job is done. Parent names the session
+// that the model comes from, and is zero before it has ended.
+func (p *Party) Portion(parent protocol.SessionID, c method.Closing) (*Portion, error) {
+	if p.Set == nil || parent == (protocol.SessionID{}) {
+		return nil, errors.New("stage: the job has no model to keep a part of")
+	}
+	return &Portion{
+		Job: p.Job, Basis: Basis{Parent: parent}, Width: p.Width(), Columns: p.Set.Columns, Scaling: p.Scaling,
+		Reading: model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: c.Classes},
+	}, nil
+}
+
+// Keepsake returns the portion as a keepsake of the job's method.
+func (o *Portion) Keepsake() method.Keepsake { return Keepsake(o.Job, o.Encode()) }
+
+// Keepsake returns a body as a keepsake of the job's method.
+func Keepsake(j *job.Job, body []byte) method.Keepsake {
+	return method.Keepsake{Method: j.Protocol.Name(), Version: 1, Body: body}
+}
+
+// Encode returns the canonical encoding.
+func (o *Portion) Encode() []byte {
+	var w wire.Writer
+	w.String(portionMagic)
+	w.Bytes32(o.Job.Encode())
+	o.Basis.write(&w)
+	w.Uint32(uint32(o.Width))
+	w.Strings(o.Columns)
+	w.Bool(len(o.Scaling.Offset) > 0)
+	w.Float64s(o.Scaling.Offset)
+	w.Float64s(o.Scaling.Factor)
+	w.Strings(o.Reading.Classes)
+	w.Float64(o.Directions.Gamma)
+	w.Fixed(o.Directions.Key[:])
+	w.Fixed(o.Directions.Common[:])
+	w.Uint32(uint32(o.Directions.Before))
+	w.Float64(o.Mean)
+	writeMatrix(&w, o.Coefficients)
+	writeMatrix(&w, o.Rows)
+	return w.Bytes()
+}
+
+// Left returns how many rows are in the model that a keepsake is a portion of; false
+// where it is none.
+func Left(keepsake []byte) (rows int, ok bool) {
+	o, _, err := readPortion(keepsake)
+	if err != nil {
+		return 0, false
+	}
+	o.Erase()
+	return o.Basis.Rows, true
+}
+
+// readPortion reads what Encode wrote, and returns the job file by itself.
+func readPortion(b []byte) (o *Portion, file []byte, err error) {
+	r := wire.NewReader(b)
+	if magic := r.String(32); r.Err() == nil && magic != portionMagic {
+		r.Fail(fmt.Errorf("not a portion but %q", magic))
+	}
+	file = r.Bytes32(1 << 20)
+	o = &Portion{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
+	if r.Bool() {
+		o.Scaling = scale.ReadScaling(r, o.Width)
+	}
+	o.Reading.Classes = r.Strings(method.MaxClasses, method.MaxLabelBytes)
+	o.Directions.Gamma = r.Float64()
+	r.Fixed(o.Directions.Key[:])
+	r.Fixed(o.Directions.Common[:])
+	o.Directions.Before = int(r.Uint32())
+	o.Mean = r.Float64()
+	o.Coefficients = readMatrix(r, method.MaxClasses, maxFeatures)
+	o.Rows = readMatrix(r, gram.MaxRows, gram.MaxColumns)
+	return o, file, r.Close("stage: portion")
+}
+
+// DecodePortion decodes what Encode wrote.
+func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
+	o, file, err := readPortion(b)
+	if err != nil {
+		return nil, err
+	}
+	if o.Job, err = jobs.Parse("portion", file); err != nil {
+		return nil, fmt.Errorf("stage: portion: %w", err)
+	}
+	o.Reading.Kind = model.Kind(o.Job.Learner.Name)
+	return o, o.check()
+}
+
+// check refuses what does not fit together: who wrote it knew better.
+func (o *Portion) check() error {
+	if n := len(o.Columns); n > 0 && n != o.Width {
+		return fmt.Errorf("stage: portion: %d names of %d columns", n, o.Width)
+	}
+	if c := o.Coefficients; c.Rows > 0 {
+		if c.Cols != 2*o.Job.Protocol.Limit("directions") {
+			return fmt.Errorf("stage: portion: %d coefficients for %d directions", c.Cols, o.Job.Protocol.Limit("directions"))
+		}
+		if err := o.Reading.Check(c.Rows); err != nil {
+			return fmt.Errorf("stage: portion: %w", err)
+		}
+	}
+	if o.Rows.Rows != o.Basis.Rows || o.Rows.Rows > 0 && o.Rows.Cols != o.Width {
+		return fmt.Errorf("stage: portion: %d x %d values of %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
+	}
+	return nil
+}
+
+// Erase implements [method.Erasable].
+func (o *Portion) Erase() {
+	clear(o.Directions.Key[:])
+	clear(o.Coefficients.Data)
+	clear(o.Rows.Data)
+}
+
+// copied returns a portion that outlives an erased one.
+func (o *Portion) copied() *Portion {
+	c := *o
+	c.Coefficients.Data, c.Rows.Data = slices.Clone(o.Coefficients.Data), slices.Clone(o.Rows.Data)
+	return &c
+}
+
+func writeMatrix(w *wire.Writer, m linalg.Matrix[float64]) {
+	w.Uint32(uint32(m.Rows))
+	w.Uint32(uint32(m.Cols))
+	for i := range m.Rows {
+		w.Float64s(m.Row(i))
+	}
+}
+
+// readMatrix reads finite numbers.
+func readMatrix(r *wire.Reader, rows, cols int) linalg.Matrix[float64] {
+	n, width := int(r.Uint32()), int(r.Uint32())
+	if r.Err() == nil && (n > rows || width > cols || uint64(n)*uint64(width) > uint64(r.Len())/8) {
+		r.Fail(fmt.Errorf("a matrix of %d x %d", n, width))
+	}
+	if r.Err() != nil {
+		return linalg.Matrix[float64]{}
+	}
+	m := linalg.New[float64](n, width)
+	r.Float64s(m.Data)
+	if slices.ContainsFunc(m.Data, func(v float64) bool { return math.IsNaN(v - v) }) {
+		r.Fail(errors.New("a matrix with numbers that are not finite"))
+	}
+	return m
+}

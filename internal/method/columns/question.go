@@ -1,0 +1,192 @@
+package columns
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Inquirer answers questions by sessions of all who hold columns. A method's own
+// inquirer embeds it.
+type Inquirer struct {
+	Portion *Portion // at a party
+	Basis   Basis    // of the model
+}
+
+// Erase implements [method.Erasable].
+func (o *Inquirer) Erase() {
+	if o.Portion != nil {
+		o.Portion.Erase()
+	}
+}
+
+// Among implements [method.Inquirer].
+func (o *Inquirer) Among(q method.Question) []string {
+	if o.Portion != nil {
+		return o.Portion.Job.Parties()
+	}
+	return q.Job.Parties()
+}
+
+// Fits implements [method.Inquirer].
+func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
+	_, err := o.Portion.fitted(q.Asker, set)
+	return err
+}
+
+// PlanOf returns the steps of a question: the rows are aligned by their ids, and then
+// follow the method's own steps.
+func (o *Inquirer) PlanOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
+	// Both as this program writes them: an earlier one may have trained the model.
+	if o.Portion != nil && !bytes.Equal(o.Portion.Job.Encode(), q.Job.Encode()) {
+		return nil, fault.Forbidden(errors.New("the question comes with another job file than its model"))
+	}
+	plan, err := o.planOf(q, own)
+	if err != nil && o.Portion != nil {
+		err = fault.BadInput(err)
+	}
+	return plan, err
+}
+
+func (o *Inquirer) planOf(q method.Question, own func(method.Question) ([]method.Step, error)) ([]method.Step, error) {
+	if !slices.Contains(q.Parties, q.Asker) {
+		return nil, fmt.Errorf("stage: %s took no part in the job", q.Asker)
+	}
+	plan, err := StepsOfNew(q.Case)
+	if err != nil {
+		return nil, err
+	}
+	more, err := own(q)
+	return append(plan, more...), err
+}
+
+// fitted returns the columns of the model, and refuses a table without ids, or that
+// is not like the one the model was trained on.
+func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
+	if set.IDs == nil {
+		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; name their column (--id for rows of a command, id: in the catalogue)", set.Name)
+	}
+	set, err := Chosen(o.Job, party, set)
+	if err != nil {
+		return nil, err
+	}
+	return method.LikeTraining(set, o.Width, o.Columns)
+}
+
+// Helper is a party of a question about new rows. A method's own embeds it.
+type Helper struct {
+	method.Question
+	Self      string
+	Portion   *Portion      // its part of the model
+	Rows      linalg.Rows   // the new rows that all have, in the common order, scaled
+	Scaling   scale.Scaling // of the training
+	Declared  Declared
+	Decisions linalg.Matrix[float64] // rows x outputs, at the asker
+
+	table *dataset.Set
+	order []int // of the table, by place in the common order
+	own   Declaration
+}
+
+// HelperOf prepares a party to help with a question: its part of the model, and a table
+// that has its columns of the new rows. It has a copy of the portion's secrets, which
+// outlives the keepsake: a question can be withdrawn while its machine is built.
+func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*Helper, error) {
+	set, err := o.Portion.fitted(self, set)
+	if err != nil {
+		return nil, err
+	}
+	q.Job = o.Portion.Job
+	return &Helper{Question: q, Self: self, Portion: o.Portion.copied(), Scaling: o.Portion.Scaling, table: unlabelled(set)}, nil
+}
+
+// Known implements [method.Member].
+func (h *Helper) Known() method.Known { return h.Declared }
+
+// Machine builds the machine of one of the first steps.
+func (h *Helper) Machine(step string, setup method.Setup, g Guest) (*method.Run, error) {
+	switch step {
+	case "align":
+		return byIDs(h.Job).party(setup, h.table.IDs, func(order []int, key [32]byte) error { return h.align(order, key, g) })
+	case "declare":
+		return h.Declared.party(setup, h.Job.Parties(), h.own, g)
+	}
+	return nil, fmt.Errorf("columns: no session %s", step)
+}
+
+// align takes the new rows that all parties have, in the common order, and commits to
+// them under the parties' key.
+func (h *Helper) align(order []int, key [32]byte, g Guest) error {
+	set := h.table.Subset(order)
+	h.order, h.Rows = order, dataset.RowsOf(set.X)
+	if len(h.Scaling.Offset) > 0 {
+		h.Rows = h.Scaling.Rows(h.Rows)
+	}
+	h.own = commit(set, key)
+	return g.Declare(&h.own)
+}
+
+// Release describes what the party lets out of the new rows.
+func (h *Helper) Release(kind method.ReleaseKind) method.Release {
+	return h.release(kind, h.table.Subset(h.order))
+}
+
+func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Release {
+	r := h.Case.Release(kind, h.Self, "", rows)
+	r.Question = true
+	return r
+}
+
+// Disclose implements [method.Discloser] for the first steps. The asker shows the ids it
+// asks about, which its operator has just chosen; of the others' tables everything can
+// be looked for.
+func (h *Helper) Disclose(step string) (method.Release, bool) {
+	if step != "align" || h.Self == h.Asker {
+		return method.Release{}, false
+	}
+	return h.release(method.ReleaseIDs, h.table), true
+}
+
+var errUnanswered = errors.New("stage: the question has no answer")
+
+// Answer implements [method.Asker]: what is known about those rows of the asker's table
+// that all parties have, in the table's order.
+func (h *Helper) Answer() (*method.Prediction, error) {
+	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
+		return nil, errUnanswered
+	}
+	places := make([]int, len(h.order)) // in the common order, by place in the table
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(a, b int) int { return h.order[a] - h.order[b] })
+	a := &method.Prediction{Reading: h.Portion.Reading}
+	sorted := linalg.New[float64](h.Decisions.Rows, h.Decisions.Cols)
+	for i, place := range places {
+		copy(sorted.Row(i), h.Decisions.Row(place))
+		a.Rows = append(a.Rows, h.order[place])
+	}
+	return a, a.Take(sorted)
+}
+
+// Silent is what a coordinator of a question shares with that of a job and does not
+// have: steps to compute, and a result.
+type Silent struct{}
+
+// Compute implements [method.Server].
+func (Silent) Compute(_ context.Context, step string, _ method.Reporter) error {
+	return fmt.Errorf("columns: nothing to compute in step %s", step)
+}
+
+// Result implements [method.Server].
+func (Silent) Result() (*method.Result, error) {
+	return nil, errors.New("columns: a question has no result")
+}

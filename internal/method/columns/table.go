@@ -1,0 +1,80 @@
+package columns
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/protocol/psi"
+)
+
+// tableOf checks a party's table, and returns what of it the job uses.
+func tableOf(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
+	set, err := Chosen(j, self, set)
+	if err == nil {
+		set, err = labelled(j, self, set)
+	}
+	if err == nil {
+		err = set.Validate()
+	}
+	if err == nil {
+		err = method.CheckNames(set)
+	}
+	return set, err
+}
+
+// Chosen returns a party's table with the columns that the job says it uses.
+func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
+	names := j.Columns(party)
+	if names == nil {
+		return set, nil
+	}
+	if set.Columns == nil {
+		return nil, fmt.Errorf("%s has no names of columns, and the job names those that %s uses; give the file a header, or leave %s out of the partition's columns", set.Name, party, party)
+	}
+	var chosen []int
+	for _, name := range names {
+		at := slices.Index(set.Columns, name)
+		if at < 0 {
+			hint := "see mercer data info"
+			if near, ok := spell.Nearest(name, set.Columns...); ok {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return nil, dataset.NoColumn(name, "%s has no column %q, which the job names for party %s in its partition; %s", set.Name, name, party, hint)
+		}
+		chosen = append(chosen, at)
+	}
+	return set.SelectColumns(chosen), nil
+}
+
+// labelled checks labels and ids. Only the first party's labels are asked for; what
+// others have stays behind.
+func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
+	if set.IDs == nil {
+		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; add id: and the name of their column", set.Name)
+	}
+	if n := len(set.IDs); n > psi.MaxIDs {
+		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)
+	}
+	if !j.Labels(self) {
+		return unlabelled(set), nil
+	}
+	for i, label := range set.Labels {
+		if len(label) > method.MaxLabelBytes {
+			return nil, fmt.Errorf("%s: the label of row %d has %d bytes; at most %d are allowed", set.Name, i+1, len(label), method.MaxLabelBytes)
+		}
+	}
+	set, err := method.TakeLabels(j, set)
+	if err != nil || set.Labels == nil {
+		return set, err
+	}
+	return set, method.CheckLabels(j, set)
+}
+
+// unlabelled returns a table without its labels.
+func unlabelled(set *dataset.Set) *dataset.Set {
+	return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}
+}

@@ -1,0 +1,342 @@
+package fdskl
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// random is a job on random features between two holders of columns.
+func random(t testing.TB, protocol, learner string) *job.Job {
+	t.Helper()
+	text := fmt.Sprintf(`apiVersion: mercer/v1
+kind: Job
+metadata: {name: random}
+spec:
+  data: {source: own, label: label, partition: {by: columns, parties: [guest, host, third], coverage: 0.9}, scale: standard}
+  protocol: {name: fdskl, directions: 256%s}
+  kernel: {name: rbf, gamma: 0.5, gamma_unit: median}
+  learner: {name: %s}
+`, protocol, learner)
+	return read(t, text)
+}
+
+// reader knows this method alone.
+var reader = job.Reader{Protocols: []job.Kind{Method{}}}
+
+// read reads a job file that has no mistake.
+func read(t testing.TB, text string) *job.Job {
+	t.Helper()
+	j, err := reader.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// federated is a job between members in this process, with what they know.
+type federated struct {
+	*methodtest.Federation
+	server  *server
+	parties map[string]*party
+}
+
+// federate makes everybody ready for a job.
+func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
+	t.Helper()
+	f := &federated{Federation: methodtest.New(t, Method{}, methodtest.Case(j), tables), parties: make(map[string]*party)}
+	f.server = f.Server.(*server)
+	for name, p := range f.Parties {
+		f.parties[name] = p.(*party)
+	}
+	return f
+}
+
+// runSteps runs all steps of a job between parties with these tables.
+func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
+	t.Helper()
+	f := federate(t, j, tables)
+	f.Finish(t)
+	return f
+}
+
+func (f *federated) result(t *testing.T) *method.Result {
+	t.Helper()
+	r, err := f.server.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// federatedPhases runs a job on wdbc.
+func federatedPhases(t *testing.T, protocol, learner string, rows int) (*federated, *dataset.Set) {
+	t.Helper()
+	j := random(t, protocol, learner)
+	set := columnstest.Numbered(t, "wdbc", rows)
+	return runSteps(t, j, columnstest.Share(t, j, set)), set
+}
+
+// In every training and mode the label holder learns, the coordinator is told how
+// well, and no one else learns or tells anything.
+func TestFDSKL(t *testing.T) {
+	for _, c := range []struct {
+		protocol, learner string
+		least             float64
+	}{
+		{"", "logistic, lambda: 1e-3", 0.9},
+		{", bits: 8, tree: star", "smooth-hinge, lambda: 1e-3", 0.9},
+		{", mode: paper, bits: 32", "logistic, lambda: 1e-3", 0.9},
+		{", training: block", "smooth-hinge, iterations: 16, batch: 64", 0.8},
+		{", training: precond", "logistic, iterations: 8", 0.85},
+		{", training: faithful", "logistic", 0.7},
+	} {
+		t.Run(strings.TrimPrefix(c.protocol+", "+c.learner, ", "), func(t *testing.T) {
+			f, _ := federatedPhases(t, c.protocol, c.learner, 300)
+			m := f.server.finding.Metrics
+			t.Log(m)
+			if m["accuracy"] < c.least || len(m) != 4 {
+				t.Errorf("metrics %v", m)
+			}
+			for name, p := range f.parties {
+				if (p.lesson != nil) != (name == "guest") {
+					t.Errorf("%s learns: %v", name, p.lesson != nil)
+				}
+			}
+			if o := f.server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
+				t.Errorf("the coordinator has %+v", o)
+			}
+		})
+	}
+}
+
+// With common directions and all columns in one place the same is learnt: what
+// the protocol adds to a direction turns its two features, which changes no
+// decision.
+func TestFDSKLEqualsPooled(t *testing.T) {
+	f, set := federatedPhases(t, ", mode: paper, bits: 32", "squared, lambda: 1e-2", 120)
+	guest := f.parties["guest"]
+	got, err := guest.lesson.Learn(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, ids, source := guest.Job, guest.Aligned(), pooledPhases(t, f, set.X.Cols())
+	train := len(ids) - got.Decisions.Cols
+	pooled, err := NewLesson(j, guest.Set.Labels, train, [32]byte{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := AnswerAll(t.Context(), pooled, source, 4); err != nil {
+		t.Fatal(err)
+	}
+	want, err := pooled.Learn(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want.Decisions.Row(0) {
+		if math.Abs(v-got.Decisions.Row(0)[i]) > 1e-4 {
+			t.Errorf("decision %d is %v, pooled %v", i, got.Decisions.Row(0)[i], v)
+		}
+	}
+}
+
+// pooledPhases are those of all columns in one place, under the directions of mode
+// paper.
+func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
+	t.Helper()
+	guest := f.parties["guest"]
+	all, at := linalg.New[float64](len(guest.Aligned()), width), 0
+	for _, name := range guest.Job.Parties() {
+		p := f.parties[name]
+		for i := range all.Rows {
+			p.Rows.ReadRow(i, all.Row(i)[at:at+p.Width()])
+		}
+		at += p.Width()
+	}
+	gamma, err := Gamma(guest.Job, spread(guest.Declared))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := DirectionsOf(guest.Job, columns.Directions{Gamma: gamma, Key: guest.parent, Common: guest.parent})
+	source, err := d.Phases(all, keysOf(guest.Job).Bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+// A schedule asks for no phase twice, for a row's in ascending order, and for no
+// more than fits a message.
+func TestTrainingsAskOnce(t *testing.T) {
+	labels := strings.Split(strings.Repeat("a b ", 50)+"a", " ")
+	for _, training := range []string{"cached", "block", "precond", "faithful"} {
+		j := random(t, ", training: "+training, "logistic")
+		s, err := NewLesson(j, labels, 75, [32]byte{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, asked := make([]int, len(labels)), 0
+		if err := AnswerAll(t.Context(), watched{s, func(q fdskl.Request) {
+			asked++
+			for _, span := range q.Rows {
+				for r := span.First; r < span.First+span.Count; r++ {
+					if q.Directions.First != seen[r] || q.Directions.Count < 1 {
+						t.Fatalf("%s: row %d in directions %v after %d", training, r, q.Directions, seen[r])
+					}
+					seen[r] += q.Directions.Count
+				}
+			}
+		}}, noise{}, 2); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Learn(nil); err != nil {
+			t.Fatal(err)
+		}
+		for r := 75; r < len(labels); r++ {
+			if seen[r] != 256 {
+				t.Errorf("%s: held-out row %d in %d directions", training, r, seen[r])
+			}
+		}
+		if (asked == 1) != (training == "cached") {
+			t.Errorf("%s: %d requests", training, asked)
+		}
+	}
+}
+
+// watched shows the requests of a schedule.
+type watched struct {
+	fdskl.Schedule
+	show func(fdskl.Request)
+}
+
+func (w watched) Next() (fdskl.Request, bool) {
+	q, more := w.Schedule.Next()
+	if more {
+		w.show(q)
+	}
+	return q, more
+}
+
+// noise is phases that depend on rows and directions only.
+type noise struct{}
+
+func (noise) Block(dst []byte, rows []int, first, count int) {
+	for i := range dst {
+		dst[i] = byte(31*rows[i/(2*count)] + 17*(first+i%(2*count)))
+	}
+}
+
+// Only who adds to the sum that somebody else learns has let something out.
+func TestPhasesReleased(t *testing.T) {
+	f, _ := federatedPhases(t, "", "logistic", 60)
+	if r, ok := f.parties["guest"].Disclose("protocol"); ok {
+		t.Errorf("the label holder lets out %+v", r)
+	}
+	if r, ok := f.parties["host"].Disclose("protocol"); !ok || r.Kind != method.ReleasePhases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.parties["host"].Aligned()) {
+		t.Errorf("host lets out %+v", r)
+	}
+}
+
+// Gamma is measured by the sum of what parties declare, to a few percent of the
+// median over all columns.
+func TestUnitOfGamma(t *testing.T) {
+	f, _ := federatedPhases(t, "", "logistic", 300)
+	guest := f.parties["guest"]
+	gamma, err := Gamma(guest.Job, spread(guest.Declared))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []linalg.Rows
+	for _, name := range guest.Job.Parties() {
+		list = append(list, f.parties[name].Training())
+	}
+	want := 0.5 / Spread(columnstest.Beside(list), job.Median)
+	t.Logf("gamma %v, by all columns %v", gamma, want)
+	if r := gamma / want; r < 0.7 || r > 1.5 {
+		t.Errorf("gamma is %v, by all columns %v", gamma, want)
+	}
+	if _, err := Gamma(guest.Job, spread(columns.Declared{List: []columns.Declaration{{}, {}}})); err == nil {
+		t.Error("equal rows have a unit")
+	}
+	if v := coarse(10); v < 9.4 || v > 10.6 || coarse(0) != 0 {
+		t.Errorf("10 is told as %v, 0 as %v", v, coarse(0))
+	}
+	if v := Spread(list[0], job.Norm); v < 9 || v > 11 { // ten standardised columns
+		t.Errorf("mean squared norm %v", v)
+	}
+	if v := Spread(linalg.New[float64](1, 3), job.Median); v != 0 {
+		t.Errorf("median distance of one row: %v", v)
+	}
+}
+
+// A training that uses up its passes goes into the result, with what is left to
+// do.
+func TestTrainingThatHasNotConverged(t *testing.T) {
+	f, _ := federatedPhases(t, "", "logistic, lambda: 1e-6", 120)
+	guest := f.parties["guest"]
+	if r := f.result(t); r.Warnings != nil {
+		t.Errorf("a training that ended by itself: %q", r.Warnings)
+	}
+	guest.lesson.(*cached).passes = 1
+	v, err := guest.learn(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.server.finding, err = decodeFinding(job.Logistic, v.encode(job.Logistic))
+	if err != nil || !(v.Left > linear.DefaultTol) {
+		t.Fatalf("what is left of the gradient: %v, %v", v.Left, err)
+	}
+	w := f.result(t).Warnings
+	if len(w) != 1 || !strings.HasPrefix(w[0], "the training has not converged: after 100 passes the gradient is still at ") {
+		t.Errorf("warnings %q", w)
+	}
+}
+
+func TestFinding(t *testing.T) {
+	v := finding{Learned{learner.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
+	b := v.encode(job.Logistic)
+	back, err := decodeFinding(job.Logistic, b)
+	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != findingBytes(job.Logistic) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	v.Left = -1
+	if _, err := decodeFinding(job.Logistic, v.encode(job.Logistic)); err == nil {
+		t.Error("less than nothing of a gradient is accepted")
+	}
+	v.Left, v.Metrics["accuracy"] = 0, math.NaN()
+	if _, err := decodeFinding(job.Logistic, v.encode(job.Logistic)); err == nil {
+		t.Error("an accuracy that is no number is accepted")
+	}
+}
+
+func FuzzDecodeFinding(f *testing.F) {
+	f.Add(finding{Learned{learner.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Huber))
+	f.Add(finding{}.encode(job.Logistic))
+	hidden := finding{}.encode(job.Logistic)
+	hidden[1] = 1 // of a figure that is not there
+	f.Add(hidden)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, l := range []job.LearnerName{job.Huber, job.Logistic} {
+			v, err := decodeFinding(l, b)
+			if err != nil {
+				continue
+			}
+			if again := v.encode(l); !bytes.Equal(again, b) {
+				t.Errorf("%v comes back as %v", b, again)
+			}
+		}
+	})
+}

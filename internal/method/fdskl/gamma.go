@@ -1,0 +1,93 @@
+package fdskl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// spreadPairs is how many pairs of rows a median distance is taken over, where
+// there are as many.
+const spreadPairs = 1 << 13
+
+// Spread is the unit of gamma over some columns of training rows: exact, as far
+// as it is a mean of norms; the median squared distance is that of neighbours in
+// the common order, which nobody chose.
+func Spread(rows linalg.Rows, unit job.GammaUnit) float64 {
+	n, _ := rows.Shape()
+	if unit == job.Norm {
+		sum := 0.0
+		eachRow(rows, func(row []float64) { sum += linalg.Dot(row, row) })
+		return sum / float64(max(1, n))
+	}
+	var distances []float64
+	for step := 1; step <= n/2 && len(distances) < spreadPairs; step++ {
+		distances = appendDistances(distances, rows, step)
+	}
+	if len(distances) == 0 {
+		return 0
+	}
+	slices.Sort(distances)
+	return distances[len(distances)/2]
+}
+
+// appendDistances adds the squared distances of rows so many places apart.
+func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
+	n, width := rows.Shape()
+	a, b := make([]float64, width), make([]float64, width)
+	for i := 0; i+step < n && len(list) < spreadPairs; i++ {
+		rows.ReadRow(i, a)
+		rows.ReadRow(i+step, b)
+		sum := 0.0
+		for k, v := range a {
+			sum += (v - b[k]) * (v - b[k])
+		}
+		list = append(list, sum)
+	}
+	return list
+}
+
+func eachRow(rows linalg.Rows, use func(row []float64)) {
+	n, width := rows.Shape()
+	row := make([]float64, width)
+	for i := range n {
+		rows.ReadRow(i, row)
+		use(row)
+	}
+}
+
+// coarse rounds a positive number to a power of two to the eighth part: who is
+// told it learns 5 % or less of what it is.
+func coarse(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
+}
+
+// spread is the unit of gamma by what all have declared, 0 where nobody has asked for
+// one.
+func spread(d columns.Declared) float64 {
+	unit := 0.0
+	for _, one := range d.List {
+		unit += one.Spread
+	}
+	return unit
+}
+
+// Gamma returns the gamma of the job's kernel in plain numbers, by the spread of all
+// columns.
+func Gamma(j *job.Job, unit float64) (float64, error) {
+	if j.Kernel.GammaUnit == "" {
+		return j.Kernel.Gamma, nil
+	}
+	if !(unit > 0) {
+		return 0, fault.BadInput(fmt.Errorf("stage: gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", j.Kernel.GammaUnit, unit))
+	}
+	return j.Kernel.Over(unit).Gamma, nil
+}

@@ -1,0 +1,146 @@
+package fdskl
+
+import (
+	"crypto/sha256"
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// Lesson is how the label holder learns from phases: what it asks for, and what it
+// makes of it.
+type Lesson interface {
+	fdskl.Schedule
+	// Learn is called once, when all that was asked for has come. The error of
+	// interrupt, if that is not nil, ends it.
+	Learn(interrupt func() error) (*Learnt, error)
+	Outputs() *learner.Outputs
+	// failure is why no more was asked for, nil if all has come.
+	failure() error
+}
+
+// Learnt is what a lesson ends with.
+type Learnt struct {
+	Coefficients linalg.Matrix[float64] // outputs x two for each direction
+	Decisions    linalg.Matrix[float64] // outputs x held-out rows
+	Left         float64                // see Learned
+	several      bool                   // others hold coefficients, too
+}
+
+// hash names the model; what others hold of it by what it decides.
+func (l *Learnt) hash() [sha256.Size]byte {
+	var w wire.Writer
+	w.String("mercer/v1/fdskl/model")
+	for k := range l.Coefficients.Rows {
+		w.Float64s(l.Coefficients.Row(k))
+	}
+	for k := 0; l.several && k < l.Decisions.Rows; k++ {
+		w.Float64s(l.Decisions.Row(k))
+	}
+	return sha256.Sum256(w.Bytes())
+}
+
+// NewLesson is that of one active worker: it learns from the first of all rows,
+// of which there are as many as labels; the others are held out. The seed draws
+// batches.
+func NewLesson(j *job.Job, labels []string, train int, seed [32]byte) (Lesson, error) {
+	p, err := newProblem(j, labels, train)
+	if err != nil {
+		return nil, err
+	}
+	if keysOf(j).Training == Cached {
+		return newCached(p), nil
+	}
+	return newStochastic(p, seed)
+}
+
+// lossOf is the loss that a learner is called by.
+func lossOf(l job.Learner) (linear.Loss, error) {
+	name := string(l.Name)
+	if l.Name == job.Squared {
+		name = "square"
+	}
+	return linear.NewLoss(name, l.Delta)
+}
+
+// problem is what all trainings have in common.
+type problem struct {
+	job         *job.Job
+	loss        linear.Loss
+	out         *learner.Outputs
+	train, rows int
+	err         error // of an iteration: nothing more is asked for
+}
+
+func newProblem(j *job.Job, labels []string, train int) (problem, error) {
+	out, err := learner.OutputsOf(labels[:train], j.Learner.Name.Regresses())
+	if err != nil {
+		return problem{}, err
+	}
+	loss, err := lossOf(j.Learner)
+	return problem{job: j, loss: loss, out: out, train: train, rows: len(labels)}, err
+}
+
+func (p *problem) Outputs() *learner.Outputs { return p.out }
+
+func (p *problem) failure() error { return p.err }
+
+// cached asks for all phases once and learns at home.
+type cached struct {
+	problem
+	*fdskl.Book
+	table  *linear.Phases[float32]
+	passes int // at most; 0: the learner's default
+}
+
+func newCached(p problem) *cached {
+	bits, m := keysOf(p.job).Bits, keysOf(p.job).Directions
+	c := &cached{problem: p, Book: fdskl.NewBook(p.rows, bits), table: linear.NewPhases[float32](p.rows, m, bits)}
+	c.Want(RowsFrom(0, p.rows), m)
+	return c
+}
+
+// Answer implements fdskl.Schedule.
+func (c *cached) Answer(rows []int, words []byte) {
+	d := c.Directions()
+	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
+}
+
+func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
+	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: c.job.Learner.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
+	left := 0.0
+	switch {
+	case errors.Is(err, linear.ErrNotConverged): // what it has is of use, if it is said
+		left = f.Gradient
+	case err != nil:
+		return nil, err
+	}
+	held := part[float32]{c.table, c.train, c.rows - c.train}
+	return &Learnt{Coefficients: f.Coefficients, Decisions: linear.Decide(held, f.Coefficients), Left: left}, nil
+}
+
+// part is some rows of a table.
+type part[T linalg.Float] struct {
+	*linear.Phases[T]
+	first, count int
+}
+
+func (p part[T]) Rows() int { return p.count }
+
+func (p part[T]) Read(dst linalg.Matrix[T], feature, row int) {
+	p.Phases.Read(dst, feature, p.first+row)
+}
+
+// RowsFrom lists the rows from first up to end, which is not among them.
+func RowsFrom(first, end int) []int {
+	rows := make([]int, end-first)
+	for i := range rows {
+		rows[i] = first + i
+	}
+	return rows
+}

@@ -1,0 +1,189 @@
+package fdskl
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// party is a holder of columns: a worker.
+type party struct {
+	*columns.Party
+	judge
+	parent     protocol.SessionID // of the phases
+	directions Directions
+	lesson     Lesson  // of an active worker; nil before
+	learnt     *Learnt // at the label holder, at the end
+}
+
+// Party implements [method.Federated].
+func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+	p, err := columns.Of(c, self, t)
+	if err != nil {
+		return nil, err
+	}
+	return &party{Party: p, judge: judge{c.Job}}, nil
+}
+
+// Machine implements [method.Member].
+func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
+	switch step {
+	case "protocol":
+		return p.worker(setup)
+	case "learn":
+		return p.teller(setup)
+	}
+	return p.Party.Machine(step, setup, p)
+}
+
+// Declare implements [columns.Guest].
+func (p *party) Declare(d *columns.Declaration) error {
+	d.Columns.Columns = p.Width()
+	if unit := p.Job.Kernel.GammaUnit; unit != "" {
+		d.Spread = coarse(Spread(p.Training(), unit))
+	}
+	return nil
+}
+
+// Disclose implements [method.Discloser]. Who alone is active shows nobody anything of
+// its columns.
+func (p *party) Disclose(step string) (method.Release, bool) {
+	if step != "protocol" {
+		return p.Party.Disclose(step)
+	}
+	return phasesReleased(p.Job, p.Self, p.Release)
+}
+
+// phasesReleased is what a worker lets out.
+func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) method.Release) (method.Release, bool) {
+	if active := j.Active(); len(active) == 1 && self == active[0] {
+		return method.Release{}, false
+	}
+	r := of(method.ReleasePhases)
+	r.Directions = j.Protocol.Limit("directions")
+	return r, true
+}
+
+// worker is a party's machine of the session that adds up phases.
+func (p *party) worker(setup method.Setup) (*method.Run, error) {
+	params, err := fdskl.DecodeParams(setup.Session.Params)
+	if err != nil {
+		return nil, err
+	}
+	in, err := p.phases(setup, params)
+	if err != nil {
+		return nil, err
+	}
+	active := setup.Session.With(protocol.RoleLeader)
+	keys := setup.Keys(active)
+	index := slices.Index(active, p.Self)
+	if index < 0 {
+		m, err := fdskl.NewPassive(setup.Setup, in, fdskl.Identity{Keys: keys})
+		if err != nil {
+			return nil, err
+		}
+		return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.added(setup) }}, nil
+	}
+	train, _, err := columns.Sizes(p.Job, params.Spec().Rows)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if p.lesson, err = p.lessonOf(index, train, setup.Seed); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	m, err := fdskl.NewActive(setup.Setup, in, fdskl.Identity{Sign: setup.Sign, Keys: keys}, p.lesson)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+		if err := p.lesson.failure(); err != nil {
+			return fault.BadInput(err)
+		}
+		return p.added(setup)
+	}}, nil
+}
+
+// added notes the session that the model comes from.
+func (p *party) added(setup method.Setup) error {
+	p.parent = setup.Session.ID()
+	return nil
+}
+
+// lessonOf is what the active worker with this index learns by.
+func (p *party) lessonOf(index, train int, seed [32]byte) (Lesson, error) {
+	if keysOf(p.Job).Active > 1 {
+		return newPartner(p.Job, p.Set.Labels, train, index, seed)
+	}
+	return NewLesson(p.Job, p.Set.Labels, train, seed)
+}
+
+// phases are the party's own, under directions that nobody else knows; in mode
+// paper, under common ones, which follow from the session's name.
+func (p *party) phases(setup method.Setup, params fdskl.Params) (fdskl.Input, error) {
+	gamma, err := Gamma(p.Job, spread(p.Declared))
+	if err != nil {
+		return fdskl.Input{}, err
+	}
+	d := columns.Directions{Gamma: gamma, Key: prg.Derive(setup.Seed, "fdskl/directions"), Common: setup.Session.ID()}
+	if p.Job.Protocol.Mode() == job.Paper {
+		d.Key, d.Before = d.Common, p.columnsBefore()
+	}
+	p.directions = DirectionsOf(p.Job, d)
+	source, err := p.directions.Phases(p.Rows, params.Spec().Bits)
+	return fdskl.Input{Source: source, Hash: p.directions.hash(p.Rows), Rows: p.Set.X.Rows(), Alignment: p.Declared.Digest}, err
+}
+
+// columnsBefore counts the columns of the parties that the job names earlier.
+func (p *party) columnsBefore() int {
+	n := 0
+	for i, name := range p.Job.Parties() {
+		if name == p.Self {
+			break
+		}
+		n += p.Declared.List[i].Columns.Columns
+	}
+	return n
+}
+
+// teller is the label holder's machine of the finding. It learns on the way.
+func (p *party) teller(setup method.Setup) (*method.Run, error) {
+	v, err := p.learn(setup.Interrupt)
+	if err != nil {
+		return nil, err
+	}
+	return sums.Teller(setup, v.encode(p.Job.Learner.Name))
+}
+
+// learn ends the training, unless it is interrupted, and measures it on held-out
+// rows.
+func (p *party) learn(interrupt func() error) (finding, error) {
+	got, err := p.lesson.Learn(interrupt)
+	if err != nil {
+		return finding{}, fault.BadInput(err)
+	}
+	p.learnt = got
+	labels := p.Set.Labels
+	m, err := p.lesson.Outputs().Measure(got.Decisions, labels[len(labels)-got.Decisions.Cols:])
+	return finding{Learned{m, got.Left}, got.hash()}, err
+}
+
+// Keep implements [method.Keeper].
+func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
+	o, err := p.Portion(p.parent, c)
+	if err != nil {
+		return method.Keepsake{}, err
+	}
+	o.Directions = p.directions.Directions
+	if p.learnt != nil {
+		out := p.lesson.Outputs()
+		o.Reading.Classes, o.Mean, o.Coefficients = out.Classes, out.Mean, p.learnt.Coefficients
+	}
+	return o.Keepsake(), nil
+}

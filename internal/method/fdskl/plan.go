@@ -1,0 +1,89 @@
+package fdskl
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// Plan implements [method.Federated]: the parties align their rows and add up phases for
+// the first party, or for several active ones, who learn from them; the first tells the
+// coordinator how well.
+func (Method) Plan(c method.Case) ([]method.Step, error) {
+	plan, err := columns.Steps(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Parties) > fdskl.MaxWorkers {
+		return nil, fmt.Errorf("stage: phases of %d parties cannot be added up; name at most %d", len(c.Parties), fdskl.MaxWorkers)
+	}
+	return append(plan,
+		phasesStep(c.Job, method.Session{Members: workers(c), Purpose: "train"}),
+		method.Step{Name: "learn", Session: &method.Session{
+			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
+			Params:  broadcast.Encode(findingBytes(c.Job.Learner.Name)),
+			Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
+		}}), nil
+}
+
+// phasesStep is a session that adds phases up.
+func phasesStep(j *job.Job, s method.Session) method.Step {
+	s.Protocol, s.Version, s.Patient = fdskl.Name, fdskl.Version, []protocol.Timer{fdskl.TimerRequest}
+	return method.Step{Name: "protocol", Session: method.Following(s, func(k method.Known) ([]byte, error) {
+		params, err := paramsOf(j, k.(columns.Declared))
+		if err != nil {
+			return nil, err
+		}
+		return params.Encode(), nil
+	})}
+}
+
+// workers lists the parties, of which the first ones are active.
+func workers(c method.Case) []protocol.Member {
+	list := c.Holders()
+	for i := range c.Job.Active() {
+		list[i].Role = protocol.RoleLeader
+	}
+	return list
+}
+
+// keysOf returns the settings of a job.
+func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
+
+// paramsOf are the session's that follow from what all have declared.
+func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
+	rows, err := d.Rows()
+	if err != nil {
+		return fdskl.Params{}, err
+	}
+	k := keysOf(j)
+	p, err := fdskl.NewParams(fdskl.Spec{
+		Mode: fdskl.Mode(j.Protocol.Mode()), Topology: fdskl.Topology(k.Tree), Bits: k.Bits,
+		Rows: rows, Directions: k.Directions, Alignment: d.Digest,
+	})
+	if err != nil {
+		return fdskl.Params{}, fault.BadInput(err)
+	}
+	return p, nil
+}
+
+// judge says what no phases can be made of.
+type judge struct{ job *job.Job }
+
+// Usable implements [columns.Judge].
+func (u judge) Usable(d columns.Declared) error {
+	_, err := paramsOf(u.job, d)
+	if err == nil {
+		_, err = Gamma(u.job, spread(d))
+	}
+	return err
+}
+
+// unknown is a step that the method does not have.
+func unknown(step string) error { return fmt.Errorf("fdskl: no step %s", step) }

@@ -1,0 +1,96 @@
+package fdskl
+
+import (
+	"context"
+	"io"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// server is the coordinator, which is told how well the label holder has learnt.
+type server struct {
+	columns.Server
+	judge
+	parent  protocol.SessionID // of the phases
+	finding finding
+}
+
+// Server implements [method.Federated].
+func (Method) Server(c method.Case) (method.Server, error) {
+	return &server{Server: columns.Server{Case: c}, judge: judge{c.Job}}, nil
+}
+
+// Machine implements [method.Member].
+func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	if step == "learn" {
+		return sums.Hearer(setup, s.hear)
+	}
+	return s.Server.Machine(step, setup, s)
+}
+
+// hear takes the finding over.
+func (s *server) hear(body []byte) error {
+	v, err := decodeFinding(s.Job.Learner.Name, body)
+	if err != nil {
+		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
+	}
+	s.finding = v
+	return nil
+}
+
+// Ended implements [method.Observer]: the coordinator takes no part in the session that
+// the model comes from.
+func (s *server) Ended(step string, e method.End) {
+	if step == "protocol" {
+		s.parent = e.Session
+	}
+}
+
+// Compute implements [method.Server]: there is nothing to compute.
+func (*server) Compute(_ context.Context, step string, _ method.Reporter) error { return unknown(step) }
+
+// Outcome implements [method.Decider]: decisions stay with the label holder.
+func (*server) Outcome() *method.Outcome { return &method.Outcome{} }
+
+// WriteModel implements [method.Model]: all that the coordinator has of the model, what
+// it is of and a name for the coefficients.
+func (s *server) WriteModel(out io.Writer) error {
+	var w wire.Writer
+	w.String("mercer/v1/fdskl")
+	w.Fixed(s.Declared.Digest[:])
+	w.Uint32(uint32(keysOf(s.Job).Directions))
+	w.Uint8(uint8(keysOf(s.Job).Bits))
+	w.Fixed(s.finding.model[:])
+	_, err := out.Write(w.Bytes())
+	return err
+}
+
+// Private implements [method.Model]: no row is in the model.
+func (*server) Private() bool { return false }
+
+// Keep implements [method.Keeper].
+func (s *server) Keep(method.Closing) (method.Keepsake, error) {
+	return columns.Keepsake(s.Job, columns.Basis{Parent: s.parent}.Encode()), nil
+}
+
+// Result implements [method.Server].
+func (s *server) Result() (*method.Result, error) {
+	rows, err := s.Declared.Rows()
+	if err != nil {
+		return nil, err
+	}
+	train, test, err := columns.Sizes(s.Job, rows)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Result{
+		Job: s.Job.Name, Metrics: s.finding.Metrics, Grid: []learner.Cell{}, HeldOut: test, Training: train,
+		Warnings: s.finding.Warnings("the training"), Leakage: Leakage(s.Job, rows, fdskl.Exposure{}),
+	}, nil
+}

@@ -1,0 +1,150 @@
+package fdskl
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// Several active workers learn in turns, and the first one tells how well all do
+// together. Each is shown the others' columns, and notes what it shows.
+func TestSeveralActive(t *testing.T) {
+	for _, c := range []struct {
+		protocol, learner, metric string
+		least                     float64
+	}{
+		{", mode: paper, active: 2, training: faithful", "logistic", "accuracy", 0.7},
+		{", active: 2, training: faithful, tree: chain", "smooth-hinge", "accuracy", 0.7},
+		{", active: 2, training: faithful", "huber, rate: 0.05", "r2", 0.1},
+	} {
+		f, _ := federatedPhases(t, c.protocol, c.learner, 300)
+		t.Log(f.server.finding.Metrics)
+		if m := f.server.finding.Metrics; m[c.metric] < c.least {
+			t.Errorf("%s: metrics %v", c.protocol, m)
+		}
+		for name, p := range f.parties {
+			if active := name != "third"; (p.lesson != nil) != active || (p.Set.Labels != nil) != active {
+				t.Errorf("%s learns: %v", name, p.lesson != nil)
+			}
+			if r, ok := p.Disclose("protocol"); !ok || r.Kind != method.ReleasePhases {
+				t.Errorf("%s lets out %+v", name, r)
+			}
+		}
+		active := strings.Join(f.result(t).Leakage["active"], " ")
+		if !strings.Contains(active, "The active workers are guest, host, who hold the labels.") || !strings.Contains(active, "in up to 128 directions") {
+			t.Error(active)
+		}
+	}
+}
+
+// What they learn is what they would with all columns in one place, and so, of all
+// rows drawn in turns, one learner's function.
+func TestSeveralActiveEqualPooled(t *testing.T) {
+	f, set := federatedPhases(t, ", mode: paper, bits: 32, active: 2, training: faithful", "logistic, lambda: 1e-3", 120)
+	guest := f.parties["guest"]
+	got, err := guest.lesson.Learn(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*partner
+	for i, name := range guest.Job.Active() {
+		train := len(guest.Aligned()) - got.Decisions.Cols
+		p, err := newPartner(guest.Job, guest.Set.Labels, train, i, methodtest.Setup(nil, name).Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	takeTurns(all, pooledPhases(t, f, set.X.Cols()))
+	want, err := all[0].Learn(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Coefficients.Row(0)) != 256 || got.Decisions.Cols < 20 {
+		t.Errorf("%d coefficients, %d decisions", len(got.Coefficients.Row(0)), got.Decisions.Cols)
+	}
+	for i, v := range want.Decisions.Row(0) {
+		if math.Abs(v-got.Decisions.Row(0)[i]) > 1e-6 {
+			t.Errorf("decision %d is %v, in one place %v", i, got.Decisions.Row(0)[i], v)
+		}
+	}
+	other := *got
+	other.Decisions = want.Decisions
+	if got.hash() == other.hash() {
+		t.Error("the model's name does not depend on what others hold of it")
+	}
+}
+
+// takeTurns makes all iterations in one place.
+func takeTurns(all []*partner, source fdskl.Source) {
+	answer := func(p *partner, q fdskl.Request) {
+		for _, span := range q.Rows {
+			rows := RowsFrom(span.First, span.First+span.Count)
+			words := make([]byte, len(rows)*q.Directions.Count*keysOf(p.job).Bits/8)
+			source.Block(words, rows, q.Directions.First, q.Directions.Count)
+			p.Answer(rows, words)
+		}
+	}
+	share := func(p *partner, rows []int) []float64 {
+		for {
+			values, q, complete := p.Share(rows)
+			if complete {
+				return values
+			}
+			answer(p, q)
+		}
+	}
+	for resting := 0; resting < len(all); {
+		resting = 0
+		for _, p := range all {
+			q, more := p.Next()
+			if !more {
+				resting++
+				continue
+			}
+			answer(p, q)
+			rows := RowsFrom(q.Rows[0].First, q.Rows[0].First+q.Rows[0].Count)
+			sum := make([]float64, len(rows))
+			for _, other := range all {
+				if other != p {
+					for i, v := range share(other, rows) {
+						sum[i] += v
+					}
+				}
+			}
+			p.Shares(sum)
+		}
+	}
+}
+
+// The judge asks about many held-out rows in parts, and hears of each once.
+func TestJudgeAsksInParts(t *testing.T) {
+	labels := strings.Split(strings.Repeat("a b ", judgedAtOnce)+"a b", " ")
+	j := random(t, ", active: 2, training: faithful", "logistic")
+	keysOf(j).Directions = 4
+	var all []*partner
+	for i := range 2 {
+		p, err := newPartner(j, labels, 20, i, [32]byte{byte(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	takeTurns(all, noise{})
+	if all[0].judged != len(labels)-20 || slices.Contains(all[0].decisions.Row(0), 0) {
+		t.Errorf("%d of %d held-out rows are judged", all[0].judged, len(labels)-20)
+	}
+}
+
+// Labels of more than two classes are for one active worker.
+func TestSeveralActiveOfManyClasses(t *testing.T) {
+	j := random(t, ", active: 2, training: faithful", "logistic")
+	if _, err := newPartner(j, []string{"a", "b", "c", "a"}, 3, 0, [32]byte{}); err == nil || !strings.Contains(err.Error(), "tell two classes apart") {
+		t.Errorf("three classes: %v", err)
+	}
+}

@@ -1,0 +1,332 @@
+package gram
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+const gramFile = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: columns}
+spec:
+  data: {source: wdbc, label: label, partition: {by: columns, parties: [%s]}, test: {every: 4}, scale: %s}
+  protocol: {name: gram}
+  kernel: {name: rbf, gamma: 0.05}
+  learner: {name: %s}
+`
+
+func gramJob(t testing.TB, parties []string, scale, learner string) *job.Job {
+	t.Helper()
+	return read(t, fmt.Sprintf(gramFile, strings.Join(parties, ", "), scale, learner))
+}
+
+// reader knows this method alone.
+var reader = job.Reader{Protocols: []job.Kind{Method{}}}
+
+// read reads a job file that has no mistake.
+func read(t testing.TB, text string) *job.Job {
+	t.Helper()
+	j, err := reader.Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// federated is a job between members in this process, with what they know.
+type federated struct {
+	*methodtest.Federation
+	server  *server
+	parties map[string]*party
+}
+
+// federate makes everybody ready for a job.
+func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
+	t.Helper()
+	f := &federated{Federation: methodtest.New(t, Method{}, methodtest.Case(j), tables), parties: make(map[string]*party)}
+	f.server = f.Server.(*server)
+	for name, p := range f.Parties {
+		f.parties[name] = p.(*party)
+	}
+	return f
+}
+
+// runSteps runs all steps of a job between parties with these tables.
+func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
+	t.Helper()
+	f := federate(t, j, tables)
+	f.Finish(t)
+	return f
+}
+
+func (f *federated) result(t *testing.T) *method.Result {
+	t.Helper()
+	r, err := f.server.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// fixedPoint is the Gram matrix of the whole set in the job's fixed point and
+// order, by nothing but integers; scaled as one table.
+func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]float64 {
+	t.Helper()
+	ids := f.parties[j.Parties()[0]].Aligned()
+	rows := make([]int, len(ids))
+	for i, id := range ids {
+		rows[i] = slices.Index(set.IDs, id)
+	}
+	training := f.server.layout.Training()
+	x := dataset.RowsOf(set.X.Subset(rows))
+	if j.Data.Scale != job.None {
+		scaling, err := scale.Pooled(dataset.RowsOf(set.X.Subset(rows[:training])), scale.Method(j.Data.Scale))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x = scaling.Rows(x)
+	}
+	unit := math.Ldexp(1, f.server.layout.Scale())
+	whole := make([][]int64, len(rows))
+	row := make([]float64, set.X.Cols())
+	for i := range whole {
+		x.ReadRow(i, row)
+		for _, v := range row {
+			whole[i] = append(whole[i], int64(math.RoundToEven(v*unit)))
+		}
+	}
+	matrix := make([][]float64, len(rows))
+	for i := range matrix {
+		matrix[i] = make([]float64, len(rows))
+		for k := range matrix {
+			if i != k && i >= training && k >= training {
+				continue // held-out rows with each other: nobody needs it
+			}
+			sum := int64(0)
+			for c, v := range whole[i] {
+				sum += v * whole[k][c]
+			}
+			matrix[i][k] = float64(sum) / unit / unit
+		}
+	}
+	return matrix
+}
+
+// The server ends with the Gram matrix of all columns, bit for bit, whoever holds
+// which; what it is sent is noise without the sum.
+func TestGramIsThePooledOne(t *testing.T) {
+	names := []string{"guest", "host", "third", "fourth", "fifth"}
+	for _, c := range []struct {
+		set, scale string
+		parties    int
+	}{{"wdbc", "minmax", 2}, {"wdbc", "standard", 3}, {"wdbc", "none", 5}, {"digits", "none", 3}} {
+		t.Run(fmt.Sprintf("%s/%s/%d", c.set, c.scale, c.parties), func(t *testing.T) {
+			j := gramJob(t, names[:c.parties], c.scale, "svc")
+			set := columnstest.Numbered(t, c.set, 200)
+			f := runSteps(t, j, columnstest.Share(t, j, set))
+			want := fixedPoint(t, j, f, set)
+			task := f.server.problem
+			for i := range task.Gram.Rows {
+				for k, got := range task.Gram.Row(i) {
+					if got != want[i][k] {
+						t.Fatalf("entry %d, %d is %v, want %v", i, k, got, want[i][k])
+					}
+				}
+			}
+			if scale := f.server.layout.Scale(); (scale == 0) != (c.set == "digits") {
+				t.Errorf("scale %d", scale)
+			}
+			ids := f.parties["guest"].Aligned()
+			for i, label := range task.Labels {
+				if label != set.Labels[slices.Index(set.IDs, ids[i])] {
+					t.Fatalf("row %d has label %s", i, label)
+				}
+			}
+			if a := f.server.metrics["accuracy"]; c.scale != "none" && a < 0.9 {
+				t.Errorf("accuracy %v", a)
+			}
+			common := 0
+			for _, id := range set.IDs {
+				everywhere := true
+				for _, p := range f.parties {
+					everywhere = everywhere && slices.Contains(p.Table.IDs, id)
+				}
+				if everywhere {
+					common++
+				}
+			}
+			if len(ids) != common || common == 200 {
+				t.Errorf("%d rows are aligned, %d are common to all", len(ids), common)
+			}
+			for name, p := range f.parties {
+				if !slices.Equal(p.Aligned(), ids) {
+					t.Errorf("%s has its rows in another order", name)
+				}
+			}
+			f.LooksLikeNoise(t, "protocol")
+		})
+	}
+}
+
+// Learners that need no labels are sent none.
+func TestGramWithoutLabels(t *testing.T) {
+	j := gramJob(t, []string{"guest", "host"}, "minmax", "kpca, n_components: 3")
+	j.Data.Label = job.NoLabel
+	f := runSteps(t, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 100)))
+	if f.server.problem.Labels != nil || f.Sent["labels"] != nil {
+		t.Error("labels are sent")
+	}
+	if v := f.server.metrics["explained_variance"]; v < 0.5 {
+		t.Errorf("explained variance %v", v)
+	}
+	if lines := f.result(t).Leakage; strings.Contains(strings.Join(lines["server"], " "), "label") {
+		t.Errorf("the leakage speaks of labels: %v", lines)
+	}
+	var one, two bytes.Buffer
+	if err := errors.Join(f.server.WriteModel(&one), f.server.WriteModel(&two)); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) || one.Len() < 100 {
+		t.Errorf("models of %d and %d bytes, %v", one.Len(), two.Len(), err)
+	}
+}
+
+// A value that no sum can hold is quoted in its owner's log and nowhere else.
+func TestTooLargeValues(t *testing.T) {
+	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
+	set := columnstest.Numbered(t, "wdbc", 40)
+	big := linalg.New[float64](40, 30)
+	linalg.Gather(big, dataset.RowsOf(set.X), 0)
+	big.Row(3)[2] = 123456789
+	set.X = dataset.NewDense(big)
+	f := federate(t, j, columnstest.Share(t, j, set))
+	err := f.Try(t.Context(), 0, func() {})
+	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "1.23456789e+08") || fault.Reason(err) != gram.ErrTooLarge.Error() {
+		t.Errorf("error %v, others hear %q", err, fault.Reason(err))
+	}
+}
+
+// A party whose table changes while it aligns has another order than it agreed to,
+// and is named by everybody else, the coordinator included.
+func TestChangedTableIsNamed(t *testing.T) {
+	j := gramJob(t, []string{"guest", "host", "third"}, "none", "svc")
+	f := federate(t, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 60)))
+	swap := func() {
+		host := f.parties["host"]
+		order := dataset.Complement(host.Table.X.Rows(), nil)
+		order[3], order[4] = order[4], order[3]
+		host.Table = host.Table.Subset(order)
+	}
+	if err := f.Try(t.Context(), 0, swap); err != nil {
+		t.Fatal(err)
+	}
+	err := f.Try(t.Context(), 1, func() {})
+	if n := strings.Count(fmt.Sprint(err), "host (inconsistent): stage: its rows, or their order, are not those of 2 of 3 parties"); n != 4 {
+		t.Errorf("%d of 4 members name the host: %v", n, err)
+	}
+}
+
+// declared is what two parties say of one column each.
+func declared(rows int, order byte) columns.Declared {
+	one := columns.Declaration{Rows: rows, Columns: gram.Holder{Columns: 1}}
+	return columns.Declared{List: []columns.Declaration{one, one}, Digest: [32]byte{order}}
+}
+
+// A question whose sessions cannot be, because of what has been declared, ends with
+// the reason and what to do.
+func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
+	_, undeclared := columns.Declared{}.Rows()
+	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
+	asked := &inquirer{Inquirer: columns.Inquirer{Basis: columns.Basis{Rows: 16384, Outputs: 1}}}
+	plan, err := asked.Plan(method.Question{Case: methodtest.Case(j), Asker: "guest"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var coded *fault.Error
+	if _, err := plan[2].Session.After(declared(1<<20, 1), nil); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
+		t.Errorf("too many new rows: %v", err)
+	}
+	for _, st := range plan[2:] {
+		if _, err := st.Session.After(columns.Declared{}, nil); !errors.Is(err, undeclared) {
+			t.Errorf("%s settles before anybody has declared anything: %v", st.Name, err)
+		}
+	}
+}
+
+// What is told settles the sessions that follow: another order, or another word
+// of one party, and there is no common session.
+func TestDeclarationsSettleTheSum(t *testing.T) {
+	_, undeclared := columns.Declared{}.Rows()
+	j := gramJob(t, []string{"guest", "host"}, "none", "svc")
+	plan, err := Method{}.Plan(methodtest.Case(j))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, st := range plan {
+		names = append(names, st.Name)
+	}
+	if d := cmp.Diff([]string{"align", "declare", "protocol", "labels", "learn", "evaluate"}, names); d != "" {
+		t.Fatal(d)
+	}
+	settled := func(order byte, rows int) []byte {
+		settled, err := plan[2].Session.After(declared(rows, order), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return settled.Params
+	}
+	if !bytes.Equal(settled(1, 40), settled(1, 40)) || bytes.Equal(settled(1, 40), settled(2, 40)) || bytes.Equal(settled(1, 40), settled(1, 41)) {
+		t.Error("the parameters do not follow from what was declared")
+	}
+	for _, st := range plan[2:4] {
+		if s, err := st.Session.After(columns.Declared{}, nil); !errors.Is(err, undeclared) {
+			t.Errorf("%s settles before anybody has declared anything: %v, %v", st.Name, s, err)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	labels := []string{"ill", "well", "ill", "ill"}
+	b := encodeLabels(labels)
+	got, err := decodeLabels(b, 4)
+	if err != nil || !slices.Equal(got, labels) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if other := encodeLabels([]string{"ill", "well", "well", "well"}); len(other) != len(b) {
+		t.Error("the length tells how many rows each class has")
+	}
+	for name, b := range map[string][]byte{"cut": b[1:], "long": append(slices.Clone(b), 0), "class": append(slices.Clone(b[:len(b)-4]), 9, 0, 0, 0), "nothing": nil} {
+		if _, err := decodeLabels(b, 4); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func FuzzDecodeLabels(f *testing.F) {
+	f.Add(encodeLabels([]string{"a", "b", "a"}), 3)
+	f.Add([]byte{}, 0)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 1 || n > 1000 {
+			return
+		}
+		if labels, err := decodeLabels(b, n); err == nil && len(labels) != n {
+			t.Errorf("%d labels of %d rows", len(labels), n)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package gram
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
+)
+
+// labelStep sends the labels from the first party to the coordinator, and to nobody
+// else: of the session's two members it is the one that tells.
+func labelStep(c method.Case) method.Step {
+	return method.Step{Name: "labels", Session: method.Following(method.Session{
+		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
+		Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
+	}, func(k method.Known) ([]byte, error) {
+		d := k.(columns.Declared)
+		if _, err := d.Rows(); err != nil {
+			return nil, err
+		}
+		return broadcast.Encode(d.List[0].Labels), nil
+	})}
+}
+
+// encodeLabels writes labels as the distinct ones and a number for each row, so
+// that the length says how many rows and classes there are and not how many rows
+// each class has. Nothing is written for no labels.
+func encodeLabels(labels []string) []byte {
+	if labels == nil {
+		return nil
+	}
+	var w wire.Writer
+	classes, codes := dataset.Classes(labels)
+	w.Strings(classes)
+	for _, c := range codes {
+		w.Uint32(uint32(c))
+	}
+	return w.Bytes()
+}
+
+// decodeLabels reads the labels of n rows.
+func decodeLabels(b []byte, n int) ([]string, error) {
+	r := wire.NewReader(b)
+	classes := r.Strings(n, method.MaxLabelBytes)
+	if r.Err() == nil && r.Len() != 4*n {
+		r.Fail(fmt.Errorf("%d bytes for %d rows", r.Len(), n))
+	}
+	labels := make([]string, 0, n)
+	for range n {
+		c := r.Uint32()
+		if r.Err() == nil && int(c) >= len(classes) {
+			r.Fail(fmt.Errorf("class %d of %d", c, len(classes)))
+		}
+		if r.Err() != nil {
+			break
+		}
+		labels = append(labels, classes[c])
+	}
+	return labels, r.Close("stage: labels")
+}

@@ -1,0 +1,148 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/gram"
+)
+
+// party is a holder of columns.
+type party struct {
+	*columns.Party
+	arithmetic
+	grid    method.Grid
+	summed  bool
+	parent  protocol.SessionID // of the sum
+	support []int              // places of the rows in the model, where predictions are open
+	outputs int
+}
+
+// Party implements [method.Federated].
+func (Method) Party(c method.Case, self string, t method.Table) (method.Party, error) {
+	p, err := columns.Of(c, self, t)
+	if err != nil {
+		return nil, err
+	}
+	return &party{Party: p, arithmetic: arithmetic{c.Job}, grid: method.GridOf(p.Table.X)}, nil
+}
+
+// Machine implements [method.Member].
+func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
+	switch step {
+	case "protocol":
+		return p.adder(setup)
+	case "labels":
+		return sums.Teller(setup, encodeLabels(p.Set.Labels))
+	case "keep":
+		return sums.Hearer(setup, func(body []byte) error {
+			if err := p.told(body); err != nil {
+				return protocol.Blame(p.Coordinator, protocol.KindInconsistent, fmt.Errorf("stage: %w", err))
+			}
+			return nil
+		})
+	}
+	return p.Party.Machine(step, setup, p)
+}
+
+// Declare implements [columns.Guest].
+func (p *party) Declare(d *columns.Declaration) error {
+	var err error
+	if d.Columns, err = holderOf(p.Rows); err != nil {
+		return tooLarge(err)
+	}
+	d.Labels = len(encodeLabels(p.Set.Labels))
+	return nil
+}
+
+// holderOf is what a holder says about its columns, of all its rows.
+func holderOf(rows linalg.Rows) (gram.Holder, error) {
+	n, width := rows.Shape()
+	h := gram.Holder{Columns: width, Whole: true}
+	row, most := make([]float64, width), 0.0
+	for i := range n {
+		rows.ReadRow(i, row)
+		for _, x := range row {
+			most = math.Max(most, math.Abs(x))
+			h.Whole = h.Whole && x == math.Trunc(x)
+		}
+	}
+	var err error
+	h.Exponent, err = gram.Exponent(most)
+	return h, err
+}
+
+// tooLarge is what is wrong with values, which only their owner's log quotes.
+func tooLarge(err error) error {
+	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
+}
+
+// adder adds the party's term to the sum.
+func (p *party) adder(setup method.Setup) (*method.Run, error) {
+	layout, err := p.params(p.Declared)
+	if err != nil {
+		return nil, err
+	}
+	part, err := layout.Part(p.Rows, slices.Index(p.Job.Parties(), p.Self))
+	if err != nil {
+		return nil, tooLarge(err)
+	}
+	return sums.Client(setup, part, func() { p.summed, p.parent = true, setup.Session.ID() })
+}
+
+// Disclose implements [method.Discloser].
+func (p *party) Disclose(step string) (method.Release, bool) {
+	if step == "protocol" {
+		return p.Release(method.ReleaseProducts), true
+	}
+	return p.Party.Disclose(step)
+}
+
+// Facts implements [method.Grainer]. There are none before the sum; how many columns
+// there are is declared.
+func (p *party) Facts() method.Facts {
+	if !p.summed {
+		return method.Facts{}
+	}
+	return method.Facts{Known: true, Grid: p.grid}
+}
+
+// told notes which rows are in the model: it keeps its columns of them.
+func (p *party) told(body []byte) error {
+	r := wire.NewReader(body)
+	outputs, bits := int(r.Uint32()), r.Rest()
+	if err := r.Close("stage: support"); err != nil {
+		return err
+	}
+	var places []int
+	for i := range 8 * len(bits) {
+		if bits[i/8]>>(i%8)&1 == 1 {
+			places = append(places, i)
+		}
+	}
+	if n := trainingRows(p.Job, p.Declared); len(places) == 0 || places[len(places)-1] >= n || outputs < 1 || outputs > columns.MaxOutputs {
+		return fmt.Errorf("a model of %d outputs over %d of %d rows", outputs, len(places), n)
+	}
+	p.support, p.outputs = places, outputs
+	return nil
+}
+
+// Keep implements [method.Keeper].
+func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
+	o, err := p.Portion(p.parent, c)
+	if err != nil {
+		return method.Keepsake{}, err
+	}
+	o.Basis.Rows, o.Basis.Outputs = len(p.support), p.outputs
+	o.Rows = linalg.New[float64](o.Basis.Rows, o.Width)
+	linalg.Gather(o.Rows, linalg.Pick(p.Rows, p.support), 0)
+	return o.Keepsake(), nil
+}

@@ -1,0 +1,115 @@
+package gram
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// Plan implements [method.Federated]: the parties align their rows and add up their
+// Gram matrices, the label holder sends the labels, and the coordinator chooses by
+// folds if the job has any, learns, and evaluates. Where predictions are open, it tells
+// the parties which rows are in the model.
+func (Method) Plan(c method.Case) ([]method.Step, error) {
+	plan, err := columns.Steps(c)
+	if err != nil {
+		return nil, err
+	}
+	j := c.Job
+	plan = append(plan, method.Step{Name: "protocol", Session: adding(c, arithmetic{j}.params)})
+	if j.Data.Label != job.NoLabel {
+		plan = append(plan, labelStep(c))
+	}
+	if j.Data.Folds > 0 {
+		plan = append(plan, method.Step{Name: "tune"})
+	}
+	plan = append(plan, method.Step{Name: "learn"}, method.Step{Name: "evaluate"})
+	if j.Prediction == job.Open {
+		plan = append(plan, method.Step{Name: "keep"}, method.Step{Name: "keep", Session: sums.Tell(c, func(k method.Known) int {
+			return 4 + (trainingRows(j, k.(columns.Declared))+7)/8
+		})})
+	}
+	return plan, nil
+}
+
+// adding is the session that adds up what the arithmetic lays out.
+func adding(c method.Case, layout func(columns.Declared) (gram.Params, error)) *method.Session {
+	return sums.Session(c, "protocol", func(k method.Known) (sums.Sum, error) {
+		d := k.(columns.Declared)
+		p, err := layout(d)
+		return sums.Sum{Epoch: hex.EncodeToString(d.Digest[:]), Groups: groups(p)}, err
+	})
+}
+
+// groups are what is added up. Every entry has the common bound as its offset.
+func groups(p gram.Params) []secagg.Group {
+	var list []secagg.Group
+	for _, entries := range p.Groups() {
+		list = append(list, secagg.Group{Entries: entries, Bound: p.Bound(), Signed: true})
+	}
+	return list
+}
+
+// usable says what cannot be added up.
+func usable(d columns.Declared, layout func(columns.Declared) (gram.Params, error)) error {
+	p, err := layout(d)
+	if err != nil {
+		return err
+	}
+	return sums.Check(len(d.List), groups(p))
+}
+
+// arithmetic is that of a job.
+type arithmetic struct{ job *job.Job }
+
+// Usable implements [columns.Judge].
+func (a arithmetic) Usable(d columns.Declared) error { return usable(d, a.params) }
+
+// params is the arithmetic that follows from what all have declared.
+func (a arithmetic) params(d columns.Declared) (gram.Params, error) {
+	rows, err := d.Rows()
+	if err != nil {
+		return gram.Params{}, err
+	}
+	train, test, err := columns.Sizes(a.job, rows)
+	if err != nil {
+		return gram.Params{}, fault.BadInput(err)
+	}
+	p, err := gram.NewParams(holders(d), train, test)
+	if err != nil {
+		return gram.Params{}, fault.BadInput(err)
+	}
+	return p, nil
+}
+
+// holders are what the parties say of their columns.
+func holders(d columns.Declared) []gram.Holder {
+	var list []gram.Holder
+	for _, one := range d.List {
+		list = append(list, one.Columns)
+	}
+	return list
+}
+
+// trainingRows is how many of the common rows are not held out.
+func trainingRows(j *job.Job, d columns.Declared) int {
+	rows, err := d.Rows()
+	if err != nil {
+		return 0
+	}
+	train, _, err := columns.Sizes(j, rows)
+	if err != nil {
+		return 0 // no job gets as far
+	}
+	return train
+}
+
+// unknown is a step that the method does not have.
+func unknown(step string) error { return fmt.Errorf("gram: no step %s", step) }

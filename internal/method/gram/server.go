@@ -1,0 +1,153 @@
+package gram
+
+import (
+	"context"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/gram"
+	"github.com/mercer-fl/mercer/protocol/secagg"
+)
+
+// server is the coordinator, which learns from the sum of the Gram matrices.
+type server struct {
+	columns.Server
+	arithmetic
+	layout  gram.Params
+	parent  protocol.SessionID // of the sum
+	problem learner.Problem    // training rows before held-out rows, in the common order
+	facts   method.Facts
+	choice  *learner.Choice
+	fitted  *learner.Fitted
+	metrics learner.Metrics
+	rowless *model.Rowless // the model as the coordinator keeps it, where predictions are open
+}
+
+// Server implements [method.Federated].
+func (Method) Server(c method.Case) (method.Server, error) {
+	return &server{Server: columns.Server{Case: c}, arithmetic: arithmetic{c.Job}}, nil
+}
+
+// Machine implements [method.Member].
+func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
+	switch step {
+	case "protocol":
+		return s.adder(setup)
+	case "labels":
+		return sums.Hearer(setup, s.hear)
+	case "keep":
+		return sums.Teller(setup, s.support())
+	}
+	return s.Server.Machine(step, setup, s)
+}
+
+// room is what the coordinator holds of a sum: the largest, and one vector that is
+// under way.
+func room() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
+
+// adder adds the Gram matrices up.
+func (s *server) adder(setup method.Setup) (*method.Run, error) {
+	layout, err := s.params(s.Declared)
+	if err != nil {
+		return nil, err
+	}
+	return sums.Server(setup, room(), func(sums [][]int64) error {
+		var err error
+		s.layout, s.parent = layout, setup.Session.ID()
+		s.problem.Gram, err = layout.Matrix(sums)
+		s.problem.Test = columns.HeldOutLast(layout.Training(), layout.HeldOut())
+		return err
+	})
+}
+
+// hear takes the label holder's word over.
+func (s *server) hear(body []byte) error {
+	labels, err := decodeLabels(body, len(s.problem.Test))
+	if err != nil {
+		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
+	}
+	s.problem.Labels = labels
+	return nil
+}
+
+// Ended implements [method.Observer]: the facts are for the statement of leakage.
+func (s *server) Ended(_ string, e method.End) { s.facts = s.facts.Join(e.Facts) }
+
+// Compute implements [method.Server].
+func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
+	var err error
+	switch step {
+	case "tune":
+		s.choice, err = learner.Choose(ctx, s.Job, s.problem, progress.Counts("tune"))
+	case "learn":
+		err = s.learn(ctx, progress)
+	case "evaluate":
+		s.metrics, err = s.fitted.Measure()
+	case "keep":
+		err = s.makeRowless()
+	default:
+		return unknown(step)
+	}
+	return err
+}
+
+// learn fits the job's learner on the Gram matrix. The model holds no rows.
+func (s *server) learn(ctx context.Context, progress method.Reporter) error {
+	if s.choice == nil {
+		if err := s.Compute(ctx, "tune", progress); err != nil {
+			return err
+		}
+	}
+	var err error
+	s.fitted, err = s.choice.Fit(ctx, s.problem, progress.Counts("learn"))
+	return err
+}
+
+// makeRowless makes the model as the coordinator keeps it.
+func (s *server) makeRowless() error {
+	dot, support := s.problem.Gram, s.fitted.Support
+	spec := model.RowlessSpec{Kernel: s.choice.Job.Kernel.Spec(), Head: s.fitted.Head}
+	for _, i := range support {
+		spec.Squares = append(spec.Squares, dot.Row(i)[i])
+	}
+	if spec.Head.Kind == model.GP {
+		spec.Dot = linalg.New[float64](len(support), len(support))
+		for a, i := range support {
+			for b, k := range support {
+				spec.Dot.Row(a)[b] = dot.Row(i)[k]
+			}
+		}
+	}
+	var err error
+	s.rowless, err = model.NewRowless(spec)
+	return err
+}
+
+// support is what the parties are told: the number of the model's outputs, and which
+// rows it is over, a bit for each training row.
+func (s *server) support() []byte {
+	var w wire.Writer
+	w.Uint32(uint32(s.rowless.Outputs()))
+	bits := make([]byte, (trainingRows(s.Job, s.Declared)+7)/8)
+	for _, place := range s.fitted.Support {
+		bits[place/8] |= 1 << (place % 8)
+	}
+	w.Fixed(bits)
+	return w.Bytes()
+}
+
+// Outcome implements [method.Decider].
+func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.fitted) }
+
+// Result implements [method.Server].
+func (s *server) Result() (*method.Result, error) {
+	r := method.NewResult(s.Job, s.choice, s.fitted, s.problem.Test)
+	r.Metrics, r.Leakage = s.metrics, s.leakage()
+	return r, nil
+}
