@@ -4,7 +4,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/internal/method/fdskl"
 
 	"context"
 	"fmt"
@@ -154,9 +153,6 @@ func compareColumns(ctx context.Context, m local.Compared, j *job.Job, shares []
 	}
 	if m != nil {
 		return m.Compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
-	}
-	if _, random := j.Protocol.Values.(*fdskl.Keys); random {
-		return compareRandom(ctx, j, shares, own, r)
 	}
 	if j.Compares(job.Pooled) {
 		all, err := baseline.Beside(own)

@@ -3,10 +3,13 @@ package all
 
 import (
 	"github.com/mercer-fl/mercer/internal/local"
+	fdskl "github.com/mercer-fl/mercer/internal/method/fdskl/local"
 	fedcfk "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
 	moments "github.com/mercer-fl/mercer/internal/method/moments/local"
 	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
 // Local lists it.
-func Local() []local.Own { return []local.Own{fedcfk.Method{}, moments.Method{}, secvm.Method{}} }
+func Local() []local.Own {
+	return []local.Own{fdskl.Method{}, fedcfk.Method{}, moments.Method{}, secvm.Method{}}
+}

@@ -15,11 +15,11 @@ import (
 	protocol "github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// LearnRandom is what a job of protocol fdskl comes to with all columns in one
+// learnRandom is what a job of protocol fdskl comes to with all columns in one
 // place, for programs that own all the data: rows that are held out come last. Its
 // directions are other ones than the job's, of the same law. It soon ends when ctx
 // does, with an error that wraps that of ctx.
-func LearnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
+func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
 	t, err := fdskl.NewLesson(j, labels, train, j.Hash())
 	if err != nil {
 		return fdskl.Learned{}, fault.BadInput(err)
@@ -60,10 +60,10 @@ const (
 	exposedPairs = 1 << 12
 )
 
-// ExposeRandom measures what the label holder of a job of protocol fdskl finds
+// expose measures what the label holder of a job of protocol fdskl finds
 // out about the other parties' columns: all is the rows in one place, of which its
 // own columns come first.
-func ExposeRandom(ctx context.Context, j *job.Job, all linalg.Rows, own int) (protocol.Exposure, error) {
+func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (protocol.Exposure, error) {
 	n, width := all.Shape()
 	n = min(n, exposedRows)
 	rows := linalg.New[float64](n, width)

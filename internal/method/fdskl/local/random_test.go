@@ -32,12 +32,12 @@ func TestRandomInOnePlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := s.Rows(dataset.RowsOf(set.X))
-		learned, err := LearnRandom(t.Context(), j, rows, set.Labels, 300)
+		learned, err := learnRandom(t.Context(), j, rows, set.Labels, 300)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := learned.Metrics
-		e, err := ExposeRandom(t.Context(), j, rows, 10)
+		e, err := expose(t.Context(), j, rows, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
