@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -25,13 +24,13 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 	if err != nil {
 		return fmt.Errorf("device: the issuer's key: %w", err)
 	}
-	challenge := token.Challenge(d.job, iteration)
+	challenge := d.job.PackageToken(iteration)
 	q := secvm.TokenRequest{Device: d.Credential.Public().(ed25519.PublicKey), Iteration: iteration}
 	pending := make([]*privacypass.Pending, d.job.Params.Tokens())
 	for i := range pending {
 		challenge := challenge
 		if i == d.job.Params.Spec().Packages {
-			challenge = token.Presence(d.job, iteration)
+			challenge = d.job.PresenceToken(iteration)
 		}
 		blinded, p, err := c.Request(challenge)
 		if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -127,7 +126,7 @@ func (g *postedGateway) configure(c gateway.Config) error {
 }
 
 // challenge returns the first iteration's.
-func (g *postedGateway) challenge() privacypass.Challenge { return token.Challenge(g.configuration, 0) }
+func (g *postedGateway) challenge() privacypass.Challenge { return g.configuration.PackageToken(0) }
 
 func (g *postedGateway) furnishRSA(c gateway.Config) error {
 	key, err := privacypass.GenerateRSA()

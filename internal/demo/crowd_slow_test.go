@@ -19,7 +19,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/eavesdrop"
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -220,7 +219,7 @@ func (l *largeCrowd) spent() [][]byte {
 	seen, err := l.atGateway.Seen()
 	check(l.t, err)
 	s := l.scene(seen, nil)
-	digest := token.Challenge(l.configuration, 1).Digest()
+	digest := l.configuration.PackageToken(1).Digest()
 	var list [][]byte
 	for _, e := range slices.Backward(seen) {
 		if len(list) == each {

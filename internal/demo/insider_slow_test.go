@@ -14,7 +14,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/fleet"
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -53,7 +52,7 @@ func (o *onlooker) tokens() map[uint32]map[int][]*privacypass.Token {
 	all := map[uint32]map[int][]*privacypass.Token{}
 	for iteration := range uint32(len(o.configuration.TokenKeys)) {
 		all[iteration] = map[int][]*privacypass.Token{}
-		digest := token.Challenge(o.configuration, iteration).Digest()
+		digest := o.configuration.PackageToken(iteration).Digest()
 		for _, file := range files {
 			row, err := strconv.Atoi(filepath.Base(file))
 			check(o.t, err)
@@ -94,7 +93,7 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 	key := fleet.Credential(id, row)
 	q := secvm.TokenRequest{Device: key.Public().(ed25519.PublicKey), Iteration: iteration}
 	for range o.configuration.Params.Tokens() {
-		blinded, _, err := c.Request(token.Challenge(o.configuration, iteration))
+		blinded, _, err := c.Request(o.configuration.PackageToken(iteration))
 		if err != nil {
 			return 0, err
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/gateway"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -357,9 +356,9 @@ func (o *outsider) presences(n int) (list [][]byte) {
 		if row == victim {
 			continue
 		}
-		list = append(list, o.give(row, 0, token.Presence(o.configuration, 0))[0])
+		list = append(list, o.give(row, 0, o.configuration.PresenceToken(0))[0])
 	}
-	return append(list, o.give(n, 0, token.Presence(o.configuration, 0))...)
+	return append(list, o.give(n, 0, o.configuration.PresenceToken(0))...)
 }
 
 // A gateway whose home is an old copy shows witnesses a shorter history than they know:

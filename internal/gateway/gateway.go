@@ -24,7 +24,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -148,7 +147,7 @@ func (g *Gateway) configure() (err error) {
 	}
 	g.challenges = make(map[[sha256.Size]byte]uint32)
 	for i := range g.configuration.TokenKeys {
-		g.challenges[token.Challenge(g.configuration, uint32(i)).Digest()] = uint32(i)
+		g.challenges[g.configuration.PackageToken(uint32(i)).Digest()] = uint32(i)
 	}
 	path := g.path("configuration")
 	before, err := os.ReadFile(path)
@@ -194,7 +193,7 @@ func (g *Gateway) open() error {
 	}
 	a := secvm.Announcement{Chain: g.chain, Weights: secvm.EncodeWeights(weights)}.Encode()
 	g.announcement.Store(&a)
-	g.desk.Store(&desk{iteration: iteration, verifier: v, challenge: token.Challenge(g.configuration, iteration).Digest(), counter: c})
+	g.desk.Store(&desk{iteration: iteration, verifier: v, challenge: g.configuration.PackageToken(iteration).Digest(), counter: c})
 	g.metrics.iteration.Set(float64(iteration))
 	return nil
 }

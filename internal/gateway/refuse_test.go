@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/gateway"
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"
@@ -41,7 +40,7 @@ func (w *world) outsider() *outsider {
 // tokens asks the issuer directly, as the device of a row.
 func (o *outsider) tokens(row int, iteration uint32) [][]byte {
 	o.t.Helper()
-	return o.give(row, iteration, token.Challenge(o.configuration, iteration))
+	return o.give(row, iteration, o.configuration.PackageToken(iteration))
 }
 
 // give is as many tokens as a device gets, all for one challenge.
@@ -196,7 +195,7 @@ func (o *outsider) impostors() []attempt {
 // forged is a token that nobody has signed.
 func (o *outsider) forged(iteration uint32) []byte {
 	kind := privacypass.Type(o.configuration.TokenType)
-	head := privacypass.Token{Type: kind, Challenge: token.Challenge(o.configuration, iteration).Digest()}
+	head := privacypass.Token{Type: kind, Challenge: o.configuration.PackageToken(iteration).Digest()}
 	return append(head.Input(), make([]byte, kind.Size()-len(head.Input()))...)
 }
 

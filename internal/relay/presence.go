@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/privacypass"
 )
@@ -69,7 +68,7 @@ func check(s witness.Standing, b []byte) (nonce [32]byte, status int) {
 	if err != nil {
 		return nonce, http.StatusForbidden
 	}
-	want := token.Presence(s.Configuration, s.Iteration).Digest()
+	want := s.Configuration.PresenceToken(s.Iteration).Digest()
 	if t.Challenge != want {
 		return nonce, http.StatusConflict
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/identity"
-	"github.com/mercer-fl/mercer/internal/token"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -106,7 +105,7 @@ func devices(t *testing.T, r *Relay) uint32 {
 func TestAttackPresence(t *testing.T) {
 	j, other := newJob(t), newJob(t)
 	r := open(t, t.TempDir(), "http://gateway.example")
-	mine := j.token(token.Presence(j.configuration, 0))
+	mine := j.token(j.configuration.PresenceToken(0))
 	if a := ask(r, "POST", secvm.PresencePath, mine); a.Code != http.StatusServiceUnavailable {
 		t.Errorf("before the first window: %d", a.Code)
 	}
@@ -122,9 +121,9 @@ func TestAttackPresence(t *testing.T) {
 	}{
 		{"a device's", mine, http.StatusOK},
 		{"the same again", mine, http.StatusOK},
-		{"one for a package", j.token(token.Challenge(j.configuration, 0)), http.StatusConflict},
-		{"one for another iteration", j.token(token.Presence(j.configuration, 1)), http.StatusConflict},
-		{"another issuer's", other.token(token.Presence(j.configuration, 0)), http.StatusForbidden},
+		{"one for a package", j.token(j.configuration.PackageToken(0)), http.StatusConflict},
+		{"one for another iteration", j.token(j.configuration.PresenceToken(1)), http.StatusConflict},
+		{"another issuer's", other.token(j.configuration.PresenceToken(0)), http.StatusForbidden},
 		{"with another nonce", forged, http.StatusForbidden},
 		{"none", []byte("let me in"), http.StatusForbidden},
 		{"too long", make([]byte, maxToken+1), http.StatusBadRequest},
@@ -136,7 +135,7 @@ func TestAttackPresence(t *testing.T) {
 	if n := devices(t, r); n != 1 {
 		t.Errorf("%d devices, of one", n)
 	}
-	if a := ask(r, "POST", secvm.PresencePath, j.token(token.Presence(j.configuration, 0))); a.Code != http.StatusOK || devices(t, r) != 2 {
+	if a := ask(r, "POST", secvm.PresencePath, j.token(j.configuration.PresenceToken(0))); a.Code != http.StatusOK || devices(t, r) != 2 {
 		t.Errorf("a second device: %d, %d devices", a.Code, devices(t, r))
 	}
 	// Another window counts anew, of the same iteration too: who has answered is gone.
