@@ -49,7 +49,7 @@ type crowdDemo struct {
 	Refused      int                 `json:"refused"`
 	Lost         int                 `json:"lost"`
 	Accuracy     float64             `json:"accuracy"`
-	Classes      []method.ClassTest  `json:"classes"`
+	Classes      []gateway.ClassTest `json:"classes"`
 	Model        string              `json:"model"`
 	SHA256       string              `json:"model_sha256"`
 	Leakage      map[string][]string `json:"leakage"`
@@ -61,7 +61,7 @@ func (c crowdDemo) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, say.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)
 	for _, class := range c.Classes {
-		p.linef("class %s: %d of %d testing devices predicted right", class.Class, class.Correct, class.Tested)
+		p.linef("%s", class)
 	}
 	p.linef("accuracy: %.3f", c.Accuracy)
 	p.linef("time: %.1f s, of which tokens and start %.1f s; processors %.1f s", c.Timings["total"], c.Timings["start"], c.Timings["cpu_s"])

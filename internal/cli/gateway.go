@@ -200,7 +200,7 @@ func (t trained) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s and %s", say.Count(t.Iterations, "step"), say.Count(t.Windows, "window"))
 	for _, c := range t.Classes {
-		p.linef("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
+		p.linef("%s", c)
 	}
 	p.linef("model: %s\nmodel_sha256: %s", t.Model, t.SHA256)
 	return p.err

@@ -43,12 +43,9 @@ func withKey(object []byte, key string, value any) ([]byte, error) {
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(o.scores().print(w))
-	switch {
-	case o.SecVM != nil:
-		o.devicesText(w, p)
-	case o.shown != nil && o.shown.Text != nil:
+	if o.shown != nil && o.shown.Text != nil {
 		p.blocks(w, o.shown.Text)
-	default:
+	} else {
 		p.linef("\n%s in training, %s%s", say.Count(o.Training, "row"), describeHeldOut(o.Result), o.support())
 	}
 	if o.bySums != nil {

@@ -41,13 +41,10 @@ func page(j *job.Job, o outcome) report.Run {
 		Unit:    o.unit(),
 		Facts:   []report.Row{{Label: "model_sha256", Value: r.ModelHash}},
 	}
-	switch {
-	case r.SecVM != nil:
-		run.Summary, run.Curves = devicesSummary(j, r), deviceCurves(r.SecVM)
-	case shown != nil && shown.Summary != nil:
-		run.Summary = shown.Summary
-	}
 	if shown != nil {
+		if shown.Summary != nil {
+			run.Summary = shown.Summary
+		}
 		run.Summary, run.Curves = append(run.Summary, shown.More...), append(run.Curves, shown.Curves...)
 	}
 	for _, name := range timingNames(r.Timings) {

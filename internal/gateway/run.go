@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/internal/method"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -18,9 +17,12 @@ type Result struct {
 	SHA256     string              `json:"model_sha256"`
 	Iterations int                 `json:"iterations"`
 	Windows    int                 `json:"windows"`
-	Classes    []method.ClassTest  `json:"classes"`
+	Classes    []ClassTest         `json:"classes"`
 	Leakage    map[string][]string `json:"leakage"`
 }
+
+// ClassTest is how the testing devices of a class were predicted.
+type ClassTest = crowd.ClassTest
 
 // Run holds windows until the model is trained and tested.
 func (g *Gateway) Run(ctx context.Context) (*Result, error) {
@@ -161,7 +163,7 @@ func (g *Gateway) finish() (*Result, error) {
 	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: g.Job.Learner.Iterations, Windows: g.windows}
 	r.Leakage = crowd.Leakage(crowd.Facts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
 	for i, t := range g.tests {
-		r.Classes = append(r.Classes, method.ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
+		r.Classes = append(r.Classes, ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})
 	}
 	return r, nil
 }

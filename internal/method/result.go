@@ -42,24 +42,9 @@ type Result struct {
 	Support  int      `json:"support_vectors"` // rows that the model holds
 	// Details is what only this method's results have: an object, whose keys stand beside
 	// the common ones, or what was read back of it.
-	Details any          `json:"-"`
-	SecVM   *SecVMResult `json:"secvm,omitempty"`
+	Details any `json:"-"`
 	// Eigenvalues are those of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
-}
-
-// CrowdSum is one secure sum of a crowd.
-type CrowdSum struct {
-	Purpose    string `json:"purpose"`
-	Clients    int    `json:"clients"`
-	Holders    int    `json:"holders"`   // of shares of each client's secrets
-	Threshold  int    `json:"threshold"` // of them that can put a secret together
-	Added      int    `json:"added"`     // clients in the sum
-	Vanished   int    `json:"vanished"`
-	Entries    int    `json:"entries"`
-	Vector     int    `json:"vector_bytes"`
-	ToServer   uint64 `json:"to_server_bytes"` // of all clients
-	FromServer uint64 `json:"from_server_bytes"`
 }
 
 // Alone is what one party reaches without the others, on the same held-out
@@ -116,43 +101,4 @@ func HashModels(models []ModelFile) string {
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
 	return hex.EncodeToString(sum[:])
-}
-
-// SecVMResult is how a SecVM job went.
-type SecVMResult struct {
-	Source       string         `json:"source"`
-	Devices      int            `json:"devices"`
-	Trainers     int            `json:"training_devices"`
-	Testers      int            `json:"testing_devices"`
-	Windows      int            `json:"windows"`
-	Bins         int            `json:"bins"`
-	Packages     int            `json:"packages"` // of each device in each window; of mode paper and of sums, at most
-	PackageBytes int            `json:"package_bytes"`
-	Sums         []CrowdSum     `json:"sums,omitempty"` // of each window, where packages are summed and not sent
-	Sampled      int            `json:"sampled"`        // devices that had more to say than packages
-	Classes      []ClassTest    `json:"classes"`
-	PooledC      float64        `json:"pooled_c,omitempty"` // of the best pooled machine
-	Averages     []AveragePoint `json:"averages"`
-	BinCurve     []BinPoint     `json:"bin_curve,omitempty"`
-}
-
-// BinPoint is the accuracy with another number of bins: figure 3 of the paper.
-type BinPoint struct {
-	Bins     int     `json:"bins"`
-	Accuracy float64 `json:"accuracy"`
-}
-
-// ClassTest is how the testing devices of a class were predicted.
-type ClassTest struct {
-	Class   string `json:"class"`
-	Tested  uint64 `json:"tested"`
-	Correct uint64 `json:"correct"`
-}
-
-// AveragePoint is the accuracy of the mean of the last weight vectors after an
-// iteration: figure 2 of the paper.
-type AveragePoint struct {
-	Iteration int     `json:"iteration"`
-	Averaged  int     `json:"averaged"`
-	Accuracy  float64 `json:"accuracy"`
 }

@@ -9,7 +9,18 @@ import (
 )
 
 // Figures is how a secure sum of a crowd went.
-type Figures = method.CrowdSum
+type Figures struct {
+	Purpose    string `json:"purpose"`
+	Clients    int    `json:"clients"`
+	Holders    int    `json:"holders"`   // of shares of each client's secrets
+	Threshold  int    `json:"threshold"` // of them that can put a secret together
+	Added      int    `json:"added"`     // clients in the sum
+	Vanished   int    `json:"vanished"`
+	Entries    int    `json:"entries"`
+	Vector     int    `json:"vector_bytes"`
+	ToServer   uint64 `json:"to_server_bytes"` // of all clients
+	FromServer uint64 `json:"from_server_bytes"`
+}
 
 // Table shows the sums; of many rounds the first and the last, the result has all.
 func Table(sums []Figures) method.Block {

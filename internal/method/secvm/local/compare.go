@@ -8,7 +8,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/method"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/metrics"
@@ -21,7 +20,7 @@ import (
 type averages struct {
 	counts []int
 	last   [][]float64 // as many as the greatest count
-	points []method.AveragePoint
+	points []crowd.AveragePoint
 }
 
 func newAverages() *averages { return &averages{counts: []int{1, 2, 5, 10, 50}} }
@@ -36,7 +35,7 @@ func (a *averages) note(iteration int, w []float64, measure func(w []float64) fl
 	}
 	for _, n := range a.counts { // early on, the mean of all there are
 		last := a.last[max(0, len(a.last)-n):]
-		a.points = append(a.points, method.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
+		a.points = append(a.points, crowd.AveragePoint{Iteration: iteration, Averaged: n, Accuracy: measure(mean(last))})
 	}
 }
 
@@ -98,14 +97,15 @@ func (r *records) evaluate(context.Context) error {
 	m["accuracy"] = rightOf(tests)
 	r.result.Metrics = m
 	spec := r.server.Params().Spec()
-	r.result.SecVM = &method.SecVMResult{
+	r.figures = &crowd.Figures{
 		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
 		Windows: r.Job.Learner.Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
-		Classes:  []method.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
+		Classes:  []crowd.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
 		Averages: r.curve.points,
 	}
+	r.result.Details = &crowd.Details{SecVM: r.figures}
 	if r.summing != nil {
-		r.result.Exact, r.result.SecVM.Sums = &r.summing.exact, r.summing.sums
+		r.result.Exact, r.figures.Sums = &r.summing.exact, r.summing.sums
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (r *records) compare(ctx context.Context) error {
 			return err
 		}
 		if r.result.Pooled == nil || m["accuracy"] > r.result.Pooled["accuracy"] {
-			r.result.Pooled, r.result.SecVM.PooledC = m, math.Ldexp(1, power)
+			r.result.Pooled, r.figures.PooledC = m, math.Ldexp(1, power)
 		}
 	}
 	return nil
@@ -186,7 +186,7 @@ func (r *records) compareBins(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.result.SecVM.BinCurve = append(r.result.SecVM.BinCurve, method.BinPoint{Bins: 1 << power, Accuracy: accuracy})
+		r.figures.BinCurve = append(r.figures.BinCurve, crowd.BinPoint{Bins: 1 << power, Accuracy: accuracy})
 	}
 	return nil
 }

@@ -97,7 +97,8 @@ type records struct {
 	roles    []secvm.Role
 	sampled  int // records that had more units than packages
 	result   *method.Result
-	last     crowd.Window // what the last window gave
+	figures  *crowd.Figures // of the result, once it is evaluated
+	last     crowd.Window   // what the last window gave
 	curve    *averages
 	summing  *summing // nil where packages are counted
 }

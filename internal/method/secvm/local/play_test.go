@@ -72,6 +72,16 @@ func runDevices(t *testing.T, c people) *method.Result {
 	return r
 }
 
+// figuresOf returns what only results of SecVM have.
+func figuresOf(t *testing.T, r *method.Result) *crowd.Figures {
+	t.Helper()
+	d, err := method.DetailsOf[crowd.Details](r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.SecVM
+}
+
 // The crowd learns nearly what pooled data would, and leaves a model that
 // predicts as the testing devices did.
 func TestDevices(t *testing.T) {
@@ -80,7 +90,7 @@ func TestDevices(t *testing.T) {
 	if got, pooled := r.Metrics["accuracy"], r.Pooled["accuracy"]; got < .85 || got < pooled-.02 {
 		t.Errorf("accuracy %.3f, pooled %.3f", got, pooled)
 	}
-	s := r.SecVM
+	s := figuresOf(t, r)
 	if s.Trainers+s.Testers != 400 || s.Testers < 70 || s.Testers > 130 || s.Windows != 41 || s.Sampled != 0 {
 		t.Errorf("%+v", s)
 	}
@@ -149,7 +159,7 @@ func TestDevicesAsPublished(t *testing.T) {
 // job's accuracy.
 func TestDevicesBins(t *testing.T) {
 	r := runDevices(t, devicesConfig(t, anonymous+"  compare: [curve]\n"))
-	c := r.SecVM.BinCurve
+	c := figuresOf(t, r).BinCurve
 	if len(c) != 11 || c[0].Bins != 64 || c[10].Bins != 1<<16 {
 		t.Fatalf("%v", c)
 	}
@@ -173,13 +183,13 @@ func TestDevicesHeldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.SecVM.Testers != 100 || r.SecVM.Trainers != 400 || r.SecVM.Sampled == 0 {
-		t.Errorf("%+v", r.SecVM)
+	if figuresOf(t, r).Testers != 100 || figuresOf(t, r).Trainers != 400 || figuresOf(t, r).Sampled == 0 {
+		t.Errorf("%+v", figuresOf(t, r))
 	}
 	plain := runDevices(t, devicesConfig(t, anonymous))
-	share := func(c method.ClassTest) float64 { return float64(c.Correct) / float64(c.Tested) }
-	if share(r.SecVM.Classes[1]) < share(plain.SecVM.Classes[1]) {
-		t.Errorf("the class of weight 4 is predicted right in %.3f, without it in %.3f", share(r.SecVM.Classes[1]), share(plain.SecVM.Classes[1]))
+	share := func(c crowd.ClassTest) float64 { return float64(c.Correct) / float64(c.Tested) }
+	if share(figuresOf(t, r).Classes[1]) < share(figuresOf(t, plain).Classes[1]) {
+		t.Errorf("the class of weight 4 is predicted right in %.3f, without it in %.3f", share(figuresOf(t, r).Classes[1]), share(figuresOf(t, plain).Classes[1]))
 	}
 }
 

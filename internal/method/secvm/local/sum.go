@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/method"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -17,7 +17,7 @@ import (
 type summing struct {
 	*clients.Clients
 	windows crowd.Summed
-	sums    []method.CrowdSum
+	sums    []sums.Figures
 	exact   bool // every sum so far is that of the plain packages
 }
 

@@ -49,14 +49,14 @@ func TestSumsGiveThePackagesModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			summed := runDevices(t, summedConfig(t, "iterations: 3}", learner))
 			sent := runDevices(t, summedConfig(t, "iterations: 3}", learner, "aggregation: secagg, corrupted: 0.05, dropped: 0.1", "aggregation: packages"))
-			if summed.ModelHash != sent.ModelHash || fmt.Sprint(summed.Metrics, summed.SecVM.Classes) != fmt.Sprint(sent.Metrics, sent.SecVM.Classes) {
-				t.Errorf("sums: %v %v, packages: %v %v", summed.Metrics, summed.SecVM.Classes, sent.Metrics, sent.SecVM.Classes)
+			if summed.ModelHash != sent.ModelHash || fmt.Sprint(summed.Metrics, figuresOf(t, summed).Classes) != fmt.Sprint(sent.Metrics, figuresOf(t, sent).Classes) {
+				t.Errorf("sums: %v %v, packages: %v %v", summed.Metrics, figuresOf(t, summed).Classes, sent.Metrics, figuresOf(t, sent).Classes)
 			}
-			if summed.Exact == nil || !*summed.Exact || sent.Exact != nil || sent.SecVM.Sums != nil {
+			if summed.Exact == nil || !*summed.Exact || sent.Exact != nil || figuresOf(t, sent).Sums != nil {
 				t.Errorf("exact %v and %v", summed.Exact, sent.Exact)
 			}
-			if len(summed.SecVM.Sums) != summed.SecVM.Windows || summed.SecVM.Sums[0].Added != 60 {
-				t.Errorf("%+v", summed.SecVM.Sums)
+			if len(figuresOf(t, summed).Sums) != figuresOf(t, summed).Windows || figuresOf(t, summed).Sums[0].Added != 60 {
+				t.Errorf("%+v", figuresOf(t, summed).Sums)
 			}
 		})
 	}
@@ -66,10 +66,10 @@ func TestSumsGiveThePackagesModel(t *testing.T) {
 // is left.
 func TestSumsWithDropouts(t *testing.T) {
 	r := runDevices(t, summedConfig(t, "{by: devices}", "{by: devices, dropout: 0.1}"))
-	if !*r.Exact || len(r.SecVM.Sums) != 4 {
-		t.Errorf("exact %v, %d sums", *r.Exact, len(r.SecVM.Sums))
+	if !*r.Exact || len(figuresOf(t, r).Sums) != 4 {
+		t.Errorf("exact %v, %d sums", *r.Exact, len(figuresOf(t, r).Sums))
 	}
-	for _, s := range r.SecVM.Sums {
+	for _, s := range figuresOf(t, r).Sums {
 		if s.Vanished != 6 || s.Added < 54 || s.Added == 60 {
 			t.Errorf("%+v", s)
 		}
