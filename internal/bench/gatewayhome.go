@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -163,7 +164,7 @@ func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (e
 		return err
 	}
 	i, err := issuer.Open(issuer.Config{
-		Name: c.Job.Name, Home: c.Home, Identity: id, Type: privacypass.VOPRF, Iterations: c.Job.Learner.Iterations + 1,
+		Name: c.Job.Name, Home: c.Home, Identity: id, Type: privacypass.VOPRF, Iterations: learner.StepsOf(c.Job).Iterations + 1,
 		Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: []ed25519.PublicKey{device}, Logger: c.Logger,
 	})
 	if err != nil {

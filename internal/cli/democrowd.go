@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/protocol"
@@ -105,7 +106,7 @@ func (a *app) crowd(ctx context.Context, f demoFlags) (r Result, err error) {
 	c := demo.CrowdConfig{
 		Program: []string{program}, Job: j, Rows: rows, Processes: crowdProcesses, Dir: dir,
 		Window: 6 * time.Second, Grace: 3 * time.Second, Pause: 6 * time.Second, Lead: 6 * time.Second,
-		Least: 64, Batch: 8, Early: j.Learner.Iterations + 1,
+		Least: 64, Batch: 8, Early: learner.StepsOf(j).Iterations + 1,
 	}
 	if f.seed.given() {
 		c.InsecureSeed = &f.seed.seed
@@ -128,7 +129,7 @@ func (a *app) runCrowd(ctx context.Context, c demo.CrowdConfig, out string) (r R
 	started := time.Since(began).Seconds()
 	bars := a.progress()
 	defer bars.Close()
-	total := int64(c.Job.Learner.Iterations + 1)
+	total := int64(learner.StepsOf(c.Job).Iterations + 1)
 	done, err := fed.Wait(ctx, func(windows int) {
 		bars.Step("", protocol.Progress{Stage: "windows", Done: int64(windows), Total: total})
 	})

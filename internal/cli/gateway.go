@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/relay"
 	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -147,7 +148,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			return nil, err
 		}
 		return &issuer.Config{
-			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: c.Job.Learner.Iterations + 1, Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: devices, Logger: a.log,
+			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: learner.StepsOf(c.Job).Iterations + 1, Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: devices, Logger: a.log,
 		}, nil
 	}
 	if f.configure { // nobody is asked yet

@@ -11,21 +11,26 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
+// best returns the place of the cell that was chosen; -1 without one.
+func best(grid []learner.Cell) int {
+	return slices.IndexFunc(grid, func(c learner.Cell) bool { return c.Best })
+}
+
 // chosen returns the cell of a grid that was chosen; false without one.
 func chosen(grid []learner.Cell) (learner.Cell, bool) {
-	i := slices.IndexFunc(grid, func(c learner.Cell) bool { return c.Best })
+	i := best(grid)
 	if i < 0 {
 		return learner.Cell{}, false
 	}
 	return grid[i], true
 }
 
-func chosenLearner(j *job.Job, r *method.Result) job.Learner {
-	l := j.Learner
-	if c, ok := chosen(r.Grid); ok {
-		l.C, l.Nu, l.Epsilon, l.Alpha, l.Noise = c.C, c.Nu, c.Epsilon, c.Alpha, c.Noise
+// chosenLearner returns the learner of the chosen cell: cells have the order of the job's.
+func chosenLearner(j *job.Job, r *method.Result) job.Named {
+	if i := best(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
+		return j.At(i).Learner
 	}
-	return l
+	return j.Learner
 }
 
 // column is a column of the table of a grid.
@@ -54,10 +59,8 @@ func gridTable(grid []learner.Cell) *tableOf {
 // gridColumns are those that cells like the given one have.
 func gridColumns(like learner.Cell) []column {
 	columns := []column{{"kernel", func(c learner.Cell) any { return cellKernel(c.Kernel) }}}
-	for _, n := range learnerNumbers() {
-		if n.of(like) != 0 {
-			columns = append(columns, column{n.name, func(c learner.Cell) any { return fmt.Sprintf("%g", n.of(c)) }})
-		}
+	for _, n := range like.Numbers {
+		columns = append(columns, column{n.Key, func(c learner.Cell) any { return fmt.Sprintf("%g", c.Number(n.Key)) }})
 	}
 	counted, pooled := like.Score == "accuracy", like.PooledMean != nil
 	columns = append(columns, column{heading(like), func(c learner.Cell) any { return fmt.Sprintf("%.4f", c.Mean) }})
@@ -71,22 +74,6 @@ func gridColumns(like learner.Cell) []column {
 		columns = append(columns, column{"pooled correct", func(c learner.Cell) any { return *c.PooledCorrect }})
 	}
 	return append(columns, column{"", func(c learner.Cell) any { return map[bool]string{true: "chosen"}[c.Best] }})
-}
-
-// learnerNumber is a parameter of learners that may differ from cell to cell.
-type learnerNumber struct {
-	name string
-	of   func(c learner.Cell) float64
-}
-
-func learnerNumbers() []learnerNumber {
-	return []learnerNumber{
-		{"C", func(c learner.Cell) float64 { return c.C }},
-		{"nu", func(c learner.Cell) float64 { return c.Nu }},
-		{"epsilon", func(c learner.Cell) float64 { return c.Epsilon }},
-		{"alpha", func(c learner.Cell) float64 { return c.Alpha }},
-		{"noise", func(c learner.Cell) float64 { return c.Noise }},
-	}
 }
 
 // cellKernel writes the numbers of a kernel that are not zero, rounded: gamma may

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/relay"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -52,7 +53,7 @@ as mercer device credentials prints it.`,
 			}
 			defer func() { err = errors.Join(err, lock.Close()) }()
 			return served{home}, daemon.RunIssuer(ctx, issuer.Config{
-				Name: label, Home: home, Identity: id, Type: privacypass.BlindRSA, Iterations: j.Learner.Iterations + 1,
+				Name: label, Home: home, Identity: id, Type: privacypass.BlindRSA, Iterations: learner.StepsOf(j).Iterations + 1,
 				Quota: secvm.Tokens(gateway.Spec(j).Packages), Devices: devices, Logger: a.log,
 			}, doors, a.ready(home))
 		}),

@@ -32,7 +32,7 @@ func page(j *job.Job, o outcome) report.Run {
 			{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
 			{Label: "Protocol", Value: o.settings(j)},
 			{Label: "Kernel", Value: describeKernel(j, r)},
-			{Label: "Learner", Value: chosenLearner(j, r).String()},
+			{Label: "Learner", Value: chosenLearner(j, r).Text()},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    reportGrid(r.Grid),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -31,7 +32,7 @@ func (m teller) Present(_ *job.Job, r *method.Result) (*method.Presentation, err
 // Whoever has read a result back finds the method that knows it, whatever the others make
 // of it; with the job at hand nobody else is asked.
 func TestPresentedByItsMethod(t *testing.T) {
-	r := &job.Reader{Protocols: []job.Kind{teller("first"), teller("second")}}
+	r := &job.Reader{Protocols: []job.Kind{teller("first"), teller("second")}, Learners: learner.Table()}
 	of := func(details string, j *job.Job) string {
 		shown, err := presented(r, j, &method.Result{Details: json.RawMessage(details)})
 		switch {

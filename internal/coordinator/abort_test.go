@@ -13,7 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -133,9 +135,9 @@ func TestAbortEndsASearch(t *testing.T) {
 	j := parse(t, "")
 	j.Data.Folds = 50
 	for i := range 32 {
-		k, l := j.Kernel, j.Learner
+		k, l := j.Kernel, *job.As[*learner.SVC](j.Learner)
 		k.Gamma, l.C = 0.1*float64(1+i), 0.1*float64(1+i)
-		j.Grid.Kernels, j.Grid.Learners = append(j.Grid.Kernels, k), append(j.Grid.Learners, l)
+		j.Grid.Kernels, j.Grid.Learners = append(j.Grid.Kernels, k), append(j.Grid.Learners, job.Named{Kind: learner.SVC{}, Values: &l})
 	}
 	w := newWorld(t, firstTumours(t, j, 500))
 	computing := make(chan job.ID, 1)
@@ -176,7 +178,7 @@ func TestAbortEndsATraining(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := parse(t, "")
 			j.Kernel = job.Kernel{Name: "linear"}
-			j.Learner.C, j.Learner.Tol = 1e6, 1e-9
+			j = jobtest.With(t, j, map[string]string{"learner.C": "1e6", "learner.tol": "1e-9"})
 			w := newWorld(t, unlearnable(t, j))
 			w.startAll()
 			id := w.submit(j)
@@ -200,7 +202,7 @@ func TestAbortWhileAPartyLearns(t *testing.T) {
 		t.Skip("learns until it is aborted")
 	}
 	j := phasesBy(t, "{join: 20s, round: 20s}", "directions: 16384")
-	j.Learner.Lambda = 1e-12
+	j = jobtest.With(t, j, map[string]string{"learner.lambda": "1e-12"})
 	w := newWorld(t, firstTumours(t, j, 569))
 	w.startAll()
 	id := w.submit(j)

@@ -63,9 +63,9 @@ func TestEveryLearner(t *testing.T) {
 		{"{name: kmeans, n_clusters: 3}", []string{"adjusted_rand", "inertia", "inertia_training"}},
 	} {
 		j := learning(t, tt.learner, openJob)
-		t.Run(string(j.Learner.Name), func(t *testing.T) {
+		t.Run(j.Learner.Name(), func(t *testing.T) {
 			shares := tumours(t, j)
-			if j.Learner.Name.Regresses() {
+			if j.Task().Numbers {
 				shares = areas(t, j)
 			}
 			w := newWorld(t, shares)
@@ -103,7 +103,7 @@ func checkLearnt(t *testing.T, w *world, shares []launch.Share, id job.ID, j *jo
 	if *r.Difference > 5e-3 {
 		t.Errorf("decisions differ from the pooled ones by %v", *r.Difference)
 	}
-	if (r.Exact == nil) != (j.Learner.Name.Regresses() || j.Learner.Name == job.KPCA) || r.Exact != nil && !*r.Exact {
+	if (r.Exact == nil) != (j.Task().Numbers || j.Learner.Name() == "kpca") || r.Exact != nil && !*r.Exact {
 		t.Errorf("exact is %v", r.Exact)
 	}
 	if len(r.Alone) != 3 || r.Alone[0].Failure != "" || len(r.Alone[0].Metrics) == 0 {

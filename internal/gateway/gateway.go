@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -137,7 +138,7 @@ func (c Config) checkMode() error {
 // published.
 func (g *Gateway) configure() (err error) {
 	g.configuration = &secvm.Configuration{
-		Params: g.server.Params(), Classes: [2]string(crowd.KeysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: g.Job.Learner.Iterations,
+		Params: g.server.Params(), Classes: [2]string(crowd.KeysOf(g.Job).Classes), Testers: g.Job.Data.Test.Fraction, Iterations: learner.StepsOf(g.Job).Iterations,
 		Window: milliseconds(g.Window), Grace: milliseconds(g.Grace), Pause: milliseconds(g.Pause),
 		Issuer: g.Tokens.Name, TokenType: uint16(g.Tokens.Type), TokenKeys: g.Tokens.Keys,
 		Signer: g.Identity.Public().Sign,

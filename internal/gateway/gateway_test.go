@@ -19,6 +19,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/endpoint"
 	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -54,14 +55,14 @@ func (w *world) expect(r *gateway.Result, said *tally) {
 	if want := w.simulated(); r.SHA256 != want {
 		w.t.Errorf("model %s, simulated %s; %+v", r.SHA256, want, said.Report)
 	}
-	want := w.rows.X.Rows() * w.settings().Packages * (w.job.Learner.Iterations + 1)
+	want := w.rows.X.Rows() * w.settings().Packages * (learner.StepsOf(w.job).Iterations + 1)
 	if said.Acknowledged != want || said.Refused+said.Lost != 0 {
 		w.t.Errorf("%+v, where %d packages were to be acknowledged", said.Report, want)
 	}
 	if got := metricOf(w.t, w.gateway, "mercer_gateway_packages_total "); got != want {
 		w.t.Errorf("%d packages counted, of %d", got, want)
 	}
-	if want := w.job.Learner.Iterations + 1; r.Windows != want {
+	if want := learner.StepsOf(w.job).Iterations + 1; r.Windows != want {
 		w.t.Errorf("%d windows, where %d are enough", r.Windows, want)
 	}
 }

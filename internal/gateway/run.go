@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/learner"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -160,7 +161,7 @@ func (g *Gateway) finish() (*Result, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(model)
-	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: g.Job.Learner.Iterations, Windows: g.windows}
+	r := &Result{Model: g.path("model"), SHA256: hex.EncodeToString(sum[:]), Iterations: learner.StepsOf(g.Job).Iterations, Windows: g.windows}
 	r.Leakage = crowd.Leakage(crowd.Facts{Params: g.server.Params(), Network: true, OwnIssuer: g.Verifiers != nil, Participants: g.participants, Rare: g.rare})
 	for i, t := range g.tests {
 		r.Classes = append(r.Classes, ClassTest{Class: g.configuration.Classes[i], Tested: t.Total, Correct: t.Correct})

@@ -25,6 +25,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	played "github.com/mercer-fl/mercer/internal/method/secvm/local"
@@ -130,7 +131,7 @@ func newWorld(t *testing.T, kind privacypass.Type, devices int, change func(*gat
 	}
 	issuing := issuer.Config{
 		Name: "issuer.example", Home: w.folder("issuer"), Identity: newIdentity(t, "issuer"), Type: kind,
-		Iterations: w.job.Learner.Iterations + 1, Quota: secvm.Tokens(w.settings().Packages), Devices: keys, Logger: slog.New(slog.DiscardHandler),
+		Iterations: learner.StepsOf(w.job).Iterations + 1, Quota: secvm.Tokens(w.settings().Packages), Devices: keys, Logger: slog.New(slog.DiscardHandler),
 	}
 	var err error
 	if w.issuer, err = issuer.Open(issuing); err != nil {
@@ -220,7 +221,7 @@ func (w *world) device(row int, change func(*device.Config)) *device.Device {
 	c := device.Config{
 		Configuration: signed, Relay: "http://" + atRelay, Issuer: "http://" + atIssuer, Credential: credential(row),
 		RelayKey: newIdentity(w.t, "relay").Public().Sign, IssuerKey: newIdentity(w.t, "issuer").Public().Sign,
-		HTTP: w.client(fmt.Sprint("device ", row)), Store: &memory{}, Limits: limits, Early: w.job.Learner.Iterations + 1, Seeds: &seeds,
+		HTTP: w.client(fmt.Sprint("device ", row)), Store: &memory{}, Limits: limits, Early: learner.StepsOf(w.job).Iterations + 1, Seeds: &seeds,
 	}
 	if change != nil {
 		change(&c)

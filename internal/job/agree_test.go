@@ -1,6 +1,8 @@
 package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/learner"
 	okraroom "github.com/mercer-fl/mercer/internal/method/okra"
 
 	. "github.com/mercer-fl/mercer/internal/job"
@@ -11,9 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/learn/kmeans"
 	"github.com/mercer-fl/mercer/learn/ridge"
-	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
@@ -41,20 +41,22 @@ func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
 	}
 }
 
-func checkLearner(t *testing.T, name string, l Learner) {
+func checkLearner(t *testing.T, name string, one Named) {
 	t.Helper()
 	var err error
-	switch l.Name {
-	case SVC:
-		err = svm.Params{C: l.C, Tol: l.Tol, Weights: l.ClassWeight}.Validate([]string{"0", "yes"})
-	case SVR:
-		err = svm.SVRParams{C: l.C, Epsilon: l.Epsilon, Tol: l.Tol}.Validate()
-	case NuSVC, OneClass:
-		err = svm.NuParams{Nu: l.Nu, Tol: l.Tol}.Validate()
-	case GP:
+	switch l := one.Values.(type) {
+	case *learner.SVC:
+		err = l.Validate([]string{"0", "yes"})
+	case *learner.SVR:
+		err = l.Validate()
+	case *learner.NuSVC:
+		err = l.Validate()
+	case *learner.OneClass:
+		err = l.Validate()
+	case *learner.GP:
 		err = ridge.GPParams{Noise: l.Noise}.Validate()
-	case KMeans:
-		err = kmeans.Params{Clusters: l.NClusters}.Validate(1000)
+	case *learner.KMeans:
+		err = l.Validate(1000)
 	}
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
@@ -63,15 +65,17 @@ func checkLearner(t *testing.T, name string, l Learner) {
 
 // The file's names of learners are those of models.
 func TestLearnersAreKindsOfModels(t *testing.T) {
+	names := reader().Known().Learners
 	for i, kind := range model.Kinds() {
-		l := LearnerNames()[i]
-		if string(kind) != string(l) || kind.Classifies() != l.Classifies() || kind.Regresses() != l.Regresses() {
+		l := names[i]
+		task := (&Job{Learner: jobtest.Learner(t, l)}).Task()
+		if string(kind) != l || kind.Classifies() != task.Classes || kind.Regresses() != task.Numbers {
 			t.Errorf("learner %s is kind %s", l, kind)
 		}
 	}
 	// A recommender's model is a kernel between items, those of
 	// ridge-classifier, linear-svm and random features are weights.
-	if rest := LearnerNames()[len(model.Kinds()):]; !slices.Equal(rest, append([]LearnerName{CFKOMD, RidgeClassifier, LinearSVM}, RandomLearners()...)) {
+	if rest := names[len(model.Kinds()):]; !slices.Equal(rest, []string{"cf-komd", "ridge-classifier", "linear-svm", "logistic", "smooth-hinge", "squared", "huber"}) {
 		t.Errorf("%v are no kinds of models", rest)
 	}
 }

@@ -158,7 +158,7 @@ var badJobs = []struct{ name, old, bad, want string }{
 	{"list of tol", "{name: svc}", "{name: svc, tol: [0.1, 0.01]}", "job.yaml:10: tol is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
 	{"list of seeds", "spec:", "spec:\n  seed: [1, 2]", "job.yaml:5: seed is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},
 	{"list of names", "name: rbf", "name: [rbf, laplacian]", "job.yaml:9: name is a list; this version takes one kernel"},
-	{"list of learners", "{name: svc}", "[{name: svc}]", "job.yaml:10: learner is a list; this version takes one map with name, C, nu, epsilon, tol, class_weight, probability, alpha, noise, n_components, n_clusters, lambda, recommend, iterations, average, schedule, delta, rate, batch"},
+	{"list of learners", "{name: svc}", "[{name: svc}]", "job.yaml:10: learner is a list; this version takes one map with name, and the keys of that learner"},
 	{"empty list", "gamma: 0.5", "gamma: []", "job.yaml:9: gamma is an empty list; give one number or several"},
 	{"empty list of kernels", "{name: rbf, gamma: 0.5}", "[]", "job.yaml:9: kernel is an empty list; give one map or several"},
 	{"list in a list", "gamma: 0.5", "gamma: [[0.5]]", "job.yaml:9: gamma is a list; only numbers that shape the model, such as gamma and C, make a grid, so give one number"},

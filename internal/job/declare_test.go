@@ -16,8 +16,8 @@ type (
 func (s specOf) Section() *section.Section { return s.spec(some()) }
 func (f fileOf) Section() *section.Section { return f.file(some()) }
 
-// some is a reader of a protocol without keys.
-func some() *Reader { return &Reader{Protocols: []Kind{keyless{}}} }
+// some is a reader of a protocol and a learner without keys.
+func some() *Reader { return &Reader{Protocols: []Kind{keyless{}}, Learners: []Kind{keyless{}}} }
 
 type keyless struct{}
 
@@ -26,7 +26,7 @@ func (keyless) New() section.Values       { return keyless{} }
 func (keyless) Section() *section.Section { return &section.Section{} }
 
 func TestDeclarations(t *testing.T) {
-	const spec = "{data: {source: a.csv}, protocol: {name: okra}, kernel: {name: rbf, gamma: 0.5}, learner: {name: svc}}"
+	const spec = "{data: {source: a.csv}, protocol: {name: okra}, kernel: {name: rbf, gamma: 0.5}, learner: {name: okra}}"
 	sectiontest.Declared(t, func() section.Values { return fileOf{new(Job)} }, "{apiVersion: mercer/v1, kind: Job, metadata: {name: a}, spec: "+spec+"}")
 	sectiontest.Declared(t, func() section.Values { return specOf{new(Job)} }, spec)
 	sectiontest.Declared(t, func() section.Values { return new(Data) }, "{source: a.csv}")
@@ -35,9 +35,6 @@ func TestDeclarations(t *testing.T) {
 	sectiontest.Declared(t, func() section.Values { return new(Timeout) }, "{}")
 	for _, k := range kernelNames() {
 		sectiontest.Declared(t, func() section.Values { return new(Kernel) }, "{name: "+string(k)+needed(k)+"}")
-	}
-	for _, l := range learnerNames() {
-		sectiontest.Declared(t, func() section.Values { return new(Learner) }, "{name: "+string(l)+"}")
 	}
 }
 

@@ -2,7 +2,6 @@ package job
 
 // For tests that need all methods, and so stand outside.
 var (
-	KernelNames  = kernelNames
-	LearnerNames = learnerNames
-	Merged       = merged
+	KernelNames = kernelNames
+	Merged      = merged
 )

@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 
@@ -24,25 +25,24 @@ func TestFDSKL(t *testing.T) {
 	if d := cmp.Diff(want, As[*fdskl.Keys](j.Protocol)); d != "" || j.Protocol.Name() != "fdskl" {
 		t.Errorf("protocol %s: %s", j.Protocol.Name(), d)
 	}
-	if !j.Learner.Name.Classifies() || j.Learner.Lambda != 1e-6 || j.Learner.Rate != 0 {
+	if _, l := learner.CourseOf(j); !j.Task().Classes || l.Lambda != 1e-6 || l.Rate != 0 {
 		t.Errorf("learner %+v", j.Learner)
 	}
 	for _, c := range []struct {
 		protocol, learner string
-		want              Learner
+		want              Named
 	}{
-		{"training: faithful", "squared", Learner{Name: Squared, Lambda: 1e-6, Rate: 4}},
-		{"training: block, directions: 32", "huber, delta: 2", Learner{Name: Huber, Lambda: 1e-6, Delta: 2, Rate: 4, Batch: 256, Iterations: 32}},
-		{"training: block", "smooth-hinge, rate: 0.5, batch: 10, iterations: 8", Learner{Name: SmoothHinge, Lambda: 1e-6, Rate: 0.5, Batch: 10, Iterations: 8}},
-		{"training: precond, mode: paper", "logistic, lambda: 1e-3", Learner{Name: Logistic, Lambda: 1e-3, Rate: 1, Batch: 256, Iterations: 64}},
+		{"training: faithful", "squared", Named{learner.Squared{}, &learner.Squared{Descent: learner.Descent{Lambda: 1e-6, Rate: 4}}}},
+		{"training: block, directions: 32", "huber, delta: 2", Named{learner.Huber{}, &learner.Huber{Delta: 2, Descent: learner.Descent{Lambda: 1e-6, Rate: 4, Batch: 256, Iterations: 32}}}},
+		{"training: block", "smooth-hinge, rate: 0.5, batch: 10, iterations: 8", Named{learner.SmoothHinge{}, &learner.SmoothHinge{Descent: learner.Descent{Lambda: 1e-6, Rate: 0.5, Batch: 10, Iterations: 8}}}},
+		{"training: precond, mode: paper", "logistic, lambda: 1e-3", Named{learner.Logistic{}, &learner.Logistic{Descent: learner.Descent{Lambda: 1e-3, Rate: 1, Batch: 256, Iterations: 64}}}},
 	} {
 		j, err := reader().Parse("job.yaml", []byte(strings.NewReplacer("fdskl", "fdskl, "+c.protocol, "logistic", c.learner).Replace(random)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := j.Learner
-		if l.Name != c.want.Name || l.Lambda != c.want.Lambda || l.Delta != c.want.Delta || l.Rate != c.want.Rate || l.Batch != c.want.Batch || l.Iterations != c.want.Iterations {
-			t.Errorf("%s: learner %+v, want %+v", c.protocol, l, c.want)
+		if d := cmp.Diff(c.want, j.Learner); d != "" {
+			t.Errorf("%s: another learner:\n%s", c.protocol, d)
 		}
 		if again, err := reader().Parse("again", j.Encode()); err != nil || again.Hash() != j.Hash() {
 			t.Errorf("%s: read again: %v", c.protocol, err)

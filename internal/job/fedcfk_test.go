@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 
@@ -37,7 +38,7 @@ func TestRecommender(t *testing.T) {
 	if d := cmp.Diff(want, As[*fedcfk.Keys](j.Protocol)); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]Comparison{Pooled}, j.Compare); d != "" || j.Data.Scale != None || j.Learner.Lambda != komd.DefaultLambda || j.Learner.Recommend != 10 {
+	if d := cmp.Diff([]Comparison{Pooled}, j.Compare); d != "" || j.Data.Scale != None || learner.ProfileOf(j).Lambda != komd.DefaultLambda || learner.ProfileOf(j).Recommend != 10 {
 		t.Errorf("%s %+v", d, j)
 	}
 	if string(sums.Active) != string(secagg.Active) || string(sums.SemiHonest) != string(secagg.SemiHonest) {

@@ -16,7 +16,7 @@ import (
 // key comes last in the canonical file changes fastest.
 type Grid struct {
 	Kernels  []Kernel
-	Learners []Learner // the same one with other numbers
+	Learners []Named // the same one with other numbers
 }
 
 // MaxCells bounds a grid.
@@ -34,9 +34,9 @@ func (j *Job) Kernels() []Kernel {
 }
 
 // Learners returns the learners of the grid, or the one.
-func (j *Job) Learners() []Learner {
+func (j *Job) Learners() []Named {
 	if j.Grid.Learners == nil {
-		return []Learner{j.Learner}
+		return []Named{j.Learner}
 	}
 	return j.Grid.Learners
 }
@@ -52,7 +52,7 @@ func (j *Job) At(cell int) *Job {
 
 // finishGrid takes over what the sections kernel and learner stand for. Its
 // errors stand where the lists are.
-func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Learner) error {
+func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
 	own, chooses := j.Protocol.Kind.(Chooser)
 	cells, at := len(kernels)*len(learners), "kernel"
@@ -76,15 +76,20 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Learner
 // sweep is a section, some numbers of which may be lists: it stands for one T
 // for each choice from the lists.
 type sweep[T any] struct {
-	dst     *[]T
-	declare func(*T) *section.Section
+	dst *[]T
+	// declare returns the section of one T, into which a map is to be read; nil: from
+	// which one is to be written.
+	declare func(*T, *yaml.Node) (*section.Section, error)
 }
 
-// lists are the keys that may hold lists, in canonical order.
-func (v sweep[T]) lists() []string { return v.declare(new(T)).Lists() }
+// of returns the section of a T that is written.
+func (v sweep[T]) of(one *T) *section.Section {
+	s, _ := v.declare(one, nil) // errors are of maps
+	return s
+}
 
 // Form describes the map.
-func (v sweep[T]) Form() string { return v.declare(new(T)).Form() + "; lists of numbers make a grid" }
+func (v sweep[T]) Form() string { return v.of(new(T)).Form() + "; lists of numbers make a grid" }
 
 func (v sweep[T]) Decode(key string, n *yaml.Node) error {
 	*v.dst = nil
@@ -93,13 +98,20 @@ func (v sweep[T]) Decode(key string, n *yaml.Node) error {
 
 // add decodes one map.
 func (v sweep[T]) add(key string, n *yaml.Node) error {
-	maps, err := choicesOf(n, v.lists())
+	s, err := v.declare(new(T), n)
+	if err != nil {
+		return err
+	}
+	maps, err := choicesOf(n, s.Lists())
 	if err != nil {
 		return err
 	}
 	for _, m := range maps {
 		var one T
-		if err := v.declare(&one).Decode(key, m); err != nil {
+		if s, err = v.declare(&one, m); err == nil {
+			err = s.Decode(key, m)
+		}
+		if err != nil {
 			return err
 		}
 		same := func(other T) bool { return reflect.DeepEqual(one, other) }
@@ -116,19 +128,22 @@ func (v sweep[T]) add(key string, n *yaml.Node) error {
 
 // Encode writes the one map, or one with lists.
 func (v sweep[T]) Encode() *yaml.Node {
-	return merged(v.maps(), v.lists())
+	return merged(v.maps(), v.of(&(*v.dst)[0]).Lists())
 }
 
 // maps writes each T.
 func (v sweep[T]) maps() []*yaml.Node {
 	maps := make([]*yaml.Node, len(*v.dst))
 	for i := range maps {
-		if maps[i] = v.declare(&(*v.dst)[i]).Encode(); maps[i] == nil {
+		if maps[i] = v.of(&(*v.dst)[i]).Encode(); maps[i] == nil {
 			maps[i] = section.Map()
 		}
 	}
 	return maps
 }
+
+// kernelSection declares a kernel for a sweep.
+func kernelSection(k *Kernel, _ *yaml.Node) (*section.Section, error) { return k.Section(), nil }
 
 // sweeps is a sweep, or a list of them.
 type sweeps[T any] struct{ sweep[T] }

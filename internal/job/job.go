@@ -2,6 +2,7 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Job struct {
 	Data       Data
 	Protocol   Named
 	Kernel     Kernel       // of a grid, the first
-	Learner    Learner      // of a grid, the first
+	Learner    Named        // of a grid, the first
 	Grid       Grid         // empty unless the file has lists to choose from
 	Compare    []Comparison // in the order of [Comparisons]
 	Prediction Prediction
@@ -100,7 +101,7 @@ func (j *Job) Simulable() error {
 		return errors.New("job: to simulate, the people are those of the ratings; remove parties")
 	}
 	if j.Data.Label == "" {
-		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", j.Learner.Name.predicted())
+		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}
 	if j.Parties() == nil && j.Data.Partition.By != Devices {
 		return errors.New("job: the data is not shared out; to simulate, add partition: {parties: [north, south]} or sources: to data")
@@ -144,10 +145,10 @@ func (j *Job) spec(r *Reader) *section.Section {
 	return &section.Section{Name: "spec", Fields: []section.Field{
 		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split; never of secrets."},
 		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "Where the rows come from."},
-		{Key: "protocol", Value: named{&j.Protocol, "protocol", r.protocols()}, Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
-		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, (*Kernel).Section}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
+		{Key: "protocol", Value: named{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
+		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or several to choose from."},
-		{Key: "learner", Value: sweep[Learner]{&learners, (*Learner).Section}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner."},
+		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
 			Default: "[pooled, alone]", Else: "[] with moments; [pooled] with fedcfk and secvm", Doc: "What the job is compared with where one process has all data."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
@@ -168,21 +169,22 @@ func (j *Job) spec(r *Reader) *section.Section {
 
 // finishLabels checks what the learner asks of the data.
 func (j *Job) finishLabels(in *section.Place) error {
-	needs := j.Learner.Name.Classifies() || j.Learner.Name.Regresses()
+	task := j.Task()
+	needs := task.Labels != ""
 	owned := j.Data.Sources == nil && j.undeployable() == "" // parties' catalogues can say
 	switch {
 	case needs && j.Data.Label == "" && !owned:
-		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", j.Learner.Name.predicted())
+		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", task.Labels)
 	case needs && j.Data.Label == "":
 	case needs && j.Data.Label == NoLabel:
-		return in.Refuse("data", "learner %s needs labels; give label: the name of their column", j.Learner.Name)
+		return in.Refuse("data", "learner %s needs labels; give label: the name of their column", j.Learner.Name())
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
-	if j.Data.Folds > 0 && !needs {
-		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name)
+	if j.Data.Folds > 0 && task.Score == "" {
+		return in.Refuse("data", "folds go by accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
-	if j.Data.Partition.Skew > 0 && (j.Learner.Name.Regresses() || j.Data.Label == NoLabel) {
+	if j.Data.Partition.Skew > 0 && (needs && !task.Classes || j.Data.Label == NoLabel) {
 		return in.Refuse("data", "skew divides classes unevenly, and there are none here; remove it")
 	}
 	return nil

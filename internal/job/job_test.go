@@ -1,8 +1,10 @@
 package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/okra"
 	"github.com/mercer-fl/mercer/internal/method/pooled"
+	"github.com/mercer-fl/mercer/learn/svm"
 
 	. "github.com/mercer-fl/mercer/internal/job"
 
@@ -54,7 +56,7 @@ func TestParseFillsDefaults(t *testing.T) {
 		},
 		Protocol:   Named{okra.Method{}, &okra.Keys{Moded: Moded{Mode: Hardened}, Encoder: okra.Hadamard, Wire: okra.Float32, Rounds: 3}},
 		Kernel:     Kernel{Name: RBF, Gamma: 0.5},
-		Learner:    Learner{Name: SVC, C: 1, Tol: 1e-3},
+		Learner:    Named{learner.SVC{}, &learner.SVC{Params: svm.Params{C: 1, Tol: 1e-3}}},
 		Compare:    []Comparison{Pooled, Alone},
 		Prediction: Closed,
 		Timeout:    Timeout{Join: time.Minute, Round: 10 * time.Minute},
@@ -77,7 +79,7 @@ func TestParseReadsAGrid(t *testing.T) {
 			{Name: RBF, Gamma: 0.25, GammaUnit: Median}, {Name: RBF, Gamma: 1, GammaUnit: Median},
 			poly(0, 1), poly(0, 2), poly(1, 1), poly(1, 2), {Name: Linear},
 		},
-		Learners: []Learner{{Name: SVC, C: 1, Tol: 1e-3}, {Name: SVC, C: 10, Tol: 1e-3}},
+		Learners: []Named{{learner.SVC{}, &learner.SVC{Params: svm.Params{C: 1, Tol: 1e-3}}}, {learner.SVC{}, &learner.SVC{Params: svm.Params{C: 10, Tol: 1e-3}}}},
 	}
 	if d := cmp.Diff(want, got.Grid); d != "" {
 		t.Error(d)
@@ -86,7 +88,7 @@ func TestParseReadsAGrid(t *testing.T) {
 		t.Errorf("%d cells, data %+v", got.Cells(), got.Data)
 	}
 	one := got.At(7)
-	if one.Kernel != poly(0, 2) || one.Learner.C != 10 || one.Cells() != 1 {
+	if one.Kernel != poly(0, 2) || As[*learner.SVC](one.Learner).C != 10 || one.Cells() != 1 {
 		t.Errorf("cell 7 is %+v, %+v", one.Kernel, one.Learner)
 	}
 	checkRoundTrip(t, one)
@@ -185,7 +187,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 		},
 		Protocol:   Named{okra.Method{}, &okra.Keys{Moded: Moded{Mode: Paper}, Encoder: okra.Block, Wire: okra.Float64}},
 		Kernel:     Kernel{Name: Polynomial, Gamma: 1e-3, Coef0: 1, Degree: 2},
-		Learner:    Learner{Name: SVC, C: 10, Tol: 1e-8, ClassWeight: map[string]float64{"yes": 2, "0": 0.5}},
+		Learner:    Named{learner.SVC{}, &learner.SVC{Params: svm.Params{C: 10, Tol: 1e-8, Weights: map[string]float64{"yes": 2, "0": 0.5}}}},
 		Compare:    []Comparison{Pooled, Alone},
 		Prediction: Open,
 		Timeout:    Timeout{Join: 90 * time.Second, Round: time.Hour},
@@ -288,7 +290,7 @@ func TestValidate(t *testing.T) {
 		t.Error(d)
 	}
 	for name, spoil := range map[string]func(*Job){
-		"negative C":     func(j *Job) { j.Learner.C = -1 },
+		"negative C":     func(j *Job) { As[*learner.SVC](j.Learner).C = -1 },
 		"no name":        func(j *Job) { j.Name = "" },
 		"invalid UTF-8":  func(j *Job) { j.Data.Label = "a\xff" },
 		"unknown kernel": func(j *Job) { j.Kernel.Name = "sigmoid" },

@@ -9,6 +9,6 @@ type Names struct{ Protocols, Modes, Kernels, Learners []string }
 func (r *Reader) Known() Names {
 	return Names{
 		Protocols: named{kinds: r.Protocols}.names(), Modes: section.Texts(modes()),
-		Kernels: section.Texts(kernelNames()), Learners: section.Texts(learnerNames()),
+		Kernels: section.Texts(kernelNames()), Learners: named{kinds: r.Learners}.names(),
 	}
 }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -37,9 +36,6 @@ func (n Named) Name() string {
 // Text returns the name and all settings, defaults included, in one line and as
 // the job file writes them: "okra, mode = hardened, encoder = hadamard, ...".
 func (n Named) Text() string {
-	if n.Kind == nil {
-		return ""
-	}
 	return n.section("").String()
 }
 
@@ -56,6 +52,9 @@ func (n Named) Varying() (keys, numbers []string) {
 
 // section declares the name and then the Kind's keys.
 func (n Named) section(what string) *section.Section {
+	if n.Kind == nil {
+		return &section.Section{Name: what, Fields: []section.Field{{Key: "name", Value: section.Text{Dst: new(string)}}}}
+	}
 	s := n.Values.Section()
 	s.Name = what
 	s.Fields = append([]section.Field{{Key: "name", Value: section.Fixed(n.Name())}}, s.Fields...)
@@ -67,30 +66,41 @@ type named struct {
 	dst   *Named
 	what  string // "protocol"
 	kinds []Kind
+	later []string // names of Kinds that are planned
+	alike bool     // the Kinds' keys mean much the same: a mistake in another's is told before that it is another's
 }
 
 // Decode reads the name first, wherever it stands, and then the rest.
 func (v named) Decode(key string, n *yaml.Node) error {
+	s, err := v.of(n)
+	if err != nil {
+		return err
+	}
+	return s.Decode(key, n)
+}
+
+// of finds the Kind that a map names, and returns the section to read the map with.
+func (v named) of(n *yaml.Node) (*section.Section, error) {
 	switch n.Kind {
 	case yaml.MappingNode:
 	case yaml.SequenceNode:
-		return section.At(n, "%s is a list; this version takes one map with %s", v.what, v.keys())
+		return nil, section.At(n, "%s is a list; this version takes one map with %s", v.what, v.keys())
 	default:
-		return section.At(n, "%s is %s; it must be a map with %s", v.what, section.Describe(n), v.keys())
+		return nil, section.At(n, "%s is %s; it must be a map with %s", v.what, section.Describe(n), v.keys())
 	}
 	at := valueOf(n, "name")
 	if at < 0 {
-		return v.nameless(n)
+		return nil, v.nameless(n)
 	}
 	var name string
-	if err := (section.Choice[string]{Noun: v.what, Dst: &name, Known: v.names()}).Decode("name", n.Content[at]); err != nil {
-		return err
+	if err := (section.Choice[string]{Noun: v.what, Dst: &name, Known: v.names(), Later: v.later}).Decode("name", n.Content[at]); err != nil {
+		return nil, err
 	}
 	kind := v.kinds[slices.Index(v.names(), name)]
 	*v.dst = Named{kind, kind.New()}
 	s := v.dst.section(v.what)
 	s.Foreign = v.foreign(name)
-	return s.Decode(key, n)
+	return s, nil
 }
 
 func (v named) keys() string { return "name, and the keys of that " + v.what }
@@ -121,19 +131,51 @@ func (v named) has(key string) bool {
 }
 
 // foreign refuses the keys of other Kinds by a sentence of their own.
-func (v named) foreign(name string) func(key string) string {
-	return func(key string) string {
-		if !v.has(key) {
-			return ""
+func (v named) foreign(name string) func(key, val *yaml.Node) error {
+	return func(key, val *yaml.Node) error {
+		if !v.has(key.Value) {
+			return v.near(key)
 		}
-		return fmt.Sprintf("%s %s has no %s; remove it", v.what, name, key)
+		if err := v.mistake(key.Value, val); err != nil {
+			return err
+		}
+		return section.At(key, "%s %s has no %s; remove it", v.what, name, key.Value)
 	}
 }
 
-func (v named) Encode() *yaml.Node {
-	if v.dst.Kind == nil {
+// near refuses a key that is near one of another Kind.
+func (v named) near(key *yaml.Node) error {
+	for _, k := range v.kinds {
+		if near, is := spell.Nearest(key.Value, k.New().Section().Keys()...); v.alike && is {
+			return section.At(key, "unknown key %s in %s; did you mean %q?", section.Quote(key.Value), v.what, near)
+		}
+	}
+	return nil
+}
+
+// mistake reads the value of a key as the first Kind does that has it.
+func (v named) mistake(key string, val *yaml.Node) error {
+	for _, k := range v.kinds {
+		s := k.New().Section()
+		i := slices.Index(s.Keys(), key)
+		if i < 0 || !v.alike {
+			continue
+		}
+		values := []*yaml.Node{val}
+		if s.Fields[i].List && val.Kind == yaml.SequenceNode {
+			values = val.Content
+		}
+		for _, one := range values {
+			if err := s.Fields[i].Value.Decode(key, one); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
+	return nil
+}
+
+func (v named) Encode() *yaml.Node {
 	return v.dst.section(v.what).Encode()
 }
 

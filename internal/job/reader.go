@@ -12,9 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Reader reads jobs of the protocols that a program has.
+// Reader reads jobs of the protocols and learners that a program has.
 type Reader struct {
-	Protocols []Kind // in the order of the documents
+	Protocols, Learners []Kind // in the order of the documents
 }
 
 // protocols returns the Kinds; a nil Reader, which only writes, has none.
@@ -23,6 +23,14 @@ func (r *Reader) protocols() []Kind {
 		return nil
 	}
 	return r.Protocols
+}
+
+// learner returns the section of a learner to read a map with; to write, that of its Kind.
+func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
+	if n == nil {
+		return l.section("learner"), nil
+	}
+	return named{dst: l, what: "learner", kinds: r.Learners, later: []string{"cca"}, alike: true}.of(n)
 }
 
 // Parse reads a job file. The name is what errors call the file. Every error

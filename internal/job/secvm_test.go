@@ -1,8 +1,10 @@
 package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/learn/hinge"
 
 	. "github.com/mercer-fl/mercer/internal/job"
 
@@ -29,11 +31,11 @@ func TestSecVMDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, l := As[*secvm.Keys](j.Protocol), j.Learner
+	p, l := As[*secvm.Keys](j.Protocol), learner.StepsOf(j)
 	if p.Mode != Hardened || p.Bins != 1<<14 || p.Hashes != 1 || p.Packages != 64 || p.Cohort != 100 || j.Data.Scale != None {
 		t.Errorf("%+v", p)
 	}
-	if l.Lambda != 1e-3 || l.Iterations != 300 || l.Average != 2 || l.Schedule != Pegasos {
+	if l.Lambda != 1e-3 || l.Iterations != 300 || l.Average != 2 || l.Schedule != hinge.Pegasos {
 		t.Errorf("%+v", l)
 	}
 	if err := j.Simulable(); err != nil {

@@ -1,8 +1,10 @@
 package job_test
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/learn/svm"
 
 	. "github.com/mercer-fl/mercer/internal/job"
 
@@ -28,7 +30,7 @@ func TestTextsHaveEverySetting(t *testing.T) {
 		for _, s := range []struct {
 			section yaml.Node
 			text    string
-		}{{doc.Spec.Protocol, j.Protocol.Text()}, {doc.Spec.Learner, j.Learner.String()}, {doc.Spec.Kernel, j.Kernel.String()}} {
+		}{{doc.Spec.Protocol, j.Protocol.Text()}, {doc.Spec.Learner, j.Learner.Text()}, {doc.Spec.Kernel, j.Kernel.String()}} {
 			if s.section.Kind == yaml.SequenceNode {
 				continue // a grid of kernels: the page shows the chosen one
 			}
@@ -47,9 +49,9 @@ func TestTextsHaveEverySetting(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	for want, got := range map[string]string{
-		"svc, C = 10, tol = 1e-08, class_weight = {0: 2, malignant: 1.5}": Learner{
-			Name: SVC, C: 10, Tol: 1e-8, ClassWeight: map[string]float64{"malignant": 1.5, "0": 2},
-		}.String(),
+		"svc, C = 10, tol = 1e-08, class_weight = {0: 2, malignant: 1.5}": Named{
+			learner.SVC{}, &learner.SVC{Params: svm.Params{C: 10, Tol: 1e-8, Weights: map[string]float64{"malignant": 1.5, "0": 2}}},
+		}.Text(),
 		"moments, mode = hardened, directions = 512, targets = [-1, 2.5]": Named{
 			Kind: sums.Method{}, Values: &sums.Keys{Moded: Moded{Mode: Hardened}, Directions: 512, Targets: [2]float64{-1, 2.5}},
 		}.Text(),

@@ -3,7 +3,6 @@ package launch
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -152,8 +151,12 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 		return learner.Metrics{}, nil
 	}
 	classes, _ := dataset.Classes(baseline.Labels([]method.Split{own}, false))
-	if j.Learner.Name.Classifies() && len(classes) == 1 {
-		return learner.Constant(classes[0], baseline.Labels(splits, true)).Measure()
+	if j.Task().Classes && len(classes) == 1 {
+		f, err := learner.Constant(j, classes[0], baseline.Labels(splits, true))
+		if err != nil {
+			return nil, err
+		}
+		return f.Measure()
 	}
 	f, err := baseline.Fit(ctx, onlyWeightsOf(j, own), []method.Split{own}, splits)
 	if err != nil {
@@ -165,8 +168,8 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 // onlyWeightsOf leaves out the weights of classes that a party does not have.
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
-	alone.Learner.ClassWeight = maps.Clone(j.Learner.ClassWeight)
-	labels := baseline.Labels([]method.Split{s}, false)
-	maps.DeleteFunc(alone.Learner.ClassWeight, func(class string, _ float64) bool { return !slices.Contains(labels, class) })
+	if w, is := j.Learner.Values.(learner.Weighted); is {
+		alone.Learner.Values = w.Only(baseline.Labels([]method.Split{s}, false))
+	}
 	return &alone
 }

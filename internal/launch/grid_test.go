@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -27,9 +29,8 @@ func gridOf(t *testing.T, j *job.Job) *job.Job {
 		j.Grid.Kernels = append(j.Grid.Kernels, k)
 	}
 	for _, c := range []float64{0.1, 10} {
-		l := j.Learner
-		l.C = c
-		j.Grid.Learners = append(j.Grid.Learners, l)
+		one := jobtest.With(t, j.At(0), map[string]string{"learner.C": fmt.Sprint(c)})
+		j.Grid.Learners = append(j.Grid.Learners, one.Learner)
 	}
 	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)

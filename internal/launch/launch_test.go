@@ -21,7 +21,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -258,11 +257,11 @@ func TestCompareAPartyWithOneClass(t *testing.T) {
 func TestCompareWithWeightsOfAClassThatAPartyLacks(t *testing.T) {
 	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": onlyOf(wdbc(t, 60, 60), "1")}
 	j := parse(t, apart, ", class_weight: {\"0\": 2, \"1\": 1}")
-	before := len(j.Learner.ClassWeight)
+	before := j.Learner.Text()
 	if r, _, _ := run(t, j, sets); len(r.Alone) != 2 {
 		t.Errorf("alone: %+v", r.Alone)
 	}
-	if len(j.Learner.ClassWeight) != before {
+	if j.Learner.Text() != before {
 		t.Error("the job's own weights were changed")
 	}
 }
@@ -300,10 +299,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 		sets["s"].Labels[i] = "1"
 	}
 	j := parse(t, apart, "")
-	j.Learner = job.Learner{Name: job.NuSVC, Nu: 0.3}
-	if err := all.Reader().Validate(j); err != nil {
-		t.Fatal(err)
-	}
+	j = jobtest.With(t, j, map[string]string{"learner": "{name: nu-svc, nu: 0.3}"})
 	r, _, _ := run(t, j, sets)
 	if south := r.Alone[1]; !strings.Contains(south.Failure, "in the smaller class it can be at most") || len(south.Metrics) > 0 {
 		t.Errorf("south alone: %+v", south)
@@ -319,10 +315,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 // Without labels there are neither classes to share out nor to hold out.
 func TestSharesWithoutLabels(t *testing.T) {
 	j := parse(t, shared, "")
-	j.Learner, j.Data.Label = job.Learner{Name: job.KMeans, NClusters: 2}, ""
-	if err := all.Reader().Validate(j); err != nil {
-		t.Fatal(err)
-	}
+	j = jobtest.With(t, j, map[string]string{"learner": "{name: kmeans, n_clusters: 2}", "data.label": ""})
 	unlabelled := wdbc(t, 0, 40)
 	unlabelled.Labels = nil
 	r, o, _ := run(t, j, map[string]*dataset.Set{"all": unlabelled})

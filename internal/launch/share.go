@@ -152,7 +152,7 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
 	}
 	var rows [][]int
-	if j.Learner.Name.Classifies() || skew > 0 {
+	if j.Task().Classes || skew > 0 {
 		rows, err = dataset.ByRows(set.Labels, len(j.Parties()), skew, j.Seed)
 	} else {
 		rows, err = dataset.ByRowsPlain(set.X.Rows(), len(j.Parties()), j.Seed)

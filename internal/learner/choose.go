@@ -18,28 +18,6 @@ type Choice struct {
 	searched *Searched // nil without folds
 }
 
-// Cell is one point of a job's grid, cross-validated on the training rows.
-type Cell struct {
-	Kernel kernel.Spec `json:"kernel"`
-	// Of the learner's numbers, those that it has.
-	C       float64 `json:"C,omitempty"`
-	Nu      float64 `json:"nu,omitempty"`
-	Epsilon float64 `json:"epsilon,omitempty"`
-	Alpha   float64 `json:"alpha,omitempty"`
-	Noise   float64 `json:"noise,omitempty"`
-
-	Score   string    `json:"score"`   // accuracy, or r2 of a regression
-	Folds   []float64 `json:"folds"`   // the score on each
-	Mean    float64   `json:"mean"`    // of Folds
-	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
-	Rows    int       `json:"n"`
-	Best    bool      `json:"best"` // the one that was chosen
-	// The same cell on pooled rows, for a launching process that owns the data;
-	// null otherwise.
-	PooledMean    *float64 `json:"pooled_mean"`
-	PooledCorrect *int     `json:"pooled_correct"`
-}
-
 // Choose returns the job with its kernels in plain numbers and, where it has
 // folds, the cell of its grid with the highest mean score. progress may be
 // nil. A search soon ends when ctx does, with an error that wraps that of ctx.
@@ -81,16 +59,15 @@ func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Sear
 
 // FoldsOf is how a job holds its training rows out in turn.
 func FoldsOf(j *job.Job) Folds {
-	return Folds{K: j.Data.Folds, Seed: j.Seed, Numbers: j.Learner.Name.Regresses()}
+	return Folds{K: j.Data.Folds, Seed: j.Seed, Task: j.Task()}
 }
 
 func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	c := &Choice{Job: plain.At(best), searched: s}
 	for i, cell := range s.Cells {
-		k, l := plain.At(i).Kernel, plain.At(i).Learner
+		one := plain.At(i)
 		c.Grid = append(c.Grid, Cell{
-			Kernel: k.Spec(), C: l.C, Nu: l.Nu, Epsilon: l.Epsilon, Alpha: l.Alpha, Noise: l.Noise,
-			Score: FoldsOf(plain).Score(), Folds: cell.Scores, Mean: cell.Mean,
+			Kernel: one.Kernel.Spec(), Numbers: NumbersOf(one.Learner), Score: plain.Task().Score, Folds: cell.Scores, Mean: cell.Mean,
 			Correct: cell.Correct, Rows: s.Rows(), Best: i == best,
 		})
 	}

@@ -67,7 +67,7 @@ func TestChoose(t *testing.T) {
 		if i%2 == 0 {
 			kernels = append(kernels, cell.Kernel)
 		}
-		if cell.C != []float64{1, 10}[i%2] || cell.Rows != 40 || len(cell.Folds) != 3 || cell.PooledMean != nil || cell.PooledCorrect != nil {
+		if cell.Number("C") != []float64{1, 10}[i%2] || cell.Rows != 40 || len(cell.Folds) != 3 || cell.PooledMean != nil || cell.PooledCorrect != nil {
 			t.Errorf("cell %d: %+v", i, cell)
 		}
 		if cell.Mean > best {
@@ -89,7 +89,7 @@ func TestChoose(t *testing.T) {
 	if chosen < 4 || best < 0.9 { // no straight line goes round
 		t.Errorf("cell %d is best, mean %v", chosen, best)
 	}
-	if c.Job.Kernel.Spec() != c.Grid[chosen].Kernel || c.Job.Learner.C != c.Grid[chosen].C || c.Job.Cells() != 1 {
+	if c.Job.Kernel.Spec() != c.Grid[chosen].Kernel || job.As[*learner.SVC](c.Job.Learner).C != c.Grid[chosen].Number("C") || c.Job.Cells() != 1 {
 		t.Errorf("the chosen job has %+v, %+v", c.Job.Kernel, c.Job.Learner)
 	}
 	var all []string // of 4 kernels, 3 folds and 2 settings
@@ -122,7 +122,7 @@ func TestChooseWithoutFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Grid != nil || c.Job.Kernel.GammaUnit != "" || c.Job.Kernel.Gamma != 1/task.MeanSquaredNorm() || c.Job.Learner.C != 10 {
+	if c.Grid != nil || c.Job.Kernel.GammaUnit != "" || c.Job.Kernel.Gamma != 1/task.MeanSquaredNorm() || job.As[*learner.SVC](c.Job.Learner).C != 10 {
 		t.Errorf("%+v", c)
 	}
 	if j.Kernel.GammaUnit != job.Norm {

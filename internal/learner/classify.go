@@ -11,49 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// SVC is C-support-vector classification.
-type SVC struct {
-	svm.Params
-	// Probability calibrates the classifier on five inner folds, which Seed
-	// draws: decisions are followed by the probability of each class.
-	Probability bool
-	Seed        uint64
-}
-
-// NuSVC is nu-support-vector classification.
-type NuSVC struct {
-	svm.NuParams
-	Probability bool
-	Seed        uint64
-}
-
-func (s SVC) fit(t training) (*found, error) {
-	s.Interrupt = t.interrupt
-	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
-		c, err := svm.TrainSVC(t.kernel, codes, classes, s.Params, t.progress)
-		if err != nil || !s.Probability {
-			return c, nil, err
-		}
-		calibration, err := svm.Calibrate(t.kernel, codes, classes, s.Params, s.Seed)
-		return c, calibration, err
-	})
-}
-
-func (s NuSVC) fit(t training) (*found, error) {
-	s.Interrupt = t.interrupt
-	return t.classify(model.NuSVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
-		c, err := svm.TrainNuSVC(t.kernel, codes, classes, s.NuParams, t.progress)
-		if err != nil || !s.Probability {
-			return c, nil, err
-		}
-		calibration, err := svm.CalibrateNuSVC(t.kernel, codes, classes, s.NuParams, s.Seed)
-		return c, calibration, err
-	})
-}
-
 // classify trains a classifier once the labels are classes.
-func (t training) classify(kind model.Kind, train func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error)) (*found, error) {
-	classes, codes := dataset.Classes(t.labels)
+func (t Training) classify(kind model.Kind, train func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error)) (*Solution, error) {
+	classes, codes := dataset.Classes(t.Labels)
 	if len(classes) < 2 {
 		return nil, ErrOneClass
 	}
@@ -61,11 +21,8 @@ func (t training) classify(kind model.Kind, train func(codes []int, classes []st
 	if err != nil {
 		return nil, err
 	}
-	return &found{head: model.Voters(kind, c.Compact(), calibration), support: c.Support(), figures: Metrics{}}, nil
+	return &Solution{Head: model.Voters(kind, c.Compact(), calibration), Support: c.Support(), Figures: Metrics{}}, nil
 }
-
-func (SVC) measure(f *Fitted, m Metrics) error   { return f.measureClasses(m) }
-func (NuSVC) measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
 
 // measureClasses adds accuracy, f1_micro, f1_macro, auc. The AUC is left out
 // where the held-out rows lack a class.

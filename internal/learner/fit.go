@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -24,34 +25,33 @@ type Spec struct {
 	Solver Solver
 }
 
-// Solver is a learner without its kernel: [SVC], [NuSVC], [OneClass], [SVR],
-// [Ridge], [GP], [KPCA] or [KMeans].
+// Solver is a learner on a kernel, with its settings.
 type Solver interface {
-	// fit learns from the training rows.
-	fit(t training) (*found, error)
-	// measure adds to m what the held-out rows tell.
-	measure(f *Fitted, m Metrics) error
+	// Fit learns from the training rows.
+	Fit(t Training) (*Solution, error)
+	// Measure adds to m what the held-out rows tell.
+	Measure(f *Fitted, m Metrics) error
 }
 
-// training is what a method learns from.
-type training struct {
-	kernel   kernel.Source
-	labels   []string // nil: none
-	progress func(done, total int) error
-	// interrupt says why the result is not wanted any more, if it is not.
-	interrupt func() error
+// Training is what a solver learns from.
+type Training struct {
+	Kernel   kernel.Source
+	Labels   []string // nil: none
+	Progress func(done, total int) error
+	// Interrupt says why the result is not wanted any more, if it is not.
+	Interrupt func() error
 }
 
-// found is what a method has learnt.
-type found struct {
-	head    model.Head
-	support []int     // rows of the training that head's functions are over, ascending
-	figures Metrics   // of the training itself
-	values  []float64 // eigenvalues
-	// decide, if set, stands in for the head's functions where more is to be
+// Solution is what a solver has learnt.
+type Solution struct {
+	Head        model.Head
+	Support     []int     // rows of the training that the functions are over, ascending
+	Figures     Metrics   // of the training itself; not nil
+	Eigenvalues []float64 // of components; else nil
+	// Decide, if set, stands in for the head's functions where more is to be
 	// learnt from the kernel of the held-out rows with the support and of each
 	// with itself.
-	decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
+	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
 }
 
 // Fitted is a trained learner with what it decided about the held-out rows.
@@ -91,32 +91,32 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 // fit trains on some rows of the task, whose kernel matrix is all, and decides
 // others.
 func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
-	got, err := m.fit(training{kernel.Subset(all, train), pick(t.Labels, train), progress, interrupt})
+	got, err := m.Fit(Training{kernel.Subset(all, train), pick(t.Labels, train), progress, interrupt})
 	if err != nil {
 		return nil, err
 	}
-	support := pick(train, got.support)
+	support := pick(train, got.Support)
 	cross := linalg.New[float64](len(test), len(support))
 	all.Block(test, support, cross)
 	diagonal := make([]float64, all.Len())
 	all.Diagonal(diagonal)
 	decisions := got.decided(cross, pick(diagonal, test))
 	f := &Fitted{
-		Decisions: decisions, Predicted: got.head.Predict(decisions), Truth: pick(t.Labels, test), Eigenvalues: got.values,
-		method: m, held: len(test), figures: got.figures,
+		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: pick(t.Labels, test), Eigenvalues: got.Eigenvalues,
+		method: m, held: len(test), figures: got.Figures,
 	}
 	var needed []int
-	f.Head, needed = got.head.Compact(len(support))
+	f.Head, needed = got.Head.Compact(len(support))
 	f.Support = pick(support, needed)
 	return f, nil
 }
 
 // decided is what the method makes of the held-out rows.
-func (f *found) decided(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
-	if f.decide == nil {
-		return f.head.Decisions(cross)
+func (f *Solution) decided(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
+	if f.Decide == nil {
+		return f.Head.Decisions(cross)
 	}
-	return f.decide(cross, prior)
+	return f.Decide(cross, prior)
 }
 
 // rows returns the indices of the training and of the held-out rows.
@@ -152,13 +152,17 @@ func everyRow(n int) []int {
 	return rows
 }
 
-// Constant is what remains of a classifier when a party's training rows have
+// Constant is what remains of a job's classifier when a party's training rows have
 // one class only: it always says that class. It has no decisions.
-func Constant(class string, truth []string) *Fitted {
-	f := &Fitted{Truth: truth, method: SVC{}, held: len(truth), figures: Metrics{}}
-	f.Head.Kind, f.Head.Classes = model.SVC, []string{class}
+func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
+	m, err := solverOf(j.Learner, j.Seed)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fitted{Truth: truth, method: m, held: len(truth), figures: Metrics{}}
+	f.Head.Reading = ReadingOf(j, []string{class})
 	for range truth {
 		f.Predicted = append(f.Predicted, class)
 	}
-	return f
+	return f, nil
 }

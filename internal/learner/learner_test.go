@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
@@ -24,7 +25,7 @@ func line(n int, labels []string, points ...float64) Problem {
 	return t
 }
 
-func linear(t *testing.T) Spec {
+func straight(t *testing.T) Spec {
 	t.Helper()
 	k, err := kernel.New(kernel.Spec{Name: "linear"})
 	if err != nil {
@@ -35,7 +36,7 @@ func linear(t *testing.T) Spec {
 
 func TestFitAndMeasure(t *testing.T) {
 	task := line(4, []string{"low", "low", "high", "high", "low", "high", "high"}, -2, -1, 1, 2, -1.5, 1.5, -0.5)
-	f, err := Fit(t.Context(), task, linear(t), nil)
+	f, err := Fit(t.Context(), task, straight(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,14 +57,14 @@ func TestFitAndMeasure(t *testing.T) {
 
 func TestFitOneClass(t *testing.T) {
 	task := line(2, []string{"a", "a", "b"}, 1, 2, 3)
-	if _, err := Fit(t.Context(), task, linear(t), nil); !errors.Is(err, ErrOneClass) {
+	if _, err := Fit(t.Context(), task, straight(t), nil); !errors.Is(err, ErrOneClass) {
 		t.Errorf("error %v, want ErrOneClass", err)
 	}
 }
 
 // Held-out rows that lack a class give no AUC, and every other figure.
 func TestMeasureWithoutAClass(t *testing.T) {
-	f, err := Fit(t.Context(), line(4, []string{"low", "low", "high", "high", "low"}, -2, -1, 1, 2, -1.5), linear(t), nil)
+	f, err := Fit(t.Context(), line(4, []string{"low", "low", "high", "high", "low"}, -2, -1, 1, 2, -1.5), straight(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestMeasureWithoutAClass(t *testing.T) {
 }
 
 func TestMeasureWithoutHeldOutRows(t *testing.T) {
-	f, err := Fit(t.Context(), line(2, []string{"a", "b"}, 1, 2), linear(t), nil)
+	f, err := Fit(t.Context(), line(2, []string{"a", "b"}, 1, 2), straight(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,11 @@ func TestMeasureWithoutHeldOutRows(t *testing.T) {
 }
 
 func TestConstant(t *testing.T) {
-	m, err := Constant("a", []string{"a", "b", "a", "a"}).Measure()
+	f, err := Constant(&job.Job{Learner: job.Named{Kind: SVC{}, Values: new(SVC)}}, "a", []string{"a", "b", "a", "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.Measure()
 	if err != nil {
 		t.Fatal(err)
 	}

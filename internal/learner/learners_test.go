@@ -22,7 +22,7 @@ import (
 
 // method is linear with another method.
 func method(t *testing.T, m Solver) Spec {
-	l := linear(t)
+	l := straight(t)
 	l.Solver = m
 	return l
 }

@@ -41,7 +41,7 @@ func (f *Fitted) measure() (Metrics, error) {
 		return nil, errors.New("evaluate: no row is held out; nothing can be measured")
 	}
 	m := maps.Clone(f.figures)
-	if err := f.method.measure(f, m); err != nil {
+	if err := f.method.Measure(f, m); err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
 	for name, v := range m {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/tune"
 	"github.com/mercer-fl/mercer/linalg"
@@ -21,24 +22,16 @@ type Grid struct {
 // Folds says how training rows are held out in turn: in K parts that depend on
 // Seed and on the rows' labels in their order.
 type Folds struct {
-	K       int
-	Seed    uint64
-	Numbers bool // labels are numbers; else classes, of which each part has its share
-}
-
-// Score is what a search goes by: accuracy, or r2 where labels are numbers.
-func (f Folds) Score() string {
-	if f.Numbers {
-		return "r2"
-	}
-	return "accuracy"
+	K    int
+	Seed uint64
+	Task job.Task // of classes each part has its share; a search goes by its score
 }
 
 // Divide returns the rows of each part, ascending.
 func (f Folds) Divide(labels []string) ([][]int, error) {
 	var parts [][]int
 	var err error
-	if f.Numbers {
+	if !f.Task.Classes {
 		parts, err = dataset.FoldsPlain(len(labels), f.K, f.Seed)
 	} else {
 		parts, err = dataset.Folds(labels, f.K, f.Seed)
@@ -85,7 +78,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 		return nil, err
 	}
 	s := &Searched{rows: rows, folds: folds}
-	learner := t.learner(g.Solvers, rows, f.Score(), ctx.Err)
+	learner := t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)
 	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress}, t.Gram)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
@@ -98,7 +91,7 @@ func (s *Searched) Rows() int { return len(s.rows) }
 
 // check asks for two classes, and two rows of each.
 func (f Folds) check(labels []string) error {
-	if f.Numbers {
+	if !f.Task.Classes {
 		return nil
 	}
 	classes, codes := dataset.Classes(labels)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
@@ -81,7 +82,7 @@ func byHand(t *testing.T, task Problem, l Spec, f Folds) []Metrics {
 }
 
 func TestSearchAgreesWithFits(t *testing.T) {
-	f := Folds{K: 4, Seed: 3}
+	f := Folds{K: 4, Seed: 3, Task: job.Classes()}
 	g := grid(t)
 	for _, held := range []bool{false, true} {
 		task := blobs(60, held)
@@ -117,8 +118,11 @@ func TestSearchOfEveryLearner(t *testing.T) {
 		"gp":     {GP{Noise: 1e-2}, GP{Noise: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			task, g, f := blobs(60, true), grid(t), Folds{K: 4, Seed: 3, Numbers: name != "nu-svc"}
-			if f.Numbers {
+			task, g, f := blobs(60, true), grid(t), Folds{K: 4, Seed: 3, Task: job.Numbers()}
+			if name == "nu-svc" {
+				f.Task = job.Classes()
+			}
+			if f.Task.Numbers {
 				for i := range task.Labels {
 					task.Labels[i] = fmt.Sprint(math.Round(100 * math.Sin(task.Gram.Row(i)[i])))
 				}
@@ -130,12 +134,12 @@ func TestSearchOfEveryLearner(t *testing.T) {
 			}
 			for i, c := range s.Cells {
 				for k, m := range byHand(t, task, Spec{Kernel: g.Kernels[i/2], Solver: methods[i%2]}, f) {
-					if want := m[f.Score()]; math.Abs(c.Scores[k]-want) > 1e-9 {
+					if want := m[f.Task.Score]; math.Abs(c.Scores[k]-want) > 1e-9 {
 						t.Errorf("cell %d, fold %d: %v, want %v", i, k, c.Scores[k], want)
 					}
 				}
-				if (c.Correct > 0) == f.Numbers || f.Numbers != (f.Score() == "r2") {
-					t.Errorf("cell %d: %d rows right by %s", i, c.Correct, f.Score())
+				if (c.Correct > 0) == f.Task.Numbers || f.Task.Numbers != (f.Task.Score == "r2") {
+					t.Errorf("cell %d: %d rows right by %s", i, c.Correct, f.Task.Score)
 				}
 			}
 			checkUnseen(t, task, g, f)
@@ -177,7 +181,7 @@ func checkUnseen(t *testing.T, task Problem, g Grid, f Folds) {
 // Where nothing else is held out, the figures are the means over the folds, and
 // the decisions those of the folds' classifiers.
 func TestUnseen(t *testing.T) {
-	task, g, f := blobs(60, false), grid(t), Folds{K: 4, Seed: 3}
+	task, g, f := blobs(60, false), grid(t), Folds{K: 4, Seed: 3, Task: job.Classes()}
 	s, err := Search(t.Context(), task, g, f, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +240,7 @@ func TestSearchRefuses(t *testing.T) {
 		{"more folds than rows", blobs(60, false), grid(t), 61, nil},
 		{"what the learner refuses", blobs(60, false), weighted, 4, nil},
 	} {
-		_, err := Search(t.Context(), c.task, c.grid, Folds{K: c.k, Seed: 1}, nil)
+		_, err := Search(t.Context(), c.task, c.grid, Folds{K: c.k, Seed: 1, Task: job.Classes()}, nil)
 		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "evaluate: ") {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -246,10 +250,10 @@ func TestSearchRefuses(t *testing.T) {
 		same.Labels[i] = "7"
 	}
 	ridge.Solvers = []Solver{Ridge{Alpha: 1}}
-	if _, err := Search(t.Context(), same, ridge, Folds{K: 4, Numbers: true}, nil); !errors.Is(err, ErrNoScore) {
+	if _, err := Search(t.Context(), same, ridge, Folds{K: 4, Task: job.Numbers()}, nil); !errors.Is(err, ErrNoScore) {
 		t.Errorf("numbers that are all the same: %v", err)
 	}
-	if _, err := SearchFor(t.Context(), blobs(60, false), grid(t), Folds{K: 4}, 9); err == nil {
+	if _, err := SearchFor(t.Context(), blobs(60, false), grid(t), Folds{K: 4, Task: job.Classes()}, 9); err == nil {
 		t.Error("a cell beyond the grid")
 	}
 }
@@ -273,7 +277,7 @@ func TestSearchTellsProgress(t *testing.T) {
 	for i := range trials {
 		want = append(want, fmt.Sprint(i+1, "/", trials))
 	}
-	_, err := Search(t.Context(), blobs(30, false), g, Folds{K: 2}, tell)
+	_, err := Search(t.Context(), blobs(30, false), g, Folds{K: 2, Task: job.Classes()}, tell)
 	if d := cmp.Diff(want, told); err != nil || d != "" {
 		t.Error(err, d)
 	}
@@ -288,7 +292,7 @@ func TestProgressEndsASearch(t *testing.T) {
 		"nu-svc": {NuSVC{NuParams: svm.NuParams{Nu: 0.1}}, NuSVC{NuParams: svm.NuParams{Nu: 0.2}}},
 	} {
 		told := 0
-		_, err := Search(t.Context(), blobs(30, false), Grid{Kernels: grid(t).Kernels, Solvers: methods}, Folds{K: 2}, func(int, int) error {
+		_, err := Search(t.Context(), blobs(30, false), Grid{Kernels: grid(t).Kernels, Solvers: methods}, Folds{K: 2, Task: job.Classes()}, func(int, int) error {
 			told++
 			return enough
 		})
@@ -307,7 +311,7 @@ func TestSearchEndsWithTheContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		told := 0
-		_, err := Search(ctx, blobs(30, false), Grid{Kernels: grid(t).Kernels, Solvers: methods}, Folds{K: 2}, func(int, int) error {
+		_, err := Search(ctx, blobs(30, false), Grid{Kernels: grid(t).Kernels, Solvers: methods}, Folds{K: 2, Task: job.Classes()}, func(int, int) error {
 			told++
 			cancel()
 			return nil

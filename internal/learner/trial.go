@@ -3,9 +3,7 @@ package learner
 import (
 	"errors"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/learn/tune"
 )
 
@@ -15,21 +13,18 @@ var ErrNoScore = errors.New("the numbers of a fold are all the same, so that r2 
 // learner returns what tries the methods on folds of the given rows, until it is
 // interrupted.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
-	params := make([]svm.Params, len(methods))
-	for i, m := range methods {
-		svc, ok := m.(SVC)
-		if !ok {
-			return trials{t, methods, score, interrupt}
+	if s, can := methods[0].(joint); can {
+		if all := s.together(t, methods, rows, interrupt); all != nil {
+			return all
 		}
-		params[i] = svc.Params
-		params[i].Interrupt = interrupt
 	}
-	classes, codes := dataset.Classes(pick(t.Labels, rows))
-	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}
-	for i, r := range rows {
-		svc.Codes[r] = codes[i]
-	}
-	return svc
+	return trials{t, methods, score, interrupt}
+}
+
+// joint is a learner whose cells are tried together: each starts from what was found for
+// another. Nil: the methods are not all of that learner.
+type joint interface {
+	together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
 }
 
 // trials tries any methods, each from nothing.

@@ -74,7 +74,7 @@ func (f Floors) CheckSplit(j *job.Job, s Split) error {
 			continue
 		}
 		training++
-		if j.Learner.Name.Classifies() {
+		if j.Task().Classes {
 			classes[s.Set.Labels[i]]++
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
@@ -71,7 +73,8 @@ func TestHashModels(t *testing.T) {
 	if method.HashModels([]method.ModelFile{a}) == method.HashModels([]method.ModelFile{b}) {
 		t.Error("two models have one hash")
 	}
-	if method.NewOutcome(learner.Constant("a", []string{"a"})).Predicted[0] != "a" {
+	f, err := learner.Constant(&job.Job{Learner: jobtest.Learner(t, "svc")}, "a", []string{"a"})
+	if err != nil || method.NewOutcome(f).Predicted[0] != "a" {
 		t.Error("a constant does not predict its class")
 	}
 }

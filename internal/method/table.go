@@ -46,17 +46,11 @@ func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 
 // CheckLabels checks the labels, if a table has any, against what a job's learner needs.
 func CheckLabels(j *job.Job, set *dataset.Set) error {
-	var err error
-	switch {
-	case set.Labels == nil:
+	check := j.Task().Check
+	if set.Labels == nil || check == nil {
 		return nil
-	case j.Learner.Name.Classifies():
-		classes, _ := dataset.Classes(set.Labels)
-		err = dataset.CheckSpelling(classes)
-	case j.Learner.Name.Regresses():
-		_, err = dataset.Targets(set.Labels)
 	}
-	if err != nil {
+	if err := check(set.Labels); err != nil {
 		return fmt.Errorf("%s: %w", set.Name, err)
 	}
 	return nil

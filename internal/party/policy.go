@@ -108,7 +108,7 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 	}
 	check("protocol", j.Protocol.Name(), p.Protocols)
 	check("mode", string(j.Protocol.Mode()), modes)
-	check("learner", string(j.Learner.Name), p.Learners)
+	check("learner", j.Learner.Name(), p.Learners)
 	for _, k := range j.Kernels() {
 		check("kernel", string(k.Name), p.Kernels)
 	}

@@ -40,7 +40,7 @@ func TestPolicy(t *testing.T) {
 	paper := parse(t, "minmax", "{name: okra, mode: paper}", "closed")
 	open := parse(t, "minmax", "{name: okra}", "open")
 	grid := parse(t, "minmax", "{name: okra}", "closed")
-	grid.Grid = job.Grid{Kernels: []job.Kernel{grid.Kernel, {Name: job.Linear}}, Learners: []job.Learner{grid.Learner}}
+	grid.Grid = job.Grid{Kernels: []job.Kernel{grid.Kernel, {Name: job.Linear}}, Learners: []job.Named{grid.Learner}}
 	vertical := parse(t, "minmax", "{name: okra}", "closed")
 	vertical.Data.Partition.By, vertical.Protocol = job.Columns, jobtest.Protocol(t, "gram")
 	if err := all.Reader().Validate(vertical); err != nil {

@@ -21,11 +21,32 @@ func Parse(t testing.TB, text string) *job.Job {
 // Protocol returns a protocol without any settings.
 func Protocol(t testing.TB, name string) job.Named {
 	t.Helper()
-	for _, k := range all.Reader().Protocols {
+	return find(t, all.Reader().Protocols, name)
+}
+
+// Learner returns a learner without any settings.
+func Learner(t testing.TB, name string) job.Named {
+	t.Helper()
+	return find(t, all.Reader().Learners, name)
+}
+
+func find(t testing.TB, kinds []job.Kind, name string) job.Named {
+	t.Helper()
+	for _, k := range kinds {
 		if k.Name() == name {
 			return job.Named{Kind: k, Values: k.New()}
 		}
 	}
-	t.Fatalf("there is no protocol %s", name)
+	t.Fatalf("there is no %s", name)
 	return job.Named{}
+}
+
+// With returns a job with other settings, as [job.Reader.With] reads it.
+func With(t testing.TB, j *job.Job, settings map[string]string) *job.Job {
+	t.Helper()
+	j, err := all.Reader().With(j, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
 }

@@ -19,9 +19,9 @@ type Values interface {
 type Section struct {
 	Name   string // in messages
 	Fields []Field
-	// Foreign returns the sentence by which a key that only other sections of this
-	// name have is refused, or "". Nil: there are no others.
-	Foreign func(key string) string
+	// Foreign refuses a key that only other sections of this name have, and accepts
+	// every other. Nil: there are no others.
+	Foreign func(key, val *yaml.Node) error
 	// Finish checks the fields against each other once all are stored, and fills
 	// the defaults that depend on them. Nil: nothing to do.
 	Finish func(in *Place) error
@@ -82,7 +82,7 @@ func (s *Section) decodeKey(in *Place, key, val *yaml.Node) error {
 	f := s.find(key.Value)
 	switch {
 	case key.Kind != yaml.ScalarNode || f == nil:
-		return s.unknown(key)
+		return s.unknown(key, val)
 	case in.Given(f.Key):
 		return At(key, "%s is given twice, first in line %d; keep one", f.Key, in.Lines[f.Key])
 	}
@@ -129,13 +129,13 @@ func (s *Section) find(key string) *Field {
 	return nil
 }
 
-func (s *Section) unknown(key *yaml.Node) error {
+func (s *Section) unknown(key, val *yaml.Node) error {
 	if key.Kind != yaml.ScalarNode {
 		return At(key, "a key of %s is %s; it must be one of %s", s.Name, Describe(key), s.list())
 	}
 	if s.Foreign != nil {
-		if problem := s.Foreign(key.Value); problem != "" {
-			return At(key, "%s", problem)
+		if err := s.Foreign(key, val); err != nil {
+			return err
 		}
 	}
 	if near, ok := nearest(key.Value, s.Keys()); ok {

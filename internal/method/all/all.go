@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/gram"
@@ -12,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 )
 
-// Reader returns a reader of job files for all methods, in the order of the
+// Reader returns a reader of job files for all methods and learners, in the order of the
 // documents.
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Kind{
 		okra.Method{}, moments.Method{}, gram.Method{}, fdskl.Method{}, fedcfk.Method{}, secvm.Method{}, pooled.Method{},
-	}}
+	}, Learners: learner.Table()}
 }

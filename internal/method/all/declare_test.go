@@ -8,7 +8,8 @@ import (
 )
 
 func TestDeclarations(t *testing.T) {
-	for _, m := range all.Reader().Protocols {
-		sectiontest.Declared(t, m.New, "{}")
+	r := all.Reader()
+	for _, k := range append(r.Protocols, r.Learners...) {
+		sectiontest.Declared(t, k.New, "{}")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
@@ -109,7 +110,7 @@ func (p *Party) Portion(parent protocol.SessionID, c method.Closing) (*Portion, 
 	}
 	return &Portion{
 		Job: p.Job, Basis: Basis{Parent: parent}, Width: p.Width(), Columns: p.Set.Columns, Scaling: p.Scaling,
-		Reading: model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: c.Classes},
+		Reading: learner.ReadingOf(p.Job, c.Classes),
 	}, nil
 }
 
@@ -185,7 +186,7 @@ func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 	if o.Job, err = jobs.Parse("portion", file); err != nil {
 		return nil, fmt.Errorf("stage: portion: %w", err)
 	}
-	o.Reading.Kind = model.Kind(o.Job.Learner.Name)
+	o.Reading = learner.ReadingOf(o.Job, o.Reading.Classes)
 	return o, o.check()
 }
 

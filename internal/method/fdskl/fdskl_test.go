@@ -35,7 +35,7 @@ spec:
 }
 
 // reader knows this method alone.
-var reader = job.Reader{Protocols: []job.Kind{Method{}}}
+var reader = job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}
 
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
@@ -295,7 +295,7 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.server.finding, err = decodeFinding(job.Logistic, v.encode(job.Logistic))
+	f.server.finding, err = decodeFinding(job.Classes(), v.encode(job.Classes()))
 	if err != nil || !(v.Left > linear.DefaultTol) {
 		t.Fatalf("what is left of the gradient: %v, %v", v.Left, err)
 	}
@@ -307,29 +307,29 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 
 func TestFinding(t *testing.T) {
 	v := finding{Learned{learner.Metrics{"accuracy": 0.5, "f1_micro": 0.25}, 0.125}, [32]byte{7}}
-	b := v.encode(job.Logistic)
-	back, err := decodeFinding(job.Logistic, b)
-	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != findingBytes(job.Logistic) {
+	b := v.encode(job.Classes())
+	back, err := decodeFinding(job.Classes(), b)
+	if err != nil || len(back.Metrics) != 2 || back.Metrics["f1_micro"] != 0.25 || back.Left != 0.125 || back.model != v.model || len(b) != findingBytes(job.Classes()) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	v.Left = -1
-	if _, err := decodeFinding(job.Logistic, v.encode(job.Logistic)); err == nil {
+	if _, err := decodeFinding(job.Classes(), v.encode(job.Classes())); err == nil {
 		t.Error("less than nothing of a gradient is accepted")
 	}
 	v.Left, v.Metrics["accuracy"] = 0, math.NaN()
-	if _, err := decodeFinding(job.Logistic, v.encode(job.Logistic)); err == nil {
+	if _, err := decodeFinding(job.Classes(), v.encode(job.Classes())); err == nil {
 		t.Error("an accuracy that is no number is accepted")
 	}
 }
 
 func FuzzDecodeFinding(f *testing.F) {
-	f.Add(finding{Learned{learner.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Huber))
-	f.Add(finding{}.encode(job.Logistic))
-	hidden := finding{}.encode(job.Logistic)
+	f.Add(finding{Learned{learner.Metrics{"rmse": 1}, 0.5}, [32]byte{1}}.encode(job.Numbers()))
+	f.Add(finding{}.encode(job.Classes()))
+	hidden := finding{}.encode(job.Classes())
 	hidden[1] = 1 // of a figure that is not there
 	f.Add(hidden)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, l := range []job.LearnerName{job.Huber, job.Logistic} {
+		for _, l := range []job.Task{job.Numbers(), job.Classes()} {
 			v, err := decodeFinding(l, b)
 			if err != nil {
 				continue

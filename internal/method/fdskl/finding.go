@@ -34,8 +34,8 @@ type finding struct {
 }
 
 // findingMetrics are those that a finding may have, in its order.
-func findingMetrics(l job.LearnerName) []string {
-	if l.Regresses() {
+func findingMetrics(t job.Task) []string {
+	if t.Numbers {
 		return []string{"rmse", "r2"}
 	}
 	return []string{"accuracy", "f1_micro", "f1_macro", "auc"}
@@ -43,11 +43,11 @@ func findingMetrics(l job.LearnerName) []string {
 
 // findingBytes is the length of every finding: it must not tell which metrics
 // there are before it is told.
-func findingBytes(l job.LearnerName) int { return 9*len(findingMetrics(l)) + 8 + 32 }
+func findingBytes(t job.Task) int { return 9*len(findingMetrics(t)) + 8 + 32 }
 
-func (v finding) encode(l job.LearnerName) []byte {
+func (v finding) encode(t job.Task) []byte {
 	var w wire.Writer
-	for _, name := range findingMetrics(l) {
+	for _, name := range findingMetrics(t) {
 		value, has := v.Metrics[name]
 		w.Bool(has)
 		w.Float64(value)
@@ -57,10 +57,10 @@ func (v finding) encode(l job.LearnerName) []byte {
 	return w.Bytes()
 }
 
-func decodeFinding(l job.LearnerName, b []byte) (finding, error) {
+func decodeFinding(t job.Task, b []byte) (finding, error) {
 	r := wire.NewReader(b)
 	v := finding{Learned: Learned{Metrics: learner.Metrics{}}}
-	for _, name := range findingMetrics(l) {
+	for _, name := range findingMetrics(t) {
 		has, value := r.Bool(), r.Float64()
 		if r.Err() == nil && value-value != 0 {
 			r.Fail(fmt.Errorf("%s is %v", name, value))

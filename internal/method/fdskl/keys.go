@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
@@ -114,9 +115,10 @@ func (k *Keys) Labelled() int { return k.Active }
 // Check checks that learner and kernel are those of random features, and what goes
 // with them.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
+	_, course := learner.CourseOf(j)
 	switch {
-	case !slices.Contains(job.RandomLearners(), j.Learner.Name):
-		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s, and nothing else does", j.Learner.Name, section.Join(job.RandomLearners()))
+	case course == nil:
+		return in.Refuse("learner", "protocol fdskl and learner %s do not go together; fdskl runs %s, and nothing else does", j.Learner.Name(), learner.Able[learner.OnLoss]())
 	case len(j.Kernels()) > 1 || !slices.Contains([]job.KernelName{job.RBF, job.Laplacian, job.LaplacianProduct, job.RationalQuadratic, job.Matern}, j.Kernel.Name):
 		return in.Refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
 	case k.Active > len(j.Parties()):
@@ -128,13 +130,12 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol fdskl chooses nothing by folds; use test: {fraction: 0.25}")
 	}
-	return k.finishTraining(j, in)
+	return k.finishTraining(course, in)
 }
 
 // finishTraining fills in what the training needs of the learner, and refuses
 // what it does not use.
-func (k *Keys) finishTraining(j *job.Job, in *section.Place) error {
-	l := &j.Learner
+func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
 		return in.Refuse("learner", "training cached has no rate, batch or iterations; remove them, or add training: block to protocol")

@@ -59,15 +59,6 @@ func NewLesson(j *job.Job, labels []string, train int, seed [32]byte) (Lesson, e
 	return newStochastic(p, seed)
 }
 
-// lossOf is the loss that a learner is called by.
-func lossOf(l job.Learner) (linear.Loss, error) {
-	name := string(l.Name)
-	if l.Name == job.Squared {
-		name = "square"
-	}
-	return linear.NewLoss(name, l.Delta)
-}
-
 // problem is what all trainings have in common.
 type problem struct {
 	job         *job.Job
@@ -78,11 +69,12 @@ type problem struct {
 }
 
 func newProblem(j *job.Job, labels []string, train int) (problem, error) {
-	out, err := learner.OutputsOf(labels[:train], j.Learner.Name.Regresses())
+	out, err := learner.OutputsOf(labels[:train], j.Task().Numbers)
 	if err != nil {
 		return problem{}, err
 	}
-	loss, err := lossOf(j.Learner)
+	on, _ := learner.CourseOf(j)
+	loss, err := on.Loss()
 	return problem{job: j, loss: loss, out: out, train: train, rows: len(labels)}, err
 }
 
@@ -112,7 +104,8 @@ func (c *cached) Answer(rows []int, words []byte) {
 }
 
 func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
-	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: c.job.Learner.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
+	_, l := learner.CourseOf(c.job)
+	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: l.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
 	left := 0.0
 	switch {
 	case errors.Is(err, linear.ErrNotConverged): // what it has is of use, if it is said

@@ -27,7 +27,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		phasesStep(c.Job, method.Session{Members: workers(c), Purpose: "train"}),
 		method.Step{Name: "learn", Session: &method.Session{
 			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
-			Params:  broadcast.Encode(findingBytes(c.Job.Learner.Name)),
+			Params:  broadcast.Encode(findingBytes(c.Job.Task())),
 			Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
 		}}), nil
 }

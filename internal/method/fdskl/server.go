@@ -36,7 +36,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 
 // hear takes the finding over.
 func (s *server) hear(body []byte) error {
-	v, err := decodeFinding(s.Job.Learner.Name, body)
+	v, err := decodeFinding(s.Job.Task(), body)
 	if err != nil {
 		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
 	}

@@ -1,6 +1,7 @@
 package fdskl
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -34,7 +35,7 @@ func newStochastic(p problem, seed [32]byte) (*stochastic, error) {
 
 // courseOf are the iterations that the job wants, over some directions.
 func (p *problem) courseOf(directions int) linear.Course {
-	l := p.job.Learner
+	_, l := learner.CourseOf(p.job)
 	c := linear.Course{
 		DSGParams: linear.DSGParams{Loss: p.loss, Rate: l.Rate, Lambda: l.Lambda, PerDirection: 2},
 		Batch:     max(1, l.Batch), Block: 2, Features: 2 * directions,

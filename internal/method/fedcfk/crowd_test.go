@@ -1,6 +1,7 @@
 package fedcfk
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
 	"github.com/mercer-fl/mercer/internal/method/sums"
@@ -26,7 +27,7 @@ import (
 func someCrowd(items int, margin Margin) Crowd {
 	return Crowd{Items: items, Case: method.Case{Coordinator: "server", Job: &job.Job{
 		Protocol: job.Named{Kind: Method{}, Values: &Keys{Keys: sums.Keys{Adversary: sums.Active, Corrupted: .05, Dropped: .1}, Threshold: 10, Margin: margin}},
-		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Learner{Name: job.CFKOMD, Lambda: .1},
+		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Named{Kind: learner.CFKOMD{}, Values: &learner.CFKOMD{Profile: learner.Profile{Lambda: .1}}},
 	}}}
 }
 

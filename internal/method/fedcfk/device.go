@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/learn/komd"
 )
@@ -49,7 +50,7 @@ func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]floa
 	low, scores := 0.0, make([]float64, len(popularity))
 	if len(known) > 0 {
 		var err error
-		if scores, err = m.Scores(known, d.Job.Learner.Lambda); err != nil {
+		if scores, err = m.Scores(known, learner.ProfileOf(d.Job).Lambda); err != nil {
 			return nil, err
 		}
 		for _, i := range kept {
@@ -77,7 +78,7 @@ func (d Device) Best(scores []float64, items []string) []method.Recommendation {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b method.Recommendation) int { return cmp.Compare(b.Score, a.Score) })
-	return slices.Clone(list[:min(d.Job.Learner.Recommend, len(list))])
+	return slices.Clone(list[:min(learner.ProfileOf(d.Job).Recommend, len(list))])
 }
 
 // Likes is the vector of liked items, ascending.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
@@ -93,8 +94,8 @@ func (k *Keys) finish(in *section.Place) error {
 // Check checks that learner, kernel and data are those of a recommender.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
-	case j.Learner.Name != job.CFKOMD:
-		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and cf-komd do", j.Learner.Name)
+	case learner.ProfileOf(j) == nil:
+		return in.Refuse("learner", "protocol fedcfk and learner %s do not go together; fedcfk and cf-komd do", j.Learner.Name())
 	case d.Source == "" || d.Label != "" && d.Label != job.NoLabel || d.ID != "" || d.Folds > 0 || d.Test.Source != "":
 		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case d.Test.Fraction > 0 && d.Test.By == "":

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/protocol"
@@ -33,7 +34,7 @@ spec:
 
 func filmsJob(t testing.TB) *job.Job {
 	t.Helper()
-	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}}).Parse("films.yaml", []byte(filmsFile))
+	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}).Parse("films.yaml", []byte(filmsFile))
 	if err != nil {
 		t.Fatal(err)
 	}

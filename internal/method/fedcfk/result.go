@@ -127,7 +127,7 @@ func (f *Figures) summary(j *job.Job, r *method.Result) []report.Row {
 		{Label: "Protocol", Value: j.Protocol.Text()},
 		{Label: "Counted", Value: f.scope()},
 		{Label: "Kernel", Value: j.Kernel.String()},
-		{Label: "Learner", Value: j.Learner.String()},
+		{Label: "Learner", Value: j.Learner.Text()},
 		{Label: "Ratings", Value: f.counted(r)},
 	}
 	if f.Paper == nil {

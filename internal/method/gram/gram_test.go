@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
@@ -39,7 +40,7 @@ func gramJob(t testing.TB, parties []string, scale, learner string) *job.Job {
 }
 
 // reader knows this method alone.
-var reader = job.Reader{Protocols: []job.Kind{Method{}}}
+var reader = job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}
 
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {

@@ -3,6 +3,7 @@ package gram
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
@@ -29,4 +30,4 @@ func (k *Keys) finish(in *section.Place) error {
 func (k *Keys) Limits() map[string]int { return map[string]int{"max_ids": k.MaxIDs} }
 
 // Check asks for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error { return j.OnKernelMatrix(in) }
+func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }

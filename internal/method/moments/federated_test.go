@@ -5,12 +5,13 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 )
 
 // reader knows this method alone.
-var reader = job.Reader{Protocols: []job.Kind{Method{}}}
+var reader = job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}
 
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {

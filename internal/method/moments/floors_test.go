@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/release"
@@ -18,7 +19,7 @@ import (
 // The strongest adversary is a server that may write many jobs: sums over few rows,
 // or over few rows of a class, are those rows.
 func TestFloorsOfSums(t *testing.T) {
-	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Learner{Name: job.RidgeClassifier}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
+	j := &job.Job{Protocol: job.Named{Kind: Method{}, Values: new(Keys)}, Learner: job.Named{Kind: learner.RidgeClassifier{}, Values: new(learner.RidgeClassifier)}, Data: job.Data{Label: "y", Test: job.Test{Fraction: 0.5}}}
 	split := func(training, held, rare int) method.Split {
 		s := method.Split{Set: &dataset.Set{X: dataset.NewDense(linalg.New[float64](training+held, 1))}}
 		for i := range training + held {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/spell"
 )
 
@@ -72,7 +73,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	if err := k.checkLearner(j, in); err != nil {
 		return err
 	}
-	switch components := j.Learner.NComponents; {
+	lesson, _ := learner.LessonOf(j.Learner)
+	switch components := lesson.Components; {
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "":
 		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
 	case k.Directions > 0 && components > k.Directions:
@@ -83,8 +85,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 		return in.Refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Compares(job.Pooled) || j.Compares(job.Alone):
 		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
-	case j.Compares(job.Curve) && j.Learner.Name != job.RidgeClassifier:
-		return in.Refuse("compare", "the curve is one of accuracy, and learner %s has none; remove compare", j.Learner.Name)
+	case j.Compares(job.Curve) && !j.Task().Classes:
+		return in.Refuse("compare", "the curve is one of accuracy, and learner %s has none; remove compare", j.Learner.Name())
 	}
 	return nil
 }
@@ -100,10 +102,11 @@ func (k *Keys) mostDirections() int {
 
 // checkLearner checks what the learner has to know of all parties' labels.
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
-	l := j.Learner.Name
-	regresses, classifies := l == job.Ridge || l == job.GP, l == job.RidgeClassifier
+	l, task := j.Learner.Name(), j.Task()
+	regresses, classifies := task.Numbers, task.Classes
+	lesson, able := learner.LessonOf(j.Learner)
 	switch {
-	case !regresses && !classifies && l != job.KPCA:
+	case !able:
 		return in.Refuse("learner", "protocol moments runs learner ridge-classifier, ridge, gp or kpca, not %s", l)
 	case classifies && k.Classes == nil:
 		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; add classes: [ill, well] to protocol", l)
@@ -113,7 +116,7 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; add targets: [0, 100] to protocol", l)
 	case !regresses && k.Targets != [2]float64{}:
 		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
-	case k.Deviations && l != job.GP:
+	case k.Deviations && !lesson.Process:
 		return in.Refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
 	case regresses && !(k.Targets[0] < k.Targets[1]):
 		return in.Refuse("protocol", "targets is [%g, %g]; write the smaller number first", k.Targets[0], k.Targets[1])

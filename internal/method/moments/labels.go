@@ -13,10 +13,10 @@ import (
 // CheckLabels implements [rows.Lister]: it refuses labels that a job does not foresee.
 func (Method) CheckLabels(j *job.Job, set *dataset.Set) error {
 	k := job.As[*Keys](j.Protocol)
-	switch {
-	case j.Learner.Name.Classifies():
+	switch task := j.Task(); {
+	case task.Classes:
 		return checkListed(k.Classes, set)
-	case j.Learner.Name.Regresses():
+	case task.Numbers:
 		return checkNumbers(k.within(), set)
 	}
 	return nil

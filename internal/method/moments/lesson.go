@@ -71,24 +71,24 @@ type verdict struct {
 
 // lessonOf returns the lesson of a job's learner.
 func lessonOf(j *job.Job) lesson {
-	switch j.Learner.Name {
-	case job.Ridge, job.GP:
-		r := job.As[*Keys](j.Protocol).within()
-		if j.Learner.Name == job.GP {
-			return processLesson{numberLesson{r}, job.As[*Keys](j.Protocol).Deviations}
-		}
-		return numberLesson{r}
-	case job.KPCA:
-		return componentLesson(j.Learner.NComponents)
+	k := job.As[*Keys](j.Protocol)
+	switch l, _ := learner.LessonOf(j.Learner); {
+	case l.Components > 0:
+		return componentLesson(l.Components)
+	case l.Process:
+		return processLesson{numberLesson{k.within()}, k.Deviations}
+	case j.Task().Numbers:
+		return numberLesson{k.within()}
 	}
-	return classLesson(job.As[*Keys](j.Protocol).Classes)
+	return classLesson(k.Classes)
 }
 
 // regularisers of a job, in the order of its grid.
 func regularisers(j *job.Job) []float64 {
 	var list []float64
-	for _, l := range j.Learners() {
-		list = append(list, l.Alpha+l.Noise) // a learner has one of them
+	for _, one := range j.Learners() {
+		l, _ := learner.LessonOf(one)
+		list = append(list, l.Price)
 	}
 	return list
 }

@@ -153,7 +153,7 @@ func (s *server) cells() []learner.Cell {
 	for k, score := range s.scores {
 		l := s.Job.Learners()[k]
 		cells = append(cells, learner.Cell{
-			Kernel: s.Job.Kernel.Spec(), Alpha: l.Alpha, Noise: l.Noise, Score: lessonOf(s.Job).judgement().name,
+			Kernel: s.Job.Kernel.Spec(), Numbers: learner.NumbersOf(l), Score: lessonOf(s.Job).judgement().name,
 			Folds: []float64{}, Mean: score, Rows: s.sums.Rows, Best: k == s.taught.choice,
 		})
 	}

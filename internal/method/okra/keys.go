@@ -3,6 +3,7 @@ package okra
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 )
 
 // Keys are the settings of a job.
@@ -77,4 +78,4 @@ func (k *Keys) finish(in *section.Place) error {
 }
 
 // Check asks for a learner on the Gram matrix.
-func (k *Keys) Check(j *job.Job, in *section.Place) error { return j.OnKernelMatrix(in) }
+func (k *Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }

@@ -15,7 +15,7 @@ func (s *server) leakage() map[string][]string {
 		Parties: len(s.Parties), TotalRows: len(s.upload.Test()), Features: int(s.facts.Features),
 		Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: string(job.As[*Keys](s.Job.Protocol).Encoder), Labels: s.upload.Labels() != nil,
 	})
-	if s.Job.Learner.Name.Regresses() {
+	if s.Job.Task().Numbers {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}
 	lines["server"] = append(lines["server"], "Another job over other columns, labels, scaling or values of the same rows would tell it more: each party's release ledger holds such a job until its operator approves it.")

@@ -3,9 +3,9 @@ package okra
 import (
 	"errors"
 
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
-	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
@@ -87,6 +87,6 @@ func (p *party) Keep(c method.Closing) (method.Keepsake, error) {
 	}
 	e := &Kept{
 		params, p.epoch, p.parent, p.Scaling, p.Split.Set.Columns, p.Width(),
-		model.Reading{Kind: model.Kind(p.Job.Learner.Name), Classes: c.Classes}}
+		learner.ReadingOf(p.Job, c.Classes)}
 	return keepsake(e.encode()), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
@@ -35,7 +36,7 @@ spec:
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}}).Parse("job.yaml", []byte(text))
+	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package pooled
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 )
 
 // Method computes on the rows in one place.
@@ -28,4 +29,4 @@ type Keys struct{}
 func (*Keys) Section() *section.Section { return &section.Section{} }
 
 // Check asks for a learner on the Gram matrix.
-func (*Keys) Check(j *job.Job, in *section.Place) error { return j.OnKernelMatrix(in) }
+func (*Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }

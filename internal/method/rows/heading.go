@@ -82,5 +82,5 @@ func (p *Party) arrange(order []int) {
 // agreesOnClasses says whether the parties have to: a job may list them.
 func agreesOnClasses(j *job.Job) bool {
 	_, lists := j.Protocol.Kind.(Lister)
-	return j.Learner.Name.Classifies() && !lists
+	return j.Task().Classes && !lists
 }

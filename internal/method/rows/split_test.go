@@ -84,7 +84,7 @@ func TestHeldOutWhateverTheJobSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := parse(t, "minmax", "{fraction: 0.25}")
-	other.Seed, other.Data.Label, other.Learner = 77, job.NoLabel, job.Learner{Name: job.KMeans}
+	other.Seed, other.Data.Label, other.Learner = 77, job.NoLabel, jobtest.Learner(t, "kmeans")
 	if err := all.Reader().Validate(other); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestSplitOfOtherLearners(t *testing.T) {
 		numbers.Labels[i] = strconv.Itoa(i)
 	}
 	j := parse(t, "none", "{fraction: 0.25}")
-	j.Learner = job.Learner{Name: job.Ridge}
+	j.Learner = jobtest.Learner(t, "ridge")
 	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestSplitOfOtherLearners(t *testing.T) {
 	if _, err := rows.Split(j, method.Table{Set: words, Key: key}); err == nil || !strings.Contains(err.Error(), `small.csv: dataset: label "a" of row 1 is not a number`) {
 		t.Errorf("words for numbers: %v", err)
 	}
-	j.Learner, j.Data.Label = job.Learner{Name: job.KMeans}, job.NoLabel
+	j.Learner, j.Data.Label = jobtest.Learner(t, "kmeans"), job.NoLabel
 	if err := all.Reader().Validate(j); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/learn/hinge"
 )
 
 // Keys are the settings of a job; see protocol/secvm.
@@ -84,11 +86,11 @@ func (k *Keys) finish(in *section.Place) error {
 // labelled record each.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
-	case j.Learner.Name != job.LinearSVM:
-		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and linear-svm do", j.Learner.Name)
+	case learner.StepsOf(j) == nil:
+		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and linear-svm do", j.Learner.Name())
 	case d.Partition.Parties != nil:
 		return in.Refuse("data", "secvm has devices that nobody knows by name; remove parties")
-	case j.Learner.Schedule == job.Published && k.Mode != job.Paper:
+	case learner.StepsOf(j).Schedule == hinge.Published && k.Mode != job.Paper:
 		return in.Refuse("learner", "schedule: published keeps the weights in no ball, so that devices could not tell how large they may be; write mode: paper in protocol, or schedule: pegasos")
 	case d.Partition.Dropout > 0 && !k.summed():
 		return in.Refuse("data", "dropout is of devices that are summed; remove it, or add aggregation: secagg to protocol")

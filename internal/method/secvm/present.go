@@ -106,6 +106,6 @@ func (f *Figures) summary(j *job.Job) []report.Row {
 		{Label: "Devices", Value: fmt.Sprintf("%d train, %d test", f.Trainers, f.Testers)},
 		{Label: "Protocol", Value: j.Protocol.Text()},
 		sent,
-		{Label: "Learner", Value: j.Learner.String()},
+		{Label: "Learner", Value: j.Learner.Text()},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/hinge"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -27,7 +28,7 @@ func SpecOf(j *job.Job) secvm.Spec {
 	k := KeysOf(j)
 	return secvm.Spec{
 		Name: j.Name, Bins: k.Bins, Hashes: k.Hashes, Packages: k.Packages, Cohort: k.Cohort,
-		Classes: len(j.Learner.ClassWeight) > 0, MaxWeight: weightLimit(j), Radius: radius(j),
+		Classes: len(learner.StepsOf(j).ClassWeight) > 0, MaxWeight: weightLimit(j), Radius: radius(j),
 	}
 }
 
@@ -37,10 +38,10 @@ func radius(j *job.Job) float64 {
 		return 0
 	}
 	largest := 1.
-	for _, w := range j.Learner.ClassWeight {
+	for _, w := range learner.StepsOf(j).ClassWeight {
 		largest = max(largest, w)
 	}
-	return hinge.Radius(j.Learner.Lambda, largest)
+	return hinge.Radius(learner.StepsOf(j).Lambda, largest)
 }
 
 // weightLimit is the ball's radius; without a ball, what pegasos keeps to by itself
@@ -50,7 +51,7 @@ func weightLimit(j *job.Job) float64 {
 	if r := radius(j); r > 0 {
 		return r
 	}
-	return max(1, 1/j.Learner.Lambda)
+	return max(1, 1/learner.StepsOf(j).Lambda)
 }
 
 // NewTraining begins to train. The second class is the positive one.
@@ -59,8 +60,8 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Training{params: p, classes: classes, weights: [2]float64{1, 1}, last: uint32(j.Learner.Iterations), limit: p.Spec().MaxWeight}
-	for class, w := range j.Learner.ClassWeight {
+	s := &Training{params: p, classes: classes, weights: [2]float64{1, 1}, last: uint32(learner.StepsOf(j).Iterations), limit: p.Spec().MaxWeight}
+	for class, w := range learner.StepsOf(j).ClassWeight {
 		switch class {
 		case classes[0]:
 			s.weights[0] = w
@@ -70,7 +71,7 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 			return nil, fmt.Errorf("stage: class_weight names class %q; the classes are %q and %q", class, classes[0], classes[1])
 		}
 	}
-	s.learner, err = hinge.New(hinge.Spec{Lambda: j.Learner.Lambda, Schedule: hinge.Schedule(j.Learner.Schedule), Average: j.Learner.Average, Radius: p.Spec().Radius}, p.Features())
+	s.learner, err = hinge.New(hinge.Spec{Lambda: learner.StepsOf(j).Lambda, Schedule: learner.StepsOf(j).Schedule, Average: learner.StepsOf(j).Average, Radius: p.Spec().Radius}, p.Features())
 	return s, err
 }
 

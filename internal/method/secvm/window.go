@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/wire"
@@ -81,7 +82,7 @@ func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 	refuse := func(err error) (sums.Summation, secvm.Weights, error) {
 		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
 	}
-	if last := c.Job.Learner.Iterations; int64(call.Iteration) > int64(last) {
+	if last := learner.StepsOf(c.Job).Iterations; int64(call.Iteration) > int64(last) {
 		return refuse(fmt.Errorf("stage: a window of iteration %d; the model ends with %d", call.Iteration, last))
 	}
 	weights, err := c.Params.Weights(call.Weights)

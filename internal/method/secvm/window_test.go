@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/protocoltest"
@@ -30,7 +31,7 @@ spec:
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}}).Parse("job.yaml", []byte(text))
+	j, err := (&job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,9 @@ import (
 // random features to stand for it: a support vector machine tells classes apart,
 // kernel ridge regression predicts numbers.
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
+	on, _ := learner.CourseOf(j)
 	exact := *j
-	exact.Learner = exactLearner(j.Learner, float64(baseline.Count([]method.Split{all}, false)))
+	exact.Learner = on.Exact(float64(baseline.Count([]method.Split{all}, false)))
 	f, err := baseline.Fit(ctx, &exact, []method.Split{all}, []method.Split{all})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -24,16 +25,4 @@ func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Met
 		return nil, fault.BadInput(err)
 	}
 	return f.Measure()
-}
-
-// exactLearner has the price on the norm that lambda is of n rows: fdskl's
-// learners minimise the mean of losses and lambda/2 |w|^2, the others sums of them.
-func exactLearner(l job.Learner, n float64) job.Learner {
-	switch l.Name {
-	case job.Squared:
-		return job.Learner{Name: job.Ridge, Alpha: n * l.Lambda / 2}
-	case job.Huber: // half the square, where errors are small
-		return job.Learner{Name: job.Ridge, Alpha: n * l.Lambda}
-	}
-	return job.Learner{Name: job.SVC, C: 1 / (n * l.Lambda)}
 }

@@ -26,7 +26,7 @@ func (p *people) pool() error {
 		return err
 	}
 	p.result.Pooled, _, err = learner.Ranking(p.crowd.Items, p.train, p.test, func(user int) ([]float64, error) {
-		return m.Scores(p.train[user], p.Job.Learner.Lambda)
+		return m.Scores(p.train[user], learner.ProfileOf(p.Job).Lambda)
 	})
 	return err
 }

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 
@@ -135,7 +136,7 @@ func (m *merging) learn(context.Context) error {
 func (m *merging) evaluate(context.Context) error {
 	var saddles atomic.Int64
 	err := m.recommend(func(user int) ([]float64, error) {
-		scores, convex, err := m.askers[user].Rank(m.offer.Mean, m.Job.Learner.Lambda)
+		scores, convex, err := m.askers[user].Rank(m.offer.Mean, learner.ProfileOf(m.Job).Lambda)
 		if !convex && err == nil {
 			saddles.Add(1)
 		}

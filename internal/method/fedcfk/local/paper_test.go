@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
@@ -26,7 +27,7 @@ func paperCrowd(items int) fedcfk.Crowd {
 	}
 	return fedcfk.Crowd{Items: items, Case: method.Case{Coordinator: "server", Job: &job.Job{
 		Protocol: job.Named{Kind: fedcfk.Method{}, Values: keys},
-		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Learner{Name: job.CFKOMD, Lambda: .1},
+		Kernel:   job.Kernel{Name: job.Linear}, Learner: job.Named{Kind: learner.CFKOMD{}, Values: &learner.CFKOMD{Profile: learner.Profile{Lambda: .1}}},
 	}}}
 }
 

@@ -30,7 +30,7 @@ func paperFigures(t *testing.T, train, test [][]int, items, rounds int, share fl
 	m, judged, err := learner.Ranking(items, train, test, func(user int) ([]float64, error) {
 		a := NewAsker(c, train[user], prg.New([32]byte{}, "test"))
 		a.Keep(1, train[user], offer.Rows(train[user]))
-		scores, convex, err := a.Rank(offer.Mean, c.Job.Learner.Lambda)
+		scores, convex, err := a.Rank(offer.Mean, learner.ProfileOf(c.Job).Lambda)
 		if !convex {
 			n.Add(1)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -56,8 +57,9 @@ func detailsOf(r *method.Result) (*sums.Details, error) {
 func curve(ctx context.Context, j *job.Job, p *baseline.Rows) ([]sums.Point, error) {
 	classes := job.As[*sums.Keys](j.Protocol).Classes
 	s := summed{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
-	for _, l := range j.Learners() {
-		s.alphas = append(s.alphas, l.Alpha)
+	for _, one := range j.Learners() {
+		l, _ := learner.LessonOf(one)
+		s.alphas = append(s.alphas, l.Price)
 	}
 	var train, held []int
 	for i, test := range p.Test {

@@ -89,14 +89,14 @@ func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error)
 		}
 	}
 	keys := job.As[*sums.Keys](j.Protocol)
-	switch {
-	case j.Learner.Name.Classifies():
+	switch task := j.Task(); {
+	case task.Classes:
 		codes := make([]int, len(some))
 		for i, label := range some {
 			codes[i] = slices.Index(keys.Classes, label)
 		}
 		return moments.Classes{Codes: codes, Count: len(keys.Classes)}, nil
-	case j.Learner.Name.Regresses():
+	case task.Numbers:
 		values, err := dataset.Targets(some)
 		return moments.Numbers{Values: values, Range: moments.Range{Least: keys.Targets[0], Greatest: keys.Targets[1]}}, err
 	}

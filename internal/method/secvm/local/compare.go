@@ -52,11 +52,11 @@ func mean(vectors [][]float64) []float64 {
 // follow notes an iteration's weights. The first ten are measured, and some
 // thirty of the others.
 func (r *records) follow(iteration int, w []float64) {
-	if iteration == 0 || iteration == r.Job.Learner.Iterations { // nothing yet; a mean already
+	if iteration == 0 || iteration == learner.StepsOf(r.Job).Iterations { // nothing yet; a mean already
 		return
 	}
 	measure := r.accuracy
-	if iteration > 10 && iteration%max(1, r.Job.Learner.Iterations/30) != 0 {
+	if iteration > 10 && iteration%max(1, learner.StepsOf(r.Job).Iterations/30) != 0 {
 		measure = nil
 	}
 	r.curve.note(iteration, w, measure)
@@ -99,7 +99,7 @@ func (r *records) evaluate(context.Context) error {
 	spec := r.server.Params().Spec()
 	r.figures = &crowd.Figures{
 		Source: r.rows.Name, Devices: len(r.devices), Trainers: len(r.with(secvm.Train)), Testers: len(r.with(secvm.Test)),
-		Windows: r.Job.Learner.Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
+		Windows: learner.StepsOf(r.Job).Iterations + 1, Bins: spec.Bins, Packages: spec.Packages, PackageBytes: secvm.PackageSize, Sampled: r.sampled,
 		Classes:  []crowd.ClassTest{{Class: r.classes[0], Tested: tests[0].Total, Correct: tests[0].Correct}, {Class: r.classes[1], Tested: tests[1].Total, Correct: tests[1].Correct}},
 		Averages: r.curve.points,
 	}
@@ -159,7 +159,7 @@ func (r *records) compare(ctx context.Context) error {
 		codes[n] = int(r.profiles[i].Label+1) / 2
 	}
 	for power := -9; power <= 1; power++ {
-		machine, err := svm.TrainSVC(src, codes, r.classes[:], svm.Params{C: math.Ldexp(1, power), Weights: r.Job.Learner.ClassWeight, Interrupt: ctx.Err}, nil)
+		machine, err := svm.TrainSVC(src, codes, r.classes[:], svm.Params{C: math.Ldexp(1, power), Weights: learner.StepsOf(r.Job).ClassWeight, Interrupt: ctx.Err}, nil)
 		if err != nil {
 			return err
 		}

@@ -224,7 +224,7 @@ func (r *records) add(s *dataset.Set) {
 
 // train goes through all windows.
 func (r *records) train(ctx context.Context) error {
-	total := r.Job.Learner.Iterations + 1
+	total := learner.StepsOf(r.Job).Iterations + 1
 	for !r.server.Done() {
 		iteration, weights := r.server.Published()
 		r.follow(int(iteration), weights)

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
@@ -199,7 +200,7 @@ func TestBadDevices(t *testing.T) {
 		"no column":                             func(c *people) { c.rows.Labels = nil },
 		"lower cohort":                          func(c *people) { crowd.KeysOf(c.Job).Cohort = 390 },
 		`which the job's classes do not name`:   func(c *people) { crowd.KeysOf(c.Job).Classes = []string{"a", "b"} },
-		`class_weight names class "malignant"`:  func(c *people) { c.Job.Learner.ClassWeight = map[string]float64{"malignant": 2} },
+		`class_weight names class "malignant"`:  func(c *people) { learner.StepsOf(c.Job).ClassWeight = map[string]float64{"malignant": 2} },
 		"use 3 (that it takes part, its bias, ": func(c *people) { crowd.KeysOf(c.Job).Packages = 2 },
 	} {
 		c := devicesConfig(t, anonymous)

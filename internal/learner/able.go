@@ -1,0 +1,118 @@
+package learner
+
+import (
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/hinge"
+	"github.com/mercer-fl/mercer/learn/linear"
+)
+
+// A learner's values say by these interfaces what it can learn from. A method asks for the
+// one that it serves, so that no method lists learners and no learner lists methods.
+type (
+	// OnKernel learns from a kernel matrix: methods okra, gram and pooled.
+	OnKernel interface{ Solver(seed uint64) Solver }
+	// OnSums learns from sums of products of random features: method moments.
+	OnSums interface{ Lesson() Lesson }
+	// OnLoss learns by a convex loss from random features: method fdskl.
+	OnLoss interface {
+		Loss() (linear.Loss, error)
+		// Course returns the settings, which the method completes while a job is read.
+		Course() *Descent
+		// Exact returns the learner on a kernel matrix of so many training rows that
+		// random features stand for.
+		Exact(rows float64) job.Named
+	}
+	// OnCounts learns by steps on counted subgradients: method secvm.
+	OnCounts interface{ Counts() *Steps }
+	// OnLists learns from lists of what people like: method fedcfk.
+	OnLists interface{ Lists() *Profile }
+	// Weighted has weights of classes.
+	Weighted interface {
+		// Only returns the values for rows of some classes.
+		Only(classes []string) section.Values
+	}
+)
+
+// Able returns the names of the learners with a capability.
+func Able[C any]() string {
+	var names []string
+	for _, k := range Table() {
+		if _, able := k.New().(C); able {
+			names = append(names, k.Name())
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// OnMatrix refuses learners and kernels that need more than the matrix of a kernel on
+// inner products. Each is of one protocol.
+func OnMatrix(j *job.Job, in *section.Place) error {
+	protocol, name := j.Protocol.Name(), j.Learner.Name()
+	switch j.Learner.Values.(type) {
+	case OnKernel:
+	case OnSums:
+		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)
+	case OnLists:
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and cf-komd do", protocol, name)
+	case OnCounts:
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and linear-svm do", protocol, name)
+	default:
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s, and nothing else does", protocol, name, Able[OnLoss]())
+	}
+	for _, k := range j.Kernels() {
+		if k.Name == job.LaplacianProduct {
+			return in.Refuse("kernel", "the laplacian-product kernel is no function of inner products, and of protocol fdskl only; use laplacian")
+		}
+	}
+	return nil
+}
+
+// Lesson says what a learner makes of sums of products of random features.
+type Lesson struct {
+	Price      float64 // of the squared norm; of a process, the variance of a measurement
+	Process    bool    // a Gaussian process, which chooses by the likelihood and has deviations
+	Components int     // principal components; 0: a regression on the labels
+}
+
+// LessonOf returns what a learner makes of sums; false where it makes nothing of them.
+func LessonOf(l job.Named) (Lesson, bool) {
+	on, able := l.Values.(OnSums)
+	if !able {
+		return Lesson{}, false
+	}
+	return on.Lesson(), true
+}
+
+// Steps are the settings of a learner by steps on sums of subgradients.
+type Steps struct {
+	ClassWeight map[string]float64 // factor of the loss by class; classes not named have 1
+	Lambda      float64            // price of the squared norm
+	Iterations  int
+	Average     int // last weight vectors that are averaged
+	Schedule    hinge.Schedule
+}
+
+// StepsOf returns the steps of a job's learner; nil where it makes none.
+func StepsOf(j *job.Job) *Steps {
+	if on, able := j.Learner.Values.(OnCounts); able {
+		return on.Counts()
+	}
+	return nil
+}
+
+// Profile are the settings of a learner on lists of what people like.
+type Profile struct {
+	Lambda    float64 // price of uneven weights
+	Recommend int     // items that each person is recommended
+}
+
+// ProfileOf returns the profile of a job's learner; nil where it is none on lists.
+func ProfileOf(j *job.Job) *Profile {
+	if on, able := j.Learner.Values.(OnLists); able {
+		return on.Lists()
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package learner
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/kernel"
+)
+
+// Cell is one point of a job's grid, cross-validated on the training rows.
+type Cell struct {
+	Kernel  kernel.Spec `json:"kernel"`
+	Numbers []Number    `json:"-"` // of the learner; in JSON a key for each, after kernel
+
+	Score   string    `json:"score"`   // what cells are chosen by: accuracy, r2
+	Folds   []float64 `json:"folds"`   // the score on each
+	Mean    float64   `json:"mean"`    // of Folds
+	Correct int       `json:"correct"` // rows that got their class while they were held out; 0 of a regression
+	Rows    int       `json:"n"`
+	Best    bool      `json:"best"` // the one that was chosen
+	// The same cell on pooled rows, for a launching process that owns the data;
+	// null otherwise.
+	PooledMean    *float64 `json:"pooled_mean"`
+	PooledCorrect *int     `json:"pooled_correct"`
+}
+
+// Number is a setting of a learner of which a job may list several.
+type Number struct {
+	Key   string
+	Value float64
+}
+
+// NumbersOf returns a learner's numbers, in canonical order. Those that are zero are left out.
+func NumbersOf(l job.Named) []Number {
+	var list []Number
+	keys, texts := l.Varying()
+	for i, text := range texts {
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			panic("learner: a number of a job is none: " + err.Error()) // its section has written it
+		}
+		list = append(list, Number{keys[i], value})
+	}
+	return list
+}
+
+// Number returns the number of a key; 0 where the cell has none.
+func (c *Cell) Number(key string) float64 {
+	if i := slices.IndexFunc(c.Numbers, func(n Number) bool { return n.Key == key }); i >= 0 {
+		return c.Numbers[i].Value
+	}
+	return 0
+}
+
+// MarshalJSON writes the numbers behind the kernel.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	type plain Cell
+	text, err := json.Marshal(plain(c))
+	if err != nil {
+		return nil, err
+	}
+	first, err := json.Marshal(c.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	var numbers []byte
+	for _, n := range c.Numbers {
+		value, err := json.Marshal(n.Value)
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(append(append(numbers, ','), strconv.Quote(n.Key)+":"...), value...)
+	}
+	return slices.Insert(text, len(`{"kernel":`)+len(first), numbers...), nil
+}
+
+// UnmarshalJSON takes every number whose key is none of the cell's own for one of the learner.
+func (c *Cell) UnmarshalJSON(text []byte) error {
+	type plain Cell
+	own, keys := plain{}, map[string]json.RawMessage{}
+	known, err := json.Marshal(own)
+	if err == nil {
+		err = json.Unmarshal(known, &keys)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &own)
+	}
+	if err != nil {
+		return err
+	}
+	*c = Cell(own)
+	return each(text, func(key string, value json.RawMessage) {
+		var number float64
+		if _, is := keys[key]; !is && json.Unmarshal(value, &number) == nil {
+			c.Numbers = append(c.Numbers, Number{key, number})
+		}
+	})
+}
+
+// each calls f with the keys of a JSON object, in its order.
+func each(object []byte, f func(key string, value json.RawMessage)) error {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		f(key.(string), value)
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package learner
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// CFKOMD is the recommender of learn/komd.
+type CFKOMD struct{ Profile }
+
+// Name, New and Task make it a row.
+func (CFKOMD) Name() string        { return "cf-komd" }
+func (CFKOMD) New() section.Values { return new(CFKOMD) }
+func (CFKOMD) Task() job.Task      { return job.Task{} }
+
+// Section declares the keys.
+func (l *CFKOMD) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		lambdaKey(&l.Lambda, "0.1", "The price of uneven weights, above 0."),
+		{Key: "recommend", Value: section.Whole{Dst: &l.Recommend}, Default: "10", Doc: "The items that each person is recommended, 1 or more."},
+	}, Finish: func(in *section.Place) error {
+		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("recommend", l.Recommend))
+	}}
+}
+
+// Lists implements [OnLists].
+func (l *CFKOMD) Lists() *Profile { return &l.Profile }

@@ -1,0 +1,59 @@
+package learner
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/svm"
+)
+
+// Descent are the settings of a linear model on random features.
+type Descent struct {
+	Lambda     float64 // price of the squared norm
+	Iterations int     // blocks of directions
+	Rate       float64 // length of a step; not of training cached
+	Batch      int     // rows of a step; of trainings block and precond
+}
+
+// Section declares the keys.
+func (d *Descent) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		lambdaKey(&d.Lambda, "1e-06", "The price of the squared norm, above 0."),
+		{Key: "iterations", Value: section.Whole{Dst: &d.Iterations}, Else: "with trainings block and precond 64, or the directions where these are fewer",
+			Doc: "The blocks of directions, 1 or more."},
+		{Key: "rate", Value: section.Number{Dst: &d.Rate}, Else: "4; 1 with training precond, none with training cached",
+			Doc: "The length of a step; rate times lambda is below 1."},
+		{Key: "batch", Value: section.Whole{Dst: &d.Batch}, Else: "256 with trainings block and precond", Doc: "The rows of a step, 1 or more."},
+	}, Finish: d.finish}
+}
+
+func (d *Descent) finish(in *section.Place) error {
+	err := in.Positive("lambda", d.Lambda)
+	if in.Given("rate") { // by default it goes by the training
+		err = errors.Join(err, in.Positive("rate", d.Rate))
+	}
+	return errors.Join(err, in.Some("batch", d.Batch), in.Some("iterations", d.Iterations))
+}
+
+// Course implements [OnLoss].
+func (d *Descent) Course() *Descent { return d }
+
+// CourseOf returns a job's learner by a loss, and its settings; nil where it is none.
+func CourseOf(j *job.Job) (OnLoss, *Descent) {
+	if on, able := j.Learner.Values.(OnLoss); able {
+		return on, on.Course()
+	}
+	return nil, nil
+}
+
+// exactMachine and exactRidge have the price on the norm that lambda is of n rows: linear
+// models on random features minimise the mean of losses and lambda/2 |w|^2, learners on a
+// kernel matrix sums of them.
+func exactMachine(price float64) job.Named {
+	return job.Named{Kind: SVC{}, Values: &SVC{Params: svm.Params{C: 1 / price}}}
+}
+
+func exactRidge(price float64) job.Named {
+	return job.Named{Kind: Ridge{}, Values: &Ridge{Alpha: price}}
+}

@@ -1,0 +1,95 @@
+package learner
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/ridge"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// GP is a Gaussian process on targets that are brought to mean 0 and variance 1
+// (scikit-learn's normalize_y); predictions and deviations are in the unit of
+// the targets again.
+type GP struct {
+	Noise float64 // above 0, the variance of a measurement where that of the targets is 1
+}
+
+// Name, New and Task make it a row.
+func (GP) Name() string        { return "gp" }
+func (GP) New() section.Values { return new(GP) }
+func (GP) Task() job.Task      { return job.Numbers() }
+
+// Section declares the keys.
+func (g *GP) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		{Key: "noise", Value: section.Number{Dst: &g.Noise}, List: true, Default: "0.1",
+			Doc: "The variance of a measurement, above 0, where the variance of the labels is 1."},
+	}, Finish: func(in *section.Place) error { return in.Positive("noise", g.Noise) }}
+}
+
+// Solver implements [OnKernel].
+func (g *GP) Solver(uint64) Solver { return *g }
+
+// Lesson implements [OnSums].
+func (g *GP) Lesson() Lesson { return Lesson{Price: g.Noise, Process: true} }
+
+func (g GP) Fit(t Training) (*Solution, error) {
+	if n := t.Kernel.Len(); n > model.MaxProcess {
+		return nil, fmt.Errorf("a Gaussian process takes %d training rows, these are %d; use ridge or fewer rows", model.MaxProcess, n)
+	}
+	y, err := numbers(t.Labels)
+	if err != nil {
+		return nil, err
+	}
+	mean, unit := standardise(y)
+	for i := range y {
+		y[i] = (y[i] - mean) / unit
+	}
+	gp, err := ridge.FitGP(t.Kernel, y, ridge.GPParams{Noise: g.Noise, Interrupt: t.Interrupt})
+	if err != nil {
+		return nil, err
+	}
+	coef := make([]float64, len(gp.Dual))
+	for i, v := range gp.Dual {
+		coef[i] = v * unit
+	}
+	f := dense(single(model.GP, model.Dense(coef, -mean)), t)
+	f.Head.Noise, f.Head.Unit = g.Noise, unit
+	f.Figures["log_marginal_likelihood"] = gp.LogMarginalLikelihood
+	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
+		out := linalg.New[float64](cross.Rows, 2)
+		means := f.Head.Decisions(cross)
+		for i, d := range gp.Deviations(cross, prior) {
+			out.Row(i)[0], out.Row(i)[1] = means.Row(i)[0], d*unit
+		}
+		return out
+	}
+	return f, nil
+}
+
+// measure adds to these the mean of the deviations, and the share of held-out
+// rows that lie within 1.96 of them: 0.95, if the process tells the truth about
+// itself.
+func (GP) Measure(f *Fitted, m Metrics) error {
+	if err := f.measureNumbers(m); err != nil {
+		return err
+	}
+	truth, err := numbers(f.Truth)
+	if err != nil {
+		return err
+	}
+	within, sum := 0.0, 0.0
+	for i, d := range column(f.Decisions, 1) {
+		sum += d
+		if math.Abs(truth[i]-f.Decisions.Row(i)[0]) <= 1.96*d {
+			within++
+		}
+	}
+	n := float64(len(truth))
+	m["mean_deviation"], m["coverage_95"] = sum/n, within/n
+	return nil
+}

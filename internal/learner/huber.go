@@ -1,0 +1,37 @@
+package learner
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/linear"
+)
+
+// Huber is a linear model by the Huber loss: half the square, where errors are small; see
+// learn/linear.
+type Huber struct {
+	Descent
+	Delta float64 // error from which on the loss is straight, in the unit of the labels
+}
+
+// Name, New and Task make it a row.
+func (Huber) Name() string        { return "huber" }
+func (Huber) New() section.Values { return new(Huber) }
+func (Huber) Task() job.Task      { return job.Numbers() }
+
+// Section declares the keys.
+func (l *Huber) Section() *section.Section {
+	s := l.Descent.Section()
+	s.Fields = slices.Insert(s.Fields, 2, section.Field{Key: "delta", Value: section.Number{Dst: &l.Delta}, Default: "1",
+		Doc: "The error, above 0, from which on the loss is straight, in the unit of the labels."})
+	s.Finish = func(in *section.Place) error { return errors.Join(l.finish(in), in.Positive("delta", l.Delta)) }
+	return s
+}
+
+// Loss implements [OnLoss].
+func (l *Huber) Loss() (linear.Loss, error) { return linear.NewLoss(l.Name(), l.Delta) }
+
+// Exact implements [OnLoss].
+func (l *Huber) Exact(rows float64) job.Named { return exactRidge(rows * l.Lambda) }

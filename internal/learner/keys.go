@@ -1,0 +1,46 @@
+package learner
+
+import (
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/svm"
+)
+
+// Keys that several learners have, called as in LIBSVM and scikit-learn.
+
+func cKey(dst *float64) section.Field {
+	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The price of a margin error, above 0."}
+}
+
+func nuKey(dst *float64) section.Field {
+	return section.Field{Key: "nu", Value: section.Number{Dst: dst}, List: true, Default: "0.5", Doc: "The share of margin errors, above 0 and up to 1."}
+}
+
+func tolKey(dst *float64) section.Field {
+	return section.Field{Key: "tol", Value: section.Number{Dst: dst}, Default: "0.001", Doc: "The gap at which training stops, above 0; of classes, below 2."}
+}
+
+func weightKey(dst *map[string]float64, doc string) section.Field {
+	return section.Field{Key: "class_weight", Value: section.Weights{Dst: dst}, Else: "1 for each class", Doc: doc}
+}
+
+func probabilityKey(dst *bool) section.Field {
+	return section.Field{Key: "probability", Value: section.Yes{Dst: dst}, Default: "false", Doc: "The model tells the probabilities of the classes."}
+}
+
+func lambdaKey(dst *float64, fallback, doc string) section.Field {
+	return section.Field{Key: "lambda", Value: section.Number{Dst: dst}, Default: fallback, Doc: doc}
+}
+
+// alphaSection is that of ridge regressions.
+func alphaSection(alpha *float64) *section.Section {
+	return &section.Section{Fields: []section.Field{
+		{Key: "alpha", Value: section.Number{Dst: alpha}, List: true, Default: "1", Doc: "The price of the squared norm, above 0."},
+	}, Finish: func(in *section.Place) error { return in.Positive("alpha", *alpha) }}
+}
+
+func finishNu(in *section.Place, p svm.NuParams) error {
+	if p.Nu <= 0 || p.Nu > 1 {
+		return in.Refuse("nu", "nu is %g; write a number above 0 and up to 1, such as 0.5", p.Nu)
+	}
+	return in.Positive("tol", p.Tol)
+}

@@ -1,0 +1,85 @@
+package learner
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/kmeans"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// KMeans is kernel k-means.
+type KMeans struct{ kmeans.Params }
+
+// Name, New and Task make it a row.
+func (KMeans) Name() string        { return "kmeans" }
+func (KMeans) New() section.Values { return new(KMeans) }
+func (KMeans) Task() job.Task      { return job.Task{} }
+
+// Section declares the keys.
+func (p *KMeans) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		{Key: "n_clusters", Value: section.Whole{Dst: &p.Clusters}, Default: "8", Doc: "The number of clusters, 1 or more."},
+	}, Finish: func(in *section.Place) error { return in.Some("n_clusters", p.Clusters) }}
+}
+
+// Solver implements [OnKernel].
+func (p *KMeans) Solver(seed uint64) Solver {
+	one := *p
+	one.Seed = seed
+	return one
+}
+
+// fit writes the distances as functions: |mean|^2 - 2/|c| sum_(j in c) k(x, j).
+func (p KMeans) Fit(t Training) (*Solution, error) {
+	p.Interrupt = t.Interrupt
+	m, err := kmeans.Fit(t.Kernel, p.Params)
+	if err != nil {
+		return nil, err
+	}
+	n := t.Kernel.Len()
+	zero := m.Distances(linalg.New[float64](1, n)).Row(0) // |mean|^2
+	sizes := make([]float64, p.Clusters)
+	for _, c := range m.Assignment {
+		sizes[c]++
+	}
+	h := model.Head{Reading: model.Reading{Kind: model.KMeans}}
+	for c := range p.Clusters {
+		coef := make([]float64, n)
+		for j, own := range m.Assignment {
+			if own == c {
+				coef[j] = -2 / sizes[c]
+			}
+		}
+		h.Functions = append(h.Functions, model.Dense(coef, -zero[c]))
+	}
+	f := dense(h, t)
+	f.Figures["inertia_training"] = m.Inertia
+	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
+		distances := f.Head.Decisions(cross)
+		inertia := sum(prior)
+		for i := range distances.Rows {
+			inertia += slices.Min(distances.Row(i))
+		}
+		f.Figures["inertia"] = max(0, inertia)
+		return distances
+	}
+	return f, nil
+}
+
+// measure adds how well the clusters of the held-out rows agree with their
+// labels, if they have any.
+func (KMeans) Measure(f *Fitted, m Metrics) error {
+	if f.Truth == nil {
+		return nil
+	}
+	_, truth := dataset.Classes(f.Truth)
+	_, clusters := dataset.Classes(f.Predicted)
+	var err error
+	m["adjusted_rand"], err = metrics.AdjustedRand(truth, clusters)
+	return err
+}

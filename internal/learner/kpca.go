@@ -1,0 +1,87 @@
+package learner
+
+import (
+	"math"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/kpca"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// KPCA is kernel principal component analysis.
+type KPCA struct{ Components int }
+
+// Name, New and Task make it a row.
+func (KPCA) Name() string        { return "kpca" }
+func (KPCA) New() section.Values { return new(KPCA) }
+func (KPCA) Task() job.Task      { return job.Task{} }
+
+// Section declares the keys.
+func (p *KPCA) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		{Key: "n_components", Value: section.Whole{Dst: &p.Components}, Default: "2", Doc: "The number of components, 1 or more."},
+	}, Finish: func(in *section.Place) error { return in.Some("n_components", p.Components) }}
+}
+
+// Solver implements [OnKernel].
+func (p *KPCA) Solver(uint64) Solver { return *p }
+
+// Lesson implements [OnSums].
+func (p *KPCA) Lesson() Lesson { return Lesson{Components: p.Components} }
+
+// fit writes the scores as functions: the score of x along component c is
+//
+//	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean),  a = u_c / sqrt(lambda_c)
+//
+// where the mean of k(x, .) only shifts every a_j by their mean.
+func (p KPCA) Fit(t Training) (*Solution, error) {
+	m, err := kpca.FitUntil(t.Kernel, p.Components, t.Interrupt)
+	if err != nil {
+		return nil, err
+	}
+	h := model.Head{Reading: model.Reading{Kind: model.KPCA}}
+	for c, lambda := range m.Eigenvalues {
+		coef, rho := make([]float64, t.Kernel.Len()), 0.0
+		shift := sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 but for rounding
+		for j, u := range m.Vectors.Row(c) {
+			coef[j] = (u - shift) / math.Sqrt(lambda)
+			rho += u / math.Sqrt(lambda) * (m.Centring.Means[j] - m.Centring.Mean)
+		}
+		h.Functions = append(h.Functions, model.Dense(coef, rho))
+	}
+	f := dense(h, t)
+	f.Eigenvalues = m.Eigenvalues
+	f.Figures["explained_variance_training"] = sum(m.Eigenvalues) / trace(t, m)
+	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
+		scores := m.Transform(cross)
+		if share, ok := explained(m, scores, cross, prior); ok {
+			f.Figures["explained_variance"] = share
+		}
+		return scores
+	}
+	return f, nil
+}
+
+func (KPCA) Measure(*Fitted, Metrics) error { return nil } // all is known from fitting
+
+// trace is the sum of all eigenvalues of the centred kernel matrix.
+func trace(t Training, m *kpca.Model) float64 {
+	diagonal := make([]float64, t.Kernel.Len())
+	t.Kernel.Diagonal(diagonal)
+	return sum(diagonal) - float64(len(diagonal))*m.Centring.Mean
+}
+
+// explained is the share of the squared distance of rows to the training mean
+// that their scores account for.
+func explained(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []float64) (float64, bool) {
+	kept, all := 0.0, 0.0
+	for i, xx := range prior {
+		for _, s := range scores.Row(i) {
+			kept += s * s
+		}
+		all += xx - 2*sum(cross.Row(i))/float64(cross.Cols) + m.Centring.Mean
+	}
+	return kept / all, all > 0
+}

@@ -1,0 +1,34 @@
+package learner
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/hinge"
+)
+
+// LinearSVM is the support vector machine of learn/hinge.
+type LinearSVM struct{ Steps }
+
+// Name, New and Task make it a row.
+func (LinearSVM) Name() string        { return "linear-svm" }
+func (LinearSVM) New() section.Values { return new(LinearSVM) }
+func (LinearSVM) Task() job.Task      { return job.Classes() }
+
+// Section declares the keys. By default two weight vectors are averaged, as published.
+func (l *LinearSVM) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		weightKey(&l.ClassWeight, "A factor of the loss for each class, above 0."),
+		lambdaKey(&l.Lambda, "0.001", "The price of the squared norm, above 0."),
+		{Key: "iterations", Value: section.Whole{Dst: &l.Iterations}, Default: "300", Doc: "The steps, 1 or more."},
+		{Key: "average", Value: section.Whole{Dst: &l.Average}, Default: "2", Doc: "The last weight vectors that are averaged, 1 or more."},
+		{Key: "schedule", Value: section.Choice[hinge.Schedule]{Noun: "schedule", Dst: &l.Schedule, Known: []hinge.Schedule{hinge.Pegasos, hinge.Published}},
+			Default: string(hinge.Pegasos), Doc: "The rule for the length of a step."},
+	}, Finish: func(in *section.Place) error {
+		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("iterations", l.Iterations), in.Some("average", l.Average))
+	}}
+}
+
+// Counts implements [OnCounts].
+func (l *LinearSVM) Counts() *Steps { return &l.Steps }

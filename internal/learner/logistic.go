@@ -1,0 +1,21 @@
+package learner
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/linear"
+)
+
+// Logistic is a linear model by the logistic loss; see learn/linear.
+type Logistic struct{ Descent }
+
+// Name, New and Task make it a row.
+func (Logistic) Name() string        { return "logistic" }
+func (Logistic) New() section.Values { return new(Logistic) }
+func (Logistic) Task() job.Task      { return job.Classes() }
+
+// Loss implements [OnLoss].
+func (*Logistic) Loss() (linear.Loss, error) { return linear.Logistic{}, nil }
+
+// Exact implements [OnLoss].
+func (l *Logistic) Exact(rows float64) job.Named { return exactMachine(rows * l.Lambda) }

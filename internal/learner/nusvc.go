@@ -1,0 +1,49 @@
+package learner
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// NuSVC is nu-support-vector classification.
+type NuSVC struct {
+	svm.NuParams
+	Probability bool
+	Seed        uint64
+}
+
+// Name, New and Task make it a row.
+func (NuSVC) Name() string        { return "nu-svc" }
+func (NuSVC) New() section.Values { return new(NuSVC) }
+func (NuSVC) Task() job.Task      { return job.Classes() }
+
+// Section declares the keys.
+func (s *NuSVC) Section() *section.Section {
+	return &section.Section{
+		Fields: []section.Field{nuKey(&s.Nu), tolKey(&s.Tol), probabilityKey(&s.Probability)},
+		Finish: func(in *section.Place) error { return finishNu(in, s.NuParams) },
+	}
+}
+
+// Solver implements [OnKernel].
+func (s *NuSVC) Solver(seed uint64) Solver {
+	one := *s
+	one.Seed = seed
+	return one
+}
+
+func (s NuSVC) Fit(t Training) (*Solution, error) {
+	s.Interrupt = t.Interrupt
+	return t.classify(model.NuSVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
+		c, err := svm.TrainNuSVC(t.Kernel, codes, classes, s.NuParams, t.Progress)
+		if err != nil || !s.Probability {
+			return c, nil, err
+		}
+		calibration, err := svm.CalibrateNuSVC(t.Kernel, codes, classes, s.NuParams, s.Seed)
+		return c, calibration, err
+	})
+}
+
+func (NuSVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }

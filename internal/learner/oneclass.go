@@ -1,0 +1,65 @@
+package learner
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// OneClass finds the region where rows lie. Like LIBSVM it learns from all
+// training rows, whatever their labels.
+type OneClass struct{ svm.NuParams }
+
+// Name, New and Task make it a row.
+func (OneClass) Name() string        { return "one-class" }
+func (OneClass) New() section.Values { return new(OneClass) }
+func (OneClass) Task() job.Task      { return job.Task{} }
+
+// Section declares the keys.
+func (o *OneClass) Section() *section.Section {
+	return &section.Section{
+		Fields: []section.Field{nuKey(&o.Nu), tolKey(&o.Tol)},
+		Finish: func(in *section.Place) error { return finishNu(in, o.NuParams) },
+	}
+}
+
+// Solver implements [OnKernel].
+func (o *OneClass) Solver(uint64) Solver { return *o }
+
+func (o OneClass) Fit(t Training) (*Solution, error) {
+	o.Interrupt = t.Interrupt
+	m, err := svm.TrainOneClass(t.Kernel, o.NuParams)
+	if err != nil {
+		return nil, err
+	}
+	return machine(model.OneClass, m), nil
+}
+
+// measure adds the share of held-out rows that lie inside and, where the labels
+// are 1 and -1, accuracy and AUC.
+func (OneClass) Measure(f *Fitted, m Metrics) error {
+	inside := 0
+	for _, p := range f.Predicted {
+		if p == model.Inside {
+			inside++
+		}
+	}
+	m["inside"] = float64(inside) / float64(f.held)
+	if f.Truth == nil || slices.ContainsFunc(f.Truth, func(s string) bool { return s != model.Inside && s != model.Outside }) {
+		return nil
+	}
+	positive := make([]bool, f.held)
+	for i, label := range f.Truth {
+		positive[i] = label == model.Inside
+	}
+	if auc, err := metrics.ROCAUC(positive, column(f.Decisions, 0)); err == nil {
+		m["auc"] = auc
+	}
+	var err error
+	m["accuracy"], err = metrics.Accuracy(f.Truth, f.Predicted)
+	return err
+}

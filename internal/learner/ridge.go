@@ -1,0 +1,46 @@
+package learner
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/ridge"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// Ridge is kernel ridge regression on targets from which their mean is taken,
+// and added again to predictions.
+type Ridge struct {
+	Alpha float64 // above 0, the price of |w|^2 against the squared errors
+}
+
+// Name, New and Task make it a row.
+func (Ridge) Name() string        { return "ridge" }
+func (Ridge) New() section.Values { return new(Ridge) }
+func (Ridge) Task() job.Task      { return job.Numbers() }
+
+// Section declares the keys.
+func (r *Ridge) Section() *section.Section { return alphaSection(&r.Alpha) }
+
+// Solver implements [OnKernel].
+func (r *Ridge) Solver(uint64) Solver { return *r }
+
+// Lesson implements [OnSums].
+func (r *Ridge) Lesson() Lesson { return Lesson{Price: r.Alpha} }
+
+func (r Ridge) Fit(t Training) (*Solution, error) {
+	y, err := numbers(t.Labels)
+	if err != nil {
+		return nil, err
+	}
+	mean, _ := standardise(y)
+	for i := range y {
+		y[i] -= mean
+	}
+	m, err := ridge.FitUntil(t.Kernel, y, r.Alpha, t.Interrupt)
+	if err != nil {
+		return nil, err
+	}
+	return dense(single(model.Ridge, model.Dense(m.Dual, -mean)), t), nil
+}
+
+func (Ridge) Measure(f *Fitted, m Metrics) error { return f.measureNumbers(m) }

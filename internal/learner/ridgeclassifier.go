@@ -1,0 +1,23 @@
+package learner
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+)
+
+// RidgeClassifier is a ridge regression for each class, on +1 for its rows and -1 for the
+// others.
+type RidgeClassifier struct {
+	Alpha float64 // as in [Ridge]
+}
+
+// Name, New and Task make it a row.
+func (RidgeClassifier) Name() string        { return "ridge-classifier" }
+func (RidgeClassifier) New() section.Values { return new(RidgeClassifier) }
+func (RidgeClassifier) Task() job.Task      { return job.Classes() }
+
+// Section declares the keys.
+func (r *RidgeClassifier) Section() *section.Section { return alphaSection(&r.Alpha) }
+
+// Lesson implements [OnSums].
+func (r *RidgeClassifier) Lesson() Lesson { return Lesson{Price: r.Alpha} }

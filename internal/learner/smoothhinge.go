@@ -1,0 +1,21 @@
+package learner
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/linear"
+)
+
+// SmoothHinge is a linear model by the hinge loss with its corner rounded; see learn/linear.
+type SmoothHinge struct{ Descent }
+
+// Name, New and Task make it a row.
+func (SmoothHinge) Name() string        { return "smooth-hinge" }
+func (SmoothHinge) New() section.Values { return new(SmoothHinge) }
+func (SmoothHinge) Task() job.Task      { return job.Classes() }
+
+// Loss implements [OnLoss].
+func (*SmoothHinge) Loss() (linear.Loss, error) { return linear.SmoothHinge{}, nil }
+
+// Exact implements [OnLoss].
+func (l *SmoothHinge) Exact(rows float64) job.Named { return exactMachine(rows * l.Lambda) }

@@ -1,0 +1,21 @@
+package learner
+
+import (
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/linear"
+)
+
+// Squared is a linear model by squared errors; see learn/linear.
+type Squared struct{ Descent }
+
+// Name, New and Task make it a row.
+func (Squared) Name() string        { return "squared" }
+func (Squared) New() section.Values { return new(Squared) }
+func (Squared) Task() job.Task      { return job.Numbers() }
+
+// Loss implements [OnLoss].
+func (*Squared) Loss() (linear.Loss, error) { return linear.Square{}, nil }
+
+// Exact implements [OnLoss].
+func (l *Squared) Exact(rows float64) job.Named { return exactRidge(rows * l.Lambda / 2) }

@@ -1,0 +1,93 @@
+package learner
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/learn/tune"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// SVC is C-support-vector classification.
+type SVC struct {
+	svm.Params
+	// Probability calibrates the classifier on five inner folds, which Seed
+	// draws: decisions are followed by the probability of each class.
+	Probability bool
+	Seed        uint64
+}
+
+// Name, New and Task make it a row.
+func (SVC) Name() string        { return "svc" }
+func (SVC) New() section.Values { return new(SVC) }
+func (SVC) Task() job.Task      { return job.Classes() }
+
+// Section declares the keys.
+func (s *SVC) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		cKey(&s.C), tolKey(&s.Tol), weightKey(&s.Weights, "A factor of C for each class, above 0."), probabilityKey(&s.Probability),
+	}, Finish: s.finish}
+}
+
+// finish knows that an untrained classifier has a gap of 2.
+func (s *SVC) finish(in *section.Place) error {
+	if err := in.Positive("C", s.C); err != nil {
+		return err
+	}
+	if s.Tol <= 0 || s.Tol >= 2 {
+		return in.Refuse("tol", "tol is %g; write a number above 0 and below 2, such as 0.001", s.Tol)
+	}
+	return nil
+}
+
+// Solver implements [OnKernel].
+func (s *SVC) Solver(seed uint64) Solver {
+	one := *s
+	one.Seed = seed
+	return one
+}
+
+// Only implements [Weighted].
+func (s *SVC) Only(classes []string) section.Values {
+	one := *s
+	one.Weights = maps.Clone(s.Weights)
+	maps.DeleteFunc(one.Weights, func(class string, _ float64) bool { return !slices.Contains(classes, class) })
+	return &one
+}
+
+func (s SVC) Fit(t Training) (*Solution, error) {
+	s.Interrupt = t.Interrupt
+	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
+		c, err := svm.TrainSVC(t.Kernel, codes, classes, s.Params, t.Progress)
+		if err != nil || !s.Probability {
+			return c, nil, err
+		}
+		calibration, err := svm.Calibrate(t.Kernel, codes, classes, s.Params, s.Seed)
+		return c, calibration, err
+	})
+}
+
+func (SVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
+
+// together starts each C from the solution of the one before.
+func (SVC) together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
+	params := make([]svm.Params, len(methods))
+	for i, m := range methods {
+		svc, ok := m.(SVC)
+		if !ok {
+			return nil
+		}
+		params[i] = svc.Params
+		params[i].Interrupt = interrupt
+	}
+	classes, codes := dataset.Classes(pick(t.Labels, rows))
+	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}
+	for i, r := range rows {
+		svc.Codes[r] = codes[i]
+	}
+	return svc
+}

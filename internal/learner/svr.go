@@ -1,0 +1,48 @@
+package learner
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// SVR is epsilon-support-vector regression.
+type SVR struct{ svm.SVRParams }
+
+// Name, New and Task make it a row.
+func (SVR) Name() string        { return "svr" }
+func (SVR) New() section.Values { return new(SVR) }
+func (SVR) Task() job.Task      { return job.Numbers() }
+
+// Section declares the keys.
+func (s *SVR) Section() *section.Section {
+	return &section.Section{Fields: []section.Field{
+		cKey(&s.C),
+		{Key: "epsilon", Value: section.Number{Dst: &s.Epsilon}, List: true, Default: "0.1",
+			Doc: "The error that costs nothing, above 0, in the unit of the labels."},
+		tolKey(&s.Tol),
+	}, Finish: func(in *section.Place) error {
+		return errors.Join(in.Positive("C", s.C), in.Positive("epsilon", s.Epsilon), in.Positive("tol", s.Tol))
+	}}
+}
+
+// Solver implements [OnKernel].
+func (s *SVR) Solver(uint64) Solver { return *s }
+
+func (s SVR) Fit(t Training) (*Solution, error) {
+	y, err := numbers(t.Labels)
+	if err != nil {
+		return nil, err
+	}
+	s.Interrupt = t.Interrupt
+	m, err := svm.TrainSVR(t.Kernel, y, s.SVRParams)
+	if err != nil {
+		return nil, err
+	}
+	return machine(model.SVR, m), nil
+}
+
+func (SVR) Measure(f *Fitted, m Metrics) error { return f.measureNumbers(m) }

@@ -1,0 +1,12 @@
+package learner
+
+import "github.com/mercer-fl/mercer/internal/job"
+
+// Table returns all learners, in the order of the documents: the only list of them. Each is
+// a type in a file of its own, which is its row, its settings and, on a kernel, its solver.
+func Table() []job.Kind {
+	return []job.Kind{
+		SVC{}, NuSVC{}, OneClass{}, SVR{}, Ridge{}, GP{}, KPCA{}, KMeans{}, CFKOMD{}, RidgeClassifier{}, LinearSVM{},
+		Logistic{}, SmoothHinge{}, Squared{}, Huber{},
+	}
+}
