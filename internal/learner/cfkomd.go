@@ -10,7 +10,7 @@ import (
 // CFKOMD is the recommender of learn/komd.
 type CFKOMD struct{ Profile }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (CFKOMD) Name() string        { return "cf-komd" }
 func (CFKOMD) New() section.Values { return new(CFKOMD) }
 func (CFKOMD) Task() job.Task      { return job.Task{} }

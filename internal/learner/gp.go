@@ -18,7 +18,7 @@ type GP struct {
 	Noise float64 // above 0, the variance of a measurement where that of the targets is 1
 }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (GP) Name() string        { return "gp" }
 func (GP) New() section.Values { return new(GP) }
 func (GP) Task() job.Task      { return job.Numbers() }
@@ -71,7 +71,7 @@ func (g GP) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// measure adds to these the mean of the deviations, and the share of held-out
+// Measure adds to these the mean of the deviations, and the share of held-out
 // rows that lie within 1.96 of them: 0.95, if the process tells the truth about
 // itself.
 func (GP) Measure(f *Fitted, m Metrics) error {

@@ -16,7 +16,7 @@ type Huber struct {
 	Delta float64 // error from which on the loss is straight, in the unit of the labels
 }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (Huber) Name() string        { return "huber" }
 func (Huber) New() section.Values { return new(Huber) }
 func (Huber) Task() job.Task      { return job.Numbers() }

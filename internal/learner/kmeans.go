@@ -15,7 +15,7 @@ import (
 // KMeans is kernel k-means.
 type KMeans struct{ kmeans.Params }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (KMeans) Name() string        { return "kmeans" }
 func (KMeans) New() section.Values { return new(KMeans) }
 func (KMeans) Task() job.Task      { return job.Task{} }
@@ -34,7 +34,7 @@ func (p *KMeans) Solver(seed uint64) Solver {
 	return one
 }
 
-// fit writes the distances as functions: |mean|^2 - 2/|c| sum_(j in c) k(x, j).
+// Fit writes the distances as functions: |mean|^2 - 2/|c| sum_(j in c) k(x, j).
 func (p KMeans) Fit(t Training) (*Solution, error) {
 	p.Interrupt = t.Interrupt
 	m, err := kmeans.Fit(t.Kernel, p.Params)
@@ -71,7 +71,7 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
-// measure adds how well the clusters of the held-out rows agree with their
+// Measure adds how well the clusters of the held-out rows agree with their
 // labels, if they have any.
 func (KMeans) Measure(f *Fitted, m Metrics) error {
 	if f.Truth == nil {

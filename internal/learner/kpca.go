@@ -13,7 +13,7 @@ import (
 // KPCA is kernel principal component analysis.
 type KPCA struct{ Components int }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (KPCA) Name() string        { return "kpca" }
 func (KPCA) New() section.Values { return new(KPCA) }
 func (KPCA) Task() job.Task      { return job.Task{} }
@@ -31,7 +31,7 @@ func (p *KPCA) Solver(uint64) Solver { return *p }
 // Lesson implements [OnSums].
 func (p *KPCA) Lesson() Lesson { return Lesson{Components: p.Components} }
 
-// fit writes the scores as functions: the score of x along component c is
+// Fit writes the scores as functions: the score of x along component c is
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean),  a = u_c / sqrt(lambda_c)
 //

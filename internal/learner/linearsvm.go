@@ -11,7 +11,7 @@ import (
 // LinearSVM is the support vector machine of learn/hinge.
 type LinearSVM struct{ Steps }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (LinearSVM) Name() string        { return "linear-svm" }
 func (LinearSVM) New() section.Values { return new(LinearSVM) }
 func (LinearSVM) Task() job.Task      { return job.Classes() }

@@ -9,7 +9,7 @@ import (
 // Logistic is a linear model by the logistic loss; see learn/linear.
 type Logistic struct{ Descent }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (Logistic) Name() string        { return "logistic" }
 func (Logistic) New() section.Values { return new(Logistic) }
 func (Logistic) Task() job.Task      { return job.Classes() }

@@ -14,7 +14,7 @@ type NuSVC struct {
 	Seed        uint64
 }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (NuSVC) Name() string        { return "nu-svc" }
 func (NuSVC) New() section.Values { return new(NuSVC) }
 func (NuSVC) Task() job.Task      { return job.Classes() }

@@ -14,7 +14,7 @@ import (
 // training rows, whatever their labels.
 type OneClass struct{ svm.NuParams }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (OneClass) Name() string        { return "one-class" }
 func (OneClass) New() section.Values { return new(OneClass) }
 func (OneClass) Task() job.Task      { return job.Task{} }
@@ -39,7 +39,7 @@ func (o OneClass) Fit(t Training) (*Solution, error) {
 	return machine(model.OneClass, m), nil
 }
 
-// measure adds the share of held-out rows that lie inside and, where the labels
+// Measure adds the share of held-out rows that lie inside and, where the labels
 // are 1 and -1, accuracy and AUC.
 func (OneClass) Measure(f *Fitted, m Metrics) error {
 	inside := 0

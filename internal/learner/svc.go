@@ -21,7 +21,7 @@ type SVC struct {
 	Seed        uint64
 }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (SVC) Name() string        { return "svc" }
 func (SVC) New() section.Values { return new(SVC) }
 func (SVC) Task() job.Task      { return job.Classes() }

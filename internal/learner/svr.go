@@ -12,7 +12,7 @@ import (
 // SVR is epsilon-support-vector regression.
 type SVR struct{ svm.SVRParams }
 
-// Name, New and Task make it a row.
+// Name and New implement [job.Kind]; Task implements [job.Tasked].
 func (SVR) Name() string        { return "svr" }
 func (SVR) New() section.Values { return new(SVR) }
 func (SVR) Task() job.Task      { return job.Numbers() }
