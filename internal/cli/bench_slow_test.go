@@ -19,7 +19,7 @@ func TestBenchCommands(t *testing.T) {
 	for _, name := range []string{"gemm", "gram", "svm", "grid", "kpca", "encode", "secagg", "psi", "fdskl", "gateway"} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			if code := Main(all.Reader(), []string{"bench", name, "--runs", "1", "--json"}, strings.NewReader(""), &out, &errs, os.Getenv); code != Done || errs.Len() > 0 {
+			if code := Main(all.Reader(), nil, []string{"bench", name, "--runs", "1", "--json"}, strings.NewReader(""), &out, &errs, os.Getenv); code != Done || errs.Len() > 0 {
 				t.Fatalf("exit code %d\n%s%s", code, errs.String(), out.String())
 			}
 			var d struct{ Result bench.Result }
