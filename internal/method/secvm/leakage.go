@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Facts are what a SecVM job's statement is computed from.
+// Facts hold what a job's statement of leakage is computed from.
 type Facts struct {
 	Params       secvm.Params
 	Published    bool // as published: devices send only what they have to say
@@ -17,8 +17,7 @@ type Facts struct {
 	Rare         int // bins and signs that a single package of the first window was for
 }
 
-// Rare is the number of bins and signs that a window's counts have a single
-// package for.
+// Rare counts the bins and signs for which a window has a single package.
 func Rare(t *secvm.Tally) int {
 	rare := 0
 	for _, side := range [][]uint64{t.Minus, t.Plus} {

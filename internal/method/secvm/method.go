@@ -2,6 +2,11 @@
 // labelled record each, send what a support vector machine needs of them in
 // packages that nobody can tie to them, or add it up so that a server sees the sum
 // only. See protocol/secvm and protocol/secagg.
+//
+//	publish weights -> window -> step, until the last weights are tested
+//
+// Package gateway holds windows of real devices, and takes the training from here.
+// Package local plays a whole job in one process.
 package secvm
 
 import (

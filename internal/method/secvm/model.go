@@ -35,7 +35,7 @@ func (m LinearModel) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeLinearModel reads what Encode writes, and checks it.
+// DecodeLinearModel reads what Encode writes, and refuses all other bytes.
 func DecodeLinearModel(b []byte) (LinearModel, error) {
 	const maxParams, maxClass, maxWeights = 1 << 10, 1 << 10, 8 * (1<<20 + 1)
 	r := wire.NewReader(b)

@@ -6,12 +6,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
-// Details are what only results of SecVM have.
+// Details hold what only results of SecVM have.
 type Details struct {
 	SecVM *Figures `json:"secvm"`
 }
 
-// Figures is how a job went.
+// Figures say how a job went.
 type Figures struct {
 	Source       string         `json:"source"`
 	Devices      int            `json:"devices"`
@@ -29,13 +29,13 @@ type Figures struct {
 	BinCurve     []BinPoint     `json:"bin_curve,omitempty"`
 }
 
-// BinPoint is the accuracy with another number of bins: figure 3 of the paper.
+// BinPoint holds the accuracy with another number of bins: figure 3 of the paper.
 type BinPoint struct {
 	Bins     int     `json:"bins"`
 	Accuracy float64 `json:"accuracy"`
 }
 
-// ClassTest is how the testing devices of a class were predicted.
+// ClassTest counts how the testing devices of a class were predicted.
 type ClassTest struct {
 	Class   string `json:"class"`
 	Tested  uint64 `json:"tested"`
@@ -47,7 +47,7 @@ func (c ClassTest) String() string {
 	return fmt.Sprintf("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
 }
 
-// AveragePoint is the accuracy of the mean of the last weight vectors after an
+// AveragePoint holds the accuracy of the mean of the last weight vectors after an
 // iteration: figure 2 of the paper.
 type AveragePoint struct {
 	Iteration int     `json:"iteration"`

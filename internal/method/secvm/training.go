@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Training is the server's side of a SecVM job: which weights to publish, and what
-// becomes of a window's counts. After the last iteration the mean of the last
-// weight vectors is published once more, for the testing devices.
+// Training is the server's side of a job. It says which weights to publish, and takes a
+// step with a window's counts. After the last iteration it publishes the mean of the
+// last weight vectors, for the testing devices.
 type Training struct {
 	params  secvm.Params
 	classes [2]string // of label -1 and +1
@@ -44,9 +44,9 @@ func radius(j *job.Job) float64 {
 	return hinge.Radius(learner.StepsOf(j).Lambda, largest)
 }
 
-// weightLimit is the ball's radius; without a ball, what pegasos keeps to by itself
-// where features are 0 or 1: its first step sets a weight to 1/lambda times a mean
-// of them.
+// weightLimit returns the ball's radius. Without a ball it returns the bound that pegasos
+// keeps by itself where features are 0 or 1, since its first step sets a weight to
+// 1/lambda times a mean of features.
 func weightLimit(j *job.Job) float64 {
 	if r := radius(j); r > 0 {
 		return r
@@ -75,7 +75,7 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 	return s, err
 }
 
-// Params are the model's parameters.
+// Params returns the model's parameters.
 func (s *Training) Params() secvm.Params { return s.params }
 
 // Published returns the open iteration and the weights to publish for it, which
@@ -121,7 +121,7 @@ func (s *Training) Snapshot() []byte {
 	return w.Bytes()
 }
 
-// Restore goes on from a snapshot of the same job.
+// Restore goes on from a snapshot of the same job. An error says that it is none.
 func (s *Training) Restore(snapshot []byte) error {
 	r := wire.NewReader(snapshot)
 	t, done := int(r.Uint32()), r.Bool()
@@ -145,7 +145,7 @@ func (s *Training) Restore(snapshot []byte) error {
 // Done says whether the last weights have been tested.
 func (s *Training) Done() bool { return s.done }
 
-// Model is a trained model: what any device needs to predict for itself.
+// Model returns the model, by which any device predicts for itself.
 func (s *Training) Model() LinearModel {
 	_, w := s.Published()
 	return LinearModel{Params: s.params, Classes: s.classes, Weights: w}

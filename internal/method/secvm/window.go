@@ -15,15 +15,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Window is what the server of a SecVM job learns of one: a [secvm.Tally] of
-// anonymous packages, or a [secvm.Sum].
+// Window holds what the server learns of a window: a [secvm.Tally] of anonymous
+// packages, or a [secvm.Sum].
 type Window interface {
 	Enough() bool // participants for a step
 	Gradient(minus, plus float64) (sum []float64, n float64, err error)
 	Outcomes() [2]secvm.Outcome // of tests
 }
 
-// Summed is what is public about a SecVM job whose devices send no packages:
+// Summed holds what is public about a job whose devices send no packages, but add up in
 // one secure sum for each window.
 type Summed struct {
 	Job    *job.Job
@@ -33,9 +33,9 @@ type Summed struct {
 	Params secvm.Params
 }
 
-// Minimum is the least number of devices that each of a number of them lets its
-// summand be added to: all but those that may vanish, and never fewer than the
-// participants that the model promises.
+// Minimum returns how many devices a sum needs, where a number of them begin it; a
+// device adds to no smaller sum. It is all devices but those that may vanish, and never
+// fewer than the participants that the model promises.
 func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
@@ -68,7 +68,7 @@ func groups(p secvm.Params) []secagg.Group {
 	return list
 }
 
-// Call is what the server tells all devices to begin a window.
+// Call holds what the server tells all devices to begin a window.
 type Call struct {
 	Iteration uint32
 	Weights   []float64
@@ -76,8 +76,8 @@ type Call struct {
 	Session   protocol.SessionID
 }
 
-// Accept is a device's look at a call: at the weights, at the iteration, and at
-// whether the session is the one that follows from both.
+// Accept checks a call for a device: the weights, the iteration, and that the session is
+// the one that follows from both. An error blames the server.
 func (c Summed) Accept(call Call) (sums.Summation, secvm.Weights, error) {
 	refuse := func(err error) (sums.Summation, secvm.Weights, error) {
 		return sums.Summation{}, secvm.Weights{}, protocol.Blame(c.Server, protocol.KindInconsistent, err)
