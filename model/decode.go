@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/kernel"
@@ -194,8 +193,8 @@ func decode(b []byte, magic string, named bool) (*Model, error) {
 
 func readHeader(r *wire.Reader) header {
 	var h header
-	h.kind = Kind(r.String(32))
-	if r.Err() == nil && !slices.Contains(Kinds(), h.kind) {
+	h.kind = Kind(r.String(maxKind))
+	if r.Err() == nil && !h.kind.holdsRows() {
 		r.Fail(fmt.Errorf("a model of type %q, this program knows %q", h.kind, Kinds()))
 	}
 	text := r.String(256)
@@ -293,7 +292,7 @@ func readTail(r *wire.Reader, h *Head) {
 		for i := range h.Sigmoids {
 			h.Sigmoids[i] = svm.Sigmoid{A: r.Float64(), B: r.Float64()}
 		}
-	case h.Kind == GP:
+	case h.Kind.Shape() == Deviation:
 		h.Noise, h.Unit = r.Float64(), r.Float64()
 	}
 }

@@ -22,7 +22,7 @@
 //
 // Every learner ends in the same thing, functions of the kernel of a new row with
 // some rows of the training data ([Function]); [Reading] says what their values
-// mean for each kind of model. A Gaussian process needs its rows once more, for
+// mean for each [Shape] of model. A Gaussian process needs its rows once more, for
 // the deviations. [WriteLIBSVM] and [ReadLIBSVM] exchange models with LIBSVM.
 //
 // # What a file reveals
@@ -63,17 +63,18 @@
 //	     0      8  magic: "MERCER", 0, then "M" (public) or "P" (private)
 //	     8      2  version: 1, or 2 with the names of columns; a private model has none
 //	    10      8  length of the file, from the magic to the checksum
-//	    18         string: the kind of the model, such as "svc"
+//	    18         string: the kind of the model, such as "svc"; of one that is none of
+//	               the constants here, a name, a colon and its [Shape], such as "klr:odds"
 //	               string: the kernel as kernel.Spec.Canonical writes it
 //	            4  f, the width of a row: features, or encoded width when private
 //	            4  s, the number of support vectors
 //	            1  p, bytes per number of a support vector: 4 or 8
 //	            1  1 if a scale follows the classes, else 0; always 0 when private
-//	            4  c, the number of classes; 0 unless the kind is svc or nu-svc
+//	            4  c, the number of classes; 0 unless the kind tells classes apart
 //	               c strings: the classes by code
-//	            4  m, the number of functions: for svc and nu-svc one for each pair of
-//	               classes (0,1), (0,2), ..., (c-2,c-1), for kpca and kmeans one for each
-//	               component or cluster, else 1
+//	            4  m, the number of functions, as the shape says: one for each pair of
+//	               classes (0,1), (0,2), ..., (c-2,c-1), for each class, component or
+//	               cluster, else 1
 //	          8 f  with a scale: the offsets
 //	          8 f  with a scale: the factors; a row is used as (x - offset) * factor
 //	               in version 2: f strings, the columns' names, each another
@@ -83,10 +84,10 @@
 //	            4    k, the number of coefficients
 //	          4 k    ascending numbers of support vectors
 //	          8 k    their coefficients; for a pair alpha of its first class, -alpha of the second
-//	               then, for svc and nu-svc:
+//	               then, for a kind that tells classes apart:
 //	            1    1 if probabilities are calibrated, else 0
 //	         16 m    if so, A and B of each pair's sigmoid
-//	               and for gp:
+//	               and for one with deviations:
 //	            8    the noise, the variance of a measurement in squared units
 //	            8    the unit, the standard deviation of the targets
 //	   end     32  SHA-256 of all bytes before

@@ -195,7 +195,7 @@ func (h *Head) tail() []byte {
 			w.Float64(s.A)
 			w.Float64(s.B)
 		}
-	case h.Kind == GP:
+	case h.Kind.Shape() == Deviation:
 		w.Float64(h.Noise)
 		w.Float64(h.Unit)
 	}

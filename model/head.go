@@ -97,19 +97,19 @@ func (f *Function) at(cross []float64) float64 {
 // check refuses what no training can give, over a number of rows.
 func (h *Head) check(rows int) error {
 	outputs := h.outputs()
-	if h.Kind == GP {
+	if h.Kind.Shape() == Deviation {
 		outputs++
 	}
 	switch {
-	case h.Kind == RidgeClassifier || slices.Contains(spreadKinds(), h.Kind):
+	case h.Kind.Shape() != "" && !h.Kind.holdsRows():
 		return fmt.Errorf("a %s model is of random features and holds no rows", h.Kind)
-	case h.Kind == GP && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
+	case h.Kind.Shape() == Deviation && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
 		return fmt.Errorf("noise %v in units of %v, which must be finite, at least 0 and above 0", h.Noise, h.Unit)
-	case h.Kind != GP && (h.Noise != 0 || h.Unit != 0):
+	case h.Kind.Shape() != Deviation && (h.Noise != 0 || h.Unit != 0):
 		return fmt.Errorf("noise %v in units of %v in a %s model", h.Noise, h.Unit, h.Kind)
-	case h.Sigmoids != nil && (!h.Kind.Classifies() || len(h.Sigmoids) != len(h.Functions)):
+	case h.Sigmoids != nil && (h.Kind.Shape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
 		return fmt.Errorf("%d sigmoids for %d functions of a %s model", len(h.Sigmoids), len(h.Functions), h.Kind)
-	case h.Kind == GP && rows > MaxProcess:
+	case h.Kind.Shape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process over %d rows, at most %d are allowed", rows, MaxProcess)
 	}
 	for k, s := range h.Sigmoids {
@@ -125,6 +125,11 @@ func (h *Head) check(rows int) error {
 
 func (h *Head) checkFunctions(rows, outputs int) error {
 	if h.Kind.Classifies() {
+		if err := h.checkClasses(); err != nil {
+			return err
+		}
+	}
+	if h.Kind.Shape() == Pairs {
 		return h.checkPairs(rows)
 	}
 	if err := h.Check(outputs); err != nil {
@@ -148,9 +153,9 @@ func (h *Head) checkUse(rows int) error {
 
 // used says of each row whether the head needs it.
 func (h *Head) used(rows int) []bool {
-	used := make([]bool, rows)
+	used, all := make([]bool, rows), h.Kind.Shape() == Deviation // deviations need all
 	for i := range used {
-		used[i] = h.Kind == GP // whose deviations need all
+		used[i] = all
 	}
 	for _, f := range h.Functions {
 		for _, s := range f.Index {
@@ -187,12 +192,19 @@ func (h *Head) checkPairs(rows int) error {
 	for k, f := range h.Functions {
 		pairs[k] = svm.Pair{Index: f.Index, Coef: f.Coef, Rho: f.Rho}
 	}
+	_, err := svm.NewClassifier(h.Classes, pairs, rows)
+	return err
+}
+
+// checkClasses refuses names of classes.
+func (h *Head) checkClasses() error {
 	for _, class := range h.Classes {
 		if len(class) > maxClassName {
 			return fmt.Errorf("a class name of %d bytes, at most %d are allowed", len(class), maxClassName)
 		}
 	}
-	_, err := svm.NewClassifier(h.Classes, pairs, rows)
+	n := len(h.Classes)
+	_, err := svm.NewClassifier(h.Classes, make([]svm.Pair, n*(n-1)/2), 0)
 	return err
 }
 

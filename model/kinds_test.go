@@ -27,6 +27,10 @@ func every(t testing.TB) map[model.Kind]*model.Model {
 		model.GP:       {Functions: one, Noise: 0.25, Unit: 10},
 		model.KPCA:     {Functions: two},
 		model.KMeans:   {Functions: two},
+		// learners that came later, and are not known here
+		model.NewKind("nearest-mean", model.Each): {Functions: two},
+		model.NewKind("klr", model.Odds):          {Functions: one},
+		model.NewKind("krr", model.Number):        {Functions: one},
 	} {
 		h.Kind = kind
 		if kind.Classifies() {
@@ -56,6 +60,10 @@ func TestEveryKindByHand(t *testing.T) {
 		model.GP:       {[]float64{5.5, 10 * half}, []string{"5.5"}},
 		model.KPCA:     {[]float64{5.5, 6}, nil},
 		model.KMeans:   {[]float64{5.5, 6}, []string{"0"}},
+
+		"nearest-mean:each": {[]float64{5.5, 6}, []string{"b"}},
+		"klr:odds":          {[]float64{5.5}, []string{"b"}},
+		"krr:number":        {[]float64{5.5}, []string{"5.5"}},
 	}
 	for kind, m := range every(t) {
 		file := encode(t, m)
@@ -81,7 +89,7 @@ func TestEveryKindByHand(t *testing.T) {
 		if d := cmp.Diff(want[kind].predicted, m.Reading().Predict(got)); d != "" {
 			t.Errorf("%s: %s", kind, d)
 		}
-		if n := m.Reading().Probabilities(got).Cols; (n == 2) != (kind == model.SVC) {
+		if n := m.Reading().Probabilities(got).Cols; (n == 2) != (kind == model.SVC || kind.Shape() == model.Odds) {
 			t.Errorf("%s: %d probabilities", kind, n)
 		}
 		if err := m.Reading().Check(got.Cols + 3); (err == nil) != (kind == model.KPCA || kind == model.KMeans) {

@@ -26,6 +26,7 @@ const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
 	maxClassName = 1024
+	maxKind      = 32 // bytes of a kind's name and shape
 )
 
 // Scale is a shift and a factor per column: a row is used as (x - Offset) *
@@ -69,7 +70,7 @@ func build(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model,
 		return nil, err
 	}
 	m.norms = kernel.SquaredNorms(vectors)
-	if h.Kind == GP {
+	if h.Kind.Shape() == Deviation {
 		m.process = sync.OnceValues(func() (*ridge.GP, error) {
 			return condition(kernel.Of(kernel.LinearGram(m.vectors), m.kernel), h.Noise)
 		})

@@ -52,7 +52,7 @@ func NewRandom(s RandomSpec) (*Random, error) {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	m := &Random{spec: s}
-	if s.Kind == GP {
+	if s.Kind.Shape() == Deviation {
 		m.process = sync.OnceValues(func() (*moments.Process, error) { return moments.NewProcess(s.Outer, s.Noise, s.Unit) })
 	}
 	return m, nil
@@ -61,14 +61,14 @@ func NewRandom(s RandomSpec) (*Random, error) {
 func (s *RandomSpec) check() error {
 	w := s.Solution.Weights
 	outputs := w.Rows
-	if s.Kind == GP {
+	if s.Kind.Shape() == Deviation {
 		outputs++
 	}
 	if err := s.Check(outputs); err != nil {
 		return err
 	}
 	switch {
-	case !slices.Contains(randomKinds(), s.Kind):
+	case !s.Kind.isRandom():
 		return fmt.Errorf("a %s model of random features; there are %v", s.Kind, randomKinds())
 	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
 		return fmt.Errorf("%d x %d weights and %d offsets, there may be 2 to %d features in pairs", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
@@ -76,9 +76,9 @@ func (s *RandomSpec) check() error {
 		return errors.New("a weight is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
 		return fmt.Errorf("a row of %d columns, with or without its scale", s.Width)
-	case s.Kind == GP && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
+	case s.Kind.Shape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
 		return fmt.Errorf("noise %v in units of %v, with sums of %d features", s.Noise, s.Unit, s.Outer.Rows)
-	case s.Kind != GP && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
+	case s.Kind.Shape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
 		return fmt.Errorf("noise %v in units of %v in a %s model", s.Noise, s.Unit, s.Kind)
 	}
 	if err := checkColumns(s.Columns, s.Width); err != nil {
@@ -95,6 +95,13 @@ func (s *RandomSpec) check() error {
 
 // randomKinds are the learners that protocol moments has.
 func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
+
+// isRandom says whether a model of the kind can be one of random features: those, and later
+// ones of the same shapes.
+func (k Kind) isRandom() bool {
+	later := shapes()[k] == "" && slices.Contains([]Shape{Each, Number, Deviation, Components}, k.Shape())
+	return later || slices.Contains(randomKinds(), k)
+}
 
 // Reading says what the outputs mean. The caller must not change it.
 func (m *Random) Reading() Reading { return m.spec.Reading }
@@ -192,7 +199,7 @@ func EncodeRandom(w io.Writer, m *Random) error {
 	body.Float64(s.Solution.Alpha)
 	body.Float64s(s.Solution.Weights.Data)
 	body.Float64s(s.Solution.Offset)
-	if s.Kind == GP {
+	if s.Kind.Shape() == Deviation {
 		body.Float64(s.Noise)
 		body.Float64(s.Unit)
 		for i := range s.Outer.Rows {
@@ -225,7 +232,7 @@ func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
 }
 
 func readRandom(r *wire.Reader, named bool) RandomSpec {
-	s := RandomSpec{Reading: Reading{Kind: Kind(r.String(32))}}
+	s := RandomSpec{Reading: Reading{Kind: Kind(r.String(maxKind))}}
 	s.Kernel.Name = r.String(32)
 	s.Kernel.Gamma = r.Float64()
 	r.Fixed(s.Seed[:])
@@ -253,7 +260,7 @@ func readRandom(r *wire.Reader, named bool) RandomSpec {
 	s.Solution.Weights, s.Solution.Offset = linalg.New[float64](outputs, features), make([]float64, outputs)
 	r.Float64s(s.Solution.Weights.Data)
 	r.Float64s(s.Solution.Offset)
-	if s.Kind != GP {
+	if s.Kind.Shape() != Deviation {
 		return s
 	}
 	s.Noise, s.Unit = r.Float64(), r.Float64()

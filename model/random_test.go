@@ -50,6 +50,7 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 		return &one
 	}
 	add(Reading{Kind: RidgeClassifier, Classes: []string{"a", "b", "c"}}, classes)
+	add(Reading{Kind: "lda:each", Classes: []string{"a", "b", "c"}}, classes) // a later learner's
 	add(Reading{Kind: Ridge}, path)
 	gp := add(Reading{Kind: GP}, path)
 	gp.Noise, gp.Unit, gp.Outer = 0.1, moments.Unit(numbers, y.Range), numbers.Outer

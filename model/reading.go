@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -11,7 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kind names the learner of a model, as job files do.
+// Kind names the learner of a model, as job files do. Behind the name of a kind that is
+// none of those below stand a colon and its [Shape], so that whatever holds the kind can be
+// read without that learner: see [NewKind].
 type Kind string
 
 // The kinds of models.
@@ -36,26 +39,77 @@ const (
 // Kinds returns the kinds of models that hold rows.
 func Kinds() []Kind { return []Kind{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans} }
 
-// spreadKinds returns the kinds of models that several parties hold together.
-func spreadKinds() []Kind { return []Kind{Logistic, SmoothHinge, Squared, Huber} }
+// Shape says what the numbers are that a model gives for a row.
+type Shape string
 
-// holdsRows says whether a model file of the kind may hold rows.
-func (k Kind) holdsRows() bool { return slices.Contains(Kinds(), k) }
+// The shapes.
+const (
+	// Pairs is the decision of each pair of classes; if the model is calibrated, the
+	// probability of each class follows.
+	Pairs Shape = "pairs"
+	// Side is above 0 inside, else outside.
+	Side Shape = "side"
+	// Number is the prediction, in the unit of the targets.
+	Number Shape = "number"
+	// Deviation is the prediction, and the standard deviation of a measurement.
+	Deviation Shape = "deviation"
+	// Components are the scores along the components.
+	Components Shape = "components"
+	// Distances are the squared distances to each mean, up to a constant of the row.
+	Distances Shape = "distances"
+	// Each is a number for each class; the largest decides.
+	Each Shape = "each"
+	// Second is, of two classes, one number, which is for the second from 0 on; else as
+	// Each.
+	Second Shape = "second"
+	// Odds is Second; of two classes the logarithm of the odds of the second.
+	Odds Shape = "odds"
+)
+
+// shapes returns the shapes of the kinds above.
+func shapes() map[Kind]Shape {
+	return map[Kind]Shape{
+		SVC: Pairs, NuSVC: Pairs, OneClass: Side, SVR: Number, Ridge: Number, GP: Deviation, KPCA: Components, KMeans: Distances,
+		RidgeClassifier: Each, Logistic: Odds, SmoothHinge: Second, Squared: Number, Huber: Number,
+	}
+}
+
+// NewKind returns the kind of a learner's models. Those above keep their own shape.
+func NewKind(learner string, s Shape) Kind {
+	if k := Kind(learner); k.Shape() != "" {
+		return k
+	}
+	return Kind(learner + ":" + string(s))
+}
+
+// Shape returns what the numbers of a kind are, "" if there is no such kind.
+func (k Kind) Shape() Shape {
+	known := shapes()
+	if s := known[k]; s != "" {
+		return s
+	}
+	name, s, _ := strings.Cut(string(k), ":")
+	for _, one := range known {
+		if string(one) == s && name != "" && len(k) <= maxKind && known[Kind(name)] == "" {
+			return one
+		}
+	}
+	return ""
+}
+
+// holdsRows says whether a model file of the kind may hold rows. Whether a learner's can that
+// came later, its shape says.
+func (k Kind) holdsRows() bool {
+	return slices.Contains(Kinds(), k) || shapes()[k] == "" && k.Shape() != ""
+}
 
 // Classifies says whether a model tells classes apart.
-func (k Kind) Classifies() bool { return k.votes() || k == RidgeClassifier || k.decides() }
-
-// decides says whether a model has one decision of two classes, and one for each
-// of more.
-func (k Kind) decides() bool { return k == Logistic || k == SmoothHinge }
-
-// votes says whether a model decides between pairs of classes.
-func (k Kind) votes() bool { return k == SVC || k == NuSVC }
+func (k Kind) Classifies() bool {
+	return slices.Contains([]Shape{Pairs, Each, Second, Odds}, k.Shape())
+}
 
 // Regresses says whether a model predicts numbers.
-func (k Kind) Regresses() bool {
-	return slices.Contains([]Kind{SVR, Ridge, GP, Squared, Huber}, k)
-}
+func (k Kind) Regresses() bool { return k.Shape() == Number || k.Shape() == Deviation }
 
 // The answers of a one-class machine, called as in LIBSVM and scikit-learn.
 const (
@@ -63,19 +117,8 @@ const (
 	Outside = "-1"
 )
 
-// Reading says what the numbers mean that a model gives for a row:
-//
-//	svc, nu-svc  the decision of each pair of classes; if the model is
-//	             calibrated, the probability of each class follows
-//	one-class    above 0 inside, else outside
-//	svr, ridge   the prediction, in the unit of the targets
-//	gp           the prediction, and the standard deviation of a measurement
-//	kpca         the scores along the components
-//	kmeans       the squared distance to each mean, up to a constant of the row
-//	ridge-classifier  a number for each class, the largest decides
-//	logistic, smooth-hinge  of two classes one number, which is for the second
-//	             from 0 on; else a number for each class, the largest decides
-//	squared, huber  the prediction, in the unit of the targets
+// Reading says what the numbers mean that a model gives for a row: those of its kind's
+// [Shape], of these classes.
 type Reading struct {
 	Kind    Kind
 	Classes []string // of classifiers, by code; else nil
@@ -84,22 +127,22 @@ type Reading struct {
 // Check refuses a number of outputs that the model cannot have.
 func (r Reading) Check(outputs int) error {
 	classes := len(r.Classes)
-	pairs := classes * (classes - 1) / 2
+	pairs, shape := classes*(classes-1)/2, r.Kind.Shape()
 	fits := false
 	switch {
-	case !r.Kind.holdsRows() && r.Kind != RidgeClassifier && !slices.Contains(spreadKinds(), r.Kind):
+	case shape == "":
 		return fmt.Errorf("model: there is no kind of model called %q", string(r.Kind))
 	case r.Kind.Classifies() != (classes > 0):
 		return fmt.Errorf("model: %d classes of a %s model", classes, r.Kind)
-	case r.Kind == RidgeClassifier:
+	case shape == Each:
 		fits = classes > 1 && outputs == classes
-	case r.Kind.decides():
-		fits = classes == 2 && outputs == 1 || classes > 2 && outputs == classes
-	case r.Kind.Classifies():
+	case shape == Pairs:
 		fits = classes > 1 && (outputs == pairs || outputs == pairs+classes)
-	case r.Kind == KPCA || r.Kind == KMeans:
+	case r.Kind.Classifies():
+		fits = classes == 2 && outputs == 1 || classes > 2 && outputs == classes
+	case shape == Components || shape == Distances:
 		fits = outputs >= 1
-	case r.Kind == GP:
+	case shape == Deviation:
 		fits = outputs == 2
 	default:
 		fits = outputs == 1
@@ -114,24 +157,19 @@ func (r Reading) Check(outputs int) error {
 // the number, or the cluster counted from 0. A kpca model predicts nothing, nil.
 // A number of outputs that Check refuses is a mistake of the program.
 func (r Reading) Predict(outputs linalg.Matrix[float64]) []string {
-	if r.Kind == KPCA {
+	shape := r.Kind.Shape()
+	if shape == Components {
 		return nil
 	}
 	out := make([]string, outputs.Rows)
-	if r.Kind == RidgeClassifier || r.Kind.decides() {
-		for i := range out {
-			out[i] = r.Classes[largest(outputs.Row(i))]
-		}
-		return out
-	}
-	if r.Kind.Classifies() {
+	if shape == Pairs {
 		for i, code := range r.vote(outputs) {
 			out[i] = r.Classes[code]
 		}
 		return out
 	}
 	for i := range out {
-		out[i] = r.read(outputs.Row(i))
+		out[i] = r.read(shape, outputs.Row(i))
 	}
 	return out
 }
@@ -148,9 +186,11 @@ func largest(outputs []float64) int {
 	return 1
 }
 
-func (r Reading) read(outputs []float64) string {
+func (r Reading) read(shape Shape, outputs []float64) string {
 	switch {
-	case r.Kind == KMeans:
+	case r.Classes != nil:
+		return r.Classes[largest(outputs)]
+	case shape == Distances:
 		return strconv.Itoa(slices.Index(outputs, slices.Min(outputs)))
 	case r.Kind.Regresses():
 		return strconv.FormatFloat(outputs[0], 'g', -1, 64)
@@ -173,10 +213,10 @@ func (r Reading) vote(outputs linalg.Matrix[float64]) []int {
 // Decisions returns what the outputs hold beside probabilities and deviations:
 // those of pairs or of classes, the prediction, the scores or the distances.
 func (r Reading) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
-	switch {
-	case r.Kind == GP:
+	switch r.Kind.Shape() {
+	case Deviation:
 		return columns(outputs, 0, 1)
-	case r.Kind.votes():
+	case Pairs:
 		return columns(outputs, 0, len(r.Classes)*(len(r.Classes)-1)/2)
 	}
 	return outputs
@@ -185,11 +225,11 @@ func (r Reading) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64
 // Probabilities returns the classes' probabilities that the outputs hold or, of two
 // classes by the logistic loss, mean: rows x classes; rows x 0 where there are none.
 func (r Reading) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
-	if r.Kind == Logistic && len(r.Classes) == 2 {
+	if r.Kind.Shape() == Odds && len(r.Classes) == 2 {
 		return logistic(outputs)
 	}
 	pairs := outputs.Cols
-	if r.Kind.votes() {
+	if r.Kind.Shape() == Pairs {
 		pairs = len(r.Classes) * (len(r.Classes) - 1) / 2
 	}
 	return columns(outputs, pairs, outputs.Cols)

@@ -79,3 +79,22 @@ func TestReadingRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The kind of a later learner has its shape in its name; those of before keep theirs.
+func TestShapes(t *testing.T) {
+	for kind, want := range map[model.Kind]model.Shape{
+		model.SVC: model.Pairs, model.GP: model.Deviation, model.NewKind("svc", model.Number): model.Pairs, "klr:odds": model.Odds,
+		model.NewKind("cox", model.Number): model.Number,
+		"klr":                              "", "klr:": "", ":odds": "", "klr:even": "", "svc:odds": "", "klr:odds:odds": "", "": "",
+		"a-learner-of-a-very-long-name:odds": "",
+	} {
+		if got := kind.Shape(); got != want {
+			t.Errorf("%q has shape %q, want %q", kind, got, want)
+		}
+	}
+	for _, r := range []model.Reading{{Kind: "klr:odds"}, {Kind: "cox:number", Classes: []string{"a", "b"}}, {Kind: "klr:even"}} {
+		if err := r.Check(1); err == nil {
+			t.Errorf("%v is accepted", r)
+		}
+	}
+}

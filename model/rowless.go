@@ -51,7 +51,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 		return nil, err
 	}
 	products := 0
-	if s.Head.Kind == GP {
+	if s.Head.Kind.Shape() == Deviation {
 		products = n
 	}
 	switch {
@@ -61,7 +61,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 		return nil, fmt.Errorf("%d x %d inner products in a %s model over %d rows", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n)
 	}
 	m := &Rowless{spec: s, kernel: k}
-	if s.Head.Kind == GP {
+	if s.Head.Kind.Shape() == Deviation {
 		m.process = sync.OnceValues(func() (*ridge.GP, error) { return condition(kernel.Of(s.Dot, k), s.Head.Noise) })
 	}
 	return m, nil
@@ -152,7 +152,7 @@ func OpenRowless(r io.Reader) (*Rowless, error) {
 
 func readRowless(r *wire.Reader) RowlessSpec {
 	var s RowlessSpec
-	h := header{kind: Kind(r.String(32))}
+	h := header{kind: Kind(r.String(maxKind))}
 	text := r.String(256)
 	if r.Err() == nil {
 		var err error
@@ -163,7 +163,7 @@ func readRowless(r *wire.Reader) RowlessSpec {
 	h.rows = r.Count(maxVectors, 8)
 	s.Squares = make([]float64, h.rows)
 	r.Float64s(s.Squares)
-	if h.kind == GP && room(r, h.rows*(h.rows+1)/2, 8) {
+	if h.kind.Shape() == Deviation && room(r, h.rows*(h.rows+1)/2, 8) {
 		s.Dot = linalg.New[float64](h.rows, h.rows)
 		for i := range h.rows {
 			r.Float64s(s.Dot.Row(i)[:i+1])

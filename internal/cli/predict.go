@@ -81,7 +81,7 @@ func newPrediction(p control.Prediction, set *dataset.Set) predictResult {
 	case r.Labels == nil:
 	case p.Learner.Regresses():
 		r.compareNumbers()
-	case p.Learner.Classifies() || p.Learner == model.OneClass && !slices.ContainsFunc(r.Labels, notASide):
+	case p.Learner.Classifies() || p.Learner.Shape() == model.Side && !slices.ContainsFunc(r.Labels, notASide):
 		r.Accuracy = value(metrics.Accuracy(r.Labels, p.Predicted))
 	}
 	return r

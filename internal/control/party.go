@@ -60,7 +60,7 @@ func NewPrediction(r model.Reading, outputs linalg.Matrix[float64]) Prediction {
 		if probabilities.Cols > 0 {
 			p.Probabilities = append(p.Probabilities, probabilities.Row(i))
 		}
-		if r.Kind == model.GP {
+		if r.Kind.Shape() == model.Deviation {
 			p.Deviations = append(p.Deviations, outputs.Row(i)[1])
 		}
 	}

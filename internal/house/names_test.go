@@ -26,10 +26,10 @@ type register struct {
 // registered reads the lists.
 func registered(files []file) *register {
 	r := &register{types: make(map[string]string), words: make(map[string]map[string]string)}
-	for _, k := range all.Reader().Protocols {
+	reader := all.Reader()
+	for _, k := range append(reader.Protocols, reader.Learners...) {
 		r.add(k.Name(), k.New())
 	}
-	r.names = append(r.names, all.Reader().Known().Learners...)
 	r.learn(files)
 	return r
 }
@@ -233,7 +233,7 @@ func (s *search) settings(e ast.Expr) {
 func TestNoNames(t *testing.T) {
 	files := sources(t)
 	r := registered(files)
-	if len(r.names) < 20 || len(r.types) < 7 {
+	if len(r.names) < 20 || len(r.types) < 20 {
 		t.Fatalf("%d names, %d types", len(r.names), len(r.types))
 	}
 	r.free(t)
@@ -268,6 +268,8 @@ func TestNamesAreFound(t *testing.T) {
 		`var a = b.(*gram.Keys)`:                                      `type gram.Keys of gram`,
 		`func a(b any) { switch b.(type) { case int, *gram.Keys: } }`: `type gram.Keys of gram`,
 		`var a = job.As[*gram.Keys](b)`:                               `type gram.Keys of gram`,
+		`var a = job.As[*learner.SVC](b)`:                             `type learner.SVC of svc`,
+		`var a, is = b.(learner.GP)`:                                  `type learner.GP of gp`,
 		// no names
 		`// a "gram" of "okra"`:                              "",
 		`var a = "grams" + "gram/order" + "stage/gram"`:      "",
@@ -277,7 +279,7 @@ func TestNamesAreFound(t *testing.T) {
 		`func gram(a gram.Case) gram.Keys { return a.gram }`: "",
 		`var a = b.(gram.Others)`:                            "",
 	} {
-		head := "package a\n\nimport (\n\t\"okra\"\n\tproto \"" + module + "protocol/gram\"\n\t\"" + module + rooms + "gram\"\n)\n\n"
+		head := "package a\n\nimport (\n\t\"okra\"\n\tproto \"" + module + "protocol/gram\"\n\t\"" + module + rooms + "gram\"\n\t\"" + module + "internal/learner\"\n)\n\n"
 		f, err := parse("internal/a/a.go", head+text)
 		if err != nil {
 			t.Fatal(err)

@@ -78,13 +78,20 @@ func (f *Fitted) ownScores() (linalg.Matrix[float64], error) {
 	if p := f.Head.Probabilities(f.Decisions); p.Cols > 0 {
 		return p, nil
 	}
-	if n > 2 {
+	pairs := f.Head.Kind.Shape() == model.Pairs
+	switch {
+	case pairs && n > 2:
 		return metrics.VoteScores(f.Decisions, n)
+	case f.Decisions.Cols == n:
+		return f.Decisions, nil
 	}
-	scores := linalg.New[float64](len(f.Truth), n)
+	scores, first := linalg.New[float64](len(f.Truth), n), -1.
+	if pairs { // positive decides for the first class
+		first = 1
+	}
 	for i := range f.Decisions.Rows {
-		d := f.Decisions.Row(i)[0]
-		copy(scores.Row(i), []float64{d, -d}) // positive decides for the first class
+		d := first * f.Decisions.Row(i)[0]
+		copy(scores.Row(i), []float64{d, -d})
 	}
 	return scores, nil
 }

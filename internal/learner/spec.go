@@ -28,7 +28,15 @@ func solverOf(l job.Named, seed uint64) (Solver, error) {
 	return on.Solver(seed), nil
 }
 
+// Shaped says of which shape a learner's models are. The kinds of package model, which are
+// older, need not.
+type Shaped interface{ Shape() model.Shape }
+
 // ReadingOf says what the numbers mean that a model of a job's learner gives for a row.
 func ReadingOf(j *job.Job, classes []string) model.Reading {
-	return model.Reading{Kind: model.Kind(j.Learner.Name()), Classes: classes}
+	var s model.Shape
+	if l, is := j.Learner.Values.(Shaped); is {
+		s = l.Shape()
+	}
+	return model.Reading{Kind: model.NewKind(j.Learner.Name(), s), Classes: classes}
 }

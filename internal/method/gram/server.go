@@ -116,7 +116,7 @@ func (s *server) makeRowless() error {
 	for _, i := range support {
 		spec.Squares = append(spec.Squares, dot.Row(i)[i])
 	}
-	if spec.Head.Kind == model.GP {
+	if spec.Head.Kind.Shape() == model.Deviation {
 		spec.Dot = linalg.New[float64](len(support), len(support))
 		for a, i := range support {
 			for b, k := range support {

@@ -54,6 +54,4 @@ func (c classLesson) judge(_ *moments.Sums, _ *taught, rows int64, figures []int
 	return &verdict{metrics: learner.Metrics{"accuracy": float64(figures[0]) / moments.Thousand / float64(rows)}}, nil
 }
 
-func (c classLesson) describe(_ *taught, r *model.RandomSpec) {
-	r.Reading = model.Reading{Kind: model.RidgeClassifier, Classes: c}
-}
+func (c classLesson) describe(*taught, *model.RandomSpec) {}

@@ -33,7 +33,7 @@ type lesson interface {
 	figures() int
 	// judge reads the figures of so many rows of all parties.
 	judge(s *moments.Sums, t *taught, rows int64, figures []int64) (*verdict, error)
-	// describe fills in what a model has of the solution.
+	// describe fills in what a model has beside its reading and the solution.
 	describe(t *taught, r *model.RandomSpec)
 }
 

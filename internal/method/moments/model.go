@@ -7,6 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
@@ -16,6 +17,7 @@ import (
 // features.
 func randomModel(j *job.Job, t *taught, sums protocol.SessionID) model.RandomSpec {
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
+	r.Reading = learner.ReadingOf(j, job.As[*Keys](j.Protocol).Classes)
 	lessonOf(j).describe(t, &r)
 	return r
 }

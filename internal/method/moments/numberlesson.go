@@ -66,9 +66,7 @@ func (n numberLesson) judge(_ *moments.Sums, _ *taught, rows int64, figures []in
 	return v, nil
 }
 
-func (n numberLesson) describe(_ *taught, r *model.RandomSpec) {
-	r.Reading = model.Reading{Kind: model.Ridge}
-}
+func (n numberLesson) describe(*taught, *model.RandomSpec) {}
 
 // processLesson is a Gaussian process: a ridge regression whose noise is the one
 // under which the numbers are likeliest. With deviations the parties are told the
@@ -155,9 +153,9 @@ func (p processLesson) judge(s *moments.Sums, t *taught, rows int64, figures []i
 // without deviations is.
 func (p processLesson) describe(t *taught, r *model.RandomSpec) {
 	if !p.deviations {
-		p.numberLesson.describe(t, r)
+		r.Reading.Kind = model.Ridge
 		return
 	}
-	r.Reading, r.Noise, r.Unit = model.Reading{Kind: model.GP}, r.Solution.Alpha, t.further[0]
+	r.Noise, r.Unit = r.Solution.Alpha, t.further[0]
 	r.Outer = moments.Symmetric(r.Solution.Weights.Cols, t.further[1:])
 }
