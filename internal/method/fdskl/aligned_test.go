@@ -34,11 +34,11 @@ func TestAligned(t *testing.T) {
 		t.Run(parties, func(t *testing.T) {
 			j, set := alignedJob(t, parties), columnstest.Numbered(t, "wdbc", 300)
 			f := runSteps(t, j, columnstest.Whole(t, j, set))
-			if m := f.server.finding.Metrics; m["accuracy"] < .9 {
+			if m := f.Server.finding.Metrics; m["accuracy"] < .9 {
 				t.Errorf("metrics %v", m)
 			}
-			common := f.parties["guest"].Aligned()
-			for name, p := range f.parties {
+			common := f.Parties["guest"].Aligned()
+			for name, p := range f.Parties {
 				if !slices.Equal(p.Aligned(), common) {
 					t.Errorf("%s has another order", name)
 				}

@@ -34,35 +34,20 @@ spec:
 	return read(t, text)
 }
 
-// reader knows this method alone.
-var reader = job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}
-
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	j, err := reader.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return methodtest.Read(t, Method{}, text)
 }
 
-// federated is a job between members in this process, with what they know.
 type federated struct {
-	*methodtest.Federation
-	server  *server
-	parties map[string]*party
+	*methodtest.Known[*server, *party]
 }
 
 // federate makes everybody ready for a job.
 func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
 	t.Helper()
-	f := &federated{Federation: methodtest.New(t, Method{}, methodtest.Case(j), tables), parties: make(map[string]*party)}
-	f.server = f.Server.(*server)
-	for name, p := range f.Parties {
-		f.parties[name] = p.(*party)
-	}
-	return f
+	return &federated{methodtest.Join[*server, *party](t, Method{}, j, tables)}
 }
 
 // runSteps runs all steps of a job between parties with these tables.
@@ -71,15 +56,6 @@ func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federat
 	f := federate(t, j, tables)
 	f.Finish(t)
 	return f
-}
-
-func (f *federated) result(t *testing.T) *method.Result {
-	t.Helper()
-	r, err := f.server.Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // federatedPhases runs a job on wdbc.
@@ -106,17 +82,17 @@ func TestFDSKL(t *testing.T) {
 	} {
 		t.Run(strings.TrimPrefix(c.protocol+", "+c.learner, ", "), func(t *testing.T) {
 			f, _ := federatedPhases(t, c.protocol, c.learner, 300)
-			m := f.server.finding.Metrics
+			m := f.Server.finding.Metrics
 			t.Log(m)
 			if m["accuracy"] < c.least || len(m) != 4 {
 				t.Errorf("metrics %v", m)
 			}
-			for name, p := range f.parties {
+			for name, p := range f.Parties {
 				if (p.lesson != nil) != (name == "guest") {
 					t.Errorf("%s learns: %v", name, p.lesson != nil)
 				}
 			}
-			if o := f.server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
+			if o := f.Server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
 				t.Errorf("the coordinator has %+v", o)
 			}
 		})
@@ -128,7 +104,7 @@ func TestFDSKL(t *testing.T) {
 // decision.
 func TestFDSKLEqualsPooled(t *testing.T) {
 	f, set := federatedPhases(t, ", mode: paper, bits: 32", "squared, lambda: 1e-2", 120)
-	guest := f.parties["guest"]
+	guest := f.Parties["guest"]
 	got, err := guest.lesson.Learn(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -157,10 +133,10 @@ func TestFDSKLEqualsPooled(t *testing.T) {
 // paper.
 func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
 	t.Helper()
-	guest := f.parties["guest"]
+	guest := f.Parties["guest"]
 	all, at := linalg.New[float64](len(guest.Aligned()), width), 0
 	for _, name := range guest.Job.Parties() {
-		p := f.parties[name]
+		p := f.Parties[name]
 		for i := range all.Rows {
 			p.Rows.ReadRow(i, all.Row(i)[at:at+p.Width()])
 		}
@@ -242,10 +218,10 @@ func (noise) Block(dst []byte, rows []int, first, count int) {
 // Only who adds to the sum that somebody else learns has let something out.
 func TestPhasesReleased(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 60)
-	if r, ok := f.parties["guest"].Disclose("protocol"); ok {
+	if r, ok := f.Parties["guest"].Disclose("protocol"); ok {
 		t.Errorf("the label holder lets out %+v", r)
 	}
-	if r, ok := f.parties["host"].Disclose("protocol"); !ok || r.Kind != method.ReleasePhases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.parties["host"].Aligned()) {
+	if r, ok := f.Parties["host"].Disclose("protocol"); !ok || r.Kind != method.ReleasePhases || r.Set.X.Cols() != 10 || r.Directions == 0 || r.Set.X.Rows() != len(f.Parties["host"].Aligned()) {
 		t.Errorf("host lets out %+v", r)
 	}
 }
@@ -254,14 +230,14 @@ func TestPhasesReleased(t *testing.T) {
 // median over all columns.
 func TestUnitOfGamma(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 300)
-	guest := f.parties["guest"]
+	guest := f.Parties["guest"]
 	gamma, err := Gamma(guest.Job, spread(guest.Declared))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var list []linalg.Rows
 	for _, name := range guest.Job.Parties() {
-		list = append(list, f.parties[name].Training())
+		list = append(list, f.Parties[name].Training())
 	}
 	want := 0.5 / Spread(columnstest.Beside(list), job.Median)
 	t.Logf("gamma %v, by all columns %v", gamma, want)
@@ -286,8 +262,8 @@ func TestUnitOfGamma(t *testing.T) {
 // do.
 func TestTrainingThatHasNotConverged(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic, lambda: 1e-6", 120)
-	guest := f.parties["guest"]
-	if r := f.result(t); r.Warnings != nil {
+	guest := f.Parties["guest"]
+	if r := f.Result(t); r.Warnings != nil {
 		t.Errorf("a training that ended by itself: %q", r.Warnings)
 	}
 	guest.lesson.(*cached).passes = 1
@@ -295,11 +271,11 @@ func TestTrainingThatHasNotConverged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.server.finding, err = decodeFinding(job.Classes(), v.encode(job.Classes()))
+	f.Server.finding, err = decodeFinding(job.Classes(), v.encode(job.Classes()))
 	if err != nil || !(v.Left > linear.DefaultTol) {
 		t.Fatalf("what is left of the gradient: %v, %v", v.Left, err)
 	}
-	w := f.result(t).Warnings
+	w := f.Result(t).Warnings
 	if len(w) != 1 || !strings.HasPrefix(w[0], "the training has not converged: after 100 passes the gradient is still at ") {
 		t.Errorf("warnings %q", w)
 	}

@@ -63,7 +63,7 @@ func TestFDSKLApproachesGram(t *testing.T) {
 	for _, directions := range []int{few, many} {
 		j := sameKernel(t, directions)
 		f := runSteps(t, j, columnstest.Share(t, j, set))
-		guest := f.parties["guest"]
+		guest := f.Parties["guest"]
 		truth := kernel.Of(f.gram(t), k)
 		// The mean of cosines with this many terms deviates by (1 - K^2) / sqrt(2 D).
 		off := kernelError(guest.lesson.(*cached), truth) * math.Sqrt(2*float64(directions))
@@ -132,16 +132,16 @@ func (f *federated) gram(t *testing.T) linalg.Matrix[float64] {
 	t.Helper()
 	var holders []gram.Holder
 	for _, name := range f.Case.Parties {
-		_, width := f.parties[name].Rows.Shape()
+		_, width := f.Parties[name].Rows.Shape()
 		holders = append(holders, gram.Holder{Columns: width, Exponent: 5}) // no value of these is larger
 	}
-	layout, err := gram.NewParams(holders, len(f.parties["guest"].Aligned()), 0)
+	layout, err := gram.NewParams(holders, len(f.Parties["guest"].Aligned()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sums := make([][]int64, len(layout.Groups()))
 	for i, name := range f.Case.Parties {
-		part, err := layout.Part(f.parties[name].Rows, i)
+		part, err := layout.Part(f.Parties[name].Rows, i)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,11 +23,11 @@ func TestSeveralActive(t *testing.T) {
 		{", active: 2, training: faithful", "huber, rate: 0.05", "r2", 0.1},
 	} {
 		f, _ := federatedPhases(t, c.protocol, c.learner, 300)
-		t.Log(f.server.finding.Metrics)
-		if m := f.server.finding.Metrics; m[c.metric] < c.least {
+		t.Log(f.Server.finding.Metrics)
+		if m := f.Server.finding.Metrics; m[c.metric] < c.least {
 			t.Errorf("%s: metrics %v", c.protocol, m)
 		}
-		for name, p := range f.parties {
+		for name, p := range f.Parties {
 			if active := name != "third"; (p.lesson != nil) != active || (p.Set.Labels != nil) != active {
 				t.Errorf("%s learns: %v", name, p.lesson != nil)
 			}
@@ -35,7 +35,7 @@ func TestSeveralActive(t *testing.T) {
 				t.Errorf("%s lets out %+v", name, r)
 			}
 		}
-		active := strings.Join(f.result(t).Leakage["active"], " ")
+		active := strings.Join(f.Result(t).Leakage["active"], " ")
 		if !strings.Contains(active, "The active workers are guest, host, who hold the labels.") || !strings.Contains(active, "in up to 128 directions") {
 			t.Error(active)
 		}
@@ -46,7 +46,7 @@ func TestSeveralActive(t *testing.T) {
 // rows drawn in turns, one learner's function.
 func TestSeveralActiveEqualPooled(t *testing.T) {
 	f, set := federatedPhases(t, ", mode: paper, bits: 32, active: 2, training: faithful", "logistic, lambda: 1e-3", 120)
-	guest := f.parties["guest"]
+	guest := f.Parties["guest"]
 	got, err := guest.lesson.Learn(nil)
 	if err != nil {
 		t.Fatal(err)

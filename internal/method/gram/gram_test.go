@@ -14,7 +14,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
@@ -39,35 +38,20 @@ func gramJob(t testing.TB, parties []string, scale, learner string) *job.Job {
 	return read(t, fmt.Sprintf(gramFile, strings.Join(parties, ", "), scale, learner))
 }
 
-// reader knows this method alone.
-var reader = job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}
-
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	j, err := reader.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return methodtest.Read(t, Method{}, text)
 }
 
-// federated is a job between members in this process, with what they know.
 type federated struct {
-	*methodtest.Federation
-	server  *server
-	parties map[string]*party
+	*methodtest.Known[*server, *party]
 }
 
 // federate makes everybody ready for a job.
 func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
 	t.Helper()
-	f := &federated{Federation: methodtest.New(t, Method{}, methodtest.Case(j), tables), parties: make(map[string]*party)}
-	f.server = f.Server.(*server)
-	for name, p := range f.Parties {
-		f.parties[name] = p.(*party)
-	}
-	return f
+	return &federated{methodtest.Join[*server, *party](t, Method{}, j, tables)}
 }
 
 // runSteps runs all steps of a job between parties with these tables.
@@ -78,25 +62,16 @@ func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federat
 	return f
 }
 
-func (f *federated) result(t *testing.T) *method.Result {
-	t.Helper()
-	r, err := f.server.Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // fixedPoint is the Gram matrix of the whole set in the job's fixed point and
 // order, by nothing but integers; scaled as one table.
 func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]float64 {
 	t.Helper()
-	ids := f.parties[j.Parties()[0]].Aligned()
+	ids := f.Parties[j.Parties()[0]].Aligned()
 	rows := make([]int, len(ids))
 	for i, id := range ids {
 		rows[i] = slices.Index(set.IDs, id)
 	}
-	training := f.server.layout.Training()
+	training := f.Server.layout.Training()
 	x := dataset.RowsOf(set.X.Subset(rows))
 	if j.Data.Scale != job.None {
 		scaling, err := scale.Pooled(dataset.RowsOf(set.X.Subset(rows[:training])), scale.Method(j.Data.Scale))
@@ -105,7 +80,7 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 		}
 		x = scaling.Rows(x)
 	}
-	unit := math.Ldexp(1, f.server.layout.Scale())
+	unit := math.Ldexp(1, f.Server.layout.Scale())
 	whole := make([][]int64, len(rows))
 	row := make([]float64, set.X.Cols())
 	for i := range whole {
@@ -144,7 +119,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 			set := columnstest.Numbered(t, c.set, 200)
 			f := runSteps(t, j, columnstest.Share(t, j, set))
 			want := fixedPoint(t, j, f, set)
-			task := f.server.problem
+			task := f.Server.problem
 			for i := range task.Gram.Rows {
 				for k, got := range task.Gram.Row(i) {
 					if got != want[i][k] {
@@ -152,22 +127,22 @@ func TestGramIsThePooledOne(t *testing.T) {
 					}
 				}
 			}
-			if scale := f.server.layout.Scale(); (scale == 0) != (c.set == "digits") {
+			if scale := f.Server.layout.Scale(); (scale == 0) != (c.set == "digits") {
 				t.Errorf("scale %d", scale)
 			}
-			ids := f.parties["guest"].Aligned()
+			ids := f.Parties["guest"].Aligned()
 			for i, label := range task.Labels {
 				if label != set.Labels[slices.Index(set.IDs, ids[i])] {
 					t.Fatalf("row %d has label %s", i, label)
 				}
 			}
-			if a := f.server.metrics["accuracy"]; c.scale != "none" && a < 0.9 {
+			if a := f.Server.metrics["accuracy"]; c.scale != "none" && a < 0.9 {
 				t.Errorf("accuracy %v", a)
 			}
 			common := 0
 			for _, id := range set.IDs {
 				everywhere := true
-				for _, p := range f.parties {
+				for _, p := range f.Parties {
 					everywhere = everywhere && slices.Contains(p.Table.IDs, id)
 				}
 				if everywhere {
@@ -177,7 +152,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 			if len(ids) != common || common == 200 {
 				t.Errorf("%d rows are aligned, %d are common to all", len(ids), common)
 			}
-			for name, p := range f.parties {
+			for name, p := range f.Parties {
 				if !slices.Equal(p.Aligned(), ids) {
 					t.Errorf("%s has its rows in another order", name)
 				}
@@ -192,17 +167,17 @@ func TestGramWithoutLabels(t *testing.T) {
 	j := gramJob(t, []string{"guest", "host"}, "minmax", "kpca, n_components: 3")
 	j.Data.Label = job.NoLabel
 	f := runSteps(t, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 100)))
-	if f.server.problem.Labels != nil || f.Sent["labels"] != nil {
+	if f.Server.problem.Labels != nil || f.Sent["labels"] != nil {
 		t.Error("labels are sent")
 	}
-	if v := f.server.metrics["explained_variance"]; v < 0.5 {
+	if v := f.Server.metrics["explained_variance"]; v < 0.5 {
 		t.Errorf("explained variance %v", v)
 	}
-	if lines := f.result(t).Leakage; strings.Contains(strings.Join(lines["server"], " "), "label") {
+	if lines := f.Result(t).Leakage; strings.Contains(strings.Join(lines["server"], " "), "label") {
 		t.Errorf("the leakage speaks of labels: %v", lines)
 	}
 	var one, two bytes.Buffer
-	if err := errors.Join(f.server.WriteModel(&one), f.server.WriteModel(&two)); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) || one.Len() < 100 {
+	if err := errors.Join(f.Server.WriteModel(&one), f.Server.WriteModel(&two)); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) || one.Len() < 100 {
 		t.Errorf("models of %d and %d bytes, %v", one.Len(), two.Len(), err)
 	}
 }
@@ -228,7 +203,7 @@ func TestChangedTableIsNamed(t *testing.T) {
 	j := gramJob(t, []string{"guest", "host", "third"}, "none", "svc")
 	f := federate(t, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 60)))
 	swap := func() {
-		host := f.parties["host"]
+		host := f.Parties["host"]
 		order := dataset.Complement(host.Table.X.Rows(), nil)
 		order[3], order[4] = order[4], order[3]
 		host.Table = host.Table.Subset(order)

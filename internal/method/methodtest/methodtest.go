@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -55,6 +56,44 @@ func New(t testing.TB, m method.Federated, c method.Case, tables map[string]meth
 		t.Fatal(err)
 	}
 	return f
+}
+
+// Read reads a job file of a method that has no mistake.
+func Read(t testing.TB, m method.Method, text string) *job.Job {
+	t.Helper()
+	j, err := (&job.Reader{Protocols: []job.Kind{m}, Learners: learner.Table()}).Parse("job.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// Known is a federation of which a test knows the members' own types.
+type Known[S method.Server, P method.Party] struct {
+	*Federation
+	Server  S
+	Parties map[string]P
+}
+
+// Join makes every member of a job ready.
+func Join[S method.Server, P method.Party](t testing.TB, m method.Federated, j *job.Job, tables map[string]method.Table) *Known[S, P] {
+	t.Helper()
+	f := New(t, m, Case(j), tables)
+	known := &Known[S, P]{f, f.Server.(S), make(map[string]P)}
+	for name, p := range f.Parties {
+		known.Parties[name] = p.(P)
+	}
+	return known
+}
+
+// Result returns the job's result.
+func (f *Federation) Result(t testing.TB) *method.Result {
+	t.Helper()
+	r, err := f.Server.Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // Run makes the members of a job ready and runs all its steps.

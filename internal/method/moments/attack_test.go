@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/linalg"
@@ -51,8 +52,8 @@ func dealAll(t *testing.T, j *job.Job) map[string]method.Table {
 // as columns are the row, by least squares.
 func soleRow(t *testing.T, f *federated, class int) []float64 {
 	t.Helper()
-	s := f.server.sums
-	features, err := directions(f.server.Job, f.server.session, s.Outer.Rows, 64)
+	s := f.Server.sums
+	features, err := directions(f.Server.Job, f.Server.session, s.Outer.Rows, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestAttackSoleRowOfAClass(t *testing.T) {
 // nobody. No job says so any more; a party whose operator lowers its floors and that
 // is made to all the same gives single rows, one with the usual floors does not.
 func TestAttackHoldingOutAlmostAll(t *testing.T) {
-	if _, err := reader.Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
+	if _, err := (&job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}).Parse("job.yaml", fmt.Appendf(nil, attackFile, "{fraction: 0.999}")); err == nil {
 		t.Error("a job holds out nearly all rows")
 	}
 	j := attackJob(t, "{fraction: 0.5}")
@@ -132,7 +133,7 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	f := runSteps(t, j, tables)
 	classes := make(map[string][]int) // training rows of north, by class
 	alone := map[string]int{}
-	for name, p := range f.parties {
+	for name, p := range f.Parties {
 		for i, held := range p.Split.Test {
 			if !held {
 				alone[p.Split.Set.Labels[i]]++
@@ -155,7 +156,7 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	if found == 0 {
 		t.Errorf("of %v training rows by class none of north's was read, want the attack to work without floors", alone)
 	}
-	for name, p := range f.parties {
+	for name, p := range f.Parties {
 		if err := withFloors(j, name, tables[name]); fault.CodeOf(err) != fault.CodePolicy {
 			t.Errorf("%s takes part with %d training rows: %v", name, p.trainingRows(), err)
 		}

@@ -5,40 +5,24 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 )
 
-// reader knows this method alone.
-var reader = job.Reader{Protocols: []job.Kind{Method{}}, Learners: learner.Table()}
-
 // read reads a job file that has no mistake.
 func read(t testing.TB, text string) *job.Job {
 	t.Helper()
-	j, err := reader.Parse("job.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return methodtest.Read(t, Method{}, text)
 }
 
-// federated is a job between members in this process, with what they know.
 type federated struct {
-	*methodtest.Federation
-	server  *server
-	parties map[string]*party
+	*methodtest.Known[*server, *party]
 }
 
 // federate makes everybody ready for a job.
 func federate(t *testing.T, j *job.Job, tables map[string]method.Table) *federated {
 	t.Helper()
-	f := &federated{Federation: methodtest.New(t, Method{}, methodtest.Case(j), tables), parties: make(map[string]*party)}
-	f.server = f.Server.(*server)
-	for name, p := range f.Parties {
-		f.parties[name] = p.(*party)
-	}
-	return f
+	return &federated{methodtest.Join[*server, *party](t, Method{}, j, tables)}
 }
 
 // runSteps runs all steps of a job between parties with these tables.
@@ -47,15 +31,6 @@ func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federat
 	f := federate(t, j, tables)
 	f.Finish(t)
 	return f
-}
-
-func (f *federated) result(t *testing.T) *method.Result {
-	t.Helper()
-	r, err := f.server.Result()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // settle returns the session as it follows from what is known.

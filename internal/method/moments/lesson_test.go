@@ -83,9 +83,9 @@ func TestNumbersFromSums(t *testing.T) {
 	for _, tt := range []struct{ learner, list, more string }{{"ridge", "alpha", ""}, {"gp", "noise", ""}, {"gp", "noise", ", deviations: true"}} {
 		j := lessonJob(t, "label", ", directions: 80, targets: [-20, 60]"+tt.more, "name: "+tt.learner+", "+tt.list+": [0.05, 50]")
 		f := runSteps(t, j, tables)
-		result := f.result(t)
+		result := f.Result(t)
 		held := together(t, j, tables)
-		keepsake, err := f.parties["south"].Keep(method.Closing{})
+		keepsake, err := f.Parties["south"].Keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,11 +146,11 @@ func TestComponentsFromSums(t *testing.T) {
 		tables[name] = table
 	}
 	f := runSteps(t, j, tables)
-	result := f.result(t)
+	result := f.Result(t)
 	if v := result.Metrics["explained_variance"]; len(result.Eigenvalues) != 3 || math.Abs(v-result.Metrics["explained_variance_training"]) > 0.05 || v < 0.3 || v > 1 || len(result.Grid) != 0 {
 		t.Errorf("result %+v", result)
 	}
-	keepsake, err := f.parties["east"].Keep(method.Closing{})
+	keepsake, err := f.Parties["east"].Keep(method.Closing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestComponentsFromSums(t *testing.T) {
 	for _, v := range answer.Decisions.Data {
 		kept += v * v
 	}
-	if got := float64(f.server.figures[0]) / (1 << 24); answer.Predicted != nil || answer.Decisions.Cols != 3 || math.Abs(kept-got) > 5e-3*kept {
+	if got := float64(f.Server.figures[0]) / (1 << 24); answer.Predicted != nil || answer.Decisions.Cols != 3 || math.Abs(kept-got) > 5e-3*kept {
 		t.Errorf("squared scores %v, by the parties' sums %v", kept, got)
 	}
 }
@@ -174,9 +174,9 @@ func TestDirectionsByDefault(t *testing.T) {
 	job.As[*Keys](j.Protocol).Directions = 0
 	tables, _ := deal(t, j, 1)
 	f := runSteps(t, j, tables)
-	result := f.result(t)
-	if result.Details.(*Details).Sums.Features != 30 || result.Details.(*Details).Sums.RowsPerFeature != 20 || f.parties["north"].features.Len() != 30 {
-		t.Errorf("%+v, at a party %d", result.Details.(*Details).Sums, f.parties["north"].features.Len())
+	result := f.Result(t)
+	if result.Details.(*Details).Sums.Features != 30 || result.Details.(*Details).Sums.RowsPerFeature != 20 || f.Parties["north"].features.Len() != 30 {
+		t.Errorf("%+v, at a party %d", result.Details.(*Details).Sums, f.Parties["north"].features.Len())
 	}
 	if got := strings.Join(result.Leakage["party"], " "); !strings.Contains(got, "north 200, south 200, east 200") {
 		t.Error(got)
@@ -255,7 +255,7 @@ func TestModelsOfMoments(t *testing.T) {
 	tables, set := deal(t, j, 3)
 	f := runSteps(t, j, tables)
 	var b bytes.Buffer
-	if err := f.server.WriteModel(&b); err != nil {
+	if err := f.Server.WriteModel(&b); err != nil {
 		t.Fatal(err)
 	}
 	m, err := model.OpenRandom(&b)
@@ -267,7 +267,7 @@ func TestModelsOfMoments(t *testing.T) {
 	}
 	var answers []*method.Prediction
 	for _, name := range j.Parties() {
-		keepsake, err := f.parties[name].Keep(method.Closing{})
+		keepsake, err := f.Parties[name].Keep(method.Closing{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,8 +281,8 @@ func TestModelsOfMoments(t *testing.T) {
 		}
 	}
 	accuracy, err := metrics.Accuracy(set.Labels[600:690], answers[0].Predicted)
-	if err != nil || math.Abs(accuracy-f.result(t).Metrics["accuracy"]) > 5e-4 {
-		t.Errorf("accuracy %v (%v), by the sums %v", accuracy, err, f.result(t).Metrics)
+	if err != nil || math.Abs(accuracy-f.Result(t).Metrics["accuracy"]) > 5e-4 {
+		t.Errorf("accuracy %v (%v), by the sums %v", accuracy, err, f.Result(t).Metrics)
 	}
 	if cmp.Diff(answers[0], answers[1]) != "" || cmp.Diff(answers[0], answers[2]) != "" {
 		t.Error("the parties' models differ")

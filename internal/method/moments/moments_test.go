@@ -63,7 +63,7 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	tables, set := deal(t, j, 1)
 	f := runSteps(t, j, tables)
 
-	features, err := directions(j, f.server.session, 40, set.X.Cols())
+	features, err := directions(j, f.Server.session, 40, set.X.Cols())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,25 +76,25 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, f.server.sums); d != "" {
+	if d := cmp.Diff(want, f.Server.sums); d != "" {
 		t.Errorf("the sums differ from those in one place: %s", d)
 	}
-	correct, err := moments.Correct(features, f.server.taught.solution, dataset.RowsOf(set.X.Subset(every(600, 690))), codes[600:])
+	correct, err := moments.Correct(features, f.Server.taught.solution, dataset.RowsOf(set.X.Subset(every(600, 690))), codes[600:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := float64(f.server.figures[0]) / moments.Thousand; f.server.heldOut != 90 || math.Abs(got-float64(correct)) > 0.1 {
-		t.Errorf("%v of %d held-out rows are right by the sums, %d in one place", got, f.server.heldOut, correct)
+	if got := float64(f.Server.figures[0]) / moments.Thousand; f.Server.heldOut != 90 || math.Abs(got-float64(correct)) > 0.1 {
+		t.Errorf("%v of %d held-out rows are right by the sums, %d in one place", got, f.Server.heldOut, correct)
 	}
-	result := f.result(t)
-	t.Logf("%v, membership %.3f", result.Metrics, f.server.membership)
-	if result.Training != 600 || result.HeldOut != 90 || len(result.Grid) != 3 || result.Metrics["accuracy"] < 0.4 || f.server.measured != 3 {
+	result := f.Result(t)
+	t.Logf("%v, membership %.3f", result.Metrics, f.Server.membership)
+	if result.Training != 600 || result.HeldOut != 90 || len(result.Grid) != 3 || result.Metrics["accuracy"] < 0.4 || f.Server.measured != 3 {
 		t.Errorf("result %+v", result)
 	}
 
 	other, _ := deal(t, j, 2)
-	again := runSteps(t, j, other).server
-	same := f.server
+	again := runSteps(t, j, other).Server
+	same := f.Server
 	if cmp.Diff(same.sums, again.sums) != "" || !slices.Equal(same.body, again.body) {
 		t.Error("the same rows in other hands give the server something else")
 	}
@@ -109,7 +109,7 @@ func TestMomentsWithScaling(t *testing.T) {
 	j.Kernel.Gamma = 0.1
 	tables, _ := deal(t, j, 3)
 	f := runSteps(t, j, tables)
-	if a := f.result(t).Metrics["accuracy"]; a < 0.7 {
+	if a := f.Result(t).Metrics["accuracy"]; a < 0.7 {
 		t.Errorf("accuracy %v", a)
 	}
 	if len(f.Sent["scale"]) > 0 {

@@ -26,8 +26,8 @@ type suspect struct {
 // which no row has. Rows that are decided rightly are suspects'.
 func questionAbout(t *testing.T, f *federated, list ...suspect) *taught {
 	t.Helper()
-	j, m := f.server.Job, f.server.features()
-	features, err := directions(j, f.server.session, m, 64)
+	j, m := f.Server.Job, f.Server.features()
+	features, err := directions(j, f.Server.session, m, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func (f *federated) runWithQuestion(t *testing.T, about []suspect) {
 	for i, st := range f.Plan {
 		f.Step(t, i)
 		if st.Name == "learn" {
-			f.server.taught = questionAbout(t, f, about...)
-			f.server.body = f.server.taught.encode()
+			f.Server.taught = questionAbout(t, f, about...)
+			f.Server.body = f.Server.taught.encode()
 		}
 	}
 }
@@ -63,9 +63,9 @@ func (f *federated) runWithQuestion(t *testing.T, about []suspect) {
 // answer is the sum that such a job opens, of what the parties measure.
 func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
 	t.Helper()
-	j, body := f.server.Job, questionAbout(t, f, about).encode()
-	for _, p := range f.parties {
-		q, err := decodeTaught(j, f.server.features(), body)
+	j, body := f.Server.Job, questionAbout(t, f, about).encode()
+	for _, p := range f.Parties {
+		q, err := decodeTaught(j, f.Server.features(), body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	var members, trainers, mislabelled []suspect
 	held := 0
 	for _, name := range j.Parties() {
-		split := f.parties[name].Split
+		split := f.Parties[name].Split
 		for i, test := range split.Test {
 			one := []int{i}
 			if !test {
@@ -123,9 +123,9 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 	outsiders := suspects(set, every(1500, set.X.Rows()), 0)
 	crowd := slices.Concat(members[:7], outsiders[:13])
 	f.runWithQuestion(t, crowd)
-	count := float64(f.server.figures[0]) / moments.Thousand
-	if f.server.heldOut != int64(held) || len(f.server.figures) != 1 || count < 6.5 || count > 7.5 {
-		t.Errorf("of 20 people 7 are held out, the server reads %v of %d rows", f.server.figures, f.server.heldOut)
+	count := float64(f.Server.figures[0]) / moments.Thousand
+	if f.Server.heldOut != int64(held) || len(f.Server.figures) != 1 || count < 6.5 || count > 7.5 {
+		t.Errorf("of 20 people 7 are held out, the server reads %v of %d rows", f.Server.figures, f.Server.heldOut)
 	}
 
 	right, asked := 0, 0
