@@ -52,6 +52,10 @@ func TestTheNameComesFirst(t *testing.T) {
 }
 
 func TestKeysOfAnother(t *testing.T) {
+	var names []string
+	for _, k := range all.Reader().Protocols {
+		names = append(names, k.Name())
+	}
 	for protocol, want := range map[string]string{
 		"{name: gram, encoder: haar}":      "protocol gram has no encoder; remove it",
 		"{encoder: haar, name: gram}":      "protocol gram has no encoder; remove it",
@@ -66,7 +70,7 @@ func TestKeysOfAnother(t *testing.T) {
 		"{nam: okra}":                      `unknown key "nam" in protocol; did you mean "name"?`,
 		"{encoder: haar}":                  "protocol has no name; add name: okra",
 		"{}":                               "protocol has no name; add name: okra",
-		"{name: okrah}":                    `unknown protocol "okrah"; did you mean "okra"? This version has okra, moments, gram, fdskl, fedcfk, secvm, pooled`,
+		"{name: okrah}":                    `unknown protocol "okrah"; did you mean "okra"? This version has ` + strings.Join(names, ", "),
 		"{name: [okra]}":                   "name is a list; this version takes one protocol",
 		"[{name: okra}]":                   "protocol is a list; this version takes one map with name, and the keys of that protocol",
 		"okra":                             `protocol is "okra"; it must be a map with name, and the keys of that protocol`,
