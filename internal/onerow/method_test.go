@@ -21,10 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/party"
 )
 
-// withCensus reads jobs of all methods of the program, and of one more.
-func withCensus() *job.Reader {
+// withFakes reads jobs of all methods and learners of the program, and of one more each.
+func withFakes() *job.Reader {
 	r := all.Reader()
-	r.Protocols = append(r.Protocols, Census{})
+	r.Protocols, r.Learners = append(r.Protocols, Census{}), append(r.Learners, Nearest{})
 	return r
 }
 
@@ -33,7 +33,7 @@ const isMercer = "MERCER_ONE_ROW"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(isMercer) != "" {
-		os.Exit(cli.Main(withCensus(), nil, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
+		os.Exit(cli.Main(withFakes(), nil, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}
 	os.Exit(m.Run())
 }
@@ -80,7 +80,7 @@ func TestAMethodIsOneRow(t *testing.T) {
 
 // parse reads a job of the fake, or says why it is none.
 func parse(old, replacement string) (*job.Job, error) {
-	return withCensus().Parse("job.yaml", []byte(strings.Replace(file, old, replacement, 1)))
+	return withFakes().Parse("job.yaml", []byte(strings.Replace(file, old, replacement, 1)))
 }
 
 func parses(t *testing.T) {
@@ -91,7 +91,7 @@ func parses(t *testing.T) {
 	if k := job.As[*CensusKeys](j.Protocol); k.Quorum != 3 || k.Bound != 500 || k.Mode != job.Hardened {
 		t.Errorf("settings %+v", k)
 	}
-	again, err := withCensus().Parse("again.yaml", j.Encode())
+	again, err := withFakes().Parse("again.yaml", j.Encode())
 	if err != nil || again.Hash() != j.Hash() {
 		t.Errorf("the canonical file is another job: %v\n%s", err, j.Encode())
 	}
@@ -117,7 +117,7 @@ func isDocumented(t *testing.T) {
 			t.Errorf("key %s is not documented", f.Key)
 		}
 	}
-	if names := withCensus().Known().Protocols; names[len(names)-1] != "census" {
+	if names := withFakes().Known().Protocols; names[len(names)-1] != "census" {
 		t.Errorf("known are %v", names)
 	}
 }
@@ -165,7 +165,7 @@ func isBounded(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if err := (party.Policy{Protocols: []string{"census"}}).Validate(withCensus().Known()); err != nil {
+	if err := (party.Policy{Protocols: []string{"census"}}).Validate(withFakes().Known()); err != nil {
 		t.Errorf("a policy that names it: %v", err)
 	}
 }
@@ -223,15 +223,12 @@ func write(t *testing.T, dir, name, text string) {
 func survives(t *testing.T) {
 	t.Setenv(isMercer, "yes")
 	t.Setenv(slow, "1500ms")
-	want, _, _ := run(t, func(*demo.Federation) {})
-	got, f, id := run(t, func(f *demo.Federation) {
-		if err := f.Kill(demo.Coordinator); err != nil {
-			t.Error(err)
-		}
-		if err := f.StartProcess(demo.Coordinator); err != nil {
-			t.Error(err)
-		}
-	})
+	j, err := parse("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, _ := run(t, j, tables(), "learn", func(*demo.Federation) {})
+	got, f, id := run(t, j, tables(), "learn", restart(t))
 	if got != want {
 		t.Errorf("model %s after a crash, %s without\n%s", got, want, f.Logs())
 	}
@@ -246,15 +243,24 @@ func survives(t *testing.T) {
 	}
 }
 
-// run runs the job between processes; disturb is called while the coordinator computes.
-func run(t *testing.T, disturb func(*demo.Federation)) (model string, f *demo.Federation, id string) {
-	t.Helper()
-	j, err := parse("", "")
-	if err != nil {
-		t.Fatal(err)
+// restart kills the coordinator and starts it again.
+func restart(t *testing.T) func(*demo.Federation) {
+	return func(f *demo.Federation) {
+		if err := f.Kill(demo.Coordinator); err != nil {
+			t.Error(err)
+		}
+		if err := f.StartProcess(demo.Coordinator); err != nil {
+			t.Error(err)
+		}
 	}
+}
+
+// run runs a job over tables between processes; disturb is called while the coordinator
+// computes a step.
+func run(t *testing.T, j *job.Job, files map[string]string, step string, disturb func(*demo.Federation)) (model string, f *demo.Federation, id string) {
+	t.Helper()
 	shares, err := launch.Shares(j, func(name string, d job.Data) (*dataset.Set, error) {
-		return dataset.ReadCSV(strings.NewReader(tables()[name]), dataset.CSVOptions{Header: dataset.WithHeader, Label: d.Label})
+		return dataset.ReadCSV(strings.NewReader(files[name]), dataset.CSVOptions{Header: dataset.WithHeader, Label: d.Label})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +270,7 @@ func run(t *testing.T, disturb func(*demo.Federation)) (model string, f *demo.Fe
 		t.Fatal(err)
 	}
 	seed := uint64(5)
-	f, err = demo.Found(demo.Config{Reader: withCensus(), Program: []string{os.Args[0]}, Job: j, Shares: shares, Dir: dir, InsecureSeed: &seed})
+	f, err = demo.Found(demo.Config{Reader: withFakes(), Program: []string{os.Args[0]}, Job: j, Shares: shares, Dir: dir, InsecureSeed: &seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +292,7 @@ func run(t *testing.T, disturb func(*demo.Federation)) (model string, f *demo.Fe
 	}
 	once := false
 	r, _, err := f.Wait(ctx, id, func(stage string) {
-		if stage == "learn" && !once {
+		if stage == step && !once {
 			once = true
 			disturb(f)
 		}
