@@ -31,7 +31,7 @@ func (l *Huber) Section() *section.Section {
 }
 
 // Loss implements [OnLoss].
-func (l *Huber) Loss() (linear.Loss, error) { return linear.NewLoss(l.Name(), l.Delta) }
+func (l *Huber) Loss() (linear.Loss, error) { return linear.NewHuber(l.Delta) }
 
 // Exact implements [OnLoss].
 func (l *Huber) Exact(rows float64) job.Named { return exactRidge(rows * l.Lambda) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -54,29 +53,25 @@ func OutputsOf(labels []string, regression bool) (*Outputs, error) {
 // Measure returns the metrics of decisions, outputs x rows, about rows with
 // these labels: those of ridge for numbers, those of svc for classes.
 func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, error) {
-	if o.Classes != nil {
-		return o.measureClasses(u, labels)
+	m, f := Metrics{}, &Fitted{Truth: labels, Decisions: o.scores(u)}
+	err := error(nil)
+	if f.Head.Classes = o.Classes; o.Classes == nil {
+		err = f.measureNumbers(m)
+	} else {
+		f.Predicted = o.predict(f.Decisions)
+		err = f.measureClasses(m)
+		if classes, _ := dataset.Classes(labels); len(classes) != len(o.Classes) { // one that nobody has learnt
+			delete(m, "auc")
+		}
 	}
-	truth, err := numbers(labels)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	predicted := make([]float64, u.Cols)
-	for i, v := range u.Row(0) {
-		predicted[i] = v + o.Mean
-	}
-	m := Metrics{}
-	if m["rmse"], err = metrics.RMSE(truth, predicted); err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	if r2, err := metrics.R2(truth, predicted); err == nil { // constant truth has none
-		m["r2"] = r2
 	}
 	return m, nil
 }
 
-func (o *Outputs) measureClasses(u linalg.Matrix[float64], labels []string) (Metrics, error) {
-	scores := o.scores(u)
+// predict returns the class with the largest score, the last of equals.
+func (o *Outputs) predict(scores linalg.Matrix[float64]) []string {
 	predicted := make([]string, scores.Rows)
 	for i := range predicted {
 		row, best := scores.Row(i), 0
@@ -87,30 +82,19 @@ func (o *Outputs) measureClasses(u linalg.Matrix[float64], labels []string) (Met
 		}
 		predicted[i] = o.Classes[best]
 	}
-	confusion, err := metrics.NewConfusionMatrix(labels, predicted)
-	if err != nil {
-		return nil, fmt.Errorf("evaluate: %w", err)
-	}
-	m := Metrics{"accuracy": confusion.Accuracy(), "f1_micro": confusion.F1Micro(), "f1_macro": confusion.F1Macro()}
-	if classes, codes := dataset.Classes(labels); len(classes) == len(o.Classes) {
-		if auc, err := metrics.AUCOvO(codes, scores); err == nil { // without a row of every class there is none
-			m["auc"] = auc
-		}
-	}
-	return m, nil
+	return predicted
 }
 
-// scores are rows x classes. A decision of 0 is for the second of two.
+// scores are rows x classes, or the numbers. A decision of 0 is for the second of two.
 func (o *Outputs) scores(u linalg.Matrix[float64]) linalg.Matrix[float64] {
-	s := linalg.New[float64](u.Cols, len(o.Classes))
+	s := linalg.New[float64](u.Cols, max(1, len(o.Classes)))
 	for i := range s.Rows {
 		row := s.Row(i)
-		if u.Rows == 1 {
-			row[0], row[1] = -u.Row(0)[i], u.Row(0)[i]
-			continue
-		}
 		for c := range row {
-			row[c] = u.Row(c)[i]
+			row[c] = u.Row(min(c, u.Rows-1))[i] + o.Mean
+		}
+		if u.Rows < len(row) {
+			row[0] = -row[1]
 		}
 	}
 	return s

@@ -14,29 +14,6 @@ type Loss interface {
 	Curvature() float64
 }
 
-// NewLoss returns the loss of that name: square, logistic, smooth-hinge, or huber,
-// which alone takes a delta > 0.
-func NewLoss(name string, delta float64) (Loss, error) {
-	if name == "huber" {
-		if !(delta > 0) || math.IsInf(delta, 1) {
-			return nil, fmt.Errorf("linear: the loss huber with delta %v; it must be positive and finite", delta)
-		}
-		return Huber{delta}, nil
-	}
-	if delta != 0 {
-		return nil, fmt.Errorf("linear: the loss %q takes no delta; only huber does", name)
-	}
-	switch name {
-	case "square":
-		return Square{}, nil
-	case "logistic":
-		return Logistic{}, nil
-	case "smooth-hinge":
-		return SmoothHinge{}, nil
-	}
-	return nil, fmt.Errorf("linear: no loss %q; there are square, logistic, smooth-hinge and huber", name)
-}
-
 // Square is the loss (u - y)^2 of classification and regression. Its slope has
 // no bound.
 type Square struct{}
@@ -89,6 +66,14 @@ func (SmoothHinge) Curvature() float64 { return 1 }
 // Huber is the loss of regression that is (u-y)^2 / 2 up to an error of Delta and
 // straight beyond (Huber 1964), so that its slope is at most Delta > 0.
 type Huber struct{ Delta float64 }
+
+// NewHuber refuses a delta that is not positive and finite.
+func NewHuber(delta float64) (Huber, error) {
+	if !(delta > 0) || math.IsInf(delta, 1) {
+		return Huber{}, fmt.Errorf("linear: the loss huber with delta %v; it must be positive and finite", delta)
+	}
+	return Huber{delta}, nil
+}
 
 // Value returns the loss.
 func (h Huber) Value(u, y float64) float64 {

@@ -94,24 +94,13 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-func TestNewLoss(t *testing.T) {
-	for name, want := range map[string]Loss{"square": Square{}, "logistic": Logistic{}, "smooth-hinge": SmoothHinge{}} {
-		if got, err := NewLoss(name, 0); err != nil || got != want {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
-		if _, err := NewLoss(name, 1); err == nil {
-			t.Errorf("%s takes a delta", name)
-		}
-	}
-	if got, err := NewLoss("huber", 2); err != nil || got != (Huber{2}) {
+func TestNewHuber(t *testing.T) {
+	if got, err := NewHuber(2); err != nil || got != (Huber{2}) {
 		t.Errorf("huber: %v, %v", got, err)
 	}
 	for _, delta := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := NewLoss("huber", delta); err == nil {
+		if _, err := NewHuber(delta); err == nil {
 			t.Errorf("huber with delta %v: no error", delta)
 		}
-	}
-	if _, err := NewLoss("hinge", 0); err == nil {
-		t.Error("hinge: no error")
 	}
 }
