@@ -161,11 +161,10 @@ func (v named) mistake(key string, val *yaml.Node) error {
 		if i < 0 || !v.alike {
 			continue
 		}
-		values := []*yaml.Node{val}
-		if s.Fields[i].List && val.Kind == yaml.SequenceNode {
-			values = val.Content
+		if !s.Fields[i].List || val.Kind != yaml.SequenceNode {
+			return s.Fields[i].Value.Decode(key, val)
 		}
-		for _, one := range values {
+		for _, one := range val.Content {
 			if err := s.Fields[i].Value.Decode(key, one); err != nil {
 				return err
 			}

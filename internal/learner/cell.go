@@ -3,6 +3,7 @@ package learner
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -72,50 +73,31 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		numbers = append(append(append(numbers, ','), strconv.Quote(n.Key)+":"...), value...)
+		numbers = fmt.Appendf(numbers, ",%q:%s", n.Key, value)
 	}
 	return slices.Insert(text, len(`{"kernel":`)+len(first), numbers...), nil
 }
 
-// UnmarshalJSON takes every number whose key is none of the cell's own for one of the learner.
+// UnmarshalJSON takes what stands between the kernel and the score for the learner's numbers.
 func (c *Cell) UnmarshalJSON(text []byte) error {
 	type plain Cell
-	own, keys := plain{}, map[string]json.RawMessage{}
-	known, err := json.Marshal(own)
-	if err == nil {
-		err = json.Unmarshal(known, &keys)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &own)
-	}
-	if err != nil {
+	c.Numbers = nil
+	if err := json.Unmarshal(text, (*plain)(c)); err != nil {
 		return err
 	}
-	*c = Cell(own)
-	return each(text, func(key string, value json.RawMessage) {
-		var number float64
-		if _, is := keys[key]; !is && json.Unmarshal(value, &number) == nil {
-			c.Numbers = append(c.Numbers, Number{key, number})
-		}
-	})
-}
-
-// each calls f with the keys of a JSON object, in its order.
-func each(object []byte, f func(key string, value json.RawMessage)) error {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if _, err := d.Token(); err != nil {
-		return err
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
+	d := json.NewDecoder(bytes.NewReader(text))
+	key, err := d.Token() // the brace
+	for err == nil && d.More() {
+		if key, err = d.Token(); err != nil || key == "score" {
 			return err
 		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
+		n := Number{}
+		if n.Key, _ = key.(string); n.Key == "kernel" {
+			err = d.Decode(&kernel.Spec{})
+			continue
 		}
-		f(key.(string), value)
+		err = d.Decode(&n.Value)
+		c.Numbers = append(c.Numbers, n)
 	}
-	return nil
+	return err
 }
