@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -36,15 +37,27 @@ type (
 	}
 )
 
-// Able returns the names of the learners with a capability.
-func Able[C any]() string {
-	var names []string
+// Able lists the learners with a capability in a message: first those of classes, then those
+// of numbers.
+func Able[C any](last string) string {
+	var classes, numbers, others []string
 	for _, k := range Table() {
+		names := &others
+		switch task := k.(job.Tasked).Task(); {
+		case task.Classes:
+			names = &classes
+		case task.Numbers:
+			names = &numbers
+		}
 		if _, able := k.New().(C); able {
-			names = append(names, k.Name())
+			*names = append(*names, k.Name())
 		}
 	}
-	return strings.Join(names, ", ")
+	all := slices.Concat(classes, numbers, others)
+	if n := len(all) - 1; n > 0 {
+		return strings.Join(all[:n], ", ") + last + all[n]
+	}
+	return strings.Join(all, "")
 }
 
 // OnMatrix refuses learners and kernels that need more than the matrix of a kernel on
@@ -56,11 +69,11 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	case OnSums:
 		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)
 	case OnLists:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and cf-komd do", protocol, name)
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fedcfk and %[2]s do", protocol, name)
 	case OnCounts:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and linear-svm do", protocol, name)
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; secvm and %[2]s do", protocol, name)
 	default:
-		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s, and nothing else does", protocol, name, Able[OnLoss]())
+		return in.Refuse("learner", "protocol %s and learner %s do not go together; fdskl runs %s, and nothing else does", protocol, name, Able[OnLoss](", "))
 	}
 	for _, k := range j.Kernels() {
 		if k.Name == job.LaplacianProduct {

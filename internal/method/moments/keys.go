@@ -107,7 +107,7 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	lesson, able := learner.LessonOf(j.Learner)
 	switch {
 	case !able:
-		return in.Refuse("learner", "protocol moments runs learner ridge-classifier, ridge, gp or kpca, not %s", l)
+		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able[learner.OnSums](" or "), l)
 	case classifies && k.Classes == nil:
 		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; add classes: [ill, well] to protocol", l)
 	case !classifies && k.Classes != nil:

@@ -87,7 +87,7 @@ func (k *Keys) finish(in *section.Place) error {
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.StepsOf(j) == nil:
-		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and linear-svm do", j.Learner.Name())
+		return in.Refuse("learner", "protocol secvm and learner %s do not go together; secvm and %s do", j.Learner.Name(), learner.Able[learner.OnCounts](" or "))
 	case d.Partition.Parties != nil:
 		return in.Refuse("data", "secvm has devices that nobody knows by name; remove parties")
 	case learner.StepsOf(j).Schedule == hinge.Published && k.Mode != job.Paper:
