@@ -86,10 +86,11 @@ func (c *Cell) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
-	key, err := d.Token() // the brace
+	_, err := d.Token() // the brace
 	for err == nil && d.More() {
-		if key, err = d.Token(); err != nil || key == "score" {
-			return err
+		key, failed := d.Token()
+		if failed != nil || key == "score" {
+			return failed
 		}
 		n := Number{}
 		if n.Key, _ = key.(string); n.Key == "kernel" {
