@@ -1,19 +1,14 @@
 package launch
 
 import (
-	"github.com/mercer-fl/mercer/internal/local"
-	"github.com/mercer-fl/mercer/internal/local/baseline"
-	"github.com/mercer-fl/mercer/internal/method/columns"
-
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
 // shareColumns gives each party other columns: of its own source, or neighbouring
@@ -141,34 +136,6 @@ func numbers(n int) []string {
 	return list
 }
 
-// compareColumns compares with all columns in one place, and with the columns of
-// each party that has labels, over the same rows in the order of the job.
-func compareColumns(ctx context.Context, m local.Compared, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
-	if len(j.Compare) == 0 {
-		return nil
-	}
-	own, err := inOrder(shares, o.Rows, r.Training)
-	if err != nil {
-		return err
-	}
-	if m != nil {
-		return m.Compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
-	}
-	if j.Compares(job.Pooled) {
-		all, err := baseline.Beside(own)
-		if err != nil {
-			return err
-		}
-		if err := comparePooled(ctx, j, []method.Split{all}, o, r); err != nil {
-			return err
-		}
-	}
-	if j.Compares(job.Alone) {
-		r.Alone = columnsAlone(ctx, j, shares, own, r)
-	}
-	return ctx.Err()
-}
-
 // inOrder returns each party's columns of the job's rows.
 func inOrder(shares []Share, ids []string, training int) ([]method.Split, error) {
 	test := make([]bool, len(ids))
@@ -192,33 +159,4 @@ func inOrder(shares []Share, ids []string, training int) ([]method.Split, error)
 		splits[k] = method.Split{Set: s.Table.Set.Subset(rows), Test: test}
 	}
 	return splits, nil
-}
-
-// columnsAlone is what each party reaches with its own columns.
-func columnsAlone(ctx context.Context, j *job.Job, shares []Share, own []method.Split, r *method.Result) []method.Alone {
-	cell := j.At(best(r))
-	cell.Data.Folds = 0
-	var list []method.Alone
-	for i, s := range shares {
-		one := method.Alone{Party: s.Party, Rows: baseline.Count(own[i:i+1], false)}
-		var err error
-		if one.Metrics, err = columnsInTurn(ctx, j, cell, own[i]); err != nil {
-			one.Failure = err.Error()
-		}
-		list = append(list, one)
-	}
-	return list
-}
-
-// columnsInTurn is what one party's columns reach, on each fold where the job
-// holds rows out in turn.
-func columnsInTurn(ctx context.Context, j, cell *job.Job, own method.Split) (learner.Metrics, error) {
-	if own.Set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, baseline.ErrNoLabels
-	}
-	divided, err := heldOutInTurn(j, []method.Split{own})
-	if err != nil {
-		return nil, err
-	}
-	return aloneInTurn(ctx, cell, 0, divided)
 }

@@ -18,32 +18,47 @@ import (
 // the list has any. A training that is under way when ctx ends soon does, too, with an
 // error that wraps that of ctx.
 func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
-	own, compared := local.Of(list, j).(local.Compared)
-	if j.Data.Partition.By == job.Columns {
-		return compareColumns(ctx, own, j, shares, o, r)
+	with, compared := local.Of(list, j).(local.Compared)
+	if j.Data.Partition.By == job.Columns && len(j.Compare) == 0 {
+		return nil
 	}
-	splits, err := splits(j, shares)
+	own, err := ownRows(j, shares, o, r)
 	if err != nil {
 		return err
 	}
 	if compared {
-		return own.Compare(ctx, local.Comparison{Job: j, Splits: splits, Outcome: o, Result: r})
+		return with.Compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
 	}
 	if j.Compares(job.Pooled) {
-		if err := comparePooled(ctx, j, splits, o, r); err != nil {
+		if err := comparePooled(ctx, j, own, o, r); err != nil {
 			return err
 		}
 	}
 	if j.Compares(job.Alone) {
-		return compareAlone(ctx, j, shares, splits, r)
+		return compareAlone(ctx, j, own, r)
 	}
 	return nil
+}
+
+// ownRows are the parties' rows. Of holders of columns they are those of the job, in its order.
+func ownRows(j *job.Job, shares []Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
+	if j.Data.Partition.By == job.Columns {
+		return inOrder(shares, o.Rows, r.Training)
+	}
+	return splits(j, shares)
 }
 
 // comparePooled does the job on all rows in one place: what privacy cost. With
 // a grid, all of it is cross-validated again, and the cell that the job chose is
 // compared.
 func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
+	if j.Data.Partition.By == job.Columns {
+		all, err := baseline.Beside(splits)
+		if err != nil {
+			return err
+		}
+		splits = []method.Split{all}
+	}
 	p, err := baseline.Prepare(j, splits, splits)
 	if err != nil {
 		return err
@@ -84,18 +99,20 @@ func best(r *method.Result) int {
 }
 
 // compareAlone trains each party by itself, with the cell that all chose
-// together, and decides the held-out rows of all: what joining gained.
-func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []method.Split, r *method.Result) error {
-	divided, err := heldOutInTurn(j, splits)
-	if err != nil {
-		return err
-	}
+// together, and decides the held-out rows of all, of which a holder of columns has
+// its own: what joining gained.
+func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *method.Result) error {
 	cell := j.At(best(r))
 	cell.Data.Folds = 0
 	r.Alone = nil
-	for i, s := range shares {
-		one := method.Alone{Party: s.Party, Rows: baseline.Count(splits[i:i+1], false)}
-		if one.Metrics, err = aloneInTurn(ctx, cell, i, divided); ctx.Err() != nil {
+	for i, name := range j.Parties() {
+		party, among := i, splits
+		if j.Data.Partition.By == job.Columns {
+			party, among = 0, splits[i:i+1]
+		}
+		one := method.Alone{Party: name, Rows: baseline.Count(splits[i:i+1], false)}
+		var err error
+		if one.Metrics, err = aloneInTurn(ctx, j, cell, party, among); ctx.Err() != nil {
 			return ctx.Err()
 		} else if err != nil {
 			one.Failure = err.Error() // these rows are too few, say, for the job's parameters
@@ -105,8 +122,16 @@ func compareAlone(ctx context.Context, j *job.Job, shares []Share, splits []meth
 	return nil
 }
 
-// aloneInTurn is the mean of what the party's rows alone reach.
-func aloneInTurn(ctx context.Context, cell *job.Job, party int, divided [][]method.Split) (learner.Metrics, error) {
+// aloneInTurn is what the party's rows alone reach: the mean over the folds, where
+// the job holds rows out in turn.
+func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
+	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
+		return nil, baseline.ErrNoLabels
+	}
+	divided, err := heldOutInTurn(j, splits)
+	if err != nil {
+		return nil, err
+	}
 	var all []learner.Metrics
 	for _, splits := range divided {
 		m, err := alone(ctx, cell, splits[party], splits)
