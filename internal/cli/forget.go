@@ -56,8 +56,7 @@ func forgottenText(silent []string) string {
 }
 
 func (a *app) jobForget() *cobra.Command {
-	var home string
-	cmd := &cobra.Command{
+	return a.asking(&cobra.Command{
 		Use:   "forget ID",
 		Short: "Erase what a finished job left",
 		Long: `Erase what a finished job left. In a party's home: its encoder, model, or part of a
@@ -69,22 +68,14 @@ has forgotten its part. The result stays (mercer job delete). A job that left no
 is no error.`,
 		Example: "  mercer job forget 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
-		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			r := forgetResult{Job: args[0]}
-			err := client(home, func(c *control.Client) (err error) {
-				r.Forgotten, err = c.Forget(ctx, args[0])
-				return err
-			})
-			return r, err
-		}),
-	}
-	a.homeFlag(cmd, &home)
-	return cmd
+	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+		erased, err := c.Forget(ctx, args[0])
+		return forgetResult{args[0], erased}, err
+	})
 }
 
 func (a *app) jobDelete() *cobra.Command {
-	var home string
-	cmd := &cobra.Command{
+	return a.asking(&cobra.Command{
 		Use:   "delete ID",
 		Short: "Forget a job that is over, and remove its file, status and result",
 		Long: `Have everybody forget a job that is over (mercer job forget), and remove what else
@@ -92,17 +83,10 @@ the coordinator has of it: the job file, the status and the result. With retenti
 in its config.yaml the coordinator does so by itself, 30 days after a job's end.`,
 		Example: "  mercer job delete 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
-		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			r := forgetResult{Job: args[0]}
-			err := client(home, func(c *control.Client) (err error) {
-				r.Forgotten, err = c.Delete(ctx, args[0])
-				return err
-			})
-			return r, err
-		}),
-	}
-	a.homeFlag(cmd, &home)
-	return cmd
+	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+		erased, err := c.Delete(ctx, args[0])
+		return forgetResult{args[0], erased}, err
+	})
 }
 
 // dropped names a job that a party has ended.
@@ -118,8 +102,7 @@ func (r dropped) Print(w io.Writer) error {
 }
 
 func (a *app) jobDrop() *cobra.Command {
-	var home string
-	cmd := &cobra.Command{
+	return a.asking(&cobra.Command{
 		Use:   "drop ID",
 		Short: "Destroy what a party holds of a job that its coordinator has not closed",
 		Long: `Destroy what a party holds of a job that its coordinator has not closed: seeds, keys
@@ -128,10 +111,7 @@ same by itself 30 days after a job began (unclosed: 30d in its config.yaml). Wha
 open, mercer job list shows in the party's home.`,
 		Example: "  mercer job list --home ./north\n  mercer job drop 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
-		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			return dropped{args[0]}, client(home, func(c *control.Client) error { return c.Drop(ctx, args[0]) })
-		}),
-	}
-	a.homeFlag(cmd, &home)
-	return cmd
+	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+		return dropped{args[0]}, c.Drop(ctx, args[0])
+	})
 }

@@ -35,6 +35,18 @@ func client(home string, call func(c *control.Client) error) error {
 	return call(c)
 }
 
+// asking is a command that calls the daemon of a home.
+func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *control.Client, args []string) (Result, error)) *cobra.Command {
+	var home string
+	a.homeFlag(cmd, &home)
+	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
+		c := control.NewClient(daemon.Home(home).Socket())
+		defer c.Close()
+		return call(ctx, c, args)
+	})
+	return cmd
+}
+
 // jobResult is a job as the coordinator shows it.
 type jobResult struct {
 	control.Job
@@ -80,69 +92,56 @@ func (r jobResult) check() error {
 }
 
 func (a *app) jobSubmit() *cobra.Command {
-	var home string
 	var wait bool
-	cmd := &cobra.Command{
+	cmd := a.asking(&cobra.Command{
 		Use:     "submit JOB.yaml",
 		Short:   "Submit a job; the same file submitted twice is two jobs",
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
-		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			j, err := a.readJob(args[0])
-			if err != nil {
-				return nil, err
-			}
-			if err := j.Deployable(); err != nil {
-				return nil, badJob(err)
-			}
-			r := jobResult{reader: a.reader}
-			err = client(home, func(c *control.Client) (err error) {
-				if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err != nil || !wait {
-					return err
-				}
-				r.Job, err = c.Wait(ctx, r.ID)
-				return err
-			})
-			if err != nil {
-				return nil, err
-			}
-			return r, r.check()
-		}),
-	}
-	a.homeFlag(cmd, &home)
+	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+		j, err := a.readJob(args[0])
+		if err != nil {
+			return nil, err
+		}
+		if err := j.Deployable(); err != nil {
+			return nil, badJob(err)
+		}
+		r := jobResult{reader: a.reader}
+		if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err == nil && wait {
+			r.Job, err = c.Wait(ctx, r.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return r, r.check()
+	})
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the job's end")
 	return cmd
 }
 
 func (a *app) jobWait() *cobra.Command {
-	var home string
 	var timeout time.Duration
-	cmd := &cobra.Command{
+	cmd := a.asking(&cobra.Command{
 		Use:     "wait ID",
 		Short:   "Wait for a job's end",
 		Example: "  mercer job wait 0123456789abcdef0123456789abcdef --home ./c --timeout 1h",
 		Args:    args("ID"),
-		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			if timeout > 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, timeout)
-				defer cancel()
-			}
-			r := jobResult{reader: a.reader}
-			err := client(home, func(c *control.Client) (err error) {
-				r.Job, err = c.Wait(ctx, args[0])
-				return err
-			})
-			if errors.Is(err, context.DeadlineExceeded) {
-				return nil, fmt.Errorf("job %s is not over after %v: %w", args[0], timeout, err)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return r, r.check()
-		}),
-	}
-	a.homeFlag(cmd, &home)
+	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+		if timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, timeout)
+			defer cancel()
+		}
+		j, err := c.Wait(ctx, args[0])
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, fmt.Errorf("job %s is not over after %v: %w", args[0], timeout, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r := jobResult{j, a.reader}
+		return r, r.check()
+	})
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0 waits for ever")
 	return cmd
 }
@@ -218,26 +217,18 @@ func (r jobListResult) Print(w io.Writer) error {
 }
 
 func (a *app) jobList() *cobra.Command {
-	var home string
-	cmd := &cobra.Command{
+	return a.asking(&cobra.Command{
 		Use:     "list",
 		Short:   "List the coordinator's jobs in the order of submission, or those of which a party holds something",
 		Example: "  mercer job list --home ./c\n  mercer job list --home ./north",
 		Args:    args(),
-		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			var r jobListResult
-			err := client(home, func(c *control.Client) (err error) {
-				r.Jobs, err = c.Jobs(ctx)
-				for i := range r.Jobs {
-					r.Jobs[i].Result = nil // job show has it
-				}
-				return err
-			})
-			return r, err
-		}),
-	}
-	a.homeFlag(cmd, &home)
-	return cmd
+	}, func(ctx context.Context, c *control.Client, _ []string) (Result, error) {
+		jobs, err := c.Jobs(ctx)
+		for i := range jobs {
+			jobs[i].Result = nil // job show has it
+		}
+		return jobListResult{jobs}, err
+	})
 }
 
 // downloadResult is a model that has been written to a file.
@@ -254,34 +245,28 @@ func (r downloadResult) Print(w io.Writer) error {
 }
 
 func (a *app) jobDownload() *cobra.Command {
-	var home, out string
-	cmd := &cobra.Command{
+	var out string
+	cmd := a.asking(&cobra.Command{
 		Use:   "download ID",
 		Short: "Download a job's model, unless it is private",
 		Long: `Download a job's model. A model that holds encoded rows, as OKRA's does, never
 leaves the coordinator: any party could decode the rows in it.`,
 		Example: "  mercer job download 0123456789abcdef0123456789abcdef --home ./c --out model.mercer",
 		Args:    args("ID"),
-		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			var file []byte
-			err := client(home, func(c *control.Client) (err error) {
-				file, err = c.Model(ctx, args[0])
-				return err
-			})
-			var coded *fault.Error
-			if errors.As(err, &coded) && coded.Code == fault.CodePolicy {
-				return nil, refused(err, "ask for predictions instead: mercer predict --job "+args[0])
-			}
-			if err != nil {
-				return nil, err
-			}
-			if _, err := os.Stat(out); err == nil {
-				return nil, usage("%s is there already; choose another --out", out)
-			}
-			return downloadResult{out, len(file)}, disk.Replace(out, file)
-		}),
-	}
-	a.homeFlag(cmd, &home)
+	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+		file, err := c.Model(ctx, args[0])
+		var coded *fault.Error
+		if errors.As(err, &coded) && coded.Code == fault.CodePolicy {
+			return nil, refused(err, "ask for predictions instead: mercer predict --job "+args[0])
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(out); err == nil {
+			return nil, usage("%s is there already; choose another --out", out)
+		}
+		return downloadResult{out, len(file)}, disk.Replace(out, file)
+	})
 	cmd.Flags().StringVar(&out, "out", "model.mercer", "file to write")
 	return cmd
 }

@@ -113,15 +113,16 @@ both together would tell; and how many ids each peer has looked for.`,
 	return cmd
 }
 
-// approved names the release that the next such job lets out.
-type approved struct {
-	ID string `json:"id"`
+// decided names a release that the operator has decided about.
+type decided struct {
+	ID   string `json:"id"`
+	next string // what happens then, for people
 }
 
 // Print says what happens next.
-func (r approved) Print(w io.Writer) error {
+func (r decided) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("release %s is approved; when the job is submitted again, or the question asked again, it passes", r.ID)
+	p.linef("release %s %s", r.ID, r.next)
 	return p.err
 }
 
@@ -141,23 +142,11 @@ that is out, for 30 days at most, or until mercer release withdraw.`,
 			if errors.Is(err, release.ErrNotHeld) {
 				return nil, usage("%s: %w", args[0], err)
 			}
-			return approved{args[0]}, err
+			return decided{args[0], "is approved; when the job is submitted again, or the question asked again, it passes"}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)
 	return cmd
-}
-
-// withdrawn names the release that is held again when it comes again.
-type withdrawn struct {
-	ID string `json:"id"`
-}
-
-// Print says what happens next.
-func (r withdrawn) Print(w io.Writer) error {
-	p := &printer{w: w}
-	p.linef("release %s is not allowed; it is held when it comes again", r.ID)
-	return p.err
 }
 
 func (a *app) releaseWithdraw() *cobra.Command {
@@ -174,7 +163,7 @@ held release off the list. What is out cannot be called back.`,
 			if errors.Is(err, release.ErrNotThere) {
 				return nil, usage("%s: %w", args[0], err)
 			}
-			return withdrawn{args[0]}, err
+			return decided{args[0], "is not allowed; it is held when it comes again"}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)
