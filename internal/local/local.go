@@ -5,8 +5,12 @@ package local
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
@@ -60,6 +64,34 @@ type Play struct {
 	Dir      string                                        // for the files that the result names
 	Seed     func(label string) [32]byte                   // of every member, by a label
 	Progress func(protocol.Progress)
+}
+
+// Step is a stage of a job that is played.
+type Step struct {
+	Name string
+	Do   func(context.Context) error
+}
+
+// Run takes one step after the other. The result gets the time of each, and of the job
+// since it began.
+func Run(ctx context.Context, began time.Time, r *method.Result, steps []Step) error {
+	for _, s := range steps {
+		at := time.Now()
+		if err := s.Do(ctx); err != nil {
+			return err
+		}
+		r.Timings[s.Name] = time.Since(at).Seconds()
+	}
+	r.Timings["total"] = time.Since(began).Seconds()
+	return nil
+}
+
+// SaveModel leaves a model of the result in a file.
+func SaveModel(r *method.Result, owner, path string, model []byte) error {
+	hash := sha256.Sum256(model)
+	r.Models = append(r.Models, method.ModelFile{Party: owner, Path: path, SHA256: hex.EncodeToString(hash[:])})
+	r.ModelHash = method.HashModels(r.Models)
+	return disk.Replace(path, model)
 }
 
 // Files has a result's Details that name files in Play.Dir, by what they are. Who moves a file

@@ -5,8 +5,6 @@ package simulate
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,11 +12,11 @@ import (
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/internal/release"
@@ -204,19 +202,16 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	if err != nil {
 		return err
 	}
-	own, err := local(k, c)
+	own, err := answers(k, c)
 	if err != nil || !own {
 		return err
 	}
 	name := c.Shares[0].Party
-	path, sum := filepath.Join(c.Dir, "model-"+name), sha256.Sum256(k.Body)
-	r.Models = append(r.Models, method.ModelFile{Party: name, Path: path, SHA256: hex.EncodeToString(sum[:])})
-	r.ModelHash = method.HashModels(r.Models)
-	return disk.Replace(path, k.Body)
+	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), k.Body)
 }
 
-// local says whether a keepsake is a model that answers by itself.
-func local(k method.Keepsake, c Config) (bool, error) {
+// answers says whether a keepsake is a model that answers by itself.
+func answers(k method.Keepsake, c Config) (bool, error) {
 	m, err := method.Opener(c.Reader.Protocols, k)
 	if err != nil {
 		return false, err

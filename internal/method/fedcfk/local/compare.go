@@ -11,7 +11,7 @@ import (
 // compare checks the sums against plain ones, and learns from all lists in one
 // place.
 func (r *recommending) compare(context.Context) error {
-	exact := r.exactPopularity() && r.exactPairs()
+	exact := r.exactPopularity() && r.exactPairs(r.second, r.kernel.Kept, 1)
 	r.result.Exact = &exact
 	return r.pool()
 }
@@ -56,25 +56,12 @@ func (r *recommending) exactPopularity() bool {
 	return true
 }
 
-// exactPairs compares the sum of pairs i < j of kept items.
-func (r *recommending) exactPairs() bool {
-	plain, at := r.plain(r.second.Added), 0
-	for k, i := range r.kernel.Kept {
-		for _, j := range r.kernel.Kept[k+1:] {
-			if r.second.Sums[0][at] != plain[i*r.crowd.Items+j] {
-				return false
-			}
-			at++
-		}
-	}
-	return at == len(r.second.Sums[0])
-}
-
-// exactTriangle compares a sum of pairs i <= j of the given items.
-func (p *people) exactTriangle(s *clients.Sum, items []int) bool {
+// exactPairs compares a sum of pairs of the given items, which have at least the distance
+// apart: 0 with an item itself, 1 without.
+func (p *people) exactPairs(s *clients.Sum, items []int, apart int) bool {
 	plain, at := p.plain(s.Added), 0
 	for k, i := range items {
-		for _, j := range items[k:] {
+		for _, j := range items[k+apart:] {
 			if s.Sums[0][at] != plain[i*p.crowd.Items+j] {
 				return false
 			}

@@ -79,7 +79,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 		return err
 	}
 	m.figures.Sums = append(m.figures.Sums, sum.Figures())
-	m.exact = m.exact && m.exactTriangle(sum, m.catalogue)
+	m.exact = m.exact && m.exactPairs(sum, m.catalogue, 0)
 	m.attack(sum)
 	m.estimate.Merge(sum.Sums[0], len(sum.Added))
 	if m.offer, err = m.estimate.Offer(m.Job.Kernel); err != nil {

@@ -9,29 +9,24 @@ package local
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
-
-	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/local"
-	"github.com/mercer-fl/mercer/internal/method/fedcfk"
-	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
-
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
@@ -72,30 +67,16 @@ func (Method) Play(ctx context.Context, c local.Play) (*method.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range list {
-		began := time.Now()
-		if err := step.do(ctx); err != nil {
-			return nil, err
-		}
-		p.result.Timings[step.name] = time.Since(began).Seconds()
-	}
-	p.result.Timings["total"] = time.Since(first).Seconds()
-	return p.result, nil
+	return p.result, local.Run(ctx, first, p.result, list)
 }
 
-// step is a stage of a job.
-type step struct {
-	name string
-	do   func(context.Context) error
-}
-
-func steps(p *people) ([]step, error) {
+func steps(p *people) ([]local.Step, error) {
 	if p.Job.Protocol.Mode() == job.Paper {
 		m := newMerging(p)
-		return []step{{"rounds", m.rounds}, {"learn", m.learn}, {"evaluate", m.evaluate}, {"compare", m.compare}}, nil
+		return []local.Step{{"rounds", m.rounds}, {"learn", m.learn}, {"evaluate", m.evaluate}, {"compare", m.compare}}, nil
 	}
 	r, err := newRecommending(p)
-	return []step{{fedcfk.Popularity, r.popularity}, {fedcfk.Triangle, r.triangle}, {fedcfk.Learn, r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}}, err
+	return []local.Step{{fedcfk.Popularity, r.popularity}, {fedcfk.Triangle, r.triangle}, {fedcfk.Learn, r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}}, err
 }
 
 // people is everybody with what they own.
@@ -281,14 +262,7 @@ func (r *recommending) learn(ctx context.Context) error {
 
 // save leaves the kernel between items in the job's folder.
 func (p *people) save(kernel []byte) error {
-	path := filepath.Join(p.Dir, "items.kernel")
-	if err := disk.Replace(path, kernel); err != nil {
-		return err
-	}
-	hash := sha256.Sum256(kernel)
-	p.result.Models = []method.ModelFile{{Party: clients.Server, Path: path, SHA256: hex.EncodeToString(hash[:])}}
-	p.result.ModelHash = method.HashModels(p.result.Models)
-	return nil
+	return local.SaveModel(p.result, clients.Server, filepath.Join(p.Dir, "items.kernel"), kernel)
 }
 
 // evaluate lets every device recommend, also those that have vanished: they get

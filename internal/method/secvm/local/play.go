@@ -8,15 +8,12 @@ package local
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -56,18 +53,7 @@ func (p people) play(ctx context.Context) (*method.Result, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	for _, step := range []struct {
-		name string
-		do   func(context.Context) error
-	}{{"protocol", r.train}, {"evaluate", r.evaluate}, {"compare", r.compare}} {
-		began := time.Now()
-		if err := step.do(ctx); err != nil {
-			return nil, err
-		}
-		r.result.Timings[step.name] = time.Since(began).Seconds()
-	}
-	r.result.Timings["total"] = time.Since(first).Seconds()
-	return r.result, nil
+	return r.result, local.Run(ctx, first, r.result, []local.Step{{"protocol", r.train}, {"evaluate", r.evaluate}, {"compare", r.compare}})
 }
 
 // people is a job with the records of everybody, a device for each.
@@ -238,7 +224,7 @@ func (r *records) train(ctx context.Context) error {
 			r.Progress(protocol.Progress{Stage: "windows", Done: int64(iteration) + 1, Total: int64(total)})
 		}
 	}
-	return r.save()
+	return local.SaveModel(r.result, "gateway", filepath.Join(r.Dir, "model"), r.server.Model().Encode())
 }
 
 // step is one window and what the server makes of it.
@@ -328,17 +314,4 @@ func (r *records) leak() {
 	case *secvm.Sum:
 		r.result.Leakage = r.summing.windows.Leakage(w, len(r.devices))
 	}
-}
-
-// save leaves the model.
-func (r *records) save() error {
-	b := r.server.Model().Encode()
-	path := filepath.Join(r.Dir, "model")
-	if err := disk.Replace(path, b); err != nil {
-		return err
-	}
-	hash := sha256.Sum256(b)
-	r.result.Models = []method.ModelFile{{Party: "gateway", Path: path, SHA256: hex.EncodeToString(hash[:])}}
-	r.result.ModelHash = method.HashModels(r.result.Models)
-	return nil
 }
