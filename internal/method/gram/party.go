@@ -32,14 +32,14 @@ func (Method) Party(c method.Case, self string, t method.Table) (method.Party, e
 	if err != nil {
 		return nil, err
 	}
-	return &party{Party: p, arithmetic: arithmetic{c.Job}, grid: method.GridOf(p.Table.X)}, nil
+	return &party{Party: p, arithmetic: trained(c.Job), grid: method.GridOf(p.Table.X)}, nil
 }
 
 // Machine implements [method.Member].
 func (p *party) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {
 	case "protocol":
-		return p.adder(setup)
+		return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() { p.summed, p.parent = true, setup.Session.ID() })
 	case "labels":
 		return sums.Teller(setup, encodeLabels(p.Set.Labels))
 	case "keep":
@@ -83,19 +83,6 @@ func holderOf(rows linalg.Rows) (gram.Holder, error) {
 // tooLarge is what is wrong with values, which only their owner's log quotes.
 func tooLarge(err error) error {
 	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
-}
-
-// adder adds the party's term to the sum.
-func (p *party) adder(setup method.Setup) (*method.Run, error) {
-	layout, err := p.params(p.Declared)
-	if err != nil {
-		return nil, err
-	}
-	part, err := layout.Part(p.Rows, slices.Index(p.Job.Parties(), p.Self))
-	if err != nil {
-		return nil, tooLarge(err)
-	}
-	return sums.Client(setup, part, func() { p.summed, p.parent = true, setup.Session.ID() })
 }
 
 // Disclose implements [method.Discloser].

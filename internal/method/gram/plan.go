@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -23,7 +24,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		return nil, err
 	}
 	j := c.Job
-	plan = append(plan, method.Step{Name: "protocol", Session: adding(c, arithmetic{j}.params)})
+	plan = append(plan, method.Step{Name: "protocol", Session: adding(c, trained(j))})
 	if j.Data.Label != job.NoLabel {
 		plan = append(plan, labelStep(c))
 	}
@@ -40,10 +41,10 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 }
 
 // adding is the session that adds up what the arithmetic lays out.
-func adding(c method.Case, layout func(columns.Declared) (gram.Params, error)) *method.Session {
+func adding(c method.Case, a arithmetic) *method.Session {
 	return sums.Session(c, "protocol", func(k method.Known) (sums.Sum, error) {
 		d := k.(columns.Declared)
-		p, err := layout(d)
+		p, err := a.params(d)
 		return sums.Sum{Epoch: hex.EncodeToString(d.Digest[:]), Groups: groups(p)}, err
 	})
 }
@@ -57,45 +58,57 @@ func groups(p gram.Params) []secagg.Group {
 	return list
 }
 
-// usable says what cannot be added up.
-func usable(d columns.Declared, layout func(columns.Declared) (gram.Params, error)) error {
-	p, err := layout(d)
-	if err != nil {
-		return err
+// arithmetic follows from the holders of columns and the number of common rows.
+type arithmetic func(holders []gram.Holder, rows int) (gram.Params, error)
+
+// trained is the arithmetic of a job.
+func trained(j *job.Job) arithmetic {
+	return func(holders []gram.Holder, rows int) (gram.Params, error) {
+		train, test, err := columns.Sizes(j, rows)
+		if err != nil {
+			return gram.Params{}, err
+		}
+		return gram.NewParams(holders, train, test)
 	}
-	return sums.Check(len(d.List), groups(p))
 }
 
-// arithmetic is that of a job.
-type arithmetic struct{ job *job.Job }
-
-// Usable implements [columns.Judge].
-func (a arithmetic) Usable(d columns.Declared) error { return usable(d, a.params) }
-
-// params is the arithmetic that follows from what all have declared.
+// params is the arithmetic by what all have declared.
 func (a arithmetic) params(d columns.Declared) (gram.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
 		return gram.Params{}, err
 	}
-	train, test, err := columns.Sizes(a.job, rows)
-	if err != nil {
-		return gram.Params{}, fault.BadInput(err)
+	var holders []gram.Holder
+	for _, one := range d.List {
+		holders = append(holders, one.Columns)
 	}
-	p, err := gram.NewParams(holders(d), train, test)
+	p, err := a(holders, rows)
 	if err != nil {
 		return gram.Params{}, fault.BadInput(err)
 	}
 	return p, nil
 }
 
-// holders are what the parties say of their columns.
-func holders(d columns.Declared) []gram.Holder {
-	var list []gram.Holder
-	for _, one := range d.List {
-		list = append(list, one.Columns)
+// Usable implements [columns.Judge]: it says what cannot be added up.
+func (a arithmetic) Usable(d columns.Declared) error {
+	p, err := a.params(d)
+	if err != nil {
+		return err
 	}
-	return list
+	return sums.Check(len(d.List), groups(p))
+}
+
+// adder adds the term of a party's rows to the sum.
+func (a arithmetic) adder(setup method.Setup, d columns.Declared, party int, rows linalg.Rows, added func()) (*method.Run, error) {
+	layout, err := a.params(d)
+	if err != nil {
+		return nil, err
+	}
+	part, err := layout.Part(rows, party)
+	if err != nil {
+		return nil, tooLarge(err)
+	}
+	return sums.Client(setup, part, added)
 }
 
 // trainingRows is how many of the common rows are not held out.

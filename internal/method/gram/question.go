@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
@@ -26,29 +25,17 @@ type inquirer struct {
 // with the model's, and tell the asker what the coordinator's model says.
 func (o *inquirer) Plan(q method.Question) ([]method.Step, error) {
 	return o.PlanOf(q, func(q method.Question) ([]method.Step, error) {
-		sum := adding(q.Case, products(o.Basis).params)
+		sum := adding(q.Case, products(o.Basis))
 		sum.Purpose, sum.Parent = "predict", o.Basis.Parent
 		return []method.Step{{Name: "protocol", Session: sum}, answerStep(q, o.Basis)}, nil
 	})
 }
 
 // products is the arithmetic between new rows and those of a model.
-type products columns.Basis
-
-// Usable implements [columns.Judge].
-func (b products) Usable(d columns.Declared) error { return usable(d, b.params) }
-
-// params is the arithmetic that follows from what all have declared.
-func (b products) params(d columns.Declared) (gram.Params, error) {
-	rows, err := d.Rows()
-	if err != nil {
-		return gram.Params{}, err
+func products(b columns.Basis) arithmetic {
+	return func(holders []gram.Holder, rows int) (gram.Params, error) {
+		return gram.NewCrossParams(holders, b.Rows, rows)
 	}
-	p, err := gram.NewCrossParams(holders(d), b.Rows, rows)
-	if err != nil {
-		return gram.Params{}, fault.BadInput(err)
-	}
-	return p, nil
 }
 
 // answerStep tells the asker, and nobody else, what the model says.
@@ -65,7 +52,7 @@ func answerStep(q method.Question, b columns.Basis) method.Step {
 // helper is a party of a question.
 type helper struct {
 	*columns.Helper
-	products
+	arithmetic
 }
 
 // Party implements [method.Inquirer].
@@ -78,7 +65,7 @@ func (o *inquirer) Party(q method.Question, self string, t method.Table) (method
 func (h *helper) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {
 	case "protocol":
-		return h.adder(setup)
+		return h.adder(setup, h.Declared, slices.Index(h.Job.Parties(), h.Self), h.withModel(), func() {})
 	case "answer":
 		return sums.Hearer(setup, h.answered)
 	}
@@ -104,19 +91,6 @@ func (h *helper) withModel() linalg.Matrix[float64] {
 	return all
 }
 
-// adder adds the party's term to the sum.
-func (h *helper) adder(setup method.Setup) (*method.Run, error) {
-	layout, err := h.params(h.Declared)
-	if err != nil {
-		return nil, err
-	}
-	part, err := layout.Part(h.withModel(), slices.Index(h.Job.Parties(), h.Self))
-	if err != nil {
-		return nil, tooLarge(err)
-	}
-	return sums.Client(setup, part, func() {})
-}
-
 // Disclose implements [method.Discloser].
 func (h *helper) Disclose(step string) (method.Release, bool) {
 	if step == "protocol" {
@@ -129,7 +103,7 @@ func (h *helper) Disclose(step string) (method.Release, bool) {
 func (h *helper) answered(body []byte) error {
 	r := wire.NewReader(body)
 	n, _ := h.Helper.Rows.Shape()
-	m := linalg.New[float64](n, h.Outputs)
+	m := linalg.New[float64](n, h.Portion.Basis.Outputs)
 	r.Float64s(m.Data)
 	err := r.Close("stage: answer")
 	if err == nil && slices.ContainsFunc(m.Data, func(v float64) bool { return v-v != 0 }) {
@@ -146,21 +120,21 @@ func (h *helper) answered(body []byte) error {
 type answerer struct {
 	columns.Server
 	columns.Silent
-	products
+	arithmetic
 	model  *model.Rowless
 	answer linalg.Matrix[float64]
 }
 
 // Server implements [method.Inquirer].
 func (o *inquirer) Server(q method.Question) (method.Server, error) {
-	return &answerer{Server: columns.Server{Case: q.Case}, products: products(o.Basis), model: o.model}, nil
+	return &answerer{Server: columns.Server{Case: q.Case}, arithmetic: products(o.Basis), model: o.model}, nil
 }
 
 // Machine implements [method.Member].
 func (a *answerer) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {
 	case "protocol":
-		return a.adder(setup)
+		return a.summer(setup)
 	case "answer":
 		var w wire.Writer
 		for i := range a.answer.Rows {
@@ -171,8 +145,8 @@ func (a *answerer) Machine(step string, setup method.Setup) (*method.Run, error)
 	return a.MachineOfNew(step, setup, a)
 }
 
-// adder adds the terms up and decides.
-func (a *answerer) adder(setup method.Setup) (*method.Run, error) {
+// summer adds the terms up and decides.
+func (a *answerer) summer(setup method.Setup) (*method.Run, error) {
 	layout, err := a.params(a.Declared)
 	if err != nil {
 		return nil, err

@@ -31,14 +31,14 @@ type server struct {
 
 // Server implements [method.Federated].
 func (Method) Server(c method.Case) (method.Server, error) {
-	return &server{Server: columns.Server{Case: c}, arithmetic: arithmetic{c.Job}}, nil
+	return &server{Server: columns.Server{Case: c}, arithmetic: trained(c.Job)}, nil
 }
 
 // Machine implements [method.Member].
 func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	switch step {
 	case "protocol":
-		return s.adder(setup)
+		return s.summer(setup)
 	case "labels":
 		return sums.Hearer(setup, s.hear)
 	case "keep":
@@ -51,8 +51,8 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 // under way.
 func room() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
 
-// adder adds the Gram matrices up.
-func (s *server) adder(setup method.Setup) (*method.Run, error) {
+// summer adds the Gram matrices up.
+func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	layout, err := s.params(s.Declared)
 	if err != nil {
 		return nil, err

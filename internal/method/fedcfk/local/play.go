@@ -73,10 +73,10 @@ func (Method) Play(ctx context.Context, c local.Play) (*method.Result, error) {
 func steps(p *people) ([]local.Step, error) {
 	if p.Job.Protocol.Mode() == job.Paper {
 		m := newMerging(p)
-		return []local.Step{{"rounds", m.rounds}, {"learn", m.learn}, {"evaluate", m.evaluate}, {"compare", m.compare}}, nil
+		return []local.Step{{Name: "rounds", Do: m.rounds}, {Name: "learn", Do: m.learn}, {Name: "evaluate", Do: m.evaluate}, {Name: "compare", Do: m.compare}}, nil
 	}
 	r, err := newRecommending(p)
-	return []local.Step{{fedcfk.Popularity, r.popularity}, {fedcfk.Triangle, r.triangle}, {fedcfk.Learn, r.learn}, {"evaluate", r.evaluate}, {"compare", r.compare}}, err
+	return []local.Step{{Name: fedcfk.Popularity, Do: r.popularity}, {Name: fedcfk.Triangle, Do: r.triangle}, {Name: fedcfk.Learn, Do: r.learn}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}}, err
 }
 
 // people is everybody with what they own.

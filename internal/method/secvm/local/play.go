@@ -53,7 +53,7 @@ func (p people) play(ctx context.Context) (*method.Result, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	return r.result, local.Run(ctx, first, r.result, []local.Step{{"protocol", r.train}, {"evaluate", r.evaluate}, {"compare", r.compare}})
+	return r.result, local.Run(ctx, first, r.result, []local.Step{{Name: "protocol", Do: r.train}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}})
 }
 
 // people is a job with the records of everybody, a device for each.
