@@ -4,8 +4,8 @@
 // raw rows for the comparisons: pooled (what privacy cost) and alone (what
 // joining gained). One function fits all three.
 //
-// A job file's kernel, grid and units become plain numbers ([Choose]). Every learner is a
-// [Solver]: it finds functions of the kernel with
+// A job file's kernel, grid and units become plain numbers ([Choose]). Every learner on a
+// kernel is a [Solver]: it finds functions of the kernel with
 // some of the training rows (model.Head), and says how good they are.
 //
 //	spec := learner.Spec{Kernel: k, Solver: learner.Ridge{Alpha: 1}}
@@ -14,4 +14,14 @@
 //		return err
 //	}
 //	metrics, err := fitted.Measure() // rmse and r2 of the held-out rows
+//
+// # A new learner
+//
+// A learner is a type in a file of its own and an entry of [Table]. The type has the name
+// by which job files call it, what labels are to it (job.Task), and its keys with their
+// defaults and checks (section.Section); keys with List make grids. What it can learn from
+// it says by the methods of [OnKernel], [OnSums], [OnLoss], [OnCounts] or [OnLists]. If
+// package model has no kind of its name, it says what the numbers of its models are
+// ([Shaped]). Nothing else names it: job files, policies, plans, tables, pages, model files
+// and predictions take it from there.
 package learner
