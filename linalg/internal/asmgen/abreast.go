@@ -22,27 +22,19 @@ type rowLoop struct {
 
 // overRows begins one whose parameter n is positive.
 func (u unit) overRows(name, parameters, what string) rowLoop {
-	TEXT(name+u.suffix[2:], NOSPLIT, fmt.Sprintf("func(n int, %s)", parameters))
-	Doc(fmt.Sprintf("%s%s %s; n is positive.", name, u.suffix[2:], what))
-	Pragma("noescape")
-	return rowLoop{u, Load(Param("n"), GP64())}
+	begin(name+u.suffix[2:], fmt.Sprintf("func(n int, %s)", parameters),
+		fmt.Sprintf("%s%s %s; n is positive.", name, u.suffix[2:], what))
+	return rowLoop{u, integer("n")}
 }
 
-// move writes a move from a register.
-type move func(from, to operand.Op)
-
-// past is the move of a line past the caches.
-func past(from, to operand.Op) { VMOVNTPD(from, to) }
-
-// slice returns the address of a parameter's values.
-func slice(name string) reg.Register { return Load(Param(name).Base(), GP64()) }
+// past moves a line from a register past the caches.
+func past(of ...operand.Op) { VMOVNTPD(of[0], of[1]) }
 
 // finish goes on to the next row, or returns at the end.
 func (r rowLoop) finish() {
 	DECQ(r.left)
 	JNZ(operand.LabelRef("turn"))
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // eachRegister writes what is done with each register of n consecutive values.

@@ -64,7 +64,7 @@ func cosineOf(p precision) cosine {
 func (u unit) cos(c cosine) {
 	l := u.function("cos", "(n int, dst, x []%s) (done int)",
 		"sets the first n entries of dst to cos(x), or fewer: it returns how many, and ends before a vector that holds a number beyond the limit")
-	dst, x := Load(Param("dst").Base(), GP64()), Load(Param("x").Base(), GP64())
+	dst, x := slice("dst"), slice("x")
 	l.start()
 	v, r, n := u.register(), u.register(), u.register()
 	u.load(l.at(x), v)
@@ -92,12 +92,21 @@ func (u unit) cos(c cosine) {
 	u.store(v, l.at(dst))
 	l.next()
 	Store(l.i, ReturnIndex(0))
-	l.finish()
+	leave()
 }
 
 // notBelow returns bits for the entries of v that are not at most the limit.
 func (u unit) notBelow(limit operand.Mem, v reg.VecVirtual) reg.GPVirtual {
+	const notLessOrEqual = 6 // true for a NaN
 	bits := GP32()
-	u.compare(operand.U8(6), limit, v, bits) // "not less or equal": true for a NaN
+	if u.width == 64 {
+		mask := K()
+		u.compare(operand.U8(notLessOrEqual), limit, v, mask)
+		KMOVW(mask, bits)
+		return bits
+	}
+	mask := YMM()
+	u.compare(operand.U8(notLessOrEqual), limit, v, mask)
+	u.signs(mask, bits)
 	return bits
 }

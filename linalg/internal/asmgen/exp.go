@@ -46,6 +46,9 @@ func rest(hi float64) float64 {
 	return math.Ln2 - 0x1.62e42fep-1
 }
 
+// nearest is the rounding of round to the next whole number.
+const nearest = 8
+
 // power returns e^v: 2^n e^r, where n is the whole number next to v / log 2.
 func (u unit) power(c exponential, v reg.VecVirtual) reg.VecVirtual {
 	n, bound, e := u.register(), u.register(), u.register()
@@ -54,7 +57,7 @@ func (u unit) power(c exponential, v reg.VecVirtual) reg.VecVirtual {
 	u.load(c.low, bound)
 	u.max(v, bound, v)
 	u.mul(c.log2e, v, n)
-	u.round(n)
+	u.round(operand.U8(nearest), n, n)
 	u.fnma(c.hi, n, v)
 	u.fnma(c.lo, n, v)
 	u.polynomial(c.taylor, v, e)

@@ -12,14 +12,13 @@ import (
 // values, parts = 2^levels, whose parts lie apart, in one pass.
 func (u unit) butterflies(name string, levels int) {
 	parts := 1 << levels
-	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(q int, to []%[1]s, toDistance int, from []%[1]s, fromDistance int)", u.value))
-	Doc(fmt.Sprintf("%s%s does %d levels of %d parts of q values; q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
-	Pragma("noescape")
-	left := Load(Param("q"), GP64())
-	to, toDistance := Load(Param("to").Base(), GP64()), Load(Param("toDistance"), GP64())
-	from, fromDistance := Load(Param("from").Base(), GP64()), Load(Param("fromDistance"), GP64())
-	SHLQ(operand.Imm(uint64(shift(u.size))), toDistance)
-	SHLQ(operand.Imm(uint64(shift(u.size))), fromDistance)
+	begin(name+u.suffix, fmt.Sprintf("func(q int, to []%[1]s, toDistance int, from []%[1]s, fromDistance int)", u.value),
+		fmt.Sprintf("%s%s does %d levels of %d parts of q values; q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
+	left := integer("q")
+	to, toDistance := slice("to"), integer("toDistance")
+	from, fromDistance := slice("from"), integer("fromDistance")
+	u.inBytes(toDistance)
+	u.inBytes(fromDistance)
 	Label("turn")
 	v, at := make([]reg.VecVirtual, parts), GP64()
 	MOVQ(from, at)
@@ -38,8 +37,7 @@ func (u unit) butterflies(name string, levels int) {
 	ADDQ(operand.U32(u.width), to)
 	SUBQ(operand.U32(u.width/u.size), left)
 	JG(operand.LabelRef("turn"))
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // across does the levels across registers.
@@ -59,11 +57,10 @@ func (u unit) across(v []reg.VecVirtual) {
 // lowest writes the lowest levels of a transform: those across eight registers
 // and those inside of each, where a value is its neighbour plus or minus itself.
 func (u unit) lowest(signs []operand.Mem) {
-	TEXT("lowest"+u.suffix, NOSPLIT, fmt.Sprintf("func(n int, x []%[1]s, scale %[1]s)", u.value))
 	block := 8 * u.width / u.size
-	Doc(fmt.Sprintf("lowest%s does all levels of each %d of n values and multiplies them by scale; n is a positive multiple of %[2]d.", u.suffix, block))
-	Pragma("noescape")
-	left, x, scale := Load(Param("n"), GP64()), Load(Param("x").Base(), GP64()), u.number("scale")
+	begin("lowest"+u.suffix, fmt.Sprintf("func(n int, x []%[1]s, scale %[1]s)", u.value),
+		fmt.Sprintf("lowest%s does all levels of each %d of n values and multiplies them by scale; n is a positive multiple of %[2]d.", u.suffix, block))
+	left, x, scale := integer("n"), slice("x"), u.number("scale")
 	Label("turn")
 	v := make([]reg.VecVirtual, 8)
 	for i := range v {
@@ -83,8 +80,7 @@ func (u unit) lowest(signs []operand.Mem) {
 	ADDQ(operand.U32(8*u.width), x)
 	SUBQ(operand.U32(block), left)
 	JG(operand.LabelRef("turn"))
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // swapSigns writes -1 for the upper of two neighbours at distance 8, 4, 2, 1,
@@ -105,7 +101,7 @@ func swapSigns(p precision) []operand.Mem {
 // flip writes the change of signs.
 func (u unit) flip(sign operand.Mem) {
 	l := u.function("flip", "(n int, x []%s, signs []int8)", "changes the sign of those of the first n entries of x whose sign is below 0")
-	x, signs := Load(Param("x").Base(), GP64()), Load(Param("signs").Base(), GP64())
+	x, signs := slice("x"), slice("signs")
 	l.start()
 	s := u.register()
 	u.widen(operand.Mem{Base: signs, Index: l.i, Scale: 1}, s)
@@ -113,5 +109,5 @@ func (u unit) flip(sign operand.Mem) {
 	u.xor(l.at(x), s, s)
 	u.store(s, l.at(x))
 	l.next()
-	l.finish()
+	leave()
 }

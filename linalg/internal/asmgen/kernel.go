@@ -29,8 +29,8 @@ func constantsOf(p precision) constants {
 func (u unit) ofDistance(name, formula string, value func(d, scale, power reg.VecVirtual) reg.VecVirtual) {
 	l := u.function(name, "(n int, dst, xz, zz []%[1]s, xx, scale, power %[1]s)",
 		"sets the first n entries of dst to "+formula+" of d = max(0, xx + zz - 2 xz)")
-	dst := Load(Param("dst").Base(), GP64())
-	xz, zz := Load(Param("xz").Base(), GP64()), Load(Param("zz").Base(), GP64())
+	dst := slice("dst")
+	xz, zz := slice("xz"), slice("zz")
 	xx, scale, power, none := u.number("xx"), u.number("scale"), u.number("power"), u.register()
 	u.zero(none)
 	l.start()
@@ -42,7 +42,7 @@ func (u unit) ofDistance(name, formula string, value func(d, scale, power reg.Ve
 	u.max(d, none, d) // this way round a NaN stays one
 	u.store(value(d, scale, power), l.at(dst))
 	l.next()
-	l.finish()
+	leave()
 }
 
 // ofDistances writes those kernels that there are.
@@ -98,8 +98,8 @@ func (u unit) matern(c constants, d, scale, third reg.VecVirtual) reg.VecVirtual
 func (u unit) polynomialKernel(c constants) {
 	l := u.function("polynomial", "(n int, dst, xz []%[1]s, scale, shift %[1]s, degree int)",
 		"sets the first n entries of dst to (scale xz + shift)^degree, degree >= 0")
-	dst, xz := Load(Param("dst").Base(), GP64()), Load(Param("xz").Base(), GP64())
-	scale, shift, degree := u.number("scale"), u.number("shift"), Load(Param("degree"), GP64())
+	dst, xz := slice("dst"), slice("xz")
+	scale, shift, degree := u.number("scale"), u.number("shift"), integer("degree")
 	l.start()
 	x, y, left := u.register(), u.register(), GP64()
 	u.mul(l.at(xz), scale, x)
@@ -116,5 +116,5 @@ func (u unit) polynomialKernel(c constants) {
 	JNZ(operand.LabelRef("bit"))
 	u.store(y, l.at(dst))
 	l.next()
-	l.finish()
+	leave()
 }

@@ -26,10 +26,9 @@ func writeKeystream() {
 
 // expandKey writes the round keys of a key (FIPS 197, 5.2).
 func expandKey() {
-	TEXT("expandKey256", NOSPLIT, "func(keys *[240]byte, key *[32]byte)")
-	Doc("expandKey256 sets keys to the round keys of AES-256.")
-	Pragma("noescape")
-	keys, key := Load(Param("keys"), GP64()), Load(Param("key"), GP64())
+	begin("expandKey256", "func(keys *[240]byte, key *[32]byte)",
+		"expandKey256 sets keys to the round keys of AES-256.")
+	keys, key := integer("keys"), integer("key")
 	halves := [2]reg.VecVirtual{XMM(), XMM()}
 	for i, half := range halves {
 		VMOVDQU(operand.Mem{Base: key, Disp: aesBlock * i}, half)
@@ -59,12 +58,11 @@ func expandKey() {
 // fillCounters writes the encryption of consecutive counters.
 func fillCounters() {
 	const bytes = 4 * aesBlock * aesRegisters
-	TEXT("fillCounters", NOSPLIT, "func(n int, to []byte, keys *[240]byte, counter uint64)")
-	Doc(fmt.Sprintf("fillCounters sets n times %d bytes to the encryption of the counters from counter on,", bytes),
+	begin("fillCounters", "func(n int, to []byte, keys *[240]byte, counter uint64)",
+		fmt.Sprintf("fillCounters sets n times %d bytes to the encryption of the counters from counter on,", bytes),
 		"which does not pass 2^64; n is positive.")
-	Pragma("noescape")
-	left, to, keys := Load(Param("n"), GP64()), Load(Param("to").Base(), GP64()), Load(Param("keys"), GP64())
-	counter, step := everywhere(Load(Param("counter"), GP64())), counters("counterStep", func(int) uint64 { return 4 })
+	left, to, keys := integer("n"), slice("to"), integer("keys")
+	counter, step := everywhere(integer("counter")), counters("counterStep", func(int) uint64 { return 4 })
 	low, reverse := ZMM(), ZMM()
 	VMOVDQU64(counters("counterPart", func(int) uint64 { return 1<<64 - 1 }), low)
 	VPANDQ(low, counter, counter)
@@ -97,8 +95,7 @@ func fillCounters() {
 	ADDQ(operand.U32(bytes), to)
 	DECQ(left)
 	JNZ(operand.LabelRef("turn"))
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 func everywhere(word reg.Register) reg.VecVirtual {

@@ -8,6 +8,25 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// begin begins a function.
+func begin(name, signature string, doc ...string) {
+	TEXT(name, NOSPLIT, signature)
+	Doc(doc...)
+	Pragma("noescape")
+}
+
+// slice returns the address of a parameter's values.
+func slice(name string) reg.Register { return Load(Param(name).Base(), GP64()) }
+
+// integer returns the value of a parameter.
+func integer(name string) reg.Register { return Load(Param(name), GP64()) }
+
+// leave ends a function.
+func leave() {
+	VZEROUPPER()
+	RET()
+}
+
 // loop is a function's loop over n entries of its slices, a register at a time.
 type loop struct {
 	unit
@@ -17,10 +36,9 @@ type loop struct {
 // function begins one that has a parameter n, and the loop over its entries
 // comes with start.
 func (u unit) function(name, signature, what string) loop {
-	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func"+signature, u.value))
-	Doc(fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix, what, u.width/u.size))
-	Pragma("noescape")
-	return loop{u, Load(Param("n"), GP64()), GP64()}
+	begin(name+u.suffix, fmt.Sprintf("func"+signature, u.value),
+		fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix, what, u.width/u.size))
+	return loop{u, integer("n"), GP64()}
 }
 
 // number returns a register full of the parameter of that name.
@@ -54,19 +72,14 @@ func (l loop) next() {
 	Label("done")
 }
 
-func (l loop) finish() {
-	VZEROUPPER()
-	RET()
-}
-
 // exp writes e^x.
 func (u unit) exp(c exponential) {
 	l := u.function("exp", "(n int, dst, x []%s)", "sets the first n entries of dst to e^x")
-	dst, x := Load(Param("dst").Base(), GP64()), Load(Param("x").Base(), GP64())
+	dst, x := slice("dst"), slice("x")
 	l.start()
 	v := u.register()
 	u.load(l.at(x), v)
 	u.store(u.power(c, v), l.at(dst))
 	l.next()
-	l.finish()
+	leave()
 }

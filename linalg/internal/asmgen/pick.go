@@ -15,10 +15,9 @@ const picked = 8
 // Each turn asks for another line of what comes next. Past the caches, if away,
 // go values that begin with a line.
 func (u unit) pickValues(name string, away bool) {
-	TEXT(name+u.suffix, NOSPLIT, "func(n int, to, from []float64, places []uint32, ahead []float64)")
-	Doc(fmt.Sprintf("%s%s is %s; n is a positive multiple of %d.", name, u.suffix, name, picked))
-	Pragma("noescape")
-	p := picking{left: Load(Param("n"), GP64()), to: slice("to"), from: slice("from"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
+	begin(name+u.suffix, "func(n int, to, from []float64, places []uint32, ahead []float64)",
+		fmt.Sprintf("%s%s is %s; n is a positive multiple of %d.", name, u.suffix, name, picked))
+	p := picking{left: integer("n"), to: slice("to"), from: slice("from"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
 	end, low := GP64(), XMM()
 	Load(Param("from").Len(), end)
 	DECQ(end)
@@ -29,12 +28,10 @@ func (u unit) pickValues(name string, away bool) {
 		JNZ(operand.LabelRef("turn"))
 		u.pick(p, "away", past)
 		SFENCE()
-		VZEROUPPER()
-		RET()
+		leave()
 	}
 	u.pick(p, "turn", u.store)
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // picking is what the choice of values goes along.
@@ -52,7 +49,7 @@ func (u unit) half() reg.VecVirtual {
 }
 
 // pick writes the loop.
-func (u unit) pick(p picking, label string, store move) {
+func (u unit) pick(p picking, label string, store instruction) {
 	Label(label)
 	PREFETCHT0(operand.Mem{Base: p.ahead})
 	for i := 0; i < picked*u.size; i += u.width {

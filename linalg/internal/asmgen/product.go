@@ -16,18 +16,16 @@ const unroll = 4
 // chain of fused multiply-adds from the first column to the last, whatever its
 // place in the tile.
 func (u unit) product(name string, grow bool) {
-	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(k int, a, b, c []%s, stride int)", u.value))
-	Doc(fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see micro.", name, u.suffix, u.rows, u.vectors*u.width/u.size))
-	Pragma("noescape")
-	k, a, b := Load(Param("k"), GP64()), Load(Param("a").Base(), GP64()), Load(Param("b").Base(), GP64())
-	c, stride := Load(Param("c").Base(), GP64()), Load(Param("stride"), GP64())
-	SHLQ(operand.Imm(uint64(shift(u.size))), stride)
+	begin(name+u.suffix, fmt.Sprintf("func(k int, a, b, c []%s, stride int)", u.value),
+		fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see micro.", name, u.suffix, u.rows, u.vectors*u.width/u.size))
+	k, a, b := integer("k"), slice("a"), slice("b")
+	c, stride := slice("c"), integer("stride")
+	u.inBytes(stride)
 	u.prefetch(c, stride)
 	sums := u.tile(u.vectors)
 	u.columns(name, k, a, b, sums)
 	u.storeTile(sums, c, stride, grow)
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // storeTile writes the tile into c, or adds it.
@@ -49,13 +47,12 @@ func (u unit) storeTile(sums [][]reg.VecVirtual, c, stride reg.Register, grow bo
 // only so much that can be on its way from memory at a time.
 func (u unit) productAsking(vectors int) {
 	name := fmt.Sprintf("set%dAsking", vectors)
-	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(k int, a, b, c []%s, stride int, ahead []%s, aheadStride int)", u.value, u.value))
-	Doc(fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see asking.", name, u.suffix, u.rows, vectors*u.width/u.size))
-	Pragma("noescape")
-	k, a, b := Load(Param("k"), GP64()), Load(Param("a").Base(), GP64()), Load(Param("b").Base(), GP64())
-	c, stride, ahead, aheadStride := slice("c"), Load(Param("stride"), GP64()), slice("ahead"), Load(Param("aheadStride"), GP64())
-	SHLQ(operand.Imm(uint64(shift(u.size))), stride)
-	SHLQ(operand.Imm(uint64(shift(u.size))), aheadStride)
+	begin(name+u.suffix, fmt.Sprintf("func(k int, a, b, c []%s, stride int, ahead []%s, aheadStride int)", u.value, u.value),
+		fmt.Sprintf("%s%s is a micro-kernel of %d x %d: see asking.", name, u.suffix, u.rows, vectors*u.width/u.size))
+	k, a, b := integer("k"), slice("a"), slice("b")
+	c, stride, ahead, aheadStride := slice("c"), integer("stride"), slice("ahead"), integer("aheadStride")
+	u.inBytes(stride)
+	u.inBytes(aheadStride)
 	rows := GP64()
 	sums := u.tile(vectors)
 	MOVQ(operand.U32(u.rows), rows)
@@ -74,8 +71,7 @@ func (u unit) productAsking(vectors int) {
 	Label("asked")
 	u.columns(name, k, a, b, sums)
 	u.storeTile(sums, c, stride, false)
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // prefetch asks for the tile of c, which is not needed before the end.
@@ -144,7 +140,7 @@ func (u unit) advance(a, b reg.Register, steps int) {
 func (u unit) peak() {
 	TEXT("peak"+u.suffix, NOSPLIT, "func(turns int)")
 	Doc(fmt.Sprintf("peak%s does %d fused multiply-adds per turn.", u.suffix, u.rows*u.vectors*u.width/u.size))
-	turns := Load(Param("turns"), GP64())
+	turns := integer("turns")
 	sums := u.tile(u.vectors)
 	factor := u.register()
 	u.zero(factor)
@@ -156,8 +152,7 @@ func (u unit) peak() {
 	}
 	DECQ(turns)
 	JNZ(operand.LabelRef("turn"))
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 func shift(size int) int {

@@ -14,10 +14,9 @@ const together = 16
 // to change them. The first direction begins at the second coordinate. The sums
 // of even and odd coordinates are kept apart where there are registers for it.
 func (u unit) reflect() {
-	TEXT("reflect"+u.suffix, NOSPLIT, "func(x, first, second []float64, betaFirst, betaSecond, across float64)")
-	Doc("reflect"+u.suffix+" subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then",
+	begin("reflect"+u.suffix, "func(x, first, second []float64, betaFirst, betaSecond, across float64)",
+		"reflect"+u.suffix+" subtracts from 16 vectors x betaFirst v <v, x>, v = (0, first), and then",
 		"betaSecond second <second, x>; across is <v, second>, and second has a coordinate or more.")
-	Pragma("noescape")
 	c := coordinates{x: slice("x"), first: slice("first"), second: slice("second"), more: GP64()}
 	Load(Param("second").Len(), c.more)
 	DECQ(c.more)
@@ -35,8 +34,7 @@ func (u unit) reflect() {
 	u.factors(sums)
 	u.change(zeroth, []operand.Mem{{Base: c.second}}, sums[0][1:])
 	u.each(c, "change", func(_ int, at operand.Mem, of []operand.Mem) { u.change(at, of, sums[0][:]) })
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // coordinates are where vectors and directions begin, and how many there are

@@ -41,37 +41,28 @@ func roundingOf(p precision) rounding {
 	return rounding{half: p.constant("ringHalf", 0.5), whole: p.constant("ringWhole", math.Ldexp(1, p.digits))}
 }
 
-// down is the rounding of VROUNDPD to the next lower whole number.
+// down is the rounding of round to the next lower whole number.
 const down = 9
 
 // roundTurns writes floor(frac(t) 2^bits + 1/2), without the bit beyond.
 func (u unit) roundTurns(c rounding, bits int) {
-	TEXT(fmt.Sprintf("roundTurns%d%s", bits, u.suffix[2:]), NOSPLIT, "func(n int, dst []byte, turns []float64)")
-	Doc(fmt.Sprintf("rounds the first n turns to words of %d bits; n is a multiple of %d.", bits, u.width/8))
-	Pragma("noescape")
-	l := loop{u, Load(Param("n"), GP64()), GP64()}
-	dst, turns := Load(Param("dst").Base(), GP64()), Load(Param("turns").Base(), GP64())
+	begin(fmt.Sprintf("roundTurns%d%s", bits, u.suffix[2:]), "func(n int, dst []byte, turns []float64)",
+		fmt.Sprintf("rounds the first n turns to words of %d bits; n is a multiple of %d.", bits, u.width/8))
+	l := loop{u, integer("n"), GP64()}
+	dst, turns := slice("dst"), slice("turns")
 	l.start()
 	t, whole := u.register(), u.register()
 	u.load(l.at(turns), t)
-	u.floor(t, whole)
+	u.round(operand.U8(down), t, whole)
 	u.sub(whole, t, t)
 	half := u.register()
 	u.load(c.half, half)
 	u.fma(c.size, t, half)
-	u.floor(half, half)
+	u.round(operand.U8(down), half, half)
 	u.add(c.whole, half, half)
 	u.narrowTo(bits, half, operand.Mem{Base: dst, Index: l.i, Scale: uint8(bits / 8)})
 	l.next()
-	l.finish()
-}
-
-func (u unit) floor(from, to reg.VecVirtual) {
-	if u.width == 64 {
-		VRNDSCALEPD(operand.U8(down), from, to)
-		return
-	}
-	VROUNDPD(operand.U8(down), from, to)
+	leave()
 }
 
 // narrowTo stores the low bits of each number of 64 bits.
@@ -147,12 +138,11 @@ func wavesOf(p precision, bits int) wave {
 // waves writes cosines and sines of words. A sine is the cosine a quarter of a
 // turn before.
 func (u unit) waves(c wave, bits int) {
-	TEXT(fmt.Sprintf("waves%d%s", bits, u.suffix[2:]), NOSPLIT, "func(n int, cosines, sines []float32, words []byte, amplitude float32)")
-	Doc(fmt.Sprintf("sets the first n cosines and sines to those of words of %d bits, times the amplitude; n is a multiple of %d.", bits, u.width/4))
-	Pragma("noescape")
-	l := loop{u, Load(Param("n"), GP64()), GP64()}
-	cosines, sines := Load(Param("cosines").Base(), GP64()), Load(Param("sines").Base(), GP64())
-	words, amplitude := Load(Param("words").Base(), GP64()), l.number("amplitude")
+	begin(fmt.Sprintf("waves%d%s", bits, u.suffix[2:]), "func(n int, cosines, sines []float32, words []byte, amplitude float32)",
+		fmt.Sprintf("sets the first n cosines and sines to those of words of %d bits, times the amplitude; n is a multiple of %d.", bits, u.width/4))
+	l := loop{u, integer("n"), GP64()}
+	cosines, sines := slice("cosines"), slice("sines")
+	words, amplitude := slice("words"), l.number("amplitude")
 	l.start()
 	w, back := u.register(), u.register()
 	from := operand.Mem{Base: words, Index: l.i, Scale: uint8(bits / 8)}
@@ -171,7 +161,7 @@ func (u unit) waves(c wave, bits int) {
 	u.store(u.cosineOf(c, bits, w, amplitude), l.at(cosines))
 	u.store(u.cosineOf(c, bits, back, amplitude), l.at(sines))
 	l.next()
-	l.finish()
+	leave()
 }
 
 // cosineOf returns the cosines of words at the high end of 32 bits: the sines of

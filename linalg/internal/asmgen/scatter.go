@@ -15,7 +15,7 @@ func (u unit) scatter(name string, levels int, sign operand.Mem) {
 		rowLoop: u.overRows(name, "to, from []float64, distance int, places []uint32, scale float64",
 			fmt.Sprintf("does %d levels of %d times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set", levels, 1<<levels)),
 		to: slice("to"), from: slice("from"), places: slice("places"),
-		rowStep: Load(Param("distance"), GP64()), placeStep: GP64(), last: GP64(),
+		rowStep: integer("distance"), placeStep: GP64(), last: GP64(),
 		parts: 1 << levels, scale: u.number("scale"), sign: u.register(),
 	}
 	Load(Param("to").Len(), s.last)
@@ -33,8 +33,7 @@ func (u unit) scatter(name string, levels int, sign operand.Mem) {
 		DECQ(s.left)
 		JNZ(operand.LabelRef("away"))
 		SFENCE()
-		VZEROUPPER()
-		RET()
+		leave()
 	}
 	Label("turn")
 	s.rows(u.store)
@@ -52,7 +51,7 @@ type scattering struct {
 }
 
 // rows writes the way of a row of each part.
-func (s scattering) rows(store move) {
+func (s scattering) rows(store instruction) {
 	row, place := GP64(), GP64()
 	for half := 0; half < line; half += s.width {
 		v := make([]reg.VecVirtual, s.parts)

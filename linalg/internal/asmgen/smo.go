@@ -124,11 +124,10 @@ func (u unit) smoName(name string, size int) (string, string) {
 // may shrink.
 func (u unit) smoMove(size int) {
 	name, value := u.smoName("smoMove", size)
-	TEXT(name, NOSPLIT, fmt.Sprintf("func(n int, f []float64, a float64, x []%s, b float64, y []%s, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)", value, value))
-	Doc(fmt.Sprintf("%s is smoMovePortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
-	Pragma("noescape")
-	n, f := Load(Param("n"), GP64()), Load(Param("f").Base(), GP64())
-	x, y, place := Load(Param("x").Base(), GP64()), Load(Param("y").Base(), GP64()), Load(Param("place").Base(), GP64())
+	begin(name, fmt.Sprintf("func(n int, f []float64, a float64, x []%s, b float64, y []%s, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)", value, value),
+		fmt.Sprintf("%s is smoMovePortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
+	n, f := integer("n"), slice("f")
+	x, y, place := slice("x"), slice("y"), slice("place")
 	a, b := u.number("a"), u.number("b")
 	s := u.selection(1, 2)
 	low, at, high := s.state("low"), s.state("at"), s.state("high")
@@ -160,19 +159,17 @@ func (u unit) smoMove(size int) {
 	s.save("low", low)
 	s.save("at", at)
 	s.save("high", high)
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // smoPartner finds, in each lane, the largest decrease and the turn it was
 // found in. It divides only where a product says that it may be worth it.
 func (u unit) smoPartner(size int) {
 	name, value := u.smoName("smoPartner", size)
-	TEXT(name, NOSPLIT, fmt.Sprintf("func(n int, f, diagonal []float64, row []%s, place []uint8, fi, kii, tau, slack float64, best *[16]float64, at *[16]int64)", value))
-	Doc(fmt.Sprintf("%s is smoPartnerPortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
-	Pragma("noescape")
-	n, f := Load(Param("n"), GP64()), Load(Param("f").Base(), GP64())
-	diagonal, row, place := Load(Param("diagonal").Base(), GP64()), Load(Param("row").Base(), GP64()), Load(Param("place").Base(), GP64())
+	begin(name, fmt.Sprintf("func(n int, f, diagonal []float64, row []%s, place []uint8, fi, kii, tau, slack float64, best *[16]float64, at *[16]int64)", value),
+		fmt.Sprintf("%s is smoPartnerPortable in %d lanes; n is a multiple of 16.", name, streams*u.width/8))
+	n, f := integer("n"), slice("f")
+	diagonal, row, place := slice("diagonal"), slice("row"), slice("place")
 	fi, kii, slack, zero := u.number("fi"), u.number("kii"), u.number("slack"), u.register()
 	u.zero(zero)
 	s := u.selection(2)
@@ -214,8 +211,7 @@ func (u unit) smoPartner(size int) {
 	JL(operand.LabelRef("turn"))
 	s.save("best", best)
 	s.save("at", at)
-	VZEROUPPER()
-	RET()
+	leave()
 }
 
 // positive copies v to to where v is above zero.
@@ -234,7 +230,7 @@ func (s selection) positive(v, to, zero reg.VecVirtual) {
 // state loads the vectors of all streams from the array that the parameter
 // points to; save stores them there.
 func (s selection) state(name string) []reg.VecVirtual {
-	from := Load(Param(name), GP64())
+	from := integer(name)
 	v := make([]reg.VecVirtual, streams)
 	for k := range v {
 		v[k] = s.u.register()
@@ -244,7 +240,7 @@ func (s selection) state(name string) []reg.VecVirtual {
 }
 
 func (s selection) save(name string, v []reg.VecVirtual) {
-	to := Load(Param(name), GP64())
+	to := integer(name)
 	for k := range v {
 		s.u.store(v[k], operand.Mem{Base: to, Disp: k * s.u.width})
 	}

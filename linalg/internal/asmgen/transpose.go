@@ -31,8 +31,7 @@ func (u unit) transposeAway() {
 	DECQ(t.left)
 	JNZ(operand.LabelRef("away"))
 	SFENCE()
-	VZEROUPPER()
-	RET()
+	leave()
 	Label("turn")
 	u.transposeSquares(t, u.store)
 	t.finish()
@@ -46,16 +45,15 @@ type transposes struct {
 
 func (u unit) transposes(name, what string) transposes {
 	side := line / u.size
-	TEXT(name+u.suffix, NOSPLIT, fmt.Sprintf("func(n int, to []%[1]s, toDistance, toStep int, from []%[1]s, fromDistance, fromStep int)", u.value))
-	Doc(fmt.Sprintf("%s%s %s of %d x %[4]d values; rows of a square lie a distance apart, squares a step; n is positive.", name, u.suffix, what, side))
-	Pragma("noescape")
-	r := rowLoop{u, Load(Param("n"), GP64())}
+	begin(name+u.suffix, fmt.Sprintf("func(n int, to []%[1]s, toDistance, toStep int, from []%[1]s, fromDistance, fromStep int)", u.value),
+		fmt.Sprintf("%s%s %s of %d x %[4]d values; rows of a square lie a distance apart, squares a step; n is positive.", name, u.suffix, what, side))
+	r := rowLoop{u, integer("n")}
 	return transposes{r, slice("to"), u.bytes("toDistance"), u.bytes("toStep"), slice("from"), u.bytes("fromDistance"), u.bytes("fromStep")}
 }
 
 // transposeSquares writes one of them, by squares of as many rows as a register
 // has lanes.
-func (u unit) transposeSquares(t transposes, store move) {
+func (u unit) transposeSquares(t transposes, store instruction) {
 	lanes, side := u.width/u.size, line/u.size
 	for i := 0; i < side; i += lanes {
 		for j := 0; j < side; j += lanes {
@@ -68,9 +66,13 @@ func (u unit) transposeSquares(t transposes, store move) {
 
 // bytes returns a parameter that counts values, in bytes.
 func (u unit) bytes(name string) reg.Register {
-	n := Load(Param(name), GP64())
-	SHLQ(operand.Imm(uint64(shift(u.size))), n)
+	n := integer(name)
+	u.inBytes(n)
 	return n
+}
+
+func (u unit) inBytes(values reg.Register) {
+	SHLQ(operand.Imm(uint64(shift(u.size))), values)
 }
 
 // walk returns the address of a row.
@@ -85,7 +87,7 @@ func walk(from, distance reg.Register, row int) reg.Register {
 
 // transposeSquare does as many rows and columns as a register has lanes: inside
 // of 16 bytes first, and then these.
-func (u unit) transposeSquare(store move, to, toDistance reg.Register, toAt int, from, fromDistance reg.Register, fromAt int) {
+func (u unit) transposeSquare(store instruction, to, toDistance reg.Register, toAt int, from, fromDistance reg.Register, fromAt int) {
 	v := make([]reg.VecVirtual, u.width/u.size)
 	for i := range v {
 		v[i] = u.register()
@@ -112,7 +114,7 @@ func (u unit) transposeSquare(store move, to, toDistance reg.Register, toAt int,
 
 // interleave returns the lower and the upper halves of each 16 bytes of two
 // registers, value by value.
-func (u unit) interleave(lower, upper func(...operand.Op), a, b reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
+func (u unit) interleave(lower, upper instruction, a, b reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
 	low, high := u.register(), u.register()
 	lower(b, a, low)
 	upper(b, a, high)

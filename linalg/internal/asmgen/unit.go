@@ -18,44 +18,60 @@ type unit struct {
 	rows    int    // of the register tile
 	vectors int    // registers in a row of the tile
 
-	register  func() reg.VecVirtual
-	load      func(from, to operand.Op)
-	store     func(from, to operand.Op)
-	broadcast func(from, to operand.Op)
-	add       func(from, with, to operand.Op)
-	sub       func(from, with, to operand.Op) // with - from
-	mul       func(from, with, to operand.Op)
-	div       func(by, with, to operand.Op) // with / by
-	sqrt      func(from, to operand.Op)
-	min, max  func(second, first, to operand.Op) // second if one is NaN
-	fma       func(a, b, to operand.Op)          // to + a b
-	fnma      func(a, b, to operand.Op)          // to - a b
-	horner    func(next, v, to operand.Op)       // to v + next
-	signed    func(sign, next, to operand.Op)    // to sign + next
-	round     func(r reg.VecVirtual)             // to whole numbers
-	scale     func(c exponential, n, e reg.VecVirtual)
-	compare   func(how, with, v, bits operand.Op) // a bit for each entry
+	register func() reg.VecVirtual
 
-	widen func(from, to operand.Op)   // signed bytes to whole numbers of size bytes
-	swaps []func(from, to operand.Op) // neighbours at half the lanes, at a quarter, ..., at 1
+	load      instruction // from, to
+	store     instruction // from, to
+	broadcast instruction // from, to
+	add       instruction // from, with, to
+	sub       instruction // from, with, to: with - from
+	mul       instruction // from, with, to
+	div       instruction // by, with, to: with / by
+	sqrt      instruction // from, to
+	min, max  instruction // second, first, to: second if one is NaN
+	fma       instruction // a, b, to: to + a b
+	fnma      instruction // a, b, to: to - a b
+	horner    instruction // next, v, to: to v + next
+	signed    instruction // sign, next, to: to sign + next
+	round     instruction // how, from, to: to whole numbers
+	compare   instruction // how, with, v, to
 
-	and, or, xor          func(a, b, to operand.Op)
-	addInt                func(from, with, to operand.Op) // whole numbers of size bytes
-	subInt                func(from, with, to operand.Op) // with - from
-	shiftLeft, shiftRight func(by, from, to operand.Op)
+	scale func(c exponential, n, e reg.VecVirtual)
+	signs func(from, to operand.Op) // a bit for each entry, where registers compare
+	widen instruction               // from, to: signed bytes to whole numbers of size bytes
+	swaps []instruction             // from, to: neighbours at half the lanes, at a quarter, ..., at 1
+
+	and, or, xor          instruction // a, b, to
+	addInt                instruction // from, with, to: whole numbers of size bytes
+	subInt                instruction // from, with, to: with - from
+	shiftLeft, shiftRight instruction // by, from, to
+}
+
+// instruction writes an instruction; the last operand is what it sets.
+type instruction func(...operand.Op)
+
+// ofThree is an instruction that takes three operands and no mask.
+func ofThree(write func(a, b, to operand.Op)) instruction {
+	return func(of ...operand.Op) { write(of[0], of[1], of[2]) }
+}
+
+// permute is an instruction with its order of the values of one register.
+func permute(write instruction, how uint8) instruction {
+	return func(of ...operand.Op) { write(operand.U8(how), of[0], of[1]) }
+}
+
+// shuffle is permute where the instruction could take values from two registers.
+func shuffle(write instruction, how uint8) instruction {
+	return func(of ...operand.Op) { write(operand.U8(how), of[0], of[0], of[1]) }
 }
 
 // units lists the four kernels. The tile is as large as the registers allow,
 // and wider than tall: a row of b is loaded, an entry of a is broadcast.
 func units() []unit {
 	wide := unit{width: 64, rows: 8, vectors: 3, register: ZMM}
-	wide.and = func(a, b, to operand.Op) { VPANDQ(a, b, to) }
-	wide.or = func(a, b, to operand.Op) { VPORQ(a, b, to) }
-	wide.xor = func(a, b, to operand.Op) { VPXORQ(a, b, to) }
+	wide.and, wide.or, wide.xor = VPANDQ, VPORQ, VPXORQ
 	narrow := unit{width: 32, rows: 4, vectors: 3, register: YMM}
-	narrow.and = func(a, b, to operand.Op) { VPAND(a, b, to) }
-	narrow.or = func(a, b, to operand.Op) { VPOR(a, b, to) }
-	narrow.xor = func(a, b, to operand.Op) { VPXOR(a, b, to) }
+	narrow.and, narrow.or, narrow.xor = ofThree(VPAND), ofThree(VPOR), ofThree(VPXOR)
 	wides, narrows := wide.both("AVX512"), narrow.both("AVX2")
 	wides[0].inWide64()
 	wides[1].inWide32()
@@ -67,115 +83,58 @@ func units() []unit {
 func (u unit) both(set string) []unit { return []unit{u.double(set), u.single(set)} }
 
 // What the sets do each in its own way: moving values inside a register, rounding
-// to whole numbers, multiplying by 2^n, and comparing.
+// to whole numbers, and multiplying by 2^n.
 
 func (u *unit) inWide64() {
-	u.widen = func(from, to operand.Op) { VPMOVSXBQ(from, to) }
-	u.swaps = []func(from, to operand.Op){
-		func(from, to operand.Op) { VSHUFF64X2(operand.U8(0x4e), from, from, to) },
-		func(from, to operand.Op) { VSHUFF64X2(operand.U8(0xb1), from, from, to) },
-		func(from, to operand.Op) { VPERMILPD(operand.U8(0x55), from, to) },
-	}
-	u.round = func(r reg.VecVirtual) { VRNDSCALEPD(operand.U8(8), r, r) }
+	u.swaps = []instruction{shuffle(VSHUFF64X2, 0x4e), shuffle(VSHUFF64X2, 0xb1), permute(VPERMILPD, 0x55)}
+	u.round = VRNDSCALEPD
 	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPD(n, e, e) }
-	u.compare = func(how, with, v, bits operand.Op) {
-		mask := K()
-		VCMPPD(how, with, v, mask)
-		KMOVW(mask, bits)
-	}
 }
 
 func (u *unit) inWide32() {
-	u.widen = func(from, to operand.Op) { VPMOVSXBD(from, to) }
-	u.swaps = []func(from, to operand.Op){
-		func(from, to operand.Op) { VSHUFF32X4(operand.U8(0x4e), from, from, to) },
-		func(from, to operand.Op) { VSHUFF32X4(operand.U8(0xb1), from, from, to) },
-		func(from, to operand.Op) { VPERMILPS(operand.U8(0x4e), from, to) },
-		func(from, to operand.Op) { VPERMILPS(operand.U8(0xb1), from, to) },
+	u.swaps = []instruction{
+		shuffle(VSHUFF32X4, 0x4e), shuffle(VSHUFF32X4, 0xb1), permute(VPERMILPS, 0x4e), permute(VPERMILPS, 0xb1),
 	}
-	u.round = func(r reg.VecVirtual) { VRNDSCALEPS(operand.U8(8), r, r) }
+	u.round = VRNDSCALEPS
 	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPS(n, e, e) }
-	u.compare = func(how, with, v, bits operand.Op) {
-		mask := K()
-		VCMPPS(how, with, v, mask)
-		KMOVW(mask, bits)
-	}
 }
 
 func (u *unit) inNarrow64() {
-	u.widen = func(from, to operand.Op) { VPMOVSXBQ(from, to) }
-	u.swaps = []func(from, to operand.Op){
-		func(from, to operand.Op) { VPERM2F128(operand.U8(1), from, from, to) },
-		func(from, to operand.Op) { VPERMILPD(operand.U8(5), from, to) },
-	}
-	u.round = func(r reg.VecVirtual) { VROUNDPD(operand.U8(8), r, r) }
-	u.scale = scaleNarrow
-	u.compare = func(how, with, v, bits operand.Op) {
-		mask := YMM()
-		VCMPPD(how, with, v, mask)
-		VMOVMSKPD(mask, bits)
-	}
+	u.swaps = []instruction{swapHalves, permute(VPERMILPD, 5)}
+	u.round, u.scale, u.signs = ofThree(VROUNDPD), scaleNarrow, VMOVMSKPD
 }
 
 func (u *unit) inNarrow32() {
-	u.widen = func(from, to operand.Op) { VPMOVSXBD(from, to) }
-	u.swaps = []func(from, to operand.Op){
-		func(from, to operand.Op) { VPERM2F128(operand.U8(1), from, from, to) },
-		func(from, to operand.Op) { VPERMILPS(operand.U8(0x4e), from, to) },
-		func(from, to operand.Op) { VPERMILPS(operand.U8(0xb1), from, to) },
-	}
-	u.round = func(r reg.VecVirtual) { VROUNDPS(operand.U8(8), r, r) }
-	u.scale = scaleNarrowSingle
-	u.compare = func(how, with, v, bits operand.Op) {
-		mask := YMM()
-		VCMPPS(how, with, v, mask)
-		VMOVMSKPS(mask, bits)
-	}
+	u.swaps = []instruction{swapHalves, permute(VPERMILPS, 0x4e), permute(VPERMILPS, 0xb1)}
+	u.round, u.scale, u.signs = ofThree(VROUNDPS), scaleNarrowSingle, VMOVMSKPS
 }
+
+// swapHalves sets to to from with its halves swapped.
+func swapHalves(of ...operand.Op) { VPERM2F128(operand.U8(1), of[0], of[0], of[1]) }
 
 func (u unit) double(set string) unit {
 	u.suffix, u.value, u.size = "64"+set, "float64", 8
-	u.load = func(from, to operand.Op) { VMOVUPD(from, to) }
-	u.store = u.load
-	u.broadcast = func(from, to operand.Op) { VBROADCASTSD(from, to) }
-	u.add = func(from, with, to operand.Op) { VADDPD(from, with, to) }
-	u.sub = func(from, with, to operand.Op) { VSUBPD(from, with, to) }
-	u.mul = func(from, with, to operand.Op) { VMULPD(from, with, to) }
-	u.min = func(second, first, to operand.Op) { VMINPD(second, first, to) }
-	u.max = func(second, first, to operand.Op) { VMAXPD(second, first, to) }
-	u.div = func(by, with, to operand.Op) { VDIVPD(by, with, to) }
-	u.sqrt = func(from, to operand.Op) { VSQRTPD(from, to) }
-	u.addInt = func(from, with, to operand.Op) { VPADDQ(from, with, to) }
-	u.subInt = func(from, with, to operand.Op) { VPSUBQ(from, with, to) }
-	u.shiftLeft = func(by, from, to operand.Op) { VPSLLQ(by, from, to) }
-	u.shiftRight = func(by, from, to operand.Op) { VPSRLQ(by, from, to) }
-	u.fma = func(a, b, to operand.Op) { VFMADD231PD(a, b, to) }
-	u.fnma = func(a, b, to operand.Op) { VFNMADD231PD(a, b, to) }
-	u.horner = func(next, v, to operand.Op) { VFMADD213PD(next, v, to) }
-	u.signed = func(sign, next, to operand.Op) { VFMADD132PD(sign, next, to) }
+	u.load, u.store, u.broadcast = VMOVUPD, VMOVUPD, VBROADCASTSD
+	u.add, u.sub, u.mul, u.div = VADDPD, VSUBPD, VMULPD, VDIVPD
+	u.sqrt, u.min, u.max = VSQRTPD, VMINPD, VMAXPD
+	u.fma, u.fnma = VFMADD231PD, VFNMADD231PD
+	u.horner, u.signed = VFMADD213PD, VFMADD132PD
+	u.addInt, u.subInt = VPADDQ, VPSUBQ
+	u.shiftLeft, u.shiftRight = VPSLLQ, VPSRLQ
+	u.compare, u.widen = VCMPPD, VPMOVSXBQ
 	return u
 }
 
 func (u unit) single(set string) unit {
 	u.suffix, u.value, u.size = "32"+set, "float32", 4
-	u.load = func(from, to operand.Op) { VMOVUPS(from, to) }
-	u.store = u.load
-	u.broadcast = func(from, to operand.Op) { VBROADCASTSS(from, to) }
-	u.add = func(from, with, to operand.Op) { VADDPS(from, with, to) }
-	u.sub = func(from, with, to operand.Op) { VSUBPS(from, with, to) }
-	u.mul = func(from, with, to operand.Op) { VMULPS(from, with, to) }
-	u.min = func(second, first, to operand.Op) { VMINPS(second, first, to) }
-	u.max = func(second, first, to operand.Op) { VMAXPS(second, first, to) }
-	u.div = func(by, with, to operand.Op) { VDIVPS(by, with, to) }
-	u.sqrt = func(from, to operand.Op) { VSQRTPS(from, to) }
-	u.addInt = func(from, with, to operand.Op) { VPADDD(from, with, to) }
-	u.subInt = func(from, with, to operand.Op) { VPSUBD(from, with, to) }
-	u.shiftLeft = func(by, from, to operand.Op) { VPSLLD(by, from, to) }
-	u.shiftRight = func(by, from, to operand.Op) { VPSRLD(by, from, to) }
-	u.fma = func(a, b, to operand.Op) { VFMADD231PS(a, b, to) }
-	u.fnma = func(a, b, to operand.Op) { VFNMADD231PS(a, b, to) }
-	u.horner = func(next, v, to operand.Op) { VFMADD213PS(next, v, to) }
-	u.signed = func(sign, next, to operand.Op) { VFMADD132PS(sign, next, to) }
+	u.load, u.store, u.broadcast = VMOVUPS, VMOVUPS, VBROADCASTSS
+	u.add, u.sub, u.mul, u.div = VADDPS, VSUBPS, VMULPS, VDIVPS
+	u.sqrt, u.min, u.max = VSQRTPS, VMINPS, VMAXPS
+	u.fma, u.fnma = VFMADD231PS, VFNMADD231PS
+	u.horner, u.signed = VFMADD213PS, VFMADD132PS
+	u.addInt, u.subInt = VPADDD, VPSUBD
+	u.shiftLeft, u.shiftRight = VPSLLD, VPSRLD
+	u.compare, u.widen = VCMPPS, VPMOVSXBD
 	return u
 }
 

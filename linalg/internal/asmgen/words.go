@@ -20,12 +20,11 @@ func writeWords() {
 // wordVectors is how many vectors a turn adds, so that counting costs little.
 const wordVectors = 4
 
-func (u unit) words(name, what string, combine func(from, with, to operand.Op)) {
+func (u unit) words(name, what string, combine instruction) {
 	block := wordVectors * u.width / u.size
-	TEXT(name+u.suffix[2:], NOSPLIT, "func(n int, dst []uint64, src []byte)")
-	Doc(fmt.Sprintf("%s%s %s the first n words of dst those of src; n is a multiple of %d.", name, u.suffix[2:], what, block))
-	Pragma("noescape")
-	left, dst, src := Load(Param("n"), GP64()), Load(Param("dst").Base(), GP64()), Load(Param("src").Base(), GP64())
+	begin(name+u.suffix[2:], "func(n int, dst []uint64, src []byte)",
+		fmt.Sprintf("%s%s %s the first n words of dst those of src; n is a multiple of %d.", name, u.suffix[2:], what, block))
+	left, dst, src := integer("n"), slice("dst"), slice("src")
 	Label("turn")
 	SUBQ(operand.U32(block), left)
 	JL(operand.LabelRef("done"))
@@ -39,6 +38,5 @@ func (u unit) words(name, what string, combine func(from, with, to operand.Op)) 
 	ADDQ(operand.U32(wordVectors*u.width), src)
 	JMP(operand.LabelRef("turn"))
 	Label("done")
-	VZEROUPPER()
-	RET()
+	leave()
 }
