@@ -79,17 +79,25 @@ const (
 
 // benchmark is a command that measures, in so many turns unless told otherwise.
 func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
-	var o benchOptions
-	cmd := &cobra.Command{
+	return a.measuring(&cobra.Command{
 		Use:     name,
 		Short:   short,
 		Example: fmt.Sprintf("  mercer bench %s\n  mercer bench %s --json --check", name, name),
-		Args:    args(),
-		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.measure(ctx, name, make(), o)
-		}),
-	}
+	}, runs, func() (bench.Benchmark, error) { return make(), nil })
+}
+
+// measuring makes a command of a benchmark.
+func (a *app) measuring(cmd *cobra.Command, runs int, make func() (bench.Benchmark, error)) *cobra.Command {
+	var o benchOptions
 	o.flags(cmd, runs)
+	cmd.Args = args()
+	cmd.RunE = a.run(func(ctx context.Context, _ []string) (Result, error) {
+		b, err := make()
+		if err != nil {
+			return nil, err
+		}
+		return a.measure(ctx, cmd.Name(), b, o)
+	})
 	return cmd
 }
 
@@ -97,9 +105,8 @@ func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmar
 const svmRuns = 2
 
 func (a *app) benchSVM() *cobra.Command {
-	var o benchOptions
 	var peerName string
-	cmd := &cobra.Command{
+	cmd := a.measuring(&cobra.Command{
 		Use:   "svm",
 		Short: "Training of a C-SVC, beside the inner products of all rows or LIBSVM",
 		Long: `Train a C-SVC with an RBF kernel on 20,000 generated rows of 100 columns and, where
@@ -110,19 +117,16 @@ the file is part of the work.
 and compares time, objective, support vectors and memory. It is one core's work
 and takes about half a minute a turn; of two cores we use both.`,
 		Example: "  mercer bench svm\n  mercer bench svm --peer svm-train --json",
-		Args:    args(),
-		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			peer, err := bench.FindPeer(peerName)
-			switch {
-			case errors.Is(err, bench.ErrNoPeer):
-				return nil, err
-			case err != nil:
-				return nil, usage("%w", err)
-			}
-			return a.measure(ctx, "svm", bench.SVM(a.library(), peer), o)
-		}),
-	}
-	o.flags(cmd, svmRuns)
+	}, svmRuns, func() (b bench.Benchmark, err error) {
+		peer, err := bench.FindPeer(peerName)
+		switch {
+		case errors.Is(err, bench.ErrNoPeer):
+			return b, err
+		case err != nil:
+			return b, usage("%w", err)
+		}
+		return bench.SVM(a.library(), peer), nil
+	})
 	cmd.Flags().StringVar(&peerName, "peer", "", "another program to compare with: svm-train")
 	return cmd
 }
@@ -131,24 +135,20 @@ and takes about half a minute a turn; of two cores we use both.`,
 const psiRuns = 2
 
 func (a *app) benchPSI() *cobra.Command {
-	var o benchOptions
 	var rows int
-	cmd := &cobra.Command{
+	cmd := a.measuring(&cobra.Command{
 		Use:   "psi",
 		Short: "Alignment of tables by their ids, beside the multiplications that it takes",
 		Long: `Align two parties' tables, and three's with a comparer: each has that many ids, half
 of them in common. All parties run in this process. Time grows with the ids; from
 fewer than a million the figures with a target are extrapolated.`,
 		Example: "  mercer bench psi\n  mercer bench psi --rows 1000000 --runs 1 --json",
-		Args:    args(),
-		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			if rows < 2 || rows > bench.MaxPSIRows {
-				return nil, usage("--rows %d; choose 2 to %d", rows, bench.MaxPSIRows)
-			}
-			return a.measure(ctx, "psi", bench.PSI(rows), o)
-		}),
-	}
-	o.flags(cmd, psiRuns)
+	}, psiRuns, func() (b bench.Benchmark, err error) {
+		if rows < 2 || rows > bench.MaxPSIRows {
+			return b, usage("--rows %d; choose 2 to %d", rows, bench.MaxPSIRows)
+		}
+		return bench.PSI(rows), nil
+	})
 	cmd.Flags().IntVar(&rows, "rows", 20_000, "ids of each party")
 	return cmd
 }
@@ -157,10 +157,9 @@ fewer than a million the figures with a target are extrapolated.`,
 const fdsklRuns = 2
 
 func (a *app) benchFDSKL() *cobra.Command {
-	var o benchOptions
 	var rows int
 	var folder string
-	cmd := &cobra.Command{
+	cmd := a.measuring(&cobra.Command{
 		Use:   "fdskl",
 		Short: "Random features of split columns: how training grows, and a million rows",
 		Long: `Train on generated rows of which four workers hold a quarter of the columns each, all
@@ -173,15 +172,12 @@ where the data folder has it, phishing, with the learner in the loop: the test e
 after so many iterations and so much time, as figures and as pages with curves
 (fdskl-wdbc.html, ...) in that folder. It takes some minutes.`,
 		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json\n  mercer bench fdskl --out curves",
-		Args:    args(),
-		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			if rows < 100 || rows > bench.MaxFDSKLRows {
-				return nil, usage("--rows %d; choose 100 to %d", rows, bench.MaxFDSKLRows)
-			}
-			return a.measure(ctx, "fdskl", bench.FDSKL(rows, a.library(), folder), o)
-		}),
-	}
-	o.flags(cmd, fdsklRuns)
+	}, fdsklRuns, func() (b bench.Benchmark, err error) {
+		if rows < 100 || rows > bench.MaxFDSKLRows {
+			return b, usage("--rows %d; choose 100 to %d", rows, bench.MaxFDSKLRows)
+		}
+		return bench.FDSKL(rows, a.library(), folder), nil
+	})
 	cmd.Flags().IntVar(&rows, "rows", 50_000, "rows of the whole task")
 	cmd.Flags().StringVar(&folder, "out", "", "also train in all modes, and write their curves into that folder")
 	return cmd

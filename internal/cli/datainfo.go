@@ -72,10 +72,15 @@ values, 0 to 255; #64x64 resizes them, #rgb keeps the colours, #64x64,rgb both.`
 			return describe(args[0], set), nil
 		}),
 	}
-	cmd.Flags().StringVar(&columns.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
-	cmd.Flags().StringVar(&columns.ID, "id", "", "column of the row ids: a name or a number from 0")
-	cmd.Flags().IntVar(&columns.Width, "features", 0, "columns beside these, where LIBSVM text names none of the last ones")
+	columnFlags(cmd, &columns)
 	return cmd
+}
+
+// columnFlags are for commands that read a table.
+func columnFlags(cmd *cobra.Command, c *source.Columns) {
+	cmd.Flags().StringVar(&c.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
+	cmd.Flags().StringVar(&c.ID, "id", "", "column of the row ids: a name or a number from 0")
+	cmd.Flags().IntVar(&c.Width, "features", 0, "columns beside these, where LIBSVM text names none of the last ones")
 }
 
 func describe(name string, set *dataset.Set) dataInfoResult {

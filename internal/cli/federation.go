@@ -181,9 +181,7 @@ type splitKeyResult struct {
 
 // Print tells the operator the next step.
 func (r splitKeyResult) Print(w io.Writer) error {
-	p := &printer{w: w}
-	p.linef("%s: a new key; back it up, it is the same for all jobs of this home", r.Path)
-	return p.err
+	return linef(w, "%s: a new key; back it up, it is the same for all jobs of this home", r.Path)
 }
 
 func (a *app) federationSplitKey() *cobra.Command {

@@ -109,8 +109,13 @@ type printer struct {
 
 func (p *printer) linef(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		p.err = linef(p.w, format, args...)
 	}
+}
+
+func linef(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintf(w, format+"\n", args...)
+	return err
 }
 
 // join notes how something else that was written to the same place ended.

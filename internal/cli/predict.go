@@ -148,9 +148,7 @@ the data folder, or a part of them as mercer data info explains.`,
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&job, "job", "", "id of a job whose model is with the coordinator")
 	cmd.Flags().StringVar(&others, "source", "", "what the other holders of columns call their table of these rows")
-	cmd.Flags().StringVar(&columns.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
-	cmd.Flags().StringVar(&columns.ID, "id", "", "column of the row ids: a name or a number from 0")
-	cmd.Flags().IntVar(&columns.Width, "features", 0, "columns beside these, where LIBSVM text names none of the last ones")
+	columnFlags(cmd, &columns)
 	return cmd
 }
 

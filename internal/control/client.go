@@ -48,23 +48,23 @@ func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
 
 // Job returns one job.
 func (c *Client) Job(ctx context.Context, id string) (j Job, err error) {
-	return j, c.call(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id), nil, &j)
+	return j, c.call(ctx, http.MethodGet, jobPath(id), nil, &j)
 }
 
 // Wait returns a job once it is over.
 func (c *Client) Wait(ctx context.Context, id string) (j Job, err error) {
-	return j, c.call(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/wait", nil, &j)
+	return j, c.call(ctx, http.MethodGet, jobPath(id)+"/wait", nil, &j)
 }
 
 // Abort ends a job that is queued or running. It is over soon after.
 func (c *Client) Abort(ctx context.Context, id string) error {
-	_, err := c.fetch(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/abort", nil)
+	_, err := c.fetch(ctx, http.MethodPost, jobPath(id)+"/abort", nil)
 	return err
 }
 
 // Outcome returns the decisions of a job on held-out rows.
 func (c *Client) Outcome(ctx context.Context, id string) (*method.Outcome, error) {
-	b, err := c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/outcome", nil)
+	b, err := c.fetch(ctx, http.MethodGet, jobPath(id)+"/outcome", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c *Client) Outcome(ctx context.Context, id string) (*method.Outcome, error
 
 // Model downloads a model that is not private.
 func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
-	return c.fetch(ctx, http.MethodGet, "/jobs/"+url.PathEscape(id)+"/model", nil)
+	return c.fetch(ctx, http.MethodGet, jobPath(id)+"/model", nil)
 }
 
 // Predict has rows predicted through the party's daemon, where the features and the
@@ -84,26 +84,28 @@ func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, sourc
 	if err != nil {
 		return p, fault.BadInput(err)
 	}
-	return p, c.call(ctx, http.MethodPost, "/jobs/"+url.PathEscape(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
+	return p, c.call(ctx, http.MethodPost, jobPath(id)+"/prediction?source="+url.QueryEscape(source), rows, &p)
 }
 
 // Delete has everybody forget what a job left, and removes the job at the
 // coordinator.
 func (c *Client) Delete(ctx context.Context, id string) (f Forgotten, err error) {
-	return f, c.call(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id), nil, &f)
+	return f, c.call(ctx, http.MethodDelete, jobPath(id), nil, &f)
 }
 
 // Drop destroys what a party holds of a job that is not closed.
 func (c *Client) Drop(ctx context.Context, id string) error {
-	_, err := c.fetch(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id)+"/sessions", nil)
+	_, err := c.fetch(ctx, http.MethodDelete, jobPath(id)+"/sessions", nil)
 	return err
 }
 
 // Forget erases what a job left: at this party or, where the daemon is the
 // coordinator, everywhere.
 func (c *Client) Forget(ctx context.Context, id string) (f Forgotten, err error) {
-	return f, c.call(ctx, http.MethodDelete, "/jobs/"+url.PathEscape(id)+"/keepsake", nil, &f)
+	return f, c.call(ctx, http.MethodDelete, jobPath(id)+"/keepsake", nil, &f)
 }
+
+func jobPath(id string) string { return "/jobs/" + url.PathEscape(id) }
 
 func (c *Client) call(ctx context.Context, method, path string, body []byte, into any) error {
 	b, err := c.fetch(ctx, method, path, body)

@@ -39,6 +39,7 @@ func view(j coordinator.Job) Job {
 func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	route := func(pattern string, f func(r *http.Request) (any, error)) { mux.Handle(pattern, handler(log, f)) }
+	ofJob := func(pattern string, f func(r *http.Request, id job.ID) (any, error)) { route(pattern, withJob(f)) }
 	route("POST /jobs", func(r *http.Request) (any, error) { return submit(c, r) })
 	route("GET /jobs", func(*http.Request) (any, error) {
 		list := []Job{}
@@ -47,57 +48,19 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		}
 		return list, nil
 	})
-	route("GET /jobs/{id}", func(r *http.Request) (any, error) { return get(c, r) })
-	route("GET /jobs/{id}/wait", func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
-		j, err := c.Wait(r.Context(), id)
-		if err != nil {
-			return nil, known(err)
-		}
-		return view(j), nil
-	})
-	route("POST /jobs/{id}/abort", func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
-		return struct{}{}, known(c.Abort(id))
-	})
-	route("GET /jobs/{id}/outcome", func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
+	ofJob("GET /jobs/{id}", func(_ *http.Request, id job.ID) (any, error) { return shown(c.Get(id)) })
+	ofJob("GET /jobs/{id}/wait", func(r *http.Request, id job.ID) (any, error) { return shown(c.Wait(r.Context(), id)) })
+	ofJob("POST /jobs/{id}/abort", func(_ *http.Request, id job.ID) (any, error) { return struct{}{}, known(c.Abort(id)) })
+	ofJob("GET /jobs/{id}/outcome", func(_ *http.Request, id job.ID) (any, error) {
 		o, err := c.Outcome(id)
 		if err != nil {
 			return nil, err
 		}
 		return o.Encode(), nil
 	})
-	route("GET /jobs/{id}/model", func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
-		return c.Download(id)
-	})
-	route("DELETE /jobs/{id}/keepsake", func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
-		return forgotten(c.Forget(r.Context(), id))
-	})
-	route("DELETE /jobs/{id}", func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
-		return forgotten(c.Delete(r.Context(), id))
-	})
+	ofJob("GET /jobs/{id}/model", func(_ *http.Request, id job.ID) (any, error) { return c.Download(id) })
+	ofJob("DELETE /jobs/{id}/keepsake", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Forget(r.Context(), id)) })
+	ofJob("DELETE /jobs/{id}", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Delete(r.Context(), id)) })
 	route("/", func(*http.Request) (any, error) {
 		return nil, fault.BadInput(errors.New("this is the coordinator's home, which cannot do that; give a party's"))
 	})
@@ -135,24 +98,22 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 	return view(submitted), nil
 }
 
-func get(c *coordinator.Coordinator, r *http.Request) (any, error) {
-	id, err := jobID(r)
-	if err != nil {
-		return nil, err
-	}
-	j, err := c.Get(id)
+func shown(j coordinator.Job, err error) (any, error) {
 	if err != nil {
 		return nil, known(err)
 	}
 	return view(j), nil
 }
 
-func jobID(r *http.Request) (job.ID, error) {
-	id, err := job.ParseID(r.PathValue("id"))
-	if err != nil {
-		return id, fault.BadInput(err)
+// withJob finds the job that a request is about.
+func withJob(f func(r *http.Request, id job.ID) (any, error)) func(r *http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		id, err := job.ParseID(r.PathValue("id"))
+		if err != nil {
+			return nil, fault.BadInput(err)
+		}
+		return f(r, id)
 	}
-	return id, nil
 }
 
 // known marks an unknown job as the caller's mistake.

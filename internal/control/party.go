@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -70,22 +71,15 @@ func NewPrediction(r model.Reading, outputs linalg.Matrix[float64]) Prediction {
 // Party returns the handler of a party's socket.
 func Party(p *party.Party, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST /jobs/{id}/prediction", handler(log, func(r *http.Request) (any, error) { return predict(p, r) }))
-	mux.Handle("DELETE /jobs/{id}/keepsake", handler(log, func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
+	ofJob := func(pattern string, f func(r *http.Request, id job.ID) (any, error)) {
+		mux.Handle(pattern, handler(log, withJob(f)))
+	}
+	ofJob("POST /jobs/{id}/prediction", func(r *http.Request, id job.ID) (any, error) { return predict(p, r, id) })
+	ofJob("DELETE /jobs/{id}/keepsake", func(_ *http.Request, id job.ID) (any, error) {
 		gone, err := p.Forget(id)
 		return Forgotten{Erased: append([]string{}, gone...)}, err
-	}))
-	mux.Handle("DELETE /jobs/{id}/sessions", handler(log, func(r *http.Request) (any, error) {
-		id, err := jobID(r)
-		if err != nil {
-			return nil, err
-		}
-		return struct{}{}, p.Drop(r.Context(), id)
-	}))
+	})
+	ofJob("DELETE /jobs/{id}/sessions", func(r *http.Request, id job.ID) (any, error) { return struct{}{}, p.Drop(r.Context(), id) })
 	mux.Handle("GET /jobs", handler(log, func(r *http.Request) (any, error) {
 		holdings, err := p.Holdings(r.Context())
 		list := []Job{}
@@ -101,11 +95,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 }
 
 // predict reads the rows from the request's body.
-func predict(p *party.Party, r *http.Request) (any, error) {
-	id, err := jobID(r)
-	if err != nil {
-		return nil, err
-	}
+func predict(p *party.Party, r *http.Request, id job.ID) (any, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRows))
 	if err != nil {
 		return nil, fault.BadInput(fmt.Errorf("control: rows to predict: %w", err))
