@@ -133,10 +133,7 @@ func (m *Model) header(single bool) []byte {
 	w.Uint32(uint32(m.count))
 	w.Uint8(uint8(numberSize(single)))
 	w.Bool(m.scale != nil)
-	w.Uint32(uint32(len(m.head.Classes)))
-	for _, class := range m.head.Classes {
-		w.String(class)
-	}
+	w.Strings(m.head.Classes)
 	w.Uint32(uint32(len(m.head.Functions)))
 	if m.scale != nil {
 		w.Float64s(m.scale.Offset)

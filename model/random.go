@@ -182,10 +182,7 @@ func EncodeRandom(w io.Writer, m *Random) error {
 	body.String(s.Kernel.Name)
 	body.Float64(s.Kernel.Gamma)
 	body.Fixed(s.Seed[:])
-	body.Uint32(uint32(len(s.Classes)))
-	for _, class := range s.Classes {
-		body.String(class)
-	}
+	body.Strings(s.Classes)
 	body.Uint32(uint32(s.Width))
 	body.Bool(s.Scaled)
 	body.Bool(s.Scale != nil)
@@ -236,9 +233,7 @@ func readRandom(r *wire.Reader, named bool) RandomSpec {
 	s.Kernel.Name = r.String(32)
 	s.Kernel.Gamma = r.Float64()
 	r.Fixed(s.Seed[:])
-	for range r.Count(maxOutputs, 2) {
-		s.Classes = append(s.Classes, r.String(maxClassName))
-	}
+	s.Classes = r.Strings(maxOutputs, maxClassName)
 	s.Width = int(r.Uint32())
 	s.Scaled = r.Bool()
 	if r.Bool() && room(r, 2*s.Width, 8) {

@@ -120,10 +120,7 @@ func EncodeRowless(w io.Writer, m *Rowless) error {
 	for i := range m.spec.Dot.Rows { // symmetric: the lower triangle
 		b.Float64s(m.spec.Dot.Row(i)[:i+1])
 	}
-	b.Uint32(uint32(len(h.Classes)))
-	for _, class := range h.Classes {
-		b.String(class)
-	}
+	b.Strings(h.Classes)
 	b.Uint32(uint32(len(h.Functions)))
 	for _, f := range h.Functions {
 		b.Fixed(f.encode())
@@ -172,9 +169,7 @@ func readRowless(r *wire.Reader) RowlessSpec {
 			}
 		}
 	}
-	for range r.Count(svm.MaxClasses, 2) {
-		h.classes = append(h.classes, r.String(maxClassName))
-	}
+	h.classes = r.Strings(svm.MaxClasses, maxClassName)
 	h.functions = int(r.Uint32())
 	s.Head = readHead(r, h)
 	return s

@@ -80,7 +80,7 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 		return nil, fmt.Errorf("control: %w", err)
 	}
 	if len(body) > maxJobFile {
-		return nil, fault.BadInput(fmt.Errorf("control: a job file of more than %d bytes", maxJobFile))
+		return nil, fault.BadInputf("control: a job file of more than %d bytes", maxJobFile)
 	}
 	name := r.URL.Query().Get("name")
 	j, err := c.Reader.Parse(name, body)

@@ -2,7 +2,6 @@ package control
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -98,7 +97,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 func predict(p *party.Party, r *http.Request, id job.ID) (any, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxRows))
 	if err != nil {
-		return nil, fault.BadInput(fmt.Errorf("control: rows to predict: %w", err))
+		return nil, fault.BadInputf("control: rows to predict: %w", err)
 	}
 	set, err := decodeRows(body)
 	if err != nil {

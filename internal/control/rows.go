@@ -39,14 +39,8 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	w.Grow(size*rows*cols + maxName)
 	w.Uint8(rowsFormat)
 	w.String(set.Name[:min(len(set.Name), maxName)])
-	w.Uint32(uint32(len(set.Columns)))
-	for _, name := range set.Columns {
-		w.String(name)
-	}
-	w.Uint32(uint32(len(set.IDs)))
-	for _, id := range set.IDs {
-		w.String(id)
-	}
+	w.Strings(set.Columns)
+	w.Strings(set.IDs)
 	w.Uint32(uint32(rows))
 	w.Uint32(uint32(cols))
 	w.Bool(isNarrow)
@@ -80,12 +74,8 @@ func decodeRows(b []byte) (*dataset.Set, error) {
 		return nil, errRows
 	}
 	set := &dataset.Set{Name: r.String(maxName)}
-	for range r.Count(dataset.MaxColumns, 2) {
-		set.Columns = append(set.Columns, r.String(maxName))
-	}
-	for range r.Count(maxRows, 2) {
-		set.IDs = append(set.IDs, r.String(maxName))
-	}
+	set.Columns = r.Strings(dataset.MaxColumns, maxName)
+	set.IDs = r.Strings(maxRows, maxName)
 	rows, cols, narrow := int(r.Uint32()), int(r.Uint32()), r.Bool()
 	size := sizeOf(narrow)
 	if r.Err() != nil || rows < 1 || cols < 1 || cols > r.Len() || rows*cols != r.Len()/size || r.Len()%size != 0 || len(set.IDs) > 0 && len(set.IDs) != rows {

@@ -47,7 +47,7 @@ func (c *Coordinator) abort(id job.ID) func(*Status) error {
 			s.State = Failed
 		case Running:
 		default:
-			return fault.BadInput(fmt.Errorf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State))
+			return fault.BadInputf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State)
 		}
 		s.Failure = &Failure{Code: fault.CodeFailed, Message: fmt.Sprintf("aborted by the operator of %s", c.name)}
 		return nil

@@ -3,7 +3,6 @@ package coordinator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -118,11 +117,11 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 	case err != nil:
 		return fault.BadInput(err)
 	case !slices.Contains(j.Spec.Parties(), q.party):
-		return fault.Forbidden(fmt.Errorf("%s took no part in job %v", q.party, q.Job))
+		return fault.Forbiddenf("%s took no part in job %v", q.party, q.Job)
 	case j.State != Done:
-		return fault.BadInput(fmt.Errorf("job %v is %s; it has no model", q.Job, j.State))
+		return fault.BadInputf("job %v is %s; it has no model", q.Job, j.State)
 	case j.Spec.Prediction != job.Open:
-		return fault.Forbidden(fmt.Errorf("job %v keeps predictions closed", q.Job))
+		return fault.Forbiddenf("job %v keeps predictions closed", q.Job)
 	}
 	opened, err := c.openAnswers(&j)
 	if err != nil {
@@ -225,7 +224,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	}
 	a, ok := m.(method.Answering)
 	if !ok {
-		return nil, fault.BadInput(fmt.Errorf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name()))
+		return nil, fault.BadInputf("protocol %s answers no questions about new rows; predict with the model that the job has left", m.Name())
 	}
 	opened, err := a.OpenServer(c.cast(j.ID, j.Spec), k, func() ([]byte, error) { return c.left(j.ID, vault.Model) })
 	if err != nil {
@@ -233,7 +232,7 @@ func (c *Coordinator) readAnswers(j *Job) (inquirer, error) {
 	}
 	asked, ok := opened.(inquirer)
 	if !ok {
-		return nil, fault.BadInput(fmt.Errorf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name()))
+		return nil, fault.BadInputf("the coordinator has no part in questions about models of protocol %s; each party asks its own", m.Name())
 	}
 	return asked, nil
 }

@@ -82,9 +82,9 @@ func (c *Coordinator) over(id job.ID) (j *Job, unreadable bool, err error) {
 	j, known := c.jobs[id]
 	switch {
 	case !known:
-		return nil, false, fault.BadInput(fmt.Errorf("coordinator: %w: %v", ErrNoJob, id))
+		return nil, false, fault.BadInputf("coordinator: %w: %v", ErrNoJob, id)
 	case !j.Over():
-		return nil, false, fault.BadInput(fmt.Errorf("coordinator: job %v is %s and not over; wait for its end, or abort it", id, j.State))
+		return nil, false, fault.BadInputf("coordinator: job %v is %s and not over; wait for its end, or abort it", id, j.State)
 	}
 	return j, j.State == Unreadable, nil
 }

@@ -167,11 +167,11 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 		return nil, err
 	}
 	if what := undownloadable(j.Spec); what != "" {
-		return nil, fault.BadInput(fmt.Errorf("coordinator: the model of job %v %s; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, what, id))
+		return nil, fault.BadInputf("coordinator: the model of job %v %s; where predictions are open, ask a party: mercer predict --home HOME --job %v DATA", id, what, id)
 	}
 	switch {
 	case len(j.Result.Models) == 0:
-		return nil, fault.BadInput(fmt.Errorf("coordinator: job %v has no model", id))
+		return nil, fault.BadInputf("coordinator: job %v has no model", id)
 	case j.Result.Models[0].Private:
 		return nil, fault.Forbidden(model.ErrPrivate)
 	}
@@ -189,7 +189,7 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Estate.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, fault.BadInput(fmt.Errorf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item))
+		return nil, fault.BadInputf("coordinator: what job %v left has been forgotten, with its %s; submit the job again", id, item)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)

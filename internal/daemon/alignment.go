@@ -44,7 +44,7 @@ func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	}
 	b, err := e.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, fault.BadInput(fmt.Errorf("job %s left no %s in %s, or it has been forgotten", name, item, h))
+		return nil, fault.BadInputf("job %s left no %s in %s, or it has been forgotten", name, item, h)
 	}
 	return b, err
 }

@@ -100,10 +100,10 @@ const maxConfigBytes = 1 << 20
 func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fault.BadInput(fmt.Errorf("daemon: %w", err))
+		return nil, fault.BadInputf("daemon: %w", err)
 	}
 	if info.Size() > maxConfigBytes {
-		return nil, fault.BadInput(fmt.Errorf("%s has %d bytes, at most %d are read", path, info.Size(), maxConfigBytes))
+		return nil, fault.BadInputf("%s has %d bytes, at most %d are read", path, info.Size(), maxConfigBytes)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -111,10 +111,10 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 	}
 	c := &Config{}
 	if err := strict(b, c); err != nil {
-		return nil, fault.BadInput(fmt.Errorf("%s:%w", path, err))
+		return nil, fault.BadInputf("%s:%w", path, err)
 	}
 	if err := c.check(jobs.Known()); err != nil {
-		return nil, fault.BadInput(fmt.Errorf("%s: %w", path, err))
+		return nil, fault.BadInputf("%s: %w", path, err)
 	}
 	return c, nil
 }

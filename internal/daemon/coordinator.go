@@ -52,7 +52,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	if boss := members.Coordinator().Name; boss != c.Name {
-		return fault.BadInput(fmt.Errorf("%s is a party of this federation; its coordinator is %s", c.Name, boss))
+		return fault.BadInputf("%s is a party of this federation; its coordinator is %s", c.Name, boss)
 	}
 	lock, err := h.take()
 	if err != nil {
@@ -124,8 +124,8 @@ func (h Home) otherBuild(err error) error {
 	if !errors.As(err, &foreign) {
 		return err
 	}
-	return fault.BadInput(fmt.Errorf("%s holds %d open sessions of another build of this program, which only that build can go on with: start that one until mercer job list shows no open job, or give the sessions up with --abandon-open-sessions (their jobs fail): %w",
-		h, len(foreign.Sessions), foreign.Err))
+	return fault.BadInputf("%s holds %d open sessions of another build of this program, which only that build can go on with: start that one until mercer job list shows no open job, or give the sessions up with --abandon-open-sessions (their jobs fail): %w",
+		h, len(foreign.Sessions), foreign.Err)
 }
 
 func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster, o Options) (*nats.Server, error) {
@@ -146,9 +146,9 @@ func startBroker(ctx context.Context, h Home, c *Config, members *roster.Roster,
 	var noListen *net.OpError
 	switch {
 	case errors.As(err, &taken):
-		err = fault.BadInput(fmt.Errorf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host))
+		err = fault.BadInputf("port %d on %s is taken by another program; stop that one or choose another with --listen", taken.Port, taken.Host)
 	case errors.As(err, &noListen) && noListen.Op == "listen":
-		err = fault.BadInput(fmt.Errorf("this machine cannot listen on %s (%w); choose another address with --listen", net.JoinHostPort(host, strconv.Itoa(port)), noListen.Err))
+		err = fault.BadInputf("this machine cannot listen on %s (%w); choose another address with --listen", net.JoinHostPort(host, strconv.Itoa(port)), noListen.Err)
 	}
 	return s, err
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -41,7 +40,7 @@ func (h Home) writeWitnessKey(id *identity.Identity) error {
 func ParseKey(digits string) (ed25519.PublicKey, error) {
 	key, err := hex.DecodeString(strings.TrimSpace(digits))
 	if err != nil || len(key) != ed25519.PublicKeySize {
-		return nil, fault.BadInput(fmt.Errorf("%q is no public key; write its %d hexadecimal digits", digits, 2*ed25519.PublicKeySize))
+		return nil, fault.BadInputf("%q is no public key; write its %d hexadecimal digits", digits, 2*ed25519.PublicKeySize)
 	}
 	return key, nil
 }
@@ -51,7 +50,7 @@ func ParseKey(digits string) (ed25519.PublicKey, error) {
 // closed.
 func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, error) {
 	if err := os.MkdirAll(string(h), 0o700); err != nil {
-		return nil, nil, fault.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
+		return nil, nil, fault.BadInputf("%s cannot be a home: %w", h, err)
 	}
 	id, err := identity.Load(h.IdentityPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,7 +64,7 @@ func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, err
 	}
 	lock, err := disk.Lock(h.IdentityPath())
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, nil, fault.BadInput(fmt.Errorf("another process runs in %s; stop that one first", h))
+		return nil, nil, fault.BadInputf("another process runs in %s; stop that one first", h)
 	}
 	return id, lock, err
 }
@@ -75,7 +74,7 @@ func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, err
 func ReadRoster(path string) ([]ed25519.PublicKey, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fault.BadInput(fmt.Errorf("daemon: %w", err))
+		return nil, fault.BadInputf("daemon: %w", err)
 	}
 	var keys []ed25519.PublicKey
 	n := 0
@@ -86,7 +85,7 @@ func ReadRoster(path string) ([]ed25519.PublicKey, error) {
 		}
 		key, err := hex.DecodeString(line)
 		if err != nil || len(key) != ed25519.PublicKeySize {
-			return nil, fault.BadInput(fmt.Errorf("%s:%d: %q is no device's key; write what mercer device credentials prints", path, n, line))
+			return nil, fault.BadInputf("%s:%d: %q is no device's key; write what mercer device credentials prints", path, n, line)
 		}
 		keys = append(keys, key)
 	}

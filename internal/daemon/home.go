@@ -80,11 +80,11 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 		return m, fault.BadInput(err)
 	}
 	if err := errors.Join(os.MkdirAll(string(h), 0o700), os.Chmod(string(h), 0o700)); err != nil {
-		return m, fault.BadInput(fmt.Errorf("%s cannot be a home: %w", h, err))
+		return m, fault.BadInputf("%s cannot be a home: %w", h, err)
 	}
 	_, err = identity.Create(h.IdentityPath(), seed)
 	if errors.Is(err, fs.ErrExist) {
-		return m, fault.BadInput(fmt.Errorf("%s holds an identity already; choose another --home", h))
+		return m, fault.BadInputf("%s holds an identity already; choose another --home", h)
 	}
 	if err != nil {
 		return m, err
@@ -157,7 +157,7 @@ func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)
 	if !ok || m.Fingerprint() != id.Public().Fingerprint() {
-		return fault.BadInput(fmt.Errorf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath()))
+		return fault.BadInputf("the roster does not hold %s with the identity in %s; send its operator %s", c.Name, h, h.MemberPath())
 	}
 	return nil
 }
@@ -170,11 +170,11 @@ func (h Home) take() (*os.File, error) {
 		return nil, fault.BadInput(err)
 	}
 	if err := os.Chmod(string(h), 0o700); err != nil { // a folder that was there may have been open to others
-		return nil, fault.BadInput(fmt.Errorf("%s cannot be closed to others: %w", h, err))
+		return nil, fault.BadInputf("%s cannot be closed to others: %w", h, err)
 	}
 	lock, err := disk.Lock(h.IdentityPath())
 	if errors.Is(err, disk.ErrLocked) {
-		return nil, fault.BadInput(fmt.Errorf("another daemon runs in %s; stop that one first", h))
+		return nil, fault.BadInputf("another daemon runs in %s; stop that one first", h)
 	}
 	return lock, err
 }
@@ -183,7 +183,7 @@ func (h Home) take() (*os.File, error) {
 func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fault.BadInput(fmt.Errorf("%s holds no identity; create one with mercer federation init --home %s", h, h))
+		return nil, nil, fault.BadInputf("%s holds no identity; create one with mercer federation init --home %s", h, h)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -197,7 +197,7 @@ func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) {
 	r, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.BadInput(fmt.Errorf("%s has joined no federation; use mercer federation join --home %s ROSTER", h, h))
+		return nil, fault.BadInputf("%s has joined no federation; use mercer federation join --home %s ROSTER", h, h)
 	}
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -207,7 +207,7 @@ func (h Home) members(c *Config, id *identity.Identity) (*roster.Roster, error) 
 		return nil, err
 	}
 	if !ok {
-		return nil, fault.Forbidden(fmt.Errorf("%s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath()))
+		return nil, fault.Forbiddenf("%s is not approved; compare its fingerprints and use mercer federation join --home %s %s", h.RosterPath(), h, h.RosterPath())
 	}
 	return r, h.isIn(r, c, id)
 }

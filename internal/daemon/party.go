@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/control"
@@ -28,10 +27,10 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	if members.Coordinator().Name == c.Name {
-		return fault.BadInput(fmt.Errorf("%s is the coordinator of this federation; use mercer coordinator", c.Name))
+		return fault.BadInputf("%s is the coordinator of this federation; use mercer coordinator", c.Name)
 	}
 	if c.Coordinator == "" {
-		return fault.BadInput(fmt.Errorf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath()))
+		return fault.BadInputf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath())
 	}
 	lock, err := h.take()
 	if err != nil {

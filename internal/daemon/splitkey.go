@@ -54,7 +54,7 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	}
 	var key dataset.SplitKey
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
-		return key, fault.BadInput(fmt.Errorf("%s is no split key: it must hold exactly %d bytes; put it back from a backup", h.SplitKeyPath(), len(key)))
+		return key, fault.BadInputf("%s is no split key: it must hold exactly %d bytes; put it back from a backup", h.SplitKeyPath(), len(key))
 	}
 	return key, nil
 }
@@ -65,8 +65,8 @@ func (h Home) firstSplitKey() (dataset.SplitKey, error) {
 		return dataset.SplitKey{}, err
 	}
 	if !empty {
-		return dataset.SplitKey{}, fault.BadInput(fmt.Errorf("%s is missing, and this home has let something out before; put the key back from a backup. If there is none, mercer federation split-key --home %s draws a new one: other rows are then held out, and jobs before and after together tell more about single rows than each does",
-			h.SplitKeyPath(), h))
+		return dataset.SplitKey{}, fault.BadInputf("%s is missing, and this home has let something out before; put the key back from a backup. If there is none, mercer federation split-key --home %s draws a new one: other rows are then held out, and jobs before and after together tell more about single rows than each does",
+			h.SplitKeyPath(), h)
 	}
 	key, err := newSplitKey()
 	if err != nil {

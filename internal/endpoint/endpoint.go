@@ -32,7 +32,7 @@ const (
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fault.BadInput(fmt.Errorf("this machine cannot listen on %s (%w); choose another address", address, err))
+		return nil, fault.BadInputf("this machine cannot listen on %s (%w); choose another address", address, err)
 	}
 	return l, nil
 }
@@ -43,7 +43,7 @@ func Listen(address string) (net.Listener, error) {
 func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
-		return l, fault.BadInput(fmt.Errorf("the certificate %s with the key %s cannot be used (%w); both are PEM, and belong together", certificate, key, err))
+		return l, fault.BadInputf("the certificate %s with the key %s cannot be used (%w); both are PEM, and belong together", certificate, key, err)
 	}
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}), nil
 }
@@ -56,14 +56,14 @@ func Authorities(path string) (*x509.CertPool, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fault.BadInput(fmt.Errorf("certificates cannot be read: %w", err))
+		return nil, fault.BadInputf("certificates cannot be read: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil { // a system without any
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(b) {
-		return nil, fault.BadInput(fmt.Errorf("%s holds no certificate; give a file in PEM", path))
+		return nil, fault.BadInputf("%s holds no certificate; give a file in PEM", path)
 	}
 	return pool, nil
 }

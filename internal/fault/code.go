@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -53,8 +54,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // BadInput marks err as the job file's or the data's fault.
 func BadInput(err error) error { return &Error{Code: CodeBadInput, Err: err} }
 
+// BadInputf words an error that is the job file's or the data's fault, as [fmt.Errorf] does.
+func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(format, args...)) }
+
 // Forbidden marks err as an operator's refusal.
 func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
+
+// Forbiddenf words an operator's refusal, as [fmt.Errorf] does.
+func Forbiddenf(format string, args ...any) error { return Forbidden(fmt.Errorf(format, args...)) }
 
 // CodeOf finds the code of an error.
 func CodeOf(err error) Code {

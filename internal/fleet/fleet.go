@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -62,10 +61,10 @@ func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 // Run plays the devices until the last window is over.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > c.Rows.X.Rows() {
-		return nil, fault.BadInput(fmt.Errorf("%s has %d rows; there are no devices for rows %d to %d", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1))
+		return nil, fault.BadInputf("%s has %d rows; there are no devices for rows %d to %d", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)
 	}
 	if c.Rows.Labels == nil {
-		return nil, fault.BadInput(fmt.Errorf("%s has no labels; name their column with --label", c.Rows.Name))
+		return nil, fault.BadInputf("%s has no labels; name their column with --label", c.Rows.Name)
 	}
 	if err := disk.MakeDir(filepath.Join(c.Home, "devices")); err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func Open(c Config) (*Gateway, error) {
 		return nil, err
 	}
 	if c.Least < 1 {
-		return nil, fault.BadInput(fmt.Errorf("records of %d packages; use 1 or more", c.Least))
+		return nil, fault.BadInputf("records of %d packages; use 1 or more", c.Least)
 	}
 	var err error
 	if g.server, err = crowd.NewTraining(c.Job, [2]string(crowd.KeysOf(c.Job).Classes)); err != nil {
@@ -158,7 +158,7 @@ func (g *Gateway) configure() (err error) {
 	case err != nil:
 		return fmt.Errorf("gateway: %w", err)
 	case string(before) != string(g.published):
-		return fault.BadInput(fmt.Errorf("devices have been told another job, other windows or other keys of tokens: see %s; use what they know, or another --home", path))
+		return fault.BadInputf("devices have been told another job, other windows or other keys of tokens: see %s; use what they know, or another --home", path)
 	}
 	return nil
 }

@@ -68,10 +68,7 @@ func (e entry) encode() []byte {
 	for _, digest := range e.Sent {
 		w.Fixed(digest[:])
 	}
-	w.Uint32(uint32(len(e.Claims)))
-	for _, name := range e.Claims {
-		w.String(name)
-	}
+	w.Strings(e.Claims)
 	return w.Bytes()
 }
 
@@ -171,7 +168,5 @@ func decodeEffects(r *wire.Reader, to *Record) {
 		r.Fixed(digest[:])
 		to.Sent = append(to.Sent, digest)
 	}
-	for range r.Count(MaxClaims, 2) {
-		to.Claims = append(to.Claims, r.String(MaxClaimBytes))
-	}
+	to.Claims = r.Strings(MaxClaims, MaxClaimBytes)
 }

@@ -2,7 +2,6 @@ package learner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/fault"
@@ -116,7 +115,7 @@ func inPlainNumbers(j *job.Job, t Problem) (*job.Job, error) {
 		}
 		unit := units[k.GammaUnit]
 		if !(unit > 0) {
-			return k, fault.BadInput(fmt.Errorf("gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", k.GammaUnit, unit))
+			return k, fault.BadInputf("gamma_unit %s is %v: too many training rows are equal, or zero; give gamma without a unit", k.GammaUnit, unit)
 		}
 		return k.Over(unit), nil
 	}

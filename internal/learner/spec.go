@@ -1,8 +1,6 @@
 package learner
 
 import (
-	"fmt"
-
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
@@ -23,7 +21,7 @@ func SpecOf(j *job.Job) (Spec, error) {
 func solverOf(l job.Named, seed uint64) (Solver, error) {
 	on, able := l.Values.(OnKernel)
 	if !able {
-		return nil, fault.BadInput(fmt.Errorf("stage: learner %q cannot be run", l.Name()))
+		return nil, fault.BadInputf("stage: learner %q cannot be run", l.Name())
 	}
 	return on.Solver(seed), nil
 }

@@ -103,7 +103,7 @@ func (f Floors) CheckShares(rows []int64) error {
 		share += (1 - share) / 2
 	}
 	if f.Share > 0 && float64(most) > share*float64(total) {
-		return fault.Forbidden(fmt.Errorf("one party has %d of %d training rows; this one asks that nobody have more than %.0f %% (share in the floors of its policy)", most, total, 100*share))
+		return fault.Forbiddenf("one party has %d of %d training rows; this one asks that nobody have more than %.0f %% (share in the floors of its policy)", most, total, 100*share)
 	}
 	return nil
 }

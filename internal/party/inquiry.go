@@ -23,7 +23,7 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 	}
 	secret, err := p.Keepsake.Get(q.Job)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return nil, fault.BadInput(fmt.Errorf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job))
+		return nil, fault.BadInputf("%s has forgotten its part of the model of job %v, or never kept one, and the model is useless without it; submit the job again", p.Name, q.Job)
 	}
 	if err != nil {
 		return nil, &fault.Error{Code: fault.CodeFailed, Err: err, Public: "it cannot read its part of the model; its own log says why"}

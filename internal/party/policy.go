@@ -157,5 +157,5 @@ func (p Policy) directionsTotal() int {
 }
 
 func refuse(format string, args ...any) error {
-	return fault.Forbidden(fmt.Errorf(format, args...))
+	return fault.Forbiddenf(format, args...)
 }

@@ -244,7 +244,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	secret, err := p.Keepsake.Get(q.job)
 	if errors.Is(err, vault.ErrNoKeepsake) {
-		return fault.BadInput(fmt.Errorf("job %v left nothing here to encode new rows with; submit it with prediction: open", q.job))
+		return fault.BadInputf("job %v left nothing here to encode new rows with; submit it with prediction: open", q.job)
 	}
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	asked, ok := opened.(inquirer)
 	if !ok {
 		opened.Erase()
-		return fault.BadInput(fmt.Errorf("job %v left nothing here that answers in sessions", q.job))
+		return fault.BadInputf("job %v left nothing here that answers in sessions", q.job)
 	}
 	about := method.Question{Case: method.Case{ID: q.job, Coordinator: p.boss}, Asker: p.Name, Tag: q.tag}
 	about.Parties = asked.Among(about)
@@ -280,7 +280,7 @@ func (p *Party) prepareQuestion(q *question) error {
 // prepareAlone prepares a question that the coordinator answers by itself.
 func (p *Party) prepareAlone(q *question, asked inquirer, about method.Question) error {
 	if q.source != "" {
-		return fault.BadInput(fmt.Errorf("nobody else holds columns of these rows; leave out the source %q", q.source))
+		return fault.BadInputf("nobody else holds columns of these rows; leave out the source %q", q.source)
 	}
 	var err error
 	if q.plan, err = asked.Plan(about); err == nil {

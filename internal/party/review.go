@@ -144,7 +144,7 @@ func (p *Party) Drop(ctx context.Context, id job.ID) error {
 		err := p.do(ctx, func(ctx context.Context) error {
 			w, open := p.jobs[id]
 			if !open {
-				return fault.BadInput(fmt.Errorf("job %v is not open here; what finished jobs have left goes with mercer job forget", id))
+				return fault.BadInputf("job %v is not open here; what finished jobs have left goes with mercer job forget", id)
 			}
 			return p.end(ctx, w, "its operator has dropped it")
 		})

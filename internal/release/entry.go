@@ -125,10 +125,7 @@ func (e *Entry) Encode() []byte {
 	w.String(string(e.Kind))
 	w.String(e.Job)
 	w.Bool(e.Question)
-	w.Uint32(uint32(len(e.Peers)))
-	for _, name := range e.Peers {
-		w.String(name)
-	}
+	w.Strings(e.Peers)
 	w.String(e.Scale)
 	w.Bytes32([]byte(e.Label))
 	w.Uint32(uint32(e.Width))
@@ -156,9 +153,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		r.Fail(fmt.Errorf("not a release but %q", magic))
 	}
 	e := &Entry{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
-	for range r.Count(maxPeers, 2) {
-		e.Peers = append(e.Peers, r.String(maxText))
-	}
+	e.Peers = r.Strings(maxPeers, maxText)
 	e.Scale, e.Label = r.String(32), string(r.Bytes32(maxName))
 	e.Width = r.Count(maxColumns, 0)
 	for range r.Count(maxColumns, 4) {

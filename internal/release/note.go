@@ -70,10 +70,7 @@ func (n Listed) encode() []byte {
 	w.String(string(n.Kind))
 	w.String(n.Job)
 	w.Bool(n.Question)
-	w.Uint32(uint32(len(n.Peers)))
-	for _, name := range n.Peers {
-		w.String(name)
-	}
+	w.Strings(n.Peers)
 	w.Uint32(uint32(n.Columns))
 	w.Uint32(uint32(n.Rows))
 	w.Uint64(uint64(n.Since.Unix()))
@@ -91,9 +88,7 @@ func decodeNote(b []byte) (Listed, error) {
 		r.Fail(fmt.Errorf("not a release that is held but %q", magic))
 	}
 	n := Listed{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
-	for range r.Count(maxPeers, 2) {
-		n.Peers = append(n.Peers, r.String(maxText))
-	}
+	n.Peers = r.Strings(maxPeers, maxText)
 	n.Columns, n.Rows = int(r.Uint32()), int(r.Uint32())
 	n.Since = time.Unix(int64(r.Uint64()), 0)
 	for range r.Count(maxSaid, 4) {

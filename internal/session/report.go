@@ -76,10 +76,7 @@ func (c *Closing) Encode() []byte {
 	w.Fixed(c.Job[:])
 	w.String(clip(c.Outcome))
 	w.Bool(c.Done)
-	w.Uint32(uint32(len(c.Classes)))
-	for _, name := range c.Classes {
-		w.String(name)
-	}
+	w.Strings(c.Classes)
 	return w.Bytes()
 }
 

@@ -155,10 +155,7 @@ func (m match) encode() []byte {
 		w.Uint32(uint32(g.place))
 		w.Bool(g.near)
 	}
-	w.Uint32(uint32(len(m.classes)))
-	for _, class := range m.classes {
-		w.String(class)
-	}
+	w.Strings(m.classes)
 	return padded(w.Bytes())
 }
 

@@ -121,7 +121,7 @@ func compared(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.BadInput(fmt.Errorf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.BadInputf("stage: the tables of %s do not have the same ids in the same order; give all the same, or remove aligned from the job", strings.Join(none.Parties, ", "))
 	}}
 }
 

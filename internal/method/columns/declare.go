@@ -124,7 +124,7 @@ func (d Declared) aligned(parties []string) error {
 			}
 		}
 	}
-	return fault.BadInput(fmt.Errorf("stage: %w", errOrder))
+	return fault.BadInputf("stage: %w", errOrder)
 }
 
 // order names the rows and their order.

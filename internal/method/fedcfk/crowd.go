@@ -112,8 +112,8 @@ func (c Crowd) Kept(people int, likes []int64) []int {
 func (c Crowd) enough(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
-		return nil, fault.BadInput(fmt.Errorf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
-			len(kept), c.Cut(people, likes), minItems))
+		return nil, fault.BadInputf("stage: %d items have the %d likes that are needed, and %d such items are the fewest to learn from; lower threshold, or gather more people",
+			len(kept), c.Cut(people, likes), minItems)
 	}
 	return kept, nil
 }
@@ -125,11 +125,11 @@ func (c Crowd) check() error {
 	}
 	people := len(c.Parties)
 	if most := c.MaxKept(people); most < minItems {
-		return fault.BadInput(fmt.Errorf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
-			people, sums.Share(c.Keys().Dropped, people), most, minItems))
+		return fault.BadInputf("stage: %d people, of whom %d may vanish from each of two sums, can learn about %d items at most, and %d are the fewest; gather more people or lower dropped",
+			people, sums.Share(c.Keys().Dropped, people), most, minItems)
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
-		return fault.BadInput(fmt.Errorf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err))
+		return fault.BadInputf("stage: the second sum, from which as many may be missing again as from the first: %w; lower dropped", err)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (c Crowd) check() error {
 // CheckCatalogue refuses a catalogue that no device can hold a kernel of.
 func (c Crowd) CheckCatalogue() error {
 	if c.Items < 1 || c.Items > MaxItems {
-		return fault.BadInput(fmt.Errorf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems))
+		return fault.BadInputf("stage: a catalogue of %d items; this version takes 1 to %d", c.Items, MaxItems)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	}
 	c.digest = [sha256.Size]byte(hash.Sum(nil))
 	if rows := c.total(); job.As[*Keys](j.Protocol).Directions == 0 && DefaultFeatures(rows) < 2 {
-		return headcount{}, fault.BadInput(fmt.Errorf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature))
+		return headcount{}, fault.BadInputf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature)
 	}
 	return c, nil
 }
@@ -114,7 +114,7 @@ func (p *party) hear(statements [][]byte) error {
 	}
 	most, m := p.Limits.Directions, DefaultFeatures(all.total())
 	if job.As[*Keys](p.Job.Protocol).Directions == 0 && most > 0 && m > most {
-		return fault.Forbidden(fmt.Errorf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, most))
+		return fault.Forbiddenf("the parties have %d training rows, which asks for sums of %d features; this party allows %d (max_directions in its policy)", all.total(), m, most)
 	}
 	p.counted = all
 	return nil

@@ -3,7 +3,6 @@ package okra
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/fault"
@@ -59,7 +58,7 @@ func bounded(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &limit) {
 			return err
 		}
-		return fault.BadInput(fmt.Errorf("%w, or use protocol moments, which makes no such matrix", err))
+		return fault.BadInputf("%w, or use protocol moments, which makes no such matrix", err)
 	}}
 }
 

@@ -47,7 +47,7 @@ func (c Summed) Minimum(devices int) int {
 // section 7: Pasquini et al., arXiv 2111.07380).
 func (c Summed) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
 	if least := c.Minimum(len(devices)); least > len(devices) {
-		return sums.Summation{}, fault.BadInput(fmt.Errorf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least))
+		return sums.Summation{}, fault.BadInputf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least)
 	}
 	hash := secvm.HashWeights(weights)
 	var salt wire.Writer
