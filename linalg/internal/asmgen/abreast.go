@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // A line is a row of eight values, as wide as a line of the cache.
@@ -17,7 +17,7 @@ const (
 // rowLoop is a function's loop over n rows.
 type rowLoop struct {
 	unit
-	left reg.Register
+	left Register
 }
 
 // overRows begins one whose parameter n is positive.
@@ -28,24 +28,24 @@ func (u unit) overRows(name, parameters, what string) rowLoop {
 }
 
 // past moves a line from a register past the caches.
-func past(of ...operand.Op) { VMOVNTPD(of[0], of[1]) }
+func past(of ...Op) { VMOVNTPD(of[0], of[1]) }
 
 // finish goes on to the next row, or returns at the end.
 func (r rowLoop) finish() {
 	DECQ(r.left)
-	JNZ(operand.LabelRef("turn"))
+	JNZ(LabelRef("turn"))
 	leave()
 }
 
 // eachRegister writes what is done with each register of n consecutive values.
-func (u unit) eachRegister(n int, do func(at int, v reg.VecVirtual)) {
+func (u unit) eachRegister(n int, do func(at int, v VecVirtual)) {
 	for at := 0; at < n*u.size; at += u.width {
 		do(at, u.register())
 	}
 }
 
 // signOf returns a register full of the sign bit of a byte.
-func (u unit) signOf(from operand.Mem, mask reg.VecVirtual) reg.VecVirtual {
+func (u unit) signOf(from Mem, mask VecVirtual) VecVirtual {
 	bits, low, s := GP64(), XMM(), u.register()
 	MOVBQSX(from, bits)
 	VMOVQ(bits, low)
@@ -55,20 +55,20 @@ func (u unit) signOf(from operand.Mem, mask reg.VecVirtual) reg.VecVirtual {
 }
 
 // turnRows writes changes of sign of whole rows.
-func (u unit) turnRows(sign operand.Mem) {
+func (u unit) turnRows(sign Mem) {
 	r := u.overRows("turnRows", "x []float64, signs []int8, scale float64", "multiplies n rows of 8 values by scale, or by -scale where the row's sign is below 0")
 	x, signs := slice("x"), slice("signs")
 	scale, mask := u.number("scale"), u.register()
 	u.load(sign, mask)
 	Label("turn")
-	s := u.signOf(operand.Mem{Base: signs}, mask)
-	u.eachRegister(abreast, func(i int, v reg.VecVirtual) {
-		u.xor(operand.Mem{Base: x, Disp: i}, s, v)
+	s := u.signOf(Mem{Base: signs}, mask)
+	u.eachRegister(abreast, func(i int, v VecVirtual) {
+		u.xor(Mem{Base: x, Disp: i}, s, v)
 		u.mul(scale, v, v)
-		u.store(v, operand.Mem{Base: x, Disp: i})
+		u.store(v, Mem{Base: x, Disp: i})
 	})
-	ADDQ(operand.Imm(1), signs)
-	ADDQ(operand.Imm(line), x)
+	ADDQ(Imm(1), signs)
+	ADDQ(Imm(line), x)
 	r.finish()
 }
 
@@ -80,9 +80,9 @@ func (u unit) copyStrips() {
 	r := u.overRows("copyStrips", "to []float64, toDistance int, from []float64, fromDistance int", "copies n strips of 32 values whose beginnings lie apart")
 	to, toDistance, from, fromDistance := slice("to"), u.bytes("toDistance"), slice("from"), u.bytes("fromDistance")
 	Label("turn")
-	u.eachRegister(strip, func(i int, v reg.VecVirtual) {
-		u.load(operand.Mem{Base: from, Disp: i}, v)
-		u.store(v, operand.Mem{Base: to, Disp: i})
+	u.eachRegister(strip, func(i int, v VecVirtual) {
+		u.load(Mem{Base: from, Disp: i}, v)
+		u.store(v, Mem{Base: to, Disp: i})
 	})
 	ADDQ(toDistance, to)
 	ADDQ(fromDistance, from)
@@ -95,7 +95,7 @@ func (u unit) askStrips() {
 	x, distance := slice("x"), u.bytes("distance")
 	Label("turn")
 	for at := 0; at < strip*u.size; at += line {
-		PREFETCHT1(operand.Mem{Base: x, Disp: at})
+		PREFETCHT1(Mem{Base: x, Disp: at})
 	}
 	ADDQ(distance, x)
 	r.finish()
@@ -112,19 +112,19 @@ func (u unit) neighbours() {
 	x := slice("x")
 	Label("turn")
 	for at := 0; at < line; at += u.width {
-		v := make([]reg.VecVirtual, 8)
+		v := make([]VecVirtual, 8)
 		for i := range v {
 			v[i] = u.register()
-			u.load(operand.Mem{Base: x, Disp: at + line*i}, v[i])
+			u.load(Mem{Base: x, Disp: at + line*i}, v[i])
 			if at == 0 {
-				PREFETCHT1(operand.Mem{Base: x, Disp: soon + line*i})
+				PREFETCHT1(Mem{Base: x, Disp: soon + line*i})
 			}
 		}
 		u.across(v)
 		for i := range v {
-			u.store(v[i], operand.Mem{Base: x, Disp: at + line*i})
+			u.store(v[i], Mem{Base: x, Disp: at + line*i})
 		}
 	}
-	ADDQ(operand.U32(8*line), x)
+	ADDQ(U32(8*line), x)
 	r.finish()
 }

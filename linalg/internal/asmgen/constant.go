@@ -5,7 +5,7 @@ import (
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/operand"
 )
 
 // precision is what a function's numbers look like.
@@ -20,12 +20,12 @@ func double() precision { return precision{"64", 8, 52, 1023} }
 func single() precision { return precision{"32", 4, 23, 127} }
 
 // constant writes a number as often as the widest register holds it.
-func (p precision) constant(name string, v float64) operand.Mem {
+func (p precision) constant(name string, v float64) Mem {
 	return p.pattern(name, func(int) float64 { return v })
 }
 
 // pattern writes a number for each lane of the widest register.
-func (p precision) pattern(name string, v func(lane int) float64) operand.Mem {
+func (p precision) pattern(name string, v func(lane int) float64) Mem {
 	return p.words(name, func(lane int) uint64 {
 		if p.size == 8 {
 			return math.Float64bits(v(lane))
@@ -35,25 +35,25 @@ func (p precision) pattern(name string, v func(lane int) float64) operand.Mem {
 }
 
 // word writes the bits of a number as often as the widest register holds it.
-func (p precision) word(name string, bits uint64) operand.Mem {
+func (p precision) word(name string, bits uint64) Mem {
 	return p.words(name, func(int) uint64 { return bits })
 }
 
-func (p precision) words(name string, bits func(lane int) uint64) operand.Mem {
+func (p precision) words(name string, bits func(lane int) uint64) Mem {
 	at := GLOBL(name+p.suffix, RODATA|NOPTR)
 	for lane := range 64 / p.size {
 		if p.size == 8 {
-			DATA(8*lane, operand.U64(bits(lane)))
+			DATA(8*lane, U64(bits(lane)))
 		} else {
-			DATA(4*lane, operand.U32(bits(lane)))
+			DATA(4*lane, U32(bits(lane)))
 		}
 	}
 	return at
 }
 
 // series writes the coefficients of a polynomial, the highest power first.
-func (p precision) series(name string, degree int, coefficient func(k int) float64) []operand.Mem {
-	var all []operand.Mem
+func (p precision) series(name string, degree int, coefficient func(k int) float64) []Mem {
+	var all []Mem
 	for k := degree; k >= 0; k-- {
 		all = append(all, p.constant(fmt.Sprint(name, k), coefficient(k)))
 	}

@@ -5,18 +5,18 @@ import (
 	"math/big"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // cosine is the numbers that cos(x) takes.
 type cosine struct {
-	limit, size operand.Mem // the largest |x|, and the bits of |x|
-	perPi, half operand.Mem
-	whole       operand.Mem // added, it makes a number whole
-	pi          []operand.Mem
-	taylor      []operand.Mem // of (sin(r) / r - 1) / r^2 in r^2
-	sign        int           // place of the sign bit
+	limit, size Mem // the largest |x|, and the bits of |x|
+	perPi, half Mem
+	whole       Mem // added, it makes a number whole
+	pi          []Mem
+	taylor      []Mem // of (sin(r) / r - 1) / r^2 in r^2
+	sign        int   // place of the sign bit
 }
 
 // pi to 160 bits and more.
@@ -72,12 +72,12 @@ func (u unit) cos(c cosine) {
 	u.and(v, r, r)
 	beyond := u.notBelow(c.limit, r)
 	TESTL(beyond, beyond)
-	JNZ(operand.LabelRef("done"))
+	JNZ(LabelRef("done"))
 	u.load(c.half, n)
 	u.fma(c.perPi, v, n)
 	u.add(c.whole, n, n)
 	sign := u.register()
-	u.shiftLeft(operand.U8(c.sign), n, sign)
+	u.shiftLeft(U8(c.sign), n, sign)
 	u.sub(c.whole, n, n)
 	u.sub(c.half, n, n)
 	for _, part := range c.pi {
@@ -96,17 +96,17 @@ func (u unit) cos(c cosine) {
 }
 
 // notBelow returns bits for the entries of v that are not at most the limit.
-func (u unit) notBelow(limit operand.Mem, v reg.VecVirtual) reg.GPVirtual {
+func (u unit) notBelow(limit Mem, v VecVirtual) GPVirtual {
 	const notLessOrEqual = 6 // true for a NaN
 	bits := GP32()
 	if u.width == 64 {
 		mask := K()
-		u.compare(operand.U8(notLessOrEqual), limit, v, mask)
+		u.compare(U8(notLessOrEqual), limit, v, mask)
 		KMOVW(mask, bits)
 		return bits
 	}
 	mask := YMM()
-	u.compare(operand.U8(notLessOrEqual), limit, v, mask)
+	u.compare(U8(notLessOrEqual), limit, v, mask)
 	u.signs(mask, bits)
 	return bits
 }

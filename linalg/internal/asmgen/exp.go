@@ -4,15 +4,15 @@ import (
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // exponential is the numbers that e^x takes.
 type exponential struct {
-	high, low, log2e, hi, lo operand.Mem
-	taylor                   []operand.Mem // of e^r
-	bias                     operand.Mem   // of the exponent, in every 32 bits
+	high, low, log2e, hi, lo Mem
+	taylor                   []Mem // of e^r
+	bias                     Mem   // of the exponent, in every 32 bits
 	digits                   int
 }
 
@@ -33,7 +33,7 @@ func exponentialOf(p precision) exponential {
 	c.taylor = p.series("expTaylor", degree, func(k int) float64 { return 1 / factorial(k) })
 	c.bias = GLOBL("expBias"+p.suffix, RODATA|NOPTR)
 	for i := range 8 {
-		DATA(4*i, operand.U32(p.bias))
+		DATA(4*i, U32(p.bias))
 	}
 	return c
 }
@@ -50,14 +50,14 @@ func rest(hi float64) float64 {
 const nearest = 8
 
 // power returns e^v: 2^n e^r, where n is the whole number next to v / log 2.
-func (u unit) power(c exponential, v reg.VecVirtual) reg.VecVirtual {
+func (u unit) power(c exponential, v VecVirtual) VecVirtual {
 	n, bound, e := u.register(), u.register(), u.register()
 	u.load(c.high, bound)
 	u.min(v, bound, v) // this way round a NaN stays one
 	u.load(c.low, bound)
 	u.max(v, bound, v)
 	u.mul(c.log2e, v, n)
-	u.round(operand.U8(nearest), n, n)
+	u.round(U8(nearest), n, n)
 	u.fnma(c.hi, n, v)
 	u.fnma(c.lo, n, v)
 	u.polynomial(c.taylor, v, e)
@@ -66,7 +66,7 @@ func (u unit) power(c exponential, v reg.VecVirtual) reg.VecVirtual {
 }
 
 // polynomial sets e to the series at v.
-func (u unit) polynomial(series []operand.Mem, v, e reg.VecVirtual) {
+func (u unit) polynomial(series []Mem, v, e VecVirtual) {
 	u.load(series[0], e)
 	for _, t := range series[1:] {
 		u.horner(t, v, e)
@@ -74,30 +74,30 @@ func (u unit) polynomial(series []operand.Mem, v, e reg.VecVirtual) {
 }
 
 // scaleNarrow multiplies e by 2^n. It does so in two steps, because 2^n alone may not be a number.
-func scaleNarrow(c exponential, n, e reg.VecVirtual) {
+func scaleNarrow(c exponential, n, e VecVirtual) {
 	whole, half, bias := XMM(), XMM(), XMM()
 	VCVTPD2DQY(n, whole)
-	VPSRAD(operand.U8(1), whole, half)
+	VPSRAD(U8(1), whole, half)
 	VPSUBD(half, whole, whole)
 	VMOVDQU(c.bias, bias)
-	for _, part := range []reg.VecVirtual{whole, half} {
+	for _, part := range []VecVirtual{whole, half} {
 		power := YMM()
 		VPADDD(bias, part, part)
 		VPMOVSXDQ(part, power)
-		VPSLLQ(operand.U8(c.digits), power, power)
+		VPSLLQ(U8(c.digits), power, power)
 		VMULPD(power, e, e)
 	}
 }
 
 // scaleNarrowSingle is scaleNarrow for float32.
-func scaleNarrowSingle(c exponential, n, e reg.VecVirtual) {
+func scaleNarrowSingle(c exponential, n, e VecVirtual) {
 	whole, half := YMM(), YMM()
 	VCVTPS2DQ(n, whole)
-	VPSRAD(operand.U8(1), whole, half)
+	VPSRAD(U8(1), whole, half)
 	VPSUBD(half, whole, whole)
-	for _, part := range []reg.VecVirtual{whole, half} {
+	for _, part := range []VecVirtual{whole, half} {
 		VPADDD(c.bias, part, part)
-		VPSLLD(operand.U8(c.digits), part, part)
+		VPSLLD(U8(c.digits), part, part)
 		VMULPS(part, e, e)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // butterflies writes levels of a Walsh-Hadamard transform of parts times q
@@ -20,28 +20,28 @@ func (u unit) butterflies(name string, levels int) {
 	u.inBytes(toDistance)
 	u.inBytes(fromDistance)
 	Label("turn")
-	v, at := make([]reg.VecVirtual, parts), GP64()
+	v, at := make([]VecVirtual, parts), GP64()
 	MOVQ(from, at)
 	for i := range v {
 		v[i] = u.register()
-		u.load(operand.Mem{Base: at}, v[i])
+		u.load(Mem{Base: at}, v[i])
 		ADDQ(fromDistance, at)
 	}
 	u.across(v)
 	MOVQ(to, at)
 	for i := range v {
-		u.store(v[i], operand.Mem{Base: at})
+		u.store(v[i], Mem{Base: at})
 		ADDQ(toDistance, at)
 	}
-	ADDQ(operand.U32(u.width), from)
-	ADDQ(operand.U32(u.width), to)
-	SUBQ(operand.U32(u.width/u.size), left)
-	JG(operand.LabelRef("turn"))
+	ADDQ(U32(u.width), from)
+	ADDQ(U32(u.width), to)
+	SUBQ(U32(u.width/u.size), left)
+	JG(LabelRef("turn"))
 	leave()
 }
 
 // across does the levels across registers.
-func (u unit) across(v []reg.VecVirtual) {
+func (u unit) across(v []VecVirtual) {
 	for half := len(v) / 2; half > 0; half /= 2 {
 		for i := range v {
 			if i&half == 0 {
@@ -56,16 +56,16 @@ func (u unit) across(v []reg.VecVirtual) {
 
 // lowest writes the lowest levels of a transform: those across eight registers
 // and those inside of each, where a value is its neighbour plus or minus itself.
-func (u unit) lowest(signs []operand.Mem) {
+func (u unit) lowest(signs []Mem) {
 	block := 8 * u.width / u.size
 	begin("lowest"+u.suffix, fmt.Sprintf("func(n int, x []%[1]s, scale %[1]s)", u.value),
 		fmt.Sprintf("lowest%s does all levels of each %d of n values and multiplies them by scale; n is a positive multiple of %[2]d.", u.suffix, block))
 	left, x, scale := integer("n"), slice("x"), u.number("scale")
 	Label("turn")
-	v := make([]reg.VecVirtual, 8)
+	v := make([]VecVirtual, 8)
 	for i := range v {
 		v[i] = u.register()
-		u.load(operand.Mem{Base: x, Disp: i * u.width}, v[i])
+		u.load(Mem{Base: x, Disp: i * u.width}, v[i])
 	}
 	u.across(v)
 	for i := range v {
@@ -75,18 +75,18 @@ func (u unit) lowest(signs []operand.Mem) {
 			u.signed(signs[len(signs)-len(u.swaps)+level], neighbour, v[i])
 		}
 		u.mul(scale, v[i], v[i])
-		u.store(v[i], operand.Mem{Base: x, Disp: i * u.width})
+		u.store(v[i], Mem{Base: x, Disp: i * u.width})
 	}
-	ADDQ(operand.U32(8*u.width), x)
-	SUBQ(operand.U32(block), left)
-	JG(operand.LabelRef("turn"))
+	ADDQ(U32(8*u.width), x)
+	SUBQ(U32(block), left)
+	JG(LabelRef("turn"))
 	leave()
 }
 
 // swapSigns writes -1 for the upper of two neighbours at distance 8, 4, 2, 1,
 // and 1 for the lower.
-func swapSigns(p precision) []operand.Mem {
-	var all []operand.Mem
+func swapSigns(p precision) []Mem {
+	var all []Mem
 	for distance := 8; distance > 0; distance /= 2 {
 		all = append(all, p.pattern(fmt.Sprint("swapSigns", distance), func(lane int) float64 {
 			if lane&distance != 0 {
@@ -99,12 +99,12 @@ func swapSigns(p precision) []operand.Mem {
 }
 
 // flip writes the change of signs.
-func (u unit) flip(sign operand.Mem) {
+func (u unit) flip(sign Mem) {
 	l := u.function("flip", "(n int, x []%s, signs []int8)", "changes the sign of those of the first n entries of x whose sign is below 0")
 	x, signs := slice("x"), slice("signs")
 	l.start()
 	s := u.register()
-	u.widen(operand.Mem{Base: signs, Index: l.i, Scale: 1}, s)
+	u.widen(Mem{Base: signs, Index: l.i, Scale: 1}, s)
 	u.and(sign, s, s)
 	u.xor(l.at(x), s, s)
 	u.store(s, l.at(x))

@@ -2,8 +2,8 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // constants are the numbers of all functions, in one precision.
@@ -11,10 +11,10 @@ type constants struct {
 	exp     exponential
 	log     logarithm
 	cos     cosine
-	nothing operand.Mem // a power of e that is 0 when negative
+	nothing Mem // a power of e that is 0 when negative
 
-	swapSigns []operand.Mem
-	sign      operand.Mem // its bit
+	swapSigns []Mem
+	sign      Mem // its bit
 }
 
 func constantsOf(p precision) constants {
@@ -26,7 +26,7 @@ func constantsOf(p precision) constants {
 
 // ofDistance writes a kernel that is a function of d = max(0, xx + zz - 2 xz);
 // value gets registers full of d and of the kernel's two parameters.
-func (u unit) ofDistance(name, formula string, value func(d, scale, power reg.VecVirtual) reg.VecVirtual) {
+func (u unit) ofDistance(name, formula string, value func(d, scale, power VecVirtual) VecVirtual) {
 	l := u.function(name, "(n int, dst, xz, zz []%[1]s, xx, scale, power %[1]s)",
 		"sets the first n entries of dst to "+formula+" of d = max(0, xx + zz - 2 xz)")
 	dst := slice("dst")
@@ -47,22 +47,22 @@ func (u unit) ofDistance(name, formula string, value func(d, scale, power reg.Ve
 
 // ofDistances writes those kernels that there are.
 func (u unit) ofDistances(c constants) {
-	u.ofDistance("rbf", "e^(scale d)", func(d, scale, _ reg.VecVirtual) reg.VecVirtual {
+	u.ofDistance("rbf", "e^(scale d)", func(d, scale, _ VecVirtual) VecVirtual {
 		u.mul(scale, d, d)
 		return u.power(c.exp, d)
 	})
-	u.ofDistance("laplacian", "e^(scale sqrt(d))", func(d, scale, _ reg.VecVirtual) reg.VecVirtual {
+	u.ofDistance("laplacian", "e^(scale sqrt(d))", func(d, scale, _ VecVirtual) VecVirtual {
 		u.sqrt(d, d)
 		u.mul(scale, d, d)
 		return u.power(c.exp, d)
 	})
-	u.ofDistance("matern32", "(1 + r) e^-r, r = scale sqrt(d),", func(d, scale, _ reg.VecVirtual) reg.VecVirtual {
+	u.ofDistance("matern32", "(1 + r) e^-r, r = scale sqrt(d),", func(d, scale, _ VecVirtual) VecVirtual {
 		return u.matern(c, d, scale, nil)
 	})
-	u.ofDistance("matern52", "(1 + r + r^2 power) e^-r, r = scale sqrt(d),", func(d, scale, power reg.VecVirtual) reg.VecVirtual {
+	u.ofDistance("matern52", "(1 + r + r^2 power) e^-r, r = scale sqrt(d),", func(d, scale, power VecVirtual) VecVirtual {
 		return u.matern(c, d, scale, power)
 	})
-	u.ofDistance("rational", "(1 + scale d)^power", func(d, scale, power reg.VecVirtual) reg.VecVirtual {
+	u.ofDistance("rational", "(1 + scale d)^power", func(d, scale, power VecVirtual) VecVirtual {
 		u.mul(scale, d, d)
 		v := u.log1p(c.log, d)
 		u.mul(power, v, v)
@@ -73,7 +73,7 @@ func (u unit) ofDistances(c constants) {
 // matern returns (1 + r + r^2 third) e^-r, r = scale sqrt(d), third nil for 0.
 // From 800 on e^-r is 0: no larger r is let in, which could make the other
 // factor infinite.
-func (u unit) matern(c constants, d, scale, third reg.VecVirtual) reg.VecVirtual {
+func (u unit) matern(c constants, d, scale, third VecVirtual) VecVirtual {
 	factor, minus := u.register(), u.register()
 	u.sqrt(d, d)
 	u.mul(scale, d, d)
@@ -107,13 +107,13 @@ func (u unit) polynomialKernel(c constants) {
 	u.load(c.log.one, y)
 	MOVQ(degree, left)
 	Label("bit")
-	TESTQ(operand.U32(1), left)
-	JZ(operand.LabelRef("even"))
+	TESTQ(U32(1), left)
+	JZ(LabelRef("even"))
 	u.mul(x, y, y)
 	Label("even")
 	u.mul(x, x, x)
-	SHRQ(operand.U8(1), left)
-	JNZ(operand.LabelRef("bit"))
+	SHRQ(U8(1), left)
+	JNZ(LabelRef("bit"))
 	u.store(y, l.at(dst))
 	l.next()
 	leave()

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // AES-256 (FIPS 197) in counter mode: 14 rounds, whose keys of 16 bytes lie one
@@ -29,10 +29,10 @@ func expandKey() {
 	begin("expandKey256", "func(keys *[240]byte, key *[32]byte)",
 		"expandKey256 sets keys to the round keys of AES-256.")
 	keys, key := integer("keys"), integer("key")
-	halves := [2]reg.VecVirtual{XMM(), XMM()}
+	halves := [2]VecVirtual{XMM(), XMM()}
 	for i, half := range halves {
-		VMOVDQU(operand.Mem{Base: key, Disp: aesBlock * i}, half)
-		VMOVDQU(half, operand.Mem{Base: keys, Disp: aesBlock * i})
+		VMOVDQU(Mem{Base: key, Disp: aesBlock * i}, half)
+		VMOVDQU(half, Mem{Base: keys, Disp: aesBlock * i})
 	}
 	for round := 2; round <= aesRounds; round++ {
 		// Every other key rotates the last word and adds a constant.
@@ -42,15 +42,15 @@ func expandKey() {
 		}
 		half := halves[round%2]
 		change, shifted := XMM(), XMM()
-		VAESKEYGENASSIST(operand.U8(constant), halves[1-round%2], change)
-		VPSHUFD(operand.U8(word), change, change)
+		VAESKEYGENASSIST(U8(constant), halves[1-round%2], change)
+		VPSHUFD(U8(word), change, change)
 		VMOVDQA(half, shifted)
 		for range 3 {
-			VPSLLDQ(operand.U8(4), shifted, shifted)
+			VPSLLDQ(U8(4), shifted, shifted)
 			VPXOR(shifted, half, half)
 		}
 		VPXOR(change, half, half)
-		VMOVDQU(half, operand.Mem{Base: keys, Disp: aesBlock * round})
+		VMOVDQU(half, Mem{Base: keys, Disp: aesBlock * round})
 	}
 	RET()
 }
@@ -69,7 +69,7 @@ func fillCounters() {
 	VPADDQ(counters("counterFirst", func(block int) uint64 { return uint64(block) }), counter, counter)
 	VMOVDQU64(bigEndian(), reverse)
 	Label("turn")
-	var blocks [aesRegisters]reg.VecVirtual
+	var blocks [aesRegisters]VecVirtual
 	for i := range blocks {
 		blocks[i] = ZMM()
 		VPSHUFB(reverse, counter, blocks[i])
@@ -77,7 +77,7 @@ func fillCounters() {
 	}
 	for round := range aesRounds + 1 {
 		key := ZMM()
-		VBROADCASTI32X4(operand.Mem{Base: keys, Disp: aesBlock * round}, key)
+		VBROADCASTI32X4(Mem{Base: keys, Disp: aesBlock * round}, key)
 		for _, b := range blocks {
 			switch round {
 			case 0:
@@ -90,37 +90,37 @@ func fillCounters() {
 		}
 	}
 	for i, b := range blocks {
-		VMOVDQU64(b, operand.Mem{Base: to, Disp: 64 * i})
+		VMOVDQU64(b, Mem{Base: to, Disp: 64 * i})
 	}
-	ADDQ(operand.U32(bytes), to)
+	ADDQ(U32(bytes), to)
 	DECQ(left)
-	JNZ(operand.LabelRef("turn"))
+	JNZ(LabelRef("turn"))
 	leave()
 }
 
-func everywhere(word reg.Register) reg.VecVirtual {
+func everywhere(word Register) VecVirtual {
 	all := ZMM()
 	VPBROADCASTQ(word, all)
 	return all
 }
 
 // counters writes a word for each of four blocks, in its upper half.
-func counters(name string, word func(block int) uint64) operand.Mem {
+func counters(name string, word func(block int) uint64) Mem {
 	at := GLOBL(name, RODATA|NOPTR)
 	for block := range 4 {
-		DATA(aesBlock*block, operand.U64(0))
-		DATA(aesBlock*block+8, operand.U64(word(block)))
+		DATA(aesBlock*block, U64(0))
+		DATA(aesBlock*block+8, U64(word(block)))
 	}
 	return at
 }
 
 // bigEndian writes the order of bytes that turns the words of blocks round; of
 // the lower half it leaves zeros.
-func bigEndian() operand.Mem {
+func bigEndian() Mem {
 	at := GLOBL("counterBytes", RODATA|NOPTR)
 	for block := range 4 {
-		DATA(aesBlock*block, operand.U64(0x8080808080808080))
-		DATA(aesBlock*block+8, operand.U64(0x08090a0b0c0d0e0f))
+		DATA(aesBlock*block, U64(0x8080808080808080))
+		DATA(aesBlock*block+8, U64(0x08090a0b0c0d0e0f))
 	}
 	return at
 }

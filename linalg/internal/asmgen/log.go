@@ -3,16 +3,16 @@ package main
 import (
 	"math"
 
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // logarithm is the numbers that log(1 + y) takes.
 type logarithm struct {
-	one, two, half, hi, lo, largest operand.Mem
-	root, shift, mantissa           operand.Mem // integers: see split
-	twice, whole, bias              operand.Mem
-	series                          []operand.Mem // of (atanh(s) / s - 1) / s^2 in s^2
+	one, two, half, hi, lo, largest Mem
+	root, shift, mantissa           Mem // integers: see split
+	twice, whole, bias              Mem
+	series                          []Mem // of (atanh(s) / s - 1) / s^2 in s^2
 	digits                          int
 }
 
@@ -43,7 +43,7 @@ func logarithmOf(p precision) logarithm {
 // log1p returns log(1 + y) for y >= 0. With 1 + y = 2^k m + c, m in [1/2, 2]
 // times the root of 2 and c what rounding left, it is k log 2 + 2 atanh(s),
 // where s = f / (2 + f), f = m - 1 + 2^-k c: for small y, f is y.
-func (u unit) log1p(c logarithm, y reg.VecVirtual) reg.VecVirtual {
+func (u unit) log1p(c logarithm, y VecVirtual) VecVirtual {
 	sum, left, f := u.register(), u.register(), u.register()
 	u.add(c.one, y, sum)
 	u.sub(c.one, sum, left)
@@ -70,16 +70,16 @@ func (u unit) log1p(c logarithm, y reg.VecVirtual) reg.VecVirtual {
 }
 
 // split takes v = 2^k m apart; it returns k and 2^(1-k).
-func (u unit) split(c logarithm, v, m reg.VecVirtual) (k, scale reg.VecVirtual) {
+func (u unit) split(c logarithm, v, m VecVirtual) (k, scale VecVirtual) {
 	k, scale = u.register(), u.register()
 	u.addInt(c.shift, v, k)
 	u.load(c.mantissa, m)
 	u.and(k, m, m)
 	u.addInt(c.root, m, m)
-	u.shiftRight(operand.U8(c.digits), k, k) // k with its bias
+	u.shiftRight(U8(c.digits), k, k) // k with its bias
 	u.load(c.twice, scale)
 	u.subInt(k, scale, scale)
-	u.shiftLeft(operand.U8(c.digits), scale, scale)
+	u.shiftLeft(U8(c.digits), scale, scale)
 	u.or(c.whole, k, k) // k behind the mantissa of 2^52 or 2^23
 	u.sub(c.bias, k, k)
 	return k, scale

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // begin begins a function.
@@ -16,10 +16,10 @@ func begin(name, signature string, doc ...string) {
 }
 
 // slice returns the address of a parameter's values.
-func slice(name string) reg.Register { return Load(Param(name).Base(), GP64()) }
+func slice(name string) Register { return Load(Param(name).Base(), GP64()) }
 
 // integer returns the value of a parameter.
-func integer(name string) reg.Register { return Load(Param(name), GP64()) }
+func integer(name string) Register { return Load(Param(name), GP64()) }
 
 // leave ends a function.
 func leave() {
@@ -30,7 +30,7 @@ func leave() {
 // loop is a function's loop over n entries of its slices, a register at a time.
 type loop struct {
 	unit
-	n, i reg.Register
+	n, i Register
 }
 
 // function begins one that has a parameter n, and the loop over its entries
@@ -42,7 +42,7 @@ func (u unit) function(name, signature, what string) loop {
 }
 
 // number returns a register full of the parameter of that name.
-func (u unit) number(name string) reg.VecVirtual {
+func (u unit) number(name string) VecVirtual {
 	b, err := Param(name).Resolve()
 	if err != nil {
 		panic(err)
@@ -54,21 +54,21 @@ func (u unit) number(name string) reg.VecVirtual {
 
 func (l loop) start() {
 	XORQ(l.i, l.i)
-	CMPQ(l.n, operand.U8(0))
-	JE(operand.LabelRef("done"))
+	CMPQ(l.n, U8(0))
+	JE(LabelRef("done"))
 	Label("turn")
 }
 
 // at is the current entries of a slice.
-func (l loop) at(slice reg.Register) operand.Mem {
-	return operand.Mem{Base: slice, Index: l.i, Scale: uint8(l.size)}
+func (l loop) at(slice Register) Mem {
+	return Mem{Base: slice, Index: l.i, Scale: uint8(l.size)}
 }
 
 // next goes on to the next entries, or to what follows at the end.
 func (l loop) next() {
-	ADDQ(operand.U8(l.width/l.size), l.i)
+	ADDQ(U8(l.width/l.size), l.i)
 	CMPQ(l.i, l.n)
-	JL(operand.LabelRef("turn"))
+	JL(LabelRef("turn"))
 	Label("done")
 }
 

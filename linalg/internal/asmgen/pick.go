@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // picked is how many values are picked per turn: a line.
@@ -24,8 +24,8 @@ func (u unit) pickValues(name string, away bool) {
 	VMOVQ(end, low)
 	VPBROADCASTD(low, p.last)
 	if away {
-		TESTQ(operand.U32(line-1), p.to)
-		JNZ(operand.LabelRef("turn"))
+		TESTQ(U32(line-1), p.to)
+		JNZ(LabelRef("turn"))
 		u.pick(p, "away", past)
 		SFENCE()
 		leave()
@@ -36,12 +36,12 @@ func (u unit) pickValues(name string, away bool) {
 
 // picking is what the choice of values goes along.
 type picking struct {
-	left, to, from, places, ahead reg.Register
-	last                          reg.VecVirtual // the last place, everywhere
+	left, to, from, places, ahead Register
+	last                          VecVirtual // the last place, everywhere
 }
 
 // half returns a register for places of the values of one of u's.
-func (u unit) half() reg.VecVirtual {
+func (u unit) half() VecVirtual {
 	if u.width == 64 {
 		return YMM()
 	}
@@ -51,22 +51,22 @@ func (u unit) half() reg.VecVirtual {
 // pick writes the loop.
 func (u unit) pick(p picking, label string, store instruction) {
 	Label(label)
-	PREFETCHT0(operand.Mem{Base: p.ahead})
+	PREFETCHT0(Mem{Base: p.ahead})
 	for i := 0; i < picked*u.size; i += u.width {
 		at, v := u.half(), u.register()
-		VPMINUD(operand.Mem{Base: p.places, Disp: i / 2}, p.last, at)
-		u.gatherAt(operand.Mem{Base: p.from, Index: at, Scale: 8}, v)
-		store(v, operand.Mem{Base: p.to, Disp: i})
+		VPMINUD(Mem{Base: p.places, Disp: i / 2}, p.last, at)
+		u.gatherAt(Mem{Base: p.from, Index: at, Scale: 8}, v)
+		store(v, Mem{Base: p.to, Disp: i})
 	}
-	ADDQ(operand.U32(4*picked), p.places)
-	ADDQ(operand.U32(8*picked), p.to)
-	ADDQ(operand.U32(8*picked), p.ahead)
-	SUBQ(operand.U32(picked), p.left)
-	JNZ(operand.LabelRef(label))
+	ADDQ(U32(4*picked), p.places)
+	ADDQ(U32(8*picked), p.to)
+	ADDQ(U32(8*picked), p.ahead)
+	SUBQ(U32(picked), p.left)
+	JNZ(LabelRef(label))
 }
 
 // gatherAt loads the values at the places of the address's index.
-func (u unit) gatherAt(from operand.Mem, v reg.VecVirtual) {
+func (u unit) gatherAt(from Mem, v VecVirtual) {
 	if u.width == 64 {
 		all := K()
 		KXNORW(all, all, all)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 const unroll = 4
@@ -29,10 +29,10 @@ func (u unit) product(name string, grow bool) {
 }
 
 // storeTile writes the tile into c, or adds it.
-func (u unit) storeTile(sums [][]reg.VecVirtual, c, stride reg.Register, grow bool) {
+func (u unit) storeTile(sums [][]VecVirtual, c, stride Register, grow bool) {
 	for _, row := range sums {
 		for v, sum := range row {
-			at := operand.Mem{Base: c, Disp: v * u.width}
+			at := Mem{Base: c, Disp: v * u.width}
 			if grow {
 				u.add(at, sum, sum)
 			}
@@ -55,19 +55,19 @@ func (u unit) productAsking(vectors int) {
 	u.inBytes(aheadStride)
 	rows := GP64()
 	sums := u.tile(vectors)
-	MOVQ(operand.U32(u.rows), rows)
+	MOVQ(U32(u.rows), rows)
 	Label("ask")
-	CMPQ(k, operand.Imm(unroll))
-	JL(operand.LabelRef("asked"))
+	CMPQ(k, Imm(unroll))
+	JL(LabelRef("asked"))
 	u.prefetchRow(ahead, vectors)
 	ADDQ(aheadStride, ahead)
 	for step := range unroll {
 		u.column(a, b, step, sums)
 	}
 	u.advance(a, b, unroll)
-	SUBQ(operand.Imm(unroll), k)
+	SUBQ(Imm(unroll), k)
 	DECQ(rows)
-	JNZ(operand.LabelRef("ask"))
+	JNZ(LabelRef("ask"))
 	Label("asked")
 	u.columns(name, k, a, b, sums)
 	u.storeTile(sums, c, stride, false)
@@ -75,7 +75,7 @@ func (u unit) productAsking(vectors int) {
 }
 
 // prefetch asks for the tile of c, which is not needed before the end.
-func (u unit) prefetch(c, stride reg.Register) {
+func (u unit) prefetch(c, stride Register) {
 	at := GP64()
 	MOVQ(c, at)
 	for range u.rows {
@@ -85,54 +85,54 @@ func (u unit) prefetch(c, stride reg.Register) {
 }
 
 // prefetchRow asks for the lines that so many vectors lie on.
-func (u unit) prefetchRow(at reg.Register, vectors int) {
+func (u unit) prefetchRow(at Register, vectors int) {
 	for byte := 0; byte < vectors*u.width; byte += 64 {
-		PREFETCHT0(operand.Mem{Base: at, Disp: byte})
+		PREFETCHT0(Mem{Base: at, Disp: byte})
 	}
-	PREFETCHT0(operand.Mem{Base: at, Disp: vectors*u.width - 1})
+	PREFETCHT0(Mem{Base: at, Disp: vectors*u.width - 1})
 }
 
 // columns adds up all k columns, a few of them per turn.
-func (u unit) columns(name string, k, a, b reg.Register, sums [][]reg.VecVirtual) {
-	SUBQ(operand.Imm(unroll), k)
-	JL(operand.LabelRef(name + "rest"))
+func (u unit) columns(name string, k, a, b Register, sums [][]VecVirtual) {
+	SUBQ(Imm(unroll), k)
+	JL(LabelRef(name + "rest"))
 	Label(name + "turn")
 	for step := range unroll {
 		u.column(a, b, step, sums)
 	}
 	u.advance(a, b, unroll)
-	SUBQ(operand.Imm(unroll), k)
-	JGE(operand.LabelRef(name + "turn"))
+	SUBQ(Imm(unroll), k)
+	JGE(LabelRef(name + "turn"))
 	Label(name + "rest")
-	ADDQ(operand.Imm(unroll), k)
-	JZ(operand.LabelRef(name + "done"))
+	ADDQ(Imm(unroll), k)
+	JZ(LabelRef(name + "done"))
 	Label(name + "single")
 	u.column(a, b, 0, sums)
 	u.advance(a, b, 1)
 	DECQ(k)
-	JNZ(operand.LabelRef(name + "single"))
+	JNZ(LabelRef(name + "single"))
 	Label(name + "done")
 }
 
 // column adds the outer product of one column of a and one of b.
-func (u unit) column(a, b reg.Register, step int, sums [][]reg.VecVirtual) {
-	row := make([]reg.VecVirtual, len(sums[0]))
+func (u unit) column(a, b Register, step int, sums [][]VecVirtual) {
+	row := make([]VecVirtual, len(sums[0]))
 	for v := range row {
 		row[v] = u.register()
-		u.load(operand.Mem{Base: b, Disp: (step*u.vectors + v) * u.width}, row[v])
+		u.load(Mem{Base: b, Disp: (step*u.vectors + v) * u.width}, row[v])
 	}
 	for i := range sums {
 		entry := u.register()
-		u.broadcast(operand.Mem{Base: a, Disp: (step*u.rows + i) * u.size}, entry)
+		u.broadcast(Mem{Base: a, Disp: (step*u.rows + i) * u.size}, entry)
 		for v := range row {
 			u.fma(row[v], entry, sums[i][v])
 		}
 	}
 }
 
-func (u unit) advance(a, b reg.Register, steps int) {
-	ADDQ(operand.U32(steps*u.rows*u.size), a)
-	ADDQ(operand.U32(steps*u.vectors*u.width), b)
+func (u unit) advance(a, b Register, steps int) {
+	ADDQ(U32(steps*u.rows*u.size), a)
+	ADDQ(U32(steps*u.vectors*u.width), b)
 }
 
 // peak writes a loop of nothing but independent fused multiply-adds: as many
@@ -151,7 +151,7 @@ func (u unit) peak() {
 		}
 	}
 	DECQ(turns)
-	JNZ(operand.LabelRef("turn"))
+	JNZ(LabelRef("turn"))
 	leave()
 }
 

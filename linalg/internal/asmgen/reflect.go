@@ -2,8 +2,8 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // together is how many vectors are reflected together.
@@ -21,28 +21,28 @@ func (u unit) reflect() {
 	Load(Param("second").Len(), c.more)
 	DECQ(c.more)
 	wide := together * u.size / u.width // registers for a coordinate
-	var sums [2][2][]reg.VecVirtual
+	var sums [2][2][]VecVirtual
 	for i := range sums {
-		sums[i] = [2][]reg.VecVirtual{u.zeros(wide), u.zeros(wide)}
+		sums[i] = [2][]VecVirtual{u.zeros(wide), u.zeros(wide)}
 	}
 	if u.width == 32 {
 		sums[1] = sums[0]
 	}
-	zeroth := operand.Mem{Base: c.x}
-	u.gather(zeroth, []operand.Mem{{Base: c.second}}, sums[1][1:])
-	u.each(c, "sum", func(step int, at operand.Mem, of []operand.Mem) { u.gather(at, of, sums[step][:]) })
+	zeroth := Mem{Base: c.x}
+	u.gather(zeroth, []Mem{{Base: c.second}}, sums[1][1:])
+	u.each(c, "sum", func(step int, at Mem, of []Mem) { u.gather(at, of, sums[step][:]) })
 	u.factors(sums)
-	u.change(zeroth, []operand.Mem{{Base: c.second}}, sums[0][1:])
-	u.each(c, "change", func(_ int, at operand.Mem, of []operand.Mem) { u.change(at, of, sums[0][:]) })
+	u.change(zeroth, []Mem{{Base: c.second}}, sums[0][1:])
+	u.each(c, "change", func(_ int, at Mem, of []Mem) { u.change(at, of, sums[0][:]) })
 	leave()
 }
 
 // coordinates are where vectors and directions begin, and how many there are
 // behind the zeroth.
-type coordinates struct{ x, first, second, more reg.Register }
+type coordinates struct{ x, first, second, more Register }
 
-func (u unit) zeros(n int) []reg.VecVirtual {
-	all := make([]reg.VecVirtual, n)
+func (u unit) zeros(n int) []VecVirtual {
+	all := make([]VecVirtual, n)
 	for i := range all {
 		all[i] = u.register()
 		u.zero(all[i])
@@ -51,34 +51,34 @@ func (u unit) zeros(n int) []reg.VecVirtual {
 }
 
 // each writes a loop over the coordinates behind the zeroth, two per turn.
-func (u unit) each(c coordinates, name string, step func(i int, at operand.Mem, of []operand.Mem)) {
+func (u unit) each(c coordinates, name string, step func(i int, at Mem, of []Mem)) {
 	at, first, second, left := GP64(), GP64(), GP64(), GP64()
-	LEAQ(operand.Mem{Base: c.x, Disp: together * u.size}, at)
+	LEAQ(Mem{Base: c.x, Disp: together * u.size}, at)
 	MOVQ(c.first, first)
-	LEAQ(operand.Mem{Base: c.second, Disp: u.size}, second)
+	LEAQ(Mem{Base: c.second, Disp: u.size}, second)
 	MOVQ(c.more, left)
 	one := func(i int) {
-		step(i, operand.Mem{Base: at, Disp: i * together * u.size}, []operand.Mem{{Base: first, Disp: i * u.size}, {Base: second, Disp: i * u.size}})
+		step(i, Mem{Base: at, Disp: i * together * u.size}, []Mem{{Base: first, Disp: i * u.size}, {Base: second, Disp: i * u.size}})
 	}
-	SUBQ(operand.Imm(2), left)
-	JL(operand.LabelRef(name + "rest"))
+	SUBQ(Imm(2), left)
+	JL(LabelRef(name + "rest"))
 	Label(name + "turn")
 	one(0)
 	one(1)
-	ADDQ(operand.U32(2*together*u.size), at)
-	ADDQ(operand.U32(2*u.size), first)
-	ADDQ(operand.U32(2*u.size), second)
-	SUBQ(operand.Imm(2), left)
-	JGE(operand.LabelRef(name + "turn"))
+	ADDQ(U32(2*together*u.size), at)
+	ADDQ(U32(2*u.size), first)
+	ADDQ(U32(2*u.size), second)
+	SUBQ(Imm(2), left)
+	JGE(LabelRef(name + "turn"))
 	Label(name + "rest")
-	ADDQ(operand.Imm(2), left)
-	JZ(operand.LabelRef(name + "done"))
+	ADDQ(Imm(2), left)
+	JZ(LabelRef(name + "done"))
 	one(0)
 	Label(name + "done")
 }
 
 // gather adds a coordinate's products with directions.
-func (u unit) gather(at operand.Mem, of []operand.Mem, sums [][]reg.VecVirtual) {
+func (u unit) gather(at Mem, of []Mem, sums [][]VecVirtual) {
 	directions := u.everywhereOf(of)
 	for r := range sums[0] {
 		value := u.register()
@@ -90,8 +90,8 @@ func (u unit) gather(at operand.Mem, of []operand.Mem, sums [][]reg.VecVirtual) 
 }
 
 // everywhereOf returns registers full of these values.
-func (u unit) everywhereOf(values []operand.Mem) []reg.VecVirtual {
-	all := make([]reg.VecVirtual, len(values))
+func (u unit) everywhereOf(values []Mem) []VecVirtual {
+	all := make([]VecVirtual, len(values))
 	for i, v := range values {
 		all[i] = u.register()
 		u.broadcast(v, all[i])
@@ -102,7 +102,7 @@ func (u unit) everywhereOf(values []operand.Mem) []reg.VecVirtual {
 // factors turns the sums into what the directions are to be multiplied by:
 // -beta0 s0, and -beta1 (s1 - beta0 s0 across), because the second reflection
 // sees what the first has changed.
-func (u unit) factors(sums [2][2][]reg.VecVirtual) {
+func (u unit) factors(sums [2][2][]VecVirtual) {
 	beta0, beta1, across := u.number("betaFirst"), u.number("betaSecond"), u.number("across")
 	for r, s0 := range sums[0][0] {
 		s1 := sums[0][1][r]
@@ -121,7 +121,7 @@ func (u unit) factors(sums [2][2][]reg.VecVirtual) {
 }
 
 // change adds multiples of directions to a coordinate.
-func (u unit) change(at operand.Mem, of []operand.Mem, factors [][]reg.VecVirtual) {
+func (u unit) change(at Mem, of []Mem, factors [][]VecVirtual) {
 	directions := u.everywhereOf(of)
 	for r := range factors[0] {
 		value := u.register()

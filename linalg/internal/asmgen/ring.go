@@ -5,8 +5,8 @@ import (
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // writeRing writes what goes from turns to words of some bits, and from words to
@@ -33,8 +33,8 @@ func writeRing() {
 
 // rounding is the numbers that rounding takes.
 type rounding struct {
-	size, half operand.Mem
-	whole      operand.Mem // added, it puts a whole number into the low bits
+	size, half Mem
+	whole      Mem // added, it puts a whole number into the low bits
 }
 
 func roundingOf(p precision) rounding {
@@ -53,20 +53,20 @@ func (u unit) roundTurns(c rounding, bits int) {
 	l.start()
 	t, whole := u.register(), u.register()
 	u.load(l.at(turns), t)
-	u.round(operand.U8(down), t, whole)
+	u.round(U8(down), t, whole)
 	u.sub(whole, t, t)
 	half := u.register()
 	u.load(c.half, half)
 	u.fma(c.size, t, half)
-	u.round(operand.U8(down), half, half)
+	u.round(U8(down), half, half)
 	u.add(c.whole, half, half)
-	u.narrowTo(bits, half, operand.Mem{Base: dst, Index: l.i, Scale: uint8(bits / 8)})
+	u.narrowTo(bits, half, Mem{Base: dst, Index: l.i, Scale: uint8(bits / 8)})
 	l.next()
 	leave()
 }
 
 // narrowTo stores the low bits of each number of 64 bits.
-func (u unit) narrowTo(bits int, v reg.VecVirtual, to operand.Mem) {
+func (u unit) narrowTo(bits int, v VecVirtual, to Mem) {
 	if u.width == 64 {
 		switch bits {
 		case 8:
@@ -79,8 +79,8 @@ func (u unit) narrowTo(bits int, v reg.VecVirtual, to operand.Mem) {
 		return
 	}
 	high, four := XMM(), XMM()
-	VEXTRACTI128(operand.U8(1), v, high)
-	VSHUFPS(operand.U8(0x88), high, v.AsX(), four) // the low halves
+	VEXTRACTI128(U8(1), v, high)
+	VSHUFPS(U8(0x88), high, v.AsX(), four) // the low halves
 	switch bits {
 	case 8:
 		VPSHUFB(lowBytes("ringBytes", 1), four, four)
@@ -94,24 +94,24 @@ func (u unit) narrowTo(bits int, v reg.VecVirtual, to operand.Mem) {
 }
 
 // lowBytes picks the low bytes of four numbers of 32 bits.
-func lowBytes(name string, bytes int) operand.Mem {
+func lowBytes(name string, bytes int) Mem {
 	at := GLOBL(name, RODATA|NOPTR)
 	for i := range 16 {
 		from := 0x80 // nothing
 		if i < 4*bytes {
 			from = i/bytes*4 + i%bytes
 		}
-		DATA(i, operand.U8(from))
+		DATA(i, U8(from))
 	}
 	return at
 }
 
 // wave is the numbers that cosines and sines of words take.
 type wave struct {
-	quarter operand.Mem // of a turn, among 32 bits
-	right   operand.Mem // the same where words of fewer bits are at the low end
-	angle   operand.Mem // of 1 there
-	taylor  []operand.Mem
+	quarter Mem // of a turn, among 32 bits
+	right   Mem // the same where words of fewer bits are at the low end
+	angle   Mem // of 1 there
+	taylor  []Mem
 }
 
 // aside is how many low bits of 32 are no part of a word, or are left out of one
@@ -145,7 +145,7 @@ func (u unit) waves(c wave, bits int) {
 	words, amplitude := slice("words"), l.number("amplitude")
 	l.start()
 	w, back := u.register(), u.register()
-	from := operand.Mem{Base: words, Index: l.i, Scale: uint8(bits / 8)}
+	from := Mem{Base: words, Index: l.i, Scale: uint8(bits / 8)}
 	switch bits {
 	case 8:
 		VPMOVZXBD(from, w)
@@ -155,7 +155,7 @@ func (u unit) waves(c wave, bits int) {
 		u.load(from, w)
 	}
 	if bits < 32 {
-		u.shiftLeft(operand.U8(32-bits), w, w)
+		u.shiftLeft(U8(32-bits), w, w)
 	}
 	u.subInt(c.quarter, w, back)
 	u.store(u.cosineOf(c, bits, w, amplitude), l.at(cosines))
@@ -166,11 +166,11 @@ func (u unit) waves(c wave, bits int) {
 
 // cosineOf returns the cosines of words at the high end of 32 bits: the sines of
 // a quarter of a turn less their size.
-func (u unit) cosineOf(c wave, bits int, w, amplitude reg.VecVirtual) reg.VecVirtual {
+func (u unit) cosineOf(c wave, bits int, w, amplitude VecVirtual) VecVirtual {
 	right, square, series := u.register(), u.register(), u.register()
 	u.load(c.right, right)
 	VPABSD(w, w)
-	u.shiftRight(operand.U8(aside(bits)), w, w)
+	u.shiftRight(U8(aside(bits)), w, w)
 	u.subInt(w, right, w)
 	VCVTDQ2PS(w, w)
 	u.mul(c.angle, w, w)

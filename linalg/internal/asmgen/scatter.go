@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // scatter writes levels of a transform of parts of n rows, which then go each to
 // a place of its own: past the caches where a row is a register and a line.
-func (u unit) scatter(name string, levels int, sign operand.Mem) {
+func (u unit) scatter(name string, levels int, sign Mem) {
 	s := scattering{
 		rowLoop: u.overRows(name, "to, from []float64, distance int, places []uint32, scale float64",
 			fmt.Sprintf("does %d levels of %d times n rows of 8 values, a distance of rows apart, and sets the rows of to at the places to scale times these, or -scale where the place's highest bit is set", levels, 1<<levels)),
@@ -19,19 +19,19 @@ func (u unit) scatter(name string, levels int, sign operand.Mem) {
 		parts: 1 << levels, scale: u.number("scale"), sign: u.register(),
 	}
 	Load(Param("to").Len(), s.last)
-	SHRQ(operand.Imm(3), s.last)
+	SHRQ(Imm(3), s.last)
 	DECQ(s.last)
 	u.load(sign, s.sign)
 	MOVQ(s.rowStep, s.placeStep)
-	SHLQ(operand.Imm(6), s.rowStep)
-	SHLQ(operand.Imm(2), s.placeStep)
+	SHLQ(Imm(6), s.rowStep)
+	SHLQ(Imm(2), s.placeStep)
 	if u.width == line {
-		TESTQ(operand.U32(line-1), s.to)
-		JNZ(operand.LabelRef("turn"))
+		TESTQ(U32(line-1), s.to)
+		JNZ(LabelRef("turn"))
 		Label("away")
 		s.rows(past)
 		DECQ(s.left)
-		JNZ(operand.LabelRef("away"))
+		JNZ(LabelRef("away"))
 		SFENCE()
 		leave()
 	}
@@ -43,41 +43,41 @@ func (u unit) scatter(name string, levels int, sign operand.Mem) {
 // scattering is a loop over rows that go to their places.
 type scattering struct {
 	rowLoop
-	to, from, places   reg.Register
-	rowStep, placeStep reg.Register // bytes from a part to the next
-	last               reg.Register // place
+	to, from, places   Register
+	rowStep, placeStep Register // bytes from a part to the next
+	last               Register // place
 	parts              int
-	scale, sign        reg.VecVirtual
+	scale, sign        VecVirtual
 }
 
 // rows writes the way of a row of each part.
 func (s scattering) rows(store instruction) {
 	row, place := GP64(), GP64()
 	for half := 0; half < line; half += s.width {
-		v := make([]reg.VecVirtual, s.parts)
+		v := make([]VecVirtual, s.parts)
 		MOVQ(s.from, row)
 		for i := range v {
 			v[i] = s.register()
-			s.load(operand.Mem{Base: row, Disp: half}, v[i])
+			s.load(Mem{Base: row, Disp: half}, v[i])
 			ADDQ(s.rowStep, row)
 		}
 		s.across(v)
 		MOVQ(s.places, place)
 		for i := range v {
 			at, sign := GP64(), s.register()
-			MOVL(operand.Mem{Base: place}, at.As32())
-			VPBROADCASTD(operand.Mem{Base: place}, sign)
+			MOVL(Mem{Base: place}, at.As32())
+			VPBROADCASTD(Mem{Base: place}, sign)
 			s.and(s.sign, sign, sign)
 			s.xor(sign, v[i], v[i])
 			s.mul(s.scale, v[i], v[i])
-			ANDL(operand.U32(1<<31-1), at.As32())
+			ANDL(U32(1<<31-1), at.As32())
 			CMPQ(at, s.last)
 			CMOVQGT(s.last, at)
-			SHLQ(operand.Imm(6), at)
-			store(v[i], operand.Mem{Base: s.to, Index: at, Scale: 1, Disp: half})
+			SHLQ(Imm(6), at)
+			store(v[i], Mem{Base: s.to, Index: at, Scale: 1, Disp: half})
 			ADDQ(s.placeStep, place)
 		}
 	}
-	ADDQ(operand.Imm(4), s.places)
-	ADDQ(operand.U32(line), s.from)
+	ADDQ(Imm(4), s.places)
+	ADDQ(U32(line), s.from)
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // Predicates of comparisons. The last is true for NaN, the others are false.
@@ -21,17 +21,17 @@ const (
 const streams = 2
 
 // lanes are vectors of flags: a mask register, or the signs of a vector.
-type lanes = reg.Register
+type lanes = Register
 
 // selection is how an instruction set handles values of which only some count.
 type selection struct {
 	u unit
 	// flag sets the lanes whose byte in place has the bit.
-	flag func(place operand.Mem, bit int) lanes
+	flag func(place Mem, bit int) lanes
 	// compare keeps those of the lanes where v holds against w.
-	compare func(predicate int, w, v reg.VecVirtual, of lanes) lanes
+	compare func(predicate int, w, v VecVirtual, of lanes) lanes
 	// put copies from to to in the lanes.
-	put func(from, to reg.VecVirtual, of lanes)
+	put func(from, to VecVirtual, of lanes)
 	// none jumps if no lane is set.
 	none func(of lanes, label string)
 }
@@ -46,57 +46,57 @@ func (u unit) selection(bits ...int) selection {
 
 func (u unit) byMask(which []int) selection {
 	s := selection{u: u}
-	bits := map[int]reg.VecVirtual{}
+	bits := map[int]VecVirtual{}
 	for _, bit := range which {
 		flag := GP64()
-		MOVQ(operand.U32(bit), flag)
+		MOVQ(U32(bit), flag)
 		bits[bit] = u.everywhere(flag)
 	}
-	s.flag = func(place operand.Mem, bit int) lanes {
+	s.flag = func(place Mem, bit int) lanes {
 		bytes, k := u.register(), K()
 		VPMOVZXBQ(place, bytes)
 		VPTESTMQ(bits[bit], bytes, k)
 		return k
 	}
-	s.compare = func(predicate int, w, v reg.VecVirtual, of lanes) lanes {
+	s.compare = func(predicate int, w, v VecVirtual, of lanes) lanes {
 		k := K()
-		VCMPPD(operand.U8(predicate), w, v, of, k)
+		VCMPPD(U8(predicate), w, v, of, k)
 		return k
 	}
-	s.put = func(from, to reg.VecVirtual, of lanes) { VMOVAPD(from, of, to) }
+	s.put = func(from, to VecVirtual, of lanes) { VMOVAPD(from, of, to) }
 	s.none = func(of lanes, label string) {
 		KORTESTW(of, of)
-		JZ(operand.LabelRef(label))
+		JZ(LabelRef(label))
 	}
 	return s
 }
 
 func (u unit) bySign() selection {
 	s := selection{u: u}
-	s.flag = func(place operand.Mem, bit int) lanes {
+	s.flag = func(place Mem, bit int) lanes {
 		bytes := u.register()
 		VPMOVZXBQ(place, bytes)
-		VPSLLQ(operand.U8(64-bit), bytes, bytes) // bits 1 and 2 are the first and the second
+		VPSLLQ(U8(64-bit), bytes, bytes) // bits 1 and 2 are the first and the second
 		return bytes
 	}
-	s.compare = func(predicate int, w, v reg.VecVirtual, of lanes) lanes {
+	s.compare = func(predicate int, w, v VecVirtual, of lanes) lanes {
 		m := u.register()
-		VCMPPD(operand.U8(predicate), w, v, m)
+		VCMPPD(U8(predicate), w, v, m)
 		VANDPD(of, m, m)
 		return m
 	}
-	s.put = func(from, to reg.VecVirtual, of lanes) { VBLENDVPD(of, from, to, to) }
+	s.put = func(from, to VecVirtual, of lanes) { VBLENDVPD(of, from, to, to) }
 	s.none = func(of lanes, label string) {
 		signs := GP32()
 		VMOVMSKPD(of, signs)
 		TESTL(signs, signs)
-		JZ(operand.LabelRef(label))
+		JZ(LabelRef(label))
 	}
 	return s
 }
 
 // loadWide loads values of the rows' precision as float64.
-func (u unit) loadWide(size int, from operand.Mem, to reg.VecVirtual) {
+func (u unit) loadWide(size int, from Mem, to VecVirtual) {
 	if size == 4 {
 		VCVTPS2PD(from, to)
 		return
@@ -153,9 +153,9 @@ func (u unit) smoMove(size int) {
 		s.put(larger, high[k], s.flag(u.entry(place, i, 1, k), 2))
 	}
 	VPADDQ(step, now, now)
-	ADDQ(operand.U8(streams*u.width/8), i)
+	ADDQ(U8(streams*u.width/8), i)
 	CMPQ(i, n)
-	JL(operand.LabelRef("turn"))
+	JL(LabelRef("turn"))
 	s.save("low", low)
 	s.save("at", at)
 	s.save("high", high)
@@ -174,7 +174,7 @@ func (u unit) smoPartner(size int) {
 	u.zero(zero)
 	s := u.selection(2)
 	best, at := s.state("best"), s.state("at")
-	enough := make([]reg.VecVirtual, streams)
+	enough := make([]VecVirtual, streams)
 	for k := range enough {
 		enough[k] = u.register()
 		u.mul(slack, best[k], enough[k])
@@ -206,57 +206,57 @@ func (u unit) smoPartner(size int) {
 		u.mul(slack, best[k], enough[k])
 		Label(next)
 	}
-	ADDQ(operand.U8(streams*u.width/8), i)
+	ADDQ(U8(streams*u.width/8), i)
 	CMPQ(i, n)
-	JL(operand.LabelRef("turn"))
+	JL(LabelRef("turn"))
 	s.save("best", best)
 	s.save("at", at)
 	leave()
 }
 
 // positive copies v to to where v is above zero.
-func (s selection) positive(v, to, zero reg.VecVirtual) {
+func (s selection) positive(v, to, zero VecVirtual) {
 	if s.u.width == 64 {
 		k := K()
-		VCMPPD(operand.U8(greater), zero, v, k)
+		VCMPPD(U8(greater), zero, v, k)
 		s.put(v, to, k)
 		return
 	}
 	m := s.u.register()
-	VCMPPD(operand.U8(greater), zero, v, m)
+	VCMPPD(U8(greater), zero, v, m)
 	s.put(v, to, m)
 }
 
 // state loads the vectors of all streams from the array that the parameter
 // points to; save stores them there.
-func (s selection) state(name string) []reg.VecVirtual {
+func (s selection) state(name string) []VecVirtual {
 	from := integer(name)
-	v := make([]reg.VecVirtual, streams)
+	v := make([]VecVirtual, streams)
 	for k := range v {
 		v[k] = s.u.register()
-		s.u.load(operand.Mem{Base: from, Disp: k * s.u.width}, v[k])
+		s.u.load(Mem{Base: from, Disp: k * s.u.width}, v[k])
 	}
 	return v
 }
 
-func (s selection) save(name string, v []reg.VecVirtual) {
+func (s selection) save(name string, v []VecVirtual) {
 	to := integer(name)
 	for k := range v {
-		s.u.store(v[k], operand.Mem{Base: to, Disp: k * s.u.width})
+		s.u.store(v[k], Mem{Base: to, Disp: k * s.u.width})
 	}
 }
 
 // turns returns a vector that holds the first index of the turn, 0, and what to
 // add per turn.
-func (u unit) turns() (now, step reg.VecVirtual) {
+func (u unit) turns() (now, step VecVirtual) {
 	now, width := u.register(), GP64()
 	u.zero(now)
-	MOVQ(operand.U32(streams*u.width/8), width)
+	MOVQ(U32(streams*u.width/8), width)
 	return now, u.everywhere(width)
 }
 
 // everywhere returns a register full of an index.
-func (u unit) everywhere(i reg.Register) reg.VecVirtual {
+func (u unit) everywhere(i Register) VecVirtual {
 	low, all := XMM(), u.register()
 	VMOVQ(i, low)
 	VPBROADCASTQ(low, all)
@@ -265,6 +265,6 @@ func (u unit) everywhere(i reg.Register) reg.VecVirtual {
 
 // entry is the memory of the vector of stream k from index i on, in a slice of
 // values of that many bytes.
-func (u unit) entry(base, i reg.Register, size, k int) operand.Mem {
-	return operand.Mem{Base: base, Index: i, Scale: uint8(size), Disp: k * u.width / 8 * size}
+func (u unit) entry(base, i Register, size, k int) Mem {
+	return Mem{Base: base, Index: i, Scale: uint8(size), Disp: k * u.width / 8 * size}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // transpose writes transposes of squares whose rows are lines.
@@ -24,12 +24,12 @@ func (u unit) transposeAway() {
 	MOVQ(t.to, aligned)
 	ORQ(t.toDistance, aligned)
 	ORQ(t.toStep, aligned)
-	TESTQ(operand.U32(line-1), aligned)
-	JNZ(operand.LabelRef("turn"))
+	TESTQ(U32(line-1), aligned)
+	JNZ(LabelRef("turn"))
 	Label("away")
 	u.transposeSquares(t, past)
 	DECQ(t.left)
-	JNZ(operand.LabelRef("away"))
+	JNZ(LabelRef("away"))
 	SFENCE()
 	leave()
 	Label("turn")
@@ -40,7 +40,7 @@ func (u unit) transposeAway() {
 // transposes is a loop over squares.
 type transposes struct {
 	rowLoop
-	to, toDistance, toStep, from, fromDistance, fromStep reg.Register
+	to, toDistance, toStep, from, fromDistance, fromStep Register
 }
 
 func (u unit) transposes(name, what string) transposes {
@@ -65,18 +65,18 @@ func (u unit) transposeSquares(t transposes, store instruction) {
 }
 
 // bytes returns a parameter that counts values, in bytes.
-func (u unit) bytes(name string) reg.Register {
+func (u unit) bytes(name string) Register {
 	n := integer(name)
 	u.inBytes(n)
 	return n
 }
 
-func (u unit) inBytes(values reg.Register) {
-	SHLQ(operand.Imm(uint64(shift(u.size))), values)
+func (u unit) inBytes(values Register) {
+	SHLQ(Imm(uint64(shift(u.size))), values)
 }
 
 // walk returns the address of a row.
-func walk(from, distance reg.Register, row int) reg.Register {
+func walk(from, distance Register, row int) Register {
 	at := GP64()
 	MOVQ(from, at)
 	for range row {
@@ -87,11 +87,11 @@ func walk(from, distance reg.Register, row int) reg.Register {
 
 // transposeSquare does as many rows and columns as a register has lanes: inside
 // of 16 bytes first, and then these.
-func (u unit) transposeSquare(store instruction, to, toDistance reg.Register, toAt int, from, fromDistance reg.Register, fromAt int) {
-	v := make([]reg.VecVirtual, u.width/u.size)
+func (u unit) transposeSquare(store instruction, to, toDistance Register, toAt int, from, fromDistance Register, fromAt int) {
+	v := make([]VecVirtual, u.width/u.size)
 	for i := range v {
 		v[i] = u.register()
-		u.load(operand.Mem{Base: from, Disp: fromAt}, v[i])
+		u.load(Mem{Base: from, Disp: fromAt}, v[i])
 		ADDQ(fromDistance, from)
 	}
 	if u.size == 4 {
@@ -107,14 +107,14 @@ func (u unit) transposeSquare(store instruction, to, toDistance reg.Register, to
 		}
 	}
 	for _, row := range u.sixteensToRows(v) {
-		store(row, operand.Mem{Base: to, Disp: toAt})
+		store(row, Mem{Base: to, Disp: toAt})
 		ADDQ(toDistance, to)
 	}
 }
 
 // interleave returns the lower and the upper halves of each 16 bytes of two
 // registers, value by value.
-func (u unit) interleave(lower, upper instruction, a, b reg.VecVirtual) (reg.VecVirtual, reg.VecVirtual) {
+func (u unit) interleave(lower, upper instruction, a, b VecVirtual) (VecVirtual, VecVirtual) {
 	low, high := u.register(), u.register()
 	lower(b, a, low)
 	upper(b, a, high)
@@ -123,14 +123,14 @@ func (u unit) interleave(lower, upper instruction, a, b reg.VecVirtual) (reg.Vec
 
 // sixteensToRows finishes a transpose. With c values in 16 bytes, entry c i + h
 // of v holds, in its sixteens, columns h, h+c, ... of rows c i to c i + c - 1.
-func (u unit) sixteensToRows(v []reg.VecVirtual) []reg.VecVirtual {
-	rows, c := make([]reg.VecVirtual, len(v)), 16/u.size
-	shuffle := func(how uint8, a, b reg.VecVirtual) reg.VecVirtual {
+func (u unit) sixteensToRows(v []VecVirtual) []VecVirtual {
+	rows, c := make([]VecVirtual, len(v)), 16/u.size
+	shuffle := func(how uint8, a, b VecVirtual) VecVirtual {
 		r := u.register()
 		if u.width == 32 {
-			VPERM2F128(operand.U8(how), b, a, r)
+			VPERM2F128(U8(how), b, a, r)
 		} else {
-			VSHUFF64X2(operand.U8(how), b, a, r)
+			VSHUFF64X2(U8(how), b, a, r)
 		}
 		return r
 	}

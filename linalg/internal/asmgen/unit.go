@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // unit is an instruction set for one precision: its registers, its
@@ -18,7 +18,7 @@ type unit struct {
 	rows    int    // of the register tile
 	vectors int    // registers in a row of the tile
 
-	register func() reg.VecVirtual
+	register func() VecVirtual
 
 	load      instruction // from, to
 	store     instruction // from, to
@@ -36,10 +36,10 @@ type unit struct {
 	round     instruction // how, from, to: to whole numbers
 	compare   instruction // how, with, v, to
 
-	scale func(c exponential, n, e reg.VecVirtual)
-	signs func(from, to operand.Op) // a bit for each entry, where registers compare
-	widen instruction               // from, to: signed bytes to whole numbers of size bytes
-	swaps []instruction             // from, to: neighbours at half the lanes, at a quarter, ..., at 1
+	scale func(c exponential, n, e VecVirtual)
+	signs func(from, to Op) // a bit for each entry, where registers compare
+	widen instruction       // from, to: signed bytes to whole numbers of size bytes
+	swaps []instruction     // from, to: neighbours at half the lanes, at a quarter, ..., at 1
 
 	and, or, xor          instruction // a, b, to
 	addInt                instruction // from, with, to: whole numbers of size bytes
@@ -48,21 +48,21 @@ type unit struct {
 }
 
 // instruction writes an instruction; the last operand is what it sets.
-type instruction func(...operand.Op)
+type instruction func(...Op)
 
 // ofThree is an instruction that takes three operands and no mask.
-func ofThree(write func(a, b, to operand.Op)) instruction {
-	return func(of ...operand.Op) { write(of[0], of[1], of[2]) }
+func ofThree(write func(a, b, to Op)) instruction {
+	return func(of ...Op) { write(of[0], of[1], of[2]) }
 }
 
 // permute is an instruction with its order of the values of one register.
 func permute(write instruction, how uint8) instruction {
-	return func(of ...operand.Op) { write(operand.U8(how), of[0], of[1]) }
+	return func(of ...Op) { write(U8(how), of[0], of[1]) }
 }
 
 // shuffle is permute where the instruction could take values from two registers.
 func shuffle(write instruction, how uint8) instruction {
-	return func(of ...operand.Op) { write(operand.U8(how), of[0], of[0], of[1]) }
+	return func(of ...Op) { write(U8(how), of[0], of[0], of[1]) }
 }
 
 // units lists the four kernels. The tile is as large as the registers allow,
@@ -88,7 +88,7 @@ func (u unit) both(set string) []unit { return []unit{u.double(set), u.single(se
 func (u *unit) inWide64() {
 	u.swaps = []instruction{shuffle(VSHUFF64X2, 0x4e), shuffle(VSHUFF64X2, 0xb1), permute(VPERMILPD, 0x55)}
 	u.round = VRNDSCALEPD
-	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPD(n, e, e) }
+	u.scale = func(_ exponential, n, e VecVirtual) { VSCALEFPD(n, e, e) }
 }
 
 func (u *unit) inWide32() {
@@ -96,7 +96,7 @@ func (u *unit) inWide32() {
 		shuffle(VSHUFF32X4, 0x4e), shuffle(VSHUFF32X4, 0xb1), permute(VPERMILPS, 0x4e), permute(VPERMILPS, 0xb1),
 	}
 	u.round = VRNDSCALEPS
-	u.scale = func(_ exponential, n, e reg.VecVirtual) { VSCALEFPS(n, e, e) }
+	u.scale = func(_ exponential, n, e VecVirtual) { VSCALEFPS(n, e, e) }
 }
 
 func (u *unit) inNarrow64() {
@@ -110,7 +110,7 @@ func (u *unit) inNarrow32() {
 }
 
 // swapHalves sets to to from with its halves swapped.
-func swapHalves(of ...operand.Op) { VPERM2F128(operand.U8(1), of[0], of[0], of[1]) }
+func swapHalves(of ...Op) { VPERM2F128(U8(1), of[0], of[0], of[1]) }
 
 func (u unit) double(set string) unit {
 	u.suffix, u.value, u.size = "64"+set, "float64", 8
@@ -140,8 +140,8 @@ func (u unit) single(set string) unit {
 
 // tile returns a register for each of the first vectors of the register tile's
 // rows, all zero.
-func (u unit) tile(vectors int) [][]reg.VecVirtual {
-	sums := make([][]reg.VecVirtual, u.rows)
+func (u unit) tile(vectors int) [][]VecVirtual {
+	sums := make([][]VecVirtual, u.rows)
 	for i := range sums {
 		for range vectors {
 			r := u.register()
@@ -152,4 +152,4 @@ func (u unit) tile(vectors int) [][]reg.VecVirtual {
 	return sums
 }
 
-func (u unit) zero(r reg.Register) { u.xor(r, r, r) }
+func (u unit) zero(r Register) { u.xor(r, r, r) }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
-	"github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/operand"
 )
 
 // writeWords writes sums of whole numbers.
@@ -26,17 +26,17 @@ func (u unit) words(name, what string, combine instruction) {
 		fmt.Sprintf("%s%s %s the first n words of dst those of src; n is a multiple of %d.", name, u.suffix[2:], what, block))
 	left, dst, src := integer("n"), slice("dst"), slice("src")
 	Label("turn")
-	SUBQ(operand.U32(block), left)
-	JL(operand.LabelRef("done"))
+	SUBQ(U32(block), left)
+	JL(LabelRef("done"))
 	for i := range wordVectors {
-		at, r := operand.Mem{Base: dst, Disp: i * u.width}, u.register()
+		at, r := Mem{Base: dst, Disp: i * u.width}, u.register()
 		u.load(at, r)
-		combine(operand.Mem{Base: src, Disp: i * u.width}, r, r)
+		combine(Mem{Base: src, Disp: i * u.width}, r, r)
 		u.store(r, at)
 	}
-	ADDQ(operand.U32(wordVectors*u.width), dst)
-	ADDQ(operand.U32(wordVectors*u.width), src)
-	JMP(operand.LabelRef("turn"))
+	ADDQ(U32(wordVectors*u.width), dst)
+	ADDQ(U32(wordVectors*u.width), src)
+	JMP(LabelRef("turn"))
 	Label("done")
 	leave()
 }
