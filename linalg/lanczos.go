@@ -1,6 +1,7 @@
 package linalg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -79,15 +80,7 @@ type spectrum struct {
 }
 
 func (s *spectrum) sort() {
-	slices.SortStableFunc(s.pairs, func(a, b eigenpair) int {
-		switch {
-		case a.value > b.value:
-			return -1
-		case a.value < b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(s.pairs, func(a, b eigenpair) int { return cmp.Compare(b.value, a.value) })
 }
 
 // run adds up to want pairs that are orthogonal to those it has: fewer when

@@ -55,7 +55,7 @@ type Crowd struct {
 	CrowdConfig
 	processes
 	address map[string]string // host:port
-	reached map[string]string // where it is not the address: see Divert
+	reached map[string]string // where it is not the address: see Divert of the tests
 }
 
 // CrowdResult is how all of it went.
@@ -145,16 +145,6 @@ func (f *Crowd) enrol() (err error) {
 
 // Names returns the names of all processes, sorted.
 func (f *Crowd) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
-
-// Logs returns what all processes have logged, for a failed test.
-func (f *Crowd) Logs() string {
-	var all strings.Builder
-	for _, name := range f.Names() {
-		b, err := os.ReadFile(f.logPath(name))
-		fmt.Fprintf(&all, "== %s %v\n%s\n", name, err, b)
-	}
-	return all.String()
-}
 
 // Windows returns how many windows the gateway has closed, as its log says.
 func (f *Crowd) Windows() int {

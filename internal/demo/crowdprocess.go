@@ -76,14 +76,6 @@ func (f *Crowd) deviceProcesses() []string {
 	return names
 }
 
-// Divert has the others reach issuer, relay or gateway at another address, where
-// somebody passes on what comes to the address that is returned. It is for
-// before the start.
-func (f *Crowd) Divert(name, through string) (address string) {
-	f.reached[name] = through
-	return f.address[name]
-}
-
 // StartProcess starts one process, or starts it again.
 func (f *Crowd) StartProcess(name string) error {
 	switch name {
@@ -163,11 +155,6 @@ func (f *Crowd) URL(name string) string {
 		return "https://" + address
 	}
 	return "http://" + address
-}
-
-// MetricsURL is where issuer, relay or gateway tell their metrics.
-func (f *Crowd) MetricsURL(name string) string {
-	return "http://" + f.address[metricsOf(name)] + "/metrics"
 }
 
 // await waits for a process to get somewhere.

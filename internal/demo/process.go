@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -171,9 +173,9 @@ func (f *processes) Stop() error {
 func (f *processes) logPath(name string) string { return filepath.Join(f.dir, name+".log") }
 
 // Logs returns what all processes have logged, for a failed test.
-func (f *Federation) Logs() string {
+func (f *processes) Logs() string {
 	var all strings.Builder
-	for _, name := range f.Names() {
+	for _, name := range slices.Sorted(maps.Keys(f.running)) {
 		b, err := os.ReadFile(f.logPath(name))
 		fmt.Fprintf(&all, "== %s %v\n%s\n", name, err, b)
 	}

@@ -21,16 +21,6 @@ type Verified struct {
 	header, sealed []byte
 }
 
-// Open verifies and decrypts in one go, for a receiver that has one key only.
-// Errors are as those of [Verify] and [Verified.Open].
-func Open(wire []byte, lookup Lookup, key hpke.PrivateKey, self string) (protocol.Message, error) {
-	v, err := Verify(wire, lookup, self)
-	if err != nil {
-		return protocol.Message{}, err
-	}
-	return v.Open(key)
-}
-
 // Peek reads the header and verifies nothing: anyone may have written it. It
 // is for routing and for logs.
 func Peek(wire []byte) (protocol.Header, error) {

@@ -38,7 +38,7 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	for _, s := range shares {
 		// A party's daemon would tell its own log only.
 		if err := usable(j, s); err != nil {
-			return nil, fault.BadInputf("%s: %w", s.Party, err)
+			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
 	}
 	if err := affordable(j, shares); err != nil {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/method"
 )
@@ -94,23 +95,13 @@ func newDigest(key []byte, r method.Release) *digest {
 	}
 	if names := r.Set.Columns; names != nil {
 		names = append(slices.Clone(names), r.Label)
-		slices.SortStableFunc(order, func(a, b int) int { return compareText(names[a], names[b]) })
+		slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
 	}
 	d.rank = make([]uint32, width)
 	for rank, c := range order {
 		d.rank[c] = uint32(rank)
 	}
 	return d
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // row digests the row at a place of the set.

@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/method"
@@ -120,13 +121,10 @@ func (l Ledger) Release(kind method.ReleaseKind, id string) error {
 
 func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	admitted := l.entry(kind, id, Admitted)
-	switch there, err := l.is(admitted); {
-	case err != nil:
-		return err
-	case !there:
+	e, err := l.read(admitted)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	e, err := l.read(admitted)
 	if err != nil {
 		return err
 	}

@@ -100,17 +100,17 @@ func decodeNote(b []byte) (Listed, error) {
 // notes returns what waits for the operator, or may pass next, oldest first. What is
 // too old is removed, and so is what cannot be read: without it a release is held.
 func (l Ledger) notes() ([]Listed, error) {
-	files, err := os.ReadDir(string(l))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("release: %w", err)
+	names, err := l.names()
+	if err != nil {
+		return nil, err
 	}
 	var notes []Listed
-	for _, f := range files {
-		m := noteName.FindStringSubmatch(f.Name())
+	for _, name := range names {
+		m := noteName.FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}
-		path := filepath.Join(string(l), f.Name())
+		path := filepath.Join(string(l), name)
 		b, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

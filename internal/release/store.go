@@ -15,12 +15,12 @@ import (
 
 // Empty says that nothing has been let out, or may have been.
 func (l Ledger) Empty() (bool, error) {
-	list, err := os.ReadDir(string(l))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("release: %w", err)
+	list, err := l.names()
+	if err != nil {
+		return false, err
 	}
-	for _, f := range list {
-		if name := f.Name(); entryName.MatchString(name) || olderName.MatchString(name) || name == peersName {
+	for _, name := range list {
+		if entryName.MatchString(name) || olderName.MatchString(name) || name == peersName {
 			return false, nil
 		}
 	}
@@ -41,19 +41,31 @@ func (l Ledger) note(id string, s State) string {
 	return filepath.Join(string(l), id+"."+string(s))
 }
 
-// files returns the paths of all entries in a state.
-func (l Ledger) files(s State) ([]string, error) {
+// names returns those of all files; a folder that is not there has none.
+func (l Ledger) names() (names []string, err error) {
 	list, err := os.ReadDir(string(l))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("release: %w", err)
 	}
-	var files []string
 	for _, f := range list {
-		if olderName.MatchString(f.Name()) {
+		names = append(names, f.Name())
+	}
+	return names, nil
+}
+
+// files returns the paths of all entries in a state.
+func (l Ledger) files(s State) ([]string, error) {
+	list, err := l.names()
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range list {
+		if olderName.MatchString(name) {
 			return nil, fmt.Errorf("release: %s holds releases as an older version wrote them, with which nothing can be compared now; move the folder away, knowing that jobs which differ from those before pass then: nothing is let out as long as it is there", l)
 		}
-		if m := entryName.FindStringSubmatch(f.Name()); m != nil && State(m[3]) == s {
-			files = append(files, filepath.Join(string(l), f.Name()))
+		if m := entryName.FindStringSubmatch(name); m != nil && State(m[3]) == s {
+			files = append(files, filepath.Join(string(l), name))
 		}
 	}
 	return files, nil
@@ -141,17 +153,6 @@ func (l Ledger) key() (key []byte, err error) {
 		}
 		return l.write(path, key)
 	})
-}
-
-func (l Ledger) is(path string) (bool, error) {
-	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("release: %w", err)
-	}
-	return true, nil
 }
 
 func (l Ledger) write(path string, b []byte) error {

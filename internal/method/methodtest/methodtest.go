@@ -96,14 +96,6 @@ func (f *Federation) Result(t testing.TB) *method.Result {
 	return r
 }
 
-// Run makes the members of a job ready and runs all its steps.
-func Run(t testing.TB, m method.Federated, c method.Case, tables map[string]method.Table) *Federation {
-	t.Helper()
-	f := New(t, m, c, tables)
-	f.Finish(t)
-	return f
-}
-
 // Finish runs all steps.
 func (f *Federation) Finish(t testing.TB) {
 	t.Helper()

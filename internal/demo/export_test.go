@@ -1,0 +1,14 @@
+package demo
+
+// Divert has the others reach issuer, relay or gateway at another address, where
+// somebody passes on what comes to the address that is returned. It is for
+// before the start.
+func (f *Crowd) Divert(name, through string) (address string) {
+	f.reached[name] = through
+	return f.address[name]
+}
+
+// MetricsURL is where issuer, relay or gateway tell their metrics.
+func (f *Crowd) MetricsURL(name string) string {
+	return "http://" + f.address[metricsOf(name)] + "/metrics"
+}
