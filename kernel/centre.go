@@ -38,21 +38,17 @@ func (c Centring) Apply(cross linalg.Matrix[float64]) {
 
 // shift does the centring once the means of k's rows are known.
 func (c Centring) shift(k linalg.Matrix[float64], means []float64) {
-	linalg.For(k.Rows, mapRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			for j, v := range k.Row(i) {
-				k.Row(i)[j] = v - (means[i] + c.Means[j]) + c.Mean
-			}
+	linalg.Each(k.Rows, mapRows, func(i int) {
+		for j, v := range k.Row(i) {
+			k.Row(i)[j] = v - (means[i] + c.Means[j]) + c.Mean
 		}
 	})
 }
 
 func rowMeans(k linalg.Matrix[float64]) []float64 {
 	means := make([]float64, k.Rows)
-	linalg.For(k.Rows, mapRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			means[i] = mean(k.Row(i))
-		}
+	linalg.Each(k.Rows, mapRows, func(i int) {
+		means[i] = mean(k.Row(i))
 	})
 	return means
 }

@@ -130,10 +130,8 @@ func Cross(k Kernel, xz linalg.Matrix[float64], xx, zz []float64) {
 	if len(xx) != xz.Rows || len(zz) != xz.Cols {
 		panic(fmt.Sprintf("kernel: %d and %d squared norms for %d x %d inner products", len(xx), len(zz), xz.Rows, xz.Cols))
 	}
-	linalg.For(xz.Rows, mapRows, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			k.Map(xz.Row(i), xz.Row(i), xx[i], zz)
-		}
+	linalg.Each(xz.Rows, mapRows, func(i int) {
+		k.Map(xz.Row(i), xz.Row(i), xx[i], zz)
 	})
 }
 

@@ -38,6 +38,15 @@ func For(n, grain int, body func(lo, hi int)) {
 	}
 }
 
+// Each is [For] for a body that does one index at a time.
+func Each(n, grain int, body func(i int)) {
+	For(n, grain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			body(i)
+		}
+	})
+}
+
 // loop is one call of For, shared by its workers.
 type loop struct {
 	n, grain, blocks int

@@ -29,10 +29,8 @@ func Clouds(rows, columns int) (*dataset.Set, error) {
 	}
 	x := linalg.New[float32](rows, columns)
 	const panel = 1 << 12 // rows that one stream draws
-	linalg.For((rows+panel-1)/panel, 1, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			draw(x.Panel(p*panel, min((p+1)*panel, rows)), prg.New([32]byte{}, "generated/clouds", number(p)))
-		}
+	linalg.Each((rows+panel-1)/panel, 1, func(p int) {
+		draw(x.Panel(p*panel, min((p+1)*panel, rows)), prg.New([32]byte{}, "generated/clouds", number(p)))
 	})
 	return &dataset.Set{X: dataset.NewDense32(x), Labels: labels(rows)}, nil
 }

@@ -34,7 +34,7 @@ func Crowd() Benchmark {
 }
 
 func crowdBenchmark(c crowdRun) Benchmark {
-	return Benchmark{[]scene{{name: c.String(), prepare: func(context.Context) (race, error) { return raceCrowd(c) }}}}
+	return Benchmark{[]scene{sceneOf(c.String(), c, raceCrowd)}}
 }
 
 func (c crowdRun) String() string { return fmt.Sprintf("%d clients, %d items", c.clients, c.items) }

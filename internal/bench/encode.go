@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -30,8 +29,8 @@ func Encode() Benchmark {
 
 func encodeOf(s encodeSize) Benchmark {
 	return Benchmark{[]scene{
-		{name: fmt.Sprintf("hadamard, %d features", s.many), prepare: func(context.Context) (race, error) { return raceHadamard(s) }},
-		{name: fmt.Sprintf("block, %d features", s.blocked), prepare: func(context.Context) (race, error) { return raceBlock(s) }},
+		sceneOf(fmt.Sprintf("hadamard, %d features", s.many), s, raceHadamard),
+		sceneOf(fmt.Sprintf("block, %d features", s.blocked), s, raceBlock),
 	}}
 }
 
@@ -120,12 +119,10 @@ func raceHadamard(s encodeSize) (race, error) {
 
 // readAndWrite changes every value on all cores.
 func readAndWrite(m linalg.Matrix[float64]) {
-	linalg.For(m.Rows, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := m.Row(i)
-			for j, v := range row {
-				row[j] = -v
-			}
+	linalg.Each(m.Rows, 1, func(i int) {
+		row := m.Row(i)
+		for j, v := range row {
+			row[j] = -v
 		}
 	})
 }

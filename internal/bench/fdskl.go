@@ -32,9 +32,9 @@ func FDSKL(rows int, lib source.Library, folder string) Benchmark {
 func fdsklOf(most, whole cachedSize) Benchmark {
 	var b Benchmark
 	for _, g := range growths(most) {
-		b.cases = append(b.cases, scene{"growth with " + g.what, func(context.Context) (race, error) { return g.race() }})
+		b.cases = append(b.cases, sceneOf("growth with "+g.what, g, growth.race))
 	}
-	b.cases = append(b.cases, scene{whole.String(), func(context.Context) (race, error) { return raceWhole(whole) }})
+	b.cases = append(b.cases, sceneOf(whole.String(), whole, raceWhole))
 	return b
 }
 

@@ -85,12 +85,11 @@ func (l lesson) standardise() {
 // medianDistance is that of a thousand rows or so.
 func medianDistance(x linalg.Matrix[float64]) float64 {
 	step := max(1, x.Rows/1000)
-	some, rows := linalg.New[float64](x.Rows/step, x.Cols), make([]int, x.Rows/step)
-	for i := range rows {
-		rows[i] = i
+	some := linalg.New[float64](x.Rows/step, x.Cols)
+	for i := range some.Rows {
 		copy(some.Row(i), x.Row(i*step))
 	}
 	gram := linalg.New[float64](some.Rows, some.Rows)
 	linalg.Syrk(gram, some)
-	return math.Sqrt(kernel.MedianSquaredDistance(gram, rows))
+	return math.Sqrt(kernel.MedianSquaredDistance(gram, upTo(0, some.Rows)))
 }

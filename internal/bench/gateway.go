@@ -122,10 +122,8 @@ func (g *postedGateway) verifyAlone() run {
 func onAllCores(n int, do func(i int) error) run {
 	return func(context.Context) error {
 		errs := make([]error, n)
-		linalg.For(n, 16, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				errs[i] = do(i)
-			}
+		linalg.Each(n, 16, func(i int) {
+			errs[i] = do(i)
 		})
 		return errors.Join(errs...)
 	}

@@ -57,13 +57,11 @@ func trainingPackage(p secvm.Params, i int) secvm.Package {
 // three times as long: the token is the same.
 func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 	c, errs := g.challenge(), make([]error, len(g.tokens))
-	linalg.For(len(g.tokens), 4, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			t := &privacypass.Token{Type: c.Type, Nonce: seedOf("nonce", i), Challenge: c.Digest(), Key: sha256.Sum256(public)}
-			digest := sha512.Sum384(t.Input())
-			t.Authenticator, errs[i] = rsa.SignPSS(rand.Reader, key, crypto.SHA384, digest[:], &rsa.PSSOptions{SaltLength: crypto.SHA384.Size()})
-			g.tokens[i] = t
-		}
+	linalg.Each(len(g.tokens), 4, func(i int) {
+		t := &privacypass.Token{Type: c.Type, Nonce: seedOf("nonce", i), Challenge: c.Digest(), Key: sha256.Sum256(public)}
+		digest := sha512.Sum384(t.Input())
+		t.Authenticator, errs[i] = rsa.SignPSS(rand.Reader, key, crypto.SHA384, digest[:], &rsa.PSSOptions{SaltLength: crypto.SHA384.Size()})
+		g.tokens[i] = t
 	})
 	return errors.Join(errs...)
 }

@@ -139,13 +139,11 @@ func raceProduct(path linalg.Path, p product, j task) race {
 // noise returns a matrix of numbers in [-1, 1), the same for the same seed.
 func noise[T linalg.Float](rows, cols int, seed uint64) linalg.Matrix[T] {
 	m := linalg.New[T](rows, cols)
-	linalg.For(rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			state := seed<<32 + uint64(i)
-			for j := range m.Row(i) {
-				state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
-				m.Row(i)[j] = T(int64(state)>>32) * 0x1p-31
-			}
+	linalg.Each(rows, 16, func(i int) {
+		state := seed<<32 + uint64(i)
+		for j := range m.Row(i) {
+			state = state*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
+			m.Row(i)[j] = T(int64(state)>>32) * 0x1p-31
 		}
 	})
 	return m

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -17,10 +16,7 @@ type gramShape struct{ n, f int }
 func Gram() Benchmark { return gramOf(gramShape{6400, 784}) }
 
 func gramOf(s gramShape) Benchmark {
-	return Benchmark{[]scene{{
-		name:    fmt.Sprintf("%d rows", s.n),
-		prepare: func(context.Context) (race, error) { return raceGram(s) },
-	}}}
+	return Benchmark{[]scene{sceneOf(fmt.Sprintf("%d rows", s.n), s, raceGram)}}
 }
 
 // gramKernels are all kernels, with parameters that suit rows of squared norm 1.
@@ -82,10 +78,8 @@ func raceGram(s gramShape) (race, error) {
 
 // byRow fills a matrix by rows on all cores.
 func byRow(m linalg.Matrix[float64], row func(i int, dst []float64)) {
-	linalg.For(m.Rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row(i, m.Row(i))
-		}
+	linalg.Each(m.Rows, 16, func(i int) {
+		row(i, m.Row(i))
 	})
 }
 

@@ -26,7 +26,7 @@ func Grid() Benchmark {
 }
 
 func gridOf(s gridSize) Benchmark {
-	return Benchmark{[]scene{{"digits", func(context.Context) (race, error) { return raceGrid(s) }}}}
+	return Benchmark{[]scene{sceneOf("digits", s, raceGrid)}}
 }
 
 // grid is a search with the rows that it is about.
@@ -51,11 +51,7 @@ func newGrid(s gridSize) (grid, error) {
 	if err := g.divide(labels, s.folds); err != nil {
 		return grid{}, err
 	}
-	all := make([]int, s.rows)
-	for i := range all {
-		all[i] = i
-	}
-	median := kernel.MedianSquaredDistance(kernel.LinearGram(g.x), all)
+	median := kernel.MedianSquaredDistance(kernel.LinearGram(g.x), upTo(0, s.rows))
 	for _, gamma := range s.gammas {
 		k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: gamma / median})
 		if err != nil {
@@ -72,16 +68,7 @@ func (g *grid) divide(labels []string, folds int) error {
 		return err
 	}
 	for _, test := range tests {
-		fold, held := tune.Fold{Test: test}, make([]bool, len(labels))
-		for _, i := range test {
-			held[i] = true
-		}
-		for i, out := range held {
-			if !out {
-				fold.Train = append(fold.Train, i)
-			}
-		}
-		g.Folds = append(g.Folds, fold)
+		g.Folds = append(g.Folds, tune.Fold{Train: dataset.Complement(len(labels), test), Test: test})
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func KPCA() Benchmark {
 
 func kpcaOf(s kpcaSize) Benchmark {
 	return Benchmark{[]scene{
-		{name: fmt.Sprintf("%d rows", s.rows), prepare: func(context.Context) (race, error) { return raceKPCA(s) }},
-		{name: fmt.Sprintf("%d rows", s.small), prepare: func(context.Context) (race, error) { return raceEigen(s) }},
+		sceneOf(fmt.Sprintf("%d rows", s.rows), s, raceKPCA),
+		sceneOf(fmt.Sprintf("%d rows", s.small), s, raceEigen),
 	}}
 }
 
@@ -117,18 +117,16 @@ func subtractMean(dst, x []float64) {
 // readAll reads every value once on all cores. Four sums keep the addition from
 // being what is measured.
 func readAll(sums []float64, k linalg.Matrix[float64]) {
-	linalg.For(k.Rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			var a, b, c, d float64
-			row := k.Row(i)
-			for ; len(row) >= 4; row = row[4:] {
-				a, b, c, d = a+row[0], b+row[1], c+row[2], d+row[3]
-			}
-			for _, v := range row {
-				a += v
-			}
-			sums[i] = a + b + c + d
+	linalg.Each(k.Rows, 16, func(i int) {
+		var a, b, c, d float64
+		row := k.Row(i)
+		for ; len(row) >= 4; row = row[4:] {
+			a, b, c, d = a+row[0], b+row[1], c+row[2], d+row[3]
 		}
+		for _, v := range row {
+			a += v
+		}
+		sums[i] = a + b + c + d
 	})
 }
 

@@ -20,6 +20,11 @@ type scene struct {
 	prepare func(context.Context) (race, error)
 }
 
+// sceneOf is a scene that takes nothing but its size.
+func sceneOf[T any](name string, size T, prepare func(T) (race, error)) scene {
+	return scene{name, func(context.Context) (race, error) { return prepare(size) }}
+}
+
 // race is what takes turns, and what the best times mean.
 type race struct {
 	runs []run

@@ -34,7 +34,7 @@ func SecAgg() Benchmark {
 // secaggOf measures masks over that many bytes of keystream, and sessions, whose
 // predictions need less of it.
 func secaggOf(keystream int, sizes []crowdSize) Benchmark {
-	b := Benchmark{[]scene{{name: "masks", prepare: func(context.Context) (race, error) { return raceMasks(keystream) }}}}
+	b := Benchmark{[]scene{sceneOf("masks", keystream, raceMasks)}}
 	for _, s := range sizes {
 		b.cases = append(b.cases, scene{
 			name:    s.String(),

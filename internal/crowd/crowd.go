@@ -144,10 +144,8 @@ func (r *run) compute(lo int) <-chan bool {
 	go func() {
 		seats := r.batch(lo)
 		worked := make([]bool, len(seats))
-		linalg.For(len(seats), 1, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				worked[i] = seats[i].work()
-			}
+		linalg.Each(len(seats), 1, func(i int) {
+			worked[i] = seats[i].work()
 		})
 		done <- slices.Contains(worked, true)
 	}()

@@ -16,18 +16,21 @@ import (
 // between holders of columns: the coordinator knows them by number only.
 func keepAlignment(e *vault.Estate) func(id job.ID, ids []string) error {
 	return func(id job.ID, ids []string) error {
-		var b bytes.Buffer
-		w := csv.NewWriter(&b)
-		err := w.Write([]string{"id"})
+		table := [][]string{{"id"}}
 		for _, one := range ids {
-			err = errors.Join(err, w.Write([]string{one}))
+			table = append(table, []string{one})
 		}
-		w.Flush()
-		if err := errors.Join(err, w.Error()); err != nil {
-			return fmt.Errorf("daemon: %w", err)
-		}
-		return e.Put(id, vault.Alignment, b.Bytes())
+		return keepTable(e, id, vault.Alignment, table)
 	}
+}
+
+// keepTable keeps a table as CSV.
+func keepTable(e *vault.Estate, id job.ID, item vault.Item, table [][]string) error {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(table); err != nil {
+		return fmt.Errorf("daemon: %w", err)
+	}
+	return e.Put(id, item, b.Bytes())
 }
 
 // Left returns what a finished job left in a party's home: the order of its rows, as

@@ -1,10 +1,6 @@
 package daemon
 
 import (
-	"bytes"
-	"encoding/csv"
-	"errors"
-	"fmt"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -16,16 +12,10 @@ import (
 // else learns it.
 func keepRecommendations(e *vault.Estate) func(id job.ID, list []method.Recommendation) error {
 	return func(id job.ID, list []method.Recommendation) error {
-		var b bytes.Buffer
-		w := csv.NewWriter(&b)
-		err := w.Write([]string{"rank", "item", "score"})
+		table := [][]string{{"rank", "item", "score"}}
 		for i, r := range list {
-			err = errors.Join(err, w.Write([]string{strconv.Itoa(i + 1), r.Item, strconv.FormatFloat(r.Score, 'f', 6, 64)}))
+			table = append(table, []string{strconv.Itoa(i + 1), r.Item, strconv.FormatFloat(r.Score, 'f', 6, 64)})
 		}
-		w.Flush()
-		if err := errors.Join(err, w.Error()); err != nil {
-			return fmt.Errorf("daemon: %w", err)
-		}
-		return e.Put(id, vault.Recommendations, b.Bytes())
+		return keepTable(e, id, vault.Recommendations, table)
 	}
 }

@@ -120,12 +120,10 @@ func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 		panic(fmt.Sprintf("kmeans: a cross kernel of %d columns for %d rows", cross.Cols, len(m.Assignment)))
 	}
 	out := linalg.New[float64](cross.Rows, len(m.sizes))
-	linalg.For(cross.Rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			addByCluster(out.Row(i), cross.Row(i), m.Assignment)
-			for c, sum := range out.Row(i) {
-				out.Row(i)[c] = m.norms[c] - 2*sum/m.sizes[c]
-			}
+	linalg.Each(cross.Rows, 16, func(i int) {
+		addByCluster(out.Row(i), cross.Row(i), m.Assignment)
+		for c, sum := range out.Row(i) {
+			out.Row(i)[c] = m.norms[c] - 2*sum/m.sizes[c]
 		}
 	})
 	return out

@@ -102,14 +102,12 @@ func (r *run) measure() {
 	for _, c := range r.assignment {
 		r.sizes[c]++
 	}
-	linalg.For(len(r.assignment), 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			sums := r.inner.Row(i)
-			clear(sums)
-			addByCluster(sums, r.k.Row(i), r.assignment)
-			for c := range sums {
-				sums[c] /= r.sizes[c]
-			}
+	linalg.Each(len(r.assignment), 16, func(i int) {
+		sums := r.inner.Row(i)
+		clear(sums)
+		addByCluster(sums, r.k.Row(i), r.assignment)
+		for c := range sums {
+			sums[c] /= r.sizes[c]
 		}
 	})
 	clear(r.norms)

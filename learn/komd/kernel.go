@@ -55,10 +55,8 @@ func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 		return linalg.Matrix[float64]{}, err
 	}
 	k := linalg.New[float64](c.C.Rows, c.C.Rows)
-	linalg.For(k.Rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			c.row(i, values, k.Row(i)[:i+1])
-		}
+	linalg.Each(k.Rows, 16, func(i int) {
+		c.row(i, values, k.Row(i)[:i+1])
 	})
 	for i := range k.Rows {
 		for j := range i {

@@ -77,10 +77,8 @@ func matrix(src kernel.Source) linalg.Matrix[float64] {
 // means is what kernel.Center remembers, without centring.
 func means(k linalg.Matrix[float64]) kernel.Centring {
 	c := kernel.Centring{Means: make([]float64, k.Rows)}
-	linalg.For(k.Rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			c.Means[i] = mean(k.Row(i))
-		}
+	linalg.Each(k.Rows, 16, func(i int) {
+		c.Means[i] = mean(k.Row(i))
 	})
 	c.Mean = mean(c.Means)
 	return c

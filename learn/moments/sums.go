@@ -91,23 +91,19 @@ func roundedFeatures(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[
 
 // round brings numbers to whole ones of 1/One.
 func round(m linalg.Matrix[float64]) {
-	linalg.For(m.Rows, 16, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := m.Row(i)
-			for j, v := range row {
-				row[j] = math.RoundToEven(v * One)
-			}
+	linalg.Each(m.Rows, 16, func(i int) {
+		row := m.Row(i)
+		for j, v := range row {
+			row[j] = math.RoundToEven(v * One)
 		}
 	})
 }
 
 func addTo(sum, m linalg.Matrix[float64]) {
-	linalg.For(sum.Rows, 64, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			to := sum.Row(i)
-			for j, v := range m.Row(i) {
-				to[j] += v
-			}
+	linalg.Each(sum.Rows, 64, func(i int) {
+		to := sum.Row(i)
+		for j, v := range m.Row(i) {
+			to[j] += v
 		}
 	})
 }

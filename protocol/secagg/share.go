@@ -77,10 +77,8 @@ func (c *Client) admit(list []member) error {
 // the lowest that has one.
 func each(n int, f func(i int) error) error {
 	errs := make([]error, n)
-	linalg.For(n, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			errs[i] = f(i)
-		}
+	linalg.Each(n, 1, func(i int) {
+		errs[i] = f(i)
 	})
 	for _, err := range errs {
 		if err != nil {
