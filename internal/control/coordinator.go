@@ -62,7 +62,7 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 	ofJob("DELETE /jobs/{id}/keepsake", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Forget(r.Context(), id)) })
 	ofJob("DELETE /jobs/{id}", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Delete(r.Context(), id)) })
 	route("/", func(*http.Request) (any, error) {
-		return nil, fault.BadInput(errors.New("this is the coordinator's home, which cannot do that; give a party's"))
+		return nil, fault.BadInputf("this is the coordinator's home, which cannot do that; give a party's")
 	})
 	return mux
 }

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -88,7 +87,7 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 		return list, err
 	}))
 	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
-		return nil, fault.BadInput(errors.New("this is a party's home, which cannot do that; give the coordinator's"))
+		return nil, fault.BadInputf("this is a party's home, which cannot do that; give the coordinator's")
 	}))
 	return mux
 }

@@ -107,11 +107,11 @@ func Check(j *job.Job) error {
 	k, ok := j.Protocol.Values.(*crowd.Keys)
 	switch {
 	case !ok || len(k.Classes) != 2:
-		return fault.BadInput(errors.New("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}"))
+		return fault.BadInputf("a gateway runs jobs of protocol secvm, and sees no labels; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
 	case k.Aggregation != crowd.AnonymousPackages:
-		return fault.BadInput(errors.New("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate"))
+		return fault.BadInputf("a gateway counts packages; aggregation: secagg among real devices is not in this version, try it with mercer simulate")
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
-		return fault.BadInput(errors.New("every device draws for itself whether it tests; write test: {fraction: 0.25}"))
+		return fault.BadInputf("every device draws for itself whether it tests; write test: {fraction: 0.25}")
 	}
 	return nil
 }
@@ -125,11 +125,11 @@ func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
 	case own && !paper:
-		return fault.BadInput(errors.New("a gateway that is its own issuer can read single records, and hardened devices refuse it; have somebody else run mercer issuer, or write mode: paper in protocol"))
+		return fault.BadInputf("a gateway that is its own issuer can read single records, and hardened devices refuse it; have somebody else run mercer issuer, or write mode: paper in protocol")
 	case !own && paper:
-		return fault.BadInput(errors.New("with an issuer of its own a job is of mode hardened; remove mode: paper, which can be simulated"))
+		return fault.BadInputf("with an issuer of its own a job is of mode hardened; remove mode: paper, which can be simulated")
 	case !own && len(c.Witnesses) != 2:
-		return fault.BadInput(errors.New("relay and issuer have to countersign what devices are told; give the addresses of both"))
+		return fault.BadInputf("relay and issuer have to countersign what devices are told; give the addresses of both")
 	}
 	return nil
 }

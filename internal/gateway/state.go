@@ -72,9 +72,7 @@ func (g *Gateway) load() error {
 
 func (g *Gateway) decodeState(b []byte) error {
 	r := wire.NewReader(b)
-	if magic := r.String(64); r.Err() == nil && magic != stateMagic {
-		r.Fail(fmt.Errorf("a file of %q", magic))
-	}
+	r.Magic(64, stateMagic, "a file of %q")
 	chain, snapshot := r.Bytes32(maxSnapshot), r.Bytes32(maxSnapshot)
 	for _, n := range []*int{&g.windows, &g.participants, &g.rare} {
 		*n = int(r.Uint32())

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/method"
@@ -149,9 +148,7 @@ func (e *Entry) Encode() []byte {
 // DecodeEntry reads what Encode wrote.
 func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
-	if magic := r.String(32); r.Err() == nil && magic != entryMagic {
-		r.Fail(fmt.Errorf("not a release but %q", magic))
-	}
+	r.Magic(32, entryMagic, "not a release but %q")
 	e := &Entry{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
 	e.Peers = r.Strings(maxPeers, maxText)
 	e.Scale, e.Label = r.String(32), string(r.Bytes32(maxName))

@@ -84,9 +84,7 @@ func (n Listed) encode() []byte {
 
 func decodeNote(b []byte) (Listed, error) {
 	r := wire.NewReader(b)
-	if magic := r.String(32); r.Err() == nil && magic != noteMagic {
-		r.Fail(fmt.Errorf("not a release that is held but %q", magic))
-	}
+	r.Magic(32, noteMagic, "not a release that is held but %q")
 	n := Listed{Kind: method.ReleaseKind(r.String(32)), Job: r.String(maxText), Question: r.Bool()}
 	n.Peers = r.Strings(maxPeers, maxText)
 	n.Columns, n.Rows = int(r.Uint32()), int(r.Uint32())

@@ -211,9 +211,7 @@ func writePeers(w *wire.Writer, peers []Peer) {
 
 func decodeBook(file []byte) (book, error) {
 	r := wire.NewReader(file)
-	if magic := r.String(32); r.Err() == nil && magic != peersMagic {
-		r.Fail(fmt.Errorf("not peers but %q", magic))
-	}
+	r.Magic(32, peersMagic, "not peers but %q")
 	b := book{peers: readPeers(r)}
 	for range r.Count(maxCharges, 7) {
 		b.charges = append(b.charges, charge{session: r.String(maxText), known: r.Bool(), peers: readPeers(r)})

@@ -148,6 +148,14 @@ func (r *Reader) String(limit int) string {
 	return string(r.take(n))
 }
 
+// Magic reads a text of at most limit bytes that says what follows. It fails if that is
+// not the wanted one, with an error of this format, which quotes what is there.
+func (r *Reader) Magic(limit int, want, format string) {
+	if got := r.String(limit); r.err == nil && got != want {
+		r.Fail(fmt.Errorf(format, got))
+	}
+}
+
 // Strings reads what Writer.Strings wrote: at most count texts of at most length bytes
 // each. None are nil.
 func (r *Reader) Strings(count, length int) []string {
