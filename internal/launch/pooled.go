@@ -30,40 +30,31 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 	if err != nil {
 		return nil, nil, err
 	}
-	task := p.Problem()
-	choice, err := learner.Choose(ctx, j, task, nil)
+	w := learner.Work{Problem: p.Problem()}
+	for _, step := range []string{"learn", "evaluate"} {
+		if err := w.Do(ctx, j, step, method.Reporter(nil).Counts); err != nil {
+			return nil, nil, err
+		}
+	}
+	m, err := save(p, &w, filepath.Join(dir, "model.mercer"))
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := choice.Fit(ctx, task, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	metrics, err := f.Measure()
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := save(p, choice.Job, f, filepath.Join(dir, "model.mercer"))
-	if err != nil {
-		return nil, nil, err
-	}
-	seconds := time.Since(began).Seconds()
-	return &method.Result{
-		Job: j.Name, Metrics: metrics, Grid: append([]learner.Cell{}, choice.Grid...), HeldOut: baseline.Count(splits, true), Training: baseline.Count(splits, false),
-		Support: len(f.Support), Eigenvalues: f.Eigenvalues,
-		Timings: map[string]float64{"learn": seconds, "total": seconds},
-		Models:  []method.ModelFile{m}, ModelHash: method.HashModels([]method.ModelFile{m}),
-		Leakage: map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}},
-	}, method.NewOutcome(f), nil
+	seconds, r := time.Since(began).Seconds(), method.NewResult(j, &w)
+	r.Timings = map[string]float64{"learn": seconds, "total": seconds}
+	r.Models = []method.ModelFile{m}
+	r.ModelHash = method.HashModels(r.Models)
+	r.Leakage = map[string][]string{"server": {"Protocol pooled has no privacy: whoever runs it holds all rows."}}
+	return r, method.NewOutcome(w.Fitted), nil
 }
 
 // save writes the model, with the scaling that its rows need.
-func save(p *baseline.Rows, j *job.Job, f *learner.Fitted, path string) (method.ModelFile, error) {
+func save(p *baseline.Rows, w *learner.Work, path string) (method.ModelFile, error) {
 	var scale *model.Scale
 	if len(p.Scaling.Offset) > 0 {
 		scale = &model.Scale{Offset: p.Scaling.Offset, Factor: p.Scaling.Factor}
 	}
-	m, err := model.New(j.Kernel.Spec(), scale, linalg.Pick(p.X, f.Support), f.Head)
+	m, err := model.New(w.Choice.Job.Kernel.Spec(), scale, linalg.Pick(p.X, w.Fitted.Support), w.Fitted.Head)
 	if err != nil {
 		return method.ModelFile{}, err
 	}

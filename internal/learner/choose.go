@@ -2,6 +2,7 @@ package learner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/fault"
@@ -90,6 +91,37 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 		f = c.searched.Unseen(f, t)
 	}
 	return f, nil
+}
+
+// Work is what one process does of a job that has all products of rows, step by step.
+type Work struct {
+	Problem Problem
+	Choice  *Choice // after step tune, or learn
+	Fitted  *Fitted // after step learn
+	Metrics Metrics // after step evaluate
+}
+
+// Do takes step tune, learn or evaluate; learn takes tune if nobody has. counts returns a
+// reporter of progress, which may be nil, for each of the first two. A step soon ends when
+// ctx does, with an error that wraps that of ctx.
+func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part string) func(done, total int) error) error {
+	var err error
+	switch step {
+	case "tune":
+		w.Choice, err = Choose(ctx, j, w.Problem, counts(step))
+	case "learn":
+		if w.Choice == nil {
+			err = w.Do(ctx, j, "tune", counts)
+		}
+		if err == nil {
+			w.Fitted, err = w.Choice.Fit(ctx, w.Problem, counts(step))
+		}
+	case "evaluate":
+		w.Metrics, err = w.Fitted.Measure()
+	default:
+		err = fmt.Errorf("%s: no step %s", j.Protocol.Name(), step)
+	}
+	return err
 }
 
 // Unlearnt says why there is no result: of labels, numbers and parameters that do not

@@ -62,11 +62,12 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 	return o, r.Close("method: outcome")
 }
 
-// NewResult returns the result of a learner that a coordinator has chosen and fitted to a
-// Gram matrix; test says which rows are held out.
-func NewResult(j *job.Job, c *learner.Choice, f *learner.Fitted, test []bool) *Result {
-	r := &Result{Job: j.Name, Grid: append([]learner.Cell{}, c.Grid...), Support: len(f.Support), Eigenvalues: f.Eigenvalues}
-	for _, held := range test {
+// NewResult returns the result of a job's learning on a Gram matrix.
+func NewResult(j *job.Job, w *learner.Work) *Result {
+	r := &Result{
+		Job: j.Name, Metrics: w.Metrics, Grid: append([]learner.Cell{}, w.Choice.Grid...), Support: len(w.Fitted.Support), Eigenvalues: w.Fitted.Eigenvalues,
+	}
+	for _, held := range w.Problem.Test {
 		if held {
 			r.HeldOut++
 		} else {

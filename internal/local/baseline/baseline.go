@@ -24,12 +24,9 @@ func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.
 	if err != nil {
 		return nil, err
 	}
-	task := p.Problem()
-	choice, err := learner.Choose(ctx, j, task, nil)
-	if err != nil {
-		return nil, err
-	}
-	return choice.Fit(ctx, task, nil)
+	w := learner.Work{Problem: p.Problem()}
+	err = w.Do(ctx, j, "learn", method.Reporter(nil).Counts)
+	return w.Fitted, err
 }
 
 // Rows is a learning problem on raw rows, which stay where they are.

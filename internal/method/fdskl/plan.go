@@ -84,6 +84,3 @@ func (u judge) Usable(d columns.Declared) error {
 	}
 	return err
 }
-
-// unknown is a step that the method does not have.
-func unknown(step string) error { return fmt.Errorf("fdskl: no step %s", step) }

@@ -2,6 +2,7 @@ package fdskl
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -53,7 +54,9 @@ func (s *server) Ended(step string, e method.End) {
 }
 
 // Compute implements [method.Server]: there is nothing to compute.
-func (*server) Compute(_ context.Context, step string, _ method.Reporter) error { return unknown(step) }
+func (*server) Compute(_ context.Context, step string, _ method.Reporter) error {
+	return fmt.Errorf("fdskl: no step %s", step)
+}
 
 // Outcome implements [method.Decider]: decisions stay with the label holder.
 func (*server) Outcome() *method.Outcome { return &method.Outcome{} }

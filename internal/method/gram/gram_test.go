@@ -119,7 +119,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 			set := columnstest.Numbered(t, c.set, 200)
 			f := runSteps(t, j, columnstest.Share(t, j, set))
 			want := fixedPoint(t, j, f, set)
-			task := f.Server.problem
+			task := f.Server.Problem
 			for i := range task.Gram.Rows {
 				for k, got := range task.Gram.Row(i) {
 					if got != want[i][k] {
@@ -136,7 +136,7 @@ func TestGramIsThePooledOne(t *testing.T) {
 					t.Fatalf("row %d has label %s", i, label)
 				}
 			}
-			if a := f.Server.metrics["accuracy"]; c.scale != "none" && a < 0.9 {
+			if a := f.Server.Metrics["accuracy"]; c.scale != "none" && a < 0.9 {
 				t.Errorf("accuracy %v", a)
 			}
 			common := 0
@@ -167,10 +167,10 @@ func TestGramWithoutLabels(t *testing.T) {
 	j := gramJob(t, []string{"guest", "host"}, "minmax", "kpca, n_components: 3")
 	j.Data.Label = job.NoLabel
 	f := runSteps(t, j, columnstest.Share(t, j, columnstest.Numbered(t, "wdbc", 100)))
-	if f.Server.problem.Labels != nil || f.Sent["labels"] != nil {
+	if f.Server.Problem.Labels != nil || f.Sent["labels"] != nil {
 		t.Error("labels are sent")
 	}
-	if v := f.Server.metrics["explained_variance"]; v < 0.5 {
+	if v := f.Server.Metrics["explained_variance"]; v < 0.5 {
 		t.Errorf("explained variance %v", v)
 	}
 	if lines := f.Result(t).Leakage; strings.Contains(strings.Join(lines["server"], " "), "label") {

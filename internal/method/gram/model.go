@@ -18,7 +18,7 @@ func (s *server) WriteModel(out io.Writer) error {
 	var w wire.Writer
 	w.String("mercer/v1/gram")
 	w.Fixed(s.Declared.Digest[:])
-	k, h := s.choice.Job.Kernel.Spec(), s.fitted.Head
+	k, h := s.Choice.Job.Kernel.Spec(), s.Fitted.Head
 	w.String(k.Name)
 	for _, v := range []float64{k.Gamma, k.Coef0, float64(k.Degree), k.Alpha, k.LengthScale, k.Nu, h.Noise, h.Unit} {
 		w.Float64(v)
@@ -30,7 +30,7 @@ func (s *server) WriteModel(out io.Writer) error {
 		w.Float64(f.Rho)
 		w.Uint32(uint32(len(f.Index)))
 		for i, at := range f.Index {
-			w.Uint32(uint32(s.fitted.Support[at]))
+			w.Uint32(uint32(s.Fitted.Support[at]))
 			w.Float64(f.Coef[i])
 		}
 	}

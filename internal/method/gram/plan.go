@@ -2,7 +2,6 @@ package gram
 
 import (
 	"encoding/hex"
-	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -123,6 +122,3 @@ func trainingRows(j *job.Job, d columns.Declared) int {
 	}
 	return train
 }
-
-// unknown is a step that the method does not have.
-func unknown(step string) error { return fmt.Errorf("gram: no step %s", step) }

@@ -19,14 +19,11 @@ import (
 type server struct {
 	columns.Server
 	arithmetic
-	layout  gram.Params
-	parent  protocol.SessionID // of the sum
-	problem learner.Problem    // training rows before held-out rows, in the common order
-	facts   method.Facts
-	choice  *learner.Choice
-	fitted  *learner.Fitted
-	metrics learner.Metrics
-	rowless *model.Rowless // the model as the coordinator keeps it, where predictions are open
+	learner.Work // on training rows before held-out rows, in the common order
+	layout       gram.Params
+	parent       protocol.SessionID // of the sum
+	facts        method.Facts
+	rowless      *model.Rowless // the model as the coordinator keeps it, where predictions are open
 }
 
 // Server implements [method.Federated].
@@ -60,59 +57,37 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, room(), func(sums [][]int64) error {
 		var err error
 		s.layout, s.parent = layout, setup.Session.ID()
-		s.problem.Gram, err = layout.Matrix(sums)
-		s.problem.Test = columns.HeldOutLast(layout.Training(), layout.HeldOut())
+		s.Problem.Gram, err = layout.Matrix(sums)
+		s.Problem.Test = columns.HeldOutLast(layout.Training(), layout.HeldOut())
 		return err
 	})
 }
 
 // hear takes the label holder's word over.
 func (s *server) hear(body []byte) error {
-	labels, err := decodeLabels(body, len(s.problem.Test))
+	labels, err := decodeLabels(body, len(s.Problem.Test))
 	if err != nil {
 		return protocol.Blame(s.Parties[0], protocol.KindMalformed, err)
 	}
-	s.problem.Labels = labels
+	s.Problem.Labels = labels
 	return nil
 }
 
 // Ended implements [method.Observer]: the facts are for the statement of leakage.
 func (s *server) Ended(_ string, e method.End) { s.facts = s.facts.Join(e.Facts) }
 
-// Compute implements [method.Server].
+// Compute implements [method.Server]. The model holds no rows.
 func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
-	var err error
-	switch step {
-	case "tune":
-		s.choice, err = learner.Choose(ctx, s.Job, s.problem, progress.Counts("tune"))
-	case "learn":
-		err = s.learn(ctx, progress)
-	case "evaluate":
-		s.metrics, err = s.fitted.Measure()
-	case "keep":
-		err = s.makeRowless()
-	default:
-		return unknown(step)
+	if step == "keep" {
+		return s.makeRowless()
 	}
-	return err
-}
-
-// learn fits the job's learner on the Gram matrix. The model holds no rows.
-func (s *server) learn(ctx context.Context, progress method.Reporter) error {
-	if s.choice == nil {
-		if err := s.Compute(ctx, "tune", progress); err != nil {
-			return err
-		}
-	}
-	var err error
-	s.fitted, err = s.choice.Fit(ctx, s.problem, progress.Counts("learn"))
-	return err
+	return s.Do(ctx, s.Job, step, progress.Counts)
 }
 
 // makeRowless makes the model as the coordinator keeps it.
 func (s *server) makeRowless() error {
-	dot, support := s.problem.Gram, s.fitted.Support
-	spec := model.RowlessSpec{Kernel: s.choice.Job.Kernel.Spec(), Head: s.fitted.Head}
+	dot, support := s.Problem.Gram, s.Fitted.Support
+	spec := model.RowlessSpec{Kernel: s.Choice.Job.Kernel.Spec(), Head: s.Fitted.Head}
 	for _, i := range support {
 		spec.Squares = append(spec.Squares, dot.Row(i)[i])
 	}
@@ -135,7 +110,7 @@ func (s *server) support() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(s.rowless.Outputs()))
 	bits := make([]byte, (trainingRows(s.Job, s.Declared)+7)/8)
-	for _, place := range s.fitted.Support {
+	for _, place := range s.Fitted.Support {
 		bits[place/8] |= 1 << (place % 8)
 	}
 	w.Fixed(bits)
@@ -143,11 +118,11 @@ func (s *server) support() []byte {
 }
 
 // Outcome implements [method.Decider].
-func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.fitted) }
+func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
 // Result implements [method.Server].
 func (s *server) Result() (*method.Result, error) {
-	r := method.NewResult(s.Job, s.choice, s.fitted, s.problem.Test)
-	r.Metrics, r.Leakage = s.metrics, s.leakage()
+	r := method.NewResult(s.Job, &s.Work)
+	r.Leakage = s.leakage()
 	return r, nil
 }

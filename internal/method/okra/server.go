@@ -16,13 +16,11 @@ import (
 // server is the coordinator, which learns from the Gram matrix.
 type server struct {
 	method.Case
-	upload  *okra.Server       // the Gram matrix, labels, encoded rows
-	parent  protocol.SessionID // of the upload
-	facts   method.Facts
-	choice  *learner.Choice
-	fitted  *learner.Fitted
-	metrics learner.Metrics
-	model   *model.Private
+	learner.Work
+	upload *okra.Server       // the Gram matrix, labels, encoded rows
+	parent protocol.SessionID // of the upload
+	facts  method.Facts
+	model  *model.Private
 }
 
 // Server implements [method.Federated].
@@ -46,6 +44,7 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	}
 	return &method.Run{Machine: bounded(m), Finish: func() error {
 		s.upload, s.parent = m, setup.Session.ID()
+		s.Problem = learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
 		return nil
 	}}, nil
 }
@@ -65,39 +64,13 @@ func bounded(m protocol.Machine) protocol.Machine {
 // Ended implements [method.Observer]: the facts are for the statement of leakage.
 func (s *server) Ended(_ string, e method.End) { s.facts = s.facts.Join(e.Facts) }
 
-// Compute implements [method.Server].
+// Compute implements [method.Server]. The model holds encoded rows and therefore never
+// leaves the coordinator.
 func (s *server) Compute(ctx context.Context, step string, progress method.Reporter) error {
-	var err error
-	switch step {
-	case "tune":
-		s.choice, err = learner.Choose(ctx, s.Job, s.problem(), progress.Counts("tune"))
-		return err
-	case "learn":
-		return s.learn(ctx, progress)
-	case "evaluate":
-		s.metrics, err = s.fitted.Measure()
+	if err := s.Do(ctx, s.Job, step, progress.Counts); err != nil || step != "learn" {
 		return err
 	}
-	return unknown(step)
-}
-
-func (s *server) problem() learner.Problem {
-	return learner.Problem{Gram: s.upload.Gram(), Labels: s.upload.Labels(), Test: s.upload.Test()}
-}
-
-// learn fits the job's learner on the Gram matrix and keeps the model, which holds
-// encoded rows and therefore never leaves the coordinator.
-func (s *server) learn(ctx context.Context, progress method.Reporter) error {
-	if s.choice == nil {
-		if err := s.Compute(ctx, "tune", progress); err != nil {
-			return err
-		}
-	}
-	var err error
-	if s.fitted, err = s.choice.Fit(ctx, s.problem(), progress.Counts("learn")); err != nil {
-		return err
-	}
-	m, err := model.New(s.choice.Job.Kernel.Spec(), nil, s.upload.Rows(s.fitted.Support), s.fitted.Head)
+	m, err := model.New(s.Choice.Job.Kernel.Spec(), nil, s.upload.Rows(s.Fitted.Support), s.Fitted.Head)
 	if err != nil {
 		return err
 	}
@@ -106,7 +79,7 @@ func (s *server) learn(ctx context.Context, progress method.Reporter) error {
 }
 
 // Outcome implements [method.Decider].
-func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.fitted) }
+func (s *server) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
 // WriteModel implements [method.Model].
 func (s *server) WriteModel(w io.Writer) error { return model.EncodePrivate(w, s.model) }
@@ -116,8 +89,8 @@ func (s *server) Private() bool { return true }
 
 // Result implements [method.Server].
 func (s *server) Result() (*method.Result, error) {
-	r := method.NewResult(s.Job, s.choice, s.fitted, s.upload.Test())
-	r.Metrics, r.Leakage = s.metrics, s.leakage()
+	r := method.NewResult(s.Job, &s.Work)
+	r.Leakage = s.leakage()
 	return r, nil
 }
 
