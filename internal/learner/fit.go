@@ -80,7 +80,7 @@ var ErrNumbers = errors.New("a label is not a finite number; a regression needs 
 // may be nil. A training that is under way when ctx ends soon does, too, with an
 // error that wraps that of ctx.
 func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
-	train, test := t.rows()
+	train, test := t.Rows()
 	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Solver, progress, ctx.Err)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
@@ -119,8 +119,8 @@ func (f *Solution) decided(cross linalg.Matrix[float64], prior []float64) linalg
 	return f.Decide(cross, prior)
 }
 
-// rows returns the indices of the training and of the held-out rows.
-func (t Problem) rows() (train, test []int) {
+// Rows returns the indices of the training and of the held-out rows.
+func (t Problem) Rows() (train, test []int) {
 	for i, held := range t.Test {
 		if held {
 			test = append(test, i)

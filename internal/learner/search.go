@@ -68,7 +68,7 @@ func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Sear
 }
 
 func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search, linalg.Matrix[float64]) (*tune.Result, error)) (*Searched, error) {
-	rows, _ := t.rows()
+	rows, _ := t.Rows()
 	labels := pick(t.Labels, rows)
 	if err := f.check(labels); err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
@@ -167,12 +167,12 @@ func Mean(all []Metrics) Metrics {
 
 // MedianSquaredDistance is that between the rows that are not held out.
 func (t Problem) MedianSquaredDistance() float64 {
-	train, _ := t.rows()
+	train, _ := t.Rows()
 	return kernel.MedianSquaredDistance(t.Gram, train)
 }
 
 // MeanSquaredNorm is that of the rows that are not held out.
 func (t Problem) MeanSquaredNorm() float64 {
-	train, _ := t.rows()
+	train, _ := t.Rows()
 	return kernel.MeanSquaredNorm(t.Gram, train)
 }

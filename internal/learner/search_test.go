@@ -53,7 +53,7 @@ func grid(t *testing.T) Grid {
 // byHand returns the figures of each fold of one cell: a Fit for each fold.
 func byHand(t *testing.T, task Problem, l Spec, f Folds) []Metrics {
 	t.Helper()
-	train, _ := task.rows()
+	train, _ := task.Rows()
 	folds, err := f.Divide(pick(task.Labels, train))
 	if err != nil {
 		t.Fatal(err)

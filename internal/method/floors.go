@@ -68,16 +68,13 @@ func tooFew(format string, args ...any) error {
 // CheckSplit says whether a party has too few rows for sums over them: to train
 // with, to hold out, or of a class.
 func (f Floors) CheckSplit(j *job.Job, s Split) error {
-	training, classes := 0, make(map[string]int)
-	for i, held := range s.Test {
-		if held {
-			continue
-		}
-		training++
+	rows, classes := s.Rows(false), make(map[string]int)
+	for _, i := range rows {
 		if j.Task().Classes {
 			classes[s.Set.Labels[i]]++
 		}
 	}
+	training := len(rows)
 	if training < f.TrainingRows {
 		return tooFew("protocol moments asks for %d training rows of each party, and this table gives it %d", f.TrainingRows, training)
 	}

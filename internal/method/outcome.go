@@ -67,12 +67,7 @@ func NewResult(j *job.Job, w *learner.Work) *Result {
 	r := &Result{
 		Job: j.Name, Metrics: w.Metrics, Grid: append([]learner.Cell{}, w.Choice.Grid...), Support: len(w.Fitted.Support), Eigenvalues: w.Fitted.Eigenvalues,
 	}
-	for _, held := range w.Problem.Test {
-		if held {
-			r.HeldOut++
-		} else {
-			r.Training++
-		}
-	}
+	train, test := w.Problem.Rows()
+	r.Training, r.HeldOut = len(train), len(test)
 	return r
 }

@@ -33,6 +33,17 @@ type Split struct {
 	Test []bool
 }
 
+// Rows lists the rows that are held out, or those that are not. It is never nil.
+func (s Split) Rows(held bool) []int {
+	rows := []int{}
+	for i, test := range s.Test {
+		if test == held {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 // TakeLabels returns a table with the labels that a job asks for. Others stay behind.
 func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	switch {

@@ -78,13 +78,7 @@ func (p *Rows) Problem() learner.Problem {
 func Tables(splits []method.Split, held bool) []*dataset.Set {
 	sets := make([]*dataset.Set, len(splits))
 	for k, s := range splits {
-		var rows []int
-		for i, test := range s.Test {
-			if test == held {
-				rows = append(rows, i)
-			}
-		}
-		sets[k] = &dataset.Set{Name: s.Set.Name, X: s.Set.X.Subset(rows)}
+		sets[k] = &dataset.Set{Name: s.Set.Name, X: s.Set.X.Subset(s.Rows(held))}
 	}
 	return sets
 }
@@ -106,11 +100,7 @@ func Labels(splits []method.Split, held bool) []string {
 func Count(splits []method.Split, held bool) int {
 	n := 0
 	for _, s := range splits {
-		for _, test := range s.Test {
-			if test == held {
-				n++
-			}
-		}
+		n += len(s.Rows(held))
 	}
 	return n
 }

@@ -7,10 +7,9 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/fault"
-	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
@@ -89,18 +88,15 @@ type Judge interface {
 // of the others.
 func hear(parties []string, statements [][]byte) (Declared, error) {
 	var d Declared
-	hash := sha256.New()
-	for i, b := range statements {
+	digest, err := sums.Statements(parties, statements, func(b []byte) error {
 		one, err := decodeDeclaration(b)
-		if err != nil {
-			return Declared{}, protocol.Blame(parties[i], protocol.KindMalformed, err)
-		}
 		d.List = append(d.List, one)
-		var w wire.Writer // after its length, so that lists of statements have one reading
-		w.Bytes32(b)
-		hash.Write(w.Bytes())
+		return err
+	})
+	if err != nil {
+		return Declared{}, err
 	}
-	d.Digest = [sha256.Size]byte(hash.Sum(nil))
+	d.Digest = digest
 	return d, d.aligned(parties)
 }
 
@@ -143,22 +139,4 @@ func (d *Declared) take(parties []string, statements [][]byte, j Judge) error {
 		return err
 	}
 	return j.Usable(heard)
-}
-
-// party is a party's machine of the declaring.
-func (d *Declared) party(setup method.Setup, parties []string, own Declaration, j Judge) (*method.Run, error) {
-	m, err := declare.NewParty(setup.Setup, own.encode())
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return d.take(parties, m.Statements(), j) }}, nil
-}
-
-// server is the coordinator's machine of the declaring.
-func (d *Declared) server(setup method.Setup, parties []string, j Judge) (*method.Run, error) {
-	m, err := declare.NewServer(setup.Setup)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return d.take(parties, m.Statements(), j) }}, nil
 }

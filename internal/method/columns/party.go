@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/psi"
 	"github.com/mercer-fl/mercer/protocol/scale"
@@ -48,7 +49,7 @@ func (p *Party) Machine(step string, setup method.Setup, g Guest) (*method.Run, 
 	case "align":
 		return trained(p.Job).party(setup, p.Table.IDs, func(order []int, key [32]byte) error { return p.align(order, key, g) })
 	case "declare":
-		return p.Declared.party(setup, p.Parties, p.own, g)
+		return sums.Declarer(setup, p.own.encode(), func(all [][]byte) error { return p.Declared.take(p.Parties, all, g) })
 	}
 	return nil, fmt.Errorf("columns: no session %s", step)
 }
@@ -138,7 +139,7 @@ func (s *Server) machine(step string, setup method.Setup, j Judge, a alignment) 
 	case "align":
 		return a.server(setup)
 	case "declare":
-		return s.Declared.server(setup, s.Parties, j)
+		return sums.Listener(setup, func(all [][]byte) error { return s.Declared.take(s.Parties, all, j) })
 	}
 	return nil, fmt.Errorf("columns: no session %s", step)
 }

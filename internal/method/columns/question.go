@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
@@ -117,7 +118,7 @@ func (h *Helper) Machine(step string, setup method.Setup, g Guest) (*method.Run,
 	case "align":
 		return byIDs(h.Job).party(setup, h.table.IDs, func(order []int, key [32]byte) error { return h.align(order, key, g) })
 	case "declare":
-		return h.Declared.party(setup, h.Job.Parties(), h.own, g)
+		return sums.Declarer(setup, h.own.encode(), func(all [][]byte) error { return h.Declared.take(h.Job.Parties(), all, g) })
 	}
 	return nil, fmt.Errorf("columns: no session %s", step)
 }

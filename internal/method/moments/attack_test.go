@@ -158,7 +158,7 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	}
 	for name, p := range f.Parties {
 		if err := withFloors(j, name, tables[name]); fault.CodeOf(err) != fault.CodePolicy {
-			t.Errorf("%s takes part with %d training rows: %v", name, p.trainingRows(), err)
+			t.Errorf("%s takes part with %d training rows: %v", name, len(p.Split.Rows(false)), err)
 		}
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/moments"
-	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
 )
 
 // DefaultFeatures is how many random features a job has by default: the largest
@@ -32,25 +31,17 @@ func (k known) features(j *job.Job) int {
 // mostly one party's rows hides nobody there from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
-	own.Uint64(uint64(p.trainingRows()))
-	m, err := declare.NewParty(setup.Setup, own.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.hear(m.Statements()) }}, nil
+	own.Uint64(uint64(len(p.Split.Rows(false))))
+	return sums.Declarer(setup, own.Bytes(), p.hear)
 }
 
 // listener hears the numbers at the coordinator.
 func (s *server) listener(setup method.Setup) (*method.Run, error) {
-	m, err := declare.NewServer(setup.Setup)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+	return sums.Listener(setup, func(statements [][]byte) error {
 		var err error
-		s.counted, err = hearCounts(s.Job, s.Parties, m.Statements())
+		s.counted, err = hearCounts(s.Job, s.Parties, statements)
 		return err
-	}}, nil
+	})
 }
 
 // headcount is the numbers of training rows as all parties have declared them.
@@ -71,35 +62,23 @@ func (c headcount) total() int64 {
 // hearCounts reads what the parties have declared.
 func hearCounts(j *job.Job, parties []string, statements [][]byte) (headcount, error) {
 	var c headcount
-	hash := sha256.New()
-	for i, b := range statements {
+	digest, err := sums.Statements(parties, statements, func(b []byte) error {
 		r := wire.NewReader(b)
 		n := r.Uint64()
 		if r.Err() == nil && n > moments.MaxRows {
 			r.Fail(fmt.Errorf("%d training rows; at most %d can be summed up at one place", n, moments.MaxRows))
 		}
-		if err := r.Close("stage: number of rows"); err != nil {
-			return headcount{}, protocol.Blame(parties[i], protocol.KindMalformed, err)
-		}
 		c.list = append(c.list, int64(n))
-		hash.Write(framed(b))
+		return r.Close("stage: number of rows")
+	})
+	if err != nil {
+		return headcount{}, err
 	}
-	c.digest = [sha256.Size]byte(hash.Sum(nil))
+	c.digest = digest
 	if rows := c.total(); job.As[*Keys](j.Protocol).Directions == 0 && DefaultFeatures(rows) < 2 {
 		return headcount{}, fault.BadInputf("stage: %d training rows are too few for two random features of %d rows each; a job with so few says directions itself, and shows who is among the rows", rows, rowsPerFeature)
 	}
 	return c, nil
-}
-
-// trainingRows is the number of the party's own.
-func (p *party) trainingRows() int {
-	n := 0
-	for _, held := range p.Split.Test {
-		if !held {
-			n++
-		}
-	}
-	return n
 }
 
 // hear takes the numbers of training rows over. Nothing binds them to real rows: what
@@ -118,11 +97,4 @@ func (p *party) hear(statements [][]byte) error {
 	}
 	p.counted = all
 	return nil
-}
-
-// framed is b after its length, so that lists of statements have one reading.
-func framed(b []byte) []byte {
-	var w wire.Writer
-	w.Bytes32(b)
-	return w.Bytes()
 }

@@ -64,25 +64,16 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 		return method.Release{}, false
 	}
 	r := p.Release(method.ReleaseSums)
-	r.Among = []int{}
-	for i, held := range p.Split.Test {
-		if !held {
-			r.Among = append(r.Among, i)
-		}
-	}
+	r.Among = p.Split.Rows(false)
 	return r, true
 }
 
 // rowsThat returns the rows that are held out, or that are not, with their
 // labels, nil where the job has none.
 func (p *party) rowsThat(held bool) (linalg.Rows, []string) {
-	var index []int
+	index := p.Split.Rows(held)
 	var labels []string
-	for i, test := range p.Split.Test {
-		if test != held {
-			continue
-		}
-		index = append(index, i)
+	for _, i := range index {
 		if p.Split.Set.Labels != nil {
 			labels = append(labels, p.Split.Set.Labels[i])
 		}

@@ -58,15 +58,7 @@ func (p *Party) Machine(step string, setup method.Setup) (*method.Run, error) {
 }
 
 // Training returns the rows that are not held out: only they may shape the scaling.
-func (p *Party) Training() linalg.Rows {
-	var index []int
-	for i, held := range p.Split.Test {
-		if !held {
-			index = append(index, i)
-		}
-	}
-	return linalg.Pick(p.Rows, index)
-}
+func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, p.Split.Rows(false)) }
 
 // Width is the number of features.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }

@@ -1,8 +1,13 @@
 package sums
 
 import (
+	"crypto/sha256"
+
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
+	"github.com/mercer-fl/mercer/protocol/declare"
 )
 
 // Tell describes a session in which the coordinator tells all parties what follows from
@@ -29,4 +34,36 @@ func Hearer(s method.Setup, take func(body []byte) error) (*method.Run, error) {
 		return nil, err
 	}
 	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return take(m.Body()) }}, nil
+}
+
+// Declarer is the machine of a party that declares something to all members. take is given
+// what each party has declared.
+func Declarer(s method.Setup, own []byte, take func(statements [][]byte) error) (*method.Run, error) {
+	m, err := declare.NewParty(s.Setup, own)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return take(m.Statements()) }}, nil
+}
+
+// Listener is the machine of the coordinator, which declares nothing.
+func Listener(s method.Setup, take func(statements [][]byte) error) (*method.Run, error) {
+	m, err := declare.NewServer(s.Setup)
+	if err != nil {
+		return nil, err
+	}
+	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return take(m.Statements()) }}, nil
+}
+
+// Statements has every statement read, and names all of them by a digest. An error of read
+// blames the party.
+func Statements(parties []string, statements [][]byte, read func([]byte) error) ([sha256.Size]byte, error) {
+	var all wire.Writer
+	for i, b := range statements {
+		if err := read(b); err != nil {
+			return [sha256.Size]byte{}, protocol.Blame(parties[i], protocol.KindMalformed, err)
+		}
+		all.Bytes32(b) // after its length, so that lists of statements have one reading
+	}
+	return sha256.Sum256(all.Bytes()), nil
 }
