@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -11,11 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
 	"github.com/mercer-fl/mercer/examples"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -254,4 +258,41 @@ func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*m
 	})
 	bars.Step("", protocol.Progress{Stage: now, Done: 1, Total: 1})
 	return r, o, err
+}
+
+// The demonstration is small: the example has all 943 people.
+const (
+	demoPeople  = 250
+	demoItems   = 140 // generated: little more than a crowd of 250 may learn about
+	demoRatings = 30  // generated, of each person
+)
+
+// recommender lets a small crowd recommend films to itself.
+func (a *app) recommender(ctx context.Context, f demoFlags) (Result, error) {
+	if err := folder(f.out); err != nil {
+		return nil, err
+	}
+	j, err := a.exampleJob("fedcfk-ml100k")
+	if err != nil {
+		return nil, err
+	}
+	m, played := local.Of(a.local, j).(local.Played)
+	if !played {
+		return nil, errors.New("this program plays no recommender")
+	}
+	j.Name = "demo-recommender"
+	return a.play(ctx, j, m, a.demoRatings, f.out, f.seed.source())
+}
+
+// demoRatings are the first people of MovieLens, or, where that is not at hand,
+// made up; the result says which.
+func (a *app) demoRatings(source string) (*dataset.Ratings, error) {
+	r, err := a.library().Ratings(source)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return generated.Ratings(demoPeople, demoItems, demoRatings, [32]byte{}), nil
+	case err != nil:
+		return nil, err
+	}
+	return r.First(demoPeople), nil
 }

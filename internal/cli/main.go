@@ -8,9 +8,11 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/source"
@@ -103,4 +105,48 @@ func (a *app) setting(variable, otherwise string) string {
 		return v
 	}
 	return otherwise
+}
+
+// grace is how long a command that was interrupted waits for what it runs.
+const grace = time.Second
+
+// orAbandon returns what f does, but does not wait for it much longer than for
+// the end of ctx: what never looks up, such as the making of a large matrix, ends
+// with the process.
+func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := f()
+		done <- outcome{v, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
+	var none T
+	return none, ctx.Err()
+}
+
+// leashed returns a context that also ends with standard input, where the
+// program that started this one asks for it: what a demonstration has started
+// stops even if the demonstration cannot tell it to.
+func (a *app) leashed(ctx context.Context) context.Context {
+	if a.env(demo.Leash) == "" {
+		return ctx
+	}
+	ctx, stop := context.WithCancel(ctx)
+	go func() {
+		defer stop()
+		_, _ = io.Copy(io.Discard, a.stdin) // an error is an end too
+	}()
+	return ctx
 }

@@ -2,8 +2,13 @@ package secvm
 
 import (
 	"fmt"
+	"strconv"
 
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/internal/say"
+	"github.com/mercer-fl/mercer/report"
 )
 
 // Details hold what only results of SecVM have.
@@ -53,4 +58,103 @@ type AveragePoint struct {
 	Iteration int     `json:"iteration"`
 	Averaged  int     `json:"averaged"`
 	Accuracy  float64 `json:"accuracy"`
+}
+
+// Present implements [method.Presenter].
+func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error) {
+	d, err := method.DetailsOf[Details](r)
+	if err != nil || d == nil || d.SecVM == nil {
+		return nil, err
+	}
+	p := &method.Presentation{Text: d.SecVM.text(r.Exact), Curves: d.SecVM.curves()}
+	if j != nil {
+		p.Summary = d.SecVM.summary(j)
+	}
+	return p, nil
+}
+
+// text is what a job tells beside its scores. exact says whether all sums are those of
+// the plain packages, nil where nobody has looked.
+func (f *Figures) text(exact *bool) []method.Block {
+	var list []method.Block
+	linef := func(format string, args ...any) {
+		list = append(list, method.Block{Line: fmt.Sprintf(format, args...)})
+	}
+	linef("Data: %s", f.Source)
+	windows := fmt.Sprintf(" of %d packages of %d bytes from each", f.Packages, f.PackageBytes)
+	if len(f.Sums) > 0 {
+		windows = fmt.Sprintf(", each a secure sum of up to %d packages of each", f.Packages)
+	}
+	linef("%d devices train and %d test; %d windows%s; %d bins", f.Trainers, f.Testers, f.Windows, windows, f.Bins)
+	if exact != nil {
+		linef("all sums are those of the plain packages, entry for entry: %s\n", say.YesNo(*exact))
+	}
+	if len(f.Sums) > 0 {
+		list = append(list, sums.Table(f.Sums))
+	}
+	if f.Sampled > 0 {
+		linef("%s had more to say than packages, and sampled it", say.Count(f.Sampled, "device"))
+	}
+	for _, c := range f.Classes {
+		linef("%s", c)
+	}
+	for _, b := range f.BinCurve {
+		linef("with %6d bins: accuracy %.4f", b.Bins, b.Accuracy)
+	}
+	if f.PooledC > 0 {
+		linef("pooled: the best of eleven values of C on the held-out records, %g", f.PooledC)
+	}
+	return list
+}
+
+// curves are figures 2 and 3 of the paper: means of the last weight
+// vectors along the way, and other numbers of bins.
+func (f *Figures) curves() []report.Curve {
+	var list []report.Curve
+	if len(f.Averages) > 0 {
+		list = append(list, averagesCurve(f.Averages))
+	}
+	if len(f.BinCurve) > 0 {
+		bins := report.Curve{Title: "Accuracy with other numbers of bins", X: "bins", Lines: []report.Line{{Name: "accuracy"}}}
+		for _, p := range f.BinCurve {
+			bins.Steps = append(bins.Steps, strconv.Itoa(p.Bins))
+			bins.Lines[0].Values = append(bins.Lines[0].Values, p.Accuracy)
+		}
+		list = append(list, bins)
+	}
+	return list
+}
+
+// averagesCurve has a line for each number of vectors.
+func averagesCurve(points []AveragePoint) report.Curve {
+	c := report.Curve{Title: "Accuracy of the mean of the last weight vectors", X: "iteration"}
+	at := make(map[int]int) // line of a number of vectors
+	for _, p := range points {
+		if _, ok := at[p.Averaged]; !ok {
+			at[p.Averaged] = len(c.Lines)
+			c.Lines = append(c.Lines, report.Line{Name: fmt.Sprintf("%d averaged", p.Averaged)})
+		}
+		if at[p.Averaged] == 0 {
+			c.Steps = append(c.Steps, strconv.Itoa(p.Iteration))
+		}
+		line := &c.Lines[at[p.Averaged]]
+		line.Values = append(line.Values, p.Accuracy)
+	}
+	return c
+}
+
+// summary is the head of the page.
+func (f *Figures) summary(j *job.Job) []report.Row {
+	sent := report.Row{Label: "Packages", Value: fmt.Sprintf("%d of %d bytes from each device in each of %d windows", f.Packages, f.PackageBytes, f.Windows)}
+	if len(f.Sums) > 0 {
+		first := f.Sums[0]
+		sent = report.Row{Label: "Sums", Value: fmt.Sprintf("%d, the first of %d of %d devices; %d holders, threshold %d", len(f.Sums), first.Added, first.Clients, first.Holders, first.Threshold)}
+	}
+	return []report.Row{
+		{Label: "Data", Value: f.Source},
+		{Label: "Devices", Value: fmt.Sprintf("%d train, %d test", f.Trainers, f.Testers)},
+		{Label: "Protocol", Value: j.Protocol.Text()},
+		sent,
+		{Label: "Learner", Value: j.Learner.Text()},
+	}
 }
