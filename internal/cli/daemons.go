@@ -33,7 +33,7 @@ an identity (mercer federation init) and an approved roster (join).`,
 		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Reader: a.reader, Listen: listen, AbandonOpenSessions: abandon, Seed: seed.orNil()})
+			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Listen: listen, AbandonOpenSessions: abandon, Seed: seed.orNil()})
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -61,7 +61,7 @@ killed and started again at any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.serve(ctx, home, daemon.RunParty, daemon.Options{Reader: a.reader, AbandonOpenSessions: abandon, Seed: seed.orNil()})
+			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -82,8 +82,8 @@ const annotationDaemon = "daemon"
 // serve runs a daemon until the command is interrupted, which is how it ends
 // well.
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
-	o.Logger = a.log
-	o.Ready = func(addr string) { a.log.Info("ready", "home", home, "address", addr) }
+	says := a.ready(home)
+	o.Reader, o.Logger, o.Ready = says.Reader, says.Logger, says.Ready
 	if err := run(ctx, daemon.Home(home), o); err != nil && ctx.Err() == nil {
 		return nil, err
 	} else if err != nil {

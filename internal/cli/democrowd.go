@@ -14,7 +14,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -66,12 +65,7 @@ func (c crowdDemo) Print(w io.Writer) error {
 	}
 	p.linef("accuracy: %.3f", c.Accuracy)
 	p.linef("time: %.1f s, of which tokens and start %.1f s; processors %.1f s", c.Timings["total"], c.Timings["start"], c.Timings["cpu_s"])
-	p.linef("\nWhat each role learnt")
-	for _, role := range method.Roles() {
-		for i, line := range c.Leakage[role] {
-			p.linef("%s", item(role, i, line))
-		}
-	}
+	p.learnt(c.Leakage)
 	p.linef("%s", item("issuer", 0, "The issuer knows every device, and that each fetched its tokens for every window. It cannot recognise a token, and saw no package."))
 	p.linef("\nmodel: %s\nmodel_sha256: %s", c.Model, c.SHA256)
 	return p.err

@@ -79,12 +79,7 @@ func (o outcome) Print(w io.Writer) error {
 		p.join(o.costs().print(w))
 	}
 	p.linef("\ntime: %s", o.times())
-	p.linef("\nWhat each role learnt")
-	for _, role := range method.Roles() {
-		for i, line := range o.Leakage[role] {
-			p.linef("%s", item(role, i, line))
-		}
-	}
+	p.learnt(o.Leakage)
 	p.linef("")
 	for _, m := range o.Models {
 		p.linef("model of %s: %s", m.Party, describeModel(m))
@@ -135,6 +130,16 @@ func (o outcome) agreement() string {
 		return ""
 	}
 	return "; every prediction the same: " + say.YesNo(*o.Exact)
+}
+
+// learnt prints what each role has learnt.
+func (p *printer) learnt(leakage map[string][]string) {
+	p.linef("\nWhat each role learnt")
+	for _, role := range method.Roles() {
+		for i, line := range leakage[role] {
+			p.linef("%s", item(role, i, line))
+		}
+	}
 }
 
 // item is a line of a list whose first line is named.

@@ -62,8 +62,8 @@ func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	if set, err = method.TakeLabels(j, set); err != nil {
+		return nil, err
 	}
 	numbered := *set
 	if set.IDs == nil {

@@ -148,8 +148,8 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 	if err != nil {
 		return nil, err
 	}
-	if set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, dataset.NoColumn(j.Data.Label, "%s has no column %q to take the labels from", set.Name, j.Data.Label)
+	if set, err = method.TakeLabels(j, set); err != nil {
+		return nil, err
 	}
 	var rows [][]int
 	if j.Task().Classes || skew > 0 {

@@ -143,15 +143,6 @@ func pick[T any](from []T, rows []int) []T {
 	return out
 }
 
-// everyRow returns 0 to n-1: the support of a learner that needs all rows.
-func everyRow(n int) []int {
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
-}
-
 // Constant is what remains of a job's classifier when a party's training rows have
 // one class only: it always says that class. It has no decisions.
 func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {

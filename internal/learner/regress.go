@@ -23,7 +23,7 @@ func single(kind model.Kind, f model.Function) model.Head {
 
 // dense is what a learner has found that looks at every training row.
 func dense(h model.Head, t Training) *Solution {
-	return &Solution{Head: h, Support: everyRow(t.Kernel.Len()), Figures: Metrics{}}
+	return &Solution{Head: h, Support: dataset.Complement(t.Kernel.Len(), nil), Figures: Metrics{}}
 }
 
 // numbers reads labels as targets.

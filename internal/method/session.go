@@ -153,6 +153,17 @@ type Run struct {
 	Stayed func() []string
 }
 
+// RunOf returns what runs a machine that has just been built, unless that has failed.
+func RunOf[M interface {
+	protocol.Machine
+	InputHash() [sha256.Size]byte
+}](m M, err error, finish func() error) (*Run, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Run{Machine: m, InputHash: m.InputHash(), Finish: finish}, nil
+}
+
 // Nothing is the Finish of a machine whose result nobody needs.
 func Nothing() error { return nil }
 

@@ -57,11 +57,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	if j.Data.Scale == job.None {
 		return p, nil
 	}
-	training := make([]int, n)
-	for i := range training {
-		training[i] = i
-	}
-	if p.Scaling, err = scale.Pooled(linalg.Pick(p.X, training), scale.Method(j.Data.Scale)); err != nil {
+	if p.Scaling, err = scale.Pooled(linalg.Pick(p.X, dataset.Complement(n, nil)), scale.Method(j.Data.Scale)); err != nil {
 		return nil, err
 	}
 	p.X = p.Scaling.Rows(p.X)

@@ -164,10 +164,7 @@ func (h *Helper) Answer() (*method.Prediction, error) {
 	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
 		return nil, errUnanswered
 	}
-	places := make([]int, len(h.order)) // in the common order, by place in the table
-	for i := range places {
-		places[i] = i
-	}
+	places := dataset.Complement(len(h.order), nil) // in the common order, by place in the table
 	slices.SortFunc(places, func(a, b int) int { return h.order[a] - h.order[b] })
 	a := &method.Prediction{Reading: h.Portion.Reading}
 	sorted := linalg.New[float64](h.Decisions.Rows, h.Decisions.Cols)

@@ -82,14 +82,9 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	active := setup.Session.With(protocol.RoleLeader)
-	keys := setup.Keys(active)
 	index := slices.Index(active, p.Self)
 	if index < 0 {
-		m, err := fdskl.NewPassive(setup.Setup, in, fdskl.Identity{Keys: keys})
-		if err != nil {
-			return nil, err
-		}
-		return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return p.added(setup) }}, nil
+		return workerOf(setup, in, nil, func() error { return p.added(setup) })
 	}
 	train, _, err := columns.Sizes(p.Job, params.Spec().Rows)
 	if err != nil {
@@ -98,16 +93,24 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 	if p.lesson, err = p.lessonOf(index, train, setup.Seed); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	m, err := fdskl.NewActive(setup.Setup, in, fdskl.Identity{Sign: setup.Sign, Keys: keys}, p.lesson)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+	return workerOf(setup, in, p.lesson, func() error {
 		if err := p.lesson.failure(); err != nil {
 			return fault.BadInput(err)
 		}
 		return p.added(setup)
-	}}, nil
+	})
+}
+
+// workerOf is the machine of a worker, an active one if it has a schedule.
+func workerOf(setup method.Setup, in fdskl.Input, s fdskl.Schedule, finish func() error) (*method.Run, error) {
+	id := fdskl.Identity{Keys: setup.Keys(setup.Session.With(protocol.RoleLeader))}
+	if s == nil {
+		m, err := fdskl.NewPassive(setup.Setup, in, id)
+		return method.RunOf(m, err, finish)
+	}
+	id.Sign = setup.Sign
+	m, err := fdskl.NewActive(setup.Setup, in, id, s)
+	return method.RunOf(m, err, finish)
 }
 
 // added notes the session that the model comes from.

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
@@ -28,7 +29,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		method.Step{Name: "learn", Session: &method.Session{
 			Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "finding",
 			Params:  broadcast.Encode(findingBytes(c.Job.Task())),
-			Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
+			Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
 		}}), nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -109,23 +108,14 @@ func (h *helper) worker(setup method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	in := fdskl.Input{Source: source, Hash: directions.hash(h.Rows), Rows: spec.Rows, Alignment: h.Declared.Digest}
-	keys := setup.Keys(setup.Session.With(protocol.RoleLeader))
 	if h.Self != h.Job.Parties()[0] {
-		m, err := fdskl.NewPassive(setup.Setup, in, fdskl.Identity{Keys: keys})
-		if err != nil {
-			return nil, err
-		}
-		return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: method.Nothing}, nil
+		return workerOf(setup, in, nil, method.Nothing)
 	}
 	d := newDecider(h.Portion, spec)
-	m, err := fdskl.NewActive(setup.Setup, in, fdskl.Identity{Sign: setup.Sign, Keys: keys}, d)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+	return workerOf(setup, in, d, func() error {
 		h.Decisions = d.decisions
 		return nil
-	}}, nil
+	})
 }
 
 // answerer is the coordinator of a question, which takes part in the first steps only.

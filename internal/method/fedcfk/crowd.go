@@ -157,11 +157,7 @@ func (c Crowd) possible(survivors []string, likes []int64) error {
 
 // Spec returns how the listed number of clients add up entries that are 0 or 1.
 func (c Crowd) Spec(clients, entries int) secagg.Spec {
-	k := c.Keys()
-	return secagg.Spec{
-		Adversary: secagg.Adversary(k.Adversary), Corrupted: k.Corrupted, Dropped: k.Dropped,
-		Minimum: c.Minimum(clients), Epoch: onceForEver, Groups: []secagg.Group{{Entries: entries, Bound: 1}},
-	}
+	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: 1})
 }
 
 // pairSpec is that of the second sum: its clients give way to as many as may be

@@ -11,7 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -81,18 +80,7 @@ func (p *Party) Machine(step string, s method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, err := secagg.DecodeParams(s.Session.Params)
-	if err != nil {
-		return nil, err
-	}
-	id := secagg.Identity{Sign: s.Sign, Keys: s.Keys(s.Session.With(protocol.RoleParty))}
-	m, err := secagg.NewClient(s.Setup, params, list, id)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
-		return p.Hear(step, s.Announced, sums.Summation{Session: s.Session, Params: params}, m.Survivors())
-	}}, nil
+	return sums.Adder(s, list, func(of sums.Summation, survivors []string) error { return p.Hear(step, s.Announced, of, survivors) })
 }
 
 // List returns what the party adds in a step.

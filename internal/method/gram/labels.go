@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
+	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/wire"
-	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/broadcast"
 )
 
@@ -16,7 +16,7 @@ import (
 func labelStep(c method.Case) method.Step {
 	return method.Step{Name: "labels", Session: method.Following(method.Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "labels",
-		Members: []protocol.Member{{Name: c.Parties[0], Role: protocol.RoleServer}, {Name: c.Coordinator, Role: protocol.RoleParty}},
+		Members: sums.Served(c.Parties[0], []string{c.Coordinator}),
 	}, func(k method.Known) ([]byte, error) {
 		d := k.(columns.Declared)
 		if _, err := d.Rows(); err != nil {

@@ -42,7 +42,7 @@ func products(b columns.Basis) arithmetic {
 func answerStep(q method.Question, b columns.Basis) method.Step {
 	return method.Step{Name: "answer", Session: method.Following(method.Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "predict", Parent: b.Parent,
-		Members: []protocol.Member{{Name: q.Coordinator, Role: protocol.RoleServer}, {Name: q.Asker, Role: protocol.RoleParty}},
+		Members: sums.Served(q.Coordinator, []string{q.Asker}),
 	}, func(k method.Known) ([]byte, error) {
 		rows, err := k.(columns.Declared).Rows()
 		return broadcast.Encode(8 * b.Outputs * rows), err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/method/sums"
@@ -137,11 +138,7 @@ func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	training := p.Training()
 	few := func(rows linalg.Rows) linalg.Rows {
 		n, _ := rows.Shape()
-		index := make([]int, min(n, membershipSample))
-		for i := range index {
-			index[i] = i
-		}
-		return linalg.Pick(rows, index)
+		return linalg.Pick(rows, dataset.Complement(min(n, membershipSample), nil))
 	}
 	if n, _ := held.Shape(); n == 0 || p.own.Rows == 0 {
 		return []int64{0, 0}, nil

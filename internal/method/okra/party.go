@@ -45,14 +45,11 @@ func (p *party) uploader(setup protocol.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	m, err := okra.NewParty(setup, params, okra.Input{Rows: p.Rows, Labels: p.Split.Set.Labels, Test: p.Split.Test, Grid: p.Grid == method.AllGrid})
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error {
+	return method.RunOf(m, err, func() error {
 		p.total = m.TotalRows()
 		p.epoch, p.parent = m.EpochSeed(), setup.Session.ID()
 		return nil
-	}}, nil
+	})
 }
 
 // Disclose implements [method.Discloser].

@@ -86,10 +86,7 @@ func (*asker) Known() method.Known { return nil }
 // Machine implements [method.Member].
 func (a *asker) Machine(_ string, setup method.Setup) (*method.Run, error) {
 	m, err := okra.NewPredictParty(setup.Setup, a.Params, a.Epoch, a.about)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return a.answer.Take(m.Decisions()) }}, nil
+	return method.RunOf(m, err, func() error { return a.answer.Take(m.Decisions()) })
 }
 
 // Answer implements [method.Asker].

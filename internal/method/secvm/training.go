@@ -60,8 +60,9 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Training{params: p, classes: classes, weights: [2]float64{1, 1}, last: uint32(learner.StepsOf(j).Iterations), limit: p.Spec().MaxWeight}
-	for class, w := range learner.StepsOf(j).ClassWeight {
+	l := learner.StepsOf(j)
+	s := &Training{params: p, classes: classes, weights: [2]float64{1, 1}, last: uint32(l.Iterations), limit: p.Spec().MaxWeight}
+	for class, w := range l.ClassWeight {
 		switch class {
 		case classes[0]:
 			s.weights[0] = w
@@ -71,7 +72,7 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 			return nil, fmt.Errorf("stage: class_weight names class %q; the classes are %q and %q", class, classes[0], classes[1])
 		}
 	}
-	s.learner, err = hinge.New(hinge.Spec{Lambda: learner.StepsOf(j).Lambda, Schedule: learner.StepsOf(j).Schedule, Average: learner.StepsOf(j).Average, Radius: p.Spec().Radius}, p.Features())
+	s.learner, err = hinge.New(hinge.Spec{Lambda: l.Lambda, Schedule: l.Schedule, Average: l.Average, Radius: p.Spec().Radius}, p.Features())
 	return s, err
 }
 

@@ -52,12 +52,9 @@ func (c Summed) Window(iteration uint32, weights []float64, devices []string) (s
 	hash := secvm.HashWeights(weights)
 	var salt wire.Writer
 	salt.Fixed(hash[:])
-	p := KeysOf(c.Job)
 	planned := method.Session{Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: salt.Bytes()}
-	return sums.NewSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices, secagg.Spec{
-		Adversary: secagg.Adversary(p.Adversary), Corrupted: p.Corrupted, Dropped: p.Dropped,
-		Minimum: c.Minimum(len(devices)), Epoch: fmt.Sprintf("secvm/%016x", c.Params.Tag()), Groups: groups(c.Params),
-	})
+	return sums.NewSummation(c.ID, int(iteration), c.Roster, planned, c.Server, devices,
+		KeysOf(c.Job).Spec(c.Minimum(len(devices)), fmt.Sprintf("secvm/%016x", c.Params.Tag()), groups(c.Params)...))
 }
 
 func groups(p secvm.Params) []secagg.Group {

@@ -6,6 +6,7 @@ package sums
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
 // Keys are the settings of a secure sum.
@@ -58,6 +59,11 @@ func (k *Keys) FinishSum(in *section.Place) error {
 
 // Sum returns the settings, for methods that embed them.
 func (k *Keys) Sum() *Keys { return k }
+
+// Spec describes a sum with these settings.
+func (k *Keys) Spec(minimum int, epoch string, groups ...secagg.Group) secagg.Spec {
+	return secagg.Spec{Adversary: secagg.Adversary(k.Adversary), Corrupted: k.Corrupted, Dropped: k.Dropped, Minimum: minimum, Epoch: epoch, Groups: groups}
+}
 
 // Of returns the settings of a job with a sum.
 func Of(j *job.Job) *Keys { return j.Protocol.Values.(interface{ Sum() *Keys }).Sum() }

@@ -52,16 +52,18 @@ func params(parties int, epoch string, groups []secagg.Group) (secagg.Params, er
 // Client is the machine that adds a vector. added is called once the session has ended
 // well.
 func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) {
+	return Adder(s, v, func(Summation, []string) error { added(); return nil })
+}
+
+// Adder is Client where added wants to know of the sum, and who is in it.
+func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors []string) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {
 		return nil, err
 	}
 	id := secagg.Identity{Sign: s.Sign, Keys: s.Keys(s.Session.With(protocol.RoleParty))}
 	m, err := secagg.NewClient(s.Setup, params, v, id)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { added(); return nil }}, nil
+	return method.RunOf(m, err, func() error { return added(Summation{s.Session, params}, m.Survivors()) })
 }
 
 // Server is the machine that adds the parties' vectors up, and hands their sums to

@@ -21,38 +21,26 @@ func Tell(c method.Case, length func(method.Known) int) *method.Session {
 // Teller is the machine of the member that tells a body to the others.
 func Teller(s method.Setup, body []byte) (*method.Run, error) {
 	m, err := broadcast.NewServer(s.Setup, body)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: method.Nothing}, nil
+	return method.RunOf(m, err, method.Nothing)
 }
 
 // Hearer is the machine of a member that is told a body, which take takes over.
 func Hearer(s method.Setup, take func(body []byte) error) (*method.Run, error) {
 	m, err := broadcast.NewParty(s.Setup)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return take(m.Body()) }}, nil
+	return method.RunOf(m, err, func() error { return take(m.Body()) })
 }
 
 // Declarer is the machine of a party that declares something to all members. take is given
 // what each party has declared.
 func Declarer(s method.Setup, own []byte, take func(statements [][]byte) error) (*method.Run, error) {
 	m, err := declare.NewParty(s.Setup, own)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return take(m.Statements()) }}, nil
+	return method.RunOf(m, err, func() error { return take(m.Statements()) })
 }
 
 // Listener is the machine of the coordinator, which declares nothing.
 func Listener(s method.Setup, take func(statements [][]byte) error) (*method.Run, error) {
 	m, err := declare.NewServer(s.Setup)
-	if err != nil {
-		return nil, err
-	}
-	return &method.Run{Machine: m, InputHash: m.InputHash(), Finish: func() error { return take(m.Statements()) }}, nil
+	return method.RunOf(m, err, func() error { return take(m.Statements()) })
 }
 
 // Statements has every statement read, and names all of them by a digest. An error of read

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
@@ -33,11 +34,8 @@ type merging struct {
 }
 
 func newMerging(p *people) *merging {
-	m := &merging{people: p, exact: true, estimate: NewEstimate(p.crowd.Items),
+	m := &merging{people: p, exact: true, catalogue: dataset.Complement(p.crowd.Items, nil), estimate: NewEstimate(p.crowd.Items),
 		differences: NewDifferences(len(p.Names)), intersection: NewIntersection(p.crowd, len(p.Names))}
-	for i := range p.crowd.Items {
-		m.catalogue = append(m.catalogue, i)
-	}
 	for i, name := range p.Names {
 		m.askers = append(m.askers, NewAsker(p.crowd, p.train[i], prg.New(p.Seed("requests/"+name), "simulate/requests")))
 	}
