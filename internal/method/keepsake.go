@@ -111,3 +111,9 @@ type Question struct {
 
 // Asker is a party that has learnt the answer, once all sessions have ended well.
 type Asker interface{ Answer() (*Prediction, error) }
+
+// Closing tells a party of a finished job's model what it needs to keep something for questions about
+// new rows.
+type Closing struct {
+	Classes []string // the model's; nil where it has none, or where the job keeps predictions closed
+}
