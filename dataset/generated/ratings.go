@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/prg"
 )
 
-// genres is how many kinds of items generated people tell apart.
+// genres counts the kinds of items that generated people tell apart.
 const genres = 8
 
 // Ratings makes ratings up for demonstrations without real ones: every person

@@ -39,7 +39,7 @@ func crowdBenchmark(c crowdRun) Benchmark {
 
 func (c crowdRun) String() string { return fmt.Sprintf("%d clients, %d items", c.clients, c.items) }
 
-// params are those of vectors with that many entries of 0 or 1.
+// params returns the parameters for vectors with so many entries of 0 or 1.
 func (c crowdRun) params(entries int) (secagg.Params, error) {
 	return secagg.NewParams(secagg.Spec{
 		Corrupted: .05, Dropped: .1, Minimum: 2, Epoch: "bench",
@@ -82,7 +82,7 @@ func (l liking) Read(_, first int, dst []int64) {
 	}
 }
 
-// uploads is how many vectors the server holds beside the sum.
+// uploads counts the vectors that the server holds beside the sum.
 const uploads = 8
 
 // hall is a crowd that has taken its seats, with the meters on it.

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// encodeSize is what OKRA's encoders are measured on.
+// encodeSize holds the sizes that OKRA's encoders are measured on.
 type encodeSize struct {
 	rows       int
 	few, many  int   // features; powers of two, for the growth

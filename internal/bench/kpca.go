@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// kpcaSize is what kernel PCA is measured on.
+// kpcaSize holds the sizes that kernel PCA is measured on.
 type kpcaSize struct {
 	rows, columns, components int
 	small                     int // rows where a dense solver can judge

@@ -19,7 +19,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/psi"
 )
+
+// What a party assumes of a job that says nothing is what the protocol's package says.
+func TestDefaultMaxIDs(t *testing.T) {
+	if defaultMaxIDs != psi.DefaultMaxIDs {
+		t.Errorf("%d ids, and psi has %d", defaultMaxIDs, psi.DefaultMaxIDs)
+	}
+}
 
 // byColumns is a job by protocol gram, of which everybody keeps a part.
 func byColumns(t *testing.T, scale string) *job.Job {
