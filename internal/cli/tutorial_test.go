@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	shBlock = regexp.MustCompile("(?ms)^```(sh|text)\\n(.*?)^```")
+	figure  = regexp.MustCompile(`(?m)^together, by Mercer +\d+ +(\d\.\d{4})`)
+)
+
+// masks replace what differs from one run to the next.
+var masks = []struct {
+	varies *regexp.Regexp
+	mask   string
+}{
+	{regexp.MustCompile(`([0-9a-f]{4}-){7}[0-9a-f]{4}`), "FINGERPRINT"},
+	{regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{32})\b`), "HASH"},
+	{regexp.MustCompile(`time=\S+`), "TIME"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
+	{regexp.MustCompile(`by Mercer +\d+( +\d\.\d{4})+`), "by Mercer FIGURES"},
+	{regexp.MustCompile(`\d+ rows in training, \d+ rows held out, \d+ support vectors`), "COUNTS"},
+}
+
+func masked(text string) string {
+	for _, m := range masks {
+		text = m.varies.ReplaceAllString(text, m.mask)
+	}
+	return text
+}
+
+// block is commands of the tutorial, and the output that it shows below them.
+type block struct{ commands, shown string }
+
+// tutorial reads the blocks of docs/tutorial.md.
+func tutorial(t *testing.T) []block {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tutorial.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []block
+	for _, m := range shBlock.FindAllStringSubmatch(string(page), -1) {
+		switch {
+		case m[1] == "sh":
+			list = append(list, block{commands: m[2]})
+		case len(list) > 0:
+			list[len(list)-1].shown = m[2]
+		}
+	}
+	return list
+}
+
+// shows says whether an output holds what a block shows at its end; [...] on a line of its own
+// stands for any lines.
+func (b block) shows(output string) bool {
+	want := strings.ReplaceAll(regexp.QuoteMeta(masked(b.shown)), regexp.QuoteMeta("[...]\n"), "(?s:.*)")
+	return regexp.MustCompile(want + `\z`).MatchString(masked(output))
+}
+
+// tutorialOutputs runs all blocks in one bash, in an empty folder, and returns what each has printed.
+func tutorialOutputs(t *testing.T, blocks []block) []string {
+	t.Helper()
+	script, folder, out := "set -eu\n", t.TempDir(), t.TempDir()
+	for i, b := range blocks {
+		script += fmt.Sprintf("{\n%s} >%s/%d\n", b.commands, out, i)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "COORDINATOR="+loopback(t))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	errors, err := cmd.CombinedOutput()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // daemons, where a command has failed
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, errors)
+	}
+	outputs := make([]string, len(blocks))
+	for i := range blocks {
+		b, err := os.ReadFile(filepath.Join(out, strconv.Itoa(i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		outputs[i] = string(b)
+	}
+	return outputs
+}
+
+// loopback returns an address that nobody listens on.
+func loopback(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// The tutorial's commands, as they stand, end in a model and predictions, and print what it shows.
+func TestTutorial(t *testing.T) {
+	blocks, shown, accuracy := tutorial(t), 0, ""
+	for i, output := range tutorialOutputs(t, blocks) {
+		if b := blocks[i]; b.shown != "" {
+			shown++
+			if !b.shows(output) {
+				t.Errorf("%s\nprinted\n%s\nand the tutorial shows\n%s", b.commands, output, b.shown)
+			}
+		}
+		if m := figure.FindStringSubmatch(output); m != nil {
+			accuracy = m[1]
+		}
+	}
+	if len(blocks) < 9 || shown < 8 {
+		t.Errorf("the tutorial has %d blocks and shows %d outputs", len(blocks), shown)
+	}
+	if a, err := strconv.ParseFloat(accuracy, 64); err != nil || a < 0.85 {
+		t.Errorf("accuracy %q", accuracy)
+	}
+}
+
+// What differs from the tutorial is found.
+func TestTutorialShowsWhatIsPrinted(t *testing.T) {
+	for _, tt := range []struct {
+		shown, printed string
+		want           bool
+	}{
+		{"n1\till\n", "n1\till\n", true},
+		{"n1\till\n", "n1\twell\n", false},
+		{"n1\till\n", "n1\till\nn2\till\n", false},
+		{"a\n[...]\nb\n", "a\nc\nd\nb\n", true},
+		{"a\n[...]\nb\n", "a\nc\nd\n", false},
+		{"job 0123456789abcdef0123456789abcdef\n", "job 0123456789abcdef0123456789abcde0\n", true},
+		{"job 0123456789abcdef0123456789abcdef\n", "job 01234567\n", false},
+		{"together, by Mercer   563    0.9840  0.9995\n", "together, by Mercer   571    0.8840  0.9095\n", true},
+		{"together, by Mercer   563    0.9840  0.9995\n", "north alone   571    0.8840  0.9095\n", false},
+	} {
+		if got := (block{shown: tt.shown}).shows(tt.printed); got != tt.want {
+			t.Errorf("%q after %q: %t", tt.printed, tt.shown, got)
+		}
+	}
+}
