@@ -13,26 +13,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/disk"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
-// predictor is a model that predicts rows here.
-type predictor interface {
-	Width() int        // of a row; 0 if not known
-	Columns() []string // of a row, by name; nil if not known
-	Reading() model.Reading
-	Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error)
-}
-
 // openPredictor reads a model file of Mercer or, for rows of a number of
 // features, one of LIBSVM.
-func openPredictor(path string, features int) (predictor, error) {
-	return open(path, func(b *bufio.Reader) (predictor, error) {
-		if head, _ := b.Peek(len("MERCER\x00R")); model.IsRandom(head) { // a file too short for it is for readModel to judge
-			return model.OpenRandom(b)
+func openPredictor(path string, features int) (model.Predictor, error) {
+	return open(path, func(b *bufio.Reader) (model.Predictor, error) {
+		if isLIBSVM(b) {
+			return model.ReadLIBSVM(b, features)
 		}
-		return readModel(b, features)
+		return model.OpenPredictor(b)
 	})
 }
 
@@ -42,10 +33,16 @@ func openModel(path string, features int) (*model.Model, error) {
 }
 
 func readModel(b *bufio.Reader, features int) (*model.Model, error) {
-	if head, _ := b.Peek(len("svm_type ")); model.IsLIBSVM(head) { // a file too short for it is for Open to judge
+	if isLIBSVM(b) {
 		return model.ReadLIBSVM(b, features)
 	}
 	return model.Open(b)
+}
+
+// isLIBSVM looks at how a file begins. A file too short for it is for package model to judge.
+func isLIBSVM(b *bufio.Reader) bool {
+	head, _ := b.Peek(len("svm_type "))
+	return model.IsLIBSVM(head)
 }
 
 // open reads a file, and says what is wrong with it.

@@ -208,7 +208,7 @@ func (a *app) predictByFile(path, data string, columns source.Columns) (Result, 
 }
 
 // like returns rows with their columns in the order of a model's, by their names.
-func like(m predictor, data string, set *dataset.Set) (*dataset.Set, error) {
+func like(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
 		return nil, fmt.Errorf("%s has %s, the model was trained on %d", data, say.Count(set.X.Cols(), "column"), m.Width())
 	}
@@ -216,7 +216,7 @@ func like(m predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 }
 
 // byPosition says that nobody could compare names.
-func byPosition(path, data string, m predictor) string {
+func byPosition(path, data string, m model.Predictor) string {
 	if m.Columns() == nil {
 		return fmt.Sprintf("mercer: %s does not know its columns by name: those of %s were taken by position", path, data)
 	}

@@ -1,0 +1,149 @@
+package mercer
+
+import (
+	"errors"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+	"github.com/mercer-fl/mercer/protocol/scale"
+)
+
+// Kernel is a positive definite function of two rows: a type of this package, such as
+// [RBF] or [Linear]. Package kernel has the formulas.
+type Kernel interface {
+	prepare(rows linalg.Rows) (*prepared, error)
+}
+
+// prepared is a kernel with the rows that it is for.
+type prepared struct {
+	spec  kernel.Spec
+	scale *model.Scale // nil: none
+	rows  linalg.Rows  // scaled
+}
+
+// Linear is the inner product of two rows.
+type Linear struct{}
+
+// RBF is exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Where Gamma is 0 it
+// is 1 over the number of columns times the variance of all numbers in the training
+// rows, as "scale" in scikit-learn.
+type RBF struct{ Gamma float64 }
+
+// Polynomial is (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]; Degree 0 means 3.
+type Polynomial struct {
+	Gamma, Coef0 float64
+	Degree       int
+}
+
+// Laplacian is exp(-Gamma |x-z|), with |x-z| the Euclidean distance, where
+// scikit-learn takes the L1 distance. Gamma is as in [RBF].
+type Laplacian struct{ Gamma float64 }
+
+// Matern is the Matérn kernel. Nu is 0.5, 1.5 or 2.5, where 0 means 1.5; LengthScale 0
+// means 1.
+type Matern struct{ LengthScale, Nu float64 }
+
+// RationalQuadratic is (1 + |x-z|^2 / (2 Alpha LengthScale^2))^-Alpha. Both fields
+// default to 1.
+type RationalQuadratic struct{ LengthScale, Alpha float64 }
+
+// Cosine is the cosine of the angle between two rows.
+type Cosine struct{}
+
+// Tanimoto is x.z / (x.x + z.z - x.z), for counts and fingerprints.
+type Tanimoto struct{}
+
+// MinMax is a kernel on columns that are brought to 0 to 1 by the training rows'
+// least and greatest values. The model keeps the scale and applies it to new rows.
+type MinMax struct{ Kernel Kernel }
+
+// Standard is a kernel on columns that are brought to mean 0 and standard deviation
+// 1 over the training rows. The model keeps the scale and applies it to new rows.
+type Standard struct{ Kernel Kernel }
+
+func (Linear) prepare(rows linalg.Rows) (*prepared, error) { return plain("linear", rows) }
+
+func (k RBF) prepare(rows linalg.Rows) (*prepared, error) {
+	return &prepared{spec: kernel.Spec{Name: "rbf", Gamma: gamma(k.Gamma, rows)}, rows: rows}, nil
+}
+
+func (k Polynomial) prepare(rows linalg.Rows) (*prepared, error) {
+	s := kernel.Spec{Name: "polynomial", Gamma: gamma(k.Gamma, rows), Coef0: k.Coef0, Degree: k.Degree}
+	return &prepared{spec: s, rows: rows}, nil
+}
+
+func (k Laplacian) prepare(rows linalg.Rows) (*prepared, error) {
+	return &prepared{spec: kernel.Spec{Name: "laplacian", Gamma: gamma(k.Gamma, rows)}, rows: rows}, nil
+}
+
+func (k Matern) prepare(rows linalg.Rows) (*prepared, error) {
+	return &prepared{spec: kernel.Spec{Name: "matern", LengthScale: k.LengthScale, Nu: k.Nu}, rows: rows}, nil
+}
+
+func (k RationalQuadratic) prepare(rows linalg.Rows) (*prepared, error) {
+	s := kernel.Spec{Name: "rational-quadratic", LengthScale: k.LengthScale, Alpha: k.Alpha}
+	return &prepared{spec: s, rows: rows}, nil
+}
+
+func (Cosine) prepare(rows linalg.Rows) (*prepared, error) { return plain("cosine", rows) }
+
+func (Tanimoto) prepare(rows linalg.Rows) (*prepared, error) { return plain("tanimoto", rows) }
+
+func (k MinMax) prepare(rows linalg.Rows) (*prepared, error) {
+	return scaled(k.Kernel, rows, scale.MinMax)
+}
+
+func (k Standard) prepare(rows linalg.Rows) (*prepared, error) {
+	return scaled(k.Kernel, rows, scale.Standard)
+}
+
+// plain is a kernel without parameters.
+func plain(name string, rows linalg.Rows) (*prepared, error) {
+	return &prepared{spec: kernel.Spec{Name: name}, rows: rows}, nil
+}
+
+// scaled prepares a kernel for rows whose columns are scaled before it sees them.
+func scaled(inner Kernel, rows linalg.Rows, method scale.Method) (*prepared, error) {
+	switch inner.(type) {
+	case nil:
+		return nil, errors.New("a scale without a kernel; name one, such as mercer.MinMax{Kernel: mercer.RBF{}}")
+	case MinMax, Standard:
+		return nil, errors.New("columns are scaled once: choose MinMax or Standard")
+	}
+	s, err := scale.Pooled(rows, method)
+	if err != nil {
+		return nil, err
+	}
+	p, err := inner.prepare(s.Rows(rows))
+	if err != nil {
+		return nil, err
+	}
+	p.scale = &model.Scale{Offset: s.Offset, Factor: s.Factor}
+	return p, nil
+}
+
+// gamma returns the parameter of a kernel, where 0 stands for 1 over the number of
+// columns times the variance of all numbers. Rows that are all one number have no
+// variance: 1.
+func gamma(given float64, rows linalg.Rows) float64 {
+	if given != 0 {
+		return given
+	}
+	n, width := rows.Shape()
+	row := make([]float64, width)
+	mean, squares, seen := 0.0, 0.0, 0.0
+	for i := range n {
+		rows.ReadRow(i, row)
+		for _, v := range row { // B. Welford 1962
+			seen++
+			d := v - mean
+			mean += d / seen
+			squares += d * (v - mean)
+		}
+	}
+	if squares == 0 {
+		return 1
+	}
+	return seen / (float64(width) * squares)
+}

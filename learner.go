@@ -1,0 +1,85 @@
+package mercer
+
+import (
+	"cmp"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/learn/kmeans"
+	"github.com/mercer-fl/mercer/learn/svm"
+)
+
+// Learner learns classes, clusters, or where rows lie: a type of this package, such
+// as [SVC], [NuSVC], [OneClass] or [KMeans].
+type Learner interface {
+	// learner returns what fits, and whether it needs labels.
+	learner() (learner.Solver, bool)
+}
+
+// Regressor learns to predict a number: [SVR], [Ridge] or [GP].
+type Regressor interface {
+	regressor() learner.Solver
+}
+
+// SVC is C-support-vector classification, of two classes or more.
+type SVC struct {
+	C       float64            // the price of a margin error; 0 means 1
+	Weights map[string]float64 // factors of C by class; 1 for classes that are not named
+}
+
+// NuSVC is nu-support-vector classification.
+type NuSVC struct {
+	Nu float64 // the share of margin errors, up to 1; 0 means 0.5
+}
+
+// OneClass finds the region where rows lie. It takes no labels.
+type OneClass struct {
+	Nu float64 // the share of training rows outside, at most, up to 1; 0 means 0.5
+}
+
+// KMeans is kernel k-means. It takes no labels.
+type KMeans struct {
+	Clusters int    // 0 means 8
+	Seed     uint64 // of the starts
+}
+
+// SVR is epsilon-support-vector regression.
+type SVR struct {
+	C       float64 // the price of an error beyond Epsilon; 0 means 1
+	Epsilon float64 // the error that costs nothing, in the unit of the targets; 0 means 0.1
+}
+
+// Ridge is kernel ridge regression. It takes the mean off the targets and adds it to
+// predictions.
+type Ridge struct {
+	Alpha float64 // the price of the squared norm; 0 means 1
+}
+
+// GP is a Gaussian process on targets that are brought to mean 0 and variance 1 for
+// the training. [Model.Decisions] adds the standard deviation of a measurement.
+type GP struct {
+	Noise float64 // the variance of a measurement where the targets have 1; 0 means 0.1
+}
+
+func (l SVC) learner() (learner.Solver, bool) {
+	return learner.SVC{Params: svm.Params{C: cmp.Or(l.C, 1), Weights: l.Weights}}, true
+}
+
+func (l NuSVC) learner() (learner.Solver, bool) {
+	return learner.NuSVC{NuParams: svm.NuParams{Nu: cmp.Or(l.Nu, 0.5)}}, true
+}
+
+func (l OneClass) learner() (learner.Solver, bool) {
+	return learner.OneClass{NuParams: svm.NuParams{Nu: cmp.Or(l.Nu, 0.5)}}, false
+}
+
+func (l KMeans) learner() (learner.Solver, bool) {
+	return learner.KMeans{Params: kmeans.Params{Clusters: cmp.Or(l.Clusters, 8), Seed: l.Seed}}, false
+}
+
+func (l SVR) regressor() learner.Solver {
+	return learner.SVR{SVRParams: svm.SVRParams{C: cmp.Or(l.C, 1), Epsilon: cmp.Or(l.Epsilon, 0.1)}}
+}
+
+func (l Ridge) regressor() learner.Solver { return learner.Ridge{Alpha: cmp.Or(l.Alpha, 1)} }
+
+func (l GP) regressor() learner.Solver { return learner.GP{Noise: cmp.Or(l.Noise, 0.1)} }

@@ -1,0 +1,120 @@
+// Package mercer trains kernel machines on rows in memory, predicts with them, and
+// reads and writes their model files.
+//
+//	model, err := mercer.Fit(rows, labels, mercer.SVC{C: 10}, mercer.RBF{Gamma: 0.5})
+//	if err != nil {
+//		return err
+//	}
+//	predicted, err := model.Predict(newRows)
+//
+// Names and defaults are those of LIBSVM and scikit-learn; a field left at 0 has
+// its default. All rows are in this process. Command mercer trains on rows that
+// their owners do not pool, and package protocol has the protocols behind it.
+package mercer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// Fit trains a learner on rows, where labels[i] is the class of rows[i]. [OneClass]
+// and [KMeans] need no labels: nil. Fit holds the inner products of all rows, 8 n^2
+// bytes for n rows; the model keeps copies of the rows that it needs. The same
+// arguments give the same model, on one build and one machine, on any number of
+// cores.
+func Fit(rows [][]float64, labels []string, learner Learner, kernel Kernel) (*Model, error) {
+	if learner == nil {
+		return nil, errors.New("mercer: no learner; name one, such as mercer.SVC{}")
+	}
+	solver, needs := learner.learner()
+	if len(labels) != len(rows) && (needs || labels != nil) {
+		return nil, fmt.Errorf("mercer: %d labels for %d rows; each row needs one", len(labels), len(rows))
+	}
+	return fit(rows, labels, solver, kernel)
+}
+
+// FitNumbers trains a regression on rows, where targets[i] is the number to predict
+// for rows[i]. Otherwise it is as [Fit].
+func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel Kernel) (*Model, error) {
+	if regressor == nil {
+		return nil, errors.New("mercer: no regressor; name one, such as mercer.Ridge{}")
+	}
+	if len(targets) != len(rows) {
+		return nil, fmt.Errorf("mercer: %d targets for %d rows; each row needs one", len(targets), len(rows))
+	}
+	labels := make([]string, len(targets))
+	for i, y := range targets {
+		if math.IsNaN(y) || math.IsInf(y, 0) {
+			return nil, fmt.Errorf("mercer: target %d is %v; a regression needs finite numbers", i, y)
+		}
+		labels[i] = strconv.FormatFloat(y, 'g', -1, 64) // which reads back as the same number
+	}
+	return fit(rows, labels, regressor.regressor(), kernel)
+}
+
+// fit trains on the kernel of the rows.
+func fit(rows [][]float64, labels []string, solver learner.Solver, k Kernel) (*Model, error) {
+	if len(rows) == 0 {
+		return nil, errors.New("mercer: no rows to learn from")
+	}
+	if k == nil {
+		return nil, errors.New("mercer: no kernel; name one, such as mercer.RBF{}")
+	}
+	x, err := matrix(rows, len(rows[0]))
+	if err != nil {
+		return nil, err
+	}
+	p, err := k.prepare(x)
+	if err != nil {
+		return nil, fmt.Errorf("mercer: %w", err)
+	}
+	made, err := kernel.New(p.spec)
+	if err != nil {
+		return nil, fmt.Errorf("mercer: %w", err)
+	}
+	s, err := solver.Fit(learner.Training{
+		Kernel: kernel.Of(kernel.LinearGram(p.rows), made), Labels: labels, Interrupt: func() error { return nil },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("mercer: %w", err)
+	}
+	return p.model(s)
+}
+
+// model joins what was learnt with the rows that it needs.
+func (p *prepared) model(s *learner.Solution) (*Model, error) {
+	head, needed := s.Head.Compact(len(s.Support))
+	for i, at := range needed {
+		needed[i] = s.Support[at]
+	}
+	m, err := model.New(p.spec, p.scale, linalg.Pick(p.rows, needed), head)
+	if err != nil {
+		return nil, fmt.Errorf("mercer: %w", err)
+	}
+	return &Model{m}, nil
+}
+
+// matrix copies rows of a width, and refuses those of another width and numbers that
+// are not finite.
+func matrix(rows [][]float64, width int) (linalg.Matrix[float64], error) {
+	x := linalg.New[float64](len(rows), width)
+	for i, row := range rows {
+		if len(row) != width || width == 0 {
+			return x, fmt.Errorf("mercer: row %d has %d numbers, it needs %d", i, len(row), max(width, 1))
+		}
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return x, fmt.Errorf("mercer: row %d holds %v in column %d; fill it with a finite number or leave the row out", i, v, j)
+			}
+		}
+		copy(x.Row(i), row)
+	}
+	return x, nil
+}

@@ -1,0 +1,105 @@
+package mercer
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/model"
+)
+
+// Model predicts rows. It is read only and safe for concurrent use. Package model
+// has its file format, and says what a file reveals about the training rows.
+type Model struct{ file model.Predictor }
+
+// Load reads a model file: one that [Model.Save] wrote, or that a job of command
+// mercer left. It refuses two kinds of files. A file that holds rows as parties
+// encoded them predicts with its coordinator only ([model.ErrPrivate]), and some
+// models of random features know no scale for new rows ([model.ErrUnscaled], when
+// they predict).
+func Load(r io.Reader) (*Model, error) {
+	m, err := model.OpenPredictor(r)
+	if err != nil {
+		return nil, fmt.Errorf("mercer: %w", err)
+	}
+	return &Model{m}, nil
+}
+
+// Save writes the model as a file that [Load] and command mercer read. The same
+// model is always the same bytes. The errors are those of w.
+func (m *Model) Save(w io.Writer) error {
+	switch file := m.file.(type) {
+	case *model.Model:
+		return model.Encode(w, file)
+	case *model.Random:
+		return model.EncodeRandom(w, file)
+	}
+	return fmt.Errorf("mercer: a %s model has no file", m.file.Reading().Kind)
+}
+
+// Columns returns the names of a row's columns, in order; nil if the model does not
+// know them, as after [Fit].
+func (m *Model) Columns() []string { return m.file.Columns() }
+
+// Predict returns what the model says of each row: its class, "1" or "-1" of a
+// [OneClass] (inside or outside), the cluster of a [KMeans] counted from "0", or the
+// number of a regression.
+func (m *Model) Predict(rows [][]float64) ([]string, error) {
+	out, err := m.decide(rows)
+	if err != nil {
+		return nil, err
+	}
+	predicted := m.file.Reading().Predict(out)
+	if predicted == nil {
+		return nil, fmt.Errorf("mercer: a %s model predicts nothing; use Decisions", m.file.Reading().Kind)
+	}
+	return predicted, nil
+}
+
+// PredictNumbers returns the number that a regression predicts for each row.
+func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
+	if kind := m.file.Reading().Kind; !kind.Regresses() {
+		return nil, fmt.Errorf("mercer: a %s model predicts no numbers; use Predict or Decisions", kind)
+	}
+	out, err := m.decide(rows)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]float64, len(rows))
+	for i := range numbers {
+		numbers[i] = out.Row(i)[0]
+	}
+	return numbers, nil
+}
+
+// Decisions returns the numbers behind the prediction of each row, as the model's
+// [model.Shape] says: of an SVC one for each pair of classes, where above 0 is for the
+// first; of a Gaussian process the prediction and its standard deviation.
+func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
+	out, err := m.decide(rows)
+	if err != nil {
+		return nil, err
+	}
+	decisions := make([][]float64, len(rows))
+	for i := range decisions {
+		decisions[i] = out.Row(i)
+	}
+	return decisions, nil
+}
+
+// decide refuses rows of another width than the model's.
+func (m *Model) decide(rows [][]float64) (linalg.Matrix[float64], error) {
+	width := m.file.Width()
+	if width == 0 && len(rows) > 0 { // of random features; the first row decides
+		width = len(rows[0])
+	}
+	x, err := matrix(rows, max(width, 1))
+	if err != nil {
+		return x, err
+	}
+	out, err := m.file.Decisions(x)
+	if err != nil {
+		return out, fmt.Errorf("mercer: %w", err)
+	}
+	return out, nil
+}
