@@ -17,7 +17,7 @@ func (CFKOMD) Task() job.Task      { return job.Task{} }
 
 // Section declares the keys.
 func (l *CFKOMD) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+	return &section.Section{Doc: "A recommender: it ranks the items that a person has not liked yet.", Fields: []section.Field{
 		lambdaKey(&l.Lambda, "0.1", "The price of uneven weights, above 0."),
 		{Key: "recommend", Value: section.Whole{Dst: &l.Recommend}, Default: "10", Doc: "The items that each person is recommended, 1 or more."},
 	}, Finish: func(in *section.Place) error {

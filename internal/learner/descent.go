@@ -16,9 +16,9 @@ type Descent struct {
 	Batch      int     // rows of a step; of trainings block and precond
 }
 
-// Section declares the keys.
-func (d *Descent) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+// section declares the keys, for a loss that doc describes.
+func (d *Descent) section(doc string) *section.Section {
+	return &section.Section{Doc: doc, Fields: []section.Field{
 		lambdaKey(&d.Lambda, "1e-06", "The price of the squared norm, above 0."),
 		{Key: "iterations", Value: section.Whole{Dst: &d.Iterations}, Else: "with trainings block and precond 64, or the directions where these are fewer",
 			Doc: "The blocks of directions, 1 or more."},

@@ -25,7 +25,7 @@ func (GP) Task() job.Task      { return job.Numbers() }
 
 // Section declares the keys.
 func (g *GP) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+	return &section.Section{Doc: "A Gaussian process: it predicts numbers, each with a deviation.", Fields: []section.Field{
 		{Key: "noise", Value: section.Number{Dst: &g.Noise}, List: true, Default: "0.1",
 			Doc: "The variance of a measurement, above 0, where the variance of the labels is 1."},
 	}, Finish: func(in *section.Place) error { return in.Positive("noise", g.Noise) }}

@@ -31,9 +31,9 @@ func lambdaKey(dst *float64, fallback, doc string) section.Field {
 	return section.Field{Key: "lambda", Value: section.Number{Dst: dst}, Default: fallback, Doc: doc}
 }
 
-// alphaSection is that of ridge regressions.
-func alphaSection(alpha *float64) *section.Section {
-	return &section.Section{Fields: []section.Field{
+// alphaSection declares the keys of a ridge regression.
+func alphaSection(doc string, alpha *float64) *section.Section {
+	return &section.Section{Doc: doc, Fields: []section.Field{
 		{Key: "alpha", Value: section.Number{Dst: alpha}, List: true, Default: "1", Doc: "The price of the squared norm, above 0."},
 	}, Finish: func(in *section.Place) error { return in.Positive("alpha", *alpha) }}
 }

@@ -22,7 +22,7 @@ func (KMeans) Task() job.Task      { return job.Task{} }
 
 // Section declares the keys.
 func (p *KMeans) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+	return &section.Section{Doc: "Kernel k-means: it puts rows into clusters.", Fields: []section.Field{
 		{Key: "n_clusters", Value: section.Whole{Dst: &p.Clusters}, Default: "8", Doc: "The number of clusters, 1 or more."},
 	}, Finish: func(in *section.Place) error { return in.Some("n_clusters", p.Clusters) }}
 }

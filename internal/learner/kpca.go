@@ -20,7 +20,7 @@ func (KPCA) Task() job.Task      { return job.Task{} }
 
 // Section declares the keys.
 func (p *KPCA) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+	return &section.Section{Doc: "Kernel principal component analysis: it gives rows new coordinates.", Fields: []section.Field{
 		{Key: "n_components", Value: section.Whole{Dst: &p.Components}, Default: "2", Doc: "The number of components, 1 or more."},
 	}, Finish: func(in *section.Place) error { return in.Some("n_components", p.Components) }}
 }

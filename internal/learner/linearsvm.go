@@ -18,7 +18,7 @@ func (LinearSVM) Task() job.Task      { return job.Classes() }
 
 // Section declares the keys. By default two weight vectors are averaged, as published.
 func (l *LinearSVM) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+	return &section.Section{Doc: "A linear support vector machine with two classes, trained by subgradient steps.", Fields: []section.Field{
 		weightKey(&l.ClassWeight, "A factor of the loss for each class, above 0."),
 		lambdaKey(&l.Lambda, "0.001", "The price of the squared norm, above 0."),
 		{Key: "iterations", Value: section.Whole{Dst: &l.Iterations}, Default: "300", Doc: "The steps, 1 or more."},

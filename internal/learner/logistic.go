@@ -14,6 +14,11 @@ func (Logistic) Name() string        { return "logistic" }
 func (Logistic) New() section.Values { return new(Logistic) }
 func (Logistic) Task() job.Task      { return job.Classes() }
 
+// Section declares the keys.
+func (l *Logistic) Section() *section.Section {
+	return l.section("A linear model on random features, by the logistic loss.")
+}
+
 // Loss implements [OnLoss].
 func (*Logistic) Loss() (linear.Loss, error) { return linear.Logistic{}, nil }
 

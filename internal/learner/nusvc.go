@@ -22,6 +22,7 @@ func (NuSVC) Task() job.Task      { return job.Classes() }
 // Section declares the keys.
 func (s *NuSVC) Section() *section.Section {
 	return &section.Section{
+		Doc:    "Nu-support-vector classification, with a bound on the share of margin errors in place of a price.",
 		Fields: []section.Field{nuKey(&s.Nu), tolKey(&s.Tol), probabilityKey(&s.Probability)},
 		Finish: func(in *section.Place) error { return finishNu(in, s.NuParams) },
 	}

@@ -22,6 +22,7 @@ func (OneClass) Task() job.Task      { return job.Task{} }
 // Section declares the keys.
 func (o *OneClass) Section() *section.Section {
 	return &section.Section{
+		Doc:    "A one-class support vector machine: it finds the region where rows lie.",
 		Fields: []section.Field{nuKey(&o.Nu), tolKey(&o.Tol)},
 		Finish: func(in *section.Place) error { return finishNu(in, o.NuParams) },
 	}

@@ -19,7 +19,7 @@ func (Ridge) New() section.Values { return new(Ridge) }
 func (Ridge) Task() job.Task      { return job.Numbers() }
 
 // Section declares the keys.
-func (r *Ridge) Section() *section.Section { return alphaSection(&r.Alpha) }
+func (r *Ridge) Section() *section.Section { return alphaSection("Kernel ridge regression.", &r.Alpha) }
 
 // Solver implements [OnKernel].
 func (r *Ridge) Solver(uint64) Solver { return *r }

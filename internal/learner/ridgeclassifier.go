@@ -17,7 +17,9 @@ func (RidgeClassifier) New() section.Values { return new(RidgeClassifier) }
 func (RidgeClassifier) Task() job.Task      { return job.Classes() }
 
 // Section declares the keys.
-func (r *RidgeClassifier) Section() *section.Section { return alphaSection(&r.Alpha) }
+func (r *RidgeClassifier) Section() *section.Section {
+	return alphaSection("A ridge regression for each class, on 1 for its rows and -1 for the others.", &r.Alpha)
+}
 
 // Lesson implements [OnSums].
 func (r *RidgeClassifier) Lesson() Lesson { return Lesson{Price: r.Alpha} }

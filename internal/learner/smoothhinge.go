@@ -14,6 +14,11 @@ func (SmoothHinge) Name() string        { return "smooth-hinge" }
 func (SmoothHinge) New() section.Values { return new(SmoothHinge) }
 func (SmoothHinge) Task() job.Task      { return job.Classes() }
 
+// Section declares the keys.
+func (l *SmoothHinge) Section() *section.Section {
+	return l.section("A linear model on random features, by the hinge loss with its corner rounded.")
+}
+
 // Loss implements [OnLoss].
 func (*SmoothHinge) Loss() (linear.Loss, error) { return linear.SmoothHinge{}, nil }
 

@@ -14,6 +14,11 @@ func (Squared) Name() string        { return "squared" }
 func (Squared) New() section.Values { return new(Squared) }
 func (Squared) Task() job.Task      { return job.Numbers() }
 
+// Section declares the keys.
+func (l *Squared) Section() *section.Section {
+	return l.section("A linear model on random features, by squared errors.")
+}
+
 // Loss implements [OnLoss].
 func (*Squared) Loss() (linear.Loss, error) { return linear.Square{}, nil }
 

@@ -28,7 +28,7 @@ func (SVC) Task() job.Task      { return job.Classes() }
 
 // Section declares the keys.
 func (s *SVC) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+	return &section.Section{Doc: "C-support-vector classification.", Fields: []section.Field{
 		cKey(&s.C), tolKey(&s.Tol), weightKey(&s.Weights, "A factor of C for each class, above 0."), probabilityKey(&s.Probability),
 	}, Finish: s.finish}
 }

@@ -19,7 +19,7 @@ func (SVR) Task() job.Task      { return job.Numbers() }
 
 // Section declares the keys.
 func (s *SVR) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
+	return &section.Section{Doc: "Epsilon-support-vector regression.", Fields: []section.Field{
 		cKey(&s.C),
 		{Key: "epsilon", Value: section.Number{Dst: &s.Epsilon}, List: true, Default: "0.1",
 			Doc: "The error that costs nothing, above 0, in the unit of the labels."},

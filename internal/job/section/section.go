@@ -18,6 +18,7 @@ type Values interface {
 // Section is a map of the file.
 type Section struct {
 	Name   string // in messages
+	Doc    string // one sentence about what the section chooses or describes; "" where its key has one
 	Fields []Field
 	// Foreign refuses a key that only other sections of this name have, and accepts
 	// every other. Nil: there are no others.

@@ -1,6 +1,7 @@
 package all_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job/section/sectiontest"
@@ -11,5 +12,8 @@ func TestDeclarations(t *testing.T) {
 	r := all.Reader()
 	for _, k := range append(r.Protocols, r.Learners...) {
 		sectiontest.Declared(t, k.New, "{}")
+		if doc := k.New().Section().Doc; !strings.HasSuffix(doc, ".") {
+			t.Errorf("%s has %q for a description", k.Name(), doc)
+		}
 	}
 }

@@ -56,18 +56,19 @@ const (
 
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
-		k.ModeKey(),
-		{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Default: "1024", Doc: "The number of random features, 1 to 1048576."},
-		k.IDsKey(),
-		{Key: "training", Value: section.Choice[Training]{Noun: "training", Dst: &k.Training, Known: []Training{Cached, Faithful, Blocks, Precond}}, Default: string(Cached),
-			Doc: "The order in which the label holder asks for phases: once for all, by single rows, by blocks, or by blocks with Newton's steps."},
-		{Key: "bits", Value: section.Whole{Dst: &k.Bits}, Default: "16", Doc: "The bits of a phase: 8, 16 or 32."},
-		{Key: "tree", Value: section.Choice[Tree]{Noun: "tree", Dst: &k.Tree, Known: []Tree{BinaryTree, StarTree, ChainTree}}, Default: string(BinaryTree),
-			Doc: "The shape in which phases are added up; mode paper has trees of its own."},
-		{Key: "active", Value: section.Whole{Dst: &k.Active}, Default: "1",
-			Doc: "How many of the parties, the first ones, have the labels and learn; several need training faithful."},
-	}, Finish: k.finish}
+	return &section.Section{Doc: "Parties that hold different columns of the same people add up phases of random features. The holder of the labels learns from the sums.",
+		Fields: []section.Field{
+			k.ModeKey(),
+			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Default: "1024", Doc: "The number of random features, 1 to 1048576."},
+			k.IDsKey(),
+			{Key: "training", Value: section.Choice[Training]{Noun: "training", Dst: &k.Training, Known: []Training{Cached, Faithful, Blocks, Precond}}, Default: string(Cached),
+				Doc: "The order in which the label holder asks for phases: once for all, by single rows, by blocks, or by blocks with Newton's steps."},
+			{Key: "bits", Value: section.Whole{Dst: &k.Bits}, Default: "16", Doc: "The bits of a phase: 8, 16 or 32."},
+			{Key: "tree", Value: section.Choice[Tree]{Noun: "tree", Dst: &k.Tree, Known: []Tree{BinaryTree, StarTree, ChainTree}}, Default: string(BinaryTree),
+				Doc: "The shape in which phases are added up; mode paper has trees of its own."},
+			{Key: "active", Value: section.Whole{Dst: &k.Active}, Default: "1",
+				Doc: "How many of the parties, the first ones, have the labels and learn; several need training faithful."},
+		}, Finish: k.finish}
 }
 
 func (k *Keys) finish(in *section.Place) error {

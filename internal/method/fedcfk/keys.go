@@ -46,23 +46,24 @@ const MaxItems = 1 << 13
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
 	always := func() bool { return true }
-	return &section.Section{Fields: slices.Concat([]section.Field{
-		k.ModeKey(),
-		{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "100 in mode paper", Doc: "The rounds of mode paper, 1 to 10000."},
-	}, k.SumKeys(always, ""), []section.Field{
-		{Key: "threshold", Value: section.Whole{Dst: &k.Threshold}, Else: "10; none in mode paper",
-			Doc: "The least number of people, 2 or more, who like an item that takes part."},
-		{Key: "margin", Value: section.Choice[Margin]{Noun: "margin", Dst: &k.Margin, Known: []Margin{MarginCorrupted, MarginNone}}, Else: "corrupted; none in mode paper",
-			Doc: "The people beside the threshold: as many as may be corrupted, or none."},
-		{Key: "items", Value: section.Words{Dst: &k.Items, Most: MaxItems, Example: "[alien, brazil]"}, Else: "the items that the ratings name, in simulate",
-			Doc: "The catalogue: all items there are, up to 8192, in the order of the sums."},
-		{Key: "participation", Value: section.Number{Dst: &k.Participation}, Else: "0.1 in mode paper",
-			Doc: "The share of the people, above 0 and up to 1, who take part in a round of mode paper."},
-		{Key: "decoys", Value: section.Whole{Dst: &k.Decoys}, Else: "3 in mode paper",
-			Doc: "The other items, 1 or more, that a device of mode paper asks for beside each liked one."},
-		{Key: "omitted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Omitted}, Counts: k.paper}, Else: "0.2 in mode paper",
-			Doc: "The share of the liked items, below 1, that a request of mode paper leaves out."},
-	}), Finish: k.finish}
+	return &section.Section{Doc: "Every person has a list of ratings in a device. The coordinator sees how many people like two items together, for popular items only.",
+		Fields: slices.Concat([]section.Field{
+			k.ModeKey(),
+			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "100 in mode paper", Doc: "The rounds of mode paper, 1 to 10000."},
+		}, k.SumKeys(always, ""), []section.Field{
+			{Key: "threshold", Value: section.Whole{Dst: &k.Threshold}, Else: "10; none in mode paper",
+				Doc: "The least number of people, 2 or more, who like an item that takes part."},
+			{Key: "margin", Value: section.Choice[Margin]{Noun: "margin", Dst: &k.Margin, Known: []Margin{MarginCorrupted, MarginNone}}, Else: "corrupted; none in mode paper",
+				Doc: "The people beside the threshold: as many as may be corrupted, or none."},
+			{Key: "items", Value: section.Words{Dst: &k.Items, Most: MaxItems, Example: "[alien, brazil]"}, Else: "the items that the ratings name, in simulate",
+				Doc: "The catalogue: all items there are, up to 8192, in the order of the sums."},
+			{Key: "participation", Value: section.Number{Dst: &k.Participation}, Else: "0.1 in mode paper",
+				Doc: "The share of the people, above 0 and up to 1, who take part in a round of mode paper."},
+			{Key: "decoys", Value: section.Whole{Dst: &k.Decoys}, Else: "3 in mode paper",
+				Doc: "The other items, 1 or more, that a device of mode paper asks for beside each liked one."},
+			{Key: "omitted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Omitted}, Counts: k.paper}, Else: "0.2 in mode paper",
+				Doc: "The share of the liked items, below 1, that a request of mode paper leaves out."},
+		}), Finish: k.finish}
 }
 
 func (k *Keys) paper() bool { return k.Mode == job.Paper }

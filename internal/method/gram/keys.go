@@ -16,7 +16,10 @@ type Keys struct {
 
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{k.ModeKey(), k.IDsKey()}, Finish: k.finish}
+	return &section.Section{
+		Doc:    "Parties that hold different columns of the same people add up their Gram matrices. The coordinator sees the sum only.",
+		Fields: []section.Field{k.ModeKey(), k.IDsKey()}, Finish: k.finish,
+	}
 }
 
 func (k *Keys) finish(in *section.Place) error {

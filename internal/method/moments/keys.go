@@ -34,16 +34,17 @@ const maxClasses = 256
 
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
-		k.ModeKey(),
-		{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows",
-			Doc: "The number of random features, even and from 2 to 4096."},
-		{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; ridge-classifier needs it",
-			Doc: "All classes, 2 to 256, in the order of the decisions."},
-		{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The least and the greatest number that a label may be."},
-		{Key: "deviations", Value: section.Yes{Dst: &k.Deviations}, Default: "false",
-			Doc: "The deviations of a Gaussian process are measured, and kept with the model."},
-	}, Finish: k.finish}
+	return &section.Section{Doc: "The coordinator learns from sums of products of random features over all parties' rows. It sees the sums only.",
+		Fields: []section.Field{
+			k.ModeKey(),
+			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows",
+				Doc: "The number of random features, even and from 2 to 4096."},
+			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; ridge-classifier needs it",
+				Doc: "All classes, 2 to 256, in the order of the decisions."},
+			{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The least and the greatest number that a label may be."},
+			{Key: "deviations", Value: section.Yes{Dst: &k.Deviations}, Default: "false",
+				Doc: "The deviations of a Gaussian process are measured, and kept with the model."},
+		}, Finish: k.finish}
 }
 
 func (k *Keys) finish(in *section.Place) error {

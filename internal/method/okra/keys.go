@@ -44,14 +44,15 @@ const (
 
 // Section declares the keys.
 func (k *Keys) Section() *section.Section {
-	return &section.Section{Fields: []section.Field{
-		k.ModeKey(),
-		{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, Block}, Later: []Encoder{"hbh", "flake"}},
-			Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
-		{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: &k.Wire, Known: []Wire{Float32, Float64}}, Default: string(Float32),
-			Doc: "The type of the numbers that are sent."},
-		{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The rounds of encoder hadamard, 2 to 16."},
-	}, Finish: k.finish}
+	return &section.Section{Doc: "Every party uploads its rows once, encoded by an isometry that the parties share. The coordinator learns from the exact Gram matrix.",
+		Fields: []section.Field{
+			k.ModeKey(),
+			{Key: "encoder", Value: section.Choice[Encoder]{Noun: "encoder", Dst: &k.Encoder, Known: []Encoder{Hadamard, Haar, Block}, Later: []Encoder{"hbh", "flake"}},
+				Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
+			{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: &k.Wire, Known: []Wire{Float32, Float64}}, Default: string(Float32),
+				Doc: "The type of the numbers that are sent."},
+			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The rounds of encoder hadamard, 2 to 16."},
+		}, Finish: k.finish}
 }
 
 func (k *Keys) finish(in *section.Place) error {

@@ -26,7 +26,9 @@ func (Method) Undeployable(*job.Job) string {
 type Keys struct{}
 
 // Section declares no key.
-func (*Keys) Section() *section.Section { return &section.Section{} }
+func (*Keys) Section() *section.Section {
+	return &section.Section{Doc: "One process computes on all rows without any protection, for comparison in simulate."}
+}
 
 // Check asks for a learner on the Gram matrix.
 func (*Keys) Check(j *job.Job, in *section.Place) error { return learner.OnMatrix(j, in) }

@@ -42,16 +42,17 @@ const maxClasses = 256
 // Section declares the keys. Devices refuse models with a smaller cohort than its
 // default.
 func (k *Keys) Section() *section.Section {
-	return &section.Section{Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
-		{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "those of the data, in simulate",
-			Doc: "The two classes; the second is the positive one."},
-		{Key: "bins", Value: section.Whole{Dst: &k.Bins}, Default: "16384", Doc: "The bins of hashed features, 1 or more."},
-		{Key: "hashes", Value: section.Whole{Dst: &k.Hashes}, Default: "1", Doc: "The bins, 1 or more, that one feature falls into."},
-		{Key: "packages", Value: section.Whole{Dst: &k.Packages}, Default: "64", Doc: "The packages, 1 or more, that every device sends in each window, or could."},
-		{Key: "cohort", Value: section.Whole{Dst: &k.Cohort}, Default: "100", Doc: "The fewest participants of a step, 1 or more."},
-		{Key: "aggregation", Value: section.Choice[Aggregation]{Noun: "aggregation", Dst: &k.Aggregation, Known: []Aggregation{AnonymousPackages, SecureSum}},
-			Default: string(AnonymousPackages), Doc: "How the devices' contributions become a sum: by anonymous packages, or by a secure sum."},
-	}), Finish: k.finish}
+	return &section.Section{Doc: "Every person has one labelled record in a device. The server counts anonymous packages, or sees secure sums.",
+		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
+			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "those of the data, in simulate",
+				Doc: "The two classes; the second is the positive one."},
+			{Key: "bins", Value: section.Whole{Dst: &k.Bins}, Default: "16384", Doc: "The bins of hashed features, 1 or more."},
+			{Key: "hashes", Value: section.Whole{Dst: &k.Hashes}, Default: "1", Doc: "The bins, 1 or more, that one feature falls into."},
+			{Key: "packages", Value: section.Whole{Dst: &k.Packages}, Default: "64", Doc: "The packages, 1 or more, that every device sends in each window, or could."},
+			{Key: "cohort", Value: section.Whole{Dst: &k.Cohort}, Default: "100", Doc: "The fewest participants of a step, 1 or more."},
+			{Key: "aggregation", Value: section.Choice[Aggregation]{Noun: "aggregation", Dst: &k.Aggregation, Known: []Aggregation{AnonymousPackages, SecureSum}},
+				Default: string(AnonymousPackages), Doc: "How the devices' contributions become a sum: by anonymous packages, or by a secure sum."},
+		}), Finish: k.finish}
 }
 
 func (k *Keys) summed() bool { return k.Aggregation == SecureSum }

@@ -1,0 +1,108 @@
+// Package refused holds job files that Mercer refuses, each with the sentence that its author
+// reads. Tests feed them to the reader, and docs/job.md prints them. The program itself does not
+// link the package.
+package refused
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// Case is a job file with one mistake in it.
+type Case struct {
+	Name string
+	Base string // a job without the mistake
+	File string // the job with it
+	Line int    // of the mistake, from 1
+	Says string // the whole sentence
+}
+
+// cases are a file of this folder.
+type cases struct {
+	Job   string
+	Cases []struct {
+		Name        string
+		Replace, By string  // in Job, once
+		File        *string // in place of Job
+		Line        int
+		Says        string
+	}
+}
+
+//go:embed *.yaml
+var files embed.FS
+
+// Cases returns all cases. PROTOCOLS and LEARNERS in a sentence stand for the names that the
+// reader knows.
+func Cases(r *job.Reader) ([]Case, error) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	var list []Case
+	for _, e := range entries {
+		b, err := files.ReadFile(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		var f cases
+		if err := yaml.Unmarshal(b, &f); err != nil {
+			return nil, fmt.Errorf("refused: %s: %w", e.Name(), err)
+		}
+		list = append(list, f.list(strings.NewReplacer("PROTOCOLS", names(r.Protocols), "LEARNERS", names(r.Learners)))...)
+		if e.Name() == "rows.yaml" {
+			list = append(list, computed(f.Job)...)
+		}
+	}
+	return list, nil
+}
+
+func (f *cases) list(known *strings.Replacer) []Case {
+	list := make([]Case, len(f.Cases))
+	for i, c := range f.Cases {
+		list[i] = Case{Name: c.Name, Base: f.Job, File: strings.Replace(f.Job, c.Replace, c.By, 1), Line: c.Line, Says: known.Replace(c.Says)}
+		if c.File != nil {
+			list[i].File = *c.File
+		}
+	}
+	return list
+}
+
+// computed returns cases that are too long for a file, or no text.
+func computed(base string) []Case {
+	with := func(name, old, bad string, line int, says string) Case {
+		return Case{name, base, strings.Replace(base, old, bad, 1), line, says}
+	}
+	return []Case{
+		{"too large", base, base + strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)},
+		with("invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
+		with("too many parties", "label: label", "label: label\n    partition: {parties: ["+many("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
+		with("long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),
+		with("too many classes", "{name: okra}", "{name: secvm, classes: ["+many("c%d", 257)+"]}", 8, "classes has more than 256; that is the most there may be"),
+		with("too many numbers", "gamma: 0.5", "gamma: ["+many("%d", job.MaxCells+1)+"]", 9, "the lists up to gamma stand for more than 1024 choices; that is the most a grid may have"),
+		with("too many kernels in lists", "{name: rbf, gamma: 0.5}", "\n  - {name: rbf, gamma: ["+many("%d", job.MaxCells)+"]}\n  - {name: linear}", 11,
+			"kernel stands for more than 1024 choices; that is the most a grid may have"),
+	}
+}
+
+func names(kinds []job.Kind) string {
+	list := make([]string, len(kinds))
+	for i, k := range kinds {
+		list[i] = k.Name()
+	}
+	return strings.Join(list, ", ")
+}
+
+// many returns a YAML list without brackets: the numbers from 1 to n in a format.
+func many(format string, n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(format, i+1)
+	}
+	return strings.Join(list, ", ")
+}
