@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The attacks that separate the paper's encoder from ours, as SECURITY.md tells
-// them. The server holds the encodings of all rows, as float32, and some rows in
+// The attacks that separate the paper's encoder from ours, as docs/protocols/okra.md
+// tells them. The server holds the encodings of all rows, as float32, and some rows in
 // clear. It knows neither seed nor blocks nor permutations. Every attack runs
 // unchanged, on the same rows, against every encoder.
 const (

@@ -11,7 +11,7 @@ import (
 
 // Attacks of the relay and the gateway on single devices, each in both modes.
 // Those that need a gateway, tokens or a network are with the programs;
-// SECURITY.md has a table of all.
+// docs/protocols/secvm.md has a table of all.
 
 // modes are how a device answers: as published, or hardened.
 func modes(t *testing.T, p secvm.Params, d *secvm.Device, w []float64) map[string][]secvm.Package {
