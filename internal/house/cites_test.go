@@ -1,0 +1,200 @@
+package house_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	namedTest  = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)(?:[A-Z]\w*|\d\w*)`)
+	madeTest   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	namedRules = regexp.MustCompile(`(?i)\brules? (\d+(?:(?:, | and | or | to )\d+)*)`)
+	ruleOfTest = regexp.MustCompile(`\bTestRule(\d+)`)
+	madeRule   = regexp.MustCompile(`(?m)^### (\d+)\. `)
+	number     = regexp.MustCompile(`\d+`)
+	namedPage  = regexp.MustCompile(`\bdocs/[\w/.-]+\.md\b`)
+	inTicks    = regexp.MustCompile("`([^`\n]+)`")
+	pathLike   = regexp.MustCompile(`^[\w.][\w./{},*-]*/[\w./{},*-]*$`)
+	choice     = regexp.MustCompile(`\{([^{}]*)\}`)
+)
+
+// comments returns the comments of a Go file, one line each.
+func comments(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if _, comment, is := strings.Cut(line, "//"); is {
+			b.WriteString(comment)
+		}
+	}
+	return b.String()
+}
+
+// goFiles reads all Go files, tests too, by their paths.
+func goFiles(t *testing.T) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := fs.WalkDir(os.DirFS(root), ".", func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && at != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case !strings.HasSuffix(at, ".go"):
+			return nil
+		}
+		b, err := os.ReadFile(path.Join(root, at))
+		all[at] = string(b)
+		return err
+	})
+	if err != nil || len(all) < 1000 {
+		t.Fatalf("%d Go files, error %v", len(all), err)
+	}
+	return all
+}
+
+// citations is what the program has, for texts to cite.
+type citations struct {
+	tests, rules map[string]bool
+	exists       func(string) bool
+}
+
+func (c citations) hasTest(name string) bool {
+	if c.tests[name] {
+		return true
+	}
+	for test := range c.tests { // TestRule3 stands for the tests whose names begin with it
+		if strings.ContainsAny(name[len(name)-1:], "0123456789") && strings.HasPrefix(test, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// missing returns what a text cites and nobody has: tests, rules and pages.
+func (c citations) missing(text string) []string {
+	lost := make(map[string]bool)
+	for _, name := range namedTest.FindAllString(text, -1) {
+		if name != "TestMain" && !c.hasTest(name) {
+			lost[name] = true
+		}
+	}
+	for _, m := range append(namedRules.FindAllStringSubmatch(text, -1), ruleOfTest.FindAllStringSubmatch(text, -1)...) {
+		for _, n := range number.FindAllString(m[1], -1) {
+			if !c.rules[n] {
+				lost["rule "+n] = true
+			}
+		}
+	}
+	for _, name := range namedPage.FindAllString(text, -1) {
+		if !c.exists(name) {
+			lost[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(lost))
+}
+
+// missingPaths returns the paths between back-quotes that lead to nothing.
+func (c citations) missingPaths(text string) []string {
+	lost := make(map[string]bool)
+	for _, m := range inTicks.FindAllStringSubmatch(text, -1) {
+		top, _, below := strings.Cut(m[1], "/")
+		if !below || !pathLike.MatchString(m[1]) || !c.exists(top) || top == ".." {
+			continue
+		}
+		for _, at := range spread(strings.TrimSuffix(m[1], "/...")) {
+			if !c.exists(at) {
+				lost[at] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(lost))
+}
+
+// spread returns the paths that a/{b,c} stands for.
+func spread(at string) []string {
+	m := choice.FindStringSubmatchIndex(at)
+	if m == nil {
+		return []string{at}
+	}
+	var list []string
+	for one := range strings.SplitSeq(at[m[2]:m[3]], ",") {
+		list = append(list, spread(at[:m[0]]+one+at[m[1]:])...)
+	}
+	return list
+}
+
+func cited(t *testing.T, files map[string]string) citations {
+	t.Helper()
+	c := citations{make(map[string]bool), make(map[string]bool), there}
+	for at, text := range files {
+		if strings.HasSuffix(at, "_test.go") {
+			for _, m := range madeTest.FindAllStringSubmatch(text, -1) {
+				c.tests[m[1]] = true
+			}
+		}
+	}
+	rules, err := os.ReadFile(path.Join(root, "docs", "rules.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range madeRule.FindAllStringSubmatch(string(rules), -1) {
+		c.rules[m[1]] = true
+	}
+	if len(c.tests) < 1000 || len(c.rules) < 30 {
+		t.Fatalf("%d tests, %d rules", len(c.tests), len(c.rules))
+	}
+	return c
+}
+
+// Every test, rule, page and path that a document or a comment of the program cites exists.
+func TestCitations(t *testing.T) {
+	files := goFiles(t)
+	c := cited(t, files)
+	for _, p := range pages(t) {
+		for _, lost := range append(c.missing(p.text), c.missingPaths(p.text)...) {
+			t.Errorf("%s cites %s", p.path, lost)
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(files)) {
+		text := comments(files[at])
+		if strings.HasPrefix(at, "internal/house/") || strings.HasPrefix(at, "internal/check/house/") {
+			continue // examples of what is missing
+		}
+		for _, lost := range c.missing(text) {
+			t.Errorf("%s cites %s", at, lost)
+		}
+	}
+}
+
+func TestWhatIsMissingIsFound(t *testing.T) {
+	has := map[string]bool{"docs/a.md": true, "internal": true, "internal/a": true, "internal/b": true}
+	c := citations{
+		tests: map[string]bool{"TestA": true, "TestRule3TwoWords": true, "BenchmarkB": true}, rules: map[string]bool{"3": true, "4": true},
+		exists: func(at string) bool { return has[at] },
+	}
+	for text, want := range map[string]string{
+		"see TestA and BenchmarkB, or TestRule3":           "",
+		"see TestB":                                        "TestB",
+		"TestRule5TwoWords":                                "TestRule5TwoWords, rule 5",
+		"the testing package, Tests and Testing":           "",
+		"Rule 3 and rules 3 and 4":                         "",
+		"rules 3, 4 and 5; a rule 6":                       "rule 5, rule 6",
+		"docs/a.md, docs/b.md":                             "docs/b.md",
+		"`internal/a`, `internal/{a,b}`, `internal/a/...`": "",
+		"`internal/c` and `internal/{a,d}`":                "internal/c, internal/d",
+		"`application/json`, `a/b`, internal/c":            "",
+	} {
+		if got := strings.Join(append(c.missing(text), c.missingPaths(text)...), ", "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if got := comments("a // TestB\n\"x\"\n// TestC"); got != " TestB\n TestC" {
+		t.Errorf("comments are %q", got)
+	}
+}
