@@ -9,9 +9,9 @@
 // # What is not promised
 //
 // That all members get the same list: a party can state one thing here and
-// another there. Whoever goes on with the list puts its SHA-256 into the
-// descriptor of what comes next, which then fails unless all have the same. Nor
-// that a statement is true.
+// another there. A caller that goes on with the list puts its SHA-256
+// into the descriptor of the next session, which then fails unless all have one
+// list. Nor that a statement is true.
 //
 //	Declare  party: its statement, to every other member
 //

@@ -36,14 +36,14 @@
 //	// elsewhere
 //	table := fdskl.NewTable(params)
 //	active, err := fdskl.NewActive(setup, input, fdskl.Identity{Sign: sign, Keys: keys}, table)
-//	// whoever runs them calls Step until all have ended; then
+//	// a runner calls Step until all have ended; then
 //	words := table.Words()
 //
 // # Modes
 //
 // In mode hardened each worker draws the directions of its own columns from a key
-// that nobody else has: their joint law is that of common ones, since columns are
-// independent. Masks are agreed on by each pair of workers and cancel in the sum
+// that nobody else has: their joint law is the law of common ones, since columns
+// are independent. Masks are agreed on by each pair of workers and cancel in the sum
 // of all. They are bound to the request: session, counter, rows, directions,
 // tree.
 //
@@ -66,7 +66,7 @@
 //
 // A request is rows times directions. A passive worker answers each counter
 // once, and each (row, direction) once: a row is asked for directions in
-// ascending order. Rows are those of the agreed alignment. What is out of place
+// ascending order. Rows belong to the agreed alignment. A request that is out of place
 // is refused with the active worker's name. Requests are signed, and each
 // passive worker shows its own to the next, so that an active worker that asks
 // different workers for different rows under one counter, hoping to single one
@@ -78,7 +78,7 @@
 // the root of its own trees. A request that begins an iteration asks the other
 // active workers for their parts of f at its rows, for which they may have to
 // make requests of their own: a [Partner]. In turns, one iteration after the
-// other, the result is that of one learner; asynchronously, parts of f may be
+// other, the result equals one learner's; asynchronously, parts of f may be
 // some iterations old, and steps should be shorter, gamma over the number of
 // active workers. The paper adds parts of f up in a tree; here they go straight
 // to the worker who asks, which sees each of them.
@@ -86,7 +86,7 @@
 // # Predictions
 //
 // A prediction is a session with a parent, over new aligned rows: workers use the
-// same directions again. Training claims its phases for ever in each worker's
+// same directions again. Training claims its phases permanently in each worker's
 // ledger, so that one input with one key answers one session.
 //
 // # Memory
@@ -104,7 +104,7 @@
 //     workers, that is the one passive worker's phases.
 //   - In mode paper that is enough for the data themselves: unwrapped phases are
 //     linear equations with known coefficients.
-//   - Where several are active, each learns that of its own directions, and the
+//   - Where several are active, each learns this for its own directions, and the
 //     others' parts of f. With one iteration made, such a part is a coefficient
 //     times a feature.
 //   - A passive worker learns which rows are used when. Words that it adds up are

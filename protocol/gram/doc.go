@@ -32,13 +32,13 @@
 //
 // Of n training and m held-out rows: the upper triangle of the training rows in
 // tiles of 64 x 64, the cross-Gram of held-out with training rows in such tiles,
-// and each held-out row's product with itself. What held-out rows have with each
-// other nobody needs, and is not summed. Where new rows meet those of a model
-// ([NewCrossParams]) the triangle is left out too: the server has had it.
+// and each held-out row's product with itself. Products of held-out rows with
+// each other nobody needs, and they are not summed. Where new rows meet a model's
+// rows ([NewCrossParams]) the triangle is left out too: the server has had it.
 //
 // # Who learns what
 //
-//   - The server learns the sums: X X^T over all columns, but for pairs of held-out
+//   - The server learns the sums: X X^T over all columns, except pairs of held-out
 //     rows. It can compute all distances between rows. Whole numbers, counts and
 //     one-hot codes that outnumber the columns can be read back from the matrix, up
 //     to order and sign of the columns.

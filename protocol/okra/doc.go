@@ -25,7 +25,7 @@
 //	party, err := okra.NewParty(protocol.Setup{Session: session, Self: "north", Seed: seed}, params, okra.Input{Rows: rows, Labels: labels})
 //	// elsewhere
 //	server, err := okra.NewServer(protocol.Setup{Session: session, Self: "hub"}, params, okra.Limits{})
-//	// whoever runs them calls Step until both have ended; then
+//	// a runner calls Step until both have ended; then
 //	gram, classes := server.Gram(), server.Labels()
 //
 // New rows are classified in a session of two, [PredictParty] and
@@ -42,9 +42,9 @@
 //
 // # Waiting
 //
-// A timer bounds the time between two messages, not a round: whoever waits arms
-// it anew with every message. A slow upload lives while it moves, and who is
-// silent is named. A party that has announced hears nothing until everybody has, and
+// A timer bounds the time between two messages, not a round: a member that waits arms
+// it anew with every message. A slow upload lives while it moves, and a silent
+// member is named. A party that has announced hears nothing until everybody has, and
 // one that has sent everything hears nothing until the server has everybody's rows and
 // their Gram matrix: TimerReceipt must outlast the slowest of the others.
 //
@@ -72,7 +72,7 @@
 //
 // A party learns the total number of rows and nothing else about the others'.
 // One party together with the server reads every row of every party, because
-// all share one seed. So can whoever gets hold of the seed, now or later. A
+// all share one seed. So can anybody who gets hold of the seed, now or later. A
 // newcomer gets the seed only if all agree; after a withdrawal a new seed
 // protects only rows that are never compared with re-sent old ones.
 //

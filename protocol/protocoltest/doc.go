@@ -10,7 +10,7 @@
 //	           refused, blamed rightly, and changes nothing
 //	hostile    cut, random and bent bodies and chunk numbers never panic, never
 //	           give another result, and change nothing when refused
-//	slow       what is under way stays bounded when one node is slow
+//	slow       messages under way stay bounded when one node is slow
 //	pace       no step takes longer than a second
 //	ended      a machine that has ended refuses every event
 //	silent     who waits for a vanished peer ends by timer and names it

@@ -10,7 +10,7 @@
 //
 // Party i has the secret k_i of this session. An id x travels as k_i H(x); other
 // parties multiply by their secrets, in any order, and k_1 ... k_q H(x) is the
-// id's token, the same whoever brought it.
+// id's token, which does not depend on who brought it.
 //
 //	1 Announce  party -> parties   size of the set, a part of the common key; to the comparer (Count) the size
 //	2 Blinded   party -> next      elements of a set, shuffled

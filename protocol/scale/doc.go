@@ -7,7 +7,7 @@
 //
 // With method minmax the offset is the least value over all parties and the
 // factor 1/(greatest - least), so that every column fills [0, 1], as in
-// scikit-learn's MinMaxScaler; the result equals that of the pooled rows
+// scikit-learn's MinMaxScaler; the result equals the pooled rows' scaling
 // exactly. With method standard they are the mean and one over the standard
 // deviation (divisor n), as in StandardScaler. A column that is constant over
 // all parties gets factor 0 and becomes 0, in new rows too; scikit-learn would
@@ -38,8 +38,8 @@
 // The other parties learn the scaling only, not the number of rows. But where
 // the common minimum lies below a party's own, it is the real value of a person
 // elsewhere, and with two parties the other party's own minimum. With method
-// standard and two parties, whoever guesses the other's number of rows can
-// compute its means and deviations.
+// standard and two parties, a party that guesses the other's number of rows
+// can compute its means and deviations.
 //
 // The server takes no part and learns nothing. The broker sees who talks, when
 // and how much; bodies are padded to a power of two of columns, at least 64, so

@@ -1,7 +1,7 @@
 // Package secagg adds vectors of integers so that nobody sees any of them:
 // secure aggregation by pairwise masks (Bonawitz et al., CCS 2017) on a sparse
 // graph (Bell et al., CCS 2020, "SecAgg+"). Clients may vanish at any point; the
-// sum is that of the clients whose masked vector arrived.
+// sum is over the clients whose masked vector arrived.
 //
 //	p, err := secagg.NewParams(secagg.Spec{
 //		Corrupted: .05, Dropped: .1, Minimum: 100, Epoch: "2026-11",
@@ -43,8 +43,8 @@
 //     randomness, after they have been told who is there.
 //   - Small parts of a sum do not come apart by choosing whom to call vanished. A
 //     client answers only if a threshold of its own holders have signed the same
-//     story and are in the sum; each keeps its masks with those of them who are
-//     honest. So whoever tells stories to several groups needs groups in which
+//     story and are in the sum; each keeps its masks with the honest ones among
+//     them. So a server that tells stories to several groups needs groups in which
 //     everybody has (threshold - corrupted holders) of its holders, which in a
 //     random graph are not much under half of the crowd. That two such halves are
 //     not found is no part of the argument, and the argument is no proof: sums over
@@ -61,15 +61,15 @@
 // # What is not promised
 //
 // A client can add anything within a word, and nobody can tell. Shares that do not
-// open end nobody: their holder counts as one who has none of that client, and gives
-// up neither. Who has changed them is not found out. One client that hands out or
+// open end nobody: their holder counts as one that has none of that client, and
+// gives up neither. Nobody finds out who has changed them. One client that hands out or
 // gives up wrong shares can keep a session from giving a sum, and so can the server:
 // where too few of its shares open, the error names it and how many say so. Wrong shares are found out if more than a threshold of them
 // came, but not whose they are; if exactly a threshold came, a wrong share of a
 // self mask makes the sum wrong. The
 // sum itself may tell much about a person who differs from all others, and two
 // sums over crowds that differ by one person tell all about that person: clients
-// contribute once for each epoch and purpose, so whoever approves of a session
+// contribute once for each epoch and purpose, so an operator who approves a session
 // must look at both names. A server that invents clients defeats every cohort:
 // clients accept only keys that a roster vouches for.
 //

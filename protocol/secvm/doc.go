@@ -1,5 +1,5 @@
-// Package secvm is what devices and a gateway do to train a linear support vector
-// machine without the gateway learning whose data it learns from: SecVM
+// Package secvm holds the devices' and the gateway's parts of SecVM, which trains a
+// linear support vector machine without the gateway learning whose data it uses
 // (Hartmann, "Privacy-preserving classification with secret vector machines",
 // CIKM 2020, arXiv 1907.03373).
 //
@@ -18,7 +18,7 @@
 //	sum, n, err := tally.Gradient(1, 1)
 //
 // There is no session and no member here, hence no protocol.Machine: devices come
-// and go, and whoever holds a token may speak.
+// and go, and anybody who holds a token may speak.
 //
 // Or nobody sends a package, and a window is a session of protocol/secagg, in which
 // every device adds up what it has to say:

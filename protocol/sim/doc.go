@@ -18,7 +18,7 @@
 //
 // The simulation also holds machines to the limits that every runner relies
 // on: sizes, headers that are used once, bodies that the sender leaves alone
-// after sending. Who breaks one gets a [*ContractError], and so does a panic.
+// after sending. A machine that breaks one gets a [*ContractError], and so does a panic.
 //
 // What the real driver adds and sim leaves out: signatures and sealing (a test
 // plays a malicious member with Intercept), and the Abort that a driver sends
