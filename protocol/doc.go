@@ -7,7 +7,7 @@
 // protocol/sim, inside "mercer simulate", and in a daemon that may be killed
 // at any instruction and started again.
 //
-// Whoever runs a machine obeys its [Effects] in this order:
+// The runner of a machine obeys its [Effects] in this order:
 //
 //  1. append the accepted event, with the digest of every message that the
 //     step sends, to the journal; with Sync, wait until it is on disk

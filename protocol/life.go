@@ -7,7 +7,7 @@ import "fmt"
 // checks that do not depend on the protocol in the same order as all others.
 type Life struct{ started, ended bool }
 
-// Handlers is what a machine does with each kind of event. All but Start may be
+// Handlers are a machine's functions for each kind of event. All but Start may be
 // nil: that machine refuses messages, has nothing to resume, or has no timer.
 type Handlers struct {
 	Start   func(Start) (Effects, error)

@@ -13,7 +13,7 @@ type Machine interface {
 	Step(Event) (Effects, error)
 }
 
-// Event is what happens to a machine: [Start], [Received], [Expired] or
+// Event is something that happens to a machine: [Start], [Received], [Expired] or
 // [Resumed].
 type Event interface{ event() }
 
@@ -48,7 +48,7 @@ const (
 	MaxChunkBytes = 512 << 10
 )
 
-// Effects is what a step asks of its runner.
+// Effects are the demands of a step on its runner.
 type Effects struct {
 	Sync     bool      // the event is on disk before anything below happens
 	Claim    []string  // once-for-ever names; held by another session: abort

@@ -10,7 +10,7 @@ import (
 // Version of the message format; it is part of every header.
 const Version = 1
 
-// Header names one message for ever: no two messages of a session share one.
+// Header names one message permanently: no two messages of a session share one.
 // A second message under the same header with another body is equivocation.
 type Header struct {
 	Session  SessionID

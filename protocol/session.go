@@ -90,7 +90,7 @@ func (s *Session) Check(h Header, self string) error {
 	return nil
 }
 
-// Setup is what every machine's constructor gets beside its private input.
+// Setup holds the arguments that every machine's constructor gets beside its private input.
 type Setup struct {
 	Session *Session
 	Self    string

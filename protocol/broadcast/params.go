@@ -39,7 +39,7 @@ func decode(b []byte) (int, error) {
 	return int(n), r.Close("broadcast: parameters")
 }
 
-// frame is what both roles know of a session.
+// frame holds the facts that both roles know of a session.
 type frame struct {
 	setup        protocol.Setup
 	life         protocol.Life

@@ -33,7 +33,7 @@ func newParty(s protocol.Setup, piece int) (*Party, error) {
 // Body returns what the server has told, once the session has ended well.
 func (p *Party) Body() []byte { return p.body }
 
-// InputHash is what the start event must hold: a party brings nothing.
+// InputHash returns the hash that the start event must hold: a party brings nothing.
 func (p *Party) InputHash() [sha256.Size]byte { return [sha256.Size]byte{} }
 
 // Step implements [protocol.Machine].

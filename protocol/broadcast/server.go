@@ -37,7 +37,7 @@ func newServer(s protocol.Setup, body []byte, piece int) (*Server, error) {
 	return &Server{frame: f, body: body}, nil
 }
 
-// InputHash is what the start event must hold.
+// InputHash returns the hash that the start event must hold.
 func (s *Server) InputHash() [sha256.Size]byte { return sha256.Sum256(s.body) }
 
 // Step implements [protocol.Machine].

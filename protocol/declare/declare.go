@@ -70,7 +70,7 @@ func newMember(s protocol.Setup, statement []byte, roles ...protocol.Role) (*Mem
 	return m, nil
 }
 
-// InputHash is what the start event must hold.
+// InputHash returns the hash that the start event must hold.
 func (m *Member) InputHash() [sha256.Size]byte { return sha256.Sum256(m.own) }
 
 // Statements returns what the parties have stated, in the descriptor's order,

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Schedule is what an active worker wants to know and when: the request that
+// Schedule tells what an active worker wants to know and when: the request that
 // comes next may depend on what was learned from the last. It depends on its own
 // past and on nothing else, so that a replay asks for the same.
 type Schedule interface {
@@ -76,7 +76,7 @@ func (a *Active) ready() bool {
 	return a.sends() || a.complete() || a.decides() != nil
 }
 
-// decides is what comes next once the last request is answered, nil for nothing.
+// decides says what comes next once the last request is answered, nil for nothing.
 func (a *Active) decides() func() protocol.Effects {
 	t := &a.turns
 	switch {

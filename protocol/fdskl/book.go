@@ -12,8 +12,8 @@ type Book struct {
 	last    Request
 }
 
-// NewBook returns the book of a session with so many aligned rows and so many
-// bits in a phase, of which nothing is known.
+// NewBook returns the book of a session in which nothing is known yet. The arguments
+// are the number of aligned rows and the bits in a phase.
 func NewBook(rows, bits int) *Book {
 	return &Book{most: protocol.MaxChunkBytes / ring(bits).bytes(), known: make([]int, rows)}
 }
@@ -52,5 +52,5 @@ func (b *Book) Next() (Request, bool) {
 	return b.last, true
 }
 
-// Directions are those of the request that Next returned last.
+// Directions returns the directions of the request that Next returned last.
 func (b *Book) Directions() Span { return b.last.Directions }

@@ -42,7 +42,7 @@ func (t *Table) rest(own Source, row int) []byte {
 
 // similarity is the mean over directions of cos(theta_i - theta_j), theta being
 // the phases of others: an unbiased estimate of their kernel's value with a
-// deviation of at most (2 M)^-1/2, whoever drew the directions. What mode paper
+// deviation of at most (2 M)^-1/2, whichever worker drew the directions. What mode paper
 // adds to a direction cancels.
 func similarity(r ring, a, b []byte) float64 {
 	difference := bytes.Clone(a)

@@ -31,7 +31,7 @@ type task struct {
 	phases  []byte // mode paper: this worker's share of the directions' own
 }
 
-// newLane is that of the active worker with the given index. Directions are
+// newLane returns the lane of the active worker with the given index. Directions are
 // divided among the active workers, so that each draws its own.
 func newLane(s protocol.Setup, p Params, index int) lane {
 	active := s.Session.With(protocol.RoleLeader)
@@ -68,7 +68,7 @@ func (w *worker) laneOf(m protocol.Message) (*lane, uint32) {
 	return &w.lanes[m.Sequence%n], m.Sequence / n
 }
 
-// sequence numbers a lane's requests among those of all.
+// sequence numbers a lane's requests among the requests of all lanes.
 func (w *worker) sequence(l *lane, counter uint32) uint32 {
 	return counter*uint32(len(w.lanes)) + uint32(l.index)
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Facts are what the leakage of a job depends on.
+// Facts hold the numbers that the leakage of a job depends on.
 type Facts struct {
 	Mode       Mode
 	Workers    int
@@ -29,7 +29,7 @@ func Leakage(f Facts) map[string][]string {
 	}
 }
 
-// knownRows is what the attack by known rows gave (TestKnownRowsGiveTheOthers).
+// knownRows holds the measured results of the attack by known rows (TestKnownRowsGiveTheOthers).
 const knownRows = "94.0, 99.1 and 98.9"
 
 func activeLeakage(f Facts) []string {

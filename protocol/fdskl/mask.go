@@ -71,7 +71,7 @@ func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha2
 
 // ownMask is worker-private: mode paper's b^l, fresh for each (row, direction,
 // request). One mask for each direction, as the paper has it, would give the
-// difference of two rows' phases to whoever receives both.
+// difference of two rows' phases to anybody who receives both.
 func ownMask(s protocol.Setup, request [sha256.Size]byte) mask {
 	id := s.Session.ID()
 	return newMask(prg.Derive(s.Seed, "fdskl/own", id[:], request[:]), false)

@@ -31,7 +31,7 @@ const (
 	MaxDirections = 1 << 24
 )
 
-// Spec is what is agreed about a session before it starts.
+// Spec holds the settings of a session that are agreed before it starts.
 type Spec struct {
 	Mode     Mode     // "" means Hardened
 	Topology Topology // "" means Binary

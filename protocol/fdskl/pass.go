@@ -20,7 +20,7 @@ const (
 	grant  = window / 2
 )
 
-// pass is what one worker does in one tree for one request: it adds up its
+// pass is the work of one worker in one tree for one request: it adds up its
 // children's chunks, which come in any order, and lets go of them one by one.
 type pass struct {
 	round    uint16

@@ -7,14 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Edge is what one worker sends another in a session, bodies only.
+// Edge is the traffic from one worker to another in a session, bodies only.
 type Edge struct {
 	From, To string
 	Messages int
 	Bytes    int64
 }
 
-// RequestBytes is what a request's words take on each edge of each tree: rows x
+// RequestBytes returns the bytes of a request's words on each edge of each tree: rows x
 // directions x Bits/8. Mode paper has two trees.
 func (p Params) RequestBytes(q Request) int64 {
 	return int64(q.count()) * int64(q.Directions.Count) * int64(p.ring().bytes())

@@ -44,7 +44,7 @@ func leaked(t1, t2 Tree, w int) int {
 	return exposed(view, allowed)
 }
 
-// observation is what somebody has received: the coefficients of all phases and
+// observation holds what somebody has received: the coefficients of all phases and
 // of all masks in it.
 type observation struct{ phases, masks []int }
 

@@ -153,7 +153,7 @@ func decodeRequest(b []byte, workers int) (signedRequest, error) {
 	return s, r.Close("fdskl: request")
 }
 
-// hash names a request for ever: the session, the active worker and its count of
+// hash names a request permanently: the session, the active worker and its count of
 // requests, the rows in order, the directions, and the trees. Masks are derived
 // from it, so that workers who were asked for different things mask for each
 // other what nobody can take off.

@@ -33,7 +33,7 @@ func (a *Active) alone() bool { return len(a.lanes) == 1 }
 // Others pass it on, and can say so of nobody else.
 type retirement []byte
 
-// retirementHash is what the active worker with this index signs.
+// retirementHash returns the hash that the active worker with this index signs.
 func retirementHash(id protocol.SessionID, index int) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/done")
@@ -71,7 +71,7 @@ func (a *Active) allDone() bool {
 
 // Round 8, Turn: in turns, the right to make the next iteration goes round, with
 // the list of who needs no more, as they have signed it. Asynchronously it is said
-// once to all by whoever needs no more.
+// once to all by a worker that needs no more.
 func (a *Active) passTurn() protocol.Effects {
 	a.turns.mine = false
 	a.turns.made++

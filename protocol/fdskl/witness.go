@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// witness is what one passive worker shows the next: what it was asked for.
+// witness is the request that one passive worker shows the next: what it was asked for.
 type witness struct {
 	hash      [sha256.Size]byte
 	signature [ed25519.SignatureSize]byte

@@ -21,7 +21,7 @@ func (r ring) tops() uint64 {
 	}
 }
 
-// add adds the words of src to those of dst. src is at least as long.
+// add adds the words of src to the words of dst. src is at least as long.
 func (r ring) add(dst, src []byte) {
 	h, order := r.tops(), binary.LittleEndian
 	for len(dst) >= 8 && len(src) >= 8 {
@@ -34,7 +34,7 @@ func (r ring) add(dst, src []byte) {
 	}
 }
 
-// sub takes the words of src off those of dst.
+// sub takes the words of src off the words of dst.
 func (r ring) sub(dst, src []byte) {
 	h, order := r.tops(), binary.LittleEndian
 	for len(dst) >= 8 && len(src) >= 8 {

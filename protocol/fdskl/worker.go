@@ -22,7 +22,7 @@ type Source interface {
 	Block(dst []byte, rows []int, first, count int)
 }
 
-// Input is what a worker brings to a session.
+// Input is a worker's private input to a session.
 type Input struct {
 	Source Source
 	// Hash is the SHA-256 of what Source computes from: the columns in the agreed
@@ -40,7 +40,7 @@ type Identity struct {
 	Keys []ed25519.PublicKey         // of the active workers, from the roster, in the session's order
 }
 
-// worker is what active and passive workers share.
+// worker is the state that active and passive workers share.
 type worker struct {
 	setup    protocol.Setup
 	life     protocol.Life
@@ -102,10 +102,10 @@ func (id Identity) validate(active int) error {
 
 func (w *worker) index(name string) int { return slices.Index(w.names, name) }
 
-// InputHash is what the start event must hold.
+// InputHash returns the hash that the start event must hold.
 func (w *worker) InputHash() [sha256.Size]byte { return w.input.Hash }
 
-// machine is what active and passive workers do differently.
+// machine is the part that differs between active and passive workers.
 type machine interface {
 	receive(protocol.Message) (protocol.Effects, error)
 	resume() protocol.Effects
@@ -162,7 +162,7 @@ func (w *worker) step(m machine, e protocol.Event) (protocol.Effects, error) {
 	return effects, nil
 }
 
-// expire ends the session if the timer is that of what is awaited now.
+// expire ends the session if the timer belongs to the message that is awaited now.
 func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerPhases && t != TimerRequest {
 		return protocol.Effects{}, fmt.Errorf("fdskl: a worker has no timer %q", t)

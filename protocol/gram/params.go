@@ -26,7 +26,7 @@ const (
 	coarsest = 8 // of values that are no whole numbers
 )
 
-// Holder is what one of the holders of columns declares about them.
+// Holder is a holder's declaration about its columns.
 type Holder struct {
 	Columns  int
 	Exponent int  // every |x| <= 2^Exponent
@@ -46,7 +46,7 @@ type Params struct {
 }
 
 // NewParams finds the scale for what the holders declare about their columns of
-// so many training and held-out rows. Errors are of what they declare.
+// that number of training and held-out rows. Errors are about what they declare.
 func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 	if training+heldOut > MaxRows {
 		return Params{}, fmt.Errorf("gram: %d rows, and an exact matrix can have %d (2 GiB); bring fewer, or let protocol fdskl learn from random features of any number of rows", training+heldOut, MaxRows)
@@ -83,7 +83,7 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 	return p, nil
 }
 
-// NewCrossParams is NewParams for what new rows have with those of a model, whose
+// NewCrossParams is NewParams for the products of new rows with a model's rows, whose
 // products with each other are known: the new rows stand where held-out ones do, and
 // the triangle is left out.
 func NewCrossParams(holders []Holder, model, added int) (Params, error) {

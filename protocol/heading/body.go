@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// minSlots is what narrower tables are padded to.
+	// minSlots is the width that narrower tables are padded to.
 	minSlots     = 64
 	columnBytes  = exactBytes + foldedBytes
 	headingBytes = keyBytes + 1 + 4
-	// minMatch is what shorter answers are padded to.
+	// minMatch is the size that shorter answers are padded to.
 	minMatch = 1 << 10
 	// maxListed is how many of the columns that are missing an answer lists.
 	maxListed = 8
@@ -62,7 +62,7 @@ func (l layout) span(i int) (lo, hi int) {
 	return min(i*l.chunk, l.width), min((i+1)*l.chunk, l.width)
 }
 
-// digests are those of some columns.
+// digests holds the digests of some columns.
 type digests struct {
 	exact  []exact
 	folded []folded
@@ -130,7 +130,7 @@ func zeros(r *wire.Reader) error {
 	return r.Err()
 }
 
-// match is what a party answers.
+// match is a party's answer.
 type match struct {
 	named   bool
 	width   int   // of the party's table
@@ -180,7 +180,7 @@ func unpadded(body []byte) ([]byte, error) {
 	return content, nil
 }
 
-// sizeOf is the size of a body with so many bytes of content.
+// sizeOf returns the size of a body with that number of bytes of content.
 func sizeOf(content int) int {
 	size := minMatch
 	for size < 4+content {

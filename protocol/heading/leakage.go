@@ -2,7 +2,7 @@ package heading
 
 import "fmt"
 
-// Facts are what the leakage of one job depends on.
+// Facts hold the numbers that the leakage of one job depends on.
 type Facts struct {
 	Leader  string
 	Classes bool // class names are compared

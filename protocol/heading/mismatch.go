@@ -63,7 +63,7 @@ func (e *Mismatch) Error() string {
 	return "heading: " + strings.Join(parts, "; ") + "; " + advice
 }
 
-// hint is what is known of a column that has no partner.
+// hint returns what a message adds about a column that has no partner.
 func hint(near bool) string {
 	if near {
 		return ", but one that differs only by case, blanks or Unicode form"
@@ -135,12 +135,12 @@ type several []error
 
 func (s several) Error() string { return s.join(error.Error) }
 
-// Public is what the server is told.
+// Public is the part of the error that the server is told.
 func (s several) Public() string {
 	return s.join(public)
 }
 
-// public is what may be told of an error.
+// public returns the part of an error that may be told.
 func public(err error) string {
 	var discreet interface{ Public() string }
 	if errors.As(err, &discreet) {

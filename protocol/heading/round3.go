@@ -25,7 +25,7 @@ func (l *Leader) judge() protocol.Effects {
 	return eff
 }
 
-// encodeVerdict is what is wrong, or "" where nothing is. It is cut to maxVerdict.
+// encodeVerdict encodes the reason why tables do not go together, or "" where they do. It is cut to maxVerdict.
 func encodeVerdict(text string) []byte {
 	return padded([]byte(strings.ToValidUTF8(text[:min(len(text), maxVerdict)], "")))
 }

@@ -26,7 +26,7 @@ const (
 	maxClassesBytes = 256 << 10 // of all classes of a table
 )
 
-// Table is what a party says about its table.
+// Table describes a party's table to the session.
 type Table struct {
 	Columns []string // names in their order, nil for a numbered table
 	Width   int      // number of columns

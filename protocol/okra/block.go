@@ -145,7 +145,7 @@ func (b *block) encodeFrame(dst linalg.Matrix[float64], d *drawer, i int) {
 	})
 }
 
-// drawer draws the reflections of frames. It keeps room for those of one.
+// drawer draws the reflections of frames. It keeps room for one frame's reflections.
 type drawer struct {
 	stream  *prg.Stream
 	signs   []int8
@@ -153,7 +153,7 @@ type drawer struct {
 	betas   []float64
 }
 
-// draw draws those of frame i, vectors in the room.
+// draw draws the reflections of frame i, vectors in the room.
 func (d *drawer) draw(i int, f frame, room []float64) {
 	d.signs, d.vectors, d.betas = d.signs[:0], d.vectors[:0], d.betas[:0]
 	for j := range f.cols {

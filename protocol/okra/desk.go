@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// desk is what all machines here share.
+// desk is the state that all machines here share.
 type desk struct {
 	setup protocol.Setup
 	life  protocol.Life

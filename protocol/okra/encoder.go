@@ -17,7 +17,7 @@ const (
 	MaxHaarWidth = 8192
 )
 
-// Seed is the secret of an epoch: whoever holds it and sees encoded rows reads
+// Seed is the secret of an epoch: somebody who holds it and sees encoded rows reads
 // the rows. All parties hold it, the server never does.
 type Seed [32]byte
 
@@ -28,7 +28,7 @@ func (Seed) String() string { return "okra.Seed(secret)" }
 func (Seed) GoString() string { return "okra.Seed(secret)" }
 
 // Encoder is a linear isometry from f features to Width() = f+k coordinates:
-// inner products of encoded rows equal those of the rows (Theorem 3.1 of the
+// inner products of encoded rows equal the rows' inner products (Theorem 3.1 of the
 // paper). It is a function of parameters, seed, f and k, and safe for
 // concurrent use.
 //
@@ -50,7 +50,7 @@ type Encoder interface {
 	piece(dst, src linalg.Matrix[float64], i int)
 }
 
-// pieceTime is what a piece takes on one core, in nanoseconds: half a step, so
+// pieceTime is the time of a piece on one core, in nanoseconds: half a step, so
 // that a busy machine stays near the 100 ms that a step may take. Encoders
 // estimate it from costs measured on one core of a 2020s server; they depend
 // on shapes alone, so that a replay takes the same steps.

@@ -96,7 +96,7 @@ func (h *haar) reflect(dst linalg.Matrix[float64], w *workspace, lo, hi int) {
 	})
 }
 
-// draw fills the rows of vectors with those of the reflections from lo on,
+// draw fills the rows of vectors with the vectors of the reflections from lo on,
 // over the coordinates from lo on.
 func (h *haar) draw(vectors linalg.Matrix[float64], lo int) []reflection {
 	reflections := make([]reflection, vectors.Rows)

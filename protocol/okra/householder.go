@@ -9,7 +9,7 @@ import (
 // A random frame is the factor Q of Householder's QR decomposition of a
 // Gaussian matrix, r x c, its columns times the signs of R's diagonal: a
 // uniformly (Haar) distributed r x c matrix with orthonormal columns. The
-// decomposition itself need not be computed: its reflections are those of
+// decomposition itself need not be computed: its reflections are the reflections of
 // independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J. Numer.
 // Anal. 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on
 // coordinates j to r-1 and D is diagonal with signs, needs no memory: the

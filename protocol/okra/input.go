@@ -22,7 +22,7 @@ const (
 	maxLabelBytes = protocol.MaxNameBytes
 )
 
-// Input is what a party contributes. Rows are known to others by their
+// Input is a party's contribution. Rows are known to others by their
 // positions only; nothing here may hold the id of a patient.
 type Input struct {
 	Rows   linalg.Rows // n x f, already scaled; [0, 1] is best

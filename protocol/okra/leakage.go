@@ -2,11 +2,11 @@ package okra
 
 import "fmt"
 
-// Facts are what the leakage of a job depends on.
+// Facts hold the numbers that the leakage of a job depends on.
 type Facts struct {
 	Parties   int
 	TotalRows int
-	// Features is 0 where whoever reads the statement must not learn the
+	// Features is 0 where the reader of the statement must not learn the
 	// number, which is so only while rows are fewer than features.
 	Features int
 	Grid     bool   // all features that vary hold values on a grid; see Input

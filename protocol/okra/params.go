@@ -32,7 +32,7 @@ const (
 	defaultBlockWidth, minBlock, maxBlockWidth = 96, 64, 128
 )
 
-// Spec is what a job file says about the protocol. The zero value is the
+// Spec holds a job file's settings of the protocol. The zero value is the
 // recommended setting.
 type Spec struct {
 	Encoder string `yaml:"encoder"` // hadamard (default), haar or block

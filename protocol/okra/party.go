@@ -9,7 +9,7 @@ import (
 )
 
 // The timers of a session. Their durations are configuration. Each bounds the
-// time between two messages and not a round: whoever waits arms it anew with
+// time between two messages and not a round: a member that waits arms it anew with
 // every message that it accepts, so that a slow upload lives as long as it
 // moves.
 const (

@@ -90,7 +90,7 @@ func newRoute(o order, block int) *route {
 	return r
 }
 
-// shipment returns that of a coordinate's source and target.
+// shipment returns the shipment of a coordinate's source and target.
 func (r *route) shipment(source, target, n int) *shipment {
 	return &r.shipments[source/r.block*n+target/r.block]
 }

@@ -55,7 +55,7 @@ type Server struct {
 	gram    *assembly // nil until all rows are in
 }
 
-// source is what the server knows about a party.
+// source is the server's knowledge of a party.
 type source struct {
 	name     string
 	announce *announce

@@ -41,7 +41,7 @@ const (
 )
 
 // isWide says whether rows are encoded abreast: no longer fit the cache, and
-// are cut into parts, as those of all widths that Padding gives.
+// are cut into parts, as the rows of all widths that Padding gives.
 func isWide(width, window int) bool {
 	return width > direct && width <= widest && width%part == 0 && window%part == 0
 }
@@ -126,7 +126,7 @@ func (w *wide) rows(dst, src linalg.Matrix[float64]) {
 	})
 }
 
-// values returns those of part p.
+// values returns the values of part p.
 func values(x []float64, p int) []float64 { return x[p*partStep:][:linalg.Abreast*part] }
 
 // enter sends the values of the rows, and zeros behind them, to where they go

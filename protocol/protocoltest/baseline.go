@@ -17,7 +17,7 @@ type baseline struct {
 	senders  map[line]bool      // who sends what to whom
 }
 
-// line is what a role may send: headers without their numbers.
+// line holds the messages that a role may send: headers without their numbers.
 type line struct {
 	sender, receiver string
 	round            uint16

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// Protocol is what Run tests.
+// Protocol is the protocol that Run tests.
 type Protocol struct {
 	Name string
 	// New builds the case; it is called once for each property.

@@ -94,8 +94,8 @@ func silentParty(err error) (string, error) {
 	return blame.Party, nil
 }
 
-// hurry fires timers at any moment. Whoever fails must say that somebody was
-// silent; whoever succeeds must be right.
+// hurry fires timers at any moment. A machine that fails must say that somebody was
+// silent; one that succeeds must be right.
 func hurry(c *Case) error {
 	for seed := range uint64(min(c.Runs, 50)) {
 		r, err := c.run(sim.Schedule{Seed: seed, Hasty: 0.1, Reorder: 1, MaxDelay: 5}, nil)

@@ -19,7 +19,7 @@ const (
 	announceBytes = countBytes + sha256.Size
 )
 
-// peer is what a party knows of another, and of itself.
+// peer is a party's knowledge of another, and of itself.
 type peer struct {
 	count   int // 0: not yet announced
 	part    [32]byte

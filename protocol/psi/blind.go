@@ -69,7 +69,7 @@ func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 }
 
 // tokenBytes is the length of a token, the beginning of an element that all
-// parties have blinded. Two of 2^25 differ, but for a chance of 2^-79.
+// parties have blinded. Two of 2^25 differ, except with probability 2^-79.
 const tokenBytes = 16
 
 // tokens cuts fully blinded elements down.

@@ -18,7 +18,7 @@ import (
 // lied, so that a single row came out as common, could then try ids of its
 // choice against the alignment; here it gets one try.
 
-// confirmation is what a party knows of another's order.
+// confirmation is a party's knowledge of another's order.
 type confirmation struct {
 	secret       *ristretto.Key
 	sent         []byte // own element
@@ -87,7 +87,7 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	return p.verdict()
 }
 
-// proof is what the party called from sends the one called to, under the key
+// proof returns the proof that the party called from sends the one called to, under the key
 // that this party shares with party i.
 func (p *Party) proof(i, from, to int) [sha256.Size]byte {
 	c := &p.peers[i].confirm

@@ -31,7 +31,7 @@ const (
 // when it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
-// desk is what party and comparer share.
+// desk is the state that party and comparer share.
 type desk struct {
 	setup   protocol.Setup
 	life    protocol.Life
@@ -63,7 +63,7 @@ func (d *desk) index(name string) int {
 // around is the index step places further around the ring of parties.
 func (d *desk) around(i, step int) int { return (i + step + len(d.parties)) % len(d.parties) }
 
-// machine is what a role does.
+// machine is the part that differs between roles.
 type machine interface {
 	start(protocol.Start) (protocol.Effects, error)
 	receive(protocol.Message) (protocol.Effects, error)

@@ -2,7 +2,7 @@ package psi
 
 import "fmt"
 
-// Facts are what the leakage of an alignment depends on.
+// Facts hold the numbers that the leakage of an alignment depends on.
 type Facts struct {
 	Parties int
 	Common  int // rows; 0 where whoever reads the statement must not learn it

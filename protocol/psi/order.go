@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// result is what a session is for.
+// result is the outcome of a session.
 type result struct {
 	order     []int
 	key       [32]byte
@@ -47,7 +47,7 @@ func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// commonKey is made of a part from every party, so that whoever is no party
+// commonKey is made of a part from every party, so that somebody who is no party
 // does not know it, whatever the parts of all but one.
 func (p *Party) commonKey() [32]byte {
 	id := p.setup.Session.ID()

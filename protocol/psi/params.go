@@ -24,7 +24,7 @@ const (
 // DefaultMaxIDs is how many ids a party may bring where a job says nothing.
 const DefaultMaxIDs = 1 << 20
 
-// Spec is what a job says about an intersection.
+// Spec holds a job's settings of an intersection.
 type Spec struct {
 	// MaxIDs is how many ids a party may bring, and so how many ids of its own
 	// choice it can look for in the others' sets. 0 means 1,048,576.

@@ -116,7 +116,7 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return protocol.Effects{}, errIdle
 }
 
-// debtor goes by the rounds: whoever has not announced holds all up.
+// debtor goes by the rounds: a party that has not announced holds all up.
 func (p *Party) debtor() (name, what string) {
 	for i, peer := range p.peers {
 		if peer.count == 0 {
@@ -153,7 +153,7 @@ func (p *Party) Announced() map[string]int {
 	return sizes
 }
 
-// sizes are those of all sets.
+// sizes returns the sizes of all sets.
 func (p *Party) sizes() []int {
 	sizes := make([]int, len(p.peers))
 	for i := range p.peers {

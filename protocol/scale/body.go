@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// minWidth is what narrower tables are padded to.
+	// minWidth is the width that narrower tables are padded to.
 	minWidth     = 64
 	columnBytes  = 16
 	headingBytes = 12

@@ -2,7 +2,7 @@ package scale
 
 import "fmt"
 
-// Facts are what the leakage of one job depends on.
+// Facts hold the numbers that the leakage of one job depends on.
 type Facts struct {
 	Method  Method
 	Leader  string
@@ -28,7 +28,7 @@ func Leakage(f Facts) map[string][]string {
 	}
 }
 
-// seen is what the sizes of messages tell.
+// seen describes what the sizes of messages tell.
 func (f Facts) seen() string {
 	if f.Columns == 0 {
 		return "from the sizes it knows the number of columns within a factor of two."

@@ -26,7 +26,7 @@ const (
 // MaxColumns bounds the width of a table.
 const MaxColumns = 1 << 24
 
-// Spec is what a job file says about the scaling.
+// Spec holds a job file's settings of the scaling.
 type Spec struct {
 	Method Method `yaml:"method"` // minmax (default) or standard
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Statistics are what a party tells the leader about its rows: for each column
+// Statistics are a party's summary of its rows for the leader: for each column
 // two numbers, the least and greatest value (MinMax), or the mean and the sum
 // of squared deviations from it (Standard).
 type Statistics struct {

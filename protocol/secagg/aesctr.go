@@ -17,7 +17,7 @@ type AESCTR struct{}
 // stay in the first-level cache.
 const tileWords = 1024
 
-// A strip is what one core does. For it each mask's counter is set up once, so
+// A strip is one core's work. For it each mask's counter is set up once, so
 // it has many tiles, unless the vector is too short to give every core some.
 const (
 	maxStripTiles = 16

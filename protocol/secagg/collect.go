@@ -204,7 +204,7 @@ func (s *Server) takeSignature(m protocol.Message, from int) error {
 	return nil
 }
 
-// signatures are those of a client's holders.
+// signatures are the signatures of a client's holders.
 func (s *Server) signatures(client int) []signature {
 	var list []signature
 	for _, h := range s.peers[client].holders {

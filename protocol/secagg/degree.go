@@ -130,7 +130,7 @@ func (c Crowd) leastCohort(d Degree) int {
 }
 
 // resists returns the sigma with which no client of a cohort that holds all the
-// corrupted ones has so many of them among its holders that both its secrets
+// corrupted ones has enough of them among its holders that both its secrets
 // can be put together.
 func (c Crowd) resists(d Degree, cohort int) float64 {
 	drawn := min(d.Holders, cohort-1)
@@ -167,12 +167,12 @@ func (h hypergeometric) at(x int) float64 {
 	return math.Exp(logChoose(h.marked, x) + logChoose(h.total-h.marked, h.drawn-x) - logChoose(h.total, h.drawn))
 }
 
-// ratio is the probability of x+1 divided by that of x.
+// ratio is the probability of x+1 divided by the probability of x.
 func (h hypergeometric) ratio(x int) float64 {
 	return float64(h.marked-x) * float64(h.drawn-x) / (float64(x+1) * float64(h.total-h.marked-h.drawn+x+1))
 }
 
-// negligible is what tails leave out, as a share of the bound they are held to.
+// negligible is the part that tails leave out, as a share of the bound they are held to.
 const negligible = 1e-12
 
 // aboveAtMost returns the least x with P(X > x) <= p, for p below the

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The timers of a session. Their durations are configuration. Whoever waits
+// The timers of a session. Their durations are configuration. A member that waits
 // arms its timer anew with every message that it accepts.
 const (
 	TimerServer      protocol.Timer = "secagg/server"      // a client waits for the server
@@ -19,7 +19,7 @@ const (
 	TimerUnmask      protocol.Timer = "secagg/unmask"      // for released shares
 )
 
-// desk is what both machines share.
+// desk is the state that both machines share.
 type desk struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -46,7 +46,7 @@ func newDesk(s protocol.Setup, p Params, role protocol.Role) (desk, error) {
 
 func (d *desk) server() string { return d.setup.Session.Members[d.at].Name }
 
-// name is that of a client. Clients are counted as the members are, without the
+// name returns the name of a client. Clients are counted as the members are, without the
 // server. No table of them is kept: where one process plays all clients, it
 // would be there once for each.
 func (d *desk) name(client int) string {

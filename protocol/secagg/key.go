@@ -37,7 +37,7 @@ func checkIdentities(list []ed25519.PublicKey, clients int) error {
 // keyBytes is the size of a public key.
 const keyBytes = 32
 
-// keys is what a client advertises: one key to receive shares under, one to
+// keys are a client's advertised keys: one key to receive shares under, one to
 // agree on masks with.
 type keys struct {
 	encryption, mask [keyBytes]byte
@@ -59,7 +59,7 @@ func readKeys(r *wire.Reader) (k keys) {
 	return k
 }
 
-// statement is what the signature vouches for.
+// statement returns the bytes that the signature vouches for.
 func (k keys) statement(id protocol.SessionID, client int) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/secagg/keys")

@@ -13,7 +13,7 @@ func (m Mask) negated() Mask { return Mask{m.Key, !m.Subtract} }
 // A Masker makes masks from their keys and adds them up. Clients and server
 // know masks through it alone, so that other machinery can stand in: faster,
 // slower, or one that counts. All members of a session need the same masks, word
-// for word; those of [Version] are [AESCTR]'s. It is for concurrent use.
+// for word; the masks of [Version] are [AESCTR]'s. It is for concurrent use.
 type Masker interface {
 	// Add adds to dst, modulo 2^64, the words of all masks from word first on,
 	// which is even, and takes off those with Subtract.

@@ -79,7 +79,7 @@ func (c *Client) checkSharers(d deliveries) error {
 	return nil
 }
 
-// claim is held once and for ever in the client's ledger.
+// claim is held once, permanently, in the client's ledger.
 func (c *Client) claim() string { return Claim(c.params.spec.Epoch, c.setup.Session.Purpose) }
 
 // Claim is the name under which a client's ledger notes that it has sent a vector

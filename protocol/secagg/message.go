@@ -153,7 +153,7 @@ func decodeShares(b []byte, holders int) ([]sealed, error) {
 	return list, r.Close("secagg: shares")
 }
 
-// delivery is what a holder gets of one client: who it is, its keys, and its
+// delivery is a holder's part of one client: who it is, its keys, and its
 // shares.
 type delivery struct {
 	owner  member
@@ -165,7 +165,7 @@ func maxHeld(clients int) int {
 	return (protocol.MaxChunkBytes - len(newSet(clients).bits) - 4) / (4 + keysBytes + sealedBytes)
 }
 
-// deliveries is what the server hands a client before it masks its vector.
+// deliveries are the server's hand-out to a client before it masks its vector.
 type deliveries struct {
 	sharers set // U2
 	list    []delivery
@@ -238,7 +238,7 @@ func decodeReleases(b []byte, n int) ([]release, error) {
 	return list, r.Close("secagg: released shares")
 }
 
-// statement is what clients sign in the consistency round: that they were told
+// statement returns the bytes that clients sign in the consistency round: that they were told
 // the same about who is there, who has shared and whose vector is in the sum.
 func statement(id protocol.SessionID, cohort, sharers, survivors set) []byte {
 	var w wire.Writer

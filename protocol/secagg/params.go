@@ -16,7 +16,7 @@ const (
 	Version uint16 = 1
 )
 
-// Spec is what is agreed about a session before it starts.
+// Spec holds the settings of a session that are agreed before it starts.
 type Spec struct {
 	Adversary Adversary // "" means Active
 	Corrupted float64   // share of the clients that may work with the server
@@ -76,7 +76,7 @@ func NewParams(s Spec, clients int) (Params, error) {
 	return Params{s, clients, layout, degree, max(s.Minimum, crowd.leastCohort(degree)), AESCTR{}}, nil
 }
 
-// maxClients is what a session can name beside its server.
+// maxClients is the number of clients that a session can name beside its server.
 const maxClients = protocol.MaxMembers - 1
 
 // Spec returns the settings with every default filled in.

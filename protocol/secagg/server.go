@@ -48,7 +48,7 @@ type Server struct {
 	result   [][]int64
 }
 
-// peer is what the server knows about a client.
+// peer is the server's knowledge of a client.
 type peer struct {
 	keys      keys
 	holders   []int // nil until named
@@ -178,7 +178,7 @@ func (s *Server) take(m protocol.Message, from int) error {
 	return m.Unexpected()
 }
 
-// collection is what one round of the server's is about.
+// collection describes one round of the server's.
 type collection struct {
 	what     string
 	timer    protocol.Timer
@@ -236,7 +236,7 @@ func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	return protocol.Effects{}, fmt.Errorf("secagg: a server has no timer %q", t)
 }
 
-// unmoved is what a step asks for that changes nothing: to go on with what an
+// unmoved returns the effects of a step that changes nothing: to go on with what an
 // earlier one has left to do.
 func (s *Server) unmoved() protocol.Effects {
 	return protocol.Effects{Resume: len(s.pending) > 0 || s.recovery != nil}

@@ -18,7 +18,7 @@ const (
 	RequestSize       = 512              // bytes of a package's request before it is sealed
 )
 
-// Announcement is what the gateway tells all devices when a window is to open.
+// Announcement is the gateway's message to all devices before a window opens.
 type Announcement struct {
 	Chain   Chain
 	Weights []byte // as [EncodeWeights] writes them
@@ -60,7 +60,7 @@ func (s Spent) Encode() []byte { return s.Append(append([]byte(nil), s.Token...)
 // ErrTokenless is a package without a token.
 var ErrTokenless = errors.New("secvm: a package without a token")
 
-// DecodeSpent reads a content whose token has so many bytes. The token shares
+// DecodeSpent reads a content whose token has that number of bytes. The token shares
 // b.
 func DecodeSpent(b []byte, token int) (Spent, error) {
 	switch {

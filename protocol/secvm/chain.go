@@ -17,7 +17,7 @@ const maxChain = 1 << 14
 // maxChainBytes bounds a chain's encoding.
 const maxChainBytes = maxChain*(linkSize+ed25519.SignatureSize) + 4
 
-// KeySize is that of a window's key as RFC 9458, section 3.1, writes it: its id, an
+// KeySize is the size of a window's key as RFC 9458, section 3.1, writes it: its id, an
 // X25519 key and two suites.
 const KeySize = 45
 
@@ -76,7 +76,7 @@ func (c Chain) Extend(l Link, sign Signer) Chain {
 	return append(c[:len(c):len(c)], s)
 }
 
-// message is what is signed: the hash has a prefix of its own.
+// message returns the bytes that are signed: the hash has a prefix of its own.
 func (l Link) message() []byte {
 	h := l.Hash()
 	return h[:]
@@ -214,13 +214,13 @@ func follows(c Chain, i int) bool {
 	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
 }
 
-// Challenge is what tokens for the packages of one iteration are asked for: the
+// Challenge returns the challenge of the tokens for the packages of one iteration: the
 // same for all devices, and known one window early (security rule 22).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }
 
-// PresenceChallenge is what the token is asked for that a device shows the relay.
+// PresenceChallenge returns the challenge of the token that a device shows the relay.
 func PresenceChallenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/presence\x00", configuration, iteration)
 }

@@ -78,7 +78,7 @@ func (c *Configuration) encode() []byte {
 	return w.Bytes()
 }
 
-// messageOf is what is signed: the hash has a prefix of its own.
+// messageOf returns the bytes that are signed: the hash has a prefix of its own.
 func messageOf(encoded []byte) []byte {
 	h := sha256.Sum256(append([]byte("mercer/v2/secvm/configuration\x00"), encoded...))
 	return h[:]

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Role is what a device's record is used for, in all windows of a model.
+// Role says how a device's record is used, in all windows of a model.
 type Role uint8
 
 // The roles.
@@ -26,13 +26,13 @@ func Cast(chance float64, r Random) Role {
 	return Train
 }
 
-// Record is what one device holds.
+// Record is one device's features and label.
 type Record struct {
 	Vector Vector
 	Label  int8 // -1 or +1
 }
 
-// Limits are what a device demands of a model before it takes part.
+// Limits are the demands of a device on a model before it takes part.
 type Limits struct {
 	Bins      int     // at most
 	Hashes    int     // at most
@@ -52,7 +52,7 @@ func DefaultLimits() Limits {
 	return Limits{Bins: 1 << 16, Hashes: 1, MaxWeight: 1e3, Radius: 100, Cohort: 100, Models: 4}
 }
 
-// OrDefaults returns the limits with those of [DefaultLimits] for all that are zero.
+// OrDefaults returns the limits, with [DefaultLimits] in the place of zeros.
 func (l Limits) OrDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
@@ -127,7 +127,7 @@ func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package,
 // training device that lies strictly inside the margin or beyond sends its
 // record, the bias included, and otherwise only that it takes part; a testing
 // device sends its guess. Weights are those that were published for the
-// iteration. Whoever counts a device's packages learns on which side it lies.
+// iteration. An observer that counts a device's packages learns on which side it lies.
 func (d *Device) AnswerAsPublished(iteration uint32, weights Weights) ([]Package, error) {
 	if len(weights.w) != d.params.Features() {
 		return nil, fmt.Errorf("secvm: weights of %d features for a device of %d", len(weights.w), d.params.Features())

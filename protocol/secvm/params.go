@@ -84,7 +84,7 @@ func (p Params) Room() int { return p.spec.Packages - 2 }
 // and, last, one that it shows the relay before it sends any.
 func (p Params) Tokens() int { return Tokens(p.spec.Packages) }
 
-// Tokens is [Params.Tokens] of a model with so many packages.
+// Tokens returns [Params.Tokens] of a model with that number of packages.
 func Tokens(packages int) int { return packages + 1 }
 
 // Encode returns the canonical bytes.
@@ -124,5 +124,5 @@ func DecodeParams(b []byte) (Params, error) {
 	return NewParams(s)
 }
 
-// Tag tells packages of different models apart, those of one name too.
+// Tag tells packages of different models apart, also of models with one name.
 func (p Params) Tag() uint64 { return p.tag }

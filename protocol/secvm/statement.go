@@ -9,12 +9,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/wire"
 )
 
-// Statement is what a witness says to everybody who asks: which history it has
+// Statement is a witness's answer to everybody who asks: which history it has
 // countersigned, and how many devices are ready for the last window of it. The
 // witnesses are the relay and the issuer; devices know their keys from elsewhere
 // than from the gateway, and send nothing before both have named the history that
 // the gateway told the device. A witness countersigns one configuration, and one
-// link at each place of its history, for ever.
+// link at each place of its history, permanently.
 type Statement struct {
 	Configuration [sha256.Size]byte
 	Links         uint32            // of the history
@@ -47,7 +47,7 @@ func statementMessage(encoded []byte) []byte {
 	return h[:]
 }
 
-// StatementSize is that of a signed statement in bytes.
+// StatementSize is the size of a signed statement in bytes.
 const StatementSize = statementSize + ed25519.SignatureSize
 
 // ErrWitness is a statement that is not signed by the witness.
@@ -81,7 +81,7 @@ var ErrConfiguration = errors.New("secvm: the gateway has told others another co
 // of both has not heard of a window.
 var ErrBehind = errors.New("secvm: the witness has not countersigned this history, or a longer one")
 
-// Names checks that the statement is about a configuration and a history of so many
+// Names checks that the statement is about a configuration and a history of that many
 // links, the last of which has the hash head. ErrBehind may pass; other errors do
 // not.
 func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error {
@@ -96,7 +96,7 @@ func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error
 	return nil
 }
 
-// History is what a gateway shows a witness: all of it, each time.
+// History is the history that a gateway shows a witness: all of it, each time.
 type History struct {
 	Configuration []byte // signed
 	Chain         Chain

@@ -105,7 +105,7 @@ type Sum struct {
 	params Params
 }
 
-// NewSum takes the sum of so many devices' summands over. A sum that honest
+// NewSum takes over the sum of a number of devices' summands. A sum that honest
 // devices cannot give is an error: nobody can tell whose summand was false.
 func NewSum(p Params, blocks [][]int64, devices int) (*Sum, error) {
 	s := &Sum{Blocks: blocks, params: p}
@@ -148,7 +148,7 @@ func (s *Sum) count(block []int64, devices int) error {
 // Enough says whether there are enough participants for a step.
 func (s *Sum) Enough() bool { return s.Count() >= s.params.spec.Cohort }
 
-// Gradient is that of [Tally.Gradient].
+// Gradient returns what [Tally.Gradient] returns for the same packages.
 func (s *Sum) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
 	if err := s.params.weighable(minus, plus); err != nil {
 		return nil, 0, err

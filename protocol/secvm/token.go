@@ -19,7 +19,7 @@ type TokenRequest struct {
 	Blinded   [][]byte // requests of RFC 9578, of one size
 }
 
-// tokenRequestHead is what comes before the blinded requests.
+// tokenRequestHead is the size of the bytes before the blinded requests.
 const tokenRequestHead = ed25519.PublicKeySize + 4
 
 // Sign returns the request's bytes with the device's signature.
@@ -41,7 +41,7 @@ func tokenMessage(request []byte) []byte {
 // ErrSignature is a request for tokens that its device has not signed.
 var ErrSignature = errors.New("secvm: the request for tokens is not signed by its device")
 
-// DecodeTokenRequest reads a request for so many tokens of so many bytes each,
+// DecodeTokenRequest reads a request for a number of tokens of a number of bytes each,
 // and checks the signature by the device's key in it. The parts share b.
 func DecodeTokenRequest(b []byte, tokens, size int) (TokenRequest, error) {
 	signed := tokenRequestHead + tokens*size

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Result is what happened in a run.
+// Result is the outcome of a run.
 type Result struct {
 	Nodes []Outcome // in the order of Config.Nodes
 	Edges []Edge    // in the order of the session's members
