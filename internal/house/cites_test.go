@@ -1,6 +1,7 @@
 package house_test
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -196,5 +197,79 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 	}
 	if got := comments("a // TestB\n\"x\"\n// TestC"); got != " TestB\n TestC" {
 		t.Errorf("comments are %q", got)
+	}
+}
+
+// A page says at its end in which file each test stands that it cites as a link.
+func TestTestsStandWhereLinksLead(t *testing.T) {
+	files, links := goFiles(t), 0
+	for _, p := range pages(t) {
+		for _, fault := range p.misplaced(func(at string) string {
+			for _, old := range where(at) {
+				at = old
+			}
+			return files[at]
+		}) {
+			t.Errorf("%s: %s", p.path, fault)
+		}
+		links += len(linkMeaning.FindAllString(p.text, -1))
+	}
+	if links < 200 {
+		t.Errorf("%d tests are linked", links)
+	}
+}
+
+// misplaced returns the tests whose links lead to a file without them, and the links that the
+// page does not use.
+func (p page) misplaced(read func(string) string) []string {
+	var list []string
+	text := linkMeaning.ReplaceAllString(p.text, "")
+	for _, m := range linkMeaning.FindAllStringSubmatch(p.text, -1) {
+		name, file := strings.Trim(m[1], "`"), path.Join(path.Dir(p.path), m[2])
+		if !strings.Contains(text, "["+m[1]+"]") {
+			list = append(list, name+" is not cited")
+		}
+		if madeTest.MatchString("func "+name+"(") && !strings.Contains(read(file), "\nfunc "+name+"(") {
+			list = append(list, name+" is not in "+file)
+		}
+	}
+	return list
+}
+
+func TestMisplacedTestsAreFound(t *testing.T) {
+	read := func(at string) string {
+		return map[string]string{"a/a_test.go": "package a\n\nfunc TestA(t *testing.T) {}\n"}[at]
+	}
+	for text, want := range map[string]string{
+		"see [`TestA`].\n\n[`TestA`]: ../a/a_test.go": "",
+		"see [page].\n\n[page]: b.md":                 "",
+		"see TestA.\n\n[`TestA`]: ../a/a_test.go":     "TestA is not cited",
+		"see [`TestA`].\n\n[`TestA`]: ../b_test.go":   "TestA is not in b_test.go",
+		"see [`TestB`].\n\n[`TestB`]: ../a/a_test.go": "TestB is not in a/a_test.go",
+	} {
+		if got := strings.Join(page{"docs/a.md", text + "\n"}.misplaced(read), ", "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// untested are sentences of the rules that have no test, with the reason.
+var untested = regexp.MustCompile(`\*\*Not built:\*\*|Nothing needs to be\s+enforced|no test can\s+enforce it`)
+
+// The rules are numbered from 1 without a gap. Each names its tests, or says why it has none.
+func TestRulesAreNumberedAndTested(t *testing.T) {
+	text, err := os.ReadFile(path.Join(root, "docs", "rules.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, _, _ := strings.Cut(string(text), "\n## What no rule prevents")
+	for i, rule := range strings.Split(rules, "\n### ")[1:] {
+		title, body, _ := strings.Cut(rule, "\n")
+		if !strings.HasPrefix(title, fmt.Sprintf("%d. ", i+1)) {
+			t.Errorf("%q is not rule %d", title, i+1)
+		}
+		if !linkByName.MatchString(body) && !untested.MatchString(body) {
+			t.Errorf("%q has no test and no reason", title)
+		}
 	}
 }

@@ -21,19 +21,23 @@ var moving = map[string][]string{
 var coming = map[string]bool{"docs/job.md": true, "docs/commands.md": true, "docs/library.md": true}
 
 // there says whether a path, which may have stars, leads to a file or folder.
-func there(at string) bool {
-	if coming[at] || found(at) {
-		return true
+func there(at string) bool { return coming[at] || len(where(at)) > 0 }
+
+// where returns the paths that a path leads to now.
+func where(at string) []string {
+	if found(at) {
+		return []string{at}
 	}
+	var list []string
 	for folder, from := range moving {
 		rest, inside := strings.CutPrefix(at+"/", folder+"/")
 		for _, old := range from {
-			if inside && found(path.Join(old, rest)) {
-				return true
+			if now := path.Join(old, rest); inside && found(now) {
+				list = append(list, now)
 			}
 		}
 	}
-	return false
+	return list
 }
 
 func found(at string) bool {

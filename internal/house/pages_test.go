@@ -186,12 +186,13 @@ func TestLinesOfProse(t *testing.T) {
 }
 
 // wide are pages that are not written so yet.
-var wide = map[string]bool{"SECURITY.md": true, "CHANGELOG.md": true, "CONTRIBUTING.md": true}
+var wide = map[string]bool{"CHANGELOG.md": true, "CONTRIBUTING.md": true}
 
 // limits are the pages that must be read at one sitting.
 var limits = map[string]struct{ lines, words int }{
 	"README.md":       {150, 1500},
 	"ARCHITECTURE.md": {250, 2500},
+	"SECURITY.md":     {250, 2500},
 }
 
 func TestPagesAreShort(t *testing.T) {
