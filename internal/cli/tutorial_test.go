@@ -29,7 +29,8 @@ var masks = []struct {
 	{regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{32})\b`), "HASH"},
 	{regexp.MustCompile(`time=\S+`), "TIME"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
-	{regexp.MustCompile(`by Mercer +\d+( +\d\.\d{4})+`), "by Mercer FIGURES"},
+	{regexp.MustCompile(`(together|alone|privacy)(, by \w+)? +\d+(?: +\d\.\d{4})+`), "$1$2 FIGURES"},
+	{regexp.MustCompile(`pooled decisions: \S+;`), "pooled decisions: SMALL;"},
 	{regexp.MustCompile(`\d+ rows in training, \d+ rows held out, \d+ support vectors`), "COUNTS"},
 }
 
@@ -43,15 +44,15 @@ func masked(text string) string {
 // block is commands of the tutorial, and the output that it shows below them.
 type block struct{ commands, shown string }
 
-// tutorial reads the blocks of docs/tutorial.md.
-func tutorial(t *testing.T) []block {
+// blocksOf reads the blocks of a page, by its path from the root.
+func blocksOf(t *testing.T, page string) []block {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "tutorial.md"))
+	b, err := os.ReadFile(filepath.Join("..", "..", page))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var list []block
-	for _, m := range shBlock.FindAllStringSubmatch(string(page), -1) {
+	for _, m := range shBlock.FindAllStringSubmatch(string(b), -1) {
 		switch {
 		case m[1] == "sh":
 			list = append(list, block{commands: m[2]})
@@ -62,10 +63,9 @@ func tutorial(t *testing.T) []block {
 	return list
 }
 
-// shows says whether an output holds what a block shows at its end; [...] on a line of its own
-// stands for any lines.
+// shows says whether an output holds what a block shows at its end; [...] stands for anything.
 func (b block) shows(output string) bool {
-	want := strings.ReplaceAll(regexp.QuoteMeta(masked(b.shown)), regexp.QuoteMeta("[...]\n"), "(?s:.*)")
+	want := strings.ReplaceAll(regexp.QuoteMeta(masked(b.shown)), regexp.QuoteMeta("[...]"), "(?s:.*)")
 	return regexp.MustCompile(want + `\z`).MatchString(masked(output))
 }
 
@@ -113,7 +113,7 @@ func loopback(t *testing.T) string {
 
 // The tutorial's commands, as they stand, end in a model and predictions, and print what it shows.
 func TestTutorial(t *testing.T) {
-	blocks, shown, accuracy := tutorial(t), 0, ""
+	blocks, shown, accuracy := blocksOf(t, "docs/tutorial.md"), 0, ""
 	for i, output := range tutorialOutputs(t, blocks) {
 		if b := blocks[i]; b.shown != "" {
 			shown++
@@ -130,6 +130,32 @@ func TestTutorial(t *testing.T) {
 	}
 	if a, err := strconv.ParseFloat(accuracy, 64); err != nil || a < 0.85 {
 		t.Errorf("accuracy %q", accuracy)
+	}
+}
+
+// The README's commands print what it shows.
+func TestReadmeShowsWhatIsPrinted(t *testing.T) {
+	ran := 0
+	for _, b := range blocksOf(t, "README.md") {
+		args, is := strings.CutPrefix(strings.TrimSpace(b.commands), "go run ./cmd/mercer ")
+		if !is {
+			continue
+		}
+		ran++
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "mercer", append(strings.Fields(args), "--out", t.TempDir())...)
+		cmd.Dir = filepath.Join("..", "..")
+		output, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("mercer %s: %v", args, err)
+		}
+		if !b.shows(string(output)) {
+			t.Errorf("mercer %s printed\n%s\nand the README shows\n%s", args, output, b.shown)
+		}
+	}
+	if ran != 2 {
+		t.Errorf("the README shows %d commands", ran)
 	}
 }
 
