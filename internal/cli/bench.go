@@ -19,27 +19,26 @@ import (
 )
 
 const aboutBench = `Measure how fast this machine computes, beside its own limit or a peer measured in
-the same run: limit and measurement take turns, and the best of --runs turns
-counts. Look at the ratios: they mean the same on every machine.
+the same run. Limit and measurement take turns, and the best of --runs turns
+counts. Look at the ratios: only they can be compared between machines.
 
-Targets are those of two cores with AVX-512. A target that is missed is reported
-and is no failure, unless --check is given: then the exit code is 1. Let nothing
-else run meanwhile; where that cannot be helped, look at "by cpu", the ratio of
-processor times.`
+Targets are for two cores with AVX-512. A missed target is reported and is no
+failure; with --check the exit code is 1. Let nothing else run meanwhile. If other
+programs must run, look at "by cpu", the ratio of processor times.`
 
 func (a *app) bench() *cobra.Command {
-	cmd := group("bench", "Measure the speed of this machine beside its limits")
+	cmd := group("bench", "Measure the speed of this machine and compare it with its limits")
 	cmd.Long = aboutBench
 	cmd.Example = "  mercer bench gemm\n  mercer bench kpca --json"
 	cmd.AddCommand(
-		a.benchmark("gemm", "Products of matrices, beside multiply-adds in registers", benchRuns, bench.Gemm),
-		a.benchmark("gram", "Kernel matrices, beside a copy of as much memory", benchRuns, bench.Gram),
+		a.benchmark("gemm", "Products of matrices, compared with multiply-adds in registers", benchRuns, bench.Gemm),
+		a.benchmark("gram", "Kernel matrices, compared with a copy of as much memory", benchRuns, bench.Gram),
 		a.benchSVM(),
-		a.benchmark("grid", "A grid of C-SVCs, beside each cell by itself", benchRuns, bench.Grid),
-		a.benchmark("kpca", "Kernel PCA, beside reading the matrix, and its eigenvalues", benchRuns, bench.KPCA),
-		a.benchmark("encode", "OKRA's encoders, beside passes over the rows and dgemm", benchRuns, bench.Encode),
-		a.benchmark("secagg", "Secure aggregation, beside the cipher and what counting predicts", benchRuns, bench.SecAgg),
-		a.benchmark("crowd", "A session of secure aggregation with 6,040 clients, run whole but for its segments", crowdRuns, bench.Crowd),
+		a.benchmark("grid", "A grid of C-SVCs, compared with each cell by itself", benchRuns, bench.Grid),
+		a.benchmark("kpca", "Kernel PCA, compared with reading the matrix, and its eigenvalues", benchRuns, bench.KPCA),
+		a.benchmark("encode", "OKRA's encoders, compared with passes over the rows and dgemm", benchRuns, bench.Encode),
+		a.benchmark("secagg", "Secure aggregation, compared with the cipher and a count of operations", benchRuns, bench.SecAgg),
+		a.benchmark("crowd", "A session of secure aggregation with 6,040 clients, whole except for its segments", crowdRuns, bench.Crowd),
 		a.benchPSI(),
 		a.benchFDSKL(),
 		a.benchGateway(),
@@ -108,14 +107,14 @@ func (a *app) benchSVM() *cobra.Command {
 	var peerName string
 	cmd := a.measuring(&cobra.Command{
 		Use:   "svm",
-		Short: "Training of a C-SVC, beside the inner products of all rows or LIBSVM",
+		Short: "Training of a C-SVC, compared with the inner products of all rows or LIBSVM",
 		Long: `Train a C-SVC with an RBF kernel on 20,000 generated rows of 100 columns and, where
-the data folder has it, on a9a; then again with 512 MB for kernel values. Reading
-the file is part of the work.
+the data folder has it, on a9a. Then train again with 512 MB for kernel values.
+Reading the file is part of the work.
 
---peer svm-train runs LIBSVM's program with its own defaults in turns with ours,
-and compares time, objective, support vectors and memory. It is one core's work
-and takes about half a minute a turn; of two cores we use both.`,
+--peer svm-train runs LIBSVM's program in turns with Mercer, with svm-train's own
+defaults, and compares time, objective, support vectors and memory. svm-train uses
+one core and takes about half a minute a turn; Mercer uses both of two cores.`,
 		Example: "  mercer bench svm\n  mercer bench svm --peer svm-train --json",
 	}, svmRuns, func() (b bench.Benchmark, err error) {
 		peer, err := bench.FindPeer(peerName)
@@ -138,10 +137,11 @@ func (a *app) benchPSI() *cobra.Command {
 	var rows int
 	cmd := a.measuring(&cobra.Command{
 		Use:   "psi",
-		Short: "Alignment of tables by their ids, beside the multiplications that it takes",
-		Long: `Align two parties' tables, and three's with a comparer: each has that many ids, half
-of them in common. All parties run in this process. Time grows with the ids; from
-fewer than a million the figures with a target are extrapolated.`,
+		Short: "Alignment of tables by their ids, compared with its multiplications",
+		Long: `Align the tables of two parties, and of three parties with a comparer. Each has
+--rows ids, half of them in common. All parties run in this process. Time grows with
+the number of ids; with fewer than a million, figures with a target are
+extrapolated.`,
 		Example: "  mercer bench psi\n  mercer bench psi --rows 1000000 --runs 1 --json",
 	}, psiRuns, func() (b bench.Benchmark, err error) {
 		if rows < 2 || rows > bench.MaxPSIRows {
@@ -149,7 +149,7 @@ fewer than a million the figures with a target are extrapolated.`,
 		}
 		return bench.PSI(rows), nil
 	})
-	cmd.Flags().IntVar(&rows, "rows", 20_000, "ids of each party")
+	cmd.Flags().IntVar(&rows, "rows", 20_000, "number of ids of each party")
 	return cmd
 }
 
@@ -161,16 +161,17 @@ func (a *app) benchFDSKL() *cobra.Command {
 	var folder string
 	cmd := a.measuring(&cobra.Command{
 		Use:   "fdskl",
-		Short: "Random features of split columns: how training grows, and a million rows",
-		Long: `Train on generated rows of which four workers hold a quarter of the columns each, all
-in this process: phases by protocol fdskl, then block Newton (training: cached). Time
-must grow as rows, directions and columns do. From fewer than a million rows the
-figures with a target are extrapolated; a million take some minutes and 3.2 GB.
+		Short: "Random features of split columns: how training time grows, up to a million rows",
+		Long: `Train on generated rows. Four workers in this process hold a quarter of the columns
+each. Protocol fdskl gives the phases, then block Newton trains (training: cached).
+Time must grow in proportion to rows, directions and columns. With fewer than a
+million rows, figures with a target are extrapolated; a million rows take some
+minutes and 3.2 GB.
 
---out FOLDER trains in all modes (faithful, block, precond, cached) on wdbc, digits and,
-where the data folder has it, phishing, with the learner in the loop: the test error
-after so many iterations and so much time, as figures and as pages with curves
-(fdskl-wdbc.html, ...) in that folder. It takes some minutes.`,
+--out FOLDER also trains in all modes (faithful, block, precond, cached), with the
+learner in the loop. It takes wdbc, digits and, where the data folder has it,
+phishing. It writes the test error by iterations and by time to that folder, as
+figures and as pages with curves (fdskl-wdbc.html, ...). It takes some minutes.`,
 		Example: "  mercer bench fdskl\n  mercer bench fdskl --rows 1000000 --json\n  mercer bench fdskl --out curves",
 	}, fdsklRuns, func() (b bench.Benchmark, err error) {
 		if rows < 100 || rows > bench.MaxFDSKLRows {
@@ -178,7 +179,7 @@ after so many iterations and so much time, as figures and as pages with curves
 		}
 		return bench.FDSKL(rows, a.library(), folder), nil
 	})
-	cmd.Flags().IntVar(&rows, "rows", 50_000, "rows of the whole task")
+	cmd.Flags().IntVar(&rows, "rows", 50_000, "number of rows of the whole task")
 	cmd.Flags().StringVar(&folder, "out", "", "also train in all modes, and write their curves into that folder")
 	return cmd
 }
@@ -191,14 +192,14 @@ func (a *app) benchGateway() *cobra.Command {
 	var packages int
 	cmd := &cobra.Command{
 		Use:   "gateway",
-		Short: "SecVM's gateway as a process, beside opening and verifying alone",
+		Short: "SecVM's gateway as a process, compared with opening and verifying alone",
 		Long: `Seal packages, each with a token, and post them over loopback to mercer gateway, a
-process of its own whose processor time counts: with tokens of blind RSA, and fewer
-with tokens of VOPRF. The limit is what opening a package and verifying a token take
-in this process. Then count windows of 10,000 to a million packages, without
-cryptography and network: processor time and memory of each package.
+separate process whose processor time counts. Most have tokens of blind RSA, fewer
+have tokens of VOPRF. The limit is the time that this process takes to open a
+package and verify a token. Then count windows of 10,000 to a million packages
+without cryptography and network: processor time and memory of each package.
 
-Tokens take the most time to make, and are the same in all turns.`,
+Making tokens takes the most time, so all turns use one set of tokens.`,
 		Example: "  mercer bench gateway\n  mercer bench gateway --packages 100000 --json --check",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
@@ -218,7 +219,7 @@ Tokens take the most time to make, and are the same in all turns.`,
 		}),
 	}
 	o.flags(cmd, gatewayRuns)
-	cmd.Flags().IntVar(&packages, "packages", 20_000, "packages with tokens of blind RSA")
+	cmd.Flags().IntVar(&packages, "packages", 20_000, "number of packages with tokens of blind RSA")
 	return cmd
 }
 
@@ -229,7 +230,7 @@ type benchOptions struct {
 }
 
 func (o *benchOptions) flags(cmd *cobra.Command, runs int) {
-	cmd.Flags().IntVar(&o.runs, "runs", runs, "turns, of which the best counts")
+	cmd.Flags().IntVar(&o.runs, "runs", runs, "number of turns; the best of them counts")
 	cmd.Flags().BoolVar(&o.check, "check", false, "end with exit code 1 when a target is missed")
 }
 

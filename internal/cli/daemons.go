@@ -27,9 +27,9 @@ func (a *app) coordinator() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "coordinator",
 		Short: "Run the coordinator of a federation",
-		Long: `Run the daemon that brokers messages, conducts jobs and learns from what the
-parties send. Parties dial its address; nothing else is opened. Its home holds
-an identity (mercer federation init) and an approved roster (join).`,
+		Long: `Run the daemon that brokers messages, runs jobs and learns from what the parties
+send. Parties dial its address; it opens no other port. Its home holds an identity
+(mercer federation init) and an approved roster (mercer federation join).`,
 		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -37,7 +37,7 @@ an identity (mercer federation init) and an approved roster (join).`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().StringVar(&listen, "listen", "", "address for the parties, host:port; default what the configuration says, or 127.0.0.1:4222")
+	cmd.Flags().StringVar(&listen, "listen", "", "address on which parties reach it, host:port; default the address in its configuration, or 127.0.0.1:4222")
 	abandonFlag(cmd, &abandon)
 	seed.flag(cmd)
 	return daemonCommand(cmd)
@@ -45,7 +45,7 @@ an identity (mercer federation init) and an approved roster (join).`,
 
 // abandonFlag adds what gives up sessions that another build has left open.
 func abandonFlag(cmd *cobra.Command, abandon *bool) {
-	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy sessions that another build of the program has left open; their jobs fail")
+	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy sessions that another build of the program left open; their jobs fail")
 }
 
 func (a *app) party() *cobra.Command {
@@ -55,9 +55,9 @@ func (a *app) party() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "party",
 		Short: "Run one data holder of a federation",
-		Long: `Run the daemon that holds one party's rows. It dials out to the coordinator,
-asks the policy in its config.yaml before it takes part in anything, and can be
-killed and started again at any time.`,
+		Long: `Run the daemon that holds one party's rows. It dials out to the coordinator and
+checks every job against the policy in its config.yaml. It can be killed and
+started again at any time.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -95,7 +95,7 @@ func (a *app) serve(ctx context.Context, home string, run func(context.Context, 
 // homeFlag adds --home, which falls back on MERCER_HOME and then on a folder
 // of the user's own.
 func (a *app) homeFlag(cmd *cobra.Command, home *string) {
-	cmd.Flags().StringVar(home, "home", a.defaultHome(), "folder of the identity and the journal; or set MERCER_HOME")
+	cmd.Flags().StringVar(home, "home", a.defaultHome(), "home folder, which holds keys and state; or set MERCER_HOME")
 }
 
 func (a *app) defaultHome() string {

@@ -31,9 +31,9 @@ func (a *app) dataList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the bundled data and the tables of the data folder",
-		Long: `List the data that can be used by name: what the program carries, and the
-tables (CSV and LIBSVM text, .npy, .npz, .parquet, IDX as MNIST has it) and
-folders of images in the folder that MERCER_DATA names.`,
+		Long: `List the data that a job can use by name. These are the bundled data, and tables
+and folders of images in the folder that MERCER_DATA names. A table is CSV or
+LIBSVM text, .npy, .npz, .parquet, or IDX, MNIST's format.`,
 		Example: "  mercer data list\n  MERCER_DATA=~/data mercer data list --json",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
@@ -111,9 +111,9 @@ func (a *app) dataGet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get NAME",
 		Short: "Fetch a public data set from its publisher",
-		Long: `Fetch a public data set from its publisher into the data folder, and check its
-SHA-256: a file that is not the expected one is not kept. This version knows
-` + strings.Join(names, ", ") + `.`,
+		Long: `Fetch a public data set from its publisher into the data folder. The command
+checks the SHA-256 of every file and keeps only the expected ones. This version
+knows ` + strings.Join(names, ", ") + `.`,
 		Example: "  mercer data get a9a\n  mercer data get a9a --out ./data",
 		Args:    args("NAME"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -130,7 +130,7 @@ SHA-256: a file that is not the expected one is not kept. This version knows
 			return getData(ctx, o, folder)
 		}),
 	}
-	cmd.Flags().StringVar(&folder, "out", "", "folder in which the set's folder is made; the data folder if empty")
+	cmd.Flags().StringVar(&folder, "out", "", "folder in which the folder of the data set is made; default the data folder")
 	return cmd
 }
 

@@ -55,13 +55,14 @@ func (a *app) dataInfo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info NAME|FILE",
 		Short: "Show the shape of a table, its classes, and what OKRA would give away",
-		Long: `Read a whole table and show its shape and its classes, and whether its values
-lie on a grid: with OKRA the server learns all inner products between rows, and
-for values on a grid that can be the rows themselves.
+		Long: `Read a whole table and show its shape, its classes, and whether its values lie on
+a grid. With OKRA the server learns all inner products between rows; for values
+on a grid, these products can give away the rows themselves.
 
-Of an archive (.npz), #NAME after its name chooses the array of the features. A
+For an archive (.npz), #NAME after its name chooses the array of the features. A
 folder of JPEG or PNG files with a sub-folder for each class is a table of grey
-values, 0 to 255; #64x64 resizes them, #rgb keeps the colours, #64x64,rgb both.`,
+values, 0 to 255. #64x64 resizes the images, #rgb keeps the colours, #64x64,rgb
+does both.`,
 		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
 		Args:    args("NAME or FILE"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {

@@ -35,33 +35,34 @@ func (a *app) demo() *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo [NAME]",
-		Short: "Three hospitals or three banks train one classifier, a crowd recommends films, or another trains with anonymous packages",
-		Long: `hospitals: start one coordinator and three hospitals as processes on this machine, each
-with a fresh identity and its own share of bundled real data, and let them train
-one classifier by OKRA over sockets on loopback, and one from sums of random
-features. Then compare: each hospital alone, all together by Mercer, and all rows
-pooled without privacy. The homes are removed afterwards; report and result stay in
-the folder --out. The model by OKRA holds encoded rows, nobody can ask it, and the
-coordinator keeps none.
+		Short: "Run a whole federation on this machine: hospitals, banks, a recommender or a crowd",
+		Long: `Run a whole federation on this machine, on bundled data. NAME is hospitals unless
+given.
 
-banks: a bank, a shop and an insurer, as processes too, know ten numbers each about
-nearly the same people, in lists of different order. They find out whom all know
-without showing each other the rest, and train one classifier by protocol gram on
-the columns of all three. (The people are the patients of the bundled
-Wisconsin tumour data, which may be passed on.)
+hospitals: one coordinator and three hospitals run as processes, each with a fresh
+identity and its own share of real data. They train one classifier by OKRA over
+sockets on loopback, and one from sums of random features. Then the demonstration
+compares each hospital alone, all together by Mercer, and all rows pooled without
+privacy. It removes the homes afterwards; report and result stay in the folder
+--out. The model by OKRA holds encoded rows: nobody can ask it, and the
+coordinator keeps no model.
 
-recommender: 250 devices in one process, each with keys and masks of its own, find
-out by secure aggregation which films go together, without anybody seeing a list
-of films; a tenth of them vanishes on the way. It takes the first people of
-MovieLens if ml-100k is in the data folder (mercer data get ml-100k), or else
-ratings that are made up, and says which.
+banks: a bank, a shop and an insurer run as processes. Each knows ten numbers about
+nearly the same people, in lists of different order. They find the people whom all
+three know without showing each other the rest. Then they train one classifier by
+protocol gram on the columns of all three. (The people are the patients of the
+bundled Wisconsin tumour data, which may be passed on.)
 
-crowd: 200 devices with a digit each, an issuer, a relay and a gateway as processes
-on this machine find out in three windows of anonymous packages, each paid for
-with a token, which digits are odd. The gateway ends with the model and says what
-it learnt of anybody.
+recommender: 250 devices run in one process, each with its own keys and masks. They
+find out by secure aggregation which films go together, and nobody sees a list of
+films. A tenth of the devices vanishes on the way. The data are the first people of
+MovieLens if ml-100k is in the data folder (mercer data get ml-100k), and made-up
+ratings otherwise. The result says which.
 
-NAME is hospitals unless given.`,
+crowd: an issuer, a relay and a gateway run as processes on this machine, with 200
+devices that hold a digit each. In three windows of anonymous packages, each paid
+for with a token, they find out which digits are odd. The gateway ends with the
+model and says what it learnt about anybody.`,
 		Example: "  mercer demo\n  mercer demo banks\n  mercer demo recommender\n  mercer demo crowd\n  mercer demo --json --wire float64",
 		Args: func(cmd *cobra.Command, given []string) error {
 			return args("NAME")(cmd, append(given, "hospitals")[:max(1, len(given))])
@@ -85,7 +86,7 @@ NAME is hospitals unless given.`,
 		}),
 	}
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")
-	cmd.Flags().StringVar(&f.wire, "wire", "float32", "how encoded numbers travel: float32 or float64")
+	cmd.Flags().StringVar(&f.wire, "wire", "float32", "type of the encoded numbers that are sent: float32 or float64")
 	f.seed.flag(cmd)
 	return cmd
 }

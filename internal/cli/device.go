@@ -33,20 +33,21 @@ func (a *app) device() *cobra.Command {
 	f := deviceFlags{fleet: fleet.Config{Limits: secvm.DefaultLimits()}}
 	cmd := &cobra.Command{
 		Use:   "device",
-		Short: "Take part in training for a server that does not learn whose data it is",
-		Long: `Take part in a job of protocol secvm with one record, or, for tests and
-demonstrations, with a device for each of several rows of a table, each with a
-credential, tokens and secrets of its own. A feature of a row is a column that is
-not zero. The command ends when the last window is over.
+		Short: "Take part in a crowd's training; the server does not learn whose data it gets",
+		Long: `Take part in a job of protocol secvm with one record. For tests and
+demonstrations, one process can run a device for each of several rows of a table.
+Each device has its own credential, tokens and secrets. A feature of a row is a
+column that is not zero. The command ends when the last window is over.
 
-The configuration is the gateway's. Relay and issuer have to vouch for it, and for
-all that the gateway says later, by the keys --relay-key and --issuer-key: get these
-from relay and issuer (the file witness-key of their homes) or from whom you trust,
-not from the gateway. A device sends nothing before both name what it was told, and
-know as many devices that are ready as the job's cohort has.
+The configuration is the gateway's. Relay and issuer must vouch for it, and for all
+that the gateway says later, by the keys --relay-key and --issuer-key. Get these
+keys from relay and issuer (the file witness-key of their homes) or from somebody
+you trust, not from the gateway. A device sends nothing before relay and issuer
+confirm what it was told. Both must also count as many ready devices as the job's
+cohort has.
 
-Packages go through the relay, and with --proxy everything goes through a SOCKS5
-proxy such as Tor's.`,
+Packages go through the relay. With --proxy, everything goes through a SOCKS5 proxy
+such as Tor's.`,
 		Example: "  mercer device credentials --home me --count 1\n  mercer device --home me --configuration configuration --relay https://relay.example/ --relay-key 6f1c... --issuer https://issuer.example/ --issuer-key 03ab... --rows me.csv --label label",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -58,18 +59,18 @@ proxy such as Tor's.`,
 	flags.StringVar(&f.configuration, "configuration", "", "file of the gateway's configuration")
 	flags.StringVar(&f.fleet.Relay, "relay", "", "address of the relay")
 	flags.StringVar(&f.fleet.Issuer, "issuer", "", "address of the issuer")
-	flags.StringVar(&f.relayKey, "relay-key", "", "key of the relay's statements, in hexadecimal digits")
-	flags.StringVar(&f.issuerKey, "issuer-key", "", "key of the issuer's statements, in hexadecimal digits")
+	flags.StringVar(&f.relayKey, "relay-key", "", "key by which the relay signs its statements, in hexadecimal digits")
+	flags.StringVar(&f.issuerKey, "issuer-key", "", "key by which the issuer signs its statements, in hexadecimal digits")
 	flags.BoolVar(&f.fleet.Limits.Paper, "paper", false, "take part in a job of mode paper, whose gateway can read single records")
 	flags.StringVar(&f.rows, "rows", "", "table with a row for each device")
 	flags.StringVar(&f.label, "label", "", "column of the labels")
-	flags.IntVar(&f.fleet.First, "first", 0, "first row that is a device of this process, from 0")
-	flags.IntVar(&f.fleet.Count, "count", 1, "number of rows that are devices of this process")
+	flags.IntVar(&f.fleet.First, "first", 0, "first row that has a device in this process, from 0")
+	flags.IntVar(&f.fleet.Count, "count", 1, "number of rows that have a device in this process")
 	flags.StringVar(&f.proxy, "proxy", "", "SOCKS5 proxy, such as socks5h://127.0.0.1:9050")
 	authoritiesFlag(cmd, &f.authorities)
-	flags.IntVar(&f.fleet.Early, "early", 1, "iterations whose tokens are fetched before the first window")
-	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models of more bins: many bins tell people apart")
-	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer participants")
+	flags.IntVar(&f.fleet.Early, "early", 1, "number of iterations whose tokens are fetched before the first window")
+	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models with more bins than this: many bins tell people apart")
+	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer participants than this")
 	f.seed.flag(cmd)
 	cmd.AddCommand(a.deviceCredentials())
 	return daemonCommand(cmd)
@@ -133,7 +134,7 @@ func (a *app) deviceCredentials() *cobra.Command {
 	var first, count int
 	cmd := &cobra.Command{
 		Use:     "credentials",
-		Short:   "Print the public keys by which an issuer knows devices",
+		Short:   "Print the public keys by which an issuer recognises devices",
 		Example: "  mercer device credentials --home me",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (r Result, err error) {

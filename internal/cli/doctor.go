@@ -62,9 +62,8 @@ func (a *app) doctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine can run a party or a coordinator",
-		Long: `Check processor, memory, disk, clock, identity, network and data, and say what
-to do about what is not well. The exit code is 1 when a check fails; warnings
-are no failure.`,
+		Long: `Check processor, memory, disk, clock, identity, network and data, and say how to
+mend each problem. The exit code is 1 when a check fails; a warning is no failure.`,
 		Example: "  mercer doctor\n  mercer doctor --home /var/lib/mercer --json",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {

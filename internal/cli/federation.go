@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) federation() *cobra.Command {
-	cmd := group("federation", "Found a federation: identities, roster, approval")
+	cmd := group("federation", "Found a federation: create identities, make the roster, approve it")
 	cmd.Example = `  mercer federation init --home ./c --name coordinator --role coordinator
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
@@ -70,8 +70,8 @@ func (a *app) federationInit() *cobra.Command {
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&c.Name, "name", "", "name in the federation: lower-case letters, digits and dashes")
 	cmd.Flags().StringVar(&role, "role", string(roster.Party), "party or coordinator")
-	cmd.Flags().StringVar(&c.Listen, "listen", "", "coordinator: address for the parties, host:port")
-	cmd.Flags().StringVar(&c.Coordinator, "coordinator", "", "party: address of the coordinator, nats://host:port")
+	cmd.Flags().StringVar(&c.Listen, "listen", "", "for a coordinator: address on which parties reach it, host:port")
+	cmd.Flags().StringVar(&c.Coordinator, "coordinator", "", "for a party: address of the coordinator, nats://host:port")
 	return cmd
 }
 
@@ -136,8 +136,8 @@ func (a *app) federationJoin() *cobra.Command {
 		Use:   "join ROSTER.yaml",
 		Short: "Approve a roster, after comparing every fingerprint",
 		Long: `Install a roster in this home and approve it. One sock puppet among the parties
-reads everybody's rows, so compare every fingerprint with its owner first, over
-another channel than the one the roster came by.`,
+reads everybody's rows. So first compare every fingerprint with its owner, over
+another channel than the one by which the roster came.`,
 		Example: "  mercer federation join --home ./north roster.yaml",
 		Args:    args("ROSTER.yaml"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -156,7 +156,7 @@ another channel than the one the roster came by.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().BoolVar(&yes, "yes", false, "the fingerprints have been compared")
+	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a question: the fingerprints have been compared")
 	return cmd
 }
 
@@ -189,11 +189,12 @@ func (a *app) federationSplitKey() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "split-key",
-		Short: "Draw a new key by which a party holds rows out, where the old one is lost",
-		Long: `Draw a new key by which this party holds rows out. The key of a home stays the
-same for ever: with another one other rows are held out, and jobs before and after
-together tell more about single rows than each does. Put the old key back from a
-backup if there is one; draw a new one only where it is lost.`,
+		Short: "Replace a lost split key, the key by which a party holds rows out",
+		Long: `Draw a new split key, the key by which this party holds rows out. A home should
+keep one split key for good. A new key holds out other rows, so jobs before and
+after the change together tell more about single rows than each job does. Restore
+the old key from a backup if there is one. Draw a new key only if the old one is
+lost.`,
 		Example: "  mercer federation split-key --home ./north --yes",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
@@ -205,6 +206,6 @@ backup if there is one; draw a new one only where it is lost.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().BoolVar(&yes, "yes", false, "the old key is lost")
+	cmd.Flags().BoolVar(&yes, "yes", false, "draw a new key without a question: the old one is lost")
 	return cmd
 }

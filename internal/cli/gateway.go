@@ -37,22 +37,22 @@ func (a *app) gateway() *cobra.Command {
 	var f gatewayFlags
 	cmd := &cobra.Command{
 		Use:   "gateway",
-		Short: "Run the server of a crowd: publish weights, count anonymous packages",
-		Long: `Run a job of protocol secvm as its server: publish signed weights for all devices
-alike, count the packages that come through a relay, each with a token of the
-issuer, and take a step when a window is over. The gateway ends when the model is
-trained and tested, and leaves it in its home.
+		Short: "Run the server of a crowd: publish weights and count anonymous packages",
+		Long: `Run a job of protocol secvm as its server. The gateway publishes signed weights for
+all devices alike. It counts the packages that come through a relay, each
+with a token of the issuer, and takes a step when a window is over. It ends when
+the model is trained and tested, and leaves the model in its home.
 
-Devices need a copy of HOME/configuration, from where all of them get it.
---configure only writes that file. Its job, windows and tokens cannot change
-afterwards. --tokens is the file "public" of an issuer's home. Relay and issuer
-countersign what devices are told, before these send anything: --relay and --issuer
-are their addresses. Between windows nothing is sent for as long as a window lasts
-(--pause): in it weights are countersigned and devices get ready.
+Devices need a copy of HOME/configuration, all from one place. --configure only
+writes that file. Its job, windows and tokens cannot change afterwards. --tokens
+names the file "public" of an issuer's home. Relay and issuer countersign what
+devices are told before the devices send anything; --relay and --issuer are their
+addresses. Between windows, nothing is sent for the time --pause. In it, weights
+are countersigned and devices get ready.
 
 A gateway of mode: paper is its own issuer, for the devices in --roster, at the path
-` + daemon.TokensPath + `. It can read single records, and devices take part with
---paper only.
+` + daemon.TokensPath + `. It can read single records, and devices take part only
+with --paper.
 
 The gateway can be killed and started again at any time. With --tls-cert and
 --tls-key it speaks HTTPS.`,
@@ -64,19 +64,19 @@ The gateway can be killed and started again at any time. With --tls-cert and
 	}
 	a.homeFlag(cmd, &f.home)
 	flags := cmd.Flags()
-	flags.StringVar(&f.job, "job", "", "job file, of protocol secvm")
-	flags.StringVar(&f.tokens, "tokens", "", "the issuer's public keys: the file public in its home")
+	flags.StringVar(&f.job, "job", "", "job file, with protocol secvm")
+	flags.StringVar(&f.tokens, "tokens", "", "public keys of the issuer: the file public in its home")
 	flags.StringVar(&f.relay, "relay", "", "address of the relay, which countersigns")
 	flags.StringVar(&f.issuer, "issuer", "", "address of the issuer, which countersigns")
 	authoritiesFlag(cmd, &f.authorities)
-	flags.StringVar(&f.roster, "roster", "", "devices, for a gateway that is its own issuer")
+	flags.StringVar(&f.roster, "roster", "", "file of the devices' public keys, for a gateway that is its own issuer")
 	flags.BoolVar(&f.configure, "configure", false, "write the configuration for devices, and end")
-	flags.DurationVar(&f.config.Window, "window", 10*time.Minute, "how long devices send")
-	flags.DurationVar(&f.config.Grace, "grace", 20*time.Second, "how much longer packages are taken")
-	flags.DurationVar(&f.config.Pause, "pause", 0, "how long before a window its weights are known; default as long as a window")
-	flags.DurationVar(&f.config.Lead, "lead", 10*time.Minute, "how long before the first window its weights are known")
-	flags.IntVar(&f.config.Least, "least", 256, "smallest number of packages in a record on disk; the last records of a window may have fewer")
-	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for a record before it is told to send again")
+	flags.DurationVar(&f.config.Window, "window", 10*time.Minute, "length of a window, in which devices send")
+	flags.DurationVar(&f.config.Grace, "grace", 20*time.Second, "how long after a window packages are still taken")
+	flags.DurationVar(&f.config.Pause, "pause", 0, "time between publishing weights and opening their window; default the length of a window")
+	flags.DurationVar(&f.config.Lead, "lead", 10*time.Minute, "time between publishing the first weights and opening the first window")
+	flags.IntVar(&f.config.Least, "least", 256, "smallest number of packages written to disk together; the last batches of a window may be smaller")
+	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for its package to be on disk before it is told to send again")
 	doorFlags(cmd, &f.doors, "127.0.0.1:8080")
 	f.seed.flag(cmd)
 	return daemonCommand(cmd)
@@ -84,14 +84,14 @@ The gateway can be killed and started again at any time. With --tls-cert and
 
 func doorFlags(cmd *cobra.Command, d *daemon.Doors, listen string) {
 	cmd.Flags().StringVar(&d.Listen, "listen", listen, "address, host:port")
-	cmd.Flags().StringVar(&d.Metrics, "metrics", "", "address of the metrics for Prometheus, host:port, HTTP; default none")
+	cmd.Flags().StringVar(&d.Metrics, "metrics", "", "address of the metrics for Prometheus, host:port, over HTTP; default none")
 	cmd.Flags().StringVar(&d.Certificate, "tls-cert", "", "certificate in PEM, to speak HTTPS; default HTTP")
-	cmd.Flags().StringVar(&d.Key, "tls-key", "", "the certificate's key in PEM")
+	cmd.Flags().StringVar(&d.Key, "tls-key", "", "key of the certificate, in PEM")
 }
 
 // authoritiesFlag is for commands that call others by https addresses.
 func authoritiesFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "tls-ca", "", "certificates in PEM to trust beside the system's authorities, for https addresses")
+	cmd.Flags().StringVar(path, "tls-ca", "", "further certificates in PEM to trust for https addresses; the system's certificates count too")
 }
 
 func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err error) {

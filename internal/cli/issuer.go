@@ -24,15 +24,15 @@ func (a *app) issuer() *cobra.Command {
 		Use:   "issuer",
 		Short: "Give the devices of a crowd their tokens",
 		Long: `Give every device in the roster as many tokens for each iteration of a job as it
-sends packages, blindly: the issuer knows the device and cannot recognise its
-tokens. It must be run by somebody else than the gateway: it countersigns what
-the gateway tells devices, and says how many have their tokens.
+sends packages. Tokens are blind: the issuer knows the device and cannot recognise
+its tokens. Another operator than the gateway's must run the issuer, because it
+countersigns what the gateway tells devices and says how many have their tokens.
 
-The first start draws a key for each iteration and leaves their public halves
-in HOME/public, which the gateway needs, and the key of its statements in
+The first start draws a key for each iteration. It leaves the public keys in
+HOME/public, which the gateway needs, and the key of its statements in
 HOME/witness-key, which devices need. It countersigns the first configuration that
-names its keys, and no other. The roster has a line for each device,
-as mercer device credentials prints it.`,
+names its keys, and no other. The roster has a line for each device, as
+mercer device credentials prints it.`,
 		Example: "  mercer issuer --home issuer --job job.yaml --roster devices.txt --listen :8081",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
@@ -59,9 +59,9 @@ as mercer device credentials prints it.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().StringVar(&jobFile, "job", "", "job file, of protocol secvm")
+	cmd.Flags().StringVar(&jobFile, "job", "", "job file, with protocol secvm")
 	cmd.Flags().StringVar(&roster, "roster", "", "file of the devices' public keys")
-	cmd.Flags().StringVar(&label, "name", "issuer", "name of the issuer, in every token")
+	cmd.Flags().StringVar(&label, "name", "issuer", "name of the issuer, which every token carries")
 	doorFlags(cmd, &doors, "127.0.0.1:8081")
 	return daemonCommand(cmd)
 }
@@ -72,16 +72,16 @@ func (a *app) relay() *cobra.Command {
 	var authorities string
 	cmd := &cobra.Command{
 		Use:   "relay",
-		Short: "Pass what devices send on to a gateway, and not who sent it",
+		Short: "Pass requests of devices on to a gateway without saying who sent them",
 		Long: `Pass sealed requests of devices on to one gateway (Oblivious HTTP, RFC 9458). The
-relay sees who sends and when, and nothing of what is sent; with --batch requests
-leave together in random order. It must be run by somebody else than the gateway:
-both together know everything.
+relay sees who sends and when, and nothing of the content. With --batch, requests
+leave together in random order. Another operator than the gateway's must run the
+relay: both together know everything.
 
-The relay also countersigns what the gateway tells devices, and counts those that
-are ready for a window. It does so for one job: the first whose gateway shows it a
-history. HOME holds what it has countersigned, nothing of devices, and in
-HOME/witness-key the key by which devices know its statements.`,
+The relay also countersigns what the gateway tells devices, and counts the devices
+that are ready for a window. It does so for one job: the first whose gateway shows
+it a history. HOME holds the statements that it has countersigned, and nothing
+about devices. HOME/witness-key holds the key by which devices check them.`,
 		Example: "  mercer relay --home relay --gateway https://gateway.example/ --listen :8082 --batch 32 --tls-cert relay.pem --tls-key relay.key",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
@@ -100,9 +100,9 @@ HOME/witness-key the key by which devices know its statements.`,
 	}
 	a.homeFlag(cmd, &c.Home)
 	cmd.Flags().StringVar(&c.Gateway, "gateway", "", "address of the gateway")
-	cmd.Flags().IntVar(&c.Batch, "batch", 8, "requests that leave together")
-	cmd.Flags().DurationVar(&c.Wait, "wait", time.Second, "longest time that a request waits for others")
-	cmd.Flags().DurationVar(&c.Timeout, "timeout", 20*time.Second, "longest time that the gateway may take")
+	cmd.Flags().IntVar(&c.Batch, "batch", 8, "number of requests that leave together")
+	cmd.Flags().DurationVar(&c.Wait, "wait", time.Second, "longest time that a request waits for others to leave with")
+	cmd.Flags().DurationVar(&c.Timeout, "timeout", 20*time.Second, "longest time that the gateway may take to answer")
 	doorFlags(cmd, &doors, "127.0.0.1:8082")
 	authoritiesFlag(cmd, &authorities)
 	return daemonCommand(cmd)

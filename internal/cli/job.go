@@ -22,7 +22,7 @@ import (
 )
 
 func (a *app) job() *cobra.Command {
-	cmd := group("job", "Submit jobs to a running coordinator and see what became of them")
+	cmd := group("job", "Submit jobs to a running coordinator and follow them")
 	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
 	cmd.AddCommand(a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
 	return cmd
@@ -95,7 +95,7 @@ func (a *app) jobSubmit() *cobra.Command {
 	var wait bool
 	cmd := a.asking(&cobra.Command{
 		Use:     "submit JOB.yaml",
-		Short:   "Submit a job; the same file submitted twice is two jobs",
+		Short:   "Submit a job; a file submitted twice makes two jobs",
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
 	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
@@ -115,7 +115,7 @@ func (a *app) jobSubmit() *cobra.Command {
 		}
 		return r, r.check()
 	})
-	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the job's end")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the job ends")
 	return cmd
 }
 
@@ -123,7 +123,7 @@ func (a *app) jobWait() *cobra.Command {
 	var timeout time.Duration
 	cmd := a.asking(&cobra.Command{
 		Use:     "wait ID",
-		Short:   "Wait for a job's end",
+		Short:   "Wait until a job ends",
 		Example: "  mercer job wait 0123456789abcdef0123456789abcdef --home ./c --timeout 1h",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
@@ -142,7 +142,7 @@ func (a *app) jobWait() *cobra.Command {
 		r := jobResult{j, a.reader}
 		return r, r.check()
 	})
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0 waits for ever")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0 waits without a limit")
 	return cmd
 }
 
@@ -151,11 +151,12 @@ func (a *app) jobShow() *cobra.Command {
 	var alignment, recommendations bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a job with its result, or what it left at a party",
-		Long: `Show a job with its result, in the coordinator's home. In a party's home show what
-a job left there for its operator alone: --alignment, the ids of the rows of a job by
-columns in the order of its decisions, as CSV; --recommendations, what a recommender
-recommends to this party's person, as CSV. No daemon need run for those.`,
+		Short: "Show a job with its result, or the tables that it left at a party",
+		Long: `In the coordinator's home, show a job with its result. In a party's home, show a
+table that the job left there for the party's operator alone, as CSV. --alignment
+lists the ids of the rows of a job by columns, in the order of its decisions.
+--recommendations lists the items recommended to this party's person. Both work
+without a running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
@@ -176,8 +177,8 @@ recommends to this party's person, as CSV. No daemon need run for those.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: the ids of the job's rows, in their order")
-	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: what the job recommends")
+	cmd.Flags().BoolVar(&alignment, "alignment", false, "in a party's home: show the ids of the job's rows, in their order")
+	cmd.Flags().BoolVar(&recommendations, "recommendations", false, "in a party's home: show the items that the job recommends")
 	return cmd
 }
 
@@ -219,7 +220,7 @@ func (r jobListResult) Print(w io.Writer) error {
 func (a *app) jobList() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:     "list",
-		Short:   "List the coordinator's jobs in the order of submission, or those of which a party holds something",
+		Short:   "List the coordinator's jobs in the order of submission, or the jobs that left something at a party",
 		Example: "  mercer job list --home ./c\n  mercer job list --home ./north",
 		Args:    args(),
 	}, func(ctx context.Context, c *control.Client, _ []string) (Result, error) {
@@ -249,7 +250,7 @@ func (a *app) jobDownload() *cobra.Command {
 	cmd := a.asking(&cobra.Command{
 		Use:   "download ID",
 		Short: "Download a job's model, unless it is private",
-		Long: `Download a job's model. A model that holds encoded rows, as OKRA's does, never
+		Long: `Download a job's model. A model that holds encoded rows, such as OKRA's, never
 leaves the coordinator: any party could decode the rows in it.`,
 		Example: "  mercer job download 0123456789abcdef0123456789abcdef --home ./c --out model.mercer",
 		Args:    args("ID"),
@@ -275,9 +276,9 @@ func (a *app) jobAbort() *cobra.Command {
 	return a.asking(&cobra.Command{
 		Use:   "abort ID",
 		Short: "Abort a job that is queued or running",
-		Long: `Abort a job that is queued or running, and wait until every party has destroyed
-what belonged to it, or has been told to. The job fails and stays in the list;
-the next one begins. A job that has its result is left alone.`,
+		Long: `Abort a job that is queued or running. Wait until every party has destroyed the
+job's secrets and files, or has been told to. The job fails and stays in the list,
+and the next job begins. A job that has its result is left alone.`,
 		Example: "  mercer job abort 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {

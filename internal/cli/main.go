@@ -42,6 +42,11 @@ func Main(reader *job.Reader, own []local.Own, args []string, stdin io.Reader, s
 	return a.execute(a.root(), args)
 }
 
+// Commands returns the tree of commands, for documents. Nobody runs it.
+func Commands(reader *job.Reader, env func(string) string) *cobra.Command {
+	return (&app{reader: reader, env: env, log: slog.New(slog.DiscardHandler)}).root()
+}
+
 // execute runs one command. The first SIGINT or SIGTERM cancels it, so that it
 // can clean up; the second kills the process.
 func (a *app) execute(root *cobra.Command, args []string) int {

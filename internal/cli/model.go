@@ -91,12 +91,12 @@ func (a *app) modelExport() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "export MODEL FILE",
-		Short: "Write a model as LIBSVM's programs read it",
-		Long: `Write a model of learner svc, nu-svc, one-class or svr with kernel linear, rbf or
-polynomial as a model file of LIBSVM. If the model scales its rows, FILE.range is
-written for svm-scale -r. Files that exist are not overwritten. A private model
-holds rows that others encoded, and is refused. The other way, mercer predict
-reads LIBSVM's files as they are.`,
+		Short: "Write a model as a model file of LIBSVM",
+		Long: `Write a model of learner svc, nu-svc, one-class or svr, with kernel linear, rbf or
+polynomial, as a model file of LIBSVM. If the model scales its rows, FILE.range is
+written too, for svm-scale -r. Files that exist are not overwritten. A private model
+holds rows that others encoded, and is refused. mercer predict reads LIBSVM's model
+files without a conversion.`,
 		Example: "  mercer model export model.mercer model.libsvm",
 		Args:    args("MODEL", "FILE"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -106,7 +106,7 @@ reads LIBSVM's files as they are.`,
 			return export(args[0], args[1])
 		}),
 	}
-	cmd.Flags().StringVar(&format, "format", "libsvm", "format of the file; libsvm is the only one")
+	cmd.Flags().StringVar(&format, "format", "libsvm", "format of the file; libsvm is the only format")
 	return cmd
 }
 

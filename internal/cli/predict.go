@@ -117,17 +117,20 @@ func (a *app) predict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
 		Short: "Predict new rows",
-		Long: `Predict the classes, numbers, scores or clusters of new rows: with a model file
-(of Mercer, or of LIBSVM's svm-train), here; or with the model of
-a job, through this home's party. The rows stay with the party: with protocol
-moments it has the model itself, with okra a session with the coordinator answers
-and only encodings leave. Where other parties hold columns of the rows (fdskl,
-gram), they are found by their ids first, in the others' table of the job or in the
-one that they call --source, and rows that not all know have no answer. The job must
-have been submitted with prediction: open.
+		Long: `Predict the classes, numbers, scores or clusters of new rows. Give a model file (of
+Mercer, or of LIBSVM's svm-train) to predict here. Give --job to predict with the
+model of a job, through the party of this home. The job must have been submitted
+with prediction: open.
 
-DATA is whatever a job's source can be: a file, a folder of images, a name in
-the data folder, or a part of them as mercer data info explains.`,
+With --job, the rows stay with the party. With protocol moments the party has the
+model itself. With okra a session with the coordinator answers, and only encodings
+leave. Where other parties hold columns of the rows (fdskl, gram), the rows are
+found by their ids first. They are looked for in the other parties' table of the
+job, or in the table that they call --source. A row that one of the parties lacks
+has no answer.
+
+DATA can be anything that a job's source can be: a file, a folder of images, a name
+in the data folder, or a part of these. mercer data info explains the parts.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
@@ -146,8 +149,8 @@ the data folder, or a part of them as mercer data info explains.`,
 		}),
 	}
 	a.homeFlag(cmd, &home)
-	cmd.Flags().StringVar(&job, "job", "", "id of a job whose model is with the coordinator")
-	cmd.Flags().StringVar(&others, "source", "", "what the other holders of columns call their table of these rows")
+	cmd.Flags().StringVar(&job, "job", "", "id of the job whose model answers")
+	cmd.Flags().StringVar(&others, "source", "", "name by which the other parties know their table of these rows")
 	columnFlags(cmd, &columns)
 	return cmd
 }

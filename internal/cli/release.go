@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) release() *cobra.Command {
-	cmd := group("release", "See and approve what jobs let out of a party's data")
+	cmd := group("release", "See what jobs let out of a party's data, and approve what is held")
 	cmd.Example = "  mercer release list --home ./shop\n  mercer release approve 0123456789abcdef --home ./shop"
 	cmd.AddCommand(a.releaseList(), a.releaseApprove(), a.releaseWithdraw())
 	return cmd
@@ -87,9 +87,10 @@ func (a *app) releaseList() *cobra.Command {
 		Use:   "list",
 		Short: "List what jobs have let out of this party's data",
 		Long: `List what jobs, and questions about their models, have let out of this party's
-data; what is held because it differs from an earlier release over some of the
-same rows, and what has been approved and is not out yet: under these stands what
-both together would tell; and how many ids each peer has looked for.`,
+data. A release is held if it differs from an earlier release over some of its rows.
+The list has held releases, and releases that are approved and not out yet, with
+what both releases together would tell. The last table says how many ids each peer
+has looked for.`,
 		Example: "  mercer release list --home ./shop",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
@@ -132,9 +133,10 @@ func (a *app) releaseApprove() *cobra.Command {
 		Use:   "approve ID",
 		Short: "Allow a release that is held",
 		Long: `Allow a release that is held, with everything that mercer release list says it
-tells together with earlier ones. Whoever submits the job, or asks the question,
-does so again. The approval is of what is let out, not of the job: it stands until
-that is out, for 30 days at most, or until mercer release withdraw.`,
+tells together with earlier releases. Then the job must be submitted again, or the
+question asked again. The approval is for the content of the release, not for the
+job. It ends when the release is out, after 30 days, or with mercer release
+withdraw.`,
 		Example: "  mercer release approve 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
@@ -153,9 +155,9 @@ func (a *app) releaseWithdraw() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "withdraw ID",
-		Short: "Take back an approval that is not used yet, or forget a held release",
+		Short: "Take back an approval that is not used yet, or take a held release off the list",
 		Long: `Take back the approval of a release that no session has let out yet, or take a
-held release off the list. What is out cannot be called back.`,
+held release off the list. A release that is out cannot be called back.`,
 		Example: "  mercer release withdraw 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {

@@ -14,10 +14,12 @@ import (
 
 const about = `Mercer trains kernel machines on data that nobody may pool.
 
-Several parties keep their rows; a coordinator learns a model from encoded
-ones. Every command takes --json and prints one document then. Exit codes:
-0 done, 1 failed, 2 wrong usage, job or data, 3 refused by policy, 4 a peer
-misbehaved, 5 timed out.`
+Several parties keep their rows. A coordinator learns one model from encoded
+rows, from sums or from anonymous packages.
+
+Every command takes --json and then prints one document. Exit codes: 0 done,
+1 failed, 2 wrong usage, job or data, 3 refused by policy, 4 a peer misbehaved,
+5 timed out.`
 
 // root builds the tree of commands.
 func (a *app) root() *cobra.Command {
@@ -32,7 +34,7 @@ func (a *app) root() *cobra.Command {
 
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", a.json, "print one JSON document on stdout")
-	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "debug, info, warn or error; default info for daemons, warn otherwise; or set MERCER_LOG_LEVEL")
+	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "debug, info, warn or error; default info for daemons and warn otherwise; or set MERCER_LOG_LEVEL")
 	flags.StringVar(&a.logFormat, "log-format", a.setting("MERCER_LOG_FORMAT", "text"), "text or json; or set MERCER_LOG_FORMAT")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.chatty = a.logLevel != ""

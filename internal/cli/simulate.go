@@ -35,7 +35,7 @@ type insecureSeed struct {
 
 func (s *insecureSeed) flag(cmd *cobra.Command) {
 	s.cmd = cmd
-	cmd.Flags().Uint64Var(&s.seed, "insecure-seed", 0, "fix every secret, so that two runs can be compared; for tests only")
+	cmd.Flags().Uint64Var(&s.seed, "insecure-seed", 0, "derive every secret from this number, so that two runs can be compared; for tests only; default fresh secrets")
 }
 
 func (s *insecureSeed) given() bool { return s.cmd.Flags().Changed("insecure-seed") }
@@ -63,8 +63,8 @@ func (a *app) simulate() *cobra.Command {
 		Use:   "simulate JOB.yaml",
 		Short: "Run a job with all its parties in one process",
 		Long: `Run a job with its coordinator and all its parties in one process, over a
-network in memory, and compare it with pooled data and with each party alone.
-The model, the result and a report are left in the folder --out.`,
+network in memory. Compare it with a model on pooled data and with each party
+alone. The model, the result and a report are written to the folder --out.`,
 		Example: "  mercer simulate examples/digits-hospitals.yaml\n  mercer simulate job.yaml --json --out run1",
 		Args:    args("JOB.yaml"),
 	}

@@ -35,7 +35,7 @@ func (d *Data) finishColumns(in *section.Place) error {
 	for _, c := range d.Partition.Columns {
 		switch {
 		case parties != nil && !slices.Contains(parties, c.Party):
-			return in.Refuse("partition", "partition names columns of %q, who is no party of the job", c.Party)
+			return in.Refuse("partition", "partition names columns of %q, which is no party of the job", c.Party)
 		case d.ID != "" && slices.Contains(c.Names, d.ID):
 			return in.Refuse("partition", "partition names %s among the columns of %s; it holds the ids", section.Quote(d.ID), c.Party)
 		case d.Label != "" && slices.Contains(c.Names, d.Label):
@@ -64,7 +64,7 @@ func (v ownColumns) Decode(key string, n *yaml.Node) error {
 			return err
 		}
 		if len(c.Names) == 0 {
-			return section.At(n.Content[i+1], "%s is empty; name one at least, or leave the party out for all", what)
+			return section.At(n.Content[i+1], "%s is empty; name at least one, or leave the party out to use all of its columns", what)
 		}
 		*v.dst = append(*v.dst, c)
 	}

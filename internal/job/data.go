@@ -147,19 +147,19 @@ func (d *Data) Section() *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
 			Doc: "One table for all: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
-		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "A table of its own for each party, in the order of the sums."},
+		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "One table for each party. Sums run in this order."},
 		{Key: "label", Value: section.Text{Dst: &d.Label}, Else: "the column that each party's catalogue names; none for a learner without labels",
 			Doc: "The column of the labels, or none."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
 		{Key: "features", Value: section.Whole{Dst: &d.Features}, Else: "as many as the source has",
 			Doc: "The number of columns beside label and id, up to 16777216."},
 		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "How one table is shared out, or how the parties' tables belong together."},
-		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out."},
+		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model."},
 		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
-			Doc: "The number of parts, 2 or more, in which the training rows are held out in turn."},
+			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, None}},
 			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together, before the protocol."},
-		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "all are liked", Doc: "The least rating that says that a person likes an item."},
+		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "every rating counts as liking", Doc: "The lowest rating that counts as liking an item."},
 	}, Finish: d.finish}
 }
 
@@ -188,7 +188,7 @@ func (d *Data) finish(in *section.Place) error {
 	}
 	if d.Partition.By == Devices {
 		if in.Given("scale") && d.Scale != None {
-			return in.Refuse("scale", "what devices hold is not scaled; remove scale")
+			return in.Refuse("scale", "data on devices is not scaled; remove scale")
 		}
 		d.Scale = None
 	}
@@ -208,16 +208,16 @@ func (d *Data) finish(in *section.Place) error {
 func (p *Partition) Section() *section.Section {
 	return &section.Section{Name: "partition", Fields: []section.Field{
 		{Key: "by", Value: section.Choice[Direction]{Noun: "partition", Dst: &p.By, Known: []Direction{Rows, Columns, Devices}},
-			Default: "rows", Doc: "What the partition cuts: rows, columns of the same people, or a device for each person or row."},
-		{Key: "parties", Value: partyList{&p.Parties}, Else: "the parties that sources names",
+			Default: "rows", Doc: "Rows gives parties different rows, columns gives them different columns of the same people, devices gives each person or row a device."},
+		{Key: "parties", Value: partyList{&p.Parties}, Else: "the parties named in sources",
 			Doc: "The names of the parties; by columns, the first holds the labels."},
 		{Key: "skew", Value: section.Number{Dst: &p.Skew}, Default: "0",
-			Doc: "The concentration of a Dirichlet label skew, the smaller the more uneven; 0 for equal shares."},
-		{Key: "columns", Value: ownColumns{&p.Columns}, Else: "all that a party has", Doc: "The columns that a party uses, in this order."},
-		{Key: "coverage", Value: section.Number{Dst: &p.Coverage}, Else: "all, in the source's order",
-			Doc: "The share of its rows, above 0 and up to 1, that each party of a simulation by columns has."},
+			Doc: "The concentration of a Dirichlet label skew. Smaller is more uneven, and 0 gives equal shares."},
+		{Key: "columns", Value: ownColumns{&p.Columns}, Else: "all columns of a party", Doc: "The columns that a party uses, in this order."},
+		{Key: "coverage", Value: section.Number{Dst: &p.Coverage}, Else: "all rows, in the order of the source",
+			Doc: "In a simulation by columns, the share of the rows that each party has, above 0 and up to 1."},
 		{Key: "aligned", Value: section.Yes{Dst: &p.Aligned}, Default: "false",
-			Doc: "The tables of a partition by columns have the same ids in the same order already."},
+			Doc: "Says that the tables of a partition by columns already have equal ids in equal order."},
 		{Key: "dropout", Value: section.Number{Dst: &p.Dropout}, Default: "0",
 			Doc: "The share of the devices, below 1, that vanish in each session of a simulation."},
 	}, Finish: p.finish}
@@ -230,7 +230,7 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.By == Devices && (p.Dropout < 0 || p.Dropout >= 1):
 		return in.Refuse("dropout", "dropout is %g; write a share of the devices from 0 to below 1, such as 0.1", p.Dropout)
 	case p.By != Devices && in.Given("dropout"):
-		return in.Refuse("dropout", "dropout is of devices; remove it")
+		return in.Refuse("dropout", "dropout goes with a partition by devices only; remove it")
 	case p.By == Rows && !in.Given("parties"):
 		return in.Refuse("parties", "partition has no parties; add parties: [north, south]")
 	}
@@ -238,15 +238,15 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.By != Columns && in.Given("columns"):
 		return in.Refuse("columns", "columns are named in a partition by columns; add by: columns, or remove them")
 	case p.By != Columns && in.Given("coverage"):
-		return in.Refuse("coverage", "coverage is of a partition by columns; remove it")
+		return in.Refuse("coverage", "coverage goes with a partition by columns only; remove it")
 	case in.Given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
 		return in.Refuse("coverage", "coverage is %g; write a share of the rows above 0 and up to 1, such as 0.9", p.Coverage)
 	case p.By != Columns && in.Given("aligned"):
-		return in.Refuse("aligned", "aligned is of a partition by columns; remove it")
+		return in.Refuse("aligned", "aligned goes with a partition by columns only; remove it")
 	case p.Aligned && in.Given("coverage"):
 		return in.Refuse("coverage", "coverage gives parties different rows, and aligned says that they have the same; remove one")
 	case p.By == Columns && in.Given("skew"):
-		return in.Refuse("skew", "skew is of a partition by rows; remove it")
+		return in.Refuse("skew", "skew goes with a partition by rows only; remove it")
 	}
 	if p.Skew < 0 {
 		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
@@ -258,11 +258,11 @@ func (p *Partition) finish(in *section.Place) error {
 func (t *Test) Section() *section.Section {
 	return &section.Section{Name: "test", Fields: []section.Field{
 		{Key: "by", Value: section.Choice[Order]{Noun: "order", Dst: &t.By, Known: []Order{Time, UserTime}}, Else: "none",
-			Doc: "Which ratings are the newest: those of all, or those of each user."},
+			Doc: "Holds out the newest ratings of all users together (time), or of each user (user-time)."},
 		{Key: "fraction", Value: section.Number{Dst: &t.Fraction}, Else: "none",
-			Doc: "The share of the rows, a multiple of 0.05 up to 0.5; of ratings, of the newest."},
-		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "One row in so many, 2 or more; of ratings, of each user's."},
-		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table of its own."},
+			Doc: "The share to hold out: for rows a multiple of 0.05 up to 0.5, for devices any number below 1."},
+		{Key: "every", Value: section.Whole{Dst: &t.Every}, Else: "none", Doc: "Holds out one row in every n rows, with n of 2 or more; with ratings, of each user's ratings."},
+		{Key: "source", Value: section.Text{Dst: &t.Source}, Else: "none", Doc: "A table that holds the test rows."},
 	}, Finish: t.finish}
 }
 

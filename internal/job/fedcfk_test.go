@@ -134,7 +134,7 @@ func TestDeployedRecommender(t *testing.T) {
 		"margin":      {"{name: fedcfk, ", "{name: fedcfk, margin: none, ", "runs in simulate only; remove margin: none"},
 		"semi-honest": {"{name: fedcfk, ", "{name: fedcfk, adversary: semi-honest, ", "runs in simulate only; remove adversary: semi-honest"},
 		"time":        {"{every: 10}", "{by: time, fraction: 0.1}", "use test: {by: user-time, fraction: 0.1} or {every: 10}"},
-		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is of simulate; remove it"},
+		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is for simulate only; remove it"},
 	} {
 		j, err := reader().Parse("job.yaml", []byte(strings.Replace(deployed, tt.old, tt.bad, 1)))
 		if err != nil {

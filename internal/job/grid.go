@@ -67,7 +67,7 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 	case cells > MaxCells:
 		return in.Refuse(at, "the grid has %d cells; at most %d are allowed", cells, MaxCells)
 	case j.Data.Folds == 0 && !chooses:
-		return in.Refuse(at, "the lists make a grid of %d cells, and without folds there is no choosing one; add folds: 5 to data, or give single numbers", cells)
+		return in.Refuse(at, "the lists make a grid of %d cells, and choosing one needs folds; add folds: 5 to data, or give single numbers", cells)
 	}
 	j.Grid = Grid{Kernels: kernels, Learners: learners}
 	return nil
@@ -117,7 +117,7 @@ func (v sweep[T]) add(key string, n *yaml.Node) error {
 		same := func(other T) bool { return reflect.DeepEqual(one, other) }
 		switch {
 		case slices.ContainsFunc(*v.dst, same):
-			return section.At(n, "this %s stands for one that is in the list already; give each only once", key)
+			return section.At(n, "this %s is in the list already; give each only once", key)
 		case len(*v.dst) == MaxCells:
 			return section.At(n, "%s stands for more than %d choices; that is the most a grid may have", key, MaxCells)
 		}

@@ -131,29 +131,29 @@ func (j *Job) undeployable() string {
 func (j *Job) file(r *Reader) *section.Section {
 	return &section.Section{Name: "the job file", Fields: []section.Field{
 		{Key: "apiVersion", Value: section.Fixed(APIVersion), Need: "write apiVersion: " + APIVersion + " as the first line", Doc: "The version of the format."},
-		{Key: "kind", Value: section.Fixed("Job"), Need: "write kind: Job", Doc: "The kind of the file."},
+		{Key: "kind", Value: section.Fixed("Job"), Need: "write kind: Job", Doc: "The type of this file."},
 		{Key: "metadata", Value: &section.Section{Name: "metadata", Fields: []section.Field{
 			{Key: "name", Value: section.DNSLabel{Dst: &j.Name}, Need: "add name: and a short name of lower-case letters, digits and dashes",
 				Doc: "The name of the job."},
 		}}, Need: "add metadata: {name: my-job}", Doc: "The name of the job."},
-		{Key: "spec", Value: j.spec(r), Need: "add spec: with data, protocol, kernel and learner", Doc: "The job."},
+		{Key: "spec", Value: j.spec(r), Need: "add spec: with data, protocol, kernel and learner", Doc: "The job itself."},
 	}}
 }
 
 func (j *Job) spec(r *Reader) *section.Section {
 	kernels, learners := j.Kernels(), j.Learners()
 	return &section.Section{Name: "spec", Fields: []section.Field{
-		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split; never of secrets."},
-		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "Where the rows come from."},
+		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and the split. Secrets never depend on it."},
+		{Key: "data", Value: j.Data.Section(), Need: "add data: with source and label", Doc: "The rows, and how the parties hold them."},
 		{Key: "protocol", Value: named{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "How the parties compute together."},
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",
 			Doc: "The kernel, or several to choose from."},
-		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner."},
+		{Key: "learner", Value: sweep[Named]{&learners, r.learner}, Need: "add learner: {name: svc, C: 10}", Doc: "The learner and its settings."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
-			Default: "[pooled, alone]", Else: "[] with moments; [pooled] with fedcfk and secvm", Doc: "What the job is compared with where one process has all data."},
+			Default: "[pooled, alone]", Else: "[] with moments; [pooled] with fedcfk and secvm", Doc: "The baselines that a process with all the data computes beside the job."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
-			Default: "closed", Doc: "Open keeps the secrets at the parties, which can encode new rows for the model later."},
-		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "Bounds on the waits of a deployed job."},
+			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open keeps them at the parties, which can encode new rows for the model later."},
+		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The limits on the waits of a deployed job."},
 	}, Finish: func(in *section.Place) error {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err

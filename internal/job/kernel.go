@@ -76,8 +76,28 @@ func kernelNames() []KernelName {
 	return append([]KernelName{Linear, RBF, Polynomial, RationalQuadratic, Laplacian, Matern, Cosine, Tanimoto, LaplacianProduct}, BooleanKernels()...)
 }
 
-// parameters returns the keys that a kernel takes, beside its name.
-func (k KernelName) parameters() []string {
+// Formula returns the value of a kernel for rows x and z, where D is their squared Euclidean
+// distance.
+func (k KernelName) Formula() string {
+	return map[KernelName]string{
+		Linear:            "x·z",
+		RBF:               "exp(-gamma D)",
+		Polynomial:        "(gamma x·z + coef0)^degree",
+		RationalQuadratic: "(1 + D / (2 alpha length_scale²))^(-alpha)",
+		Laplacian:         "exp(-gamma √D)",
+		Matern:            "the Matérn kernel of smoothness nu at the distance √D / length_scale",
+		Cosine:            "x·z / √(x·x z·z)",
+		Tanimoto:          "x·z / (x·x + z·z - x·z)",
+		LaplacianProduct:  "exp(-gamma sum of |x_j - z_j|)",
+		Conjunctive:       "how many sets of degree people all like both items",
+		Disjunctive:       "how many sets of degree people have one who likes x and one who likes z",
+		DNF:               "how many sets of degree groups of clause people have, for each item, a group in which all like it",
+		CNF:               "how many sets of degree groups of clause people have, for each item, one who likes it in every group",
+	}[k]
+}
+
+// Keys returns the keys that a kernel takes, beside its name.
+func (k KernelName) Keys() []string {
 	switch k {
 	case RBF, Laplacian:
 		return []string{"gamma", "gamma_unit"}
@@ -104,11 +124,11 @@ func (k *Kernel) Section() *section.Section {
 		{Key: "gamma", Value: section.Number{Dst: &k.Gamma}, List: true, Else: "1 beside gamma_unit; without it the kernel needs gamma",
 			Doc: "The factor, above 0, of the squared distance, the distance or the inner product."},
 		{Key: "gamma_unit", Value: section.Choice[GammaUnit]{Noun: "gamma_unit", Dst: &k.GammaUnit, Known: []GammaUnit{Median, Norm}},
-			Else: "none: gamma is a plain number", Doc: "What gamma is measured by: the median squared distance or the mean squared norm of the training rows."},
+			Else: "none: gamma is a plain number", Doc: "The unit of gamma: the median squared distance, or the mean squared norm of the training rows."},
 		{Key: "coef0", Value: section.Number{Dst: &k.Coef0}, List: true, Else: "0", Doc: "The constant, 0 or more, that polynomial adds to the inner product."},
 		{Key: "degree", Value: section.Whole{Dst: &k.Degree}, List: true, Else: "3 with polynomial; the Boolean kernels need it",
 			Doc: "The power of polynomial, 1 to 64; of a Boolean kernel, the size of its formulas, 1 to 20."},
-		{Key: "clause", Value: section.Whole{Dst: &k.Clause}, Else: "none; dnf and cnf need it", Doc: "The people in each part of a formula of dnf or cnf, 1 to 20."},
+		{Key: "clause", Value: section.Whole{Dst: &k.Clause}, Else: "none; dnf and cnf need it", Doc: "The number of people in each group of dnf or cnf, 1 to 20."},
 		{Key: "alpha", Value: section.Number{Dst: &k.Alpha}, List: true, Else: "1", Doc: "The mixture of length scales in rational-quadratic, above 0."},
 		{Key: "length_scale", Value: section.Number{Dst: &k.LengthScale}, List: true, Else: "1",
 			Doc: "The length scale of rational-quadratic and matern, above 0."},
@@ -120,11 +140,11 @@ func (k *Kernel) Section() *section.Section {
 // kernel, those of its Gaussian processes for the rational quadratic and Matérn.
 func (k *Kernel) finish(in *section.Place) error {
 	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu"} {
-		if in.Given(key) && !slices.Contains(k.Name.parameters(), key) {
+		if in.Given(key) && !slices.Contains(k.Name.Keys(), key) {
 			return in.Refuse(key, "the %s kernel has no %s; remove it", k.Name, key)
 		}
 	}
-	for _, key := range k.Name.parameters() {
+	for _, key := range k.Name.Keys() {
 		if err := k.finishParameter(in, key); err != nil {
 			return err
 		}

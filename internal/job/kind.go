@@ -78,11 +78,11 @@ func (j *Job) finishRatings(in *section.Place) error {
 		return nil
 	}
 	if j.Data.Like != 0 || j.Data.Test.By != "" {
-		return in.Refuse("data", "like and by are of ratings; protocol %s has none", j.Protocol.Name())
+		return in.Refuse("data", "like and by are for ratings; protocol %s has none", j.Protocol.Name())
 	}
 	for _, k := range j.Kernels() {
 		if slices.Contains(BooleanKernels(), k.Name) {
-			return in.Refuse("kernel", "the %s kernel is one between items, of protocol fedcfk; protocol %s has rows", k.Name, j.Protocol.Name())
+			return in.Refuse("kernel", "the %s kernel compares items, in protocol fedcfk only; protocol %s has rows", k.Name, j.Protocol.Name())
 		}
 	}
 	return nil
@@ -98,9 +98,9 @@ func (j *Job) finishCompare(in *section.Place) error {
 		switch {
 		case slices.Contains(known, c):
 		case c == Curve:
-			return in.Refuse("compare", "curve is of protocols moments and secvm; remove it")
+			return in.Refuse("compare", "curve goes with protocols moments and secvm only; remove it")
 		default:
-			return in.Refuse("compare", "%s is of protocol fdskl, which has random features in the kernel's place; remove it", c)
+			return in.Refuse("compare", "%s goes with protocol fdskl only, which has random features in place of a kernel; remove it", c)
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 		name, want, by := j.Protocol.Name(), cuts(j.Protocol.Kind), cmp.Or(j.Data.Partition.By, Rows)
 		switch {
 		case want == by && by == Columns && j.Data.Test.Source != "":
-			return in.Refuse("data", "held-out rows of a source of their own are not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", name)
+			return in.Refuse("data", "a test source is not in this version of protocol %s; use test: {fraction: 0.25} or {every: 10}", name)
 		case want == by:
 			return nil
 		case by == Devices:

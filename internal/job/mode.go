@@ -24,7 +24,7 @@ func (m *Moded) InMode() Mode { return m.Mode }
 func (m *Moded) ModeKey() section.Field {
 	return section.Field{
 		Key: "mode", Value: section.Choice[Mode]{Noun: "mode", Dst: &m.Mode, Known: modes()}, Default: string(Hardened),
-		Doc: "Whose version of the protocol runs: with the fixes of published flaws, or to the letter of the paper.",
+		Doc: "The version of the protocol: hardened fixes published flaws, paper follows the paper to the letter.",
 	}
 }
 

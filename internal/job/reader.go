@@ -33,6 +33,9 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	return named{dst: l, what: "learner", kinds: r.Learners, later: []string{"cca"}, alike: true}.of(n)
 }
 
+// File declares the whole job file, for documents.
+func (r *Reader) File() *section.Section { return new(Job).file(r) }
+
 // Parse reads a job file. The name is what errors call the file. Every error
 // is an [*Error] and names a line.
 func (r *Reader) Parse(name string, data []byte) (*Job, error) {

@@ -15,7 +15,7 @@ type Timeout struct {
 // Section declares the bounds.
 func (t *Timeout) Section() *section.Section {
 	return &section.Section{Name: "timeout", Fields: []section.Field{
-		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "How long every party may take to take up a session, up to 720h."},
-		{Key: "round", Value: section.Duration{Dst: &t.Round}, Default: "10m", Doc: "The time between two messages that a session waits for, up to 720h."},
+		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "The time that the parties have to join a session, up to 720h."},
+		{Key: "round", Value: section.Duration{Dst: &t.Round}, Default: "10m", Doc: "The longest wait for the next message of a session, up to 720h."},
 	}}
 }

@@ -77,7 +77,7 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	}
 	for _, k := range j.Kernels() {
 		if k.Name == job.LaplacianProduct {
-			return in.Refuse("kernel", "the laplacian-product kernel is no function of inner products, and of protocol fdskl only; use laplacian")
+			return in.Refuse("kernel", "the laplacian-product kernel is no function of inner products and runs with protocol fdskl only; use laplacian")
 		}
 	}
 	return nil

@@ -18,8 +18,8 @@ func (CFKOMD) Task() job.Task      { return job.Task{} }
 // Section declares the keys.
 func (l *CFKOMD) Section() *section.Section {
 	return &section.Section{Doc: "A recommender: it ranks the items that a person has not liked yet.", Fields: []section.Field{
-		lambdaKey(&l.Lambda, "0.1", "The price of uneven weights, above 0."),
-		{Key: "recommend", Value: section.Whole{Dst: &l.Recommend}, Default: "10", Doc: "The items that each person is recommended, 1 or more."},
+		lambdaKey(&l.Lambda, "0.1", "The penalty on uneven weights, above 0."),
+		{Key: "recommend", Value: section.Whole{Dst: &l.Recommend}, Default: "10", Doc: "The number of items recommended to each person, 1 or more."},
 	}, Finish: func(in *section.Place) error {
 		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("recommend", l.Recommend))
 	}}

@@ -27,7 +27,7 @@ func (GP) Task() job.Task      { return job.Numbers() }
 func (g *GP) Section() *section.Section {
 	return &section.Section{Doc: "A Gaussian process: it predicts numbers, each with a deviation.", Fields: []section.Field{
 		{Key: "noise", Value: section.Number{Dst: &g.Noise}, List: true, Default: "0.1",
-			Doc: "The variance of a measurement, above 0, where the variance of the labels is 1."},
+			Doc: "The noise variance, above 0, as a multiple of the variance of the labels."},
 	}, Finish: func(in *section.Place) error { return in.Positive("noise", g.Noise) }}
 }
 

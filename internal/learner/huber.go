@@ -23,9 +23,9 @@ func (Huber) Task() job.Task      { return job.Numbers() }
 
 // Section declares the keys.
 func (l *Huber) Section() *section.Section {
-	s := l.section("A linear model on random features, by the Huber loss: squared for small errors, straight for large ones.")
+	s := l.section("A linear model on random features, by the Huber loss: squared for small errors, linear for large ones.")
 	s.Fields = slices.Insert(s.Fields, 2, section.Field{Key: "delta", Value: section.Number{Dst: &l.Delta}, Default: "1",
-		Doc: "The error, above 0, from which on the loss is straight, in the unit of the labels."})
+		Doc: "The error, above 0, from which the loss is linear, in the unit of the labels."})
 	s.Finish = func(in *section.Place) error { return errors.Join(l.finish(in), in.Positive("delta", l.Delta)) }
 	return s
 }

@@ -8,15 +8,15 @@ import (
 // Keys that several learners have, called as in LIBSVM and scikit-learn.
 
 func cKey(dst *float64) section.Field {
-	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The price of a margin error, above 0."}
+	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0."}
 }
 
 func nuKey(dst *float64) section.Field {
-	return section.Field{Key: "nu", Value: section.Number{Dst: dst}, List: true, Default: "0.5", Doc: "The share of margin errors, above 0 and up to 1."}
+	return section.Field{Key: "nu", Value: section.Number{Dst: dst}, List: true, Default: "0.5", Doc: "The bound on the share of margin errors, above 0 and up to 1."}
 }
 
 func tolKey(dst *float64) section.Field {
-	return section.Field{Key: "tol", Value: section.Number{Dst: dst}, Default: "0.001", Doc: "The gap at which training stops, above 0; of classes, below 2."}
+	return section.Field{Key: "tol", Value: section.Number{Dst: dst}, Default: "0.001", Doc: "The gap at which training stops, above 0; for svc, below 2."}
 }
 
 func weightKey(dst *map[string]float64, doc string) section.Field {
@@ -24,7 +24,7 @@ func weightKey(dst *map[string]float64, doc string) section.Field {
 }
 
 func probabilityKey(dst *bool) section.Field {
-	return section.Field{Key: "probability", Value: section.Yes{Dst: dst}, Default: "false", Doc: "The model tells the probabilities of the classes."}
+	return section.Field{Key: "probability", Value: section.Yes{Dst: dst}, Default: "false", Doc: "Calibrates the model, which then gives the probability of each class."}
 }
 
 func lambdaKey(dst *float64, fallback, doc string) section.Field {
@@ -34,7 +34,7 @@ func lambdaKey(dst *float64, fallback, doc string) section.Field {
 // alphaSection declares the keys of a ridge regression.
 func alphaSection(doc string, alpha *float64) *section.Section {
 	return &section.Section{Doc: doc, Fields: []section.Field{
-		{Key: "alpha", Value: section.Number{Dst: alpha}, List: true, Default: "1", Doc: "The price of the squared norm, above 0."},
+		{Key: "alpha", Value: section.Number{Dst: alpha}, List: true, Default: "1", Doc: "The penalty on the squared norm, above 0."},
 	}, Finish: func(in *section.Place) error { return in.Positive("alpha", *alpha) }}
 }
 

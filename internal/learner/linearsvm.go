@@ -19,10 +19,10 @@ func (LinearSVM) Task() job.Task      { return job.Classes() }
 // Section declares the keys. By default two weight vectors are averaged, as published.
 func (l *LinearSVM) Section() *section.Section {
 	return &section.Section{Doc: "A linear support vector machine with two classes, trained by subgradient steps.", Fields: []section.Field{
-		weightKey(&l.ClassWeight, "A factor of the loss for each class, above 0."),
-		lambdaKey(&l.Lambda, "0.001", "The price of the squared norm, above 0."),
-		{Key: "iterations", Value: section.Whole{Dst: &l.Iterations}, Default: "300", Doc: "The steps, 1 or more."},
-		{Key: "average", Value: section.Whole{Dst: &l.Average}, Default: "2", Doc: "The last weight vectors that are averaged, 1 or more."},
+		weightKey(&l.ClassWeight, "A factor on the loss for each class, above 0."),
+		lambdaKey(&l.Lambda, "0.001", "The penalty on the squared norm, above 0."),
+		{Key: "iterations", Value: section.Whole{Dst: &l.Iterations}, Default: "300", Doc: "The number of steps, 1 or more."},
+		{Key: "average", Value: section.Whole{Dst: &l.Average}, Default: "2", Doc: "The number of last weight vectors that are averaged, 1 or more."},
 		{Key: "schedule", Value: section.Choice[hinge.Schedule]{Noun: "schedule", Dst: &l.Schedule, Known: []hinge.Schedule{hinge.Pegasos, hinge.Published}},
 			Default: string(hinge.Pegasos), Doc: "The rule for the length of a step."},
 	}, Finish: func(in *section.Place) error {

@@ -29,7 +29,7 @@ func (SVC) Task() job.Task      { return job.Classes() }
 // Section declares the keys.
 func (s *SVC) Section() *section.Section {
 	return &section.Section{Doc: "C-support-vector classification.", Fields: []section.Field{
-		cKey(&s.C), tolKey(&s.Tol), weightKey(&s.Weights, "A factor of C for each class, above 0."), probabilityKey(&s.Probability),
+		cKey(&s.C), tolKey(&s.Tol), weightKey(&s.Weights, "A factor on C for each class, above 0."), probabilityKey(&s.Probability),
 	}, Finish: s.finish}
 }
 

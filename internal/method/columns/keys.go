@@ -20,7 +20,7 @@ const mostIDs = 1 << 22
 func (k *Keys) IDsKey() section.Field {
 	return section.Field{
 		Key: "max_ids", Value: section.Whole{Dst: &k.MaxIDs}, Default: "1048576",
-		Doc: "The most ids, up to 4194304, that each holder of columns may bring to the alignment.",
+		Doc: "The largest number of ids, up to 4194304, that a party may bring to the alignment.",
 	}
 }
 

@@ -62,12 +62,12 @@ func (k *Keys) Section() *section.Section {
 			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Default: "1024", Doc: "The number of random features, 1 to 1048576."},
 			k.IDsKey(),
 			{Key: "training", Value: section.Choice[Training]{Noun: "training", Dst: &k.Training, Known: []Training{Cached, Faithful, Blocks, Precond}}, Default: string(Cached),
-				Doc: "The order in which the label holder asks for phases: once for all, by single rows, by blocks, or by blocks with Newton's steps."},
-			{Key: "bits", Value: section.Whole{Dst: &k.Bits}, Default: "16", Doc: "The bits of a phase: 8, 16 or 32."},
+				Doc: "How the label holder asks for phases: once for all, by single rows, by blocks, or by blocks with Newton steps."},
+			{Key: "bits", Value: section.Whole{Dst: &k.Bits}, Default: "16", Doc: "The number of bits of a phase: 8, 16 or 32."},
 			{Key: "tree", Value: section.Choice[Tree]{Noun: "tree", Dst: &k.Tree, Known: []Tree{BinaryTree, StarTree, ChainTree}}, Default: string(BinaryTree),
 				Doc: "The shape in which phases are added up; mode paper has trees of its own."},
 			{Key: "active", Value: section.Whole{Dst: &k.Active}, Default: "1",
-				Doc: "How many of the parties, the first ones, have the labels and learn; several need training faithful."},
+				Doc: "The number of parties, from the first on, that have the labels and learn. More than one needs training faithful."},
 		}, Finish: k.finish}
 }
 

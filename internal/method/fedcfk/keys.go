@@ -49,18 +49,18 @@ func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every person has a list of ratings in a device. The coordinator sees how many people like two items together, for popular items only.",
 		Fields: slices.Concat([]section.Field{
 			k.ModeKey(),
-			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "100 in mode paper", Doc: "The rounds of mode paper, 1 to 10000."},
+			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "100 in mode paper", Doc: "The number of rounds of mode paper, 1 to 10000."},
 		}, k.SumKeys(always, ""), []section.Field{
 			{Key: "threshold", Value: section.Whole{Dst: &k.Threshold}, Else: "10; none in mode paper",
-				Doc: "The least number of people, 2 or more, who like an item that takes part."},
+				Doc: "The smallest number of people, 2 or more, who must like an item so that it takes part."},
 			{Key: "margin", Value: section.Choice[Margin]{Noun: "margin", Dst: &k.Margin, Known: []Margin{MarginCorrupted, MarginNone}}, Else: "corrupted; none in mode paper",
-				Doc: "The people beside the threshold: as many as may be corrupted, or none."},
+				Doc: "The margin above the threshold: the number of people who may be corrupted, or none."},
 			{Key: "items", Value: section.Words{Dst: &k.Items, Most: MaxItems, Example: "[alien, brazil]"}, Else: "the items that the ratings name, in simulate",
 				Doc: "The catalogue: all items there are, up to 8192, in the order of the sums."},
 			{Key: "participation", Value: section.Number{Dst: &k.Participation}, Else: "0.1 in mode paper",
 				Doc: "The share of the people, above 0 and up to 1, who take part in a round of mode paper."},
 			{Key: "decoys", Value: section.Whole{Dst: &k.Decoys}, Else: "3 in mode paper",
-				Doc: "The other items, 1 or more, that a device of mode paper asks for beside each liked one."},
+				Doc: "The number of other items, 1 or more, that a device of mode paper requests with each liked item."},
 			{Key: "omitted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Omitted}, Counts: k.paper}, Else: "0.2 in mode paper",
 				Doc: "The share of the liked items, below 1, that a request of mode paper leaves out."},
 		}), Finish: k.finish}
@@ -77,7 +77,7 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	for _, key := range []string{"rounds", "participation", "decoys", "omitted"} {
 		if in.Given(key) {
-			return in.Refuse(key, "%s is of mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
+			return in.Refuse(key, "%s belongs to mode paper of fedcfk, which gives lists away; remove it, or add mode: paper to reproduce the paper", key)
 		}
 	}
 	if k.Margin == "" {
@@ -87,7 +87,7 @@ func (k *Keys) finish(in *section.Place) error {
 		return err
 	}
 	if k.Threshold == 1 {
-		return in.Refuse("threshold", "threshold is 1; the row of an item that one person alone likes is that person's list, so write 2 or more, such as 10")
+		return in.Refuse("threshold", "threshold is 1; the row of an item that one person likes is that person's list, so write 2 or more, such as 10")
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	case d.Test.Fraction > 0 && d.Test.By == "":
 		return in.Refuse("data", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
 	case d.Partition.Dropout > k.Dropped:
-		return in.Refuse("data", "dropout is %g, and the protocol gives way to %g only; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
+		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "fedcfk has no prediction: open, since every device predicts for itself; remove it")
 	case in.Given("compare") && j.Compares(job.Alone):

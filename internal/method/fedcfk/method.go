@@ -35,7 +35,7 @@ func (Method) Rated() {}
 
 // NoGrid refuses grids.
 func (Method) NoGrid() string {
-	return "fedcfk has nothing to choose one by: what is held out stays in the devices"
+	return "fedcfk has nothing to choose one by, since held-out ratings stay in the devices"
 }
 
 // Undeployable refuses what gives lists away, and what needs all lists in one
@@ -53,7 +53,7 @@ func (Method) Undeployable(j *job.Job) string {
 	case j.Data.Test.By == job.Time:
 		return "the newest ratings of all can be held out in simulate only; use test: {by: user-time, fraction: 0.1} or {every: 10}"
 	case j.Data.Partition.Dropout > 0:
-		return "dropout is of simulate; remove it"
+		return "dropout is for simulate only; remove it"
 	}
 	return ""
 }

@@ -41,9 +41,9 @@ func (k *Keys) Section() *section.Section {
 				Doc: "The number of random features, even and from 2 to 4096."},
 			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; ridge-classifier needs it",
 				Doc: "All classes, 2 to 256, in the order of the decisions."},
-			{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The least and the greatest number that a label may be."},
+			{Key: "targets", Value: section.Interval{Dst: &k.Targets}, Else: "none; ridge and gp need it", Doc: "The smallest and the largest value that a label may have."},
 			{Key: "deviations", Value: section.Yes{Dst: &k.Deviations}, Default: "false",
-				Doc: "The deviations of a Gaussian process are measured, and kept with the model."},
+				Doc: "Measures the deviations of a Gaussian process and keeps them with the model."},
 		}, Finish: k.finish}
 }
 
@@ -87,7 +87,7 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	case j.Compares(job.Pooled) || j.Compares(job.Alone):
 		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
 	case j.Compares(job.Curve) && !j.Task().Classes:
-		return in.Refuse("compare", "the curve is one of accuracy, and learner %s has none; remove compare", j.Learner.Name())
+		return in.Refuse("compare", "the curve shows accuracy, and learner %s has none; remove compare", j.Learner.Name())
 	}
 	return nil
 }

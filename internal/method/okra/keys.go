@@ -51,7 +51,7 @@ func (k *Keys) Section() *section.Section {
 				Else: "hadamard; block in mode paper", Doc: "The isometry that the parties share."},
 			{Key: "wire", Value: section.Choice[Wire]{Noun: "wire", Dst: &k.Wire, Known: []Wire{Float32, Float64}}, Default: string(Float32),
 				Doc: "The type of the numbers that are sent."},
-			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The rounds of encoder hadamard, 2 to 16."},
+			{Key: "rounds", Value: section.Whole{Dst: &k.Rounds}, Else: "3 with encoder hadamard", Doc: "The number of rounds of encoder hadamard, 2 to 16."},
 		}, Finish: k.finish}
 }
 

@@ -44,12 +44,12 @@ const maxClasses = 256
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every person has one labelled record in a device. The server counts anonymous packages, or sees secure sums.",
 		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
-			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "those of the data, in simulate",
+			{Key: "classes", Value: section.Words{Dst: &k.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "the classes of the data, in simulate",
 				Doc: "The two classes; the second is the positive one."},
-			{Key: "bins", Value: section.Whole{Dst: &k.Bins}, Default: "16384", Doc: "The bins of hashed features, 1 or more."},
-			{Key: "hashes", Value: section.Whole{Dst: &k.Hashes}, Default: "1", Doc: "The bins, 1 or more, that one feature falls into."},
-			{Key: "packages", Value: section.Whole{Dst: &k.Packages}, Default: "64", Doc: "The packages, 1 or more, that every device sends in each window, or could."},
-			{Key: "cohort", Value: section.Whole{Dst: &k.Cohort}, Default: "100", Doc: "The fewest participants of a step, 1 or more."},
+			{Key: "bins", Value: section.Whole{Dst: &k.Bins}, Default: "16384", Doc: "The number of bins of hashed features, 1 or more."},
+			{Key: "hashes", Value: section.Whole{Dst: &k.Hashes}, Default: "1", Doc: "The number of bins, 1 or more, into which one feature falls."},
+			{Key: "packages", Value: section.Whole{Dst: &k.Packages}, Default: "64", Doc: "The number of packages, 1 or more, that every device sends or could send in each window."},
+			{Key: "cohort", Value: section.Whole{Dst: &k.Cohort}, Default: "100", Doc: "The smallest number of participants of a step, 1 or more."},
 			{Key: "aggregation", Value: section.Choice[Aggregation]{Noun: "aggregation", Dst: &k.Aggregation, Known: []Aggregation{AnonymousPackages, SecureSum}},
 				Default: string(AnonymousPackages), Doc: "How the devices' contributions become a sum: by anonymous packages, or by a secure sum."},
 		}), Finish: k.finish}
@@ -77,7 +77,7 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	for _, key := range []string{"adversary", "corrupted", "dropped"} {
 		if in.Given(key) {
-			return in.Refuse(key, "%s is of secvm's sums; remove it, or add aggregation: secagg", key)
+			return in.Refuse(key, "%s is for secure sums; remove it, or add aggregation: secagg", key)
 		}
 	}
 	return nil
@@ -92,11 +92,11 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	case d.Partition.Parties != nil:
 		return in.Refuse("data", "secvm has devices that nobody knows by name; remove parties")
 	case learner.StepsOf(j).Schedule == hinge.Published && k.Mode != job.Paper:
-		return in.Refuse("learner", "schedule: published keeps the weights in no ball, so that devices could not tell how large they may be; write mode: paper in protocol, or schedule: pegasos")
+		return in.Refuse("learner", "schedule: published puts no bound on the weights, and devices need one; write mode: paper in protocol, or schedule: pegasos")
 	case d.Partition.Dropout > 0 && !k.summed():
-		return in.Refuse("data", "dropout is of devices that are summed; remove it, or add aggregation: secagg to protocol")
+		return in.Refuse("data", "dropout is for secure sums; remove it, or add aggregation: secagg to protocol")
 	case d.Partition.Dropout > k.Dropped:
-		return in.Refuse("data", "dropout is %g, and the protocol gives way to %g only; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
+		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
 	case d.Source == "" || d.ID != "" || d.Folds > 0:
 		return in.Refuse("data", "secvm reads one source; it has no sources, id or folds")
 	case j.Kernel.Name != job.Linear:

@@ -36,11 +36,11 @@ const (
 func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
 	return []section.Field{
 		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + when,
-			Doc: "The server that the clients withstand: one that lies to them, or one that follows the protocol."},
+			Doc: "The server that clients withstand: active may lie to them, semi-honest follows the protocol."},
 		{Key: "corrupted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Corrupted}, Counts: has}, Else: "0.05" + when,
-			Doc: "The share of the clients, below 1, that may work with the server."},
+			Doc: "The share of the clients, below 1, that may collude with the server."},
 		{Key: "dropped", Value: section.AlsoZero{Number: section.Number{Dst: &k.Dropped}, Counts: has}, Else: "0.1" + when,
-			Doc: "The share of the clients, below 1, that may vanish."},
+			Doc: "The share of the clients, below 1, that may drop out."},
 	}
 }
 

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// fit is a protocol, a learner and a kernel that the reader accepts together.
+type fit struct{ protocol, learner, kernel string }
+
+type fits struct {
+	reader *job.Reader
+	list   []fit
+}
+
+// tryAll asks the reader about every protocol with every learner and every kernel.
+func tryAll(r *job.Reader) *fits {
+	f := &fits{reader: r}
+	for _, p := range r.Protocols {
+		for _, l := range r.Learners {
+			for _, k := range r.Known().Kernels {
+				if _, err := r.Parse("job.yaml", []byte(trial(p, l, job.KernelName(k)))); err == nil {
+					f.list = append(f.list, fit{p.Name(), l.Name(), k})
+				}
+			}
+		}
+	}
+	return f
+}
+
+// trial is a job that has what its protocol, learner and kernel need of it.
+func trial(p, l job.Kind, k job.KernelName) string {
+	partition := map[job.Direction]string{
+		job.Rows: "by: rows, parties: [a, b]", job.Columns: "by: columns, parties: [a, b]", job.Devices: "by: devices",
+	}[cuts(p)]
+	label, protocol, kernel := job.NoLabel, "name: "+p.Name(), "name: "+string(k)
+	if task(l).Labels != "" {
+		label = "y"
+	}
+	own := p.New().Section().Keys()
+	if task(l).Classes && slices.Contains(own, "classes") {
+		protocol += ", classes: [a, b]"
+	}
+	if task(l).Numbers && slices.Contains(own, "targets") {
+		protocol += ", targets: [0, 1]"
+	}
+	for _, key := range k.Keys() {
+		if value := map[string]string{"gamma": "1", "degree": "2", "clause": "2"}[key]; value != "" {
+			kernel += ", " + key + ": " + value
+		}
+	}
+	return fmt.Sprintf(`apiVersion: mercer/v1
+kind: Job
+metadata: {name: trial}
+spec:
+  data: {source: a.csv, label: %s, partition: {%s}, test: {every: 10}}
+  protocol: {%s}
+  kernel: {%s}
+  learner: {name: %s}
+`, label, partition, protocol, kernel, l.Name())
+}
+
+func cuts(k job.Kind) job.Direction {
+	if c, is := k.(job.Cutter); is {
+		return c.Cuts()
+	}
+	return job.Rows
+}
+
+func task(k job.Kind) job.Task {
+	if l, is := k.(job.Tasked); is {
+		return l.Task()
+	}
+	return job.Task{}
+}
+
+func (f *fits) learnersOf(protocol string) string {
+	return f.each(func(one fit) (bool, string) { return one.protocol == protocol, one.learner })
+}
+
+func (f *fits) kernelsOf(protocol string) string {
+	return f.each(func(one fit) (bool, string) { return one.protocol == protocol, one.kernel })
+}
+
+func (f *fits) protocolsOf(learner string) string {
+	return f.each(func(one fit) (bool, string) { return one.learner == learner, one.protocol })
+}
+
+func (f *fits) protocolsOfKernel(kernel string) string {
+	return f.each(func(one fit) (bool, string) { return one.kernel == kernel, one.protocol })
+}
+
+// each lists names once, in the order of the reader.
+func (f *fits) each(of func(fit) (bool, string)) string {
+	var names []string
+	for _, one := range f.list {
+		if is, name := of(one); is && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}

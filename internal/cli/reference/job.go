@@ -1,0 +1,134 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/job/refused"
+	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/internal/method/all"
+)
+
+// jobPage is the content of docs/job.md.
+type jobPage struct {
+	Example   string
+	Sections  []keys // of every job, outermost first
+	Kernel    keys
+	Kernels   []kernel
+	Protocols kinds
+	Learners  kinds
+	Refusals  map[string][]refusal // by the place in the file
+}
+
+// keys are a section and what it may hold.
+type keys struct {
+	Name, Path string
+	Rows       []row
+}
+
+// row is a key.
+type row struct{ Key, Form, Default, Doc string }
+
+// kernel is a name of a kernel with its formula, its keys and the protocols that run it.
+type kernel struct{ Name, Formula, Keys, Protocols string }
+
+// kind is a protocol or a learner.
+type kind struct {
+	Name, Doc string
+	Keys      keys
+	Partition string // of a protocol
+	Kernels   string // of a protocol
+	Learners  string // of a protocol
+	Labels    string // of a learner
+	Protocols string // of a learner
+}
+
+type kinds []kind
+
+// Links lists the headings of the kinds.
+func (k kinds) Links(what string) string {
+	var names, anchors []string
+	for _, one := range k {
+		names, anchors = append(names, one.Name), append(anchors, what+"-"+one.Name)
+	}
+	return links(names, anchors)
+}
+
+func newJobPage() (*jobPage, error) {
+	r := all.Reader()
+	cases, err := refused.Cases(r)
+	if err != nil {
+		return nil, err
+	}
+	p := &jobPage{Example: example(cases), Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(r, cases)}
+	p.walk("", r.File())
+	fits := tryAll(r)
+	for _, name := range r.Known().Kernels {
+		k := job.KernelName(name)
+		p.Kernels = append(p.Kernels, kernel{name, k.Formula(), strings.Join(k.Keys(), ", "), fits.protocolsOfKernel(name)})
+	}
+	for _, k := range r.Protocols {
+		one := newKind("protocol", k)
+		one.Partition, one.Learners, one.Kernels = string(cuts(k)), fits.learnersOf(k.Name()), fits.kernelsOf(k.Name())
+		p.Protocols = append(p.Protocols, one)
+	}
+	for _, k := range r.Learners {
+		one := newKind("learner", k)
+		one.Labels, one.Protocols = task(k).Labels, fits.protocolsOf(k.Name())
+		p.Learners = append(p.Learners, one)
+	}
+	return p, nil
+}
+
+// example is the shortest job.
+func example(cases []refused.Case) string {
+	shortest := cases[0].Base
+	for _, c := range cases {
+		if len(c.Base) < len(shortest) {
+			shortest = c.Base
+		}
+	}
+	return shortest
+}
+
+// walk adds a section and the sections in it.
+func (p *jobPage) walk(path string, s *section.Section) {
+	p.Sections = append(p.Sections, keysOf(path, s))
+	for _, f := range s.Fields {
+		if inner, is := f.Value.(*section.Section); is {
+			p.walk(strings.TrimPrefix(path+"."+f.Key, "."), inner)
+		}
+	}
+}
+
+func newKind(what string, k job.Kind) kind {
+	s := k.New().Section()
+	return kind{Name: k.Name(), Doc: s.Doc, Keys: keysOf("spec."+what, s)}
+}
+
+func keysOf(path string, s *section.Section) keys {
+	k := keys{Name: s.Name, Path: path}
+	for _, f := range s.Fields {
+		form := f.Value.Form()
+		if f.List {
+			form += ", or a list"
+		}
+		k.Rows = append(k.Rows, row{f.Key, form, fallback(f), f.Doc})
+	}
+	return k
+}
+
+// fallback says what the reader stores without a key.
+func fallback(f section.Field) string {
+	var parts []string
+	if f.Default != "" {
+		parts = append(parts, code(f.Default))
+	}
+	if f.Else != "" {
+		parts = append(parts, cell(f.Else))
+	}
+	if f.Need != "" {
+		parts = append(parts, "required")
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The pages in docs are what the program says of itself.
+func TestThePagesAreCurrent(t *testing.T) {
+	pages, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range pages {
+		got, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", name))
+		if d := cmp.Diff(string(want), string(got)); err != nil || d != "" {
+			t.Errorf("docs/%s is stale (%v); run go generate ./internal/cli/reference\n%s", name, err, d)
+		}
+	}
+}
