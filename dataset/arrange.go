@@ -48,7 +48,7 @@ func plural(word string, names []string) string {
 	return word + "s"
 }
 
-// Arrange returns the set with its columns in the order of those of another table,
+// Arrange returns the set with its columns in the order of another table's columns,
 // which whose names in messages. Columns are found by their names, and the error is
 // a *[ColumnsError] if one is missing or too many. Where one of the tables has no
 // names they are taken by position, and there must be as many: width, or the number

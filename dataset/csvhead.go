@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// csvHead is what the first lines of a CSV text settle.
+// csvHead holds the facts that the first lines of a CSV text settle.
 type csvHead struct {
 	names     []string // of all fields, or nil
 	width     int      // fields in a row

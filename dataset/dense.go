@@ -10,7 +10,7 @@ import (
 type Dense struct{ dense[float64] }
 
 // Dense32 is Dense in half the memory: a table that stores every cell as a
-// float32. It is what readers choose where nothing is lost by it, as for pixels
+// float32. Readers choose it where nothing is lost by it, as for pixels
 // and for tables that were float32 before.
 type Dense32 struct{ dense[float32] }
 
@@ -48,7 +48,7 @@ func DenseOf(t Table) *Dense {
 }
 
 // RowsOf gives the rows of t to computations, which read some at a time and
-// need no copy of t in float64. Those of a CSR are linalg.SparseRows as well.
+// need no copy of t in float64. A CSR's rows are linalg.SparseRows as well.
 func RowsOf(t Table) linalg.Rows {
 	if c, ok := t.(*CSR); ok {
 		return sparseRows{tableRows{c}, c}

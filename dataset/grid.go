@@ -22,7 +22,7 @@ const (
 	gridChance = 1e-5
 )
 
-// axis is what one column looks like: levels is the number of steps from its
+// axis describes one column: levels is the number of steps from its
 // minimum to its maximum, 0 for a constant column, noGrid without a grid.
 type axis struct {
 	step   float64

@@ -17,8 +17,8 @@ type IDXOptions struct {
 // Cortes, C. Burges, "The MNIST database of handwritten digits"), each plain or
 // compressed by gzip: the first axis of images counts the rows, all others
 // together the columns; labels has one number a row, or is nil for a set
-// without labels. The table is a Dense32 but for integers of 32 bits and numbers
-// of 64, which make a Dense. Numbers that are not finite are refused, and
+// without labels. The table is a Dense32, except that integers of 32 bits and
+// numbers of 64 make a Dense. Numbers that are not finite are refused, and
 // whatever follows the last one. Errors are *SyntaxError with the name of the
 // file at fault.
 func ReadIDX(images, labels io.Reader, o IDXOptions) (*Set, error) {

@@ -20,7 +20,7 @@ type ImageOptions struct {
 	// ID is "path" for ids that are the paths of the files; empty or "none" gives
 	// no ids, since file names may name people.
 	ID string
-	// Width and Height, in pixels, are what every image is resized to, whatever
+	// Width and Height, in pixels, are the size that every image is resized to, whatever
 	// its proportions; 0 and 0 leave images alone and want all of one size.
 	Width, Height int
 	RGB           bool // three columns a pixel instead of one

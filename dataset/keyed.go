@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// SplitKey decides which rows of a table are held out. Whoever owns the rows keeps
+// SplitKey decides which rows of a table are held out. The rows' owner keeps
 // it secret: a row is held out by a function of the key and of itself, so that
 // nobody else can choose rows, and the same rows are held out at any time.
 type SplitKey [32]byte
@@ -72,7 +72,7 @@ func newRowDigest(k SplitKey, s *Set) *rowDigest {
 	return d
 }
 
-// cellBytes is what a cell takes in a digest: its column's place by name, and its
+// cellBytes is the size of a cell in a digest: its column's place by name, and its
 // value.
 const cellBytes = 4 + 8
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// npyHeader is what stands before the data of an array in NumPy's format (NEP 1
+// npyHeader is the part before the data of an array in NumPy's format (NEP 1
 // and numpy.lib.format, versions 1.0, 2.0 and 3.0).
 type npyHeader struct {
 	descr   string // as NumPy writes a dtype, for messages

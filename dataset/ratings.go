@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Rating is what one user said of one item. User and Item are places in the
+// Rating is one user's rating of one item. User and Item are places in the
 // lists of [Ratings].
 type Rating struct {
 	User, Item int

@@ -87,7 +87,7 @@ func readArchive(suffix string, r io.Reader, o Options) (*Set, error) {
 }
 
 // randomAccess gives r random access, in place where r has it, else over at most
-// so many bytes in memory.
+// that number of bytes in memory.
 func randomAccess(t text, r io.Reader, most int64) (io.ReaderAt, int64, error) {
 	if f, ok := r.(interface {
 		io.ReaderAt

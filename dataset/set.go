@@ -119,7 +119,7 @@ func stackCSR(tables []*CSR, rows int) *CSR {
 }
 
 // Beside puts the columns of the sets side by side, in float64. They must have the
-// same number of rows; labels and ids are those of the first set that has them,
+// same number of rows; labels and ids come from the first set that has them,
 // and columns have no names.
 func Beside(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {

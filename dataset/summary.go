@@ -2,15 +2,15 @@ package dataset
 
 import "math"
 
-// Summary is what a set looks like at first sight.
+// Summary describes a set at first sight.
 type Summary struct {
 	Name       string
 	Rows, Cols int
 	Sparsity   float64 // share of the cells that are zero, 0 to 1
 	Classes    []Class // nil without labels; for regression one per distinct target
 	Min, Max   float64 // over all cells, zeros included
-	// Varying counts the columns that are not constant, OnGrid those of them
-	// whose values lie on a grid (see GridColumns), and Step is the grid that all
+	// Varying counts the columns that are not constant, OnGrid the ones among
+	// them whose values lie on a grid (see GridColumns), and Step is the grid that all
 	// columns share, 0 if they share none (see GridStep).
 	Varying, OnGrid int
 	Step            float64

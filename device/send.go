@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// fate is what became of a package.
+// fate tells how the sending of a package ended.
 type fate int
 
 const (

@@ -17,7 +17,7 @@ type Store interface {
 	Save(state []byte) error // returns when it is safe
 }
 
-// state is what is in the store.
+// state is the content of the store.
 type state struct {
 	role     secvm.Role
 	vector   secvm.Vector // as sampled

@@ -76,7 +76,7 @@ func (d *Device) ask(ctx context.Context, request []byte) ([]byte, error) {
 // maxAnswer bounds an issuer's answer in bytes.
 const maxAnswer = 8 << 20
 
-// exchange asks issuer or relay something, whose answer has at most so many bytes.
+// exchange asks issuer or relay something, whose answer has at most that number of bytes.
 func (d *Device) exchange(ctx context.Context, method, address string, body []byte, most int) (answer []byte, status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {

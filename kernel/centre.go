@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Centring is what is remembered of a kernel matrix that was centred: enough
+// Centring holds the means of a kernel matrix that was centred: enough
 // to centre the kernel values of new rows by the same origin.
 type Centring struct {
 	Means []float64 // of each row of the matrix, before

@@ -2,7 +2,7 @@
 // the interface through which learners read those matrices.
 //
 // Every kernel here is an elementwise function of x.z, x.x and z.z, because
-// that is what a protocol delivers: whoever holds the linear Gram matrix can
+// a protocol delivers these: somebody who holds the linear Gram matrix can
 // make every one of these kernels, with any parameters, without a row of data.
 // With D = max(0, x.x + z.z - 2 x.z), the squared Euclidean distance:
 //
@@ -15,7 +15,7 @@
 //	cosine              x.z / sqrt(x.x z.z)
 //	tanimoto            x.z / (x.x + z.z - x.z)
 //
-// The names and parameters are those of LIBSVM and scikit-learn. The laplacian
+// The names and parameters are LIBSVM's and scikit-learn's. The laplacian
 // differs: scikit-learn's measures the L1 distance, which no encoding that
 // preserves inner products lets anyone compute; the same holds for chi-squared
 // and intersection kernels.

@@ -32,7 +32,7 @@ type Lazy struct {
 	kernel Kernel
 }
 
-// rows are what a Lazy computes on.
+// rows are the rows that a Lazy computes on.
 type rows interface {
 	len() int
 	// products computes inner products, of all right rows if right is nil, a
@@ -109,7 +109,7 @@ func (l *Lazy) Panel(rows []int, dst [][]float32) {
 // PanelRows returns how many rows take hardly longer than one.
 func (l *Lazy) PanelRows() int { return l.rows.height() }
 
-// subset is what Subset returns.
+// subset returns the result of Subset.
 func (l *Lazy) subset(which []int) Source {
 	if which == nil {
 		which = []int{}
@@ -158,7 +158,7 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, through(d.which, left), packed, use)
 }
 
-// height is that of a register tile: fewer rows fill it up with zeros, and wait
+// height is the height of a register tile: fewer rows fill it up with zeros, and wait
 // for memory.
 func (d *denseRows[T]) height() int { return 8 }
 

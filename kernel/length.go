@@ -56,8 +56,8 @@ func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	return math.Float64frombits(found)
 }
 
-// digits counts the squared distances by the digit at shift, only those whose
-// bits above are those of found.
+// digits counts the squared distances by the digit at shift, only distances whose
+// bits above equal found's.
 func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (total [1 << digitBits]int) {
 	var mu sync.Mutex
 	linalg.For(len(rows), 128, func(lo, hi int) {

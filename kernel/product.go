@@ -42,7 +42,7 @@ func gramOfPanels(g linalg.Matrix[float64], x linalg.Rows, bytes int) {
 	}
 }
 
-// CrossGram returns the inner products of the rows of a (m x f) with those of
+// CrossGram returns the inner products of the rows of a (m x f) with the rows of
 // b (n x f): m x n. Of rows that are no matrix it holds panels of at most 256
 // MiB. It panics when the widths differ.
 func CrossGram(a, b linalg.Rows) linalg.Matrix[float64] {

@@ -2,7 +2,7 @@ package linalg
 
 import "fmt"
 
-// The shape of the work. A tile of dst is what one core computes at a time:
+// The shape of the work. One core computes one tile of dst at a time:
 // the 384 KiB of the packed b that it reads over and over stay in the
 // second-level cache. Depth is the one number here that results depend on (see the
 // package comment); the others may be changed freely.

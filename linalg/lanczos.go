@@ -67,7 +67,7 @@ type eigenpair struct {
 	vector []float64
 }
 
-// spectrum is what is known of the eigenpairs of a matrix.
+// spectrum holds the known facts about the eigenpairs of a matrix.
 type spectrum struct {
 	n         int
 	tol       float64
@@ -113,8 +113,8 @@ func (s *spectrum) run(want int) (bool, error) {
 	}
 }
 
-// nothingAbove judges by a residual that is small, but not as small as that of
-// a result: the pair itself will not be used.
+// nothingAbove judges by a residual that is small, but not as small as a
+// result's: the pair itself will not be used.
 func (s *spectrum) nothingAbove(r ritz) bool {
 	return r.residual(0) <= 1e-4*s.norm && r.value(0)+r.residual(0) <= s.floor
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // The maps below turn the inner products xz of one row with others into kernel
-// values. Those of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) take
+// values. Maps of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) take
 // the squared norms xx of the row and zz of the others too. Each operation
 // rounds to T: in float32 a squared distance is wrong by some 1e-7 of the
 // squared norms. A value does not depend on its place j. The maps run on one

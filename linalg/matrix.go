@@ -1,6 +1,6 @@
 package linalg
 
-// Float is what matrices hold.
+// Float is the type of a matrix's numbers.
 type Float interface{ float32 | float64 }
 
 // Matrix is dense and row-major: element (i, j) is Data[i*Stride+j].

@@ -127,7 +127,7 @@ func unpackFour[T Float](from []T, width int, r0, r1, r2, r3 []T) {
 	}
 }
 
-// workspace is what a product packs into.
+// workspace is the memory that a product packs into.
 type workspace[T Float] struct{ left, right []T }
 
 // The workspaces of finished products, because fresh memory is slow: what a

@@ -6,7 +6,7 @@ import (
 )
 
 // Packed is a matrix that has been brought into the order in which products
-// read it, for many products with few rows each: those of [MulTransB] would
+// read it, for many products with few rows each: [MulTransB] would
 // spend their time on packing. It takes 8 bytes per entry and is read only.
 type Packed struct {
 	rows, cols int

@@ -65,8 +65,8 @@ func best[T Float]() micro[T] { return microOf[T](Paths()[0]) }
 
 // FMA multiplies and adds in registers, the given number of turns on each of
 // as many cores as For uses, and returns how many floating-point operations it
-// did: their number per second, which the caller measures, is what no product
-// can exceed. A turn takes some ten nanoseconds.
+// did: no product can exceed their number per second, which the caller
+// measures. A turn takes some ten nanoseconds.
 func FMA[T Float](p Path, cores, turns int) float64 {
 	m := microOf[T](p)
 	For(cores, 1, func(lo, hi int) { m.peak(turns) })

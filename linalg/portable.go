@@ -30,8 +30,8 @@ func askingPortable(k int, a, b, c []float64, stride int, _ []float64, _ int) {
 	setPortable(k, a, b, c, stride)
 }
 
-// innerProducts returns those of row i of a panel of a with the four of a
-// panel of b.
+// innerProducts returns the inner products of row i of a panel of a with the four rows
+// of a panel of b.
 func innerProducts[T Float](k, i int, a, b []T) (s0, s1, s2, s3 T) {
 	for c := range k {
 		v, w := a[4*c+i], b[4*c:][:4]

@@ -7,8 +7,8 @@ const block = 4096
 // 16 MiB of float32.
 const distant = 1 << 22
 
-// product is the making of one dst. S is what the operands hold, T what is
-// added. With gram set, b is a, and each pair of mirrored tiles is computed
+// product is the making of one dst. S is the type of the operands' numbers, T the type
+// of the sums. With gram set, b is a, and each pair of mirrored tiles is computed
 // once.
 type product[S, T Float] struct {
 	dst   Matrix[T]
@@ -70,7 +70,7 @@ func (p *product[S, T]) block(b tile) {
 }
 
 // tile has the micro-kernel compute the tile t of the block b. A panel of left
-// stays in the first-level cache while those of right pass by, which stay in
+// stays in the first-level cache while the panels of right pass by, which stay in
 // the second.
 func (p *product[S, T]) tile(kernel func(k int, a, b, c []T, stride int), left, right panels[T], b, t tile) {
 	var spill []T

@@ -10,7 +10,7 @@ const lanes = 16
 // signs, 1 or -1. Householder's reflections H_j = I - beta[j] v_j v_j^T are of
 // the coordinates j to n-1: vectors[j] holds v_j, n-j values, and c is at most n.
 // What becomes of a row does not depend on the others. That takes as long as
-// making the n x c matrix, about that of reflecting c/2 rows, and the
+// making the n x c matrix, about the time of reflecting c/2 rows, and the
 // product with it. It runs on one core; use it inside For. It panics on other
 // lengths.
 func Reflect(m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {

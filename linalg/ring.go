@@ -16,7 +16,8 @@ type (
 	waves    = func(n int, cosines, sines []float32, words []byte, amplitude float32)
 )
 
-// ring is what a path has for words of 8, 16 and 32 bits: so many at a time.
+// ring holds a path's functions for words of 8, 16 and 32 bits. round makes a
+// multiple of turns words, waves a multiple of words values.
 type ring struct {
 	turns int
 	round [3]rounding
@@ -28,7 +29,7 @@ func portableRing() ring {
 	return ring{turns: 1, round: [3]rounding{roundTurns8, roundTurns16, roundTurns32}}
 }
 
-// placeOf returns where ring has functions of words, which fill so many bytes.
+// placeOf returns where ring has functions of words, which fill that number of bytes.
 func placeOf(bits, words, bytes int) int {
 	place := slices.Index([]int{8, 16, 32}, bits)
 	if place < 0 || bytes != words*bits/8 {
@@ -73,7 +74,7 @@ func roundTurns32(n int, dst []byte, turns []float64) {
 // nearest rounds once only, since a product with a power of two is exact.
 func nearest(turns, size float64) int64 { return int64((turns-math.Floor(turns))*size + 0.5) }
 
-// Waves sets cosines and sines to amplitude times those of phases in words of
+// Waves sets cosines and sines to amplitude times the values of phases in words of
 // bits, to some 2e-7, and returns true, where this machine has instructions for
 // that; elsewhere it does nothing: looking them up is faster than computing them
 // one by one. It runs on one core; use it inside For. It panics unless bits is

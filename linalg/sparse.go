@@ -26,7 +26,7 @@ type columns struct {
 	value []float64
 }
 
-// sparseHeight is how many rows a block has at least: so many sums stay in the
+// sparseHeight is the least number of rows of a block: that number of sums stays in the
 // first-level cache.
 const sparseHeight = 2048
 
@@ -100,7 +100,7 @@ func SparseProducts(a SparseRows, rows []int, b *SparsePacked, use func(lo, hi i
 	})
 }
 
-// products sets dots to the inner products of a row with those of the block.
+// products sets dots to the inner products of a row with the block's rows.
 func (c columns) products(cols []int32, values, dots []float64) {
 	clear(dots)
 	for k, col := range cols {

@@ -9,8 +9,8 @@ import (
 // maxColumnName bounds the name of a column.
 const maxColumnName = 1024
 
-// Named returns the model with the names of its rows' columns, by which those of new
-// rows are found; nil for a model that takes them by position.
+// Named returns the model with the names of its rows' columns, by which the columns of
+// new rows are found; nil for a model that takes them by position.
 func (m *Model) Named(columns []string) (*Model, error) {
 	if err := checkColumns(columns, m.width); err != nil {
 		return nil, fmt.Errorf("model: %w", err)

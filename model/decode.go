@@ -151,7 +151,7 @@ func readRest(r io.Reader, size int) ([]byte, error) {
 	return b, nil
 }
 
-// header is what stands before the support vectors.
+// header is the part of the file before the support vectors.
 type header struct {
 	spec        kernel.Spec
 	width, rows int

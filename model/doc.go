@@ -30,7 +30,7 @@
 // A public model contains its support vectors: rows of the training data,
 // complete and, after undoing the scale that stands in the same file, in their
 // original units. With kinds ridge, gp, kpca and kmeans these are all rows of the
-// training data. Whoever has the file has these rows with their classes. It
+// training data. Anybody with the file has these rows with their classes. It
 // also shows the kernel, the class names, the extremes or moments of every
 // column (the scale), and which support vectors were hard to classify (their
 // coefficients are at the bound C). The coefficients of ridge and gp give, with
@@ -106,6 +106,6 @@
 //
 // A reader takes no file above its limit ([Limits]), allocates for counts only
 // what the bytes present can fill, and verifies the checksum before it looks at
-// anything else. The checksum finds damage, not forgery: whoever can change the
-// file can change it too.
+// anything else. The checksum finds damage, not forgery: somebody who can change
+// the file can change it too.
 package model

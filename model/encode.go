@@ -20,10 +20,10 @@ const (
 	functionSize = 8 + 4     // rho, count
 )
 
-// Encode writes m as a public file; its errors are those of w.
+// Encode writes m as a public file; its errors come from w.
 func Encode(w io.Writer, m *Model) error { return write(w, publicMagic, m) }
 
-// EncodePrivate writes p as a private file; its errors are those of w.
+// EncodePrivate writes p as a private file; its errors come from w.
 func EncodePrivate(w io.Writer, p *Private) error { return write(w, privateMagic, p.model) }
 
 // SHA256 returns the hash of the whole file that Encode writes.
@@ -77,7 +77,7 @@ func write(w io.Writer, magic string, m *Model) error {
 	return nil
 }
 
-// versionOf is that of a file with these names of columns.
+// versionOf returns the version of a file with these names of columns.
 func versionOf(columns []string) uint16 {
 	if columns == nil {
 		return version
@@ -182,7 +182,7 @@ func (f *Function) encode() []byte {
 	return w.Bytes()
 }
 
-// tail is what only some kinds have.
+// tail returns the part that only some kinds have.
 func (h *Head) tail() []byte {
 	var w wire.Writer
 	switch {

@@ -55,7 +55,7 @@ func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	return h
 }
 
-// Decisions returns what [Reading] describes but for the deviations of a Gaussian
+// Decisions returns what [Reading] describes, except the deviations of a Gaussian
 // process, which need more than functions. cross is the kernel of new rows with
 // the model's rows, in that order.
 func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
@@ -165,8 +165,8 @@ func (h *Head) used(rows int) []bool {
 	return used
 }
 
-// Compact returns the head over those of a number of rows that it needs, and
-// which these are, ascending: what [New] takes.
+// Compact returns the head over the rows that it needs, out of that number of rows, and
+// the places of these rows, ascending: the arguments of [New].
 func (h *Head) Compact(rows int) (Head, []int) {
 	kept, place := []int{}, make([]int, rows)
 	for i, used := range h.used(rows) {

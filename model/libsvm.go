@@ -131,7 +131,7 @@ func libsvmKernel(s kernel.Spec) (string, error) {
 	return "", fmt.Errorf("its files hold no %s kernel; linear, rbf and polynomial can be exported", s.Name)
 }
 
-// header is what stands before the vectors of a classifier.
+// header writes the lines before the vectors of a classifier.
 func (l *libsvmWriter) header(top string, owner []int) {
 	h := &l.m.head
 	l.printf("%snr_class %d\ntotal_sv %d\nrho", top, len(h.Classes), len(owner))
@@ -214,5 +214,5 @@ func (h *Head) columnOf(row, own int) []float64 {
 	return column
 }
 
-// pairOf is the place of the pair first < second among those of n classes.
+// pairOf returns the place of the pair first < second among the pairs of n classes.
 func pairOf(first, second, n int) int { return first*(2*n-first-1)/2 + second - first - 1 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrPrivate is what [Open] returns for a file that holds encoded rows. A
+// ErrPrivate is the error of [Open] for a file that holds encoded rows. A
 // command that meets it refuses and exits with code 3.
 var ErrPrivate = errors.New("model: this file holds rows that the parties encoded, and any party could decode them: it stays with the coordinator; use a prediction session")
 
@@ -50,8 +50,8 @@ type Model struct {
 }
 
 // New joins a learner's result with its rows: vectors has them in the order of
-// h's indices, as the kernel saw them (scaled). scale is what was done to the
-// rows before, or nil. New keeps the vectors, which stay where they are.
+// h's indices, as the kernel saw them (scaled). scale is the scaling of the
+// rows before that, or nil. New keeps the vectors, which stay where they are.
 func New(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
 	m, err := build(spec, scale, vectors, h)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrUnscaled is what a [Random] model gives whose rows must be scaled as only
+// ErrUnscaled is the error of a [Random] model whose rows must be scaled as only
 // the parties of its job know.
 var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
 
@@ -23,7 +23,7 @@ const (
 	maxOutputs  = 1 << 16
 )
 
-// RandomSpec is what a [Random] model is made of.
+// RandomSpec holds the parts of a [Random] model.
 type RandomSpec struct {
 	Reading
 	Kernel   kernel.Spec // rbf or laplacian
@@ -174,7 +174,7 @@ func IsRandom(head []byte) bool {
 	return len(head) >= len(randomMagic) && string(head[:len(randomMagic)]) == randomMagic
 }
 
-// EncodeRandom writes m as a file; its errors are those of w.
+// EncodeRandom writes m as a file; its errors come from w.
 func EncodeRandom(w io.Writer, m *Random) error {
 	var body wire.Writer
 	s := &m.spec

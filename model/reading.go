@@ -117,8 +117,8 @@ const (
 	Outside = "-1"
 )
 
-// Reading says what the numbers mean that a model gives for a row: those of its kind's
-// [Shape], of these classes.
+// Reading says what the numbers mean that a model gives for a row, by its kind's
+// [Shape] and these classes.
 type Reading struct {
 	Kind    Kind
 	Classes []string // of classifiers, by code; else nil
@@ -211,7 +211,7 @@ func (r Reading) vote(outputs linalg.Matrix[float64]) []int {
 }
 
 // Decisions returns what the outputs hold beside probabilities and deviations:
-// those of pairs or of classes, the prediction, the scores or the distances.
+// decisions of pairs or of classes, the prediction, the scores or the distances.
 func (r Reading) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	switch r.Kind.Shape() {
 	case Deviation:
@@ -235,7 +235,7 @@ func (r Reading) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[flo
 	return columns(outputs, pairs, outputs.Cols)
 }
 
-// logistic is what decisions for the second of two classes mean as probabilities
+// logistic turns decisions for the second of two classes into probabilities
 // of both.
 func logistic(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	p := linalg.New[float64](outputs.Rows, 2)

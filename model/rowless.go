@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// RowlessSpec is what a [Rowless] model is made of.
+// RowlessSpec holds the parts of a [Rowless] model.
 type RowlessSpec struct {
 	Kernel  kernel.Spec
 	Head    Head
@@ -105,7 +105,7 @@ func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (li
 	return out, nil
 }
 
-// EncodeRowless writes the model file; its errors are those of w.
+// EncodeRowless writes the model file; its errors come from w.
 func EncodeRowless(w io.Writer, m *Rowless) error {
 	text, err := m.spec.Kernel.Canonical()
 	if err != nil {

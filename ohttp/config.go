@@ -52,7 +52,7 @@ func (s Suite) hpke() (hpke.KDF, hpke.AEAD, error) {
 	return hpke.HKDFSHA256(), hpke.AES128GCM(), nil
 }
 
-// KeyConfig is what a client must know of a gateway: section 3.
+// KeyConfig holds the facts that a client must know of a gateway: section 3.
 type KeyConfig struct {
 	ID     byte
 	Suites []Suite

@@ -28,7 +28,7 @@ const (
 // Overhead is the number of bytes that sealing adds to a request.
 const Overhead = headerSize + x25519Size + tagSize
 
-// header is what a sealed request begins with; it is authenticated.
+// header returns the first bytes of a sealed request; they are authenticated.
 func header(id byte, s Suite) []byte {
 	b := binary.BigEndian.AppendUint16([]byte{id}, x25519)
 	b = binary.BigEndian.AppendUint16(b, s.KDF)

@@ -37,7 +37,7 @@ func (t Type) size() int {
 	return 0
 }
 
-// Challenge is what a token is asked for: RFC 9577, section 2.1.
+// Challenge is the subject of a token: RFC 9577, section 2.1.
 type Challenge struct {
 	Type    Type
 	Issuer  string
@@ -59,7 +59,7 @@ func (c Challenge) Encode() []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(len(c.Origin))), c.Origin...)
 }
 
-// Digest is what a token carries of its challenge.
+// Digest returns the hash that a token carries of its challenge.
 func (c Challenge) Digest() [sha256.Size]byte { return sha256.Sum256(c.Encode()) }
 
 // ParseChallenge reads a challenge.

@@ -29,7 +29,7 @@
 // Blind RSA is computed in a time that depends on sizes only, by issuers (the secret key) as by
 // clients (the blinding factor, the token before it is spent). Where a number must be inverted,
 // which has no such algorithm here, it is first multiplied by a random one. VOPRF is circl's, whose
-// arithmetic with scalars is that of math/big and takes a time that depends on them.
+// arithmetic with scalars uses math/big and takes a time that depends on them.
 //
 // # What is not promised
 //

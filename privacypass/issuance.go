@@ -11,7 +11,7 @@ import (
 type Issuer interface {
 	// PublicKey returns the key as clients and verifiers need it.
 	PublicKey() []byte
-	// Issue answers one request: RFC 9578, sections 5.2 and 6.2. Whoever calls it
+	// Issue answers one request: RFC 9578, sections 5.2 and 6.2. Its caller
 	// has decided that the client may have a token.
 	Issue(request []byte) (response []byte, err error)
 }

@@ -70,7 +70,7 @@ func (k *rsaPublic) random() (*bigmod.Nat, error) {
 	}
 }
 
-// blinding is what a client keeps of a request.
+// blinding is a client's secret part of a request.
 type blinding struct {
 	key     *rsaPublic
 	message *bigmod.Nat // encoded

@@ -39,7 +39,7 @@ func newRSASecret(k *rsa.PrivateKey) (*rsaSecret, error) {
 }
 
 // sign returns m^d mod n. The arithmetic takes a constant time; m is multiplied
-// by the power of a random number all the same, so that whoever asks does not know
+// by the power of a random number all the same, so that an asker does not know
 // what is raised to d (RFC 9474, section 7.1). One wrong result would show the
 // primes, so that each is checked before it is let out: RFC 9474, section 4.3.
 func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {

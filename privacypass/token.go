@@ -19,13 +19,13 @@ type Token struct {
 	Authenticator []byte
 }
 
-// headSize is what comes before the authenticator, and what it is made of.
+// headSize is the size of the part before the authenticator, which the authenticator covers.
 const headSize = 2 + 3*32
 
 // Size returns the number of bytes of an encoded token.
 func (t Type) Size() int { return headSize + t.size() }
 
-// Input is what the authenticator authenticates.
+// Input returns the bytes that the authenticator authenticates.
 func (t *Token) Input() []byte {
 	b := binary.BigEndian.AppendUint16(nil, uint16(t.Type))
 	return slices.Concat(b, t.Nonce[:], t.Challenge[:], t.Key[:])

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Run is what a report shows. Everything but the title may be empty, and then
+// Run is the content of a report. Everything but the title may be empty, and then
 // its part of the page is left out.
 type Run struct {
 	Title   string
@@ -25,7 +25,7 @@ type Run struct {
 // Row is a name with what it stands for.
 type Row struct{ Label, Value string }
 
-// Score is what one way of learning reaches on held-out rows. A metric that is
+// Score is the result of one way of learning on held-out rows. A metric that is
 // missing, or is no finite number, is shown as not known.
 type Score struct {
 	Name   string
@@ -57,20 +57,20 @@ type Cell struct {
 	Best  bool // the one that was chosen
 }
 
-// Timing is what a stage took: seconds on the clock, and of all processors
+// Timing is the time of a stage: seconds on the clock, and of all processors
 // together. CPU is 0 where it was not measured.
 type Timing struct {
 	Stage        string
 	Seconds, CPU float64
 }
 
-// Traffic is what a member sent and received, in bytes.
+// Traffic is the traffic that a member sent and received, in bytes.
 type Traffic struct {
 	Name           string
 	Sent, Received uint64
 }
 
-// Leak is what a role learnt beyond its own data, one sentence after another.
+// Leak is the knowledge of a role beyond its own data, one sentence after another.
 type Leak struct {
 	Role  string
 	Lines []string

@@ -12,7 +12,7 @@ import (
 //go:embed page.html
 var pageText string
 
-// page is what the template sees.
+// page holds the values that the template sees.
 type page struct {
 	Run
 	Headline     []Row

@@ -29,6 +29,6 @@
 // transport/transporttest.
 //
 // Not promised: that a member is who it says it is, that a network keeps
-// messages for ever (each says for how long), and any secrecy. A network sees
+// messages permanently (each says for how long), and any secrecy. A network sees
 // who sends how much to whom and when.
 package transport

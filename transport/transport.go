@@ -56,7 +56,7 @@ type Conn interface {
 	// more use.
 	Receive(ctx context.Context, lane Lane) (Delivery, error)
 
-	// Close leaves the network; whoever waits in Send or Receive gets
+	// Close leaves the network; a caller that waits in Send or Receive gets
 	// ErrClosed. What was not acknowledged waits for the member's next
 	// connection. A second Close does nothing.
 	Close() error

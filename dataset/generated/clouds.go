@@ -10,7 +10,7 @@ import (
 )
 
 // Two clouds: each column of class "0" has mean -apart, of class "1" +apart, and
-// variance 1; so many labels are wrong.
+// variance 1; a share of the labels is wrong.
 const (
 	apart = .25
 	wrong = .02

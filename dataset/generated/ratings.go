@@ -13,7 +13,7 @@ const genres = 8
 // Ratings makes ratings up for demonstrations without real ones: every person
 // likes two of eight genres and rates the given number of items, four of
 // five of them in these; low numbers are popular. The number of items is at least
-// twice that of ratings.
+// twice the number of ratings.
 func Ratings(people, items, each int, seed [32]byte) *dataset.Ratings {
 	r := &dataset.Ratings{Name: "generated ratings"}
 	for i := range items {

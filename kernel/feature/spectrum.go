@@ -17,7 +17,7 @@ type Numbers interface {
 
 // Spectrum is the distribution of a kernel's directions: the entries of a
 // direction are drawn independently of each other, so that each can be drawn by
-// whoever holds its column, and multiplied by one scale that all of them share.
+// the holder of its column, and multiplied by one scale that all of them share.
 // Kernels of the Euclidean distance are mixtures of Gaussian ones, by the scale.
 type Spectrum struct {
 	entry func(Numbers) float64
@@ -47,7 +47,7 @@ func RationalQuadratic(lengthScale, alpha float64) Spectrum {
 
 // Matern is the spectrum of Matérn's kernel: Student's t distribution of several
 // variables with 2 nu degrees of freedom (Rasmussen and Williams 2006, equation
-// 4.15). With nu = 1/2 it is that of exp(-|x-z| / lengthScale).
+// 4.15). With nu = 1/2 it is the spectrum of exp(-|x-z| / lengthScale).
 func Matern(lengthScale, nu float64) Spectrum {
 	return Spectrum{entry: normal, unit: 1 / lengthScale, scale: func(n Numbers) float64 {
 		return math.Sqrt(nu / gamma(n, nu))
@@ -55,8 +55,8 @@ func Matern(lengthScale, nu float64) Spectrum {
 }
 
 // SpectrumOf returns the spectrum of the kernel that s describes. Kernels that
-// depend on more than the distance of x and z have none, which is an error, as
-// is what kernel.New refuses.
+// depend on more than the distance of x and z have none, which is an error. So
+// is a kernel that kernel.New refuses.
 func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	if _, err := kernel.New(s); err != nil {
 		return Spectrum{}, err
@@ -93,7 +93,7 @@ func cauchy(n Numbers) float64 {
 	return over / under
 }
 
-// gamma returns a positive number with the density x^(shape-1) exp(-x) but for
+// gamma returns a positive number with the density x^(shape-1) exp(-x) up to
 // a factor (Marsaglia and Tsang 2000, "A simple method for generating gamma
 // variables"; below shape 1 by their section 6). It is the same bits on every
 // machine, because holders of columns draw their common scales alike: they would

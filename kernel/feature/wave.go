@@ -42,7 +42,7 @@ func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {
 // Bits returns how many bits a word has.
 func (w *Wave[T]) Bits() int { return w.bits }
 
-// Turn sets cosines and sines to those of the words, little-endian ones of
+// Turn sets cosines and sines to the words' values, little-endian words of
 // Bits()/8 bytes. It runs on one core; use it inside linalg.For. It panics
 // unless there are as many of each.
 func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {

@@ -41,7 +41,7 @@ func (p Params) Validate(n int) error {
 // concurrent use.
 type Model struct {
 	// Correlations are rho, largest first, above 0 and below 1. They are the
-	// regularised ones that Fit maximises: those of the scores differ from them.
+	// regularised ones that Fit maximises: the scores' correlations differ from them.
 	Correlations []float64
 	X, Y         View
 }
@@ -94,7 +94,7 @@ func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	return couple(a, b, p)
 }
 
-// side is what is needed of one kernel. With the centred kernel A of rank r and
+// side holds the needed numbers of one kernel. With the centred kernel A of rank r and
 // A (A + k I)^-1 = Z Z^T, basis is Z^T.
 type side struct {
 	centring kernel.Centring
@@ -179,7 +179,7 @@ func tooMany(found, components int) error {
 }
 
 // view returns the functions with the given values on the training rows: (A +
-// k I)^-1 times those of the other view over rho, scaled to variance 1.
+// k I)^-1 times the other view's values over rho, scaled to variance 1.
 func (s side) view(values, other linalg.Matrix[float64], correlations []float64) View {
 	dual := clone(other)
 	linalg.SolveCholesky(s.factor, dual)
@@ -194,7 +194,7 @@ func (s side) view(values, other linalg.Matrix[float64], correlations []float64)
 }
 
 // fixSigns makes the value of largest size in view X positive, the first of
-// several; those of view Y follow, so that correlations stay positive.
+// several; the values of view Y follow, so that correlations stay positive.
 func (m *Model) fixSigns(u linalg.Matrix[float64]) {
 	for i := range u.Rows {
 		largest := 0.0

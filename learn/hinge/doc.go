@@ -1,7 +1,7 @@
 // Package hinge trains a linear support vector machine from sums of its
 // subgradients, wherever they come from: it sees no row.
 //
-// The objective is that of SecVM (Hartmann, 2019, eq. 1) and of Pegasos,
+// The objective comes from SecVM (Hartmann, 2019, eq. 1) and Pegasos,
 //
 //	J(w) = 1/N sum_i c_i max(0, 1 - y_i w.x_i) + lambda/2 |w|^2
 //
@@ -10,8 +10,8 @@
 //
 //	w <- (1 - eta lambda) w + eta G / N
 //
-// after which w is projected onto a ball, if [Spec.Radius] says so: then whoever is
-// told weights knows how large they can be. A bias is one more feature that is
+// after which w is projected onto a ball, if [Spec.Radius] says so: then somebody who
+// is told weights knows how large they can be. A bias is one more feature that is
 // always 1, and is regularised and projected like the others.
 //
 //	t, err := hinge.New(hinge.Spec{Lambda: 0.1}, bins+1)

@@ -24,14 +24,14 @@ type Spec struct {
 	Lambda   float64  // weight of the regulariser, above 0
 	Schedule Schedule // "": Pegasos
 	Average  int      // number of last weight vectors that are averaged; 0: 2, as published
-	// Radius is that of the ball around zero onto which every step is projected, the
+	// Radius is the radius of the ball around zero onto which every step is projected, the
 	// bias with the others (Shalev-Shwartz et al., Pegasos, 2011, fig. 1); 0: none,
 	// as published. See [Radius].
 	Radius float64
 }
 
-// Radius returns that of a ball that holds the minimum of the objective, where the
-// largest class weighs so much: the minimum's norm is at most 1/sqrt(lambda), and a
+// Radius returns the radius of a ball that holds the minimum of the objective, where the
+// largest class has that weight: the minimum's norm is at most 1/sqrt(lambda), and a
 // step may need more room while a heavy class comes first.
 func Radius(lambda, largest float64) float64 { return math.Sqrt(max(1, largest) / lambda) }
 
@@ -43,7 +43,7 @@ type Trainer struct {
 	last [][]float64 // oldest first, at most spec.Average
 }
 
-// New trains weights of so many features, the bias among them.
+// New trains the weights of a number of features, the bias among them.
 func New(s Spec, features int) (*Trainer, error) {
 	if s.Schedule == "" {
 		s.Schedule = Pegasos

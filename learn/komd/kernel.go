@@ -76,7 +76,7 @@ func (c Counts) row(i int, values func(triple) triple, dst []float64) {
 	}
 }
 
-// triple is what a kernel makes of a pair of items: its values for the first
+// triple holds a kernel's values for a pair of items: for the first
 // with itself, for the second with itself, and for both.
 type triple struct{ ii, jj, ij float64 }
 

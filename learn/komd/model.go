@@ -11,7 +11,7 @@ import (
 // DefaultLambda is the authors' regulariser. The ranking hardly depends on it.
 const DefaultLambda = 0.1
 
-// Model is what every user needs, and the same for all. It is safe for
+// Model holds the numbers that every user needs, equal for all users. It is safe for
 // concurrent use.
 type Model struct {
 	kernel linalg.Matrix[float64]
@@ -54,8 +54,8 @@ func (m *Model) row(liked []int) func(int) []float64 {
 	return func(r int) []float64 { return m.kernel.Row(liked[r]) }
 }
 
-// quadratic is what the weights of the liked items, whose rows are given by
-// place, minimise.
+// quadratic returns the form that the weights of the liked items minimise; row gives
+// the items' rows by place.
 func quadratic(liked []int, mean []float64, lambda float64, row func(int) []float64) (p linalg.Matrix[float64], q []float64, err error) {
 	if err := positive("lambda", lambda); err != nil {
 		return p, nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Stripe is what one user has of a kernel: the rows of the items that the user
+// Stripe is one user's part of a kernel: the rows of the items that the user
 // likes. They may be an estimate that is no kernel, such as FedCFK's mode paper
 // makes: then there may be several best weights, and a stripe has one of them.
 type Stripe struct {
@@ -18,7 +18,7 @@ type Stripe struct {
 
 // Scores returns a score for every item as [Model.Scores] does, and whether the
 // quadratic form was convex, so that these are the only best ones. Otherwise the
-// weights are those of [Descend].
+// weights are [Descend]'s.
 func (s Stripe) Scores(lambda float64) (scores []float64, convex bool, err error) {
 	if s.Rows.Rows != len(s.Liked) || s.Rows.Cols != len(s.Mean) {
 		return nil, false, fmt.Errorf("komd: %d x %d kernel values for %d liked of %d items", s.Rows.Rows, s.Rows.Cols, len(s.Liked), len(s.Mean))

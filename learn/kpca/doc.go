@@ -11,7 +11,7 @@
 //	scores := m.Scores()            // training rows x 2
 //	others := m.Transform(cross)    // cross: kernel of new rows with the training rows
 //
-// Names and scales are scikit-learn's: Eigenvalues are those of the centred
+// Names and scales are scikit-learn's: Eigenvalues belong to the centred
 // kernel matrix, not divided by the number of rows, and the scores of the
 // training rows along a component have the eigenvalue as their sum of squares.
 // An eigenvector's sign is arbitrary; here its entry of largest size is

@@ -74,7 +74,7 @@ func matrix(src kernel.Source) linalg.Matrix[float64] {
 	return kernel.Materialize(src).K
 }
 
-// means is what kernel.Center remembers, without centring.
+// means returns the means that kernel.Center remembers, without centring.
 func means(k linalg.Matrix[float64]) kernel.Centring {
 	c := kernel.Centring{Means: make([]float64, k.Rows)}
 	linalg.Each(k.Rows, 16, func(i int) {
@@ -115,7 +115,7 @@ func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	return nil
 }
 
-// lanczos leaves the matrix as it is: the centred one times x is that of K with
+// lanczos leaves the matrix as it is: the centred one times x is the product of K and x with
 // the mean taken off x, minus its own mean.
 func (m *Model) lanczos(k linalg.Matrix[float64], components int, interrupt func() error) error {
 	shifted := make([]float64, k.Rows)

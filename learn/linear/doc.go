@@ -15,7 +15,7 @@
 //
 // [DSG] is the algorithm of doubly stochastic gradients (Dai, Xie, He, Liang,
 // Raj, Balcan, Song, "Scalable kernel methods via doubly stochastic gradients",
-// NIPS 2014), step by step, for whoever brings features.
+// NIPS 2014), step by step, for callers that bring features.
 //
 // Features of several parties' columns have no intercept: centre the targets of
 // a regression first.

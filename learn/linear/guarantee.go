@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Assumptions are those of the convergence theorem of doubly stochastic gradients
+// Assumptions are the assumptions of the convergence theorem of doubly stochastic gradients
 // with a constant step (Gu et al. 2020, assumption 1 and theorem 4).
 type Assumptions struct {
 	Lambda float64 // > 0, of the objective
@@ -18,7 +18,7 @@ type Assumptions struct {
 	Distance         float64 // squared norm of what is missing at the start, about |f*|^2
 }
 
-// Guarantee is what the theorem asks for and promises: with steps of at most Rate,
+// Guarantee holds the theorem's demand and promise: with steps of at most Rate,
 // the expected squared error of a decision is at most what it was asked for after
 // Iterations.
 type Guarantee struct{ Rate, Iterations float64 }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Loss is what a decision u costs when the target is y: +1 or -1 for classes, a
+// Loss is the cost of a decision u when the target is y: +1 or -1 for classes, a
 // number in regression. It is convex and has a derivative in u that is nowhere
 // steeper than Curvature.
 type Loss interface {

@@ -27,7 +27,7 @@ var ErrNotConverged = errors.New("not converged")
 //
 //	mean of Loss(f(x), y) + Lambda/2 |w|^2 with f(x) = w.phi(x)
 //
-// by passes over all blocks of features. Zeros mean defaults, but for Loss and
+// by passes over all blocks of features. Zeros mean defaults, except in Loss and
 // Lambda.
 type Params struct {
 	Loss   Loss
@@ -72,7 +72,7 @@ func (p Params) filled() (Params, error) {
 	return p, nil
 }
 
-// Fitted is what a training ends with.
+// Fitted is the result of a training.
 type Fitted struct {
 	Coefficients linalg.Matrix[float64] // outputs x features
 	Decisions    linalg.Matrix[float64] // of the training rows: outputs x rows
@@ -247,7 +247,7 @@ func (n *newton[T]) move(k int) float64 {
 	return largest
 }
 
-// gradient returns that of a block: outputs x features. On the way the decisions
+// gradient returns the gradient of a block: outputs x features. On the way the decisions
 // follow the step made before, so that each row's are read once.
 func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
 	sums := make([]linalg.Matrix[T], len(n.panels))
@@ -325,7 +325,7 @@ func largestOf(m linalg.Matrix[float64]) float64 {
 	return largest
 }
 
-// objective is what is minimised, summed over the outputs.
+// objective is the minimised function, summed over the outputs.
 func (n *newton[T]) objective() float64 {
 	losses := make([]float64, len(n.panels))
 	linalg.For(len(n.panels), 1, func(i, _ int) {

@@ -12,7 +12,7 @@ import (
 // batch and a block of new features, which the caller brings in between.
 //
 //	for rows, features := s.Draw(); rows != nil; rows, features = s.Draw() {
-//		// source must know the rows in the first so many features
+//		// source must know the rows in that number of first features
 //		err := s.Learn(source)
 //	}
 type Stochastic struct {
@@ -85,7 +85,7 @@ func (s *Stochastic) drawn() []int {
 // Learn makes the step that belongs to the rows drawn last, by features from t.
 func (s *Stochastic) Learn(t Sampler) error { return s.LearnFrom(t, s.Decide(t, s.batch)) }
 
-// LearnFrom is Learn where others have coefficients, too: u is what all decide
+// LearnFrom is Learn where others have coefficients, too: u holds the decisions of all
 // about the rows drawn last, outputs x rows.
 func (s *Stochastic) LearnFrom(t Sampler, u linalg.Matrix[float64]) error {
 	if s.batch == nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Label is what classes are called: names, or codes from 0.
+// Label is the type of classes' labels: names, or codes from 0.
 type Label interface{ ~int | ~string }
 
 // ConfusionMatrix counts, for each pair of classes, the rows of the one that

@@ -16,9 +16,9 @@ import (
 const denseFeatures = 500
 
 // Components returns the first components of the rows behind sums whose first
-// target is 1 ([Unlabelled]), and their eigenvalues, largest first: those of the
-// centred matrix of the kernel 2/M phi.phi, which those of 2/M (A - n mean
-// mean^T) are. The outputs are the scores. Of each component the entry of largest
+// target is 1 ([Unlabelled]), and their eigenvalues, largest first. The centred
+// matrix of the kernel 2/M phi.phi has these, and 2/M (A - n mean mean^T) has them
+// too. The outputs are the scores. Of each component the entry of largest
 // size is positive.
 func Components(s *Sums, components int) (Solution, []float64, error) {
 	m := s.Outer.Rows

@@ -15,13 +15,13 @@
 //
 // Classes are told apart by one regression each on the targets +1 (of the
 // class) and -1: that is kernel ridge regression with the features' kernel
-// 2/M phi(x).phi(z), and its alpha is that of package ridge. The same sums give
+// 2/M phi(x).phi(z), and its alpha is package ridge's. The same sums give
 // regressions of numbers ([Regress]), the deviations of Gaussian processes
-// ([Process]) and the components of kernel PCA ([Components]): exactly those of
-// packages ridge and kpca with the features' kernel, but for the rounding of the
-// features.
+// ([Process]) and the components of kernel PCA ([Components]): exactly as
+// packages ridge and kpca give them with the features' kernel, except for the rounding
+// of the features.
 //
-// A sum is no anonymity. Whoever holds A sees for any row how well the rows
+// A sum is no anonymity. Somebody who holds A sees for any row how well the rows
 // behind it explain it (the leverage), and so whether it is likely one of them:
 // [Membership] measures how likely. It depends on the number of rows for each
 // feature.

@@ -44,7 +44,7 @@ func measurable(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
 	return nil
 }
 
-// squaredError is that of an output, cut off, in 1/SquaredOne.
+// squaredError returns the squared error of an output, cut off, in 1/SquaredOne.
 func squaredError(f, y float64) int64 {
 	d := min(max(f, -Clip), Clip) - y
 	return int64(math.RoundToEven(d * d * SquaredOne))
@@ -64,7 +64,7 @@ func Predict(decisions []float64) int {
 // Thousand is how a whole row is written in shares.
 const Thousand = 1000
 
-// RoundShare returns so many of n rows in 1/Thousand, as a share of the rows
+// RoundShare returns count of n rows in 1/Thousand, as a share of the rows
 // rounded to a thousandth: what a party adds to a sum in place of a count.
 func RoundShare(count, n int) int64 {
 	if n == 0 {

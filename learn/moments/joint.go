@@ -56,7 +56,7 @@ func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, member
 	return best, nil
 }
 
-// normalEquations are those of least squares for who is in: products of what the
+// normalEquations are the equations of least squares for who is in: products of what the
 // candidates would each add to A and B, with each other and with the sums.
 func normalEquations(s *Sums, phi, t linalg.Matrix[float64]) (equations linalg.Matrix[float64], right []float64) {
 	n := phi.Rows

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Process is what the deviations of a Gaussian process need beside its mean (see
-// [Regress]): with kernel 2/M phi.phi, given measurements of variance Noise Unit^2.
+// Process holds the numbers that the deviations of a Gaussian process need beside its
+// mean (see [Regress]): with kernel 2/M phi.phi, given measurements of variance Noise Unit^2.
 type Process struct {
 	Noise float64 // where the variance of the numbers is 1
 	Unit  float64 // standard deviation of the numbers
@@ -16,7 +16,7 @@ type Process struct {
 	factor linalg.Matrix[float64] // of A + Noise M/2 I
 }
 
-// NewProcess factors A + noise M/2 I; outer is A One^2, unit is that of [Unit].
+// NewProcess factors A + noise M/2 I; outer is A One^2, unit comes from [Unit].
 func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, error) {
 	l, err := factor(outer, noise*float64(outer.Rows)/2)
 	return &Process{noise, unit, l}, err

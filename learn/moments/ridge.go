@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Solution is what was learnt with one alpha: outputs that are linear in the
+// Solution is the result of learning with one alpha: outputs that are linear in the
 // features.
 type Solution struct {
 	Alpha   float64

@@ -156,7 +156,7 @@ func (s *Sums) ReadCross(first int, dst []int64) {
 	}
 }
 
-// FromEntries returns the sums whose entries are what ReadOuter and ReadCross
+// FromEntries returns the sums with the entries that ReadOuter and ReadCross
 // read. Sums of more than 2^20 rows are rounded to float64.
 func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, error) {
 	if len(outer) != Triangle(features) || len(cross) != targets*features || rows < 1 {

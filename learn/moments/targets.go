@@ -38,8 +38,8 @@ func (c Classes) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// Unlabelled is the target 1 of so many rows. Its sum with the features is that
-// of the features.
+// Unlabelled is the target 1 of that number of rows. Its sum with the features is the
+// features' sum.
 type Unlabelled int
 
 // Shape returns rows and 1.

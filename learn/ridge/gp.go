@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// GPParams are the parameters of a Gaussian process beside those of its kernel.
+// GPParams are the parameters of a Gaussian process beside its kernel's parameters.
 type GPParams struct {
 	// Amplitude is the variance that multiplies the kernel, above 0. 0 means 1.
 	Amplitude float64
@@ -98,8 +98,8 @@ func (g *GP) Predict(cross linalg.Matrix[float64]) []float64 {
 
 // Deviations returns the standard deviation of a new measurement at each of m
 // rows, in the unit of the targets: Noise is in it, as in scikit-learn with a
-// WhiteKernel. That of the truth is sqrt(deviation^2 - Noise). The matrix cross
-// is the kernel of the rows with the n training rows, m x n, and prior that of
+// WhiteKernel. The truth's deviation is sqrt(deviation^2 - Noise). The matrix cross
+// is the kernel of the rows with the n training rows, m x n, and prior the kernel of
 // each row with itself, both without Amplitude; other sizes panic. It takes
 // m n^2 / 2 multiplications.
 func (g *GP) Deviations(cross linalg.Matrix[float64], prior []float64) []float64 {

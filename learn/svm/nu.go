@@ -10,7 +10,7 @@ import (
 // NuParams are the parameters of nu-SVC and of the one-class SVM.
 type NuParams struct {
 	// Nu in (0, 1] bounds the share of training rows that are margin errors
-	// (outliers, for a one-class machine) from above, and that of the support
+	// (outliers, for a one-class machine) from above, and the share of support
 	// vectors from below.
 	Nu         float64
 	Tol        float64      // as in Params
@@ -71,8 +71,8 @@ func pour(coef []float64, amount float64) {
 
 // TrainNuSVC is [TrainSVC] with Nu in the place of C, for all pairs of classes
 // (LIBSVM equation 4). A pair whose smaller class has fewer than Nu / 2 of the
-// pair's rows has no solution and is an error. The coefficients are LIBSVM's,
-// those of the C-SVC that has the same solution; that C is the largest of them.
+// pair's rows has no solution and is an error. The coefficients are LIBSVM's:
+// they belong to the C-SVC that has the same solution; that C is the largest of them.
 func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newNuSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -97,7 +97,7 @@ func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, prog
 }
 
 // solveNuSVC puts the rows of the first class first, so that the two sums of
-// coefficients are those of two ranges.
+// coefficients go over two ranges.
 func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache int64) (solution, error) {
 	order, split := sides(first)
 	n := len(order)

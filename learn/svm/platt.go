@@ -160,8 +160,8 @@ func oneSided(first []bool) (float64, bool) {
 }
 
 // Probabilities returns the probability of every class: rows x Classes, each
-// row with the sum 1. The matrix decisions is what [Classifier.Decisions]
-// returned, rows x pairs; another width panics. Its largest entry need not be
+// row with the sum 1. The matrix decisions is the result of
+// [Classifier.Decisions], rows x pairs; another width panics. Its largest entry need not be
 // the class that the vote chooses.
 func (c *Calibration) Probabilities(decisions linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if decisions.Cols != len(c.Sigmoids) {

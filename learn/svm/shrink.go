@@ -11,7 +11,7 @@ import (
 const shrinkEvery = 1000
 
 // aside is the problem as it was before coefficients were set aside (LIBSVM
-// section 5.1). While a solver is shrunken, all its slices are those of the
+// section 5.1). While a solver is shrunken, all its slices belong to the
 // active coefficients, in their order; the others stay at the bound they are
 // at, and their gradient is not followed.
 type aside struct {
@@ -30,7 +30,7 @@ func (a *aside) store(coef []float64) {
 
 // shrink sets aside the coefficients at a bound that the last scan does not
 // expect to leave it: those that only could grow and whose gradient is above
-// that of all that could shrink, and the reverse. When fewer than a tenth are,
+// the gradients of all that could shrink, and the reverse. When fewer than a tenth are,
 // it does nothing.
 func (s *solver[T]) shrink() {
 	keep := make([]int, 0, len(s.coef))

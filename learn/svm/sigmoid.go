@@ -99,7 +99,7 @@ func lineSearch(s Sigmoid, value, da, db float64, g [2]float64, f, target []floa
 	return s, value, false
 }
 
-// couple finds the class probabilities p that agree best with those of pairs:
+// couple finds the class probabilities p that agree best with the pairs' probabilities:
 // min sum_i sum_j (r_ji p_i - r_ij p_j)^2, sum p = 1 (T.-F. Wu, C.-J. Lin, R.
 // Weng, Probability estimates for multi-class classification by pairwise
 // coupling, JMLR 5, 2004, algorithm 2). The problem is convex and the iteration

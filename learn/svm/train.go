@@ -137,7 +137,7 @@ func (t *trainer) run() (*Classifier, error) {
 }
 
 // train solves pair k unless an earlier pair has failed, so that the error
-// reported is always that of the first pair that fails.
+// reported is always the error of the first pair that fails.
 func (t *trainer) train(k int) {
 	if t.skip(k) {
 		return

@@ -14,7 +14,7 @@ import (
 // none.
 type Fold struct{ Train, Test []int }
 
-// Learner is what is tuned: one learner with several settings.
+// Learner is one learner with several settings, to be tuned.
 type Learner interface {
 	// Settings returns how many settings there are, at least 1.
 	Settings() int
@@ -25,7 +25,7 @@ type Learner interface {
 	Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error)
 }
 
-// Trial is what one setting made of the test rows of one fold.
+// Trial is the outcome of one setting on the test rows of one fold.
 type Trial struct {
 	Score   float64 // higher is better: accuracy of a classifier, R2 of a regression
 	Correct int     // test rows that got their class; 0 for a regression
@@ -59,8 +59,8 @@ type Cell struct {
 type Result struct {
 	Cells []Cell // by kernel, and for each kernel by setting
 	Best  int    // the cell with the highest mean; of several the first
-	// Outputs are what one cell, the best unless another was asked for, made of
-	// the test rows of each fold.
+	// Outputs are one cell's outputs on the test rows of each fold: the best cell's
+	// unless another was asked for.
 	Outputs []linalg.Matrix[float64]
 }
 

@@ -9,5 +9,5 @@
 // does, across closed connections. Each sender has a share of each queue, counted
 // in messages, with those that were delivered but not acknowledged; Send waits
 // while it is used up. Members that only send and never receive can therefore
-// wait for each other for ever: give Send and Receive a goroutine each.
+// wait for each other without end: give Send and Receive a goroutine each.
 package mem

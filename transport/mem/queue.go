@@ -140,7 +140,7 @@ func (q *queue) move(l *letter, due time.Time) {
 	heap.Fix(&q.letters, l.index)
 }
 
-// announce wakes whoever waits for the queue. The lock must be held.
+// announce wakes everybody who waits for the queue. The lock must be held.
 func (q *queue) announce() {
 	close(q.changed)
 	q.changed = make(chan struct{})

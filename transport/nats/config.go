@@ -63,7 +63,7 @@ func (c Config) share(lane transport.Lane) int {
 	return int(min(max(room, fewest), most))
 }
 
-// room is what the queues of a lane may take, in bytes.
+// room returns the bytes that the queues of a lane may take.
 func (c Config) room(lane transport.Lane) int64 {
 	if lane == transport.Control {
 		return max(1, c.MaxBytes/4)

@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Options are what a member may set about its connection. The zero value is
+// Options are a member's settings of its connection. The zero value is
 // ready.
 type Options struct {
 	TLS    *tls.Config  // nil: none, unless the URL begins with tls://

@@ -36,7 +36,7 @@
 // they come here, and why Delivery.From is a hint. It numbers the messages of each
 // lane, and its receipts tell every sender how many there have been. One member can
 // fill its share of each queue (Config.Share), and waits then; as a rule four together
-// can fill the disk space of the queues (Config.MaxBytes), and everybody waits, but for
+// can fill the disk space of the queues (Config.MaxBytes), and everybody waits, except
 // control messages, which have room of their own.
 //
 // Two processes with one identity, one of which has a copied folder, would each

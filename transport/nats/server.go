@@ -169,7 +169,7 @@ func (s *Server) openHub() error {
 // Addr is where the server listens: host:port.
 func (s *Server) Addr() string { return s.nats.Addr().String() }
 
-// URL is what members on this machine pass to [Dial].
+// URL returns the address that members on this machine pass to [Dial].
 func (s *Server) URL() string { return "nats://" + s.Addr() }
 
 // Dial connects a member that lives in the server's own process, without a

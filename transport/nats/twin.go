@@ -24,7 +24,7 @@ const twinLimit = 2 * time.Second
 // maxPresence bounds what one process says of itself.
 const maxPresence = 512
 
-// presence is what a process says of itself to others with its identity.
+// presence is a process's message about itself to others with its identity.
 type presence struct {
 	Run     string     `json:"run"`     // drawn
 	Serving bool       `json:"serving"` // its first connection has been made

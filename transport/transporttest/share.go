@@ -23,7 +23,7 @@ func testShare(b *bench) {
 	b.collect(south, scarce)
 }
 
-// testShareOfOne: whoever fills its share of an absent receiver's queue stops neither
+// testShareOfOne: a member that fills its share of an absent receiver's queue stops neither
 // others from sending there nor itself from sending elsewhere.
 func testShareOfOne(b *bench) {
 	north, south, east := b.join("north"), b.join("south"), b.join("east")
@@ -38,7 +38,7 @@ func testShareOfOne(b *bench) {
 }
 
 // testPutBackShare: a receiver that puts all messages of one sender back still gets
-// those of others.
+// other senders' messages.
 func testPutBackShare(b *bench) {
 	north, south, server := b.join("north"), b.join("south"), b.join("server")
 	b.fill(north, "server")

@@ -18,7 +18,7 @@ func Members() []string { return []string{"north", "south", "east", "server"} }
 // Join connects one of the members. The suite closes what it joined.
 type Join func(name string) (transport.Conn, error)
 
-// Network is what a part of the suite needs of the network it runs on.
+// Network holds the needs of a part of the suite of the network it runs on.
 type Network struct {
 	AckWait time.Duration // unsettled deliveries are repeated after it
 	Share   int           // messages that one sender may have in one queue
@@ -78,7 +78,7 @@ func Run(t *testing.T, start Start) {
 	}
 }
 
-// bench is what one part works with.
+// bench is the equipment of one part.
 type bench struct {
 	*testing.T
 	ctx     context.Context

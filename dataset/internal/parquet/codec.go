@@ -71,7 +71,7 @@ func undecoded(b []byte, err error) ([]byte, error) {
 	return b, nil
 }
 
-// leastWindow is what every decoder of Zstandard must support, and more than
+// leastWindow is the window that every decoder of Zstandard must support, and more than
 // writers use for pages that are no longer.
 const leastWindow = 8 << 20
 

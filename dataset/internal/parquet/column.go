@@ -25,8 +25,8 @@ type Column struct {
 	Kind Kind
 	// Width is the length in bytes of a FixedLenByteArray.
 	Width int
-	// Logical is what the values mean: STRING, INTEGER, DECIMAL, DATE, ... as
-	// parquet's logical types are called; "" is what Kind says.
+	// Logical is the meaning of the values: STRING, INTEGER, DECIMAL, DATE, ... as
+	// parquet's logical types are called; with "" Kind says it.
 	Logical  string
 	Bits     int  // of an INTEGER
 	Unsigned bool // INTEGER
@@ -43,7 +43,7 @@ func (c Column) Type() string {
 	return kindNames[c.Kind]
 }
 
-// width is what a value takes in bytes, or 0 if each has a length of its own. A
+// width returns the size of a value in bytes, or 0 if each has a length of its own. A
 // bit is handed out as a byte.
 func (c Column) width() int {
 	switch c.Kind {

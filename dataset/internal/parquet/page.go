@@ -61,7 +61,7 @@ const (
 var errPage = errors.New("holds a page that does not decode; write the file again")
 
 // next returns the values of the next page, of which there is at least one and
-// at most the given number. The first is that of the given row.
+// at most the given number. The first belongs to the given row.
 func (p *pages) next(row, most int) (values, error) {
 	for {
 		h, body, err := p.page()

@@ -35,7 +35,7 @@ const (
 	isStruct = 12
 )
 
-// maxNesting is above that of any parquet structure.
+// maxNesting is above the nesting of any parquet structure.
 const maxNesting = 16
 
 var errThrift = errors.New("thrift does not decode")

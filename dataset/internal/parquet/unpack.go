@@ -133,8 +133,8 @@ func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
 	return u.deltas, t.rest, nil
 }
 
-// block takes a block of so many blocks of per numbers; those after the n-th
-// number are not there.
+// block takes a block of minis blocks of per numbers; numbers after the n-th
+// are not there.
 func (u *unpacker) block(t *thrift, per int, minis uint64, n int) bool {
 	least := t.zigzag()
 	for _, width := range t.take(minis) {
