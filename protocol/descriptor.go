@@ -24,6 +24,15 @@ type Member struct {
 	Role Role
 }
 
+// Members returns a member of the role for each name.
+func Members(role Role, names ...string) []Member {
+	members := make([]Member, len(names))
+	for i, name := range names {
+		members[i] = Member{Name: name, Role: role}
+	}
+	return members
+}
+
 // Descriptor fixes everything public about a session before it starts. Two
 // sessions never share one, because the nonce is drawn for each attempt.
 type Descriptor struct {

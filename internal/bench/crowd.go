@@ -13,6 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/crowd"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -147,7 +148,7 @@ func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Iden
 	}
 	spent.segments.add(took)
 	h.config.Clients = append(h.config.Clients, crowd.Client{
-		Name: setup.Self, InputHash: client.InputHash(), Ledger: &crowd.Ledger{}, LeavesBefore: leaves,
+		Name: setup.Self, InputHash: client.InputHash(), Ledger: &memory.Ledger{}, LeavesBefore: leaves,
 		Machine: &meter{client, &h.turns, spent, sendsVector},
 	})
 	return nil

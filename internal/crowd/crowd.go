@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
 // Client is one client of a session.
@@ -16,7 +17,7 @@ type Client struct {
 	Name      string
 	Machine   protocol.Machine
 	InputHash [sha256.Size]byte
-	Ledger    *Ledger // lives longer than the session
+	Ledger    *memory.Ledger // lives longer than the session
 	// LeavesBefore is the kind of the message that the client never sends,
 	// because it has vanished by then; "" for one that stays.
 	LeavesBefore string

@@ -52,7 +52,7 @@ func (s *seat) work() bool {
 // obey does what a step asks for, in the contract's order.
 func (s *seat) obey(e protocol.Effects) error {
 	for _, name := range e.Claim {
-		if err := s.Ledger.Claim(name, s.session); err != nil {
+		if err := s.Ledger.Claim(s.Name, name, s.session); err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,7 @@ var daemons = []string{"coordinator", "party", "daemon", "gateway", "relay", "is
 
 // together are packages that see rows of several parties in one process, attacks that read data
 // from what a role sees, and tools for tests.
-var together = regexp.MustCompile(`^(internal/(launch|simulate|demo|bench|crowd|fleet|local|lattice|eavesdrop|attack|house|golden|onerow)|internal/method/[a-z0-9]+/local|protocol/(sim|protocoltest)|.*/[a-z]+test)(/|$)`)
+var together = regexp.MustCompile(`^(internal/(launch|simulate|demo|bench|crowd|fleet|local|lattice|eavesdrop|attack|house|golden|onerow)|internal/method/[a-z0-9]+/local|protocol/(sim|memory|protocoltest)|.*/[a-z]+test)(/|$)`)
 
 // No daemon links code that sees the rows of two parties, or an attack, but for the entries of
 // links.txt.
@@ -124,7 +124,7 @@ func TestTogetherAreThere(t *testing.T) {
 	}
 	for _, pkg := range []string{
 		"internal/launch", "internal/simulate", "internal/demo", "internal/bench", "internal/crowd", "internal/fleet", "internal/local", "internal/local/all",
-		"internal/lattice", "internal/eavesdrop", "protocol/sim", "protocol/protocoltest", "internal/job/jobtest", "internal/method/methodtest",
+		"internal/lattice", "internal/eavesdrop", "protocol/sim", "protocol/memory", "protocol/protocoltest", "internal/job/jobtest", "internal/method/methodtest",
 	} {
 		if !folders[pkg] || !together.MatchString(pkg) {
 			t.Errorf("%s: there is %v, the pattern has it %v", pkg, folders[pkg], together.MatchString(pkg))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
@@ -266,7 +267,7 @@ func TestVanishedWorkerIsNamed(t *testing.T) {
 // training session only; predictions have a parent and may be repeated.
 func TestPhasesAreClaimed(t *testing.T) {
 	f := newFederation(t, Spec{Rows: 4, Directions: 2, Bits: 16}, 3)
-	var ledger sim.Ledger
+	var ledger memory.Ledger
 	run := func(change func(*protocol.Descriptor)) error {
 		d := f.session.Descriptor
 		change(&d)

@@ -1,6 +1,7 @@
 package heading
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -57,9 +58,12 @@ func ValidateSession(s *protocol.Session) error {
 	return nil
 }
 
+// InputHash is what the start event must hold.
+func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
+
 // same refuses to start over a table that has changed.
 func (m *machine) same(e protocol.Start) error {
-	if e.InputHash != m.own.Hash() {
+	if e.InputHash != m.InputHash() {
 		return errors.New("heading: the names differ from those the session was started with; restore them or start a new job")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -50,9 +51,12 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 	}, nil
 }
 
+// InputHash is what the start event must hold.
+func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
+
 // same refuses to start over rows that have changed.
 func (m *machine) same(e protocol.Start) error {
-	if e.InputHash != m.own.Hash() {
+	if e.InputHash != m.InputHash() {
 		return errors.New("scale: the rows differ from those the session was started with; restore them or start a new job")
 	}
 	return nil

@@ -63,6 +63,11 @@ func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, erro
 // Hash is the SHA-256 of the packed vector: the input's hash in the session's
 // journal.
 func Hash(p Params, v Vector) ([sha256.Size]byte, error) {
+	if list, is := v.(Ints); is {
+		if err := list.check(p.layout.Groups); err != nil {
+			return [sha256.Size]byte{}, err
+		}
+	}
 	h := sha256.New()
 	for i := range p.layout.chunks() {
 		lo, hi := p.layout.chunk(i)

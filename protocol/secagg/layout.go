@@ -103,6 +103,23 @@ type Vector interface {
 	Read(group, first int, dst []int64)
 }
 
+// Ints is a vector in memory, of one group. [NewClient] and [Hash] refuse a list that is
+// longer or shorter than the group.
+type Ints []int64
+
+// Read implements [Vector].
+func (v Ints) Read(_, first int, dst []int64) { copy(dst, v[first:]) }
+
+func (v Ints) check(groups []Group) error {
+	if len(groups) != 1 {
+		return fmt.Errorf("secagg: a list of integers is one group, and %d are agreed; write a Vector", len(groups))
+	}
+	if n := groups[0].Entries; len(v) != n {
+		return fmt.Errorf("secagg: a list of %d integers, and %d are agreed", len(v), n)
+	}
+	return nil
+}
+
 // RangeError says that an entry is beyond the agreed bound. Nothing is sent.
 type RangeError struct {
 	Group, Entry int

@@ -3,6 +3,7 @@ package secagg
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -160,5 +161,29 @@ func TestLayoutRoundTrip(t *testing.T) {
 		if back := readLayout(r); back != nil || !errors.Is(r.Err(), wire.ErrShort) {
 			t.Errorf("%d of %d bytes are read as %+v, error %v", n, len(w.Bytes()), back, r.Err())
 		}
+	}
+}
+
+func TestIntsAreOneGroupOfTheAgreedLength(t *testing.T) {
+	for name, tt := range map[string]struct {
+		groups []Group
+		list   Ints
+		want   string
+	}{
+		"as agreed":     {[]Group{{Entries: 2, Bound: 5}}, Ints{4, 5}, ""},
+		"too short":     {[]Group{{Entries: 2, Bound: 5}}, Ints{4}, "a list of 1 integers, and 2 are agreed"},
+		"too long":      {[]Group{{Entries: 2, Bound: 5}}, Ints{4, 5, 1}, "a list of 3 integers, and 2 are agreed"},
+		"two groups":    {[]Group{{Entries: 1, Bound: 5}, {Entries: 1, Bound: 5}}, Ints{4, 5}, "2 are agreed; write a Vector"},
+		"out of bounds": {[]Group{{Entries: 2, Bound: 5}}, Ints{4, 6}, "6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := NewParams(Spec{Minimum: 2, Epoch: "2026", Groups: tt.groups}, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Hash(p, tt.list); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
@@ -13,7 +14,7 @@ import (
 // every client finds its contribution for this epoch and purpose spent, and says so.
 func TestPitfall07OneContributionPerEpoch(t *testing.T) {
 	c := newCrowd(t, spec(Active), 12)
-	ledger := &sim.Ledger{}
+	ledger := &memory.Ledger{}
 	run := func(nonce byte, gone map[string]int) *sim.Result {
 		again := c.again(t, nonce)
 		return must(sim.Run(sim.Config{Session: again.session, Nodes: again.nodes(t), Ledger: ledger, Schedule: sim.Schedule{Gone: gone}}))(t)

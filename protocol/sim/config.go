@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
 // Node is one member of the session with its machine.
@@ -73,7 +74,7 @@ type Config struct {
 	Nodes []Node
 	Schedule
 	// Ledger holds the names claimed so far; nil starts with an empty one.
-	Ledger *Ledger
+	Ledger *memory.Ledger
 	// Intercept, if set, sees every message once as it is sent and returns
 	// what arrives in its place, at the same receiver whatever the headers
 	// say: nothing, a changed message, or several. It must not change the body

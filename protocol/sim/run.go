@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
 // simulation is one run in progress.
@@ -15,7 +16,7 @@ type simulation struct {
 	byName  map[string]*node
 	crashes map[Crash]bool
 	random  *rand.Rand
-	ledger  *Ledger
+	ledger  *memory.Ledger
 	queue   []item
 	alarms  []alarm
 	scratch []int
@@ -72,7 +73,7 @@ func newSimulation(cfg Config) (*simulation, error) {
 		edges: make(map[[2]string]*Edge), result: newResult(cfg.Session, len(cfg.Nodes)),
 	}
 	if s.ledger == nil {
-		s.ledger = new(Ledger)
+		s.ledger = new(memory.Ledger)
 	}
 	for _, c := range cfg.Crash {
 		s.crashes[c] = true

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
@@ -236,7 +237,7 @@ func TestClaims(t *testing.T) {
 			}
 		})
 	}
-	first, second, ledger := session(t, 1), session(t, 2), new(sim.Ledger)
+	first, second, ledger := session(t, 1), session(t, 2), new(memory.Ledger)
 	run := func(s *protocol.Session) *sim.Result {
 		return mustRun(t, sim.Config{Session: s, Nodes: []sim.Node{claiming(s)}, Ledger: ledger, Schedule: sim.Schedule{Crash: []sim.Crash{{Node: "sender", Event: 0}}}})
 	}

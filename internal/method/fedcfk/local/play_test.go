@@ -160,9 +160,9 @@ func TestRule14_OneEpochOnly(t *testing.T) {
 	if err == nil {
 		t.Fatal("the server has the difference of two crowds")
 	}
-	for i := range p.Names[1:] {
-		if err := p.Ledgers[i+1].Claim(`secagg/masked-input/"once"/"fedcfk/popularity"`, without.Session.ID()); err == nil {
-			t.Fatalf("%s has given its list again", p.Names[i+1])
+	for i, name := range p.Names[1:] {
+		if err := p.Ledgers[i+1].Claim(name, `secagg/masked-input/"once"/"fedcfk/popularity"`, without.Session.ID()); err == nil {
+			t.Fatalf("%s has given its list again", name)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -322,7 +323,7 @@ func (r *records) spies(t *testing.T, call crowd.Call) []*spy {
 	spies, seats := make([]*spy, len(r.devices)), make([]turns.Client, len(r.devices))
 	for i, name := range r.summing.Names {
 		spies[i] = &spy{Client: r.client(t, s, call.Weights, i), name: name}
-		seats[i] = turns.Client{Name: name, Machine: spies[i], InputHash: spies[i].InputHash(), Ledger: new(turns.Ledger)}
+		seats[i] = turns.Client{Name: name, Machine: spies[i], InputHash: spies[i].InputHash(), Ledger: new(memory.Ledger)}
 	}
 	server, err := secagg.NewServer(r.summing.Setup(s, clients.Server), s.Params, r.summing.Public(r.summing.Names), secagg.Limits{})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -29,7 +30,7 @@ type Clients struct {
 	Roster   [sha256.Size]byte // of the clients' keys
 	Names    []string
 	Place    map[string]int // of a name
-	Ledgers  []crowd.Ledger
+	Ledgers  []memory.Ledger
 	seed     func(label string) [32]byte
 	progress func(protocol.Progress)
 	job      *job.Job
@@ -40,7 +41,7 @@ type Clients struct {
 func New(j *job.Job, n int, seed func(label string) [32]byte, progress func(protocol.Progress)) *Clients {
 	c := &Clients{
 		job: j, seed: seed, progress: progress, Names: make([]string, n), Place: make(map[string]int, n),
-		keys: make([]ed25519.PrivateKey, n), Ledgers: make([]crowd.Ledger, n),
+		keys: make([]ed25519.PrivateKey, n), Ledgers: make([]memory.Ledger, n),
 	}
 	for i := range n {
 		c.Names[i] = fmt.Sprintf("device-%d", i+1)

@@ -1,0 +1,276 @@
+package memory
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// ErrStalled is wrapped by the error of a session in which no machine has anything
+// left to do, and not all have ended.
+var ErrStalled = errors.New("no machine moves")
+
+// Session is one session with all its members. It is not for concurrent use.
+type Session struct {
+	*protocol.Session
+	// Ledger holds the once-for-ever names of the members; nil starts an empty one.
+	Ledger *Ledger
+
+	seats []*seat
+	queue []protocol.Message // sent and not delivered
+	err   error              // the first
+}
+
+// seat is a member's place.
+type seat struct {
+	name    string
+	seed    [32]byte
+	key     ed25519.PrivateKey
+	machine protocol.Machine
+	later   []protocol.Message // the machine had no room for them
+	owed    int                // messages of this member that others had no room for
+	resume  bool               // the machine asked for more
+	ended   bool
+}
+
+// New opens a session. It draws the nonce where the descriptor has none.
+func New(d protocol.Descriptor) *Session {
+	if d.Nonce == ([32]byte{}) {
+		draw(&d.Nonce)
+	}
+	opened, err := protocol.NewSession(d)
+	if err != nil {
+		return &Session{Session: new(protocol.Session), err: err} // constructors refuse a session of no protocol
+	}
+	s := &Session{Session: opened}
+	for _, m := range d.Members {
+		at := &seat{name: m.Name}
+		draw(&at.seed)
+		var identity [32]byte
+		draw(&identity)
+		at.key = ed25519.NewKeyFromSeed(identity[:])
+		s.seats = append(s.seats, at)
+	}
+	return s
+}
+
+func draw(b *[32]byte) { _, _ = rand.Read(b[:]) } // which never fails: see crypto/rand
+
+// seat returns a member's place, nil if there is no such member.
+func (s *Session) seat(name string) *seat {
+	if i := s.Index(name); i >= 0 {
+		return s.seats[i]
+	}
+	s.keep(fmt.Errorf("memory: the session has no member %q", name))
+	return nil
+}
+
+// keep keeps the first error for Run.
+func (s *Session) keep(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// Setup returns what the constructor of a member's machine takes, with the member's
+// seed.
+func (s *Session) Setup(name string) protocol.Setup {
+	setup := protocol.Setup{Session: s.Session, Self: name}
+	if at := s.seat(name); at != nil {
+		setup.Seed = at.seed
+	}
+	return setup
+}
+
+// Keys returns the public keys of the members that have one of the roles, in the
+// descriptor's order.
+func (s *Session) Keys(roles ...protocol.Role) []ed25519.PublicKey {
+	var keys []ed25519.PublicKey
+	for _, name := range s.With(roles...) {
+		keys = append(keys, s.seat(name).key.Public().(ed25519.PublicKey))
+	}
+	return keys
+}
+
+// Sign returns the function that signs under a member's key.
+func (s *Session) Sign(name string) func(message []byte) []byte {
+	at := s.seat(name)
+	if at == nil {
+		return nil
+	}
+	return func(message []byte) []byte { return ed25519.Sign(at.key, message) }
+}
+
+// Add takes a member's machine, or the error of its constructor.
+func (s *Session) Add(name string, m protocol.Machine, err error) {
+	at := s.seat(name)
+	switch {
+	case err != nil:
+		s.keep(fmt.Errorf("memory: the machine of %s: %w", name, err))
+	case at == nil:
+	case at.machine != nil:
+		s.keep(fmt.Errorf("memory: %s has two machines", name))
+	default:
+		at.machine = m
+	}
+}
+
+// Run runs the machines until all have ended, which they do once. A machine that
+// refuses an event or ends with an error ends the session, and so does a session in
+// which no machine moves any more ([ErrStalled]).
+func (s *Session) Run() error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	for moved := true; moved; {
+		var err error
+		if moved, err = s.round(); err != nil {
+			return err
+		}
+	}
+	if names := s.waiting(); names != nil {
+		return fmt.Errorf("memory: %w, and %s did not end", ErrStalled, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// begin starts every machine.
+func (s *Session) begin() error {
+	for _, at := range s.seats {
+		if at.machine == nil {
+			s.keep(fmt.Errorf("memory: %s has no machine; add one for every member", at.name))
+		}
+	}
+	if s.err != nil {
+		return s.err
+	}
+	s.err = errors.New("memory: this session has run; open a new one")
+	if s.Ledger == nil {
+		s.Ledger = new(Ledger)
+	}
+	for _, at := range s.seats {
+		start := protocol.Start{}
+		if m, is := at.machine.(interface{ InputHash() [sha256.Size]byte }); is {
+			start.InputHash = m.InputHash()
+		}
+		if err := s.offer(at, start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// round delivers what has been sent, in order, and then lets machines go on that asked
+// to resume. It reports whether any machine took an event.
+func (s *Session) round() (moved bool, err error) {
+	for len(s.queue) > 0 {
+		m := s.queue[0]
+		s.queue[0] = protocol.Message{} // or the list would hold on to its body
+		s.queue = s.queue[1:]
+		taken, err := s.deliver(m)
+		if err != nil {
+			return false, err
+		}
+		moved = moved || taken
+	}
+	for _, at := range s.resuming() {
+		at.resume, moved = false, true
+		if err := s.offer(at, protocol.Resumed{}); err != nil {
+			return false, err
+		}
+	}
+	return moved, nil
+}
+
+// resuming returns who may go on. A member whose messages are put off waits, so that
+// the number of messages under way stays bounded; it goes on if nobody else can.
+func (s *Session) resuming() []*seat {
+	var free, owed []*seat
+	for _, at := range s.seats {
+		switch {
+		case !at.resume || at.ended:
+		case at.owed == 0:
+			free = append(free, at)
+		default:
+			owed = append(owed, at)
+		}
+	}
+	if free == nil {
+		return owed
+	}
+	return free
+}
+
+// deliver hands a message over, or puts it off.
+func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
+	at, from := s.seats[s.Index(m.Receiver)], s.seats[s.Index(m.Sender)]
+	if at.ended {
+		return false, nil
+	}
+	m.Body = bytes.Clone(m.Body) // the receiver may write into it
+	err = s.offer(at, protocol.Received{Message: m})
+	if errors.Is(err, protocol.ErrLater) {
+		at.later = append(at.later, m)
+		from.owed++
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// offer lets a machine take an event, and does what it asks for.
+func (s *Session) offer(at *seat, e protocol.Event) error {
+	effects, err := at.machine.Step(e)
+	if err != nil {
+		return fmt.Errorf("memory: %s: %w", at.name, err)
+	}
+	for _, name := range effects.Claim {
+		if err := s.Ledger.Claim(at.name, name, s.ID()); err != nil {
+			return err
+		}
+	}
+	for _, m := range effects.Send {
+		if m.Sender != at.name || m.Receiver == at.name || s.Index(m.Receiver) < 0 {
+			return fmt.Errorf("memory: %s sends %v, which is not from it to another member", at.name, m.Header)
+		}
+	}
+	s.retry(at)
+	s.queue = append(s.queue, effects.Send...)
+	at.resume = at.resume || effects.Resume
+	if effects.End != nil {
+		at.ended = true
+		if effects.End.Err != nil {
+			return fmt.Errorf("memory: %s ended: %w", at.name, effects.End.Err)
+		}
+	}
+	return nil
+}
+
+// retry queues what a machine had no room for, before everything else: it has accepted
+// an event since.
+func (s *Session) retry(at *seat) {
+	if at.later == nil {
+		return
+	}
+	for _, m := range at.later {
+		s.seats[s.Index(m.Sender)].owed--
+	}
+	s.queue = slices.Concat(at.later, s.queue)
+	at.later = nil
+}
+
+// waiting names the members that have not ended.
+func (s *Session) waiting() (names []string) {
+	for _, at := range s.seats {
+		if !at.ended {
+			names = append(names, at.name)
+		}
+	}
+	return names
+}
