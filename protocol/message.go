@@ -56,8 +56,7 @@ func (h Header) Validate() error {
 	return nil
 }
 
-// AppendTo appends the canonical encoding of h.
-func (h Header) AppendTo(w *wire.Writer) {
+func (h Header) appendTo(w *wire.Writer) {
 	w.Uint16(Version)
 	w.Fixed(h.Session[:])
 	w.String(h.Protocol)
@@ -73,12 +72,22 @@ func (h Header) AppendTo(w *wire.Writer) {
 // Encode returns the canonical encoding of h.
 func (h Header) Encode() []byte {
 	var w wire.Writer
-	h.AppendTo(&w)
+	h.appendTo(&w)
 	return w.Bytes()
 }
 
-// ReadHeader reads a header; errors are left in r.
-func ReadHeader(r *wire.Reader) Header {
+// CutHeader decodes the header that b begins with, and returns the bytes after it.
+func CutHeader(b []byte) (h Header, rest []byte, err error) {
+	r := wire.NewReader(b)
+	h = readHeader(r)
+	if r.Err() != nil {
+		return Header{}, nil, fmt.Errorf("protocol: header: %w", r.Err())
+	}
+	return h, r.Rest(), nil
+}
+
+// readHeader leaves errors in r.
+func readHeader(r *wire.Reader) Header {
 	if v := r.Uint16(); r.Err() == nil && v != Version {
 		r.Fail(fmt.Errorf("message format %d, this program speaks %d", v, Version))
 	}
@@ -104,7 +113,7 @@ func DecodeHeader(b []byte) (Header, error) {
 		return Header{}, fmt.Errorf("protocol: header of %d bytes, at most %d", len(b), maxHeaderBytes)
 	}
 	r := wire.NewReader(b)
-	h := ReadHeader(r)
+	h := readHeader(r)
 	return h, r.Close("protocol: header")
 }
 
@@ -124,7 +133,7 @@ func (h Header) String() string {
 func (m Message) Digest() [sha256.Size]byte {
 	body := sha256.Sum256(m.Body)
 	var w wire.Writer
-	m.AppendTo(&w)
+	m.appendTo(&w)
 	w.Fixed(body[:])
 	return sha256.Sum256(w.Bytes())
 }

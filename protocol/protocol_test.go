@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,28 @@ func TestHeaderString(t *testing.T) {
 	h.Sequence, h.Chunk, h.Chunks = 2, 0, 4
 	if got, want := h.String(), "north>coordinator okra.3 Rows #2 1/4"; got != want {
 		t.Fatalf("got %q, want %q", got, want)
+	}
+}
+
+func TestCutHeaderLeavesTheRest(t *testing.T) {
+	h := open(t, descriptor()).Header("north", "coordinator", 1, "Rows")
+	b := append(h.Encode(), "the body"...)
+	if got, rest, err := CutHeader(b); err != nil || got != h || string(rest) != "the body" {
+		t.Errorf("%v, %q left, error %v", got, rest, err)
+	}
+	for n := range len(h.Encode()) {
+		if got, rest, err := CutHeader(b[:n]); err == nil || got != (Header{}) || rest != nil || !strings.HasPrefix(err.Error(), "protocol: header: ") {
+			t.Errorf("%d bytes: %v, %q left, error %v", n, got, rest, err)
+		}
+	}
+}
+
+func TestMembersHaveOneRole(t *testing.T) {
+	if got := Members(RoleParty, "a", "b"); !slices.Equal(got, []Member{{"a", RoleParty}, {"b", RoleParty}}) {
+		t.Errorf("%v", got)
+	}
+	if got := Members(RoleServer); len(got) != 0 {
+		t.Errorf("no names give %v", got)
 	}
 }
 

@@ -75,7 +75,7 @@ func (e entry) encode() []byte {
 func (e entry) encodeReceived(w *wire.Writer, m protocol.Message) {
 	w.Grow(512 + len(m.Body) + 32*len(e.Sent))
 	w.Uint8(tagReceived)
-	m.AppendTo(w)
+	w.Fixed(m.Header.Encode())
 	w.Bool(e.side != nil)
 	if e.side == nil {
 		w.Bytes32(m.Body)
@@ -140,7 +140,11 @@ func decode(b []byte) (entry, error) {
 }
 
 func decodeReceived(r *wire.Reader) (protocol.Event, *side) {
-	m := protocol.Message{Header: protocol.ReadHeader(r)}
+	var m protocol.Message
+	r.Cut(func(b []byte) (rest []byte, err error) {
+		m.Header, rest, err = protocol.CutHeader(b)
+		return rest, err
+	})
 	if !r.Bool() {
 		m.Body = r.Bytes32(inlineBytes)
 		return protocol.Received{Message: m}, nil

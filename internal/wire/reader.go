@@ -59,6 +59,13 @@ func (r *Reader) take(n int) []byte {
 	return p
 }
 
+// Cut lets f read from the front, and goes on with the bytes that f leaves.
+func (r *Reader) Cut(f func(b []byte) (rest []byte, err error)) {
+	if r.err == nil {
+		r.b, r.err = f(r.b)
+	}
+}
+
 // Fixed fills dst.
 func (r *Reader) Fixed(dst []byte) { copy(dst, r.take(len(dst))) }
 

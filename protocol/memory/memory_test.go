@@ -258,8 +258,9 @@ func TestEverySessionIsFresh(t *testing.T) {
 	if one.ID() == two.ID() || one.Setup("a").Seed == two.Setup("a").Seed || one.Setup("a").Seed == one.Setup("b").Seed {
 		t.Error("two sessions or two members share a secret")
 	}
-	if d.Nonce = [32]byte{1}; memory.New(d).ID() != memory.New(d).ID() {
-		t.Error("a nonce that was given is not kept")
+	d.Nonce = [32]byte{1}
+	if three, four := memory.New(d), memory.New(d); three.ID() != four.ID() || three.Setup("a").Seed == four.Setup("a").Seed {
+		t.Error("a nonce that was given is not kept, or a seed is")
 	}
 	keys := one.Keys(protocol.RoleParty)
 	if len(keys) != 2 || len(one.Keys(protocol.RoleServer)) != 0 || !ed25519.Verify(keys[1], []byte("text"), one.Sign("b")([]byte("text"))) {

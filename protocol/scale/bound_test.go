@@ -2,9 +2,11 @@ package scale
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -110,5 +112,20 @@ func TestLeakageOfAnUnknownWidth(t *testing.T) {
 	seen := Facts{Method: MinMax}.seen()
 	if strings.ContainsAny(seen, "0123456789") || !strings.Contains(seen, "a factor of two") {
 		t.Errorf("%q", seen)
+	}
+}
+
+func TestCutLeavesTheRest(t *testing.T) {
+	var w wire.Writer
+	w.Float64s([]float64{1, 2, 3, 4})
+	b := append(w.Bytes(), "rest"...)
+	var s Scaling
+	if rest, err := s.Cut(b, 2); err != nil || string(rest) != "rest" || !slices.Equal(s.Offset, []float64{1, 2}) || !slices.Equal(s.Factor, []float64{3, 4}) {
+		t.Errorf("%v, %q left, error %v", s, rest, err)
+	}
+	for _, columns := range []int{-1, 3, math.MaxInt} {
+		if rest, err := s.Cut(b, columns); err == nil || rest != nil {
+			t.Errorf("%d columns in %d bytes: %q left, error %v", columns, len(b), rest, err)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package scale
 
 import (
+	"fmt"
+
 	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -15,14 +17,15 @@ func Pooled(rows linalg.Rows, method Method) (Scaling, error) {
 	return s.scaling(), nil
 }
 
-// ReadScaling reads the scaling of a number of columns: offsets, then factors.
-func ReadScaling(r *wire.Reader, columns int) Scaling {
-	if 16*columns > r.Len() {
-		r.Fail(wire.ErrShort)
-		return Scaling{}
+// Cut decodes the scaling that b begins with, offsets and then factors of a number of
+// columns, and returns the bytes after it.
+func (s *Scaling) Cut(b []byte, columns int) (rest []byte, err error) {
+	if columns < 0 || columns > len(b)/16 {
+		return nil, fmt.Errorf("scale: the scaling of %d columns: %w", columns, wire.ErrShort)
 	}
-	s := Scaling{Offset: make([]float64, columns), Factor: make([]float64, columns)}
+	r := wire.NewReader(b)
+	s.Offset, s.Factor = make([]float64, columns), make([]float64, columns)
 	r.Float64s(s.Offset)
 	r.Float64s(s.Factor)
-	return s
+	return r.Rest(), nil
 }

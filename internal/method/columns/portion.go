@@ -164,7 +164,7 @@ func readPortion(b []byte) (o *Portion, file []byte, err error) {
 	file = r.Bytes32(1 << 20)
 	o = &Portion{Basis: readBasis(r), Width: r.Count(gram.MaxColumns, 0), Columns: r.Strings(gram.MaxColumns, method.MaxLabelBytes)}
 	if r.Bool() {
-		o.Scaling = scale.ReadScaling(r, o.Width)
+		r.Cut(func(b []byte) ([]byte, error) { return o.Scaling.Cut(b, o.Width) })
 	}
 	o.Reading.Classes = r.Strings(method.MaxClasses, method.MaxLabelBytes)
 	o.Directions.Gamma = r.Float64()

@@ -82,7 +82,7 @@ func DecodeKept(b []byte) (*Kept, error) {
 	r.Fixed(e.Parent[:])
 	e.Width = r.Count(okra.MaxFeatures, 0)
 	if r.Bool() {
-		e.Scaling = scale.ReadScaling(r, e.Width)
+		r.Cut(func(b []byte) ([]byte, error) { return e.Scaling.Cut(b, e.Width) })
 	}
 	e.Columns = r.Strings(okra.MaxFeatures, method.MaxLabelBytes)
 	e.Reading = model.Reading{Kind: model.Kind(r.String(method.MaxLabelBytes)), Classes: r.Strings(method.MaxClasses, method.MaxLabelBytes)}
