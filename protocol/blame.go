@@ -3,6 +3,8 @@ package protocol
 import (
 	"errors"
 	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/fault"
 )
 
 // ErrLater refuses a message for now: the runner leaves it unacknowledged and
@@ -13,7 +15,7 @@ var ErrLater = errors.New("protocol: no room for this message yet")
 // does not go together, which is a mistake in somebody's data or settings and
 // not misbehaviour. Such an error may have a method Public() string, which says
 // what other members may be told of it.
-var ErrInput = errors.New("protocol: the members' data or settings do not go together")
+var ErrInput = fault.ErrInput
 
 // Kind says what a blamed peer did.
 type Kind string
@@ -50,6 +52,15 @@ func Blame(party string, kind Kind, err error) error {
 func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party, e.Kind, e.Err) }
 
 func (e *BlameError) Unwrap() error { return e.Err }
+
+// Silent reports whether the peer did not answer in time.
+func (e *BlameError) Silent() bool { return e.Kind == KindSilent }
+
+// Misbehaved reports whether the peer broke the protocol. One that gave up and one that a
+// transport names did nothing wrong.
+func (e *BlameError) Misbehaved() bool {
+	return e.Kind != KindSilent && e.Kind != KindAborted && e.Kind != KindTransport
+}
 
 // Unexpected blames h's sender for a message that this role never gets, or not
 // now.

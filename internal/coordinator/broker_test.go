@@ -118,6 +118,7 @@ func wide(rows map[string]int) (shares []launch.Share) {
 // coordinator waits at the broker, more than it delivers to anybody unsettled. The job
 // ends in the model that it has undisturbed, and nobody is blamed.
 func TestKilledInALongUpload(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("uploads 170 MB through a broker")
 	}

@@ -46,6 +46,7 @@ func (c crashing) operations(t *testing.T) (ops map[string][]string, model strin
 // A process that dies before any of its operations, and comes back, ends in
 // the same model as an undisturbed one.
 func TestCrashAnywhereEndsInTheSameModel(t *testing.T) {
+	t.Parallel()
 	crashing{points: crashPoints, fewest: 20, patience: 30 * time.Second, world: func(t *testing.T) (*world, *job.Job) {
 		j := parse(t, "")
 		return newWorld(t, tumours(t, j)), j
@@ -56,6 +57,7 @@ func TestCrashAnywhereEndsInTheSameModel(t *testing.T) {
 // messages of a sender where there are six and more to send: what is killed has sent a
 // part of its rows, and others wait for room.
 func TestCrashAnywhereOverABroker(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts a broker for each life")
 	}

@@ -31,6 +31,7 @@ func phasesBy(t testing.TB, timeout, settings string) *job.Job {
 // A job whose label holder learns dies anywhere and ends in the same model, which
 // the coordinator has no more of than a hash.
 func TestCrashOfFDSKL(t *testing.T) {
+	t.Parallel()
 	j := phases(t, "{join: 20s, round: 20s}")
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)
@@ -62,6 +63,7 @@ func TestCrashOfFDSKL(t *testing.T) {
 
 // Two parties that take turns die anywhere and end in the same model.
 func TestCrashOfSeveralActive(t *testing.T) {
+	t.Parallel()
 	j := phasesBy(t, "{join: 20s, round: 20s}", "active: 2, training: faithful, directions: 16")
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)

@@ -153,6 +153,7 @@ func figuresOf(t *testing.T, r *method.Result) *fedcfk.Figures {
 // Each party has one person's list. What the federation makes of them is what one
 // process makes of all, bit for bit: the kernel, and everybody's recommendations.
 func TestRecommenderEqualsSimulation(t *testing.T) {
+	t.Parallel()
 	w, j, all := newCinema(t)
 	done := w.mustRun(j)
 	want, kernel := simulated(t, all)
@@ -185,6 +186,7 @@ func TestRecommenderEqualsSimulation(t *testing.T) {
 // those who vanish before their lists are in, it is that of the others alone. Time
 // passes while everybody waits, so that no load makes anybody late.
 func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		ops    []string // before which they die
 		added  [2]int   // in the two sums
@@ -257,6 +259,7 @@ func tooFewCome(t *testing.T) {
 // A coordinator that is killed before any of its operations, and comes back, ends
 // in the same kernel.
 func TestRecommenderSurvivesTheCoordinator(t *testing.T) {
+	t.Parallel()
 	all := allRatings()
 	_, kernel := simulated(t, all)
 	var ops []string
@@ -336,6 +339,7 @@ func TestRule14_SecondRecommender(t *testing.T) {
 // secrets. Each that has begun counts, also one that ended well; after eight a party
 // begins no more, whatever becomes of it.
 func TestAttackManySessions(t *testing.T) {
+	t.Parallel()
 	begun := func(w *world, count int) {
 		w.startAll()
 		for i := range people {

@@ -59,6 +59,7 @@ func cutUp(name string, b []byte) (list []needle) {
 // identity, finds neither model nor decisions, neither an alignment nor a
 // recommendation, neither a row nor an encoder: in no file under any home.
 func TestForgottenJobsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	sums := moments(t, ", directions: 4", "  prediction: open\n")
 	okra := parse(t, "  prediction: open\n")
 	phased := opened(t, phases(t, "{join: 20s, round: 20s}"))

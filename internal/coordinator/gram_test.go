@@ -23,6 +23,7 @@ func columns(t testing.TB) *job.Job {
 // A job by columns dies in the middle of each of its sessions and ends in the same
 // model; what a party has let out stands in its ledger once.
 func TestCrashOfGram(t *testing.T) {
+	t.Parallel()
 	j := columns(t)
 	w := newWorld(t, tumours(t, j))
 	done := w.mustRun(j)

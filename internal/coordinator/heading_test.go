@@ -31,6 +31,7 @@ func ordered(shares []launch.Share) {
 // same model, bit for bit, and the same figures as where all have one order. New
 // rows, too, may come in any.
 func TestColumnsInThreeOrders(t *testing.T) {
+	t.Parallel()
 	for name, j := range map[string]*job.Job{"okra": parse(t, openJob), "moments": moments(t, ", directions: 4", openJob)} {
 		t.Run(name, func(t *testing.T) {
 			one := tumours(t, j)

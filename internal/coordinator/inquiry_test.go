@@ -148,6 +148,7 @@ func TestModelOfACoordinatorThatDied(t *testing.T) {
 }
 
 func TestInquiriesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	j := opened(t, phases(t, "{join: 5s, round: 20s}"))
 	w, id, rows := trained(t, j)
 	nameless := *rows
@@ -193,6 +194,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 // A question in several sessions dies with any of its processes; the next one is
 // answered, and no session is left behind.
 func TestAnInquiryCutShort(t *testing.T) {
+	t.Parallel()
 	byPhases, byProducts := phases(t, "{join: 20s, round: 20s}"), columns(t)
 	for _, tt := range []struct {
 		name string
@@ -269,6 +271,7 @@ func TestQuestionAboutNewProducts(t *testing.T) {
 
 // Deviations, scores and distances come with the decisions.
 func TestQuestionsOfOtherLearners(t *testing.T) {
+	t.Parallel()
 	for _, learner := range []string{"{name: gp, noise: 0.1}", "{name: kpca, n_components: 3}"} {
 		text := strings.NewReplacer("{name: okra}", "{name: gram}", "partition: {parties", "partition: {by: columns, parties",
 			"{name: svc, C: 10, tol: 1.0e-8}", learner).Replace(fmt.Sprintf(jobFile, openJob))
@@ -342,6 +345,7 @@ func pooledDecisions(t *testing.T, w *world, id job.ID) linalg.Matrix[float64] {
 // What is kept of a model, is kept sealed; once the coordinator's operator has had
 // everybody forget it, nothing of it is on any disk.
 func TestForgettingEverywhere(t *testing.T) {
+	t.Parallel()
 	j := opened(t, phases(t, "{join: 5s, round: 20s}"))
 	w, id, rows := trained(t, j)
 	var secrets []needle

@@ -49,6 +49,7 @@ func ofArea(set *dataset.Set) *dataset.Set {
 // Every learner goes the whole way between processes and gives what it gives
 // on pooled rows.
 func TestEveryLearner(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		learner string
 		metrics []string
@@ -183,6 +184,7 @@ func TestALabelThatIsNoNumber(t *testing.T) {
 
 // A regression dies at a few places too, and ends in the same model.
 func TestCrashOfARegression(t *testing.T) {
+	t.Parallel()
 	j := learning(t, "{name: gp}", openJob)
 	w := newWorld(t, areas(t, j))
 	want := w.mustRun(j).Result.ModelHash

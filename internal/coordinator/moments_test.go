@@ -29,6 +29,7 @@ func moments(t testing.TB, protocol, more string) *job.Job {
 // A job of several sessions, whose later ones depend on what earlier ones made
 // public, dies in the middle of each and ends in the same model.
 func TestCrashOfMoments(t *testing.T) {
+	t.Parallel()
 	endsTheSame(t, moments(t, ", directions: 4", ""), []death{
 		{hub, 3, "put report"}, {hub, 4, "put report"}, {hub, 1, "send secagg/Survivors"}, {hub, 2, "send broadcast/Tell"}, {"east", 1, "send declare/Declare"}, {hub, 1, "send control/Closing"},
 		{"north", 1, "send secagg/MaskedInput"}, {"north", 2, "send secagg/MaskedInput"}, {"south", 2, "send secagg/Unmask"}, {"south", 3, "send control/Report"},
@@ -37,6 +38,7 @@ func TestCrashOfMoments(t *testing.T) {
 
 // So does one that counts rows first.
 func TestCrashOfCountedMoments(t *testing.T) {
+	t.Parallel()
 	endsTheSame(t, moments(t, "", ""), []death{
 		{hub, 1, "send broadcast/Tell"}, {"north", 2, "send control/Report"}, {"south", 1, "send declare/Declare"}, {"south", 2, "send secagg/MaskedInput"},
 	})

@@ -155,6 +155,7 @@ func TestForget(t *testing.T) {
 // A question dies with either process; the next question is answered, and no
 // session is left behind.
 func TestAQuestionCutShort(t *testing.T) {
+	t.Parallel()
 	for name, ops := range map[string][]string{
 		hub:     {"create", "send control/Proposal", "send control/Directory", "append", "put report", "destroy", "ack control/Question"},
 		"north": {"create", "send control/Acceptance", "put directory", "append", "destroy", "send control/Report"},

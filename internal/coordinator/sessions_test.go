@@ -185,6 +185,7 @@ func (c *chronicle) ask(protocol string, id job.ID) {
 //
 //	MERCER_GOLDEN=write go test -run TestGoldenSessions ./internal/coordinator
 func TestGoldenSessions(t *testing.T) {
+	t.Parallel()
 	rowwise := func(protocol, more, extra string) *job.Job {
 		text := strings.NewReplacer("{name: okra}", "{name: okra"+protocol+"}", "label: label\n", "label: label\n"+more).Replace(fmt.Sprintf(jobFile, extra))
 		return jobtest.Parse(t, text)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 // Code says why something failed, in the terms of the exit codes.
@@ -63,21 +61,32 @@ func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 // Forbiddenf words an operator's refusal, as [fmt.Errorf] does.
 func Forbiddenf(format string, args ...any) error { return Forbidden(fmt.Errorf(format, args...)) }
 
+// ErrInput matches errors whose cause is somebody's data or settings. Machines give it as
+// protocol.ErrInput.
+var ErrInput = errors.New("protocol: the members' data or settings do not go together")
+
+// Blame is an error that names a peer, such as protocol.BlameError.
+type Blame interface {
+	error
+	Silent() bool     // the peer did not answer in time
+	Misbehaved() bool // the peer broke the protocol
+}
+
 // CodeOf finds the code of an error.
 func CodeOf(err error) Code {
 	var coded *Error
-	var blame *protocol.BlameError
+	var blame Blame
 	switch {
 	case err == nil:
 		return CodeDone
 	case errors.As(err, &coded):
 		return coded.Code
-	case errors.Is(err, protocol.ErrInput):
+	case errors.Is(err, ErrInput):
 		return CodeBadInput
-	case errors.As(err, &blame) && blame.Kind == protocol.KindSilent, errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &blame) && blame.Silent(), errors.Is(err, context.DeadlineExceeded):
 		return CodeTimedOut
-	case blame != nil && blame.Kind != protocol.KindAborted && blame.Kind != protocol.KindTransport:
-		return CodeMisbehaved // the others name somebody who did nothing wrong
+	case blame != nil && blame.Misbehaved():
+		return CodeMisbehaved
 	}
 	return CodeFailed
 }

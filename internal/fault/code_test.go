@@ -1,4 +1,4 @@
-package fault
+package fault_test
 
 import (
 	"context"
@@ -6,27 +6,28 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 func TestCodeOf(t *testing.T) {
 	tests := []struct {
 		err  error
-		want Code
+		want fault.Code
 	}{
-		{nil, CodeDone},
-		{errors.New("x"), CodeFailed},
-		{fmt.Errorf("a: %w", BadInput(errors.New("x"))), CodeBadInput},
-		{Forbidden(errors.New("x")), CodePolicy},
-		{protocol.Blame("south", protocol.KindMalformed, errors.New("x")), CodeMisbehaved},
-		{protocol.Blame("south", protocol.KindAborted, errors.New("x")), CodeFailed},
-		{protocol.Blame(protocol.Transport, protocol.KindTransport, errors.New("x")), CodeFailed},
-		{fmt.Errorf("stage scale: %w", &widths{}), CodeBadInput},
-		{protocol.Blame("south", protocol.KindSilent, errors.New("x")), CodeTimedOut},
-		{fmt.Errorf("a: %w", context.DeadlineExceeded), CodeTimedOut},
+		{nil, fault.CodeDone},
+		{errors.New("x"), fault.CodeFailed},
+		{fmt.Errorf("a: %w", fault.BadInput(errors.New("x"))), fault.CodeBadInput},
+		{fault.Forbidden(errors.New("x")), fault.CodePolicy},
+		{protocol.Blame("south", protocol.KindMalformed, errors.New("x")), fault.CodeMisbehaved},
+		{protocol.Blame("south", protocol.KindAborted, errors.New("x")), fault.CodeFailed},
+		{protocol.Blame(protocol.Transport, protocol.KindTransport, errors.New("x")), fault.CodeFailed},
+		{fmt.Errorf("stage scale: %w", &widths{}), fault.CodeBadInput},
+		{protocol.Blame("south", protocol.KindSilent, errors.New("x")), fault.CodeTimedOut},
+		{fmt.Errorf("a: %w", context.DeadlineExceeded), fault.CodeTimedOut},
 	}
 	for _, tt := range tests {
-		if got := CodeOf(tt.err); got != tt.want {
+		if got := fault.CodeOf(tt.err); got != tt.want {
 			t.Errorf("CodeOf(%v) = %d, want %d", tt.err, got, tt.want)
 		}
 	}
@@ -45,11 +46,11 @@ func TestReason(t *testing.T) {
 		want string
 	}{
 		{errors.New("x"), "x"},
-		{&Error{Err: errors.New("rows.csv:3"), Public: "its data cannot be used"}, "its data cannot be used"},
-		{&Error{Err: errors.New("no such job")}, "no such job"},
+		{&fault.Error{Err: errors.New("rows.csv:3"), Public: "its data cannot be used"}, "its data cannot be used"},
+		{&fault.Error{Err: errors.New("no such job")}, "no such job"},
 		{fmt.Errorf("a: %w", &widths{}), "south and north have different numbers of columns"},
 	} {
-		if got := Reason(c.err); got != c.want {
+		if got := fault.Reason(c.err); got != c.want {
 			t.Errorf("%v: peers are told %q, want %q", c.err, got, c.want)
 		}
 	}
