@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,11 +30,14 @@ type file struct {
 
 func (f file) folder() string { return path.Dir(f.path) }
 
+// frame are the folders below internal/method that are no rooms.
+var frame = []string{"all", "local", "jobtest", "methodtest"}
+
 // room returns the room of a folder or file below internal/method, or "".
 func room(at string) string {
 	inside, is := strings.CutPrefix(at, rooms)
 	name, _, _ := strings.Cut(inside, "/")
-	if !is || name == "all" || name == "methodtest" || strings.HasSuffix(name, ".go") {
+	if !is || slices.Contains(frame, name) || strings.HasSuffix(name, ".go") {
 		return ""
 	}
 	return name
