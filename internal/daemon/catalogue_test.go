@@ -1,7 +1,7 @@
 package daemon
 
 import (
-	"github.com/mercer-fl/mercer/internal/job/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 
 	"fmt"
 	"os"

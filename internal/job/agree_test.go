@@ -1,8 +1,8 @@
 package job_test
 
 import (
-	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	okraroom "github.com/mercer-fl/mercer/internal/method/okra"
 
 	. "github.com/mercer-fl/mercer/internal/job"

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/job/jobtest"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
 // A lambda of a mean over n rows is a price on sums over them.
