@@ -29,7 +29,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
 // maxSocketPath is the shortest limit among the systems that Mercer runs on.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 )
 

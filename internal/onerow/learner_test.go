@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/demo"
-	"github.com/mercer-fl/mercer/internal/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section/sectiontest"
 	"github.com/mercer-fl/mercer/internal/method"

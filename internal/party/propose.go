@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/fault"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/journal"
 	"github.com/mercer-fl/mercer/internal/method"
