@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // maxColumnName bounds the name of a column.

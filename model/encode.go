@@ -6,7 +6,7 @@ import (
 	"hash"
 	"io"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"

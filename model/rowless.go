@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/ridge"
 	"github.com/mercer-fl/mercer/learn/svm"

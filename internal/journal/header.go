@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

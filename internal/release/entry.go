@@ -7,8 +7,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/wire"
 )
 
 // Entry is a release as the ledger keeps it.

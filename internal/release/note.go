@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/wire"
 )
 
 // Listed is a release as an operator sees it.

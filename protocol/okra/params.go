@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // Name and Version stand in the descriptor of every session.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 )
 

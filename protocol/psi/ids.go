@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // checkIDs refuses ids that cannot be aligned.

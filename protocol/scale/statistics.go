@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // set is a set of clients by their place among the clients of the descriptor.

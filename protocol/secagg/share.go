@@ -3,9 +3,9 @@ package secagg
 import (
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/internal/shamir"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )

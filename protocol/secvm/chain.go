@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // maxChain bounds the links that a device reads: the iterations of a model.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // Bounds of what devices take part in, whatever their own [Limits] say.

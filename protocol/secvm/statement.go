@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // Statement is a witness's answer to everybody who asks: which history it has

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/wire"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
 // TokenRequest asks an issuer for all tokens of a device for one iteration. The

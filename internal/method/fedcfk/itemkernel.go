@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/learn/komd"
 	"github.com/mercer-fl/mercer/linalg"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"

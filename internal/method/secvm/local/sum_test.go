@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	turns "github.com/mercer-fl/mercer/internal/crowd"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
-	"github.com/mercer-fl/mercer/internal/wire"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/secagg"
