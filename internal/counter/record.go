@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 

@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/disk"
 )
 
 // SplitKeyPath is where the key lies by which a party holds rows out.

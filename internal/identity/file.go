@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
 // SeedSize is the length of a seed in bytes.

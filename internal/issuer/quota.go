@@ -6,8 +6,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/disk"
 )
 
 // errSpent is a second request, for other tokens.

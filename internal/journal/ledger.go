@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

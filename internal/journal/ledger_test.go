@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"pgregory.net/rapid"
 )
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
 // Approvals is the path of the file in which an operator's approvals are kept:

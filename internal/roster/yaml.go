@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/identity"
 	"go.yaml.in/yaml/v3"
 )

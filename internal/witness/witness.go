@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/disk"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/disk"
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/transporttest"
 )
