@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 // ColumnsError says by name which columns keep a table from being read as another

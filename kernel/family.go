@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 // family is the kernels of one name.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 //go:embed data/digits.csv.gz data/wdbc.csv data/ATTRIBUTION.md

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 const about = `Mercer trains kernel machines on data that nobody may pool.

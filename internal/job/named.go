@@ -5,8 +5,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/internal/job/section"
-	"github.com/mercer-fl/mercer/internal/spell"
 )
 
 // Kind is a name that a job file may give, with the keys that go with it.

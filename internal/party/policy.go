@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/spell"
 )
 
 // Policy is what a party's operator allows to be done with a table. The zero value

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
-	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 // Entry is a source that can be loaded by its name. Rows and Columns are zero

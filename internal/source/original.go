@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 )
 
 // Original is a data set that its publisher offers for download.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/spell"
+	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"hash"
 
+	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/spell"
 )
 
 // Name and Version stand in the descriptor of every session; it has no parameters.

@@ -3,10 +3,10 @@ package moments
 import (
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/base/spell"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/spell"
 )
 
 // Keys are the settings of a job.
