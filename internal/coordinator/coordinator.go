@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/exchange"
-	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/internal/session"

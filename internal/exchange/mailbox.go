@@ -5,9 +5,9 @@ import (
 	"crypto/hpke"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/envelope"
-	"github.com/mercer-fl/mercer/internal/identity"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )

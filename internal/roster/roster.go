@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/identity"
 )
 
 // Role is what a member does in the federation.

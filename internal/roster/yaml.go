@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/identity"
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"go.yaml.in/yaml/v3"
 )
 
