@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/fleet"
-	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"

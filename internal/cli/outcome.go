@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/say"
 )
 
 // outcome is a job's result as commands show it.

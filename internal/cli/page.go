@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/report"
 )
 

@@ -3,10 +3,10 @@ package fedcfk
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/internal/say"
 	"github.com/mercer-fl/mercer/report"
 )
 
