@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"

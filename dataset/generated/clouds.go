@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/linalg"
 )
 

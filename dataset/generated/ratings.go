@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
 // genres counts the kinds of items that generated people tell apart.

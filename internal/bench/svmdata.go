@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/linalg"
 )

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"

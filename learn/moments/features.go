@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/metrics"

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"
 )

@@ -8,7 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )

@@ -3,7 +3,7 @@ package heading
 import (
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

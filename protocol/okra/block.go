@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/linalg"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/linalg"
 )
 

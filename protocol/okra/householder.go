@@ -3,7 +3,7 @@ package okra
 import (
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
 // A random frame is the factor Q of Householder's QR decomposition of a

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
 // A route is its order, whatever the blocks.

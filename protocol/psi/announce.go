@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/shamir"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"

@@ -1,6 +1,6 @@
 package secvm
 
-import "github.com/mercer-fl/mercer/internal/prg"
+import "github.com/mercer-fl/mercer/internal/crypto/prg"
 
 // Seeds are a device's secrets of one model. From equal seeds a simulated device
 // and a real one draw the same role and the same sample; the labels of their

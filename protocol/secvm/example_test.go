@@ -3,7 +3,7 @@ package secvm_test
 import (
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 

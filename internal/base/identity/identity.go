@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"github.com/mercer-fl/mercer/internal/prg"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
 // The labels keep the derived keys apart; changing one changes every identity.

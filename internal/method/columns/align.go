@@ -8,9 +8,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/declare"
 	"github.com/mercer-fl/mercer/protocol/psi"

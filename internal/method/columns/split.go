@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/prg"
 )
 
 // Sizes returns how many of n common rows are in training, and how many are held out.

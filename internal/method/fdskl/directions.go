@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/columns"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"

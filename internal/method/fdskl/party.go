@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )

@@ -3,8 +3,8 @@ package fdskl
 import (
 	"errors"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/fdskl"

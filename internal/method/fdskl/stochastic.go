@@ -1,8 +1,8 @@
 package fdskl
 
 import (
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )

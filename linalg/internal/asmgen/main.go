@@ -3,7 +3,7 @@
 // rows, squares and values, functions of single values, sums of words, phases as
 // words, and the loops that measure what a core can do at best. It is a module
 // of its own so that the generator is no dependency of the program. "go generate
-// ./linalg ./internal/prg" runs it.
+// ./linalg ./internal/crypto/prg" runs it.
 package main
 
 import (

@@ -5,11 +5,11 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 	protocol "github.com/mercer-fl/mercer/protocol/fdskl"

@@ -3,8 +3,8 @@ package local
 import (
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/learn/komd"
 	"github.com/mercer-fl/mercer/linalg"
 )

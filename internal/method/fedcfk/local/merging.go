@@ -12,8 +12,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )

@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
 	"github.com/mercer-fl/mercer/internal/method/sums"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
-	"github.com/mercer-fl/mercer/internal/prg"
 )
 
 // TestSoleRatersInPaperMode: in a round over a tenth of MovieLens' people most

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
-	"github.com/mercer-fl/mercer/internal/prg"
 )
 
 // paperFigures ranks with the estimate after some rounds, every device holding

@@ -12,8 +12,8 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/crowd"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/prg"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
