@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/crypto/shamir"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/crypto/shamir"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

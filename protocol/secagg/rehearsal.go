@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
-	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/crypto/shamir"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
-	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/crypto/shamir"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mercer-fl/mercer/internal/shamir"
+	"github.com/mercer-fl/mercer/internal/crypto/shamir"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
