@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/internal/crypto/ristretto"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/psi"

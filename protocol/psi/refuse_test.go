@@ -6,7 +6,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/internal/crypto/ristretto"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -1,7 +1,7 @@
 package psi
 
 import (
-	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/internal/crypto/ristretto"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -5,7 +5,7 @@ import (
 	"crypto/sha512"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/ristretto"
+	"github.com/mercer-fl/mercer/internal/crypto/ristretto"
 )
 
 // Two secrets lead to the same element in either order.
