@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/portable"
+	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 	"github.com/mercer-fl/mercer/kernel"
 )
 
@@ -104,7 +104,7 @@ func gamma(n Numbers, shape float64) float64 {
 	}
 	for {
 		above := gammaFromOne(n, shape+1)
-		if g := above * portable.ExpNegative(-portable.Log(1-n.Float64())/shape); g > 0 {
+		if g := above * exactmath.ExpNegative(-exactmath.Log(1-n.Float64())/shape); g > 0 {
 			return g
 		}
 	}
@@ -120,8 +120,8 @@ func gammaFromOne(n Numbers, shape float64) float64 {
 			continue
 		}
 		v = v * v * v
-		least := float64(x*x)/2 + d - float64(d*v) + float64(d*portable.Log(v))
-		if portable.Log(1-n.Float64()) < least {
+		least := float64(x*x)/2 + d - float64(d*v) + float64(d*exactmath.Log(v))
+		if exactmath.Log(1-n.Float64()) < least {
 			return d * v
 		}
 	}

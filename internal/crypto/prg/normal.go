@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/mercer-fl/mercer/internal/portable"
+	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
 // The ziggurat of Marsaglia and Tsang (J. Stat. Software 5(8), 2000) for the
@@ -33,7 +33,7 @@ func newZiggurat() *ziggurat {
 	for i := range layers {
 		z.inside[i] = uint64(x[i+1] / x[i] * 0x1p53)
 		z.scale[i] = x[i] * 0x1p-53
-		z.top[i] = portable.ExpNegative(half(x[i+1]))
+		z.top[i] = exactmath.ExpNegative(half(x[i+1]))
 	}
 	return z
 }
@@ -41,11 +41,11 @@ func newZiggurat() *ziggurat {
 // edges returns the right-hand edges of the strips; the base's is what it
 // would be were the base with its tail a rectangle, the last is the peak.
 func edges() *[layers + 1]float64 {
-	y := portable.ExpNegative(half(tailStart))
+	y := exactmath.ExpNegative(half(tailStart))
 	x := &[layers + 1]float64{stripArea / y, tailStart}
 	for i := 1; i < layers-1; i++ {
 		y += stripArea / x[i]
-		x[i+1] = math.Sqrt(-2 * portable.Log(y))
+		x[i+1] = math.Sqrt(-2 * exactmath.Log(y))
 	}
 	return x
 }
@@ -110,14 +110,14 @@ func (s *Stream) edge(layer uint64, x float64) (float64, bool) {
 	}
 	lo, hi := normal.top[layer-1], normal.top[layer]
 	y := lo + float64(s.Float64()*(hi-lo))
-	return x, y < portable.ExpNegative(half(x))
+	return x, y < exactmath.ExpNegative(half(x))
 }
 
 // tail draws beyond tailStart (Marsaglia, 1964).
 func (s *Stream) tail() float64 {
 	for {
-		a := -portable.Log(s.open()) / tailStart
-		b := -portable.Log(s.open())
+		a := -exactmath.Log(s.open()) / tailStart
+		b := -exactmath.Log(s.open())
 		if 2*b > float64(a*a) {
 			return tailStart + a
 		}

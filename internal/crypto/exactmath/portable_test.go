@@ -1,4 +1,4 @@
-package portable
+package exactmath
 
 import (
 	"crypto/sha256"

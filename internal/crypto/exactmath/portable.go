@@ -1,4 +1,4 @@
-// Package portable has the elementary functions by which members of a session
+// Package exactmath has the elementary functions by which members of a session
 // decide alike: their values are the same bits on every machine.
 //
 // Those of package math are not. Some are assembly on one architecture and Go on
@@ -8,7 +8,7 @@
 // where another machine rejects, and from there on the two read different
 // numbers of a stream that they share. Conversions float64(x*y) forbid fusing
 // (Go specification, "Floating-point operators").
-package portable
+package exactmath
 
 import "math"
 
