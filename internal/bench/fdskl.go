@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
@@ -18,7 +18,7 @@ const grownRows = 20_000
 // directions and columns, and what it takes with that many rows, beside what a
 // million may take. With a folder it also follows the test error of all modes on
 // three data sets, one of them from lib, and writes pages with the curves there.
-func FDSKL(rows int, lib source.Library, folder string) Benchmark {
+func FDSKL(rows int, lib catalogue.Library, folder string) Benchmark {
 	most, whole := wholeTask, wholeTask
 	most.rows, whole.rows = grownRows, rows
 	b := fdsklOf(most, whole)
@@ -38,7 +38,7 @@ func fdsklOf(most, whole cachedSize) Benchmark {
 	return b
 }
 
-func examined(list []exam, lib source.Library, pages curvePages) []scene {
+func examined(list []exam, lib catalogue.Library, pages curvePages) []scene {
 	var cases []scene
 	for _, e := range list {
 		cases = append(cases, scene{e.name, func(ctx context.Context) (race, error) { return raceExam(ctx, e, lib, pages) }})

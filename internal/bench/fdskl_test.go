@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -30,7 +30,7 @@ func (e exam) shorter() exam {
 // Every mode learns through the protocol, and pages show it.
 func TestExam(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "curves")
-	b := Benchmark{examined([]exam{exams()[0].shorter()}, source.New(""), curvePages{folder})}
+	b := Benchmark{examined([]exam{exams()[0].shorter()}, catalogue.New(""), curvePages{folder})}
 	r, err := b.Measure(t.Context(), 1, func(int, int) {})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestExam(t *testing.T) {
 
 // A data set that is not there is a note.
 func TestExamWithoutData(t *testing.T) {
-	_, err := exams()[2].lesson(source.New(""))
+	_, err := exams()[2].lesson(catalogue.New(""))
 	var missing unavailable
 	if !errors.As(err, &missing) {
 		t.Errorf("%v", err)

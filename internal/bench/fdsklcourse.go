@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
@@ -17,7 +17,7 @@ type learnt struct {
 
 // raceExam studies every course once; nothing takes turns, since what counts is
 // the error.
-func raceExam(ctx context.Context, e exam, lib source.Library, pages curvePages) (race, error) {
+func raceExam(ctx context.Context, e exam, lib catalogue.Library, pages curvePages) (race, error) {
 	l, err := e.lesson(lib)
 	if err := errors.Join(err, pages.open()); err != nil {
 		return race{}, err

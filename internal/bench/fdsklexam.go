@@ -1,7 +1,7 @@
 package bench
 
 import (
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
@@ -9,13 +9,13 @@ import (
 // of .5 or 1, rates 4 apart, logistic loss or smooth hinge.
 func exams() []exam {
 	return []exam{
-		{name: "wdbc", source: source.Bundled + "wdbc", positive: []string{"1"}, standardise: true, courses: []course{
+		{name: "wdbc", source: catalogue.Bundled + "wdbc", positive: []string{"1"}, standardise: true, courses: []course{
 			faithful(1, .25).beside(.028),
 			block(1, 4).beside(.014),
 			precond(1).beside(.007),
 			inPasses(1).beside(.007),
 		}},
-		{name: "digits", source: source.Bundled + "digits", positive: []string{"1", "3", "5", "7", "9"}, courses: []course{
+		{name: "digits", source: catalogue.Bundled + "digits", positive: []string{"1", "3", "5", "7", "9"}, courses: []course{
 			faithful(1, .25).beside(.127),
 			block(.5, 16).beside(.011),
 			precond(.5).beside(.004),

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -31,13 +31,13 @@ type exam struct {
 }
 
 // lesson reads the data set and splits it.
-func (e exam) lesson(lib source.Library) (lesson, error) {
-	if !strings.HasPrefix(e.source, source.Bundled) {
+func (e exam) lesson(lib catalogue.Library) (lesson, error) {
+	if !strings.HasPrefix(e.source, catalogue.Bundled) {
 		if _, err := find(lib, e.source); err != nil {
 			return lesson{}, err
 		}
 	}
-	set, err := lib.Load(e.source, source.Columns{})
+	set, err := lib.Load(e.source, catalogue.Columns{})
 	if err != nil {
 		return lesson{}, err
 	}

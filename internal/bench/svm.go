@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
@@ -42,7 +42,7 @@ const (
 // SVM measures the training of a C-SVC from a file to the machine: on generated
 // rows and, where lib has it, on a9a. Its limit is the time of all inner
 // products; with a peer it is compared with that too, in time and in result.
-func SVM(lib source.Library, peer Peer) Benchmark {
+func SVM(lib catalogue.Library, peer Peer) Benchmark {
 	generated := svmTask{
 		name: "20,000 x 100", gamma: .01, c: 1, tol: svm.DefaultTol,
 		open:     func(dir string) (string, error) { return twoClouds(dir, 20000, 100) },

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
 // trained is what svm-train 3.24 prints about the task of tinyTask.
@@ -194,12 +194,12 @@ func TestTwoClouds(t *testing.T) {
 
 // Data that is not there is a note and no failure.
 func TestWithoutData(t *testing.T) {
-	_, err := find(source.New(t.TempDir()), "a9a/a9a")
+	_, err := find(catalogue.New(t.TempDir()), "a9a/a9a")
 	var missing unavailable
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), source.Variable) {
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), catalogue.Variable) {
 		t.Errorf("%v", err)
 	}
-	if _, err := find(source.New(""), "a9a/a9a"); !errors.As(err, &missing) {
+	if _, err := find(catalogue.New(""), "a9a/a9a"); !errors.As(err, &missing) {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
 // find returns the path of a file of the data folder, if it is there.
-func find(lib source.Library, name string) (string, error) {
+func find(lib catalogue.Library, name string) (string, error) {
 	path, err := lib.Find(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", unavailable{fmt.Sprintf("%s is not in the data folder; set %s to one that has it", name, source.Variable)}
+		return "", unavailable{fmt.Sprintf("%s is not in the data folder; set %s to one that has it", name, catalogue.Variable)}
 	}
 	return path, err
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -46,7 +46,7 @@ func TestClassify(t *testing.T) {
 		{"usage", usage("no"), codeUsage, 2},
 		{"wrapped usage", fmt.Errorf("cli: %w", usage("no")), codeUsage, 2},
 		{"job file", &job.Error{File: "job.yaml", Line: 1}, codeBadJob, 2},
-		{"source", &source.Error{}, codeBadData, 2},
+		{"source", &catalogue.Error{}, codeBadData, 2},
 		{"data", fmt.Errorf("party: %w", &dataset.SyntaxError{Err: cause}), codeBadData, 2},
 		{"policy", refused(cause, ""), codeRefused, 3},
 		{"coordinator: bad input", fmt.Errorf("cli: %w", fault.BadInput(cause)), codeBadInput, 2},

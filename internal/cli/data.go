@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/base/say"
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
 func (a *app) data() *cobra.Command {
@@ -23,8 +23,8 @@ func (a *app) data() *cobra.Command {
 
 // dataListResult is what can be loaded by name.
 type dataListResult struct {
-	Folder string         `json:"folder"` // empty when there is none
-	Data   []source.Entry `json:"data"`
+	Folder string            `json:"folder"` // empty when there is none
+	Data   []catalogue.Entry `json:"data"`
 }
 
 func (a *app) dataList() *cobra.Command {
@@ -41,7 +41,7 @@ LIBSVM text, .npy, .npz, .parquet, or IDX, MNIST's format.`,
 			if err != nil {
 				return nil, err
 			}
-			return dataListResult{Folder: source.Folder(a.env), Data: entries}, nil
+			return dataListResult{Folder: catalogue.Folder(a.env), Data: entries}, nil
 		}),
 	}
 }
@@ -59,7 +59,7 @@ func (r dataListResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.join(t.print(w))
 	if r.Folder == "" {
-		p.linef("\nno data folder; set %s to one, or give a path", source.Variable)
+		p.linef("\nno data folder; set %s to one, or give a path", catalogue.Variable)
 	}
 	return p.err
 }
@@ -105,7 +105,7 @@ const fetchTime = 5 * time.Minute
 func (a *app) dataGet() *cobra.Command {
 	var folder string
 	var names []string
-	for _, o := range source.Originals() {
+	for _, o := range catalogue.Originals() {
 		names = append(names, o.Name)
 	}
 	cmd := &cobra.Command{
@@ -118,12 +118,12 @@ knows ` + strings.Join(names, ", ") + `.`,
 		Args:    args("NAME"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if folder == "" {
-				folder = source.Folder(a.env)
+				folder = catalogue.Folder(a.env)
 			}
 			if folder == "" {
-				return nil, usage("there is no data folder; set %s to one, or give --out", source.Variable)
+				return nil, usage("there is no data folder; set %s to one, or give --out", catalogue.Variable)
 			}
-			o, err := source.LookupOriginal(args[0])
+			o, err := catalogue.LookupOriginal(args[0])
 			if err != nil {
 				return nil, err
 			}
@@ -134,7 +134,7 @@ knows ` + strings.Join(names, ", ") + `.`,
 	return cmd
 }
 
-func getData(ctx context.Context, o source.Original, folder string) (Result, error) {
+func getData(ctx context.Context, o catalogue.Original, folder string) (Result, error) {
 	client := &http.Client{Timeout: fetchTime}
 	defer client.CloseIdleConnections()
 	r := dataGetResult{Name: o.Name, Licence: o.Licence, Files: []gotFile{}}

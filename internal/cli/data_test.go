@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
 // dataCommands make files that a script cannot hold:
@@ -60,7 +60,7 @@ func TestDataGet(t *testing.T) {
 	}))
 	defer publisher.Close()
 	sum := sha256.Sum256([]byte("1 1:1\n"))
-	set := source.Original{Name: "tiny", Licence: "none", Files: []source.File{
+	set := catalogue.Original{Name: "tiny", Licence: "none", Files: []catalogue.File{
 		{Name: "tiny", URL: publisher.URL, Bytes: 6, SHA256: hex.EncodeToString(sum[:])},
 	}}
 	folder := t.TempDir()

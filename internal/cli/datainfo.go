@@ -10,7 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/say"
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
 // dataInfoResult is what a table looks like at first sight.
@@ -51,7 +51,7 @@ type infoGrid struct {
 const maxClasses = 100
 
 func (a *app) dataInfo() *cobra.Command {
-	var columns source.Columns
+	var columns catalogue.Columns
 	cmd := &cobra.Command{
 		Use:   "info NAME|FILE",
 		Short: "Show the shape of a table, its classes, and what OKRA would give away",
@@ -78,7 +78,7 @@ does both.`,
 }
 
 // columnFlags are for commands that read a table.
-func columnFlags(cmd *cobra.Command, c *source.Columns) {
+func columnFlags(cmd *cobra.Command, c *catalogue.Columns) {
 	cmd.Flags().StringVar(&c.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
 	cmd.Flags().StringVar(&c.ID, "id", "", "column of the row ids: a name or a number from 0")
 	cmd.Flags().IntVar(&c.Width, "features", 0, "columns beside these, where LIBSVM text names none of the last ones")

@@ -14,9 +14,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/fleet"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -99,7 +99,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	if c.HTTP, err = ohttp.Dial(f.proxy, roots, deviceRequestTime); err != nil {
 		return nil, usage("%w", err)
 	}
-	if c.Rows, err = a.library().Load(f.rows, source.Columns{Label: f.label}); err != nil {
+	if c.Rows, err = a.library().Load(f.rows, catalogue.Columns{Label: f.label}); err != nil {
 		return nil, err
 	}
 	id, lock, err := daemon.Home(f.home).Own(f.seed.orNil())

@@ -19,8 +19,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/source"
 )
 
 // status is the outcome of a check.
@@ -275,17 +275,17 @@ func checkLoopback(ctx context.Context) check {
 }
 
 func (a *app) checkData() check {
-	folder := source.Folder(a.env)
+	folder := catalogue.Folder(a.env)
 	if folder == "" {
-		return warn("data", "set "+source.Variable+" to a folder with CSV or LIBSVM files, or give paths; the bundled data needs neither", "no data folder")
+		return warn("data", "set "+catalogue.Variable+" to a folder with CSV or LIBSVM files, or give paths; the bundled data needs neither", "no data folder")
 	}
-	entries, err := source.New(folder).List()
+	entries, err := catalogue.New(folder).List()
 	if err != nil {
-		return bad("data", "set "+source.Variable+" to a folder that can be read", "%v", err)
+		return bad("data", "set "+catalogue.Variable+" to a folder that can be read", "%v", err)
 	}
 	tables := 0
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name, source.Bundled) {
+		if !strings.HasPrefix(e.Name, catalogue.Bundled) {
 			tables++
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -69,7 +69,7 @@ func classify(err error) *Error {
 		known  *Error
 		blame  *protocol.BlameError
 		badJob *job.Error
-		notNow *source.Error
+		notNow *catalogue.Error
 		syntax *dataset.SyntaxError
 		coded  *fault.Error
 	)

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/source"
 )
 
 // jobFile is a job with the text that it was read from.
@@ -40,7 +40,7 @@ func (a *app) readJob(path string) (*job.Job, error) {
 func (f *jobFile) locate(err error) error {
 	var (
 		column *dataset.ColumnError
-		absent *source.Error
+		absent *catalogue.Error
 		asked  string
 	)
 	switch {

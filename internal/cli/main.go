@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local"
-	"github.com/mercer-fl/mercer/internal/source"
 )
 
 // app is what all commands share.
@@ -74,7 +74,7 @@ func asksForJSON(args []string) bool {
 }
 
 // library is where commands find data.
-func (a *app) library() source.Library { return source.New(source.Folder(a.env)) }
+func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folder(a.env)) }
 
 // jobLog is the log of daemons that a command runs within itself: whatever goes
 // wrong with them becomes the command's own error, so that they only speak

@@ -13,9 +13,9 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/say"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -113,7 +113,7 @@ func value(v float64, err error) *float64 {
 
 func (a *app) predict() *cobra.Command {
 	var home, job, others string
-	var columns source.Columns
+	var columns catalogue.Columns
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA | predict --job ID DATA",
 		Short: "Predict new rows",
@@ -159,7 +159,7 @@ in the data folder, or a part of these. mercer data info explains the parts.`,
 type question struct{ home, job, data, source string }
 
 // predictByJob asks through this home's party.
-func (a *app) predictByJob(ctx context.Context, q question, columns source.Columns) (Result, error) {
+func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Columns) (Result, error) {
 	if _, err := job.ParseID(q.job); err != nil {
 		return nil, usage("%w", err)
 	}
@@ -177,7 +177,7 @@ func (a *app) predictByJob(ctx context.Context, q question, columns source.Colum
 }
 
 // predictByFile uses a model file.
-func (a *app) predictByFile(path, data string, columns source.Columns) (Result, error) {
+func (a *app) predictByFile(path, data string, columns catalogue.Columns) (Result, error) {
 	set, err := a.library().Load(data, columns)
 	if err != nil {
 		return nil, err

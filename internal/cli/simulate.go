@@ -16,6 +16,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -23,7 +24,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/simulate"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -94,7 +94,7 @@ alone. The model, the result and a report are written to the folder --out.`,
 // loader reads a job's sources for programs that own all the data.
 func (a *app) loader() launch.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
-		return a.library().Load(name, source.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
+		return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
 // TestSlowScript runs jobs on large data sets, which lie in the data folder.
@@ -23,7 +23,7 @@ func TestSlowScript(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "slow"),
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
-			e.Setenv(source.Variable, folder)
+			e.Setenv(catalogue.Variable, folder)
 			e.Setenv("EXAMPLES", examples)
 			return nil
 		},
@@ -34,7 +34,7 @@ func TestSlowScript(t *testing.T) {
 // dataFolder finds the data, or skips the test unless they must be there.
 func dataFolder(t *testing.T) string {
 	t.Helper()
-	folder := os.Getenv(source.Variable)
+	folder := os.Getenv(catalogue.Variable)
 	if folder == "" {
 		folder = filepath.FromSlash("../../../shared/data")
 	}
@@ -48,6 +48,6 @@ func dataFolder(t *testing.T) string {
 	case os.Getenv("MERCER_REQUIRE_DATA") == "1":
 		t.Fatalf("MERCER_REQUIRE_DATA=1: %v", err)
 	}
-	t.Skipf("set %s to the folder of the data sets: %v", source.Variable, err)
+	t.Skipf("set %s to the folder of the data sets: %v", catalogue.Variable, err)
 	return ""
 }

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/party"
-	"github.com/mercer-fl/mercer/internal/source"
 )
 
 // Source is an entry of a party's catalogue. It says what jobs may take from a
@@ -140,8 +140,8 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 // pick returns the columns that a job takes, or refuses a job that asks for what
 // the entry does not offer. Peers are not told what it offers, nor what the table
 // holds.
-func (s Source) pick(name string, j job.Data, self string) (source.Columns, error) {
-	c := source.Columns{Label: job.NoLabel, ID: s.ID}
+func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, error) {
+	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID}
 	label, err := s.label(name, j.Label)
 	if err != nil {
 		return c, err

@@ -6,11 +6,11 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/party"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/internal/vault"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
@@ -90,7 +90,7 @@ func (h Home) load(c *Config, d job.Data, key dataset.SplitKey) (method.Table, e
 	if err != nil {
 		return t, err
 	}
-	library := source.New("") // a job names catalogue entries, never paths
+	library := catalogue.New("") // a job names catalogue entries, never paths
 	if d.Partition.By == job.Devices {
 		t.Ratings, err = library.Ratings(s.Path)
 		return t, err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
 // run is a sequence of commands and what they leave.
@@ -201,7 +201,7 @@ func decode(t *testing.T, s string) (v any) {
 func (r run) outcome(t *testing.T, m masker) map[string]any {
 	p := newProcess(t, avx2, r.env...)
 	if r.data != "" {
-		p.env = append(p.env, source.Variable+"=data")
+		p.env = append(p.env, catalogue.Variable+"=data")
 		if err := os.Symlink(r.data, filepath.Join(p.dir, "data")); err != nil {
 			t.Fatal(err)
 		}

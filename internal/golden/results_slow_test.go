@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/source"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
 // slow returns the examples that take longer than the others, each run once, for programs.
@@ -36,7 +36,7 @@ func slow(t *testing.T) (list []run) {
 func dataFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs("../../../shared/data")
-	if named := os.Getenv(source.Variable); named != "" {
+	if named := os.Getenv(catalogue.Variable); named != "" {
 		folder, err = filepath.Abs(named)
 	}
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -141,7 +141,7 @@ func diabetes(t *testing.T) *dataset.Set {
 // lines are the fields of a compressed file of the data folder.
 func lines(t *testing.T, name string) [][]string {
 	t.Helper()
-	folder := os.Getenv(source.Variable)
+	folder := os.Getenv(catalogue.Variable)
 	if folder == "" {
 		folder = filepath.Join("..", "..", "..", "shared", "data")
 	}
@@ -150,7 +150,7 @@ func lines(t *testing.T, name string) [][]string {
 		t.Fatalf("MERCER_REQUIRE_DATA=1: %v", err)
 	}
 	if err != nil {
-		t.Skipf("set %s to the folder of the data sets: %v", source.Variable, err)
+		t.Skipf("set %s to the folder of the data sets: %v", catalogue.Variable, err)
 	}
 	t.Cleanup(func() { _ = f.Close() }) // read only
 	plain, err := gzip.NewReader(f)

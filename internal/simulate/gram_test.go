@@ -14,6 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
@@ -21,7 +22,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	"github.com/mercer-fl/mercer/internal/source"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -152,7 +152,7 @@ spec:
 // Two files whose rows are in other orders, each without a tenth of them: exactly
 // the rows that are in both are aligned, and everything is as with one file.
 func TestGramOfFiles(t *testing.T) {
-	folder := os.Getenv(source.Variable)
+	folder := os.Getenv(catalogue.Variable)
 	if folder == "" {
 		folder = filepath.Join("..", "..", "..", "shared", "data")
 	}
@@ -160,11 +160,11 @@ func TestGramOfFiles(t *testing.T) {
 		if os.Getenv("MERCER_REQUIRE_DATA") == "1" {
 			t.Fatalf("MERCER_REQUIRE_DATA=1: %v", err)
 		}
-		t.Skipf("%v; set %s to the data folder", err, source.Variable)
+		t.Skipf("%v; set %s to the data folder", err, catalogue.Variable)
 	}
 	j := jobtest.Parse(t, files)
 	r := runAndCompare(t, j, func(name string, d job.Data) (*dataset.Set, error) {
-		return source.New(folder).Load(name, source.Columns{Label: d.Label, ID: d.ID})
+		return catalogue.New(folder).Load(name, catalogue.Columns{Label: d.Label, ID: d.ID})
 	})
 	if r.Exact == nil || !*r.Exact || r.Metrics["accuracy"] < 0.95 {
 		t.Errorf("%v, exact %v", r.Metrics, r.Exact)

@@ -1,4 +1,4 @@
-package source
+package catalogue
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-// Package source finds data by the name that a person or a job file gives it,
+// Package catalogue finds data by the name that a person or a job file gives it,
 // and reads it: a bundled set, a file, a folder of images, or a name in
 // the data folder.
 //
@@ -7,4 +7,4 @@
 //
 // Every error is one sentence that says what to do: an [*Error] of this package
 // when the data is not found, a [*dataset.SyntaxError] when it does not read.
-package source
+package catalogue
