@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
-	"github.com/mercer-fl/mercer/internal/lattice"
+	"github.com/mercer-fl/mercer/internal/attack/lattice"
 	"github.com/mercer-fl/mercer/linalg"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/lattice"
+	"github.com/mercer-fl/mercer/internal/attack/lattice"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
