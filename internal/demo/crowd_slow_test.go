@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/attack/traffic"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
-	"github.com/mercer-fl/mercer/internal/eavesdrop"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -33,7 +33,7 @@ const windowVariable = "MERCER_CROWD_WINDOW"
 type largeCrowd struct {
 	*onlooker
 	demo.CrowdConfig
-	atRelay, atGateway *eavesdrop.Tap
+	atRelay, atGateway *traffic.Tap
 	tokens             map[uint32]map[int][]*privacypass.Token
 	whose              map[[32]byte]int // row by a token's nonce
 	opens              []time.Time
@@ -68,13 +68,13 @@ func foundLargeCrowd(t *testing.T) *largeCrowd {
 }
 
 // tap has everybody reach a process through this one, which notes every byte.
-func tap(t *testing.T, f *demo.Crowd, name string) *eavesdrop.Tap {
+func tap(t *testing.T, f *demo.Crowd, name string) *traffic.Tap {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	t.Cleanup(func() { check(t, l.Close()) })
 	behind := f.Divert(name, l.Addr().String())
-	at := eavesdrop.NewTap(func() (net.Conn, error) { return net.Dial("tcp", behind) })
+	at := traffic.NewTap(func() (net.Conn, error) { return net.Dial("tcp", behind) })
 	go at.Serve(l)
 	return at
 }
@@ -246,7 +246,7 @@ type totals struct {
 	packages      int // recorded
 	outcomes      map[string]int
 	overQuota     int
-	before, after []eavesdrop.Exchange
+	before, after []traffic.Exchange
 }
 
 func (l *largeCrowd) totals() *totals {
@@ -263,7 +263,7 @@ func (l *largeCrowd) totals() *totals {
 }
 
 // checkTotals compares the counters with what was sent, by number.
-func (l *largeCrowd) checkTotals(s *eavesdrop.Scene) {
+func (l *largeCrowd) checkTotals(s *traffic.Scene) {
 	v := l.over
 	if v == nil {
 		l.t.Fatal("the last window went by too fast to read the counters")
@@ -302,11 +302,11 @@ func (l *largeCrowd) checkTotals(s *eavesdrop.Scene) {
 }
 
 // scene is what taps have seen.
-func (l *largeCrowd) scene(gateway, relay []eavesdrop.Exchange) *eavesdrop.Scene {
-	return &eavesdrop.Scene{
+func (l *largeCrowd) scene(gateway, relay []traffic.Exchange) *traffic.Scene {
+	return &traffic.Scene{
 		Relay: relay, Gateway: gateway, Opens: l.opens, Window: l.Window, Devices: largeDevices, Packages: largePackages,
 		TokenSize: privacypass.Type(l.configuration.TokenType).Size(), Keys: slices.Collect(maps.Values(l.keys)),
-		Device: func(_ eavesdrop.Exchange, t *privacypass.Token) int {
+		Device: func(_ traffic.Exchange, t *privacypass.Token) int {
 			if row, known := l.whose[t.Nonce]; known {
 				return row
 			}
@@ -317,7 +317,7 @@ func (l *largeCrowd) scene(gateway, relay []eavesdrop.Exchange) *eavesdrop.Scene
 
 // checkUnlinkable tries to link packages by every byte that relay and gateway have
 // seen.
-func (l *largeCrowd) checkUnlinkable(s *eavesdrop.Scene) {
+func (l *largeCrowd) checkUnlinkable(s *traffic.Scene) {
 	for name, link := range map[string]func() error{"size": s.BySize, "bytes": s.ByBytes, "id": s.ByID, "own connection": s.ByOwnConnection} {
 		if err := link(); err != nil {
 			l.t.Errorf("by %s: %v", name, err)

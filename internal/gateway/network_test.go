@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/eavesdrop"
+	"github.com/mercer-fl/mercer/internal/attack/traffic"
 )
 
 // network is connections within a test's bubble, where time passes only while
@@ -82,10 +82,10 @@ func (n *network) serve(name string, h http.Handler) {
 }
 
 // tap notes what comes to a server, which moves out of its name.
-func (n *network) tap(name string) *eavesdrop.Tap {
+func (n *network) tap(name string) *traffic.Tap {
 	behind := name + " itself"
 	n.doors[behind] = n.doors[name]
-	t := eavesdrop.NewTap(func() (net.Conn, error) { return n.dial("tap", behind) })
+	t := traffic.NewTap(func() (net.Conn, error) { return n.dial("tap", behind) })
 	d := n.open(name)
 	go t.Serve(d)
 	n.t.Cleanup(func() { check(n.t, d.Close()) })

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/eavesdrop"
+	"github.com/mercer-fl/mercer/internal/attack/traffic"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 )
@@ -22,8 +22,8 @@ import (
 const observed = 24 // devices
 
 // observe lets a crowd run to its end.
-func observe(t *testing.T) *eavesdrop.Scene {
-	s := &eavesdrop.Scene{Devices: observed}
+func observe(t *testing.T) *traffic.Scene {
+	s := &traffic.Scene{Devices: observed}
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, privacypass.BlindRSA, observed, nil)
 		before, behind := w.net.tap(atRelay), w.net.tap(atGateway)
@@ -39,7 +39,7 @@ func observe(t *testing.T) *eavesdrop.Scene {
 			s.Opens = append(s.Opens, time.UnixMilli(l.Opens))
 		}
 	})
-	s.Device = func(e eavesdrop.Exchange, _ *privacypass.Token) int {
+	s.Device = func(e traffic.Exchange, _ *privacypass.Token) int {
 		row, err := strconv.Atoi(strings.TrimPrefix(e.From, "device "))
 		check(t, err)
 		return row

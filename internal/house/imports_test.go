@@ -124,7 +124,7 @@ func TestTogetherAreThere(t *testing.T) {
 	}
 	for _, pkg := range []string{
 		"internal/launch", "internal/simulate", "internal/demo", "internal/bench", "internal/crowd", "internal/fleet", "internal/local", "internal/local/all",
-		"internal/attack/lattice", "internal/eavesdrop", "protocol/sim", "protocol/memory", "protocol/protocoltest", "internal/method/jobtest", "internal/method/methodtest",
+		"internal/attack/lattice", "internal/attack/traffic", "protocol/sim", "protocol/memory", "protocol/protocoltest", "internal/method/jobtest", "internal/method/methodtest",
 	} {
 		if !folders[pkg] || !together.MatchString(pkg) {
 			t.Errorf("%s: there is %v, the pattern has it %v", pkg, folders[pkg], together.MatchString(pkg))

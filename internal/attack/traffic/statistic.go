@@ -1,4 +1,4 @@
-package eavesdrop
+package traffic
 
 import (
 	"encoding/binary"
