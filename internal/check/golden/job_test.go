@@ -46,7 +46,7 @@ func sameText(t *testing.T, name, got string) {
 // The canonical bytes of jobs, which parties agree on by their hash, stay.
 func TestCanonicalJobs(t *testing.T) {
 	var b strings.Builder
-	files, err := filepath.Glob("../../examples/*.yaml")
+	files, err := filepath.Glob("../../../examples/*.yaml")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d examples, error %v", len(files), err)
 	}

@@ -14,7 +14,7 @@ import (
 // slow returns the examples that take longer than the others, each run once, for programs.
 func slow(t *testing.T) (list []run) {
 	t.Helper()
-	files, err := filepath.Glob("../../examples/*.yaml")
+	files, err := filepath.Glob("../../../examples/*.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func slow(t *testing.T) (list []run) {
 // dataFolder finds the data, or skips the test unless they must be there.
 func dataFolder(t *testing.T) string {
 	t.Helper()
-	folder, err := filepath.Abs("../../../shared/data")
+	folder, err := filepath.Abs("../../../../shared/data")
 	if named := os.Getenv(catalogue.Variable); named != "" {
 		folder, err = filepath.Abs(named)
 	}

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const root, module = "../..", "github.com/mercer-fl/mercer"
+const root, module = "../../..", "github.com/mercer-fl/mercer"
 
 // rules are the linter's on imports, by their names.
 type rules map[string]rule

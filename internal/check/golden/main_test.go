@@ -78,7 +78,7 @@ type said struct {
 func newProcess(t *testing.T, features string, env ...string) process {
 	t.Helper()
 	p := process{t.TempDir(), append(env, "GODEBUG="+features)}
-	for to, from := range map[string]string{"examples": "../../examples", ".": "testdata/tables"} {
+	for to, from := range map[string]string{"examples": "../../../examples", ".": "testdata/tables"} {
 		if err := os.CopyFS(filepath.Join(p.dir, to), os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
