@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	root   = "../.."
+	root   = "../../.."
 	module = "github.com/mercer-fl/mercer/"
 	rooms  = "internal/method/"
 )
