@@ -183,7 +183,7 @@ func (c *chronicle) ask(protocol string, id job.ID) {
 // Sessions are the same as in an earlier program: their names, what describes them, the
 // bytes of every step, what leaks. To write them anew:
 //
-//	MERCER_GOLDEN=write go test -run TestGoldenSessions ./internal/coordinator
+//	MERCER_GOLDEN=write go test -run TestGoldenSessions ./internal/node/coordinator
 func TestGoldenSessions(t *testing.T) {
 	t.Parallel()
 	rowwise := func(protocol, more, extra string) *job.Job {

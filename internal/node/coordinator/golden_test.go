@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/internal/vault"
@@ -27,7 +27,7 @@ import (
 // ledgers of releases. Every later program must open them. While nothing has been
 // released, a change of format writes them anew:
 //
-//	MERCER_GOLDEN=write go test -run TestGoldenHomes ./internal/coordinator
+//	MERCER_GOLDEN=write go test -run TestGoldenHomes ./internal/node/coordinator
 //
 // After a release they stay, and a new format adds a file of its own.
 const goldenHomes = "testdata/homes-1.tar.gz"

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/coordinator"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
 )
 
 // goldenPhases are other homes of an earlier program: with a finished job by fdskl whose
 // model can be asked, and one by moments whose coordinator died between two sessions. See
 // goldenHomes, and
 //
-//	MERCER_GOLDEN=write go test -run TestGoldenPhases ./internal/coordinator
+//	MERCER_GOLDEN=write go test -run TestGoldenPhases ./internal/node/coordinator
 const goldenPhases = "testdata/homes-2.tar.gz"
 
 // phasesWorld has the members of these homes after the job by fdskl.
