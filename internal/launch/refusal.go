@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
 // mostRefused bounds the parties of which each one's refusal is told.

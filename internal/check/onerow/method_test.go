@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/party"
+	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
 // withFakes reads jobs of all methods and learners of the program, and of one more each.
