@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/driver"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 

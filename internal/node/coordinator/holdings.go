@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/driver"
+	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/session"
 )
 
