@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 func (a *app) job() *cobra.Command {

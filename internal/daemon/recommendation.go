@@ -5,7 +5,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 // keepRecommendations keeps what a job recommends to this party's person. Nobody

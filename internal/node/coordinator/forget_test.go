@@ -12,7 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 // stays are the files that may outlive a forgotten job: its file, status and result;

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/journal"
-	"github.com/mercer-fl/mercer/internal/vault"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/internal/session"
-	"github.com/mercer-fl/mercer/internal/vault"
 )
 
 // inquired returns what is to be done for a question, which this party or another
