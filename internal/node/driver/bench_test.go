@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )

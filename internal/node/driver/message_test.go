@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 	"go.uber.org/goleak"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

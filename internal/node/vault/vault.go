@@ -13,7 +13,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

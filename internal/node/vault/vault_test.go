@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/internal/journal"
+	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
