@@ -13,7 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 func (a *app) federation() *cobra.Command {

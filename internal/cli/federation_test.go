@@ -25,8 +25,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/roster"
 )
 
 // federationCommands are for scripts with daemons in them.

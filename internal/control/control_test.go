@@ -24,8 +24,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 const patients = `id,name,age,hiv,ssn,diagnosis,remission,visit

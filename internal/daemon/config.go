@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 // Config is a home's config.yaml.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 func config(t *testing.T, text string) (*Config, error) {

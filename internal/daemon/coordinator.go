@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/nats"
 )

@@ -28,9 +28,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/roster"
 )
 
 // Home is a process's folder.

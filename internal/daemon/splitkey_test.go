@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 func newHome(t *testing.T, role roster.Role) Home {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/envelope"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/envelope"
 	"github.com/mercer-fl/mercer/internal/node/driver"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"

@@ -19,9 +19,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/roster"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
 )

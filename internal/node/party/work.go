@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/roster"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
