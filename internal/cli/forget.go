@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mercer-fl/mercer/internal/control"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
 // forgetResult is what of a job was erased, and where.
 type forgetResult struct {
 	Job string `json:"job"`
-	control.Forgotten
+	admin.Forgotten
 }
 
 // Print says what each has erased, and who has not answered.
@@ -68,7 +68,7 @@ each job, and the key is overwritten. Where the parties hold different columns
 result stays; mercer job delete removes it. A job that left nothing is no error.`,
 		Example: "  mercer job forget 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
-	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		erased, err := c.Forget(ctx, args[0])
 		return forgetResult{args[0], erased}, err
 	})
@@ -84,7 +84,7 @@ retention: 30d in its config.yaml, the coordinator does so by itself 30 days aft
 the end of a job.`,
 		Example: "  mercer job delete 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
-	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		erased, err := c.Delete(ctx, args[0])
 		return forgetResult{args[0], erased}, err
 	})
@@ -112,7 +112,7 @@ itself 30 days after a job began (unclosed: 30d in its config.yaml). mercer job 
 shows the open jobs in the party's home.`,
 		Example: "  mercer job list --home ./north\n  mercer job drop 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
-	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		return dropped{args[0]}, c.Drop(ctx, args[0])
 	})
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/say"
-	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -29,18 +29,18 @@ func (a *app) job() *cobra.Command {
 }
 
 // client calls the daemon of a home.
-func client(home string, call func(c *control.Client) error) error {
-	c := control.NewClient(daemon.Home(home).Socket())
+func client(home string, call func(c *admin.Client) error) error {
+	c := admin.NewClient(daemon.Home(home).Socket())
 	defer c.Close()
 	return call(c)
 }
 
 // asking is a command that calls the daemon of a home.
-func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *control.Client, args []string) (Result, error)) *cobra.Command {
+func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *admin.Client, args []string) (Result, error)) *cobra.Command {
 	var home string
 	a.homeFlag(cmd, &home)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
-		c := control.NewClient(daemon.Home(home).Socket())
+		c := admin.NewClient(daemon.Home(home).Socket())
 		defer c.Close()
 		return call(ctx, c, args)
 	})
@@ -49,7 +49,7 @@ func (a *app) asking(cmd *cobra.Command, call func(ctx context.Context, c *contr
 
 // jobResult is a job as the coordinator shows it.
 type jobResult struct {
-	control.Job
+	admin.Job
 	reader *job.Reader
 }
 
@@ -98,7 +98,7 @@ func (a *app) jobSubmit() *cobra.Command {
 		Short:   "Submit a job; a file submitted twice makes two jobs",
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
-	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		j, err := a.readJob(args[0])
 		if err != nil {
 			return nil, err
@@ -126,7 +126,7 @@ func (a *app) jobWait() *cobra.Command {
 		Short:   "Wait until a job ends",
 		Example: "  mercer job wait 0123456789abcdef0123456789abcdef --home ./c --timeout 1h",
 		Args:    args("ID"),
-	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		if timeout > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -169,7 +169,7 @@ without a running daemon.`,
 				return showLeft(home, args[0], vault.Recommendations)
 			}
 			r := jobResult{reader: a.reader}
-			err := client(home, func(c *control.Client) (err error) {
+			err := client(home, func(c *admin.Client) (err error) {
 				r.Job, err = c.Job(ctx, args[0])
 				return err
 			})
@@ -205,7 +205,7 @@ func (r leftResult) Print(w io.Writer) error {
 
 // jobListResult is all jobs of a coordinator.
 type jobListResult struct {
-	Jobs []control.Job `json:"jobs"`
+	Jobs []admin.Job `json:"jobs"`
 }
 
 // Print writes a table.
@@ -223,7 +223,7 @@ func (a *app) jobList() *cobra.Command {
 		Short:   "List the coordinator's jobs in the order of submission, or the jobs that left something at a party",
 		Example: "  mercer job list --home ./c\n  mercer job list --home ./north",
 		Args:    args(),
-	}, func(ctx context.Context, c *control.Client, _ []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {
 		jobs, err := c.Jobs(ctx)
 		for i := range jobs {
 			jobs[i].Result = nil // job show has it
@@ -254,7 +254,7 @@ func (a *app) jobDownload() *cobra.Command {
 leaves the coordinator: any party could decode the rows in it.`,
 		Example: "  mercer job download 0123456789abcdef0123456789abcdef --home ./c --out model.mercer",
 		Args:    args("ID"),
-	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		file, err := c.Model(ctx, args[0])
 		var coded *fault.Error
 		if errors.As(err, &coded) && coded.Code == fault.CodePolicy {
@@ -281,7 +281,7 @@ job's secrets and files, or has been told to. The job fails and stays in the lis
 and the next job begins. A job that has its result is left alone.`,
 		Example: "  mercer job abort 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
-	}, func(ctx context.Context, c *control.Client, args []string) (Result, error) {
+	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		if err := c.Abort(ctx, args[0]); err != nil {
 			return nil, err
 		}

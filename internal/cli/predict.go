@@ -14,15 +14,15 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
-	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/model"
 )
 
 // predictResult is what a model says about rows.
 type predictResult struct {
-	control.Prediction
+	admin.Prediction
 	IDs    []string `json:"ids,omitempty"`
 	Labels []string `json:"labels,omitempty"` // that the rows have, for comparison
 	// Unknown are the ids of rows that not all parties know who hold their columns.
@@ -68,7 +68,7 @@ func numbers(values []float64) []string {
 	return cells
 }
 
-func newPrediction(p control.Prediction, set *dataset.Set) predictResult {
+func newPrediction(p admin.Prediction, set *dataset.Set) predictResult {
 	var r predictResult
 	if p.Rows != nil {
 		for _, i := range dataset.Complement(set.X.Rows(), p.Rows) {
@@ -168,7 +168,7 @@ func (a *app) predictByJob(ctx context.Context, q question, columns catalogue.Co
 		return nil, err
 	}
 	var r predictResult
-	err = client(q.home, func(c *control.Client) error {
+	err = client(q.home, func(c *admin.Client) error {
 		p, err := c.Predict(ctx, q.job, set, q.source)
 		r = newPrediction(p, set)
 		return err
@@ -207,7 +207,7 @@ func (a *app) predictByFile(path, data string, columns catalogue.Columns) (Resul
 	if err != nil {
 		return nil, err
 	}
-	return newPrediction(control.NewPrediction(m.Reading(), decisions), set), nil
+	return newPrediction(admin.NewPrediction(m.Reading(), decisions), set), nil
 }
 
 // like returns rows with their columns in the order of a model's, by their names.

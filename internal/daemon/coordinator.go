@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -86,7 +86,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return h.otherBuild(err)
 	}
-	return serve(ctx, h, o, broker.Addr(), control.Coordinator(co, o.Logger), func(ctx context.Context) error {
+	return serve(ctx, h, o, broker.Addr(), admin.Coordinator(co, o.Logger), func(ctx context.Context) error {
 		return watched(ctx, broker, co.Run)
 	})
 }
@@ -170,7 +170,7 @@ func splitAddress(s string) (host string, port int, err error) {
 
 // serve runs a daemon and its socket until ctx ends or either fails.
 func serve(ctx context.Context, h Home, o Options, addr string, handler http.Handler, run func(context.Context) error) error {
-	socket, err := control.Listen(h.Socket())
+	socket, err := admin.Listen(h.Socket())
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func serve(ctx context.Context, h Home, o Options, addr string, handler http.Han
 	var served error
 	running.Go(func() {
 		defer stop()
-		served = control.Serve(ctx, socket, handler, o.Logger)
+		served = admin.Serve(ctx, socket, handler, o.Logger)
 	})
 	if o.Ready != nil {
 		o.Ready(addr)

@@ -26,8 +26,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/internal/release"
@@ -166,7 +166,7 @@ func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 // locks the identity, which every home has, so that a daemon that is refused
 // leaves nothing behind.
 func (h Home) take() (*os.File, error) {
-	if err := control.Fits(h.Socket()); err != nil {
+	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	if err := os.Chmod(string(h), 0o700); err != nil { // a folder that was there may have been open to others

@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/catalogue"
-	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -69,7 +69,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		Aligned: keepAlignment(estate), Recommended: keepRecommendations(estate), Limits: c.limits(),
 		Load: func(d job.Data) (method.Table, error) { return h.load(c, d, key) },
 	})
-	return h.otherBuild(refusedTwin(serve(ctx, h, o, c.Coordinator, control.Party(p, o.Logger), p.Run)))
+	return h.otherBuild(refusedTwin(serve(ctx, h, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
 }
 
 // refusedTwin makes it the operator's matter that another daemon has this home's

@@ -16,11 +16,11 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/control"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -56,7 +56,7 @@ func (c *Config) seed(name string) [32]byte {
 type Federation struct {
 	Config
 	processes
-	client *control.Client
+	client *admin.Client
 }
 
 // Found creates the homes, gives each party its share, and writes the roster.
@@ -87,7 +87,7 @@ func Found(c Config) (*Federation, error) {
 			return nil, err
 		}
 	}
-	f.client = control.NewClient(f.Home(Coordinator).Socket())
+	f.client = admin.NewClient(f.Home(Coordinator).Socket())
 	return f, nil
 }
 

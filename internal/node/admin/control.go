@@ -1,4 +1,4 @@
-// Package control is how an operator's commands reach a daemon on the same
+// Package admin is how an operator's commands reach a daemon on the same
 // machine: HTTP over a Unix socket in the daemon's home folder. Whoever can
 // open the socket, which only the owner of the folder can, is the operator.
 //
@@ -15,7 +15,7 @@
 //	             DELETE /jobs/ID/keepsake    forget what the job left here
 //	             DELETE /jobs/ID/sessions    destroy what is open of the job
 //	             GET    /jobs                list of jobs of which something is here
-package control
+package admin
 
 import (
 	"context"
