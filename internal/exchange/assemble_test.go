@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/envelope"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -22,15 +22,15 @@ func TestControlMessagesOfTheLargestFederation(t *testing.T) {
 	f := newFederation(t)
 	m := f.meet(1)
 	key := m.keys["north"].Public().Bytes()
-	var d session.Directory
-	proposal := &session.Proposal{Spec: bytes.Repeat([]byte{'#'}, 1<<20)}
+	var d control.Directory
+	proposal := &control.Proposal{Spec: bytes.Repeat([]byte{'#'}, 1<<20)}
 	proposal.Descriptor = m.Descriptor
 	for i := range roster.MaxMembers {
 		name := fmt.Sprintf("%063d", i)
-		d = append(d, session.Acceptance{Member: name, Key: key, Signature: make([]byte, 64)})
+		d = append(d, control.Acceptance{Member: name, Key: key, Signature: make([]byte, 64)})
 		proposal.Descriptor.Members = append(proposal.Descriptor.Members, protocol.Member{Name: name, Role: protocol.RoleParty})
 	}
-	for kind, body := range map[string][]byte{session.KindDirectory: d.Encode(), session.KindProposal: proposal.Encode()} {
+	for kind, body := range map[string][]byte{control.KindDirectory: d.Encode(), control.KindProposal: proposal.Encode()} {
 		if len(body) <= protocol.MaxChunkBytes {
 			t.Fatalf("%s: %d bytes fit into one chunk", kind, len(body))
 		}
@@ -49,7 +49,7 @@ func TestControlMessagesOfTheLargestFederation(t *testing.T) {
 			t.Fatalf("%s of %d bytes does not arrive", kind, len(body))
 		}
 	}
-	if err := f.exchanges["hub"].Tell(t.Context(), "north", m.ID(), session.KindDirectory, make([]byte, maxPieces*pieceBytes+1)); err == nil {
+	if err := f.exchanges["hub"].Tell(t.Context(), "north", m.ID(), control.KindDirectory, make([]byte, maxPieces*pieceBytes+1)); err == nil {
 		t.Error("a message was sent that no party takes")
 	}
 }
@@ -69,7 +69,7 @@ func (f *federation) pieces(from string, bodies ...[]byte) (sealed [][]byte) {
 		f.t.Fatal(err)
 	}
 	for i, body := range bodies {
-		h := protocol.Header{Protocol: Control, Kind: session.KindDirectory, Sender: from, Receiver: "north", Chunk: uint32(i), Chunks: uint32(len(bodies))}
+		h := protocol.Header{Protocol: Control, Kind: control.KindDirectory, Sender: from, Receiver: "north", Chunk: uint32(i), Chunks: uint32(len(bodies))}
 		one, err := envelope.Seal(h, body, key, f.ids[from].SigningKey())
 		if err != nil {
 			f.t.Fatal(err)

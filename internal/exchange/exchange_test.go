@@ -13,9 +13,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/envelope"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/mem"
@@ -120,7 +120,7 @@ type meeting struct {
 	*federation
 	*protocol.Session
 	keys      map[string]identity.SessionKeys
-	directory session.Directory
+	directory control.Directory
 }
 
 // meet describes a session of hub, north and south.
@@ -136,7 +136,7 @@ func (f *federation) meet(nonce byte) *meeting {
 		if m.keys[member.Name], err = identity.DeriveSession([32]byte{nonce, byte(i)}); err != nil {
 			f.t.Fatal(err)
 		}
-		m.directory = append(m.directory, session.Accept(s.ID(), member.Name, m.keys[member.Name].Public().Bytes(), f.ids[member.Name].SigningKey()))
+		m.directory = append(m.directory, control.Accept(s.ID(), member.Name, m.keys[member.Name].Public().Bytes(), f.ids[member.Name].SigningKey()))
 	}
 	return m
 }

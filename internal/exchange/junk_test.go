@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -101,7 +101,7 @@ func TestFloodForAnAnnouncedSession(t *testing.T) {
 // told fails if a member does not hear its coordinator at once.
 func (f *federation) told(name string) {
 	f.t.Helper()
-	for _, kind := range []string{session.KindDirectory, session.KindClosing} {
+	for _, kind := range []string{control.KindDirectory, control.KindClosing} {
 		if err := f.exchanges["hub"].Tell(f.t.Context(), name, protocol.SessionID{1}, kind, nil); err != nil {
 			f.t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestControlLaneIsForControl(t *testing.T) {
 // What an earlier version's broker still holds from before there were lanes is heard.
 func TestControlInTheBulkLane(t *testing.T) {
 	f := newFederation(t)
-	h := protocol.Header{Session: protocol.SessionID{5}, Protocol: Control, Kind: session.KindClosing, Sender: "hub", Receiver: "north", Chunks: 1}
+	h := protocol.Header{Session: protocol.SessionID{5}, Protocol: Control, Kind: control.KindClosing, Sender: "hub", Receiver: "north", Chunks: 1}
 	north, ok := f.exchanges["hub"].roster.Lookup("north")
 	if !ok {
 		t.Fatal("north is not in the roster")

@@ -7,8 +7,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/envelope"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -27,7 +27,7 @@ type Mailbox struct {
 }
 
 // Open makes the mailbox of a session. The directory must have been verified.
-func (x *Exchange) Open(s *protocol.Session, key identity.SessionKeys, d session.Directory) (*Mailbox, error) {
+func (x *Exchange) Open(s *protocol.Session, key identity.SessionKeys, d control.Directory) (*Mailbox, error) {
 	b := &Mailbox{session: s, exchange: x, key: key, keys: make(map[string]hpke.PublicKey, len(d)), in: make(chan driver.Inbound, mailboxSize)}
 	for _, a := range d {
 		if a.Absent() {

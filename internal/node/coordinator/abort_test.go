@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -89,7 +89,7 @@ func TestAbortWhileMachinesRun(t *testing.T) {
 	begun := make(chan struct{}, 1)
 	w.actor("east", func(a *actor, m protocol.Message) {
 		polite(a, m)
-		if m.Kind == session.KindDirectory {
+		if m.Kind == control.KindDirectory {
 			begun <- struct{}{}
 		}
 	})
@@ -259,7 +259,7 @@ func TestAbortSurvivesACrash(t *testing.T) {
 	for _, name := range []string{"north", "south"} {
 		w.start(name, never)
 	}
-	w.start(hub, func(op string) bool { return op == "send control/"+session.KindClosing })
+	w.start(hub, func(op string) bool { return op == "send control/"+control.KindClosing })
 	id := w.submit(parse(t, ""))
 	w.until("accepted a session")
 	w.abort(id)

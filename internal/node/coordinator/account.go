@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
 // account adds up what a job has cost.
@@ -29,7 +29,7 @@ func (a *account) step(name string, took time.Duration) {
 
 // add enters the parties' reports of one session. Their processor time counts
 // from the job's beginning, so the latest report stands for all.
-func (a *account) add(reports map[string]*session.Report) {
+func (a *account) add(reports map[string]*control.Report) {
 	for name, r := range reports {
 		m := a.parties[name]
 		if m == nil {

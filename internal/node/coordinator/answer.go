@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -19,7 +19,7 @@ import (
 // place for it. A party that asks more than it may is told to ask again; nothing of
 // others waits for it.
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
-	body, err := session.DecodeQuestion(in.Message.Body)
+	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {
 		c.Logger.Warn("a question that cannot be read", "party", in.Message.Sender, "error", err)
 		c.acknowledge(in)
@@ -47,7 +47,7 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 	c.Logger.Warn("a party asks more questions at a time than it may", "party", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	if err := c.exchange.Tell(ctx, q.party, session.Topic(q.Job), session.KindBusy, q.Question.Encode()); err != nil {
+	if err := c.exchange.Tell(ctx, q.party, control.Topic(q.Job), control.KindBusy, q.Question.Encode()); err != nil {
 		c.Logger.Warn("could not answer a party", "party", q.party, "error", err)
 	}
 }
@@ -94,7 +94,7 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 		return
 	}
 	if err != nil {
-		c.tellWhy(ctx, q.party, session.Topic(q.Job), session.KindRefusal, err)
+		c.tellWhy(ctx, q.party, control.Topic(q.Job), control.KindRefusal, err)
 	}
 	c.acknowledge(q.in)
 }
@@ -105,7 +105,7 @@ func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.Ses
 	c.Logger.Warn("a question has no answer", "party", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	body := (&session.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
+	body := (&control.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
 	if err := c.exchange.Tell(ctx, party, id, kind, body); err != nil {
 		c.Logger.Warn("could not answer a party", "party", party, "error", err)
 	}
@@ -142,13 +142,13 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, opened inquirer, about m
 	if err != nil {
 		return err
 	}
-	ps, err := protocol.NewSession(w.plan[0].Session.Descriptor(j.ID, session.StagePredict, c.Roster.Hash(), j.Attempt))
+	ps, err := protocol.NewSession(w.plan[0].Session.Descriptor(j.ID, control.StagePredict, c.Roster.Hash(), j.Attempt))
 	if err != nil {
 		return err
 	}
 	wanted, end := q.until(ctx)
 	defer end()
-	_, err = c.conduct(wanted, w, session.StagePredict, w.plan[0])
+	_, err = c.conduct(wanted, w, control.StagePredict, w.plan[0])
 	if errors.Is(err, driver.ErrInterrupted) {
 		return err
 	}
@@ -158,7 +158,7 @@ func (c *Coordinator) hold(ctx context.Context, j *Job, opened inquirer, about m
 		err = errRestarted
 	}
 	if err != nil { // about this question only: the job's others may do better
-		c.tellWhy(ctx, q.party, ps.ID(), session.KindAbort, err)
+		c.tellWhy(ctx, q.party, ps.ID(), control.KindAbort, err)
 	}
 	return dropped
 }

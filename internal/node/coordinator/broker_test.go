@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -205,8 +205,8 @@ func TestAFloodOfQuestions(t *testing.T) {
 	})
 	east := exchange.New("east", w.keys["east"], w.roster, conn, w.logger("east"))
 	for i := range 300 {
-		q := session.Question{Job: done.ID, Rows: 1, Tag: [16]byte{1, byte(i), byte(i >> 8)}}
-		if err := east.Tell(t.Context(), hub, session.Topic(done.ID), session.KindQuestion, q.Encode()); err != nil {
+		q := control.Question{Job: done.ID, Rows: 1, Tag: [16]byte{1, byte(i), byte(i >> 8)}}
+		if err := east.Tell(t.Context(), hub, control.Topic(done.ID), control.KindQuestion, q.Encode()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -39,13 +39,13 @@ type conducted struct {
 	keys     identity.SessionKeys
 	run      *method.Run // nil when the coordinator is no member
 	inbox    <-chan driver.Inbound
-	reports  map[string]*session.Report
-	accepted map[string]session.Acceptance
+	reports  map[string]*control.Report
+	accepted map[string]control.Acceptance
 }
 
 // conduct brings one session about and waits until every member has reported.
 // It returns the parties' reports.
-func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step method.Step) (map[string]*session.Report, error) {
+func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step method.Step) (map[string]*control.Report, error) {
 	d, err := c.prepare(w, index, step)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (d *conducted) ended() method.End {
 
 // prepare opens the session in the vault and builds the server's machine.
 func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*conducted, error) {
-	d := &conducted{job: w.job, stage: index, step: step.Name, reports: make(map[string]*session.Report), accepted: make(map[string]session.Acceptance)}
+	d := &conducted{job: w.job, stage: index, step: step.Name, reports: make(map[string]*control.Report), accepted: make(map[string]control.Acceptance)}
 	var err error
 	if a, ok := w.server.(method.Announcer); ok {
 		if d.announce, err = a.Announce(step.Name); err != nil {
@@ -177,12 +177,12 @@ func (c *Coordinator) take(d *conducted) (vault.Session, error) {
 	return created, nil
 }
 
-func (d *conducted) proposal() *session.Proposal {
-	return &session.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry}
+func (d *conducted) proposal() *control.Proposal {
+	return &control.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry}
 }
 
 // relive takes over the result of a session that had ended before a restart.
-func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*session.Report, error) {
+func (c *Coordinator) relive(d *conducted, reports []byte) (map[string]*control.Report, error) {
 	if d.run != nil {
 		if err := driver.Replay(d.run.Machine, d.run.InputHash, d.kept.Records()); err != nil {
 			return nil, err
@@ -216,7 +216,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	ctx, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
 	proposal := d.proposal().Encode()
-	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindProposal, proposal); err != nil {
+	if err := c.tellAll(ctx, c.others(d), d.session.ID(), control.KindProposal, proposal); err != nil {
 		return c.waited(ctx, d, err)
 	}
 	for !began && !c.gathered(d) {
@@ -242,7 +242,7 @@ const askerJoins = 30 * time.Second
 // joinTime is how long the parties may take to accept a session.
 func (d *conducted) joinTime() time.Duration {
 	join := d.job.Spec.Timeout.Join
-	if d.stage == session.StagePredict {
+	if d.stage == control.StagePredict {
 		join = min(join, askerJoins)
 	}
 	return join
@@ -258,7 +258,7 @@ func (d *conducted) begun() (bool, error) {
 	if err != nil || body == nil {
 		return false, err
 	}
-	list, err := session.DecodeDirectory(body)
+	list, err := control.DecodeDirectory(body)
 	for _, a := range list {
 		if !a.Absent() {
 			d.accepted[a.Member] = a
@@ -303,10 +303,10 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 		return nil
 	}
 	switch m.Kind {
-	case session.KindAcceptance:
+	case control.KindAcceptance:
 		return c.noteAcceptance(d, m)
-	case session.KindRefusal:
-		f, err := session.DecodeRefusal(m.Body)
+	case control.KindRefusal:
+		f, err := control.DecodeRefusal(m.Body)
 		if err != nil {
 			return protocol.Blame(m.Sender, protocol.KindMalformed, err)
 		}
@@ -315,7 +315,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 			return nil
 		}
 		return &fault.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Reason)}
-	case session.KindReport:
+	case control.KindReport:
 		return c.noteReport(d, m)
 	}
 	c.Logger.Warn("an unexpected control message", "message", m.Header.String())
@@ -323,7 +323,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 }
 
 func (c *Coordinator) noteAcceptance(d *conducted, m protocol.Message) error {
-	a, err := session.DecodeAcceptance(m.Body)
+	a, err := control.DecodeAcceptance(m.Body)
 	if err == nil && a.Member != m.Sender {
 		err = fmt.Errorf("an acceptance in the name of %q", a.Member)
 	}
@@ -338,7 +338,7 @@ func (c *Coordinator) noteAcceptance(d *conducted, m protocol.Message) error {
 }
 
 func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
-	r, err := session.DecodeReport(m.Body)
+	r, err := control.DecodeReport(m.Body)
 	switch {
 	case err != nil:
 	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // no JSON has such numbers
@@ -361,7 +361,7 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 }
 
 // reported is a party's report of a failure.
-func reported(party string, r *session.Report) error {
+func reported(party string, r *control.Report) error {
 	return &fault.Error{Code: r.Code, Blamed: r.Blamed, Err: fmt.Errorf("%s reports: %s", party, r.Reason)}
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -144,7 +144,7 @@ func (c *Coordinator) belongs(s vault.Session) (id job.ID, described *protocol.S
 	if err != nil {
 		return id, nil, err
 	}
-	p, err := session.DecodeProposal(body)
+	p, err := control.DecodeProposal(body)
 	if err != nil {
 		return id, nil, nil //nolint:nilerr // another program's: nobody runs it on
 	}
@@ -196,9 +196,9 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 			return
 		case in := <-c.exchange.Control():
 			switch in.Message.Kind {
-			case session.KindQuestion:
+			case control.KindQuestion:
 				c.hearQuestion(ctx, in, running)
-			case session.KindHoldings:
+			case control.KindHoldings:
 				c.admitHoldings(ctx, in, running.Go)
 			default:
 				c.deliver(in)
@@ -226,7 +226,7 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 			return
 		}
 	}
-	if in.Message.Kind == session.KindForgotten {
+	if in.Message.Kind == control.KindForgotten {
 		c.confirmed(in.Message.Sender, in.Message.Body)
 	}
 	c.acknowledge(in)

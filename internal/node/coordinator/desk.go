@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 // asked is a question that a party has asked, which may come more than once.
 type asked struct {
-	session.Question
+	control.Question
 	party string
 	in    driver.Inbound
 
@@ -100,7 +100,7 @@ func (d *desk) answers(id job.ID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.answering, func(q *asked) bool {
-		return (&session.Inquiry{Question: q.Question, Asker: q.party}).ID() == id
+		return (&control.Inquiry{Question: q.Question, Asker: q.party}).ID() == id
 	})
 }
 

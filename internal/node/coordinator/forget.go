@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -49,9 +49,9 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	if unreadable {
 		j = c.toAll(id)
 	}
-	forget := session.Forget{Job: id}
-	f.Silent, err = c.hearAll(ctx, j, word{session.KindForget, forget.Encode(), session.KindForgotten}, func(m protocol.Message) {
-		if said, err := session.DecodeForgotten(m.Body); err == nil && said.Job == id {
+	forget := control.Forget{Job: id}
+	f.Silent, err = c.hearAll(ctx, j, word{control.KindForget, forget.Encode(), control.KindForgotten}, func(m protocol.Message) {
+		if said, err := control.DecodeForgotten(m.Body); err == nil && said.Job == id {
 			f.Parties[m.Sender] = said.Gone
 		}
 	})

@@ -16,10 +16,10 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // goldenHomes are the homes of a federation as an earlier program left them: finished
@@ -251,7 +251,7 @@ func (w *world) wantReadable(name string) {
 		for _, s := range open {
 			body, err := s.Get(vault.Proposal)
 			if err == nil {
-				_, err = session.DecodeProposal(body)
+				_, err = control.DecodeProposal(body)
 			}
 			if err != nil || s.Created().IsZero() {
 				w.t.Errorf("%s: %v", name, err)

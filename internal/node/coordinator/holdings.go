@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // admitHoldings has a party told what has become of its jobs, one message of each
@@ -18,7 +18,7 @@ func (c *Coordinator) admitHoldings(ctx context.Context, in driver.Inbound, run 
 	}
 	run(func() {
 		defer c.told(name)
-		held, err := session.DecodeHoldings(in.Message.Body)
+		held, err := control.DecodeHoldings(in.Message.Body)
 		if err != nil {
 			c.Logger.Warn("a list of jobs that cannot be read", "party", name, "error", err)
 			return
@@ -50,21 +50,21 @@ func (c *Coordinator) told(name string) {
 
 // tellState says again how a job ended of which a party still has something. Of one
 // that is not over there is nothing to say.
-func (c *Coordinator) tellState(ctx context.Context, party string, h session.Holding) error {
+func (c *Coordinator) tellState(ctx context.Context, party string, h control.Holding) error {
 	closing, forget, err := c.fate(party, h)
 	switch {
 	case err != nil:
 		return err
 	case closing != nil:
-		return c.exchange.Tell(ctx, party, session.Topic(h.Job), session.KindClosing, closing.Encode())
+		return c.exchange.Tell(ctx, party, control.Topic(h.Job), control.KindClosing, closing.Encode())
 	case forget:
-		return c.exchange.Tell(ctx, party, session.Topic(h.Job), session.KindForget, (&session.Forget{Job: h.Job}).Encode())
+		return c.exchange.Tell(ctx, party, control.Topic(h.Job), control.KindForget, (&control.Forget{Job: h.Job}).Encode())
 	}
 	return nil
 }
 
 // fate is what a party must hear of a job: its closing, or that it is to be forgotten.
-func (c *Coordinator) fate(party string, h session.Holding) (closing *session.Closing, forget bool, err error) {
+func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Closing, forget bool, err error) {
 	c.mu.Lock()
 	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.desk.answers(h.Job)
 	var j Job
@@ -75,7 +75,7 @@ func (c *Coordinator) fate(party string, h session.Holding) (closing *session.Cl
 	switch {
 	case known == nil && h.Open && !answering:
 		// Of a question, of a job that was deleted, or lost with this machine's disk.
-		return &session.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
+		return &control.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
 	case known == nil:
 		return nil, deleted && !h.Open, nil
 	case j.State == Unreadable || !j.Over() || !slices.Contains(j.Spec.Parties(), party):
@@ -89,7 +89,7 @@ func (c *Coordinator) fate(party string, h session.Holding) (closing *session.Cl
 
 // confirmed notes that a party has forgotten a job after nobody waited for its word.
 func (c *Coordinator) confirmed(party string, body []byte) {
-	f, err := session.DecodeForgotten(body)
+	f, err := control.DecodeForgotten(body)
 	if err != nil {
 		c.Logger.Warn("a confirmation that cannot be read", "party", party, "error", err)
 		return

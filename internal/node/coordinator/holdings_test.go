@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -26,23 +26,23 @@ func TestHostileHoldings(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting := w.submit(hasty(t, "")) // for east, which does not come
-	ask := func(h session.Holdings) { east.tell(session.HoldingsTopic(), session.KindHoldings, h.Encode()) }
-	ask(session.Holdings{{Job: others, Open: true}, {Job: others}, {Job: waiting, Open: true}, {Job: waiting}, {Job: job.ID{9}}})
+	ask := func(h control.Holdings) { east.tell(control.HoldingsTopic(), control.KindHoldings, h.Encode()) }
+	ask(control.Holdings{{Job: others, Open: true}, {Job: others}, {Job: waiting, Open: true}, {Job: waiting}, {Job: job.ID{9}}})
 	for range 200 {
-		ask(make(session.Holdings, session.MaxHoldings))
-		east.tell(session.HoldingsTopic(), session.KindHoldings, []byte("junk"))
+		ask(make(control.Holdings, control.MaxHoldings))
+		east.tell(control.HoldingsTopic(), control.KindHoldings, []byte("junk"))
 	}
 	unknown := job.ID{8}
 	w.eventually("a question after the flood is answered", func() bool {
-		ask(session.Holdings{{Job: unknown, Open: true}})
+		ask(control.Holdings{{Job: unknown, Open: true}})
 		for {
 			select {
 			case m := <-heard:
 				switch {
-				case m.Kind == session.KindProposal:
-				case m.Kind == session.KindClosing && m.Session == session.Topic(unknown):
+				case m.Kind == control.KindProposal:
+				case m.Kind == control.KindClosing && m.Session == control.Topic(unknown):
 					return true
-				case m.Session == session.Topic(others) || m.Kind != session.KindClosing:
+				case m.Session == control.Topic(others) || m.Kind != control.KindClosing:
 					t.Fatalf("east hears %v", m.Header)
 				}
 			case <-time.After(100 * time.Millisecond):

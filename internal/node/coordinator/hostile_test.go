@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -77,33 +77,33 @@ func (a *actor) accept(id protocol.SessionID) {
 	if err != nil {
 		panic(err)
 	}
-	acceptance := session.Accept(id, a.name, keys.Public().Bytes(), a.keys.SigningKey())
-	a.tell(id, session.KindAcceptance, acceptance.Encode())
+	acceptance := control.Accept(id, a.name, keys.Public().Bytes(), a.keys.SigningKey())
+	a.tell(id, control.KindAcceptance, acceptance.Encode())
 }
 
 // polite accepts proposals and confirms closings.
 func polite(a *actor, m protocol.Message) {
 	switch m.Kind {
-	case session.KindProposal:
+	case control.KindProposal:
 		a.accept(m.Session)
-	case session.KindClosing:
-		a.tell(m.Session, session.KindClosed, m.Body)
+	case control.KindClosing:
+		a.tell(m.Session, control.KindClosed, m.Body)
 	}
 }
 
 // What a dishonest party says is pinned on it, and never breaks the result.
 func TestPartiesThatLie(t *testing.T) {
-	report := func(r session.Report) func(*actor, protocol.Message) {
+	report := func(r control.Report) func(*actor, protocol.Message) {
 		return func(a *actor, m protocol.Message) {
 			polite(a, m)
-			if m.Kind == session.KindDirectory {
-				a.tell(m.Session, session.KindReport, r.Encode())
+			if m.Kind == control.KindDirectory {
+				a.tell(m.Session, control.KindReport, r.Encode())
 			}
 		}
 	}
 	proposed := func(kind string, body func(a *actor, m protocol.Message) []byte) func(*actor, protocol.Message) {
 		return func(a *actor, m protocol.Message) {
-			if m.Kind == session.KindProposal {
+			if m.Kind == control.KindProposal {
 				a.tell(m.Session, kind, body(a, m))
 				return
 			}
@@ -118,20 +118,20 @@ func TestPartiesThatLie(t *testing.T) {
 		blamed string
 		want   string
 	}{
-		{"time that is no number", report(session.Report{CPU: math.NaN()}), fault.CodeMisbehaved, "east", "processor time"},
-		{"infinite time", report(session.Report{CPU: math.Inf(1)}), fault.CodeMisbehaved, "east", "processor time"},
-		{"blames a stranger", report(session.Report{Code: fault.CodeMisbehaved, Blamed: "west", Reason: "x"}), fault.CodeMisbehaved, "east", `blames "west"`},
-		{"blames another", report(session.Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "it lies"}), fault.CodeMisbehaved, "south", "east reports: it lies"},
-		{"gives up", report(session.Report{Code: fault.CodeFailed, Reason: "no power"}), fault.CodeFailed, "", "east reports: no power"},
-		{"junk for an acceptance", proposed(session.KindAcceptance, junk), fault.CodeMisbehaved, "east", "acceptance"},
-		{"junk for a refusal", proposed(session.KindRefusal, junk), fault.CodeMisbehaved, "east", "refusal"},
-		{"junk for a report", proposed(session.KindReport, junk), fault.CodeMisbehaved, "east", "report"},
-		{"accepts in another's name", proposed(session.KindAcceptance, func(a *actor, m protocol.Message) []byte {
-			other := session.Accept(m.Session, "south", []byte("key"), a.keys.SigningKey())
+		{"time that is no number", report(control.Report{CPU: math.NaN()}), fault.CodeMisbehaved, "east", "processor time"},
+		{"infinite time", report(control.Report{CPU: math.Inf(1)}), fault.CodeMisbehaved, "east", "processor time"},
+		{"blames a stranger", report(control.Report{Code: fault.CodeMisbehaved, Blamed: "west", Reason: "x"}), fault.CodeMisbehaved, "east", `blames "west"`},
+		{"blames another", report(control.Report{Code: fault.CodeMisbehaved, Blamed: "south", Reason: "it lies"}), fault.CodeMisbehaved, "south", "east reports: it lies"},
+		{"gives up", report(control.Report{Code: fault.CodeFailed, Reason: "no power"}), fault.CodeFailed, "", "east reports: no power"},
+		{"junk for an acceptance", proposed(control.KindAcceptance, junk), fault.CodeMisbehaved, "east", "acceptance"},
+		{"junk for a refusal", proposed(control.KindRefusal, junk), fault.CodeMisbehaved, "east", "refusal"},
+		{"junk for a report", proposed(control.KindReport, junk), fault.CodeMisbehaved, "east", "report"},
+		{"accepts in another's name", proposed(control.KindAcceptance, func(a *actor, m protocol.Message) []byte {
+			other := control.Accept(m.Session, "south", []byte("key"), a.keys.SigningKey())
 			return other.Encode()
 		}), fault.CodeMisbehaved, "east", `in the name of "south"`},
-		{"refuses", proposed(session.KindRefusal, func(*actor, protocol.Message) []byte {
-			return (&session.Refusal{Code: fault.CodePolicy, Reason: "not with me"}).Encode()
+		{"refuses", proposed(control.KindRefusal, func(*actor, protocol.Message) []byte {
+			return (&control.Refusal{Code: fault.CodePolicy, Reason: "not with me"}).Encode()
 		}), fault.CodePolicy, "", "east refused: not with me"},
 	}
 	for _, tt := range tests {
@@ -177,7 +177,7 @@ func TestAPartyThatNeverComes(t *testing.T) {
 	// Its closing waits for it at the broker.
 	told := make(chan struct{}, 8)
 	w.actor("east", func(_ *actor, m protocol.Message) {
-		if m.Kind == session.KindClosing {
+		if m.Kind == control.KindClosing {
 			told <- struct{}{}
 		}
 	})
@@ -198,10 +198,10 @@ func TestAClosingThatIsNotConfirmed(t *testing.T) {
 	}
 	w.actor("east", func(a *actor, m protocol.Message) {
 		switch m.Kind {
-		case session.KindProposal:
-			a.tell(m.Session, session.KindRefusal, (&session.Refusal{Code: fault.CodePolicy, Reason: "no"}).Encode())
-		case session.KindClosing: // answers something else
-			a.tell(m.Session, session.KindReport, (&session.Report{}).Encode())
+		case control.KindProposal:
+			a.tell(m.Session, control.KindRefusal, (&control.Refusal{Code: fault.CodePolicy, Reason: "no"}).Encode())
+		case control.KindClosing: // answers something else
+			a.tell(m.Session, control.KindReport, (&control.Report{}).Encode())
 		}
 	})
 	w.start(hub, never)
@@ -222,9 +222,9 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 	pair.Data.Partition.Parties = []string{"north", "south"}
 	two := w.mustRun(pair).ID
 	w.halt("east")
-	heard := make(chan *session.Refusal, 8)
+	heard := make(chan *control.Refusal, 8)
 	east := w.actor("east", func(_ *actor, m protocol.Message) {
-		f, err := session.DecodeRefusal(m.Body)
+		f, err := control.DecodeRefusal(m.Body)
 		if err != nil {
 			t.Error(err)
 		}
@@ -239,7 +239,7 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		{closed, fault.CodePolicy, "keeps predictions closed"},
 		{two, fault.CodePolicy, "east took no part in job"},
 	} {
-		east.tell(session.Topic(tt.job), session.KindQuestion, (&session.Question{Job: tt.job, Rows: 1}).Encode())
+		east.tell(control.Topic(tt.job), control.KindQuestion, (&control.Question{Job: tt.job, Rows: 1}).Encode())
 		select {
 		case f := <-heard:
 			if f.Code != tt.code || !strings.Contains(f.Reason, tt.want) {

@@ -5,16 +5,16 @@ import (
 	"errors"
 
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // inquire conducts the sessions that answer a question about rows whose columns
 // several parties hold, and has everybody destroy them. Like every question it is
 // not taken up again after a restart.
 func (c *Coordinator) inquire(ctx context.Context, j *Job, opened inquirer, about method.Question, a *asked) error {
-	q := &session.Inquiry{Question: a.Question, Asker: a.party}
+	q := &control.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}
 	about.ID = held.ID
 	wanted, end := a.until(ctx)
@@ -29,9 +29,9 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened inquirer, abou
 	outcome := "done"
 	if err != nil {
 		outcome = err.Error()
-		c.tellWhy(ctx, q.Asker, session.Topic(held.ID), session.KindRefusal, err)
+		c.tellWhy(ctx, q.Asker, control.Topic(held.ID), control.KindRefusal, err)
 	}
-	closing := &session.Closing{Job: held.ID, Outcome: outcome, Done: err == nil}
+	closing := &control.Closing{Job: held.ID, Outcome: outcome, Done: err == nil}
 	if err := c.part(ctx, held, closing); err != nil {
 		c.Logger.Warn("a party has not confirmed that it destroyed a question's secrets; the broker will tell it when it comes back",
 			"question", held.ID.String(), "error", err)

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // State is where a job is.
@@ -43,7 +43,7 @@ type Job struct {
 	Status
 	// inquiry is the question that is held like a job of its own, nil of jobs; ID is
 	// the question's then.
-	inquiry *session.Inquiry
+	inquiry *control.Inquiry
 }
 
 // label tells the seeds of a job's sessions from those of questions about its

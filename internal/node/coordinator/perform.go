@@ -10,9 +10,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -128,12 +128,12 @@ func (c *Coordinator) missing(d *conducted) error {
 }
 
 // directory sends the signed keys of everybody who is there to all parties.
-func (c *Coordinator) directory(ctx context.Context, d *conducted) (session.Directory, error) {
-	var list session.Directory
+func (c *Coordinator) directory(ctx context.Context, d *conducted) (control.Directory, error) {
+	var list control.Directory
 	for _, m := range d.session.Members {
 		a := d.accepted[m.Name]
 		if m.Name == c.name {
-			a = session.Accept(d.session.ID(), c.name, d.keys.Public().Bytes(), c.Identity.SigningKey())
+			a = control.Accept(d.session.ID(), c.name, d.keys.Public().Bytes(), c.Identity.SigningKey())
 		}
 		if a.Member = m.Name; a.Absent() {
 			c.Logger.Info("absent", "party", m.Name, "session", d.session.ID().String())
@@ -150,11 +150,11 @@ func (c *Coordinator) directory(ctx context.Context, d *conducted) (session.Dire
 
 // begin tells all parties who takes part. A party that takes no messages in, so that
 // its queue is full, must not hold the coordinator up.
-func (c *Coordinator) begin(ctx context.Context, d *conducted, list session.Directory) error {
+func (c *Coordinator) begin(ctx context.Context, d *conducted, list control.Directory) error {
 	limited, cancel := context.WithTimeout(ctx, d.joinTime())
 	defer cancel()
 	names := c.others(d)
-	for i, err := range c.tellEach(limited, names, d.session.ID(), session.KindDirectory, list.Encode()) {
+	for i, err := range c.tellEach(limited, names, d.session.ID(), control.KindDirectory, list.Encode()) {
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return interrupted(ctx)
@@ -193,15 +193,15 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	body := (&session.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
-	if err := c.tellAll(ctx, c.others(d), d.session.ID(), session.KindAbort, body); err != nil {
+	body := (&control.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}).Encode()
+	if err := c.tellAll(ctx, c.others(d), d.session.ID(), control.KindAbort, body); err != nil {
 		c.Logger.Warn("could not tell every party that the session is off", "error", err)
 	}
 	return why
 }
 
 // encodeReports keeps the reports of an ended session.
-func encodeReports(reports map[string]*session.Report) []byte {
+func encodeReports(reports map[string]*control.Report) []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(reports)))
 	for name, r := range sorted(reports) {
@@ -211,12 +211,12 @@ func encodeReports(reports map[string]*session.Report) []byte {
 	return w.Bytes()
 }
 
-func decodeReports(b []byte) (map[string]*session.Report, error) {
+func decodeReports(b []byte) (map[string]*control.Report, error) {
 	r := wire.NewReader(b)
-	reports := make(map[string]*session.Report)
+	reports := make(map[string]*control.Report)
 	for range r.Count(protocol.MaxMembers, 6) {
 		name := r.String(protocol.MaxNameBytes)
-		report, err := session.DecodeReport(r.Bytes32(1 << 16))
+		report, err := control.DecodeReport(r.Bytes32(1 << 16))
 		if err != nil {
 			return nil, err
 		}

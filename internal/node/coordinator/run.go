@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -193,16 +193,16 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 }
 
 // closing is what parties are told at a job's end, or after it.
-func (c *Coordinator) closing(j *Job) (*session.Closing, error) {
+func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	outcome := "done"
 	switch {
 	case j.Failure != nil:
 		outcome = j.Failure.Message
 	case j.Forgotten:
-		return &session.Closing{Job: j.ID, Outcome: "done, and forgotten since"}, nil
+		return &control.Closing{Job: j.ID, Outcome: "done, and forgotten since"}, nil
 	}
 	classes, err := c.classes(j)
-	return &session.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Closing: method.Closing{Classes: classes}}, err
+	return &control.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Closing: method.Closing{Classes: classes}}, err
 }
 
 // classes are what parties need to read answers about new rows; a job that has
@@ -222,8 +222,8 @@ func (c *Coordinator) classes(j *Job) ([]string, error) {
 const partingTime = 10 * time.Second
 
 // part sends the closing and waits for the answers.
-func (c *Coordinator) part(ctx context.Context, j *Job, closing *session.Closing) error {
-	missing, err := c.hearAll(ctx, j, word{session.KindClosing, closing.Encode(), session.KindClosed}, func(protocol.Message) {})
+func (c *Coordinator) part(ctx context.Context, j *Job, closing *control.Closing) error {
+	missing, err := c.hearAll(ctx, j, word{control.KindClosing, closing.Encode(), control.KindClosed}, func(protocol.Message) {})
 	if err == nil && len(missing) > 0 {
 		err = fmt.Errorf("no word from %v", missing)
 	}
@@ -243,9 +243,9 @@ type word struct {
 func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
-	inbox, hangUp := c.listen(session.Topic(j.ID))
+	inbox, hangUp := c.listen(control.Topic(j.ID))
 	defer hangUp()
-	if err := c.tellAll(waiting, j.Spec.Parties(), session.Topic(j.ID), say.kind, say.body); err != nil {
+	if err := c.tellAll(waiting, j.Spec.Parties(), control.Topic(j.ID), say.kind, say.body); err != nil {
 		return j.Spec.Parties(), err
 	}
 	missing = slices.Clone(j.Spec.Parties())

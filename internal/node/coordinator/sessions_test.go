@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/envelope"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -30,7 +30,7 @@ type chronicle struct {
 	b strings.Builder
 
 	mu        sync.Mutex
-	proposals []*session.Proposal // in the order in which the first member opened them
+	proposals []*control.Proposal // in the order in which the first member opened them
 	known     map[protocol.SessionID]bool
 }
 
@@ -41,7 +41,7 @@ func newChronicle(t *testing.T, w *world) *chronicle {
 }
 
 func (c *chronicle) note(body []byte) {
-	p, err := session.DecodeProposal(body)
+	p, err := control.DecodeProposal(body)
 	if err != nil {
 		c.t.Error(err)
 		return
@@ -54,7 +54,7 @@ func (c *chronicle) note(body []byte) {
 	}
 }
 
-func nameOf(t *testing.T, p *session.Proposal) protocol.SessionID {
+func nameOf(t *testing.T, p *control.Proposal) protocol.SessionID {
 	s, err := protocol.NewSession(p.Descriptor)
 	if err != nil {
 		t.Error(err)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -48,8 +48,8 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 }
 
 // directory decodes and verifies everybody's session keys.
-func (p *Party) directory(r *running, body []byte) (session.Directory, error) {
-	d, err := session.DecodeDirectory(body)
+func (p *Party) directory(r *running, body []byte) (control.Directory, error) {
+	d, err := control.DecodeDirectory(body)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (p *Party) setup(ctx context.Context, r *running) method.Setup {
 
 // start runs the session beside everything else. Until it has finished, the work's
 // state is its own.
-func (p *Party) start(ctx context.Context, r *running, d session.Directory) {
+func (p *Party) start(ctx context.Context, r *running, d control.Directory) {
 	r.begun, r.active = true, true
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	p.running.Go(func() {
@@ -85,7 +85,7 @@ func (p *Party) start(ctx context.Context, r *running, d session.Directory) {
 }
 
 // drive builds the machine and runs its driver.
-func (p *Party) drive(ctx context.Context, r *running, d session.Directory) (driver.Traffic, error) {
+func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (driver.Traffic, error) {
 	var err error
 	if r.run, err = p.build(ctx, r); err != nil {
 		return driver.Traffic{}, err
@@ -139,7 +139,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	}
 	f.r.report = p.report(f).Encode()
 	// A report that could not be kept may be told: the journal gives it again.
-	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), session.KindReport, f.r.report))
+	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
 }
 
 // logOwn says what a failed session has found wrong with this party's own data, which
@@ -153,9 +153,9 @@ func (p *Party) logOwn(f finished) {
 	}
 }
 
-func (p *Party) report(f finished) *session.Report {
+func (p *Party) report(f finished) *control.Report {
 	cpu, rss := p.Usage()
-	report := &session.Report{
+	report := &control.Report{
 		Code: fault.CodeOf(f.err), PID: uint32(os.Getpid()),
 		Sent: uint64(f.traffic.Sent), Received: uint64(f.traffic.Received),
 		CPU: cpu - f.r.work.cpu, PeakRSS: rss,

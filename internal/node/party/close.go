@@ -8,14 +8,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 // abort ends a session that failed elsewhere, begun or not, or a question that
 // will not be answered.
 func (p *Party) abort(ctx context.Context, m protocol.Message) error {
-	f, err := session.DecodeRefusal(m.Body)
+	f, err := control.DecodeRefusal(m.Body)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ var errStopping = notNow(errors.New("party: the job's sessions are being stopped
 // destroyed. A closing for an unknown job is answered too: the answer to an
 // earlier one may have been lost.
 func (p *Party) close(ctx context.Context, m protocol.Message) error {
-	c, err := session.DecodeClosing(m.Body)
+	c, err := control.DecodeClosing(m.Body)
 	if err != nil {
 		return err
 	}
@@ -121,6 +121,6 @@ func (p *Party) destroy(w *work, outcome string) error {
 	return nil
 }
 
-func (p *Party) closed(ctx context.Context, c *session.Closing) error {
-	return p.tell(ctx, session.Topic(c.Job), session.KindClosed, c.Encode())
+func (p *Party) closed(ctx context.Context, c *control.Closing) error {
+	return p.tell(ctx, control.Topic(c.Job), control.KindClosed, c.Encode())
 }

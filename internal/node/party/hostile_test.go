@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -53,11 +53,11 @@ func TestADescriptorThatDiffersFromTheJobIsRefused(t *testing.T) {
 }
 
 func TestProposalsThatAreRefused(t *testing.T) {
-	good := func(s *stand) *session.Proposal {
+	good := func(s *stand) *control.Proposal {
 		return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	}
-	rename := func(from, to string) func(*stand) *session.Proposal {
-		return func(s *stand) *session.Proposal {
+	rename := func(from, to string) func(*stand) *control.Proposal {
+		return func(s *stand) *control.Proposal {
 			j := parse(t, "minmax", "{name: okra}", "closed")
 			for i, name := range j.Data.Partition.Parties {
 				if name == from {
@@ -76,26 +76,26 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	}
 	tests := []struct {
 		name     string
-		proposal func(*stand) *session.Proposal
+		proposal func(*stand) *control.Proposal
 		code     fault.Code
 		want     string
 	}{
-		{"a stage that is none", func(s *stand) *session.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job is no session"},
-		{"a computation", func(s *stand) *session.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
-		{"a stage before its time", func(s *stand) *session.Proposal {
+		{"a stage that is none", func(s *stand) *control.Proposal { p := good(s); p.Stage = 99; return p }, fault.CodeFailed, "stage 99 of the job is no session"},
+		{"a computation", func(s *stand) *control.Proposal { p := good(s); p.Stage = 3; return p }, fault.CodeFailed, "stage 3 of the job is no session"},
+		{"a stage before its time", func(s *stand) *control.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 1)
 		}, fault.CodeFailed, "stage heading has not ended here"},
-		{"no job file", func(s *stand) *session.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
-		{"not canonical", func(s *stand) *session.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
+		{"no job file", func(s *stand) *control.Proposal { p := good(s); p.Spec = []byte("kind: Nonsense"); return p }, fault.CodeBadInput, ""},
+		{"not canonical", func(s *stand) *control.Proposal { p := good(s); p.Spec = append(p.Spec, "# comment\n"...); return p }, fault.CodePolicy, "not in canonical form"},
 		{"the coordinator as a party", rename("south", "hub"), fault.CodePolicy, `"hub" is no party of the roster`},
 		{"a stranger as a party", rename("south", "west"), fault.CodePolicy, `"west" is no party of the roster`},
 		{"without this party", rename("north", "north-2"), fault.CodePolicy, `"north-2" is no party of the roster`},
-		{"a prediction that nobody asked for", func(s *stand) *session.Proposal {
+		{"a prediction that nobody asked for", func(s *stand) *control.Proposal {
 			p := good(s)
-			p.Stage = session.StagePredict
+			p.Stage = control.StagePredict
 			return p
 		}, fault.CodePolicy, "this party has not asked for this prediction"},
-		{"the policy", func(s *stand) *session.Proposal {
+		{"the policy", func(s *stand) *control.Proposal {
 			return s.proposal(parse(t, "minmax", "{name: okra, mode: paper}", "closed"), job.ID{1}, 0)
 		}, fault.CodePolicy, `mode "paper"`},
 	}
@@ -114,16 +114,16 @@ func TestProposalsThatAreRefused(t *testing.T) {
 func TestAProposalUnderAnotherHeader(t *testing.T) {
 	s := newStand(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
-	s.tell("hub", protocol.SessionID{9}, session.KindProposal, p.Encode())
+	s.tell("hub", protocol.SessionID{9}, control.KindProposal, p.Encode())
 	s.refuses(fault.CodeFailed, "another session than its header names")
-	s.tell("hub", protocol.SessionID{9}, session.KindProposal, []byte("junk"))
+	s.tell("hub", protocol.SessionID{9}, control.KindProposal, []byte("junk"))
 	s.refuses(fault.CodeFailed, "session: proposal")
 }
 
 func TestTwoJobsUnderOneID(t *testing.T) {
 	s := newStand(t, anyMode())
 	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), job.ID{1}, 1))
 	s.refuses(fault.CodePolicy, "two different job files under one job id")
 }
@@ -134,7 +134,7 @@ func TestAnotherAttemptOfAStageIsRefused(t *testing.T) {
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	p := s.proposal(j, job.ID{1}, 0)
 	s.propose(p)
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 	p.Descriptor = s.plan(j)[0].Session.Descriptor(p.Job, 0, s.roster.Hash(), 1)
 	s.propose(p)
 	s.refuses(fault.CodePolicy, "stage heading was accepted before, in another attempt")
@@ -149,15 +149,15 @@ func TestRepeatedProposals(t *testing.T) {
 	s := newStand(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	s.propose(p)
-	first := s.hear(session.KindAcceptance)
+	first := s.hear(control.KindAcceptance)
 	s.propose(p)
-	if second := s.hear(session.KindAcceptance); string(second.Body) != string(first.Body) {
+	if second := s.hear(control.KindAcceptance); string(second.Body) != string(first.Body) {
 		t.Error("a repeated proposal gets another acceptance")
 	}
-	c := &session.Closing{Job: p.Job, Outcome: "over"}
+	c := &control.Closing{Job: p.Job, Outcome: "over"}
 	for range 2 {
-		s.tell("hub", session.Topic(p.Job), session.KindClosing, c.Encode())
-		s.hear(session.KindClosed)
+		s.tell("hub", control.Topic(p.Job), control.KindClosing, c.Encode())
+		s.hear(control.KindClosed)
 	}
 	s.propose(p)
 	s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
@@ -172,18 +172,18 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 	second := parse(t, "none", "{name: okra}", "closed")
 	p := s.proposal(first, job.ID{1}, 0)
 	s.propose(p)
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 	s.propose(s.proposal(second, p.Job, 0))
 	s.refuses(fault.CodePolicy, "two different job files under one job id")
-	c := &session.Closing{Job: p.Job, Outcome: "over"}
-	s.tell("hub", session.Topic(p.Job), session.KindClosing, c.Encode())
-	s.hear(session.KindClosed)
+	c := &control.Closing{Job: p.Job, Outcome: "over"}
+	s.tell("hub", control.Topic(p.Job), control.KindClosing, c.Encode())
+	s.hear(control.KindClosed)
 	for _, j := range []*job.Job{first, second} {
 		s.propose(s.proposal(j, p.Job, 0))
 		s.refuses(fault.CodePolicy, "is over here, and its id is not used again")
 	}
 	s.propose(s.proposal(second, job.ID{2}, 0))
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 }
 
 // Only so many jobs are held; the coordinator need not close what it proposes.
@@ -192,15 +192,15 @@ func TestOpenJobsAreBounded(t *testing.T) {
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	for i := range maxJobs {
 		s.propose(s.proposal(j, job.ID{byte(i)}, 0))
-		s.hear(session.KindAcceptance)
+		s.hear(control.KindAcceptance)
 	}
 	s.propose(s.proposal(j, job.ID{maxJobs}, 0))
 	s.refuses(fault.CodeFailed, fmt.Sprintf("%d jobs are open here", maxJobs))
-	c := &session.Closing{Job: job.ID{0}}
-	s.tell("hub", session.Topic(c.Job), session.KindClosing, c.Encode())
-	s.hear(session.KindClosed)
+	c := &control.Closing{Job: job.ID{0}}
+	s.tell("hub", control.Topic(c.Job), control.KindClosing, c.Encode())
+	s.hear(control.KindClosed)
 	s.propose(s.proposal(j, job.ID{maxJobs}, 0))
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 	// One that never closes any does not keep the party from working, either: its
 	// operator drops some.
 	if err := s.party.Drop(t.Context(), job.ID{1}); err != nil {
@@ -210,32 +210,32 @@ func TestOpenJobsAreBounded(t *testing.T) {
 		t.Errorf("report %+v of a job that was dropped", r)
 	}
 	s.propose(s.proposal(j, job.ID{maxJobs + 1}, 0))
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 }
 
 // A coordinator that puts its own keys between two parties is found out.
 func TestDirectoriesThatAreRefused(t *testing.T) {
 	tests := []struct {
 		name   string
-		change func(s *stand, id protocol.SessionID, d session.Directory) []byte
+		change func(s *stand, id protocol.SessionID, d control.Directory) []byte
 		want   string
 	}{
-		{"a swapped key", func(_ *stand, _ protocol.SessionID, d session.Directory) []byte {
+		{"a swapped key", func(_ *stand, _ protocol.SessionID, d control.Directory) []byte {
 			d[1].Key, d[2].Key = d[2].Key, d[1].Key
 			return d.Encode()
 		}, "the session key said to be south's is not signed by it"},
-		{"a key signed by the coordinator", func(s *stand, id protocol.SessionID, d session.Directory) []byte {
-			d[1] = session.Accept(id, "south", d[1].Key, s.keys["hub"].SigningKey())
+		{"a key signed by the coordinator", func(s *stand, id protocol.SessionID, d control.Directory) []byte {
+			d[1] = control.Accept(id, "south", d[1].Key, s.keys["hub"].SigningKey())
 			return d.Encode()
 		}, "the session key said to be south's is not signed by it"},
-		{"a key of another session", func(s *stand, _ protocol.SessionID, d session.Directory) []byte {
-			d[1] = session.Accept(protocol.SessionID{9}, "south", d[1].Key, s.keys["south"].SigningKey())
+		{"a key of another session", func(s *stand, _ protocol.SessionID, d control.Directory) []byte {
+			d[1] = control.Accept(protocol.SessionID{9}, "south", d[1].Key, s.keys["south"].SigningKey())
 			return d.Encode()
 		}, "the session key said to be south's is not signed by it"},
-		{"one missing", func(_ *stand, _ protocol.SessionID, d session.Directory) []byte { return d[:2].Encode() }, "2 keys for 3 members"},
-		{"junk", func(*stand, protocol.SessionID, session.Directory) []byte { return []byte("junk") }, "session: directory"},
-		{"a key that is none", func(s *stand, id protocol.SessionID, d session.Directory) []byte {
-			d[1] = session.Accept(id, "south", []byte("short"), s.keys["south"].SigningKey())
+		{"one missing", func(_ *stand, _ protocol.SessionID, d control.Directory) []byte { return d[:2].Encode() }, "2 keys for 3 members"},
+		{"junk", func(*stand, protocol.SessionID, control.Directory) []byte { return []byte("junk") }, "session: directory"},
+		{"a key that is none", func(s *stand, id protocol.SessionID, d control.Directory) []byte {
+			d[1] = control.Accept(id, "south", []byte("short"), s.keys["south"].SigningKey())
 			return d.Encode()
 		}, "south (malformed)"},
 	}
@@ -244,12 +244,12 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 			s := newStand(t, usual())
 			ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 			d := s.directory(ps)
-			s.tell("hub", ps.ID(), session.KindDirectory, tt.change(s, ps.ID(), d))
+			s.tell("hub", ps.ID(), control.KindDirectory, tt.change(s, ps.ID(), d))
 			r := s.report()
 			if r.Code == fault.CodeDone || !strings.Contains(r.Reason, tt.want) {
 				t.Errorf("report %+v; want a failure with %q", r, tt.want)
 			}
-			s.tell("hub", ps.ID(), session.KindDirectory, s.withOthers(ps).Encode()) // too late
+			s.tell("hub", ps.ID(), control.KindDirectory, s.withOthers(ps).Encode()) // too late
 			s.idle()
 		})
 	}
@@ -261,22 +261,22 @@ func TestCommandsThatChangeNothing(t *testing.T) {
 	s := newStand(t, usual())
 	ps := s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
 	d := s.directory(ps)
-	refusal := (&session.Refusal{Code: fault.CodeFailed, Reason: "stop"}).Encode()
-	closing := (&session.Closing{Job: job.ID{1}}).Encode()
+	refusal := (&control.Refusal{Code: fault.CodeFailed, Reason: "stop"}).Encode()
+	closing := (&control.Closing{Job: job.ID{1}}).Encode()
 	for _, from := range []string{"south", "east"} {
-		s.tell(from, ps.ID(), session.KindAbort, refusal)
-		s.tell(from, session.Topic(job.ID{1}), session.KindClosing, closing)
-		s.tell(from, ps.ID(), session.KindDirectory, d.Encode())
+		s.tell(from, ps.ID(), control.KindAbort, refusal)
+		s.tell(from, control.Topic(job.ID{1}), control.KindClosing, closing)
+		s.tell(from, ps.ID(), control.KindDirectory, d.Encode())
 	}
-	s.tell("hub", protocol.SessionID{9}, session.KindAbort, refusal)
-	s.tell("hub", protocol.SessionID{9}, session.KindDirectory, d.Encode())
-	s.tell("hub", session.Topic(job.ID{8}), session.KindRefusal, refusal)
+	s.tell("hub", protocol.SessionID{9}, control.KindAbort, refusal)
+	s.tell("hub", protocol.SessionID{9}, control.KindDirectory, d.Encode())
+	s.tell("hub", control.Topic(job.ID{8}), control.KindRefusal, refusal)
 	s.tell("hub", ps.ID(), "Nonsense", nil)
-	for _, kind := range []string{session.KindAbort, session.KindClosing, session.KindRefusal} {
+	for _, kind := range []string{control.KindAbort, control.KindClosing, control.KindRefusal} {
 		s.tell("hub", ps.ID(), kind, []byte("junk"))
 	}
 	s.idle()
-	s.tell("hub", ps.ID(), session.KindAbort, refusal) // the session was still open
+	s.tell("hub", ps.ID(), control.KindAbort, refusal) // the session was still open
 	if r := s.report(); r.Code != fault.CodeFailed || !strings.Contains(r.Reason, "stop") {
 		t.Errorf("report %+v; want the abort's reason", r)
 	}
@@ -287,14 +287,14 @@ func TestClosingARunningJob(t *testing.T) {
 	s := newStand(t, opened())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "open"), job.ID{1}, 0)
 	ps := s.propose(p)
-	s.tell("hub", ps.ID(), session.KindDirectory, s.directory(ps).Encode())
+	s.tell("hub", ps.ID(), control.KindDirectory, s.directory(ps).Encode())
 	// It claims a result that the party knows nothing of.
-	c := &session.Closing{Job: p.Job, Outcome: "over", Done: true, Closing: method.Closing{Classes: []string{"a", "b"}}}
-	s.tell("hub", session.Topic(p.Job), session.KindClosing, c.Encode())
+	c := &control.Closing{Job: p.Job, Outcome: "over", Done: true, Closing: method.Closing{Classes: []string{"a", "b"}}}
+	s.tell("hub", control.Topic(p.Job), control.KindClosing, c.Encode())
 	if r := s.report(); r.Code != fault.CodeFailed {
 		t.Errorf("report %+v; want a failure", r)
 	}
-	s.hear(session.KindClosed)
+	s.hear(control.KindClosed)
 	if _, err := s.party.Keepsake.Get(p.Job); err == nil {
 		t.Error("a job that never got to its upload left a keepsake")
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 // inquired returns what is to be done for a question, which this party or another
 // has asked. Without its part of the model it has nothing to contribute.
-func (p *Party) inquired(prop *session.Proposal) (*work, error) {
+func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	q := prop.Inquiry
 	if q.ID() != prop.Job {
 		return nil, refuse("the proposal is about another question than it names")
@@ -42,7 +42,7 @@ func (p *Party) inquired(prop *session.Proposal) (*work, error) {
 }
 
 // helping returns what is to be done for a question with what the job left here.
-func (p *Party) helping(prop *session.Proposal, opened method.Erasable) (*work, error) {
+func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
 	o, ok := opened.(inquirer)
 	if !ok {
@@ -73,7 +73,7 @@ func (p *Party) helping(prop *session.Proposal, opened method.Erasable) (*work, 
 }
 
 // asking finds the own question of an inquiry, or nil.
-func (p *Party) asking(inquiry *session.Inquiry) *question {
+func (p *Party) asking(inquiry *control.Inquiry) *question {
 	for _, q := range p.pending {
 		if q.inquiry != nil && *q.inquiry == *inquiry {
 			return q
@@ -122,7 +122,7 @@ func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 }
 
 // closeInquiry ends a question: everything but what the job left is destroyed.
-func (p *Party) closeInquiry(ctx context.Context, w *work, c *session.Closing) error {
+func (p *Party) closeInquiry(ctx context.Context, w *work, c *control.Closing) error {
 	if q := w.question; q != nil {
 		if c.Done {
 			a, err := answer(w.state)

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/psi"
@@ -55,10 +55,10 @@ func withPortion(t *testing.T, policy Policy) (*stand, *columns.Portion, job.ID)
 }
 
 // inquiry proposes the first session of a question about the portion's model.
-func (s *stand) inquiry(o *columns.Portion, q *session.Inquiry) *session.Proposal {
+func (s *stand) inquiry(o *columns.Portion, q *control.Inquiry) *control.Proposal {
 	s.t.Helper()
 	plan := s.planned(o, q.Asker)
-	return &session.Proposal{Job: q.ID(), Spec: o.Job.Encode(), Inquiry: q, Descriptor: plan[0].Session.Descriptor(q.ID(), 0, s.roster.Hash(), 0)}
+	return &control.Proposal{Job: q.ID(), Spec: o.Job.Encode(), Inquiry: q, Descriptor: plan[0].Session.Descriptor(q.ID(), 0, s.roster.Hash(), 0)}
 }
 
 // planned returns the steps of a question about the portion's model.
@@ -78,49 +78,49 @@ func (s *stand) planned(o *columns.Portion, asker string) []method.Step {
 }
 
 func TestInquiriesThatAreRefused(t *testing.T) {
-	q := func(asker string, id job.ID) *session.Inquiry {
-		return &session.Inquiry{Question: session.Question{Job: id, Rows: 1, Tag: [16]byte{2}}, Asker: asker}
+	q := func(asker string, id job.ID) *control.Inquiry {
+		return &control.Inquiry{Question: control.Question{Job: id, Rows: 1, Tag: [16]byte{2}}, Asker: asker}
 	}
 	for name, tt := range map[string]struct {
 		policy   Policy
-		proposal func(s *stand, o *columns.Portion, id job.ID) *session.Proposal
+		proposal func(s *stand, o *columns.Portion, id job.ID) *control.Proposal
 		code     fault.Code
 		want     string
 	}{
-		"in this party's name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
+		"in this party's name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
 			return s.inquiry(o, q("north", id))
 		}, fault.CodePolicy, "has not asked for this prediction"},
-		"by a stranger": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
+		"by a stranger": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
 		}, fault.CodeBadInput, "west took no part in the job"},
-		"of another model": {opened(), func(s *stand, o *columns.Portion, _ job.ID) *session.Proposal {
+		"of another model": {opened(), func(s *stand, o *columns.Portion, _ job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", job.ID{7}))
 		}, fault.CodeBadInput, "north has forgotten its part of the model"},
-		"under another name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
+		"under another name": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Inquiry.Tag[0]++
 			return p
 		}, fault.CodePolicy, "about another question than it names"},
-		"with another job file": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
+		"with another job file": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Spec = byColumns(s.t, "standard").Encode()
 			return p
 		}, fault.CodePolicy, "another job file than its model"},
-		"with another session": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
+		"with another session": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			p.Descriptor.Purpose = "train"
 			return p
 		}, fault.CodePolicy, "the proposed session is not what the job file says"},
-		"out of order": {opened(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
+		"out of order": {opened(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
 			p := s.inquiry(o, q("south", id))
 			plan := s.planned(o, "south")
 			p.Stage, p.Descriptor = 1, plan[1].Session.Descriptor(p.Job, 1, s.roster.Hash(), 0)
 			return p
 		}, fault.CodeFailed, "stage align has not ended here"},
-		"against the policy": {usual(), func(s *stand, o *columns.Portion, id job.ID) *session.Proposal {
+		"against the policy": {usual(), func(s *stand, o *columns.Portion, id job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", id))
 		}, fault.CodePolicy, "which this party does not allow (open_prediction in its policy)"},
 	} {
@@ -138,7 +138,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 
 // asked has north ask about its own rows, and returns the question as the
 // coordinator hears it.
-func (s *stand) asked(ctx context.Context, id job.ID) (*session.Inquiry, <-chan error) {
+func (s *stand) asked(ctx context.Context, id job.ID) (*control.Inquiry, <-chan error) {
 	s.t.Helper()
 	rows := wdbc()
 	for i := range rows.X.Rows() {
@@ -152,11 +152,11 @@ func (s *stand) asked(ctx context.Context, id job.ID) (*session.Inquiry, <-chan 
 		}
 		ended <- err
 	}()
-	q, err := session.DecodeQuestion(s.hear(session.KindQuestion).Body)
+	q, err := control.DecodeQuestion(s.hear(control.KindQuestion).Body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &session.Inquiry{Question: *q, Asker: "north"}, ended
+	return &control.Inquiry{Question: *q, Asker: "north"}, ended
 }
 
 // A coordinator that says a question is answered before it is has answered nothing.
@@ -164,9 +164,9 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 	s, o, id := withPortion(t, opened())
 	q, ended := s.asked(t.Context(), id)
 	s.propose(s.inquiry(o, q))
-	s.hear(session.KindAcceptance)
-	s.tell("hub", session.Topic(q.ID()), session.KindClosing, (&session.Closing{Job: q.ID(), Done: true}).Encode())
-	s.hear(session.KindClosed)
+	s.hear(control.KindAcceptance)
+	s.tell("hub", control.Topic(q.ID()), control.KindClosing, (&control.Closing{Job: q.ID(), Done: true}).Encode())
+	s.hear(control.KindClosed)
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the question has no answer") {
 		t.Errorf("error %v", err)
 	}
@@ -181,7 +181,7 @@ func TestAnInquiryThatIsWithdrawn(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	q, ended := s.asked(ctx, id)
 	s.propose(s.inquiry(o, q))
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
@@ -189,23 +189,23 @@ func TestAnInquiryThatIsWithdrawn(t *testing.T) {
 	if r := s.report(); r.Code == fault.CodeDone {
 		t.Errorf("report %+v", r)
 	}
-	s.tell("hub", session.Topic(q.ID()), session.KindClosing, (&session.Closing{Job: q.ID(), Outcome: "withdrawn"}).Encode())
-	s.hear(session.KindClosed)
+	s.tell("hub", control.Topic(q.ID()), control.KindClosing, (&control.Closing{Job: q.ID(), Outcome: "withdrawn"}).Encode())
+	s.hear(control.KindClosed)
 	s.idle()
 }
 
 // Only the coordinator can have a party forget, and then it has.
 func TestForgetting(t *testing.T) {
 	s, _, id := withPortion(t, opened())
-	f := &session.Forget{Job: id}
-	s.tell("south", session.Topic(id), session.KindForget, f.Encode())
-	s.tell("hub", session.Topic(id), session.KindForget, f.Encode()[1:])
+	f := &control.Forget{Job: id}
+	s.tell("south", control.Topic(id), control.KindForget, f.Encode())
+	s.tell("hub", control.Topic(id), control.KindForget, f.Encode()[1:])
 	s.idle()
 	if _, err := s.party.Keepsake.Get(id); err != nil {
 		t.Fatal(err)
 	}
-	s.tell("hub", session.Topic(id), session.KindForget, f.Encode())
-	s.hear(session.KindForgotten)
+	s.tell("hub", control.Topic(id), control.KindForget, f.Encode())
+	s.hear(control.KindForgotten)
 	if _, err := s.party.Keepsake.Get(id); !errors.Is(err, vault.ErrNoKeepsake) {
 		t.Errorf("error %v, want that nothing is left", err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 )
 
 func (s *stand) ledger() map[release.State]int {
@@ -62,19 +62,19 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	j := aligning(t)
 	s.serve(people(20))
 	first := s.propose(s.proposal(j, job.ID{1}, 0))
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 	if n := s.ledger(); n[release.Admitted] != 1 || len(n) != 1 {
 		t.Errorf("ledger %v", n)
 	}
 	s.serve(people(10))
 	s.propose(s.proposal(j, job.ID{2}, 0))
 	s.refuses(fault.CodePolicy, "its ledger holds the job, which differs from an earlier one")
-	s.tell("hub", first.ID(), session.KindAbort, (&session.Refusal{Reason: "for fun"}).Encode())
+	s.tell("hub", first.ID(), control.KindAbort, (&control.Refusal{Reason: "for fun"}).Encode())
 	s.report()
 	s.propose(s.proposal(j, job.ID{3}, 0))
-	s.hear(session.KindAcceptance)
-	s.tell("hub", session.Topic(job.ID{3}), session.KindClosing, (&session.Closing{Job: job.ID{3}}).Encode())
-	s.hear(session.KindClosed)
+	s.hear(control.KindAcceptance)
+	s.tell("hub", control.Topic(job.ID{3}), control.KindClosing, (&control.Closing{Job: job.ID{3}}).Encode())
+	s.hear(control.KindClosed)
 }
 
 // A hostile coordinator proposes whatever it likes: a party reads its table for 60
@@ -84,7 +84,7 @@ func TestAttackEndlessProposals(t *testing.T) {
 	j := aligning(t)
 	s.serve(people(20))
 	s.propose(s.proposal(j, job.ID{1}, 0))
-	s.hear(session.KindAcceptance)
+	s.hear(control.KindAcceptance)
 	for i := range maxRefused + 40 {
 		if i%2 == 0 {
 			s.serve(people(1 + i%19))
@@ -109,7 +109,7 @@ func TestModelsAreKnownByIDAndFile(t *testing.T) {
 	open := byColumns(t, "none")
 	w := &work{id: job.ID{1}, job: open}
 	other := &work{id: job.ID{1}, job: byColumns(t, "standard")}
-	asked := &work{id: job.ID{9}, job: open, inquiry: &session.Inquiry{Question: session.Question{Job: job.ID{1}}}}
+	asked := &work{id: job.ID{9}, job: open, inquiry: &control.Inquiry{Question: control.Question{Job: job.ID{1}}}}
 	if w.modelOf(method.ReleaseProducts) == other.modelOf(method.ReleaseProducts) {
 		t.Error("two jobs under one id have one model")
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -207,19 +207,19 @@ func (p *Party) acknowledge(in driver.Inbound) {
 
 func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 	switch m.Kind {
-	case session.KindProposal:
+	case control.KindProposal:
 		return p.propose(ctx, m)
-	case session.KindDirectory:
+	case control.KindDirectory:
 		return p.begin(ctx, m)
-	case session.KindAbort:
+	case control.KindAbort:
 		return p.abort(ctx, m)
-	case session.KindClosing:
+	case control.KindClosing:
 		return p.close(ctx, m)
-	case session.KindRefusal:
+	case control.KindRefusal:
 		return p.refused(m)
-	case session.KindBusy:
+	case control.KindBusy:
 		return p.putOff(m)
-	case session.KindForget:
+	case control.KindForget:
 		return p.forget(ctx, m)
 	}
 	return fmt.Errorf("party: %q is no control message", m.Kind)

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -44,7 +44,7 @@ type question struct {
 	running *running           // once it has been proposed; it is run once
 	// Where other parties hold columns of the rows, several sessions answer it.
 	source  string // what the others call their table of these rows
-	inquiry *session.Inquiry
+	inquiry *control.Inquiry
 	work    *work      // once the first session has been proposed
 	reply   chan reply // holds one
 }
@@ -168,7 +168,7 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 // forget erases what a job left here because the coordinator's operator wants
 // nobody to ask its model any more.
 func (p *Party) forget(ctx context.Context, m protocol.Message) error {
-	f, err := session.DecodeForget(m.Body)
+	f, err := control.DecodeForget(m.Body)
 	if err != nil {
 		return err
 	}
@@ -176,11 +176,11 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return notNow(err)
 	}
-	return p.tell(ctx, session.Topic(f.Job), session.KindForgotten, (&session.Forgotten{Job: f.Job, Gone: gone}).Encode())
+	return p.tell(ctx, control.Topic(f.Job), control.KindForgotten, (&control.Forgotten{Job: f.Job, Gone: gone}).Encode())
 }
 
 // keep puts away what later predictions need: the encoder's secret, or a model.
-func (p *Party) keep(w *work, c *session.Closing) error {
+func (p *Party) keep(w *work, c *control.Closing) error {
 	k, ok := w.state.(method.Keeper)
 	if !ok {
 		return errors.New("party: the job leaves nothing to answer questions with")
@@ -207,8 +207,8 @@ func (p *Party) askNext(ctx context.Context) {
 	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
 		q := p.pending[0]
 		q.sent = true
-		body := (&session.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
-		if err := p.tell(ctx, session.Topic(q.job), session.KindQuestion, body); err != nil {
+		body := (&control.Question{Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source}).Encode()
+		if err := p.tell(ctx, control.Topic(q.job), control.KindQuestion, body); err != nil {
 			p.reply(q, nil, err)
 		}
 	}
@@ -220,7 +220,7 @@ const askAgain = time.Second
 // putOff has a question asked again later: the coordinator holds others of this
 // party, which it may have asked before a restart.
 func (p *Party) putOff(m protocol.Message) error {
-	b, err := session.DecodeQuestion(m.Body)
+	b, err := control.DecodeQuestion(m.Body)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (p *Party) prepareQuestion(q *question) error {
 		return fault.BadInput(err)
 	}
 	if len(about.Parties) > 1 {
-		q.inquiry = &session.Inquiry{Asker: p.Name, Question: session.Question{
+		q.inquiry = &control.Inquiry{Asker: p.Name, Question: control.Question{
 			Job: q.job, Rows: uint32(q.set.X.Rows()), Tag: q.tag, Source: q.source,
 		}}
 		return nil
@@ -289,7 +289,7 @@ func (p *Party) prepareAlone(q *question, asked inquirer, about method.Question)
 	if err != nil {
 		return fault.BadInput(err)
 	}
-	s, err := protocol.NewSession(q.plan[0].Session.Descriptor(q.job, session.StagePredict, p.Roster.Hash(), 0))
+	s, err := protocol.NewSession(q.plan[0].Session.Descriptor(q.job, control.StagePredict, p.Roster.Hash(), 0))
 	if err != nil {
 		return err
 	}
@@ -320,16 +320,16 @@ func (p *Party) asked(id protocol.SessionID) *question {
 // refused handles the coordinator's no to a job's questions. Those that run
 // end with their session.
 func (p *Party) refused(m protocol.Message) error {
-	f, err := session.DecodeRefusal(m.Body)
+	f, err := control.DecodeRefusal(m.Body)
 	if err != nil {
 		return err
 	}
 	why := &fault.Error{Code: f.Code, Err: errors.New(f.Reason)}
 	for _, q := range slices.Clone(p.pending) {
-		if session.Topic(q.job) == m.Session && q.sent && q.running == nil && q.work == nil {
+		if control.Topic(q.job) == m.Session && q.sent && q.running == nil && q.work == nil {
 			p.reply(q, nil, why)
 		}
-		if q.inquiry != nil && session.Topic(q.inquiry.ID()) == m.Session {
+		if q.inquiry != nil && control.Topic(q.inquiry.ID()) == m.Session {
 			p.reply(q, nil, why)
 		}
 	}
@@ -357,7 +357,7 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 	if err := f.r.Destroy(outcome); err != nil {
 		return err
 	}
-	return p.tell(ctx, f.r.ID(), session.KindReport, report)
+	return p.tell(ctx, f.r.ID(), control.KindReport, report)
 }
 
 // reply ends a question, unless it has ended.

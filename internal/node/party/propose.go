@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -20,7 +20,7 @@ import (
 type running struct {
 	vault.Session
 	work     *work
-	proposal *session.Proposal
+	proposal *control.Proposal
 	step     string
 	stage    *method.Session
 	session  *protocol.Session
@@ -55,14 +55,14 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 // decline refuses a proposal, with what the coordinator may be told.
 func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
 	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
-	refusal := session.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}
-	return p.tell(ctx, id, session.KindRefusal, refusal.Encode())
+	refusal := control.Refusal{Code: fault.CodeOf(why), Reason: fault.Reason(why)}
+	return p.tell(ctx, id, control.KindRefusal, refusal.Encode())
 }
 
 // sameJob refuses another job file with a session that does not depend on what is
 // different in it.
 func (r *running) sameJob(body []byte) error {
-	prop, err := session.DecodeProposal(body)
+	prop, err := control.DecodeProposal(body)
 	if err == nil && !bytes.Equal(prop.Spec, r.proposal.Spec) {
 		err = refuse("two different job files under one job id")
 	}
@@ -75,7 +75,7 @@ const maxJobs = 16
 
 // consider checks a proposal and, if all is well, makes the session durable.
 func (p *Party) consider(m protocol.Message) (*running, error) {
-	prop, err := session.DecodeProposal(m.Body)
+	prop, err := control.DecodeProposal(m.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	if s.ID() != m.Session {
 		return nil, errors.New("party: the proposal describes another session than its header names")
 	}
-	if prop.Stage == session.StagePredict {
+	if prop.Stage == control.StagePredict {
 		return p.considerPrediction(prop, s, m.Body)
 	}
 	w, err := p.work(prop)
@@ -152,7 +152,7 @@ func (p *Party) allowed(w *work) error {
 
 // unclaimed says at once, and not in the middle of the session, that the party has
 // given what may be given once.
-func (p *Party) unclaimed(st *method.Session, prop *session.Proposal) error {
+func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (p *Party) unclaimed(st *method.Session, prop *session.Proposal) error {
 }
 
 // considerPrediction accepts a session that this party has asked for.
-func (p *Party) considerPrediction(prop *session.Proposal, s *protocol.Session, body []byte) (*running, error) {
+func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, body []byte) (*running, error) {
 	q := p.asked(s.ID())
 	if q == nil || q.job != prop.Job {
 		return nil, refuse("this party has not asked for this prediction")
@@ -222,8 +222,8 @@ func (p *Party) adopt(r *running, v vault.Session) error {
 
 // accept sends the session's public key, signed.
 func (p *Party) accept(ctx context.Context, r *running) error {
-	a := session.Accept(r.ID(), p.Name, r.keys.Public().Bytes(), p.Identity.SigningKey())
-	return p.tell(ctx, r.ID(), session.KindAcceptance, a.Encode())
+	a := control.Accept(r.ID(), p.Name, r.keys.Public().Bytes(), p.Identity.SigningKey())
+	return p.tell(ctx, r.ID(), control.KindAcceptance, a.Encode())
 }
 
 // repeat answers a proposal that was answered before: the coordinator has been
@@ -232,5 +232,5 @@ func (p *Party) repeat(ctx context.Context, r *running) error {
 	if err := p.accept(ctx, r); err != nil || r.report == nil {
 		return err
 	}
-	return p.tell(ctx, r.ID(), session.KindReport, r.report)
+	return p.tell(ctx, r.ID(), control.KindReport, r.report)
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -63,8 +63,8 @@ func (p *Party) resume(ctx context.Context) error {
 // lose tells the coordinator that a session cannot be run on, so that nobody
 // waits for it. What is wrong with the files is for the log only.
 func (p *Party) lose(ctx context.Context, id protocol.SessionID, why string) {
-	report := session.Report{Code: fault.CodeFailed, Reason: why}
-	if err := p.tell(ctx, id, session.KindReport, report.Encode()); err != nil {
+	report := control.Report{Code: fault.CodeFailed, Reason: why}
+	if err := p.tell(ctx, id, control.KindReport, report.Encode()); err != nil {
 		p.Logger.Warn("could not report a lost session", "session", id.String(), "error", err)
 	}
 }
@@ -77,7 +77,7 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	prop, err := session.DecodeProposal(body)
+	prop, err := control.DecodeProposal(body)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 			return p.conclude(ctx, finished{r: r, err: err})
 		}
 		// The crash may have come before the report was sent.
-		return p.tell(ctx, r.ID(), session.KindReport, r.report)
+		return p.tell(ctx, r.ID(), control.KindReport, r.report)
 	}
 	body, err := r.Get(vault.Directory)
 	if err != nil || body == nil {
@@ -131,7 +131,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 // relive takes over the result of a session that had ended well; one that had
 // failed has none.
 func (p *Party) relive(ctx context.Context, r *running) error {
-	report, err := session.DecodeReport(r.report)
+	report, err := control.DecodeReport(r.report)
 	if err != nil || report.Code != fault.CodeDone {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/session"
+	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
 // review ends what has been here for too long, and asks the coordinator what has
@@ -71,20 +71,20 @@ const askingTime = 10 * time.Second
 
 // askState tells the coordinator of which jobs this party holds something.
 func (p *Party) askState(ctx context.Context) error {
-	var all session.Holdings
+	var all control.Holdings
 	for id := range p.jobs {
-		all = append(all, session.Holding{Job: id, Open: true})
+		all = append(all, control.Holding{Job: id, Open: true})
 	}
 	kept, err := p.Keepsake.Jobs()
 	for _, k := range kept {
 		if p.jobs[k.Job] == nil {
-			all = append(all, session.Holding{Job: k.Job})
+			all = append(all, control.Holding{Job: k.Job})
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, askingTime)
 	defer cancel()
-	for part := range slices.Chunk(all, session.MaxHoldings) {
-		err = errors.Join(err, p.tell(ctx, session.HoldingsTopic(), session.KindHoldings, part.Encode()))
+	for part := range slices.Chunk(all, control.MaxHoldings) {
+		err = errors.Join(err, p.tell(ctx, control.HoldingsTopic(), control.KindHoldings, part.Encode()))
 	}
 	return err
 }

@@ -22,10 +22,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/internal/release"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
 )
@@ -154,9 +154,9 @@ func (s *stand) hear(kind string) protocol.Message {
 // unknown job, and nothing comes before.
 func (s *stand) idle() {
 	s.t.Helper()
-	c := &session.Closing{Job: job.ID{0xff}}
-	s.tell("hub", session.Topic(c.Job), session.KindClosing, c.Encode())
-	s.hear(session.KindClosed)
+	c := &control.Closing{Job: job.ID{0xff}}
+	s.tell("hub", control.Topic(c.Job), control.KindClosing, c.Encode())
+	s.hear(control.KindClosed)
 }
 
 // plan is that of a job which the hub coordinates.
@@ -173,27 +173,27 @@ func (s *stand) plan(j *job.Job) []method.Step {
 	return plan
 }
 
-func (s *stand) proposal(j *job.Job, id job.ID, index int) *session.Proposal {
+func (s *stand) proposal(j *job.Job, id job.ID, index int) *control.Proposal {
 	s.t.Helper()
 	plan := s.plan(j)
-	return &session.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, s.roster.Hash(), 0)}
+	return &control.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, s.roster.Hash(), 0)}
 }
 
 // propose sends a proposal and returns its session.
-func (s *stand) propose(p *session.Proposal) *protocol.Session {
+func (s *stand) propose(p *control.Proposal) *protocol.Session {
 	s.t.Helper()
 	ps, err := protocol.NewSession(p.Descriptor)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.tell("hub", ps.ID(), session.KindProposal, p.Encode())
+	s.tell("hub", ps.ID(), control.KindProposal, p.Encode())
 	return ps
 }
 
 // refuses checks that north says no.
 func (s *stand) refuses(code fault.Code, want string) {
 	s.t.Helper()
-	f, err := session.DecodeRefusal(s.hear(session.KindRefusal).Body)
+	f, err := control.DecodeRefusal(s.hear(control.KindRefusal).Body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -202,9 +202,9 @@ func (s *stand) refuses(code fault.Code, want string) {
 	}
 }
 
-func (s *stand) report() *session.Report {
+func (s *stand) report() *control.Report {
 	s.t.Helper()
-	r, err := session.DecodeReport(s.hear(session.KindReport).Body)
+	r, err := control.DecodeReport(s.hear(control.KindReport).Body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -212,9 +212,9 @@ func (s *stand) report() *session.Report {
 }
 
 // directory is a good directory, once north has accepted.
-func (s *stand) directory(ps *protocol.Session) session.Directory {
+func (s *stand) directory(ps *protocol.Session) control.Directory {
 	s.t.Helper()
-	a, err := session.DecodeAcceptance(s.hear(session.KindAcceptance).Body)
+	a, err := control.DecodeAcceptance(s.hear(control.KindAcceptance).Body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -224,15 +224,15 @@ func (s *stand) directory(ps *protocol.Session) session.Directory {
 }
 
 // withOthers is a directory in which all keys but north's are good.
-func (s *stand) withOthers(ps *protocol.Session) session.Directory {
+func (s *stand) withOthers(ps *protocol.Session) control.Directory {
 	s.t.Helper()
-	var d session.Directory
+	var d control.Directory
 	for _, m := range ps.Members {
 		keys, err := identity.DeriveSession(sha256.Sum256([]byte("session of " + m.Name)))
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		d = append(d, session.Accept(ps.ID(), m.Name, keys.Public().Bytes(), s.keys[m.Name].SigningKey()))
+		d = append(d, control.Accept(ps.ID(), m.Name, keys.Public().Bytes(), s.keys[m.Name].SigningKey()))
 	}
 	return d
 }

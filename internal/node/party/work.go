@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/roster"
-	"github.com/mercer-fl/mercer/internal/session"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -25,7 +25,7 @@ type work struct {
 	cpu      float64          // seconds the process had used when the job began
 
 	// Of a question about new rows, which is held like a job of its own.
-	inquiry  *session.Inquiry
+	inquiry  *control.Inquiry
 	opened   inquirer
 	about    method.Question
 	question *question // at the party that asks
@@ -40,7 +40,7 @@ func (w *work) known() method.Known {
 }
 
 // work returns the job that a proposal belongs to, new or known.
-func (p *Party) work(prop *session.Proposal) (*work, error) {
+func (p *Party) work(prop *control.Proposal) (*work, error) {
 	if w, known := p.jobs[prop.Job]; known {
 		if !bytes.Equal(w.job.Encode(), prop.Spec) {
 			return nil, refuse("two different job files under one job id")
@@ -139,7 +139,7 @@ func (w *work) table() string {
 
 // describe recomputes what the proposal describes from the job it carries: a
 // coordinator cannot describe one thing and run another.
-func (p *Party) describe(w *work, prop *session.Proposal) (*method.Session, error) {
+func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {
 		return nil, fmt.Errorf("party: stage %d of the job is no session", prop.Stage)
 	}
@@ -163,7 +163,7 @@ func (p *Party) describe(w *work, prop *session.Proposal) (*method.Session, erro
 // inOrder checks that the party has finished the stages before, and that it
 // runs each of them once: another attempt would show the same rows, scaled
 // twice, under other keys.
-func (p *Party) inOrder(w *work, prop *session.Proposal) error {
+func (p *Party) inOrder(w *work, prop *control.Proposal) error {
 	for i, st := range w.plan[:prop.Stage] {
 		if r := w.at(i); st.Session != nil && st.Session.Has(p.Name) && (r == nil || !r.done) {
 			if r != nil && r.failed != nil { // after a restart, say

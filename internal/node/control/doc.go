@@ -1,4 +1,4 @@
-// Package session is how the members of a federation come together for one
+// Package control is how the members of a federation come together for one
 // session of a protocol, and part again. The coordinator and a party exchange
 // these control messages, each sealed to the receiver's identity key and
 // signed:
@@ -18,4 +18,4 @@
 // way. A party checks a proposal against the job it carries, so a coordinator
 // cannot describe one thing and run another; and it checks the directory's
 // signatures, so a coordinator cannot put its own keys between two parties.
-package session
+package control

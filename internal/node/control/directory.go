@@ -1,4 +1,4 @@
-package session
+package control
 
 import (
 	"crypto/ed25519"
