@@ -24,9 +24,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
-	"github.com/mercer-fl/mercer/internal/release"
 )
 
 // federationCommands are for scripts with daemons in them.
@@ -115,7 +115,7 @@ func held(ts *testscript.TestScript, args []string) {
 	list, err := daemon.Home(ts.MkAbs(args[1])).Releases().List()
 	ts.Check(err)
 	for _, e := range list {
-		if e.State == release.Held {
+		if e.State == disclosure.Held {
 			ts.Setenv(args[0], e.ID)
 			return
 		}

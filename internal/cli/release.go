@@ -11,7 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
 func (a *app) release() *cobra.Command {
@@ -24,7 +24,7 @@ func (a *app) release() *cobra.Command {
 // releaseEntry is a release for people and programs.
 type releaseEntry struct {
 	ID      string             `json:"id"`
-	State   release.State      `json:"state"`
+	State   disclosure.State   `json:"state"`
 	Kind    method.ReleaseKind `json:"kind"`
 	Job     string             `json:"job"`
 	Asked   bool               `json:"question"`
@@ -77,7 +77,7 @@ func (e releaseEntry) uses() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-func listed(e release.Listed) releaseEntry {
+func listed(e disclosure.Listed) releaseEntry {
 	return releaseEntry{e.ID, e.State, e.Kind, e.Job, e.Question, e.Peers, e.Columns, e.Rows, e.Uses, append([]string{}, e.Reveals...)}
 }
 
@@ -141,7 +141,7 @@ withdraw.`,
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
 			err := daemon.Home(home).Releases().Approve(args[0])
-			if errors.Is(err, release.ErrNotHeld) {
+			if errors.Is(err, disclosure.ErrNotHeld) {
 				return nil, usage("%s: %w", args[0], err)
 			}
 			return decided{args[0], "is approved; when the job is submitted again, or the question asked again, it passes"}, err
@@ -162,7 +162,7 @@ held release off the list. A release that is out cannot be called back.`,
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
 			err := daemon.Home(home).Releases().Withdraw(args[0])
-			if errors.Is(err, release.ErrNotThere) {
+			if errors.Is(err, disclosure.ErrNotThere) {
 				return nil, usage("%s: %w", args[0], err)
 			}
 			return decided{args[0], "is not allowed; it is held when it comes again"}, err

@@ -28,9 +28,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/release"
 )
 
 // Home is a process's folder.
@@ -54,7 +54,7 @@ func (h Home) RosterPath() string { return h.path("roster.yaml") }
 func (h Home) Socket() string { return h.path("control.sock") }
 
 // Releases is a party's ledger of what it has let out of its data.
-func (h Home) Releases() release.Ledger { return release.Ledger(h.path("releases")) }
+func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("releases")) }
 
 func (h Home) keepsakes() string { return h.path("keepsakes") }
 

@@ -18,10 +18,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
 )
@@ -140,7 +140,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Keepsake: keepsake, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Releases: release.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
+			Aligned: f.aligned.put, Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load: func(job.Data) (method.Table, error) { return share.Table, nil },
 		}))
 	}

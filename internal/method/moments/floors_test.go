@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -59,7 +59,7 @@ func TestFloorsOfSums(t *testing.T) {
 // that nobody touched, which hold out one row each, differ by two people.
 func TestAttackHoldingOutOneRowEach(t *testing.T) {
 	set := &dataset.Set{X: dataset.NewDense(linalg.New[float64](200, 3))}
-	ledger := release.Ledger(t.TempDir())
+	ledger := disclosure.Ledger(t.TempDir())
 	holdingOut := func(held ...int) method.Release {
 		c := method.Case{Job: &job.Job{Name: "digits"}, Coordinator: "hub", Parties: []string{"north", "south"}}
 		p := &party{Party: &rows.Party{Case: c, Self: "north", Split: method.Split{Set: set, Test: make([]bool, 200)}}}
@@ -77,7 +77,7 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var refused *release.HeldError
+	var refused *disclosure.HeldError
 	if _, err := ledger.Admit(holdingOut(101), 0); !errors.As(err, &refused) {
 		t.Errorf("error %v, want that the release is held", err)
 	}

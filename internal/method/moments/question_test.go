@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -155,13 +155,13 @@ func TestAttackQuestionAboutHeldOutRows(t *testing.T) {
 // with all smaller ones do too, and have been in twenty sums then: the ledger holds the
 // next job, and with it the next question, until the operator approves of it.
 func TestAttackManyQuestions(t *testing.T) {
-	ledger, asked := release.Ledger(t.TempDir()), 0
+	ledger, asked := disclosure.Ledger(t.TempDir()), 0
 	for n := range 40 {
 		j := attackJob(t, fmt.Sprintf("{fraction: %.2f}", 0.05*float64(1+n%10)))
 		r, _ := partyOf(t, j, "north", dealAll(t, j)["north"]).Disclose("sums")
 		r.Model = fmt.Sprint("job ", n)
 		id, err := ledger.Admit(r, 0)
-		var held *release.HeldError
+		var held *disclosure.HeldError
 		if errors.As(err, &held) {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
 // phases is the small job by columns and random features.
@@ -90,7 +90,7 @@ func TestRule16_OneColumnLessByFDSKL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	isHeld := func(e release.Listed) bool { return e.State == release.Held }
+	isHeld := func(e disclosure.Listed) bool { return e.State == disclosure.Held }
 	if i := slices.IndexFunc(list, isHeld); i < 0 || list[i].Kind != method.ReleasePhases {
 		t.Errorf("releases %+v", list)
 	}

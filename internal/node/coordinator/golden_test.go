@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/release"
 )
 
 // goldenHomes are the homes of a federation as an earlier program left them: finished
@@ -219,7 +219,7 @@ func TestGoldenHomes(t *testing.T) {
 		t.Error("a job went on whose sessions belong to another build")
 	}
 	list, err := w.releases("south").List()
-	if err != nil || len(list) < g.Releases || g.Releases == 0 || slices.ContainsFunc(list, func(e release.Listed) bool { return e.State != release.Released }) {
+	if err != nil || len(list) < g.Releases || g.Releases == 0 || slices.ContainsFunc(list, func(e disclosure.Listed) bool { return e.State != disclosure.Released }) {
 		t.Errorf("%d releases, %v; there were %d", len(list), err, g.Releases)
 	}
 	j := parse(t, "")

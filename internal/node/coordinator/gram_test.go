@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
 // columns is the small job by columns.
@@ -36,7 +36,7 @@ func TestCrashOfGram(t *testing.T) {
 	}
 	var kinds []method.ReleaseKind
 	for _, e := range list {
-		if kinds = append(kinds, e.Kind); e.State != release.Released {
+		if kinds = append(kinds, e.Kind); e.State != disclosure.Released {
 			t.Errorf("release %s is %s", e.ID, e.State)
 		}
 	}

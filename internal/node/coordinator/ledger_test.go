@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
 // mustBeHeld runs a job that a party's ledger holds.
@@ -23,7 +23,7 @@ func (w *world) mustBeHeld(j *job.Job, by, what string) coordinator.Job {
 }
 
 // inState lists a party's releases in a state.
-func (w *world) inState(name string, s release.State) (found []release.Listed) {
+func (w *world) inState(name string, s disclosure.State) (found []disclosure.Listed) {
 	w.t.Helper()
 	list, err := w.releases(name).List()
 	if err != nil {
@@ -40,7 +40,7 @@ func (w *world) inState(name string, s release.State) (found []release.Listed) {
 // approve allows everything that a party's ledger holds, which must be that many.
 func (w *world) approve(name string, many int) {
 	w.t.Helper()
-	held := w.inState(name, release.Held)
+	held := w.inState(name, disclosure.Held)
 	if len(held) != many {
 		w.t.Fatalf("%s holds %+v, want %d", name, held, many)
 	}
@@ -82,7 +82,7 @@ func TestOneApprovalOfAnOpenModel(t *testing.T) {
 		w.mustAnswer("north", id, rows.Subset(span(0, 19)))
 	}
 	for _, name := range j.Parties() {
-		if open := append(w.inState(name, release.Held), append(w.inState(name, release.Approved), w.inState(name, release.Admitted)...)...); open != nil {
+		if open := append(w.inState(name, disclosure.Held), append(w.inState(name, disclosure.Approved), w.inState(name, disclosure.Admitted)...)...); open != nil {
 			t.Errorf("%s still has %+v", name, open)
 		}
 	}
@@ -139,7 +139,7 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 	if f := done.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "its ledger holds the job") {
 		t.Fatalf("failure %+v", f)
 	}
-	if got := w.inState("north", release.Released); len(got) != 1 || got[0].Rows != whole.X.Rows() {
+	if got := w.inState("north", disclosure.Released); len(got) != 1 || got[0].Rows != whole.X.Rows() {
 		t.Errorf("north's ledger has %+v", got)
 	}
 }

@@ -26,10 +26,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/mem"
@@ -286,8 +286,8 @@ func (w *world) logger(name string) *slog.Logger {
 }
 
 // releases is a party's ledger.
-func (w *world) releases(name string) release.Ledger {
-	return release.Ledger(filepath.Join(w.home(name), "releases"))
+func (w *world) releases(name string) disclosure.Ledger {
+	return disclosure.Ledger(filepath.Join(w.home(name), "releases"))
 }
 
 func (w *world) align(name string, ids []string) {

@@ -12,9 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -52,9 +52,9 @@ func (p *Party) admit(r *running) (admitted, error) {
 
 // ledgerSays makes of the ledger's no an operator's refusal.
 func (p *Party) ledgerSays(err error) error {
-	var held *release.HeldError
-	var ids *release.IDsError
-	var directions *release.DirectionsError
+	var held *disclosure.HeldError
+	var ids *disclosure.IDsError
+	var directions *disclosure.DirectionsError
 	switch {
 	case err == nil:
 		return nil

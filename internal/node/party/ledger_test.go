@@ -10,16 +10,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
-	"github.com/mercer-fl/mercer/internal/release"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
-func (s *stand) ledger() map[release.State]int {
+func (s *stand) ledger() map[disclosure.State]int {
 	s.t.Helper()
 	list, err := s.party.Releases.List()
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	count := make(map[release.State]int)
+	count := make(map[disclosure.State]int)
 	for _, e := range list {
 		count[e.State]++
 	}
@@ -63,7 +63,7 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	s.serve(people(20))
 	first := s.propose(s.proposal(j, job.ID{1}, 0))
 	s.hear(control.KindAcceptance)
-	if n := s.ledger(); n[release.Admitted] != 1 || len(n) != 1 {
+	if n := s.ledger(); n[disclosure.Admitted] != 1 || len(n) != 1 {
 		t.Errorf("ledger %v", n)
 	}
 	s.serve(people(10))
@@ -99,7 +99,7 @@ func TestAttackEndlessProposals(t *testing.T) {
 	if n := s.loads.Load(); n > maxRefused+1 {
 		t.Errorf("the table was read %d times", n)
 	}
-	if n := s.ledger(); n[release.Held] > 4 {
+	if n := s.ledger(); n[disclosure.Held] > 4 {
 		t.Errorf("ledger %v", n)
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -34,7 +34,7 @@ type Config struct {
 	// Policy is what the operator allows of a table of the catalogue; an error says
 	// that there is no such table.
 	Policy   func(table string) (Policy, error)
-	Releases release.Ledger
+	Releases disclosure.Ledger
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.
 	Aligned func(id job.ID, ids []string) error

@@ -23,9 +23,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/internal/release"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/mem"
 )
@@ -110,7 +110,7 @@ func newStand(t *testing.T, policy Policy) *stand {
 			return method.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil
 		},
 		Seed:     func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
-		Releases: release.Ledger(filepath.Join(t.TempDir(), "releases")),
+		Releases: disclosure.Ledger(filepath.Join(t.TempDir(), "releases")),
 	})
 	go func() { ended <- s.party.Run(ctx) }()
 	t.Cleanup(func() {

@@ -1,4 +1,4 @@
-// Package release is a party's ledger of what it has let out of its data, and what a
+// Package disclosure is a party's ledger of what it has let out of its data, and what a
 // further job would give away beside it.
 //
 // Two sums over the same rows, one with a column and one without, differ by that
@@ -34,4 +34,4 @@
 // no lock behind. Checking a release takes 64 bytes of memory a row and reads every
 // release of its kind; there are 1,024 at most, and of okra and of questions about a
 // model, which only add rows, one grows in the place of many.
-package release
+package disclosure
