@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -203,7 +203,7 @@ func TestAFloodOfQuestions(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	east := exchange.New("east", w.keys["east"], w.roster, conn, w.logger("east"))
+	east := mail.New("east", w.keys["east"], w.roster, conn, w.logger("east"))
 	for i := range 300 {
 		q := control.Question{Job: done.ID, Rows: 1, Tag: [16]byte{1, byte(i), byte(i >> 8)}}
 		if err := east.Tell(t.Context(), hub, control.Topic(done.ID), control.KindQuestion, q.Encode()); err != nil {

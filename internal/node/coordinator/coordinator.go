@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -49,7 +49,7 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 type Coordinator struct {
 	Config
 	name     string
-	exchange *exchange.Exchange
+	exchange *mail.Exchange
 	queue    chan struct{} // a nudge: there may be a job to run
 	desk     *desk
 
@@ -81,7 +81,7 @@ func New(c Config) (*Coordinator, error) {
 	co := &Coordinator{
 		Config:   c,
 		name:     name,
-		exchange: exchange.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
+		exchange: mail.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
 		queue:    make(chan struct{}, 1),
 		desk:     newDesk(),
 		jobs:     make(map[job.ID]*Job),

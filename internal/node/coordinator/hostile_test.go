@@ -13,10 +13,10 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -24,7 +24,7 @@ import (
 type actor struct {
 	name string
 	keys *identity.Identity
-	x    *exchange.Exchange
+	x    *mail.Exchange
 }
 
 func (w *world) actor(name string, play func(a *actor, m protocol.Message)) *actor {
@@ -33,7 +33,7 @@ func (w *world) actor(name string, play func(a *actor, m protocol.Message)) *act
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := &actor{name, w.keys[name], exchange.New(name, w.keys[name], w.roster, conn, slog.New(slog.NewTextHandler(io.Discard, nil)))}
+	a := &actor{name, w.keys[name], mail.New(name, w.keys[name], w.roster, conn, slog.New(slog.NewTextHandler(io.Discard, nil)))}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- a.x.Run(ctx) }()

@@ -21,10 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/envelope"
-	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -84,7 +84,7 @@ func TestRule1AnInputChangedBetweenCrashAndReplayAbortsAndSendsNothing(t *testin
 				t.Errorf("failure %+v; want one that names south and says %q", done.Failure, want)
 			}
 			for _, r := range w.tap.all()[before:] {
-				if h := header(t, r.data); r.from == "south" && h.Protocol != exchange.Control {
+				if h := header(t, r.data); r.from == "south" && h.Protocol != mail.Control {
 					t.Errorf("south sent %v after its data had changed", h)
 				}
 			}
@@ -105,7 +105,7 @@ func header(t *testing.T, data []byte) protocol.Header {
 func sessionsOf(t *testing.T, w *world) map[protocol.SessionID]bool {
 	ids := make(map[protocol.SessionID]bool)
 	for _, r := range w.tap.all() {
-		if h := header(t, r.data); h.Protocol != exchange.Control {
+		if h := header(t, r.data); h.Protocol != mail.Control {
 			ids[h.Session] = true
 		}
 	}
@@ -365,7 +365,7 @@ func TestRule4AStolenIdentityOpensNoOldTraffic(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = v.Open(w.keys[r.to].KEMKey())
-		if h.Protocol == exchange.Control {
+		if h.Protocol == mail.Control {
 			if err == nil {
 				byIdentity++
 			}

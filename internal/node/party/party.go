@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -76,7 +76,7 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 // Party is the daemon. Its fields belong to the goroutine of Run.
 type Party struct {
 	Config
-	exchange  *exchange.Exchange
+	exchange  *mail.Exchange
 	boss      string // the coordinator's name
 	jobs      map[job.ID]*work
 	sessions  map[protocol.SessionID]*running
@@ -96,7 +96,7 @@ func New(c Config) *Party {
 	c.Limits = c.Limits.withDefaults()
 	return &Party{
 		Config:    c,
-		exchange:  exchange.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
+		exchange:  mail.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
 		boss:      c.Roster.Coordinator().Name,
 		jobs:      make(map[job.ID]*work),
 		sessions:  make(map[protocol.SessionID]*running),

@@ -18,12 +18,12 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/exchange"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -38,7 +38,7 @@ type stand struct {
 	party  *Party
 	roster *roster.Roster
 	keys   map[string]*identity.Identity
-	others map[string]*exchange.Exchange
+	others map[string]*mail.Exchange
 	loads  atomic.Int32
 }
 
@@ -72,7 +72,7 @@ func anyMode() Policy {
 }
 
 func newStand(t *testing.T, policy Policy) *stand {
-	s := &stand{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*exchange.Exchange)}
+	s := &stand{t: t, roster: &roster.Roster{Federation: "test"}, keys: make(map[string]*identity.Identity), others: make(map[string]*mail.Exchange)}
 	network := mem.NewNetwork()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 8)
@@ -94,7 +94,7 @@ func newStand(t *testing.T, policy Policy) *stand {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := exchange.New(name, s.keys[name], s.roster, conn, quiet)
+		x := mail.New(name, s.keys[name], s.roster, conn, quiet)
 		s.others[name] = x
 		go func() { ended <- x.Run(ctx) }()
 	}

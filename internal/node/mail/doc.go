@@ -1,4 +1,4 @@
-// Package exchange turns one transport connection into verified messages,
+// Package mail turns one transport connection into verified messages,
 // sorted by session.
 //
 // A process has one exchange. It checks every envelope in the order of rule 5 in
@@ -12,4 +12,4 @@
 // has not begun, and messages for a mailbox that is full, are left with the broker
 // and come again, once it is known that a member of the session has signed them.
 // What nobody can use is acknowledged, counted and logged by sender.
-package exchange
+package mail
