@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/envelope"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/journal"
+	"github.com/mercer-fl/mercer/internal/node/mail/envelope"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"

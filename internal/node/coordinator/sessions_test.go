@@ -14,10 +14,10 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/mercer-fl/mercer/internal/envelope"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/mail/envelope"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

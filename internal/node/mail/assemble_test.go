@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/envelope"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/mail/envelope"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
