@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"

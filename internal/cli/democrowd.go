@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
-	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/protocol"
 )

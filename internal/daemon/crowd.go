@@ -12,10 +12,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/relay"

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/gateway"
 )
 
 // Start starts all processes, the gateway when all devices have their first

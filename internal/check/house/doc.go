@@ -5,7 +5,7 @@
 // What does not hold yet, or is allowed for good, stands in a list of testdata with its reason,
 // one entry a line:
 //
-//	internal/gateway -> secvm: the gateway runs secvm's training
+//	internal/anonymous/gateway -> secvm: the gateway runs secvm's training
 //
 // A list may only shrink: an entry that nothing needs any more fails its test, and so does
 // everything that has none.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/gateway"
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"

@@ -17,8 +17,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
-	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/device"
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/counter"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/gateway"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"

@@ -19,10 +19,10 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/device"
+	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/gateway"
 	"github.com/mercer-fl/mercer/internal/issuer"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
