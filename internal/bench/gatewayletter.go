@@ -11,7 +11,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/mercer-fl/mercer/internal/issuer"
+	"github.com/mercer-fl/mercer/internal/anonymous/issuer"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"

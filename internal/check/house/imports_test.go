@@ -75,7 +75,7 @@ func TestMayImport(t *testing.T) {
 }
 
 // daemons are what runs on a machine of its own, beside other people's.
-var daemons = []string{"internal/node/coordinator", "internal/node/party", "internal/daemon", "internal/anonymous/gateway", "internal/anonymous/relay", "internal/issuer"}
+var daemons = []string{"internal/node/coordinator", "internal/node/party", "internal/daemon", "internal/anonymous/gateway", "internal/anonymous/relay", "internal/anonymous/issuer"}
 
 // together are packages that see rows of several parties in one process, attacks that read data
 // from what a role sees, and tools for tests, each with what lies below it.
