@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/fleet"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )

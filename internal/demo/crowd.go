@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/fleet"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/linalg"
 )

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/fleet"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
-	"github.com/mercer-fl/mercer/internal/fleet"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/privacypass"

@@ -81,7 +81,7 @@ var daemons = []string{"internal/node/coordinator", "internal/node/party", "inte
 // from what a role sees, and tools for tests, each with what lies below it.
 var together = []string{
 	"internal/launch", "internal/simulate", "internal/demo", "internal/crowd", "internal/local", // one process plays everybody
-	"internal/bench", "internal/fleet",
+	"internal/bench", "internal/anonymous/fleet",
 	"internal/attack/lattice", "internal/attack/traffic",
 	"internal/check/golden", "internal/check/house", "internal/check/onerow",
 	"protocol/sim", "protocol/memory", "protocol/protocoltest",
