@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/mercer-fl/mercer/internal/counter"
+	"github.com/mercer-fl/mercer/internal/anonymous/counter"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 

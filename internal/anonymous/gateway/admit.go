@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/counter"
+	"github.com/mercer-fl/mercer/internal/anonymous/counter"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )

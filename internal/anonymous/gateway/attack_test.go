@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/device"
+	"github.com/mercer-fl/mercer/internal/anonymous/counter"
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
-	"github.com/mercer-fl/mercer/internal/counter"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/ohttp"
