@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/mercer-fl/mercer/internal/witness"
+	"github.com/mercer-fl/mercer/internal/anonymous/witness"
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )

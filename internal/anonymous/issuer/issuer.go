@@ -10,7 +10,7 @@
 // come again, and is answered alike; another one is refused.
 //
 // An issuer whose tokens everybody can verify is a witness as well: it countersigns
-// what the gateway tells devices (package internal/witness), and says how many
+// what the gateway tells devices (package internal/anonymous/witness), and says how many
 // devices have their tokens for the next window.
 package issuer
 
@@ -30,8 +30,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/witness"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/witness"
+	"github.com/mercer-fl/mercer/internal/anonymous/witness"
 	"github.com/mercer-fl/mercer/ohttp"
 )
 

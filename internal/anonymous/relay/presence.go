@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/mercer-fl/mercer/internal/witness"
+	"github.com/mercer-fl/mercer/internal/anonymous/witness"
 	"github.com/mercer-fl/mercer/privacypass"
 )
 

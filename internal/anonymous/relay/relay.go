@@ -3,7 +3,7 @@
 // time; devices send again.
 //
 // It is a witness as well: it countersigns what the gateway tells (package
-// internal/witness), and counts the devices that have shown it a token for the next
+// internal/anonymous/witness), and counts the devices that have shown it a token for the next
 // window. Its home holds its identity and what it has countersigned, nothing of
 // devices.
 package relay
@@ -20,9 +20,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mercer-fl/mercer/internal/anonymous/witness"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
-	"github.com/mercer-fl/mercer/internal/witness"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
