@@ -19,8 +19,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/local"
+	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
 // app is what all commands share.

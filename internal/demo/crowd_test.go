@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 	played "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )

@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/local"
-	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/local/baseline"
 )
 
 // Compare adds the comparisons that a job asks for to its result: those of its method, if

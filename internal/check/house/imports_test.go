@@ -12,7 +12,7 @@ import (
 )
 
 // lists are the packages that import rooms so that nobody else has to.
-var lists = []string{rooms + "all", "internal/local/all"}
+var lists = []string{rooms + "all", "internal/method/local/all"}
 
 // mayImport says whether a folder imports a room without an entry. The two lists do. What lies
 // below a room, such as what a method adds where one process owns all data (x/local), imports
@@ -50,7 +50,7 @@ func TestOnlyListsImportRooms(t *testing.T) {
 func TestMayImport(t *testing.T) {
 	for pair, want := range map[string]bool{
 		"internal/method/all internal/method/gram":             true,
-		"internal/local/all internal/method/gram/local":        true,
+		"internal/method/local/all internal/method/gram/local": true,
 		"internal/method/gram/local internal/method/gram":      true,
 		"internal/method/gram internal/method/gram/local":      false, // a daemon would link it
 		"internal/method/gram/local internal/method/fdskl":     false,
@@ -64,7 +64,7 @@ func TestMayImport(t *testing.T) {
 		"internal/method internal/method/gram":                 false,
 		"internal/method/methodtest internal/method/gram":      false,
 		"internal/launch internal/method/gram":                 false,
-		"internal/local internal/method/gram/local":            false,
+		"internal/method/local internal/method/gram/local":     false,
 		"internal/method/all/other internal/method/gram":       false,
 		"internal/method/gram/local/deep internal/method/gram": true,
 	} {
@@ -80,7 +80,7 @@ var daemons = []string{"internal/node/coordinator", "internal/node/party", "inte
 // together are packages that see rows of several parties in one process, attacks that read data
 // from what a role sees, and tools for tests, each with what lies below it.
 var together = []string{
-	"internal/launch", "internal/simulate", "internal/demo", "internal/crowd", "internal/local", // one process plays everybody
+	"internal/launch", "internal/simulate", "internal/demo", "internal/crowd", "internal/method/local", // one process plays everybody
 	"internal/bench", "internal/anonymous/fleet",
 	"internal/attack/lattice", "internal/attack/traffic",
 	"internal/check/golden", "internal/check/house", "internal/check/onerow",

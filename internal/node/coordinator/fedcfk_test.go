@@ -2,9 +2,9 @@ package coordinator_test
 
 import (
 	"github.com/mercer-fl/mercer/dataset/generated"
-	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	played "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
+	"github.com/mercer-fl/mercer/internal/method/local"
 
 	"bytes"
 	"fmt"

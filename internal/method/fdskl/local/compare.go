@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/local"
-	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/local/baseline"
 )
 
 // Method is FDSKL where one process owns all columns.

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/local"
-	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/local/baseline"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )

@@ -7,9 +7,9 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/local"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/local"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/local"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/linalg"
 )

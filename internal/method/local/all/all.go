@@ -2,9 +2,9 @@
 package all
 
 import (
-	"github.com/mercer-fl/mercer/internal/local"
 	fdskl "github.com/mercer-fl/mercer/internal/method/fdskl/local"
 	fedcfk "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
+	"github.com/mercer-fl/mercer/internal/method/local"
 	moments "github.com/mercer-fl/mercer/internal/method/moments/local"
 	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
