@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	own "github.com/mercer-fl/mercer/internal/method/local/all"
 )
 
 func main() {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	own "github.com/mercer-fl/mercer/internal/method/local/all"
 )
 
 // The test binary stands in for mercer where a benchmark starts processes.

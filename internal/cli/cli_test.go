@@ -21,8 +21,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/say"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	own "github.com/mercer-fl/mercer/internal/method/local/all"
 	"github.com/mercer-fl/mercer/protocol"
 )
 

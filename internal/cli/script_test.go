@@ -17,8 +17,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	own "github.com/mercer-fl/mercer/internal/method/local/all"
 )
 
 func TestMain(m *testing.M) {

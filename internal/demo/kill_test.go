@@ -15,10 +15,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/demo"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	own "github.com/mercer-fl/mercer/internal/method/local/all"
 )
 
 // beMercer makes the test binary stand in for mercer, so that daemons are

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/mercer-fl/mercer/internal/cli"
+	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	own "github.com/mercer-fl/mercer/internal/method/local/all"
 )
 
 // child is set in a process that is mercer and no test.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/launch"
-	owners "github.com/mercer-fl/mercer/internal/method/local/all"
+	owners "github.com/mercer-fl/mercer/internal/local/all"
 )
 
 // A federation on disks ends in what pooled data gives.

@@ -12,9 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/launch"
+	owners "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	owners "github.com/mercer-fl/mercer/internal/method/local/all"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
