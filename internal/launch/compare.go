@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
 // Compare adds the comparisons that a job asks for to its result: those of its method, if
@@ -53,13 +53,13 @@ func ownRows(j *job.Job, shares []Share, o *method.Outcome, r *method.Result) ([
 // compared.
 func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
-		all, err := baseline.Beside(splits)
+		all, err := pool.Beside(splits)
 		if err != nil {
 			return err
 		}
 		splits = []method.Split{all}
 	}
-	p, err := baseline.Prepare(j, splits, splits)
+	p, err := pool.Prepare(j, splits, splits)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 		if j.Data.Partition.By == job.Columns {
 			party, among = 0, splits[i:i+1]
 		}
-		one := method.Alone{Party: name, Rows: baseline.Count(splits[i:i+1], false)}
+		one := method.Alone{Party: name, Rows: pool.Count(splits[i:i+1], false)}
 		var err error
 		if one.Metrics, err = aloneInTurn(ctx, j, cell, party, among); ctx.Err() != nil {
 			return ctx.Err()
@@ -126,7 +126,7 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 // the job holds rows out in turn.
 func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
-		return nil, baseline.ErrNoLabels
+		return nil, pool.ErrNoLabels
 	}
 	divided, err := heldOutInTurn(j, splits)
 	if err != nil {
@@ -146,10 +146,10 @@ func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []meth
 // heldOutInTurn returns the splits, or those of each fold where the job holds
 // rows out in turn only. The folds are those of the job.
 func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) {
-	if j.Data.Folds == 0 || baseline.Count(splits, true) > 0 {
+	if j.Data.Folds == 0 || pool.Count(splits, true) > 0 {
 		return [][]method.Split{splits}, nil
 	}
-	labels := baseline.Labels(splits, false)
+	labels := pool.Labels(splits, false)
 	folds, err := learner.FoldsOf(j).Divide(labels)
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -172,18 +172,18 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 // alone is what the training rows of one party make of the held-out rows of
 // all.
 func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
-	if baseline.Count([]method.Split{own}, false) == 0 { // all are held out in this turn
+	if pool.Count([]method.Split{own}, false) == 0 { // all are held out in this turn
 		return learner.Metrics{}, nil
 	}
-	classes, _ := dataset.Classes(baseline.Labels([]method.Split{own}, false))
+	classes, _ := dataset.Classes(pool.Labels([]method.Split{own}, false))
 	if j.Task().Classes && len(classes) == 1 {
-		f, err := learner.Constant(j, classes[0], baseline.Labels(splits, true))
+		f, err := learner.Constant(j, classes[0], pool.Labels(splits, true))
 		if err != nil {
 			return nil, err
 		}
 		return f.Measure()
 	}
-	f, err := baseline.Fit(ctx, onlyWeightsOf(j, own), []method.Split{own}, splits)
+	f, err := pool.Fit(ctx, onlyWeightsOf(j, own), []method.Split{own}, splits)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Sp
 func onlyWeightsOf(j *job.Job, s method.Split) *job.Job {
 	alone := *j
 	if w, is := j.Learner.Values.(learner.Weighted); is {
-		alone.Learner.Values = w.Only(baseline.Labels([]method.Split{s}, false))
+		alone.Learner.Values = w.Only(pool.Labels([]method.Split{s}, false))
 	}
 	return &alone
 }

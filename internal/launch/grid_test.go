@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -128,7 +128,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 	}
 	plain := *j
 	plain.Data.Folds = 0
-	f, err := baseline.Fit(t.Context(), &plain, []method.Split{split}, []method.Split{split})
+	f, err := pool.Fit(t.Context(), &plain, []method.Split{split}, []method.Split{split})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -217,7 +217,7 @@ func heldOut(t *testing.T, shares []Share) linalg.Matrix[float64] {
 		}
 		splits = append(splits, split)
 	}
-	all, err := dataset.Append(baseline.Tables(splits, true)...)
+	all, err := dataset.Append(pool.Tables(splits, true)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -26,7 +26,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 	if err != nil {
 		return nil, nil, fault.BadInput(err)
 	}
-	p, err := baseline.Prepare(j, splits, splits)
+	p, err := pool.Prepare(j, splits, splits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +49,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*me
 }
 
 // save writes the model, with the scaling that its rows need.
-func save(p *baseline.Rows, w *learner.Work, path string) (method.ModelFile, error) {
+func save(p *pool.Rows, w *learner.Work, path string) (method.ModelFile, error) {
 	var scale *model.Scale
 	if len(p.Scaling.Offset) > 0 {
 		scale = &model.Scale{Offset: p.Scaling.Offset, Factor: p.Scaling.Factor}

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
 	"github.com/mercer-fl/mercer/internal/method/local"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
 // Method is FDSKL where one process owns all columns.
@@ -23,7 +23,7 @@ func (Method) Name() string { return fdskl.Method{}.Name() }
 // cost.
 func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
-	all, err := baseline.Beside(own)
+	all, err := pool.Beside(own)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 			return err
 		}
 	}
-	p, err := baseline.Prepare(j, []method.Split{all}, []method.Split{all})
+	p, err := pool.Prepare(j, []method.Split{all}, []method.Split{all})
 	if err != nil {
 		return err
 	}
@@ -59,13 +59,13 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 // random trains on columns in one place.
 func random(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned, error) {
 	if s.Set.Labels == nil {
-		return fdskl.Learned{}, baseline.ErrNoLabels
+		return fdskl.Learned{}, pool.ErrNoLabels
 	}
-	p, err := baseline.Prepare(j, []method.Split{s}, []method.Split{s})
+	p, err := pool.Prepare(j, []method.Split{s}, []method.Split{s})
 	if err != nil {
 		return fdskl.Learned{}, err
 	}
-	return learnRandom(ctx, j, p.X, p.Labels, baseline.Count([]method.Split{s}, false))
+	return learnRandom(ctx, j, p.X, p.Labels, pool.Count([]method.Split{s}, false))
 }
 
 // alone adds what each party's columns reach.

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
 // exactKernel is what the job's kernel gives on all columns in one place, without
@@ -16,8 +16,8 @@ import (
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
 	on, _ := learner.CourseOf(j)
 	exact := *j
-	exact.Learner = on.Exact(float64(baseline.Count([]method.Split{all}, false)))
-	f, err := baseline.Fit(ctx, &exact, []method.Split{all}, []method.Split{all})
+	exact.Learner = on.Exact(float64(pool.Count([]method.Split{all}, false)))
+	f, err := pool.Fit(ctx, &exact, []method.Split{all}, []method.Split{all})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -31,7 +31,7 @@ func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	if err != nil || !drawn && !tried {
 		return err
 	}
-	p, err := baseline.Prepare(c.Job, c.Splits, c.Splits)
+	p, err := pool.Prepare(c.Job, c.Splits, c.Splits)
 	if err == nil && drawn {
 		d.Curve, err = curve(ctx, c.Job, p)
 	}
@@ -54,7 +54,7 @@ func detailsOf(r *method.Result) (*sums.Details, error) {
 }
 
 // curve is what other numbers of random features give and show.
-func curve(ctx context.Context, j *job.Job, p *baseline.Rows) ([]sums.Point, error) {
+func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) {
 	classes := job.As[*sums.Keys](j.Protocol).Classes
 	s := summed{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}
 	for _, one := range j.Learners() {

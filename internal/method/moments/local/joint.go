@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/method/local/baseline"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -28,7 +28,7 @@ const knownMembers = 10
 // a tenth of these rows and all held-out ones, tells the two apart by solving for
 // all at once. The directions are drawn anew: they are public in a job, and any are
 // alike.
-func joint(j *job.Job, p *baseline.Rows, f *sums.Figures, r *method.Result) error {
+func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	_, width := p.X.Shape()
 	var seed wire.Writer
 	seed.String("mercer/v1/joint")

@@ -1,6 +1,6 @@
-// Package baseline has what comparisons with learning in one place need: rows of all
+// Package pool has what comparisons with learning in one place need: rows of all
 // parties, as they would be among the parties, and learners fitted to them.
-package baseline
+package pool
 
 import (
 	"context"
