@@ -164,7 +164,7 @@ func rank(rows [][]float64) (n int) {
 // again and again is what a person likes. (Who likes so much that others are
 // asked for about as often, with these settings a fifth of the catalogue, stays
 // covered.) A device of hardened mode sends no request
-// (TestDecoyIntersectionHasNoInput in internal/simulate).
+// (TestDecoyIntersectionHasNoInput in internal/local/simulate).
 func TestDecoyIntersection(t *testing.T) {
 	const items = 400
 	lists := randomLists(40, items, items/8)

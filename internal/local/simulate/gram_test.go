@@ -154,7 +154,7 @@ spec:
 func TestGramOfFiles(t *testing.T) {
 	folder := os.Getenv(catalogue.Variable)
 	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "data")
+		folder = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "breast-cancer")); err != nil {
 		if os.Getenv("MERCER_REQUIRE_DATA") == "1" {

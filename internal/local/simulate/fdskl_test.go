@@ -143,7 +143,7 @@ func lines(t *testing.T, name string) [][]string {
 	t.Helper()
 	folder := os.Getenv(catalogue.Variable)
 	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "data")
+		folder = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	f, err := os.Open(filepath.Join(folder, "diabetes", name))
 	if err != nil && os.Getenv("MERCER_REQUIRE_DATA") == "1" {
