@@ -18,7 +18,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/attack/traffic"
 	"github.com/mercer-fl/mercer/internal/daemon"
-	"github.com/mercer-fl/mercer/internal/demo"
+	"github.com/mercer-fl/mercer/internal/local/demo"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"

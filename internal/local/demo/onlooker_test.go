@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/demo"
+	"github.com/mercer-fl/mercer/internal/local/demo"
 	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
