@@ -11,9 +11,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mercer-fl/mercer/internal/crowd"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/turns"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
@@ -72,7 +72,7 @@ func (c *Clients) Sign(client int) func(message []byte) []byte {
 // hundreds of megabytes.
 type Sum struct {
 	sums.Summation
-	*crowd.Result
+	*turns.Result
 	Sums  [][]int64
 	Added []string            // who is in the sum, as the server knows
 	Heard map[string][]string // the same, as each client has heard it
@@ -92,7 +92,7 @@ func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]
 	if err != nil {
 		return nil, err
 	}
-	went, err := crowd.Run(ctx, crowd.Config{Session: s.Session, Server: server, Clients: c.seats(names, machines, leavers), Progress: c.progress})
+	went, err := turns.Run(ctx, turns.Config{Session: s.Session, Server: server, Clients: c.seats(names, machines, leavers), Progress: c.progress})
 	if err != nil {
 		return nil, err
 	}
@@ -120,10 +120,10 @@ func (c *Clients) machines(s sums.Summation, names []string, public []ed25519.Pu
 }
 
 // seats returns the clients as a crowd that takes turns has them.
-func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []crowd.Client {
-	list := make([]crowd.Client, len(names))
+func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[string]string) []turns.Client {
+	list := make([]turns.Client, len(names))
 	for i, name := range names {
-		list[i] = crowd.Client{
+		list[i] = turns.Client{
 			Name: name, Machine: machines[i], InputHash: machines[i].InputHash(),
 			Ledger: &c.Ledgers[c.Place[name]], LeavesBefore: leavers[name],
 		}

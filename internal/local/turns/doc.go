@@ -1,4 +1,4 @@
-// Package crowd runs one session between a server and many clients in this
+// Package turns runs one session between a server and many clients in this
 // process: every client with a machine, keys and a ledger of its own, and some
 // of them leaving on the way. It stands in for the network between devices, which
 // is a later matter; the machines cannot tell.
@@ -17,4 +17,4 @@
 //		return err
 //	}
 //	next := r.Stayed
-package crowd
+package turns
