@@ -16,9 +16,9 @@ import (
 	"github.com/mercer-fl/mercer/dataset/generated"
 	"github.com/mercer-fl/mercer/examples"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/demo"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/protocol"
@@ -145,7 +145,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	if err := folder(f.out); err != nil {
 		return nil, err
 	}
-	shares, err := launch.Shares(j, a.loader())
+	shares, err := partition.Shares(j, a.loader())
 	if err != nil {
 		return nil, err
 	}
@@ -160,15 +160,15 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	}
 	began := time.Now()
 	_, err = orAbandon(ctx, func() (struct{}, error) {
-		return struct{}{}, launch.Compare(ctx, a.local, j, shares, decided, result.Result)
+		return struct{}{}, partition.Compare(ctx, a.local, j, shares, decided, result.Result)
 	})
 	if err != nil {
 		return nil, err
 	}
 	addComparison(result.Result, time.Since(began))
-	result.Refused = launch.Refusals(j, shares, result.Training+result.HeldOut)
+	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
 	if sums != nil {
-		for _, why := range launch.Refusals(sums, shares, 0) {
+		for _, why := range partition.Refusals(sums, shares, 0) {
 			result.Refused = append(result.Refused, "by sums: "+why)
 		}
 	}
@@ -176,7 +176,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 }
 
 // runDemo runs the federation in a folder; its processes are gone afterwards.
-func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []launch.Share, seed insecureSeed, dir string) (r outcome, o *method.Outcome, err error) {
+func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []partition.Share, seed insecureSeed, dir string) (r outcome, o *method.Outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return r, nil, err

@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/simulate"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
@@ -92,7 +92,7 @@ alone. The model, the result and a report are written to the folder --out.`,
 }
 
 // loader reads a job's sources for programs that own all the data.
-func (a *app) loader() launch.Loader {
+func (a *app) loader() partition.Loader {
 	return func(name string, d job.Data) (*dataset.Set, error) {
 		return a.library().Load(name, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features})
 	}
@@ -102,7 +102,7 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 	if m, played := local.Of(a.local, j).(local.Played); played {
 		return a.play(ctx, j, m, a.library().Ratings, out, seed)
 	}
-	shares, err := launch.Shares(j, a.loader())
+	shares, err := partition.Shares(j, a.loader())
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func
 		if err != nil {
 			return nil, err
 		}
-		result.Refused = launch.Refusals(j, nil, 0)
+		result.Refused = partition.Refusals(j, nil, 0)
 		used, peak := daemon.Usage()
 		result.Timings["cpu_s"], result.PeakRSS, result.Processes = used-cpu, peak, []int{os.Getpid()}
 		return result, nil
@@ -160,7 +160,7 @@ func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func
 // has nothing to look for, while as much garbage again (every encoded row travels
 // as a message) would double the memory. It returns what undoes this. Whoever
 // sets GOGC keeps it.
-func (a *app) collectSooner(shares []launch.Share) (undo func()) {
+func (a *app) collectSooner(shares []partition.Share) (undo func()) {
 	const large, percent = 1 << 26, 25 // numbers
 	rows := 0
 	for _, s := range shares {
@@ -174,7 +174,7 @@ func (a *app) collectSooner(shares []launch.Share) (undo func()) {
 }
 
 // compared runs the job and what it asks to be compared with.
-func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*method.Result, error) {
+func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, error) {
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
@@ -182,10 +182,10 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []launch.Share, d
 	}
 	runtime.GC() // the federation's Gram matrix makes room for the comparison's
 	began := time.Now()
-	if err := launch.Compare(ctx, a.local, j, shares, decided, result); err != nil {
+	if err := partition.Compare(ctx, a.local, j, shares, decided, result); err != nil {
 		return nil, err
 	}
-	result.Refused = launch.Refusals(j, shares, result.Training+result.HeldOut)
+	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
 	// One process did everybody's work, so the parties' own counts overlap.
 	used, peak := daemon.Usage()
 	result.Timings["cpu_s"], result.PeakRSS = used-cpu, peak
@@ -200,9 +200,9 @@ func addComparison(r *method.Result, took time.Duration) {
 	r.Timings["total"] += took.Seconds()
 }
 
-func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []launch.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
+func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
 	if _, err := method.Of(j); err != nil { // it runs in one place only
-		return launch.RunPooled(ctx, j, shares, dir)
+		return partition.RunPooled(ctx, j, shares, dir)
 	}
 	bars := a.progress()
 	defer bars.Close()

@@ -59,11 +59,11 @@ func TestMayImport(t *testing.T) {
 		"internal/method/gram internal/method/columns":         true,
 		"internal/method/columns internal/method/rows":         true,
 		"internal/method/columns internal/method/gram":         false,
-		"internal/launch internal/method/columns":              false,
+		"internal/local/partition internal/method/columns":     false,
 		"internal/method/methodtest internal/method/columns":   false,
 		"internal/method internal/method/gram":                 false,
 		"internal/method/methodtest internal/method/gram":      false,
-		"internal/launch internal/method/gram":                 false,
+		"internal/local/partition internal/method/gram":        false,
 		"internal/method/local internal/method/gram/local":     false,
 		"internal/method/all/other internal/method/gram":       false,
 		"internal/method/gram/local/deep internal/method/gram": true,
@@ -80,7 +80,7 @@ var daemons = []string{"internal/node/coordinator", "internal/node/party", "inte
 // together are packages that see rows of several parties in one process, attacks that read data
 // from what a role sees, and tools for tests, each with what lies below it.
 var together = []string{
-	"internal/launch", "internal/local/simulate", "internal/local/demo", "internal/local/turns", "internal/method/local", // one process plays everybody
+	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/local/turns", "internal/method/local", // one process plays everybody
 	"internal/bench", "internal/anonymous/fleet",
 	"internal/attack/lattice", "internal/attack/traffic",
 	"internal/check/golden", "internal/check/house", "internal/check/onerow",

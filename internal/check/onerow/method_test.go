@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/cli"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/local/demo"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -259,7 +259,7 @@ func restart(t *testing.T) func(*demo.Federation) {
 // computes a step.
 func run(t *testing.T, j *job.Job, files map[string]string, step string, disturb func(*demo.Federation)) (model string, f *demo.Federation, id string) {
 	t.Helper()
-	shares, err := launch.Shares(j, func(name string, d job.Data) (*dataset.Set, error) {
+	shares, err := partition.Shares(j, func(name string, d job.Data) (*dataset.Set, error) {
 		return dataset.ReadCSV(strings.NewReader(files[name]), dataset.CSVOptions{Header: dataset.WithHeader, Label: d.Label})
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -37,7 +37,7 @@ type Config struct {
 	Program []string // how to run mercer; the daemons' arguments follow
 	Reader  *job.Reader
 	Job     *job.Job
-	Shares  []launch.Share
+	Shares  []partition.Share
 	Dir     string // for the homes; must exist
 	// InsecureSeed fixes every secret of every process, so that two runs can be
 	// compared; nil for true randomness.
@@ -115,7 +115,7 @@ func (f *Federation) Names() []string {
 }
 
 // furnish makes a party's home with its share of the data.
-func (f *Federation) furnish(s launch.Share, address string) (roster.Member, error) {
+func (f *Federation) furnish(s partition.Share, address string) (roster.Member, error) {
 	h := f.Home(s.Party)
 	m, err := h.Create(f.Reader, &daemon.Config{
 		Name: s.Party, Coordinator: "nats://" + address,

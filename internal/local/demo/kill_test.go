@@ -13,9 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/examples"
 	"github.com/mercer-fl/mercer/internal/cli"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/local/demo"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -41,7 +41,7 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 		t.Fatal(err)
 	}
 	j := jobtest.Parse(t, string(file))
-	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -25,7 +25,7 @@ import (
 // nobody waits for it.
 func TestADaemonThatFailsEndsTheSimulation(t *testing.T) {
 	j := jobtest.Parse(t, digits)
-	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
+	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("digits") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -54,9 +54,9 @@ func runJob(t *testing.T, text string) *method.Result {
 	})
 }
 
-func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *method.Result {
+func runAndCompare(t *testing.T, j *job.Job, load partition.Loader) *method.Result {
 	t.Helper()
-	shares, err := launch.Shares(j, load)
+	shares, err := partition.Shares(j, load)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *method.Result 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := launch.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
+	if err := partition.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == shares[0].Table.Rows() {
@@ -79,7 +79,7 @@ func runAndCompare(t *testing.T, j *job.Job, load launch.Loader) *method.Result 
 }
 
 // common counts the ids that all parties have.
-func common(shares []launch.Share) int {
+func common(shares []partition.Share) int {
 	count := make(map[string]int)
 	for _, s := range shares {
 		for _, id := range s.Table.Set.IDs {

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -34,7 +34,7 @@ spec:
 func runTumours(t *testing.T, text string) (*method.Result, *method.Outcome, error) {
 	t.Helper()
 	j := jobtest.Parse(t, text)
-	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
+	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
 	if err != nil {
 		t.Fatal(err)
 	}

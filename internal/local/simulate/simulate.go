@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -30,7 +30,7 @@ import (
 type Config struct {
 	Reader *job.Reader
 	Job    *job.Job
-	Shares []launch.Share
+	Shares []partition.Share
 	Dir    string // for the coordinator's jobs and their models
 	// Seed draws identities' and sessions' seeds.
 	Seed     func(label string) [32]byte

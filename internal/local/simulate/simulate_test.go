@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -37,10 +37,10 @@ spec:
 `
 
 // simulated runs the digits with all comparisons.
-func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *method.Result {
+func simulated(t *testing.T, seed func(string) [32]byte, load partition.Loader) *method.Result {
 	t.Helper()
 	j := jobtest.Parse(t, digits)
-	shares, err := launch.Shares(j, load)
+	shares, err := partition.Shares(j, load)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func simulated(t *testing.T, seed func(string) [32]byte, load launch.Loader) *me
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := launch.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
+	if err := partition.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	return result

@@ -12,8 +12,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -220,7 +220,7 @@ func TestAbortWhileAPartyLearns(t *testing.T) {
 
 // unlearnable is rows with labels that have nothing to do with them: a machine of a
 // high C for them takes ten million iterations, and then gives up.
-func unlearnable(t *testing.T, j *job.Job) []launch.Share {
+func unlearnable(t *testing.T, j *job.Job) []partition.Share {
 	t.Helper()
 	shares := firstTumours(t, j, 569)
 	for _, s := range shares {

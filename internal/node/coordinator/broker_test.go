@@ -12,7 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
@@ -95,7 +95,7 @@ spec:
 `
 
 // wide shares out rows of so many columns that each fills a chunk.
-func wide(rows map[string]int) (shares []launch.Share) {
+func wide(rows map[string]int) (shares []partition.Share) {
 	const columns = 33_000
 	for _, name := range []string{"north", "south", "east"} {
 		m := linalg.New[float32](rows[name], columns)
@@ -107,7 +107,7 @@ func wide(rows map[string]int) (shares []launch.Share) {
 		for i := range rows[name] {
 			set.Labels = append(set.Labels, []string{"a", "b"}[i%2])
 		}
-		shares = append(shares, launch.Share{Party: name, Table: method.Table{Set: set, Key: dataset.SplitKey{1}}})
+		shares = append(shares, partition.Share{Party: name, Table: method.Table{Set: set, Key: dataset.SplitKey{1}}})
 	}
 	return shares
 }
@@ -137,7 +137,7 @@ func TestKilledInALongUpload(t *testing.T) {
 
 // uploads runs a job over a broker, in which some die once and are away for a
 // while, and returns the hash of its model.
-func uploads(t *testing.T, j *job.Job, shares []launch.Share, dies map[string]func(string) bool) string {
+func uploads(t *testing.T, j *job.Job, shares []partition.Share, dies map[string]func(string) bool) string {
 	t.Helper()
 	w := newWorld(t, shares)
 	w.onBroker(nil)

@@ -23,7 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -75,7 +75,7 @@ func allRatings() *dataset.Ratings {
 func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 	t.Helper()
 	all := allRatings()
-	var shares []launch.Share
+	var shares []partition.Share
 	for i, user := range all.Users {
 		var text strings.Builder
 		for _, r := range all.List {
@@ -87,7 +87,7 @@ func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shares = append(shares, launch.Share{Party: person(i), Table: method.Table{Ratings: own}})
+		shares = append(shares, partition.Share{Party: person(i), Table: method.Table{Ratings: own}})
 	}
 	return newWorld(t, shares), filmsJob(t, true, all), all
 }

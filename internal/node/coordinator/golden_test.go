@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
@@ -74,7 +74,7 @@ func (w *world) says(protocol string, id job.ID) []string {
 }
 
 // give makes shares the members' tables.
-func (w *world) give(shares []launch.Share) {
+func (w *world) give(shares []partition.Share) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range shares {

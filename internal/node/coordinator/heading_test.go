@@ -7,12 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 )
 
 // ordered gives the parties' tables their columns in orders of their own, and the
 // same names: forwards, backwards, and from the middle on.
-func ordered(shares []launch.Share) {
+func ordered(shares []partition.Share) {
 	for i, s := range shares {
 		width := s.Table.Set.X.Cols()
 		s.Table.Set.Columns = columnNames(width)

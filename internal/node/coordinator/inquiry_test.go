@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -49,7 +49,7 @@ func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]
 	}
 	whole := *j
 	whole.Data.Partition.Coverage = 0
-	shares, err := launch.Shares(&whole, func(string, job.Data) (*dataset.Set, error) { return all, nil })
+	shares, err := partition.Shares(&whole, func(string, job.Data) (*dataset.Set, error) { return all, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -46,7 +46,7 @@ func TestLeakageOfAJob(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			j := parse(t, "")
 			j.Data.Scale = job.Scaling(tt.scale)
-			shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) { return noise(tt.features, tt.grid), nil })
+			shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) { return noise(tt.features, tt.grid), nil })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/rows"
@@ -26,7 +26,7 @@ func learning(t testing.TB, learner, more string) *job.Job {
 }
 
 // areas shares the rows of tumours out with their third feature for a label.
-func areas(t testing.TB, j *job.Job) []launch.Share {
+func areas(t testing.TB, j *job.Job) []partition.Share {
 	t.Helper()
 	shares := firstTumours(t, j, 300)
 	for i, s := range shares {
@@ -76,7 +76,7 @@ func TestEveryLearner(t *testing.T) {
 	}
 }
 
-func checkLearnt(t *testing.T, w *world, shares []launch.Share, id job.ID, j *job.Job, metrics []string) {
+func checkLearnt(t *testing.T, w *world, shares []partition.Share, id job.ID, j *job.Job, metrics []string) {
 	t.Helper()
 	boss := w.members[hub].boss
 	result, err := boss.Get(id)
@@ -98,7 +98,7 @@ func checkLearnt(t *testing.T, w *world, shares []launch.Share, id job.ID, j *jo
 		t.Fatal(err)
 	}
 	r := *result.Result
-	if err := launch.Compare(t.Context(), owners.Local(), j, shares, outcome, &r); err != nil {
+	if err := partition.Compare(t.Context(), owners.Local(), j, shares, outcome, &r); err != nil {
 		t.Fatal(err)
 	}
 	if *r.Difference > 5e-3 {
@@ -115,7 +115,7 @@ func checkLearnt(t *testing.T, w *world, shares []launch.Share, id job.ID, j *jo
 
 // askAboutHeldOut asks about rows that the job held out: the answers must be
 // its decisions.
-func askAboutHeldOut(t *testing.T, w *world, shares []launch.Share, id job.ID, outcome *method.Outcome) {
+func askAboutHeldOut(t *testing.T, w *world, shares []partition.Share, id job.ID, outcome *method.Outcome) {
 	t.Helper()
 	result, err := w.members[hub].boss.Get(id)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -69,7 +69,7 @@ type death struct {
 
 // diesAndEndsTheSame runs a job anew for each death, in other worlds with the same
 // seeds, and expects the model that the undisturbed one has.
-func (w *world) diesAndEndsTheSame(j *job.Job, shares []launch.Share, done coordinator.Job, deaths []death) {
+func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done coordinator.Job, deaths []death) {
 	w.t.Helper()
 	for _, d := range deaths {
 		w.t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {

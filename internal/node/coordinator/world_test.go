@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/launch"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -60,15 +60,15 @@ func parse(t testing.TB, more string) *job.Job {
 }
 
 // tumours shares 60 rows of wdbc out.
-func tumours(t testing.TB, j *job.Job) []launch.Share {
+func tumours(t testing.TB, j *job.Job) []partition.Share {
 	t.Helper()
 	return firstTumours(t, j, 60)
 }
 
 // firstTumours shares the first rows of wdbc out.
-func firstTumours(t testing.TB, j *job.Job, rows int) []launch.Share {
+func firstTumours(t testing.TB, j *job.Job, rows int) []partition.Share {
 	t.Helper()
-	shares, err := launch.Shares(j, func(string, job.Data) (*dataset.Set, error) {
+	shares, err := partition.Shares(j, func(string, job.Data) (*dataset.Set, error) {
 		set, err := bundled.Load("wdbc")
 		if err != nil {
 			return nil, err
@@ -133,7 +133,7 @@ type member struct {
 	ended chan error
 }
 
-func newWorld(t *testing.T, shares []launch.Share) *world {
+func newWorld(t *testing.T, shares []partition.Share) *world {
 	w := &world{
 		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},

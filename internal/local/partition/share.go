@@ -1,8 +1,8 @@
-// Package launch is what a launching process does beside a job because it owns
+// Package partition is what a launching process does beside a job because it owns
 // the data: it shares one table out among parties, and it computes the
 // comparisons — the same learner on pooled data, and each party alone. No
 // daemon uses it: a daemon has no code that sees two parties' rows.
-package launch
+package partition
 
 import (
 	"crypto/sha256"
