@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/examples"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/demo"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -160,7 +161,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	}
 	began := time.Now()
 	_, err = orAbandon(ctx, func() (struct{}, error) {
-		return struct{}{}, partition.Compare(ctx, a.local, j, shares, decided, result.Result)
+		return struct{}{}, baseline.Compare(ctx, a.local, j, shares, decided, result.Result)
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/simulate"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -182,7 +183,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	}
 	runtime.GC() // the federation's Gram matrix makes room for the comparison's
 	began := time.Now()
-	if err := partition.Compare(ctx, a.local, j, shares, decided, result); err != nil {
+	if err := baseline.Compare(ctx, a.local, j, shares, decided, result); err != nil {
 		return nil, err
 	}
 	result.Refused = partition.Refusals(j, shares, result.Training+result.HeldOut)
@@ -202,7 +203,7 @@ func addComparison(r *method.Result, took time.Duration) {
 
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
 	if _, err := method.Of(j); err != nil { // it runs in one place only
-		return partition.RunPooled(ctx, j, shares, dir)
+		return baseline.RunPooled(ctx, j, shares, dir)
 	}
 	bars := a.progress()
 	defer bars.Close()

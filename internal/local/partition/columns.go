@@ -136,8 +136,8 @@ func numbers(n int) []string {
 	return list
 }
 
-// inOrder returns each party's columns of the job's rows.
-func inOrder(shares []Share, ids []string, training int) ([]method.Split, error) {
+// InOrder returns each party's columns of the job's rows.
+func InOrder(shares []Share, ids []string, training int) ([]method.Split, error) {
 	test := make([]bool, len(ids))
 	for i := training; i < len(test); i++ {
 		test[i] = true

@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
@@ -133,23 +132,6 @@ func TestColumnSources(t *testing.T) {
 		t.Errorf("%d shares, labels asked for: %v", len(shares), asked)
 	}
 	if _, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil }); err == nil || !strings.Contains(err.Error(), "guest: ") || !strings.Contains(err.Error(), "no ids") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// A comparison needs the very rows of the job.
-func TestCompareColumnsOfOtherRows(t *testing.T) {
-	j := parseColumns(t, "", "")
-	set, err := bundled.Load("wdbc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shares, err := Shares(j, func(string, job.Data) (*dataset.Set, error) { return set, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = Compare(t.Context(), nil, j, shares, &method.Outcome{Rows: []string{"1", "570"}}, &method.Result{Training: 1})
-	if err == nil || !strings.Contains(err.Error(), "launch: ") || !strings.Contains(err.Error(), " has no row of id ") {
 		t.Errorf("error %v", err)
 	}
 }

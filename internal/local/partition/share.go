@@ -1,7 +1,6 @@
-// Package partition is what a launching process does beside a job because it owns
-// the data: it shares one table out among parties, and it computes the
-// comparisons — the same learner on pooled data, and each party alone. No
-// daemon uses it: a daemon has no code that sees two parties' rows.
+// Package partition shares one table out among parties, or reads each party's own, in a
+// process that owns the data of all. No daemon links it: a daemon has no code that sees two
+// parties' rows.
 package partition
 
 import (
@@ -125,9 +124,9 @@ func eachItsOwn(j *job.Job, load Loader) ([]Share, error) {
 	return shares, rows.Alike(j, names, sets)
 }
 
-// splits holds rows of each share out, with the columns in the order of the first
+// Splits holds rows of each share out, with the columns in the order of the first
 // party's.
-func splits(j *job.Job, shares []Share) ([]method.Split, error) {
+func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	list := make([]method.Split, len(shares))
 	for i, s := range shares {
 		var err error

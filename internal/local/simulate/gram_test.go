@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
@@ -69,7 +70,7 @@ func runAndCompare(t *testing.T, j *job.Job, load partition.Loader) *method.Resu
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := partition.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
+	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	if n := common(shares); len(outcome.Rows) != n || result.Training+result.HeldOut != n || n == shares[0].Table.Rows() {

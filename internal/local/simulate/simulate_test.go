@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
@@ -54,7 +55,7 @@ func simulated(t *testing.T, seed func(string) [32]byte, load partition.Loader) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := partition.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
+	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, result); err != nil {
 		t.Fatal(err)
 	}
 	return result

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	owners "github.com/mercer-fl/mercer/internal/local/all"
-	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 )
 
 // A federation on disks ends in what pooled data gives.
@@ -17,7 +17,7 @@ func TestJobEqualsPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := partition.Compare(t.Context(), owners.Local(), j, shares, outcome, done.Result); err != nil {
+	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, done.Result); err != nil {
 		t.Fatal(err)
 	}
 	if !*done.Result.Exact || *done.Result.Difference > 1e-5 {

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	owners "github.com/mercer-fl/mercer/internal/local/all"
+	"github.com/mercer-fl/mercer/internal/local/baseline"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -98,7 +99,7 @@ func checkLearnt(t *testing.T, w *world, shares []partition.Share, id job.ID, j 
 		t.Fatal(err)
 	}
 	r := *result.Result
-	if err := partition.Compare(t.Context(), owners.Local(), j, shares, outcome, &r); err != nil {
+	if err := baseline.Compare(t.Context(), owners.Local(), j, shares, outcome, &r); err != nil {
 		t.Fatal(err)
 	}
 	if *r.Difference > 5e-3 {

@@ -1,4 +1,4 @@
-package partition
+package baseline
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/local/partition/partitiontest"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
@@ -43,7 +45,7 @@ func gridOf(t *testing.T, j *job.Job) *job.Job {
 func TestRunPooledWithAGrid(t *testing.T) {
 	for name, data := range map[string]string{"folds": ", folds: 4", "folds and test": ", folds: 4, test: {every: 4}"} {
 		t.Run(name, func(t *testing.T) {
-			r, o, _ := run(t, gridOf(t, parse(t, shared+data, "")), map[string]*dataset.Set{"all": wdbc(t, 0, 120)})
+			r, o, _ := run(t, gridOf(t, parse(t, shared+data, "")), map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 120)})
 			if len(r.Grid) != 4 || *r.Difference != 0 || !*r.Exact {
 				t.Fatalf("%d cells, difference %v, exact %v", len(r.Grid), *r.Difference, *r.Exact)
 			}
@@ -82,7 +84,7 @@ func TestRunPooledWithAGrid(t *testing.T) {
 // that are not in it.
 func TestAloneInFolds(t *testing.T) {
 	j := parse(t, apart+", folds: 3, scale: none", "")
-	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")}
 	r, _, shares := run(t, j, sets)
 	labels := slices.Concat(shares[0].Table.Set.Labels, shares[1].Table.Set.Labels)
 	folds, err := dataset.Folds(labels, 3, j.Seed)
@@ -115,7 +117,7 @@ func TestAloneInFolds(t *testing.T) {
 }
 
 // accuracyOf trains on some rows of two tables and tests on others.
-func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) float64 {
+func accuracyOf(t *testing.T, j *job.Job, shares []partition.Share, train, test []int) float64 {
 	t.Helper()
 	all, err := dataset.Append(shares[0].Table.Set, shares[1].Table.Set)
 	if err != nil {
@@ -141,7 +143,7 @@ func accuracyOf(t *testing.T, j *job.Job, shares []Share, train, test []int) flo
 
 // A party all of whose rows are in one fold has nothing to train on then.
 func TestAloneWithoutRows(t *testing.T) {
-	own := method.Split{Set: wdbc(t, 0, 1), Test: []bool{true}}
+	own := method.Split{Set: partitiontest.WDBC(t, 0, 1), Test: []bool{true}}
 	m, err := alone(t.Context(), parse(t, shared, ""), own, []method.Split{own})
 	if d := cmp.Diff(learner.Metrics{}, m); err != nil || d != "" {
 		t.Errorf("%v, %v; want no figures", m, err)

@@ -1,4 +1,4 @@
-package partition
+package baseline
 
 import (
 	"bytes"
@@ -7,17 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/local/partition/partitiontest"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
@@ -47,124 +46,10 @@ func parse(t *testing.T, data, learner string) *job.Job {
 	return jobtest.Parse(t, fmt.Sprintf(jobFile, data, learner))
 }
 
-// wdbc has n rows from the given one on.
-func wdbc(t *testing.T, from, n int) *dataset.Set {
-	t.Helper()
-	set, err := bundled.Load("wdbc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = from + i
-	}
-	return set.Subset(rows)
-}
-
-// library loads sets by name.
-func library(sets map[string]*dataset.Set) Loader {
-	return func(name string, _ job.Data) (*dataset.Set, error) {
-		if set, ok := sets[name]; ok {
-			return set, nil
-		}
-		return nil, errors.New("no such source")
-	}
-}
-
-// onlyOf keeps the rows of one class.
-func onlyOf(set *dataset.Set, class string) *dataset.Set {
-	var rows []int
-	for i, label := range set.Labels {
-		if label == class {
-			rows = append(rows, i)
-		}
-	}
-	return set.Subset(rows)
-}
-
-func TestSharesOfOneSource(t *testing.T) {
-	j := parse(t, shared, "")
-	shares, err := Shares(j, library(map[string]*dataset.Set{"all": wdbc(t, 0, 41)}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(shares) != 2 || shares[0].Party != "north" || shares[1].Party != "south" {
-		t.Fatalf("%d shares, want north's and south's", len(shares))
-	}
-	if n := shares[0].Table.Set.X.Rows() + shares[1].Table.Set.X.Rows(); n != 41 {
-		t.Errorf("%d rows are shared out, want 41", n)
-	}
-}
-
-func TestSharesWithATestSource(t *testing.T) {
-	j := parse(t, shared+", test: {source: held}", "")
-	shares, err := Shares(j, library(map[string]*dataset.Set{"all": wdbc(t, 0, 40), "held": wdbc(t, 40, 20)}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	held := 0
-	for _, s := range shares {
-		held += s.Table.HeldOut.X.Rows()
-	}
-	if held != 20 {
-		t.Errorf("%d rows are held out, want 20", held)
-	}
-}
-
-// The text of a sparse test source may end before the last columns.
-func TestSharesWithANarrowSparseTestSource(t *testing.T) {
-	sparse := func(cols, rows int) *dataset.Set {
-		start, labels := []int{0}, []string{}
-		for i := range rows {
-			start, labels = append(start, i+1), append(labels, strconv.Itoa(i%2))
-		}
-		x, err := dataset.NewCSR(cols, start, make([]int32, rows), slices.Repeat([]float64{1}, rows))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &dataset.Set{Name: "sparse", X: x, Labels: labels}
-	}
-	j := parse(t, shared+", test: {source: held}", "")
-	shares, err := Shares(j, library(map[string]*dataset.Set{"all": sparse(5, 40), "held": sparse(3, 20)}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range shares {
-		if held := s.Table.HeldOut.X; held.Cols() != 5 || held.Row(0, nil)[0] != 1 {
-			t.Errorf("%s holds out rows of %d columns, the first %v", s.Party, held.Cols(), held.Row(0, nil))
-		}
-	}
-	if _, err := Shares(j, library(map[string]*dataset.Set{"all": sparse(3, 40), "held": sparse(5, 20)})); err == nil {
-		t.Error("a test source with more columns is taken")
-	}
-}
-
-func TestSharesRefuses(t *testing.T) {
-	unlabelled := wdbc(t, 0, 20)
-	unlabelled.Labels = nil
-	narrow := wdbc(t, 0, 20).SelectColumns([]int{0, 1})
-	for _, tt := range []struct {
-		name, data, want string
-		sets             map[string]*dataset.Set
-	}{
-		{"unknown", shared, "no such source", nil},
-		{"no labels", shared, `has no column "label"`, map[string]*dataset.Set{"all": unlabelled}},
-		{"widths", apart, "south has 2 features and north has 30; give every party the same columns", map[string]*dataset.Set{"n": wdbc(t, 0, 20), "s": narrow}},
-		{"second unknown", apart, "no such source", map[string]*dataset.Set{"n": wdbc(t, 0, 20)}},
-		{"held-out rows of another width", shared + ", test: {source: held}", "", map[string]*dataset.Set{"all": wdbc(t, 0, 20), "held": narrow}},
-		{"one row each", shared, "", map[string]*dataset.Set{"all": wdbc(t, 0, 2)}},
-	} {
-		_, err := Shares(parse(t, tt.data, ""), library(tt.sets))
-		if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: error %v, want bad input with %q", tt.name, err, tt.want)
-		}
-	}
-}
-
 // run runs a pooled job and compares it.
-func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*method.Result, *method.Outcome, []Share) {
+func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*method.Result, *method.Outcome, []partition.Share) {
 	t.Helper()
-	shares, err := Shares(j, library(sets))
+	shares, err := partition.Shares(j, partitiontest.Library(sets))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +68,7 @@ func run(t *testing.T, j *job.Job, sets map[string]*dataset.Set) (*method.Result
 func TestRunPooledLeavesItsModel(t *testing.T) {
 	for _, scale := range []string{"none", "minmax", "standard"} {
 		t.Run(scale, func(t *testing.T) {
-			r, o, shares := run(t, parse(t, shared+", scale: "+scale, ""), map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
+			r, o, shares := run(t, parse(t, shared+", scale: "+scale, ""), map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 80)})
 			if *r.Difference != 0 || !*r.Exact {
 				t.Errorf("difference %v, exact %v; want 0 and true", *r.Difference, *r.Exact)
 			}
@@ -207,7 +92,7 @@ func TestRunPooledLeavesItsModel(t *testing.T) {
 	}
 }
 
-func heldOut(t *testing.T, shares []Share) linalg.Matrix[float64] {
+func heldOut(t *testing.T, shares []partition.Share) linalg.Matrix[float64] {
 	t.Helper()
 	var splits []method.Split
 	for _, s := range shares {
@@ -236,7 +121,7 @@ func largest(a, b linalg.Matrix[float64]) float64 {
 
 // A party with one class only always says that class; it is no failure.
 func TestCompareAPartyWithOneClass(t *testing.T) {
-	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")}
 	r, o, _ := run(t, parse(t, apart, ""), sets)
 	if len(r.Alone) != 2 || r.Alone[1].Party != "south" {
 		t.Fatalf("alone: %+v", r.Alone)
@@ -255,7 +140,7 @@ func TestCompareAPartyWithOneClass(t *testing.T) {
 
 // Weights of a class that a party lacks are left out for it alone.
 func TestCompareWithWeightsOfAClassThatAPartyLacks(t *testing.T) {
-	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")}
 	j := parse(t, apart, ", class_weight: {\"0\": 2, \"1\": 1}")
 	before := j.Learner.Text()
 	if r, _, _ := run(t, j, sets); len(r.Alone) != 2 {
@@ -267,9 +152,9 @@ func TestCompareWithWeightsOfAClassThatAPartyLacks(t *testing.T) {
 }
 
 func TestRunPooledOfOneClass(t *testing.T) {
-	sets := map[string]*dataset.Set{"n": onlyOf(wdbc(t, 0, 60), "1"), "s": onlyOf(wdbc(t, 60, 60), "1")}
+	sets := map[string]*dataset.Set{"n": partitiontest.OnlyOf(partitiontest.WDBC(t, 0, 60), "1"), "s": partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")}
 	j := parse(t, apart, "")
-	shares, err := Shares(j, library(sets))
+	shares, err := partition.Shares(j, partitiontest.Library(sets))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +164,7 @@ func TestRunPooledOfOneClass(t *testing.T) {
 }
 
 func TestCompareRefusesAnotherOutcome(t *testing.T) {
-	r, o, shares := run(t, parse(t, shared, ""), map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
+	r, o, shares := run(t, parse(t, shared, ""), map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 80)})
 	other := *o
 	other.Classes = []string{"x", "y"}
 	if err := Compare(t.Context(), nil, parse(t, shared, ""), shares, &other, r); err == nil || !strings.Contains(err.Error(), "other classes") {
@@ -293,7 +178,7 @@ func TestCompareRefusesAnotherOutcome(t *testing.T) {
 // A party whose rows do not suffice for the job's parameters is no failure of
 // the job; it is said.
 func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
-	sets := map[string]*dataset.Set{"n": wdbc(t, 0, 60), "s": wdbc(t, 60, 60)}
+	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 60), "s": partitiontest.WDBC(t, 60, 60)}
 	sets["s"].Labels[0], sets["s"].Labels[1] = "0", "0"
 	for i := 2; i < 60; i++ {
 		sets["s"].Labels[i] = "1"
@@ -316,7 +201,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 func TestSharesWithoutLabels(t *testing.T) {
 	j := parse(t, shared, "")
 	j = jobtest.With(t, j, map[string]string{"learner": "{name: kmeans, n_clusters: 2}", "data.label": ""})
-	unlabelled := wdbc(t, 0, 40)
+	unlabelled := partitiontest.WDBC(t, 0, 40)
 	unlabelled.Labels = nil
 	r, o, _ := run(t, j, map[string]*dataset.Set{"all": unlabelled})
 	if r.HeldOut == 0 || r.HeldOut+r.Training != 40 || o.Classes != nil || len(o.Predicted) != r.HeldOut || !*r.Exact {
@@ -329,7 +214,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	j := parse(t, shared, "")
-	r, o, shares := run(t, j, map[string]*dataset.Set{"all": wdbc(t, 0, 80)})
+	r, o, shares := run(t, j, map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 80)})
 	dir := t.TempDir()
 	if _, _, err := RunPooled(ctx, j, shares, dir); !errors.Is(err, context.Canceled) {
 		t.Errorf("pooled: %v", err)

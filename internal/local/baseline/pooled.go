@@ -1,4 +1,4 @@
-package partition
+package baseline
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/linalg"
@@ -20,9 +21,9 @@ import (
 
 // RunPooled runs a job of protocol pooled: everything on the rows in one
 // place, without any privacy. The model it leaves is an ordinary file.
-func RunPooled(ctx context.Context, j *job.Job, shares []Share, dir string) (*method.Result, *method.Outcome, error) {
+func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir string) (*method.Result, *method.Outcome, error) {
 	began := time.Now()
-	splits, err := splits(j, shares)
+	splits, err := partition.Splits(j, shares)
 	if err != nil {
 		return nil, nil, fault.BadInput(err)
 	}

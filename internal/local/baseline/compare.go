@@ -1,4 +1,4 @@
-package partition
+package baseline
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
@@ -17,7 +18,7 @@ import (
 // Compare adds the comparisons that a job asks for to its result: those of its method, if
 // the list has any. A training that is under way when ctx ends soon does, too, with an
 // error that wraps that of ctx.
-func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []Share, o *method.Outcome, r *method.Result) error {
+func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	with, compared := local.Of(list, j).(local.Compared)
 	if j.Data.Partition.By == job.Columns && len(j.Compare) == 0 {
 		return nil
@@ -41,11 +42,11 @@ func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []Share, 
 }
 
 // ownRows are the parties' rows. Of holders of columns they are those of the job, in its order.
-func ownRows(j *job.Job, shares []Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
+func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
 	if j.Data.Partition.By == job.Columns {
-		return inOrder(shares, o.Rows, r.Training)
+		return partition.InOrder(shares, o.Rows, r.Training)
 	}
-	return splits(j, shares)
+	return partition.Splits(j, shares)
 }
 
 // comparePooled does the job on all rows in one place: what privacy cost. With

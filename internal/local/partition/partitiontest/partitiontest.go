@@ -1,0 +1,46 @@
+// Package partitiontest has tables for tests of what one process does with the rows of several parties.
+package partitiontest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// WDBC returns n rows from the given one on.
+func WDBC(t testing.TB, from, n int) *dataset.Set {
+	t.Helper()
+	set, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = from + i
+	}
+	return set.Subset(rows)
+}
+
+// Library loads sets by name.
+func Library(sets map[string]*dataset.Set) func(string, job.Data) (*dataset.Set, error) {
+	return func(name string, _ job.Data) (*dataset.Set, error) {
+		if set, ok := sets[name]; ok {
+			return set, nil
+		}
+		return nil, errors.New("no such source")
+	}
+}
+
+// OnlyOf keeps the rows of one class.
+func OnlyOf(set *dataset.Set, class string) *dataset.Set {
+	var rows []int
+	for i, label := range set.Labels {
+		if label == class {
+			rows = append(rows, i)
+		}
+	}
+	return set.Subset(rows)
+}
