@@ -8,12 +8,6 @@ import (
 
 // moving tells where a folder lies until it has its new name, which documents use already.
 var moving = map[string][]string{
-	"internal/base": {"internal"}, "internal/crypto/exactmath": {"internal/portable"}, "internal/crypto": {"internal"},
-	"internal/node/admin": {"internal/control"}, "internal/node/control": {"internal/session"}, "internal/node/disclosure": {"internal/release"},
-	"internal/node/mail": {"internal/exchange", "internal/envelope"}, "internal/node": {"internal"}, "internal/anonymous": {"internal"},
-	"internal/catalogue": {"internal/source"}, "internal/local/turns": {"internal/crowd"}, "internal/local/partition": {"internal/launch"},
-	"internal/local/baseline": {"internal/launch", "internal/local/baseline"}, "internal/local": {"internal"}, "internal/method/local": {"internal/local"},
-	"internal/attack/lattice": {"internal/lattice"}, "internal/attack/traffic": {"internal/eavesdrop"}, "internal/attack": {"internal"}, "internal/check": {"internal"},
 	"internal/simd": {"linalg"},
 }
 
