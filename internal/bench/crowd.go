@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mercer-fl/mercer/internal/local/turns"
+	"github.com/mercer-fl/mercer/internal/method/local/turns"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/secagg"

@@ -80,7 +80,7 @@ var daemons = []string{"internal/node/coordinator", "internal/node/party", "inte
 // together are packages that see rows of several parties in one process, attacks that read data
 // from what a role sees, and tools for tests, each with what lies below it.
 var together = []string{
-	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/local/turns", "internal/method/local", // one process plays everybody
+	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/turns", "internal/method/local", // one process plays everybody
 	"internal/bench", "internal/anonymous/fleet",
 	"internal/attack/lattice", "internal/attack/traffic",
 	"internal/check/golden", "internal/check/house", "internal/check/onerow",

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	turns "github.com/mercer-fl/mercer/internal/local/turns"
+	turns "github.com/mercer-fl/mercer/internal/method/local/turns"
 	crowd "github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
