@@ -1,0 +1,144 @@
+package house_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// How many rooms a floor plan may have and stay readable.
+const (
+	mostWings = 15 // folders in internal
+	mostRooms = 12 // packages in a wing; internal/method has a room for each method
+)
+
+// wing returns the part of the house that a folder belongs to: a folder of internal, or a folder
+// of the root, or the root itself.
+func wing(folder string) string {
+	if rest, inside := strings.CutPrefix(folder, "internal/"); inside {
+		first, _, _ := strings.Cut(rest, "/")
+		return "internal/" + first
+	}
+	if folder == "." {
+		return "mercer"
+	}
+	first, _, _ := strings.Cut(folder, "/")
+	return first
+}
+
+// arrows are the imports between wings: from, to, and a file with such an import.
+type arrows map[string]map[string]string
+
+func arrowsOf(files []file) arrows {
+	found := make(arrows)
+	for _, f := range files {
+		from := wing(f.folder())
+		if found[from] == nil {
+			found[from] = make(map[string]string)
+		}
+		for _, folder := range f.imports() {
+			if to := wing(folder); to != from {
+				found[from][to] = f.path
+			}
+		}
+	}
+	return found
+}
+
+// levels puts every wing one floor above the highest wing that it imports. Wings of a circle,
+// and all above them, are on no floor.
+func (a arrows) levels() (floors [][]string, circle []string) {
+	at := make(map[string]int)
+	for placed := -1; placed != len(at); {
+		placed = len(at)
+		for from, tos := range a {
+			if height, ready := above(at, tos); ready {
+				at[from] = height
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		height, is := at[name]
+		if !is {
+			circle = append(circle, name)
+			continue
+		}
+		for len(floors) <= height {
+			floors = append(floors, nil)
+		}
+		floors[height] = append(floors[height], name)
+	}
+	return floors, circle
+}
+
+// above returns the floor above those of some wings, if all of them have one.
+func above(at map[string]int, wings map[string]string) (height int, ready bool) {
+	for to := range wings {
+		floor, is := at[to]
+		if !is {
+			return 0, false
+		}
+		height = max(height, floor+1)
+	}
+	return height, true
+}
+
+// Imports between wings point down: no circle leads back, and the floors that follow from the
+// imports are the drawing in floors.txt.
+func TestArrowsPointDown(t *testing.T) {
+	found := arrowsOf(sources(t))
+	floors, circle := found.levels()
+	for _, from := range circle {
+		for _, to := range circle {
+			if f := found[from][to]; f != "" {
+				t.Errorf("a circle of folders: %s imports %s, for example in %s", from, to, f)
+			}
+		}
+	}
+	var drawing strings.Builder
+	for i, names := range slices.Backward(floors) {
+		fmt.Fprintf(&drawing, "%2d  %s\n", i, strings.Join(names, "  "))
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", "floors.txt"))
+	if err != nil || drawing.String() != string(want) {
+		t.Errorf("the floors are now, error %v:\n%s", err, drawing.String())
+	}
+}
+
+func TestLevels(t *testing.T) {
+	tower := arrows{"roof": {"hall": "", "cellar": ""}, "hall": {"cellar": ""}, "cellar": {}}
+	if floors, circle := tower.levels(); fmt.Sprint(floors, circle) != "[[cellar] [hall] [roof]] []" {
+		t.Errorf("%v, %v", floors, circle)
+	}
+	tower["cellar"]["hall"] = ""
+	if floors, circle := tower.levels(); len(floors) != 0 || fmt.Sprint(circle) != "[cellar hall roof]" {
+		t.Errorf("%v, %v", floors, circle)
+	}
+}
+
+// A floor plan can be read: few wings, few rooms in each.
+func TestWingsAndRoomsAreFew(t *testing.T) {
+	rooms := make(map[string]map[string]bool)
+	for _, f := range sources(t) {
+		if at := wing(f.folder()); strings.HasPrefix(at, "internal/") {
+			if rooms[at] == nil {
+				rooms[at] = make(map[string]bool)
+			}
+			first, _, _ := strings.Cut(strings.TrimPrefix(f.folder(), at+"/"), "/")
+			rooms[at][path.Join(at, first)] = true
+		}
+	}
+	if len(rooms) > mostWings {
+		t.Errorf("internal has %d folders: %q", len(rooms), slices.Sorted(maps.Keys(rooms)))
+	}
+	for at, names := range rooms {
+		if len(names) > mostRooms && at != "internal/method" {
+			t.Errorf("%s has %d rooms: %q", at, len(names), slices.Sorted(maps.Keys(names)))
+		}
+	}
+}
