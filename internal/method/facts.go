@@ -2,8 +2,8 @@ package method
 
 import "github.com/mercer-fl/mercer/dataset"
 
-// Facts describe a party's data for the statement of the job's leakage. The server could work out each
-// of them from what it holds.
+// Facts describe a party's data for the statement of the job's leakage. The server could
+// derive each fact from the data it holds.
 type Facts struct {
 	Known bool // false: this stage has nothing to tell
 	Grid  Grid
@@ -31,7 +31,7 @@ func (f Facts) Join(other Facts) Facts {
 	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
 }
 
-// GridOf says how many of the columns that vary hold multiples of a step.
+// GridOf tells how many of a table's varying columns hold multiples of a step.
 func GridOf(t dataset.Table) Grid {
 	grid, columns := dataset.GridColumns(t)
 	switch {

@@ -13,8 +13,8 @@ import (
 // takes part: what is computed of fewer says much about single ones. No job lowers
 // them; a party's operator may. A field that is zero asks for nothing.
 type Floors struct {
-	// Of moments, each party's own. What it holds out is as telling as what it
-	// trains with, and a class of few rows is a sum of few.
+	// For moments, of each party's own rows. Held-out rows reveal as much as training rows,
+	// and the sum over a class of few rows is a sum over few rows.
 	TrainingRows int
 	HeldOutRows  int
 	ClassRows    int // training rows of each class that the party has
@@ -35,7 +35,7 @@ type Floors struct {
 	Cohort int
 }
 
-// DefaultFloors are those of a party whose operator says nothing.
+// DefaultFloors returns the floors of a party whose operator sets none.
 func DefaultFloors() Floors {
 	return Floors{
 		TrainingRows: 100, HeldOutRows: 50, ClassRows: 10, Share: 0.5, Rows: 100,
@@ -43,7 +43,7 @@ func DefaultFloors() Floors {
 	}
 }
 
-// CheckJob says what of a job is below the floors, before any data is read.
+// CheckJob refuses a job that is below the floors, before any data is read.
 func (f Floors) CheckJob(j *job.Job) error {
 	if m, ok := j.Protocol.Kind.(Floored); ok {
 		return m.CheckFloors(f, j)
@@ -51,8 +51,7 @@ func (f Floors) CheckJob(j *job.Job) error {
 	return nil
 }
 
-// CheckRows says whether a party has too few rows for a method that takes them one by
-// one.
+// CheckRows refuses a table with too few rows for a method that takes them one by one.
 func (f Floors) CheckRows(method string, rows int) error {
 	if rows < f.Rows {
 		return tooFew("protocol %s asks for %d rows of each party, and this table gives it %d", method, f.Rows, rows)
@@ -65,8 +64,8 @@ func tooFew(format string, args ...any) error {
 	return &fault.Error{Code: fault.CodePolicy, Err: fmt.Errorf(format, args...), Public: "its table is below the floors of its operator's policy; its own log says which"}
 }
 
-// CheckSplit says whether a party has too few rows for sums over them: to train
-// with, to hold out, or of a class.
+// CheckSplit refuses a table with too few rows for sums over them: too few to train with, to
+// hold out, or of a class.
 func (f Floors) CheckSplit(j *job.Job, s Split) error {
 	rows, classes := s.Rows(false), make(map[string]int)
 	for _, i := range rows {
@@ -89,7 +88,7 @@ func (f Floors) CheckSplit(j *job.Job, s Split) error {
 	return nil
 }
 
-// CheckShares says whether one party holds most of the training rows.
+// CheckShares refuses a job in which one party holds most of the training rows.
 func (f Floors) CheckShares(rows []int64) error {
 	most, total := int64(0), int64(0)
 	for _, n := range rows {

@@ -17,15 +17,15 @@ type Keeper interface {
 	Keep(Closing) (Keepsake, error)
 }
 
-// Keepsake is what a member keeps of a finished job, and is secret.
+// Keepsake holds the secret that a member keeps of a finished job.
 type Keepsake struct {
 	Method  string
 	Version uint16 // of the body, by the method's own count
 	Body    []byte
 }
 
-// keepsakeMagic begins every keepsake but those of the programs that knew no method by
-// name.
+// keepsakeMagic begins every keepsake, except the keepsakes of earlier programs, which knew
+// no method by name.
 const keepsakeMagic = "mercer/v1/keepsake"
 
 // Encode returns the canonical encoding.
@@ -45,7 +45,7 @@ type Answering interface {
 	OpenParty(k Keepsake, read *job.Reader) (Erasable, error)
 	// OpenServer opens the coordinator's; model reads the model file, if one was kept.
 	OpenServer(c Case, k Keepsake, model func() ([]byte, error)) (Erasable, error)
-	// Left says whether a keepsake without a method's name is this method's: earlier
+	// Left reports whether a keepsake without a method's name belongs to this method: earlier
 	// programs wrote the body alone.
 	Left(body []byte) bool
 }
@@ -93,7 +93,8 @@ type Inquirer interface {
 	// Among returns the parties that have to help with a question, the asker among them.
 	// One that needs nobody else is answered in a single session.
 	Among(q Question) []string
-	// Fits says why the asker cannot ask about these rows; the job of q is not known yet.
+	// Fits returns the reason why the asker cannot ask about these rows; the job of q is not
+	// known yet.
 	Fits(q Question, set *dataset.Set) error
 	Plan(q Question) ([]Step, error)
 	// Party prepares a party: the asker with the rows that it asks about, another with
@@ -112,8 +113,8 @@ type Question struct {
 // Asker is a party that has learnt the answer, once all sessions have ended well.
 type Asker interface{ Answer() (*Prediction, error) }
 
-// Closing tells a party of a finished job's model what it needs to keep something for questions about
-// new rows.
+// Closing tells a party about the model of a finished job, so that the party can keep its
+// part for questions about new rows.
 type Closing struct {
 	Classes []string // the model's; nil where it has none, or where the job keeps predictions closed
 }

@@ -10,23 +10,23 @@ import (
 
 // Member is one side of a job: a party, or the coordinator.
 type Member interface {
-	// Known is what the steps so far have made public.
+	// Known returns the values that the steps so far have made public.
 	Known() Known
 	// Machine builds the member's machine of a step of the plan. Setup.Session is the
 	// session as it has followed.
 	Machine(step string, s Setup) (*Run, error)
 }
 
-// Party is a data holder's private state of a job. Whatever else it can do is one of
-// the interfaces below.
+// Party holds the private state of one data holder in a job. Its further abilities are the
+// interfaces below.
 type Party interface{ Member }
 
-// Server is the coordinator's state of a job. Whatever else it can do is one of the
-// interfaces below.
+// Server holds the coordinator's state of a job. Its further abilities are the interfaces
+// below.
 type Server interface {
 	Member
-	// Compute runs a step without a session. It soon ends when ctx does, with an error
-	// that wraps that of ctx. progress may be nil.
+	// Compute runs a step without a session. It ends soon after ctx does, with an error that
+	// wraps ctx's error. progress may be nil.
 	Compute(ctx context.Context, step string, progress Reporter) error
 	// Result returns what the coordinator knows of the job's result, once all steps
 	// have ended. Costs and comparisons are added by others.
@@ -50,7 +50,7 @@ type (
 	// Model has a model file.
 	Model interface {
 		WriteModel(w io.Writer) error
-		// Private says that the model holds encoded rows and never leaves the
+		// Private reports whether the model holds encoded rows and never leaves the
 		// coordinator.
 		Private() bool
 	}
@@ -60,7 +60,8 @@ type (
 type (
 	// Discloser lets something out of its data of which a ledger is kept.
 	Discloser interface {
-		// Disclose says what a step lets out; false where that is nothing.
+		// Disclose describes the data that a step lets out; it returns false for a step that
+		// lets nothing out.
 		Disclose(step string) (Release, bool)
 	}
 	// Grainer tells the coordinator facts for the statement of leakage.
@@ -78,7 +79,7 @@ type Recommendation struct {
 	Score float64 `json:"score"`
 }
 
-// End is how a session went for its parties, by their own reports.
+// End describes how a session went for its parties, by their own reports.
 type End struct {
 	Session        protocol.SessionID
 	Stayed         []string // went through to the end, in the members' order
@@ -102,10 +103,10 @@ func (r Reporter) Counts(part string) func(done, total int) error {
 
 // Some methods have a word to say before anything runs.
 type (
-	// Undownloadable says what a job's model is where it is no file that could be given
-	// away: "lies in parts with ..."; "" where it is one.
+	// Undownloadable describes the place of a job's model that is not a file and cannot be
+	// given away ("lies in parts with ..."). It returns "" for a model that is a file.
 	Undownloadable interface{ Undownloadable(*job.Job) string }
-	// Floored says what of a job is below an operator's floors, before any data is read.
+	// Floored refuses a job that is below an operator's floors, before any data is read.
 	Floored interface {
 		CheckFloors(Floors, *job.Job) error
 	}

@@ -37,7 +37,7 @@ type Case struct {
 	Limits      Limits   // what this party's operator allows; zero at the coordinator
 }
 
-// Limits are what a party's operator allows where the job leaves it open.
+// Limits hold the settings that a party's operator allows where the job leaves them open.
 type Limits struct {
 	Directions int // random features of which sums may be made; 0 for any number
 	Floors     Floors

@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Outcome is what a job decided about its held-out rows, in the order of the
-// parties and of their rows. The launching process compares it with what it
-// computes on pooled data.
+// Outcome holds a job's decisions about its held-out rows, in the order of the parties and of
+// their rows. The launching process compares these decisions with those it computes on pooled
+// data.
 type Outcome struct {
 	Classes   []string               // nil: the learner has none
 	Predicted []string               // nil: the learner predicts nothing

@@ -8,19 +8,20 @@ import (
 // Presenter is a Method whose results have something of their own to say, in the text
 // and on the page.
 type Presenter interface {
-	// Present returns nil of a result of another method. The job is nil where it is not
-	// at hand: at whoever asks a coordinator for the result.
+	// Present returns nil for a result of another method. The job is nil where it is not at
+	// hand: in a program that asks a coordinator for the result.
 	Present(j *job.Job, r *Result) (*Presentation, error)
 }
 
-// Presentation is what a result says beside its figures.
+// Presentation describes a result beside its figures.
 type Presentation struct {
 	Unit   string // what is learnt from; "" for rows
 	Pooled int    // how many of them learning in one place has; 0 for the training rows
 	// Text stands in place of the line about training and held-out rows.
 	Text  []Block
 	Later []Block // after the grid that was chosen from
-	// Settings is what the data have decided, on the page after the job's settings.
+	// Settings describes the settings that the data have decided; the page shows it after the
+	// job's settings.
 	Settings string
 	// Summary stands in place of the head of the page; nil for the common one, to which
 	// More is added.

@@ -32,7 +32,7 @@ type Release struct {
 	// Model names the job that the rows were for, or whose model they are predicted
 	// by; "" where nobody asks later and nothing is counted.
 	Model string
-	// Directions is how many random directions are let out of each row.
+	// Directions counts the random directions that are let out for each row.
 	Directions int
 }
 

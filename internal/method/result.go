@@ -23,8 +23,8 @@ type Result struct {
 	// null when deployed.
 	Pooled learner.Metrics `json:"pooled"`
 	Alone  []Alone         `json:"alone"`
-	// ExactKernel is what the kernel itself gives in one place, where the job has
-	// random features in its stead.
+	// ExactKernel holds the figures of the kernel itself on rows in one place, where the job
+	// uses random features instead of the kernel.
 	ExactKernel learner.Metrics     `json:"exact_kernel,omitempty"`
 	Difference  *float64            `json:"max_decision_difference"` // to pooled
 	Exact       *bool               `json:"exact"`                   // every prediction equals pooled's; null where predictions are numbers
@@ -37,20 +37,20 @@ type Result struct {
 	ModelHash   string              `json:"model_sha256"` // of the sorted list of models
 	Leakage     map[string][]string `json:"leakage"`      // what each role learns, in words
 	Warnings    []string            `json:"warnings,omitempty"`
-	// Refused is what a party would refuse of the job, by the defaults of its policy;
-	// only of a job that one process plays.
+	// Refused lists the refusals of a party with the default policy. It is filled only for a
+	// job that one process plays.
 	Refused  []string `json:"party_would_refuse,omitempty"`
 	HeldOut  int      `json:"held_out_rows"`
 	Training int      `json:"training_rows"`
 	Support  int      `json:"support_vectors"` // rows that the model holds
-	// Details is what only this method's results have: an object, whose keys stand beside
-	// the common ones, or what was read back of it.
+	// Details holds the part of a result that only this method has: an object, whose keys
+	// stand beside the common ones, or the value read back from such an object.
 	Details any `json:"-"`
-	// Eigenvalues are those of a kernel PCA, largest first.
+	// Eigenvalues lists the eigenvalues of a kernel PCA, largest first.
 	Eigenvalues []float64 `json:"eigenvalues,omitempty"`
 }
 
-// Alone is what one party reaches without the others, on the same held-out
+// Alone holds the figures that one party reaches without the others, on the same held-out
 // rows.
 type Alone struct {
 	Party   string `json:"party"`
@@ -59,7 +59,7 @@ type Alone struct {
 	Failure string `json:"error,omitempty"` // why the learner cannot be fitted to these rows alone
 }
 
-// Cost is what a job cost one party.
+// Cost holds the cost of a job for one party.
 type Cost struct {
 	Name     string  `json:"name"`
 	PID      int     `json:"pid"`

@@ -19,7 +19,7 @@ type Step struct {
 	Session *Session
 }
 
-// Session is a step that its members run together. It is data, but for Follow.
+// Session describes a step that its members run together. It is data, except for Follow.
 type Session struct {
 	Protocol string
 	Version  uint16
@@ -32,15 +32,15 @@ type Session struct {
 	// Discloses are the kinds of messages of which the first lets out what a party's
 	// ledger was told of; nil where any message does.
 	Discloses []string
-	// Seeks is how many ids each other party may look for in this one's table; 0 where
+	// Seeks counts the ids that each other party may look for in this party's table; 0 where
 	// nobody looks for any.
 	Seeks int
 
-	// Absent is how many of the parties may be missing, from the beginning or later;
-	// the protocol says what becomes of the others.
+	// Absent counts the parties that may be missing, from the beginning or later; the
+	// protocol decides how the others go on.
 	Absent int
-	// Claims are the names that a party takes in its ledger once for ever: where
-	// another session has them, it cannot take part.
+	// Claims lists the names that a party takes in its ledger once and never again: where
+	// another session has taken one of them, the party cannot take part.
 	Claims []string
 	// Patient are the timers that wait for others' work and not for one round.
 	Patient []protocol.Timer
@@ -52,8 +52,8 @@ type Session struct {
 	Follow func(k Known, announced []byte) (*Session, error)
 }
 
-// Known is what a job's steps so far have made public to all its members: a value of
-// the method's own, nil before the first step has ended.
+// Known holds the values that a job's steps so far have made public to all its members. Its
+// type is the method's own, and it is nil before the first step has ended.
 type Known any
 
 // errAnnounced refuses an announcement that no session follows from.
@@ -87,7 +87,7 @@ func Following(s Session, params func(Known) ([]byte, error)) *Session {
 	return &s
 }
 
-// Has says whether the named one is a member.
+// Has reports whether s has a member of this name.
 func (s *Session) Has(name string) bool {
 	return slices.ContainsFunc(s.Members, func(m protocol.Member) bool { return m.Name == name })
 }
@@ -113,7 +113,7 @@ func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// Setup is what a member's machine is built from.
+// Setup holds the inputs from which a member's machine is built.
 type Setup struct {
 	protocol.Setup
 	Announced []byte // what Follow was told: the descriptor may hold its hash only
@@ -145,8 +145,8 @@ type Run struct {
 	// Own, if not nil, says what the machine has found wrong with this member's own
 	// data, or nil, however the session ends. It is for the member's own log.
 	Own func() error
-	// Announced, where ids are looked for, is how many each peer has brought as far as is
-	// known. It may be called however the session ended.
+	// Announced, where ids are looked for, counts the ids that each peer is known to have
+	// brought. It may be called however the session ended.
 	Announced func() map[string]int
 	// Stayed names the parties that must have gone through to the end, once the
 	// server's machine has ended; nil where all must that take part.
@@ -167,11 +167,11 @@ func RunOf[M interface {
 // Nothing is the Finish of a machine whose result nobody needs.
 func Nothing() error { return nil }
 
-// patience is how many rounds a member waits that has nothing to do itself: for the
-// slowest other party, and for the work of who learns from all rows.
+// patience counts the rounds that an idle member waits: for the slowest other party, and for
+// the member that learns from all rows.
 const patience = 24
 
-// Timeout is how long a machine's timer lasts where one round may take the given time.
+// Timeout returns the duration of a machine's timer where one round may take the given time.
 func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
 	if slices.Contains(s.Patient, t) {
 		return patience * round

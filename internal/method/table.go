@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Table is what a party brings to a job.
+// Table holds the data that a party brings to a job.
 type Table struct {
 	Set     *dataset.Set
 	HeldOut *dataset.Set     // test rows of their own source, or nil

@@ -24,18 +24,19 @@ func Steps(c method.Case) ([]method.Step, error) { return steps(c, "train", trai
 // StepsOfNew returns the sessions with which a question about new rows begins.
 func StepsOfNew(c method.Case) ([]method.Step, error) { return steps(c, "predict", byIDs(c.Job)) }
 
-// alignment is how rows are aligned.
+// alignment describes how rows are aligned.
 type alignment struct {
-	// compared says that tables are: a job says that they have the same ids in the same
-	// order. Each party brings a single id to the intersection, the digest of all its ids
-	// in their order. So the parties learn whether their tables have the same rows, and get
-	// a key in common, at the price of one id; and who wants to guess at the ids of another
-	// has one guess at all of them. A plain comparison of digests could be tried at leisure.
+	// compared marks tables that are only compared: the job promises equal ids in equal
+	// order. Each party brings a single id to the intersection, the digest of all its ids in
+	// their order. So the parties learn whether their tables have the same rows, and get a
+	// common key, at the price of one id. A party that wants to guess another's ids has one
+	// guess at all of them. With a plain comparison of digests it could try guesses at
+	// leisure.
 	compared bool
 	maxIDs   int // that each party may look for
 }
 
-// trained is how the rows of a job are aligned.
+// trained returns the alignment for the rows of a job.
 func trained(j *job.Job) alignment {
 	if j.Data.Partition.Aligned {
 		return alignment{compared: true, maxIDs: 1}
@@ -43,12 +44,12 @@ func trained(j *job.Job) alignment {
 	return byIDs(j)
 }
 
-// byIDs is how rows are aligned whose ids are looked for.
+// byIDs returns the alignment for rows whose ids are looked for.
 func byIDs(j *job.Job) alignment { return alignment{maxIDs: j.Protocol.Limit("max_ids")} }
 
 func (a alignment) params() (psi.Params, error) { return psi.NewParams(psi.Spec{MaxIDs: a.maxIDs}) }
 
-// seeks is how many ids each party may look for in another's table.
+// seeks counts the ids that each party may look for in another party's table.
 func (a alignment) seeks(p psi.Params) int {
 	if a.compared {
 		return 0

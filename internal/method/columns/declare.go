@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// Declaration is what a holder of columns tells all other members.
+// Declaration holds the statement that a holder of columns makes to all other members.
 type Declaration struct {
 	Rows      int
 	alignment [sha256.Size]byte // commitment to the rows and their order, under the parties' key
@@ -53,14 +53,15 @@ func decodeDeclaration(b []byte) (Declaration, error) {
 	return d, r.Close("stage: declaration")
 }
 
-// Declared is what all holders of columns have told each other. It is what the steps
-// of a job have made public.
+// Declared holds the declarations that all holders of columns have exchanged. It holds the
+// values that a job's steps have made public.
 type Declared struct {
 	List   []Declaration // in the order of the parties; nil before
 	Digest [sha256.Size]byte
 }
 
-// errUndeclared is why nothing follows yet from what the holders of columns say.
+// errUndeclared refuses to draw a conclusion before the holders of columns have declared
+// anything.
 var errUndeclared = errors.New("stage: nobody has declared any columns")
 
 // Rows is the number of common rows. It is an error to ask before it is declared.
@@ -79,13 +80,13 @@ type Guest interface {
 	Judge
 }
 
-// Judge says what a method cannot do with what has been declared.
+// Judge checks whether a method can work with the declarations.
 type Judge interface {
 	Usable(Declared) error
 }
 
-// hear reads the statements of a session, and finds out whose rows are not those
-// of the others.
+// hear reads the statements of a session, and finds the party whose rows differ from the
+// others' rows.
 func hear(parties []string, statements [][]byte) (Declared, error) {
 	var d Declared
 	digest, err := sums.Statements(parties, statements, func(b []byte) error {
@@ -100,7 +101,7 @@ func hear(parties []string, statements [][]byte) (Declared, error) {
 	return d, d.aligned(parties)
 }
 
-// errOrder says that parties do not hold the same rows in the same order.
+// errOrder reports that parties do not hold the same rows in the same order.
 var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
 
 // aligned demands that all hold the same rows in one order. A party that differs

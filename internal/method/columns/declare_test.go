@@ -14,8 +14,8 @@ func declarationOf(rows int, order byte) []byte {
 	return d.encode()
 }
 
-// A party whose rows are not those of the others, or in another order, is found
-// out and named before anything is computed from them.
+// A party whose rows, or their order, differ from the other parties' rows is found and named
+// before anything is computed from them.
 func TestMisalignedPartyIsNamed(t *testing.T) {
 	parties := []string{"guest", "host", "third"}
 	for name, c := range map[string]struct {

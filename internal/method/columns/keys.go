@@ -8,8 +8,8 @@ import (
 
 // Keys are the settings of the alignment; see protocol/psi.
 type Keys struct {
-	// MaxIDs is how many ids each holder of columns may bring to the alignment: so
-	// many it can look for in the others' tables.
+	// MaxIDs limits the ids that each holder of columns may bring to the alignment, and so
+	// the ids that it can look for in the others' tables.
 	MaxIDs int
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// Leakage adds to the statement of a job's leakage what each role learns by the
-// alignment of so many common rows and, where predictions are open, by those of
+// Leakage adds to the statement of a job's leakage what each role learns by the alignment of
+// the given number of common rows and, where predictions are open, by the alignment of
 // questions.
 func Leakage(lines map[string][]string, j *job.Job, rows int) {
 	for role, more := range alignmentLeakage(j, len(j.Parties()), rows) {
@@ -36,7 +36,7 @@ func alignmentLeakage(j *job.Job, parties, rows int) map[string][]string {
 	}
 }
 
-// Undownloadable says what a job's model by columns is, which is no file.
+// Undownloadable describes where a model by columns lies: no single file holds it.
 func Undownloadable(j *job.Job) string {
 	return fmt.Sprintf("lies in parts with its parties (protocol %s), and no file predicts without them", j.Protocol.Name())
 }

@@ -42,8 +42,8 @@ func Of(c method.Case, self string, t method.Table) (*Party, error) {
 // Known implements [method.Member].
 func (p *Party) Known() method.Known { return p.Declared }
 
-// Machine builds the machine of one of the first steps; the method behind g says what
-// it needs to be told.
+// Machine builds the machine of one of the first steps; the method behind g decides what the
+// other parties must be told.
 func (p *Party) Machine(step string, setup method.Setup, g Guest) (*method.Run, error) {
 	switch step {
 	case "align":

@@ -17,16 +17,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Portion is what a party keeps of a model by columns whose job leaves
-// predictions open. It is secret, and of no use without the others'. All methods have
-// one format: what is of another stays empty.
+// Portion holds one party's part of a model by columns whose job leaves predictions open. It
+// is secret, and of no use without the others' parts. All methods share one format: the
+// fields of another method stay empty.
 type Portion struct {
 	Job     *job.Job
 	Basis   Basis
 	Width   int           // the party's columns
 	Columns []string      // their names, or nil
 	Scaling scale.Scaling // empty: none
-	Reading model.Reading // of decisions, for whoever asks
+	Reading model.Reading // of decisions, for any asker
 
 	// Of random features: where the party's come from and, at the label holder, the
 	// model's coefficients.
@@ -38,7 +38,7 @@ type Portion struct {
 	Rows linalg.Matrix[float64]
 }
 
-// Directions is where the entries of random directions for some columns come from.
+// Directions holds the origin of the entries of random directions for some columns.
 type Directions struct {
 	Gamma  float64  // of the kernel, in plain numbers
 	Key    [32]byte // of the entries
@@ -46,8 +46,8 @@ type Directions struct {
 	Before int      // columns under the same key
 }
 
-// Basis is what all who keep a part of a model by columns know of it, and what
-// sessions about new rows are bound to.
+// Basis holds the common knowledge of all who keep a part of a model by columns. Sessions
+// about new rows are bound to it.
 type Basis struct {
 	Parent  protocol.SessionID // the session that the model comes from names the model
 	Rows    int                // in the model; 0 of random features

@@ -34,7 +34,7 @@ func portionJob(t testing.TB, protocol, rest string) *job.Job {
 	return jobtest.Parse(t, strings.Replace(portioned, "%", protocol, 1)+rest)
 }
 
-// portions are what guest and host keep of a model by phases, and of one by
+// portions returns the parts that guest and host keep of a model by phases, and of one by
 // products.
 func portions(t testing.TB) map[string]*columns.Portion {
 	t.Helper()

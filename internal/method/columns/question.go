@@ -175,8 +175,8 @@ func (h *Helper) Answer() (*method.Prediction, error) {
 	return a, a.Take(sorted)
 }
 
-// Silent is what a coordinator of a question shares with that of a job and does not
-// have: steps to compute, and a result.
+// Silent implements the methods that the coordinator of a question must have and has no use
+// for: it has no steps to compute, and no result.
 type Silent struct{}
 
 // Compute implements [method.Server].

@@ -34,7 +34,7 @@ func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	return dataset.Complement(n, test), test, nil
 }
 
-// HeldOutLast says which rows are held out where training rows come first.
+// HeldOutLast marks the held-out rows where training rows come first.
 func HeldOutLast(train, test int) []bool {
 	held := make([]bool, train+test)
 	for i := train; i < len(held); i++ {

@@ -20,14 +20,14 @@ type Directions struct {
 	Kernel job.Kernel // with gamma in plain numbers
 }
 
-// DirectionsOf returns those of a job, with gamma in plain numbers.
+// DirectionsOf returns the directions of a job, with gamma in plain numbers.
 func DirectionsOf(j *job.Job, d columns.Directions) Directions {
 	k := j.Kernel
 	k.Gamma, k.GammaUnit = d.Gamma, ""
 	return Directions{d, k}
 }
 
-// Phases are those of rows, in so many bits.
+// Phases returns the phases of rows, with the given number of bits each.
 func (d Directions) Phases(rows linalg.Rows, bits int) (fdskl.Source, error) {
 	spectrum, err := spectrumOf(d.Kernel)
 	if err != nil {
@@ -70,11 +70,10 @@ func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
 	return feature.SpectrumOf(k.Spec())
 }
 
-// answeredAtOnce is how many rows one answer is of.
+// answeredAtOnce limits the rows of one answer.
 const answeredAtOnce = 1 << 12
 
-// AnswerAll answers all that a schedule asks for, in words of so many bytes, until ctx
-// ends.
+// AnswerAll answers all that a schedule asks for, in words of size bytes, until ctx ends.
 func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size int) error {
 	for q, more := s.Next(); more; q, more = s.Next() {
 		var rows []int

@@ -129,7 +129,7 @@ func TestFDSKLEqualsPooled(t *testing.T) {
 	}
 }
 
-// pooledPhases are those of all columns in one place, under the directions of mode
+// pooledPhases returns the phases of all columns in one place, under the directions of mode
 // paper.
 func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
 	t.Helper()

@@ -10,15 +10,16 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// Learned is how a training on random features went.
+// Learned describes how a training on random features went.
 type Learned struct {
 	Metrics learner.Metrics // on held-out rows
-	// Left is what was left of the gradient when the passes were used up, as a
-	// share of what it was at first; 0 if the training ended by itself.
+	// Left is the gradient that remained when the passes were used up, as a share of the
+	// gradient at first; 0 if the training ended by itself.
 	Left float64
 }
 
-// Warnings say what is to be known of the figures of whoever learnt.
+// Warnings warn about the figures of a training that has not converged; who names the
+// learner.
 func (l Learned) Warnings(who string) []string {
 	if l.Left == 0 {
 		return nil
@@ -27,7 +28,7 @@ func (l Learned) Warnings(who string) []string {
 		who, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
 }
 
-// finding is what the label holder tells the coordinator of what it has learnt.
+// finding holds the label holder's report to the coordinator about the model it has learnt.
 type finding struct {
 	Learned
 	model [32]byte // SHA-256 of the coefficients, which stay where they are

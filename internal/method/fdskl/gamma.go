@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// spreadPairs is how many pairs of rows a median distance is taken over, where
-// there are as many.
+// spreadPairs limits the pairs of rows over which a median distance is taken, where there are
+// that many.
 const spreadPairs = 1 << 13
 
-// Spread is the unit of gamma over some columns of training rows: exact, as far
-// as it is a mean of norms; the median squared distance is that of neighbours in
-// the common order, which nobody chose.
+// Spread returns the unit of gamma over some columns of training rows. A mean of norms is
+// exact; the median squared distance is taken over neighbours in the common order, which
+// nobody chose.
 func Spread(rows linalg.Rows, unit job.GammaUnit) float64 {
 	n, _ := rows.Shape()
 	if unit == job.Norm {
@@ -35,7 +35,7 @@ func Spread(rows linalg.Rows, unit job.GammaUnit) float64 {
 	return distances[len(distances)/2]
 }
 
-// appendDistances adds the squared distances of rows so many places apart.
+// appendDistances adds the squared distances of rows that are step places apart.
 func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
 	n, width := rows.Shape()
 	a, b := make([]float64, width), make([]float64, width)
@@ -60,8 +60,8 @@ func eachRow(rows linalg.Rows, use func(row []float64)) {
 	}
 }
 
-// coarse rounds a positive number to a power of two to the eighth part: who is
-// told it learns 5 % or less of what it is.
+// coarse rounds a positive number to a power of two with an exponent in eighths: a party that
+// is told the rounded number learns the true one only to within 5 %.
 func coarse(v float64) float64 {
 	if v == 0 {
 		return 0

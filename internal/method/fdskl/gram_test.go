@@ -48,9 +48,9 @@ func standardised(t *testing.T, set *dataset.Set) *dataset.Set {
 	return &own
 }
 
-// By many directions FDSKL's kernel and decisions come to those of the Gram matrix
-// that protocol gram adds up over the same rows, with errors that fall as one over
-// the root of the directions.
+// With many directions the kernel and the decisions of FDSKL approach the results from the
+// Gram matrix that protocol gram adds up over the same rows. The errors fall as one over the
+// root of the number of directions.
 func TestFDSKLApproachesGram(t *testing.T) {
 	set := standardised(t, columnstest.Numbered(t, "wdbc", 200))
 	k, err := kernel.New(kernel.Spec{Name: "rbf", Gamma: sameGamma})
@@ -102,8 +102,8 @@ func kernelError(c *cached, truth kernel.Source) float64 {
 	return math.Sqrt(sum / float64(n))
 }
 
-// decisionError is that of the decisions about held-out rows and those of kernel
-// ridge regression, which minimises the same.
+// decisionError returns the error of the decisions about held-out rows, measured against
+// kernel ridge regression, which minimises the same function.
 func decisionError(t *testing.T, guest *party, truth kernel.Source) float64 {
 	t.Helper()
 	place := RowsFrom(0, len(guest.Aligned()))

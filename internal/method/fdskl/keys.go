@@ -21,8 +21,8 @@ type Keys struct {
 	Active   int // how many of the parties, the first ones, have the labels and learn
 }
 
-// Training says in what order the label holder asks for phases, and what it
-// learns from them.
+// Training names the order in which the label holder asks for phases, and the phases from
+// which it learns.
 type Training string
 
 // The trainings. Cached asks for all phases once and learns at home; the others
@@ -113,8 +113,8 @@ func (k *Keys) Limits() map[string]int {
 // Labelled returns how many of the parties have labels.
 func (k *Keys) Labelled() int { return k.Active }
 
-// Check checks that learner and kernel are those of random features, and what goes
-// with them.
+// Check checks that learner and kernel suit random features, and checks their further
+// settings.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	_, course := learner.CourseOf(j)
 	switch {
@@ -134,8 +134,8 @@ func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	return k.finishTraining(course, in)
 }
 
-// finishTraining fills in what the training needs of the learner, and refuses
-// what it does not use.
+// finishTraining fills in the learner's settings that the training needs, and refuses
+// settings that it does not use.
 func (k *Keys) finishTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):

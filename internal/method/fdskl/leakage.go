@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Leakage says in plain words what each role of a job of protocol fdskl
-// over so many common rows learns. Only a process that has all columns can
-// measure the exposure; it is zero for others.
+// Leakage describes in plain words what each role learns from a job of protocol fdskl with
+// the given number of common rows. Only a process that has all columns can measure the
+// exposure; it is zero for others.
 func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	parties, active := j.Parties(), j.Active()
 	lines := fdskl.Leakage(fdskl.Facts{
@@ -49,7 +49,7 @@ func addQuestions(lines map[string][]string) {
 	}
 }
 
-// OwnDirections is how many directions an active worker has.
+// OwnDirections counts the directions that an active worker has.
 func OwnDirections(j *job.Job) int {
 	return keysOf(j).Directions / len(j.Active())
 }

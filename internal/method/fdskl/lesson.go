@@ -12,19 +12,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Lesson is how the label holder learns from phases: what it asks for, and what it
-// makes of it.
+// Lesson describes how the label holder learns from phases: which phases it asks for, and how
+// it learns from them.
 type Lesson interface {
 	fdskl.Schedule
 	// Learn is called once, when all that was asked for has come. The error of
 	// interrupt, if that is not nil, ends it.
 	Learn(interrupt func() error) (*Learnt, error)
 	Outputs() *learner.Outputs
-	// failure is why no more was asked for, nil if all has come.
+	// failure returns the reason why no more phases were asked for, nil if all have come.
 	failure() error
 }
 
-// Learnt is what a lesson ends with.
+// Learnt holds the results of a lesson.
 type Learnt struct {
 	Coefficients linalg.Matrix[float64] // outputs x two for each direction
 	Decisions    linalg.Matrix[float64] // outputs x held-out rows
@@ -32,7 +32,8 @@ type Learnt struct {
 	several      bool                   // others hold coefficients, too
 }
 
-// hash names the model; what others hold of it by what it decides.
+// hash names the model. Where others hold coefficients, too, the decisions stand for the part
+// that they hold.
 func (l *Learnt) hash() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl/model")
@@ -45,9 +46,8 @@ func (l *Learnt) hash() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// NewLesson is that of one active worker: it learns from the first of all rows,
-// of which there are as many as labels; the others are held out. The seed draws
-// batches.
+// NewLesson returns the lesson of a single active worker: it learns from the first train
+// rows; the others are held out. There is a label for each row. The seed draws batches.
 func NewLesson(j *job.Job, labels []string, train int, seed [32]byte) (Lesson, error) {
 	p, err := newProblem(j, labels, train)
 	if err != nil {
@@ -59,7 +59,7 @@ func NewLesson(j *job.Job, labels []string, train int, seed [32]byte) (Lesson, e
 	return newStochastic(p, seed)
 }
 
-// problem is what all trainings have in common.
+// problem holds the part that all trainings have in common.
 type problem struct {
 	job         *job.Job
 	loss        linear.Loss
@@ -108,7 +108,7 @@ func (c *cached) Learn(interrupt func() error) (*Learnt, error) {
 	f, err := linear.Fit(part[float32]{c.table, 0, c.train}, c.out.Y, linear.Params{Loss: c.loss, Lambda: l.Lambda, MaxPasses: c.passes, Interrupt: interrupt})
 	left := 0.0
 	switch {
-	case errors.Is(err, linear.ErrNotConverged): // what it has is of use, if it is said
+	case errors.Is(err, linear.ErrNotConverged): // the result so far is of use, if the warning is given
 		left = f.Gradient
 	case err != nil:
 		return nil, err

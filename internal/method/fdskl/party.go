@@ -61,7 +61,7 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 	return phasesReleased(p.Job, p.Self, p.Release)
 }
 
-// phasesReleased is what a worker lets out.
+// phasesReleased describes the phases that a worker lets out.
 func phasesReleased(j *job.Job, self string, of func(method.ReleaseKind) method.Release) (method.Release, bool) {
 	if active := j.Active(); len(active) == 1 && self == active[0] {
 		return method.Release{}, false
@@ -119,7 +119,7 @@ func (p *party) added(setup method.Setup) error {
 	return nil
 }
 
-// lessonOf is what the active worker with this index learns by.
+// lessonOf returns the lesson of the active worker with this index.
 func (p *party) lessonOf(index, train int, seed [32]byte) (Lesson, error) {
 	if keysOf(p.Job).Active > 1 {
 		return newPartner(p.Job, p.Set.Labels, train, index, seed)

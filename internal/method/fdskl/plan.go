@@ -74,7 +74,7 @@ func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
 	return p, nil
 }
 
-// judge says what no phases can be made of.
+// judge refuses declarations from which no phases can be made.
 type judge struct{ job *job.Job }
 
 // Usable implements [columns.Judge].

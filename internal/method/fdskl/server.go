@@ -61,8 +61,8 @@ func (*server) Compute(_ context.Context, step string, _ method.Reporter) error 
 // Outcome implements [method.Decider]: decisions stay with the label holder.
 func (*server) Outcome() *method.Outcome { return &method.Outcome{} }
 
-// WriteModel implements [method.Model]: all that the coordinator has of the model, what
-// it is of and a name for the coefficients.
+// WriteModel implements [method.Model]. It writes all that the coordinator has of the model:
+// what the model was learnt from, and a name for the coefficients.
 func (s *server) WriteModel(out io.Writer) error {
 	var w wire.Writer
 	w.String("mercer/v1/fdskl")

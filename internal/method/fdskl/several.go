@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// partner is the training of one of several active workers, who take turns: each
-// has the coefficients of its own directions, and the decision function is the sum
-// of all their parts. One row and one direction at a time, the model is that of one
-// worker who has all labels and directions.
+// partner is the training of one of several active workers, who take turns: each has the
+// coefficients of its own directions, and the decision function is the sum of all their
+// parts. With one row and one direction at a time, the model equals the model of one worker
+// who has all labels and directions.
 type partner struct {
 	problem
 	*fdskl.Book // of own directions, counted from 0
@@ -26,8 +26,8 @@ type partner struct {
 	decisions   linalg.Matrix[float64]  // 1 x held-out rows; at the judge
 }
 
-// judgedAtOnce is how many held-out rows the judge asks about in one turn: a
-// message has room for their parts.
+// judgedAtOnce limits the held-out rows that the judge asks about in one turn, so that their
+// parts fit into a message.
 const judgedAtOnce = 1 << 15
 
 // newPartner is the training of the active worker with the given index. The first

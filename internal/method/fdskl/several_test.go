@@ -11,8 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// Several active workers learn in turns, and the first one tells how well all do
-// together. Each is shown the others' columns, and notes what it shows.
+// Several active workers learn in turns, and the first one reports how well all do together.
+// Each worker is shown phases over the others' columns, and discloses the phases that it lets
+// out.
 func TestSeveralActive(t *testing.T) {
 	for _, c := range []struct {
 		protocol, learner, metric string
@@ -42,8 +43,8 @@ func TestSeveralActive(t *testing.T) {
 	}
 }
 
-// What they learn is what they would with all columns in one place, and so, of all
-// rows drawn in turns, one learner's function.
+// Several workers learn the same function as with all columns in one place. So, over all rows
+// drawn in turns, they learn one learner's function.
 func TestSeveralActiveEqualPooled(t *testing.T) {
 	f, set := federatedPhases(t, ", mode: paper, bits: 32, active: 2, training: faithful", "logistic, lambda: 1e-3", 120)
 	guest := f.Parties["guest"]

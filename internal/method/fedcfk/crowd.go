@@ -24,12 +24,11 @@ const (
 	onceForEver = "once"
 )
 
-// Crowd is what is public about a FedCFK job before it starts (Polato, Gallinaro
-// and Aiolli, "Privacy-preserving kernel computation for vertically partitioned
-// data"; two sums for one, and adding every list once only, are ours): two secure
-// sums over many clients. The first counts how many like each item. The second
-// counts, among those in the first and for items that enough people like, how many
-// like both of two.
+// Crowd holds the public settings of a FedCFK job before it starts (Polato, Gallinaro and
+// Aiolli, "Privacy-preserving kernel computation for vertically partitioned data"; two sums
+// for one, and adding every list once only, are ours): two secure sums over many clients. The
+// first counts how many like each item. The second counts, among those in the first and for
+// items that enough people like, how many like both of two.
 type Crowd struct {
 	method.Case
 	Items int // of the catalogue
@@ -58,22 +57,21 @@ func (c Crowd) Remaining(people int) int {
 // too little to recommend from, and knows too much of the few who take part.
 const minItems = 10
 
-// MaxKept bounds the items of the second sum. A sum of outer products over fewer
-// people than items has low rank, so that its diagonal, the likes among the people
-// in it, follows from the rest; less the first sum's, that is the list of whoever is
-// missing. With two thirds as many items as people the diagonal is free (Ledermann,
-// "On the rank of the reduced correlational matrix", 1937; Mercer's rule 12).
-// Corrupted people may bring lists that add nothing to the rank: where the job
-// counts with many of them, the others are what there must be enough of.
+// MaxKept bounds the items of the second sum. A sum of outer products over fewer people than
+// items has low rank, so that its diagonal, the likes among the people in it, follows from
+// the rest; less the first sum's, that is the list of the missing person. With two thirds as
+// many items as people the diagonal is free (Ledermann, "On the rank of the reduced
+// correlational matrix", 1937; Mercer's rule 12). Corrupted people may bring lists that add
+// nothing to the rank: where the job expects many of them, the bound counts only the others.
 func (c Crowd) MaxKept(people int) int {
 	least := c.Remaining(people)
 	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
 	return min(2*least/3, 3*honest/4)
 }
 
-// least is how many must like an item at least. Of the clients of a session, the
-// corrupted ones may pretend to like whatever they want to see counted: they are
-// not relied upon (rule 13).
+// least returns the smallest number of likes for an item to take part. The corrupted clients
+// of a session may pretend to like any item that they want to see counted: they are not
+// relied upon (rule 13).
 func (c Crowd) least(people int) int64 {
 	k := c.Keys()
 	cut := k.Threshold
@@ -83,8 +81,8 @@ func (c Crowd) least(people int) int64 {
 	return int64(cut)
 }
 
-// Cut is how many must like an item so that it takes part, among the people who
-// began the first sum: the least number with which no more items take part than
+// Cut returns the number of likes with which an item takes part, among the people who began
+// the first sum. It is the least number with which no more items take part than
 // [Crowd.MaxKept] admits.
 func (c Crowd) Cut(people int, likes []int64) int64 {
 	cut, most := c.least(people), c.MaxKept(people)
@@ -160,8 +158,8 @@ func (c Crowd) Spec(clients, entries int) secagg.Spec {
 	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: 1})
 }
 
-// pairSpec is that of the second sum: its clients give way to as many as may be
-// missing from both sums together, less those who already are.
+// pairSpec returns the settings of the second sum: its clients tolerate as many absences as
+// both sums together allow, less the clients who are already absent.
 func (c Crowd) pairSpec(people, clients, entries int) secagg.Spec {
 	s, least := c.Spec(clients, entries), c.Remaining(people)
 	s.Minimum, s.Dropped = least, max(0, float64(clients-least)/float64(clients))
@@ -183,7 +181,7 @@ func salt(likes []int64, kept []int) []byte {
 	return salt.Bytes()
 }
 
-// toldWrong blames the server for what it must not tell a party.
+// toldWrong blames the server for a message that it must not send to a party.
 func (c Crowd) toldWrong(format string, args ...any) error {
 	return protocol.Blame(c.Coordinator, protocol.KindInconsistent, fmt.Errorf("stage: "+format, args...))
 }

@@ -31,7 +31,7 @@ func someCrowd(items int, margin Margin) Crowd {
 	}}}
 }
 
-// first is what those who are in a first sum know of it.
+// first returns the common knowledge of the clients who are in a first sum.
 func first(t testing.TB, c Crowd, clients, survivors []string) known {
 	t.Helper()
 	c.Parties = clients
@@ -68,7 +68,7 @@ func second(t testing.TB, c Crowd, k method.Known, likes []int64) sums.Summation
 	return sums.Summation{Session: s, Params: params}
 }
 
-// All vectors, read in pieces of any size, are what a plain double loop makes.
+// All vectors, read in pieces of any size, equal the vectors that a plain double loop makes.
 func TestVectorsOfADevice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -289,8 +289,8 @@ func TestItemKernel(t *testing.T) {
 	}
 }
 
-// Where somebody is missing from the second sum the kernel stays one: positive
-// semidefinite, but for the steps of its values.
+// Where somebody is missing from the second sum the kernel is still one: positive
+// semidefinite, except for the steps of its values.
 func TestKernelOfTwoCrowdsIsDefinite(t *testing.T) {
 	lists := tastes(60, 30, rand.New(rand.NewPCG(8, 8)))
 	for _, name := range []job.KernelName{job.Linear, job.Tanimoto, job.Conjunctive} {
@@ -400,10 +400,10 @@ func TestRule13_SoleRaters(t *testing.T) {
 	}
 }
 
-// TestAttackInventedPopularity: a server that lies about the first sum has the
-// second count what it likes, and so reads the lists of those who like an item
-// alone, among as many items as may take part. It succeeds against every device, by
-// whatever threshold and margin: nobody can check a sum.
+// TestAttackInventedPopularity: a server that lies about the first sum has the second count
+// what it likes, and so reads the lists of those who like an item alone, among as many items
+// as may take part. It succeeds against every device, with any threshold and margin: nobody
+// can check a sum.
 func TestAttackInventedPopularity(t *testing.T) {
 	people, items := fedcfktest.MovieLens(t)
 	c, names := someCrowd(items, MarginCorrupted), fedcfktest.Names(len(people))

@@ -9,8 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// Device is what one person's device computes from the person's list, which stays
-// in it.
+// Device computes with one person's list, which never leaves the person's device.
 type Device struct {
 	Crowd
 	Liked []int // items, ascending
@@ -36,10 +35,10 @@ func (d Device) places(items []int) (places []int) {
 	return places
 }
 
-// Recommend returns a score for every item of the catalogue: the device solves
-// for its own weights. Only items in the kernel count as liked. What is known of
-// the others is how popular they are: they follow in that order. So does
-// everything for a person who likes nothing that is in the kernel.
+// Recommend returns a score for every item of the catalogue: the device solves for its own
+// weights. Only items in the kernel count as liked. Of the other items only the popularity is
+// known: they follow in its order. For a person who likes nothing in the kernel, all items
+// follow in the order of popularity.
 func (d Device) Recommend(m *komd.Model, kept []int, popularity []int64) ([]float64, error) {
 	var known []int
 	for _, item := range kept {
@@ -111,7 +110,8 @@ func (p Pairs) Read(_, first int, dst []int64) {
 // Entries counts the pairs i <= j of a number of items.
 func Entries(items int) int { return items * (items + 1) / 2 }
 
-// RowOf is where row i of an upper triangle begins that has so many rows.
+// RowOf returns the place where row i begins in an upper triangle of the given number of
+// rows.
 func RowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
 
 // mark sets what is liked of one row that begins at the given place of dst, has

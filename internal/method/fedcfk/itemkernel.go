@@ -26,12 +26,11 @@ func SpecOf(k job.Kernel) komd.Spec {
 	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma}
 }
 
-// ItemKernel makes the kernel from both sums: the popularity of all items, over the
-// given number of people, and the pairs i < j of kept ones, row after row. Where
-// people are missing from the second, its counts are too small by at most as many;
-// the diagonal is never too small, as if each of the missing were several people
-// who like one item each. So what follows is a kernel, but for rounding; the solver
-// refuses what is none.
+// ItemKernel makes the kernel from both sums: the popularity of all items, over the given
+// number of people, and the pairs i < j of kept ones, row after row. Where people are missing
+// from the second, its counts are too small by at most as many; the diagonal is never too
+// small, as if each of the missing were several people who like one item each. So the result
+// is a kernel, up to rounding; the solver refuses a matrix that is none.
 func (c Crowd) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
 	counts := komd.Counts{Users: people, C: linalg.New[float64](len(kept), len(kept))}
 	at := 0
@@ -63,8 +62,8 @@ func Quantised(values []float64) []uint16 {
 	return out
 }
 
-// Model is what a device computes with: a kernel over the whole catalogue, with
-// zeros for items that do not take part.
+// Model returns the model with which a device computes: a kernel over the whole catalogue,
+// with zeros for items that do not take part.
 func (k *ItemKernel) Model() *komd.Model {
 	full := linalg.New[float64](k.Catalogue, k.Catalogue)
 	at := 0
@@ -94,7 +93,7 @@ func (k *ItemKernel) Encode() []byte {
 	return w.Bytes()
 }
 
-// kernelBytes bounds the encoding of a kernel between so many items.
+// kernelBytes bounds the encoding of a kernel between the given number of items.
 func kernelBytes(items int) int { return 64 + 4*items + 2*Entries(items) }
 
 // DecodeItemKernel decodes what Encode wrote.

@@ -26,7 +26,7 @@ type Keys struct {
 	Omitted       float64 // share of the liked items that a request leaves out
 }
 
-// Margin says who is relied upon when FedCFK looks for items that enough people
+// Margin names the people who are relied upon when FedCFK looks for items that enough people
 // like.
 type Margin string
 
@@ -92,7 +92,7 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// Check checks that learner, kernel and data are those of a recommender.
+// Check checks that learner, kernel and data fit a recommender.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.ProfileOf(j) == nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
-// facts are what a job's statement is computed from.
+// facts hold the inputs of a job's statement.
 type facts struct {
 	people        int      // who began the first sum
 	first, second []string // whose lists are in each sum
@@ -29,7 +29,8 @@ func (f facts) absent() []string {
 // maxAbsent bounds the names in a statement.
 const maxAbsent = 20
 
-// absence says who is in the first sum only, and what the sums tell of them.
+// absence names the people who are in the first sum only, and describes what the sums tell of
+// them.
 func (f facts) absence() string {
 	absent := f.absent()
 	if len(absent) == 0 {
@@ -43,7 +44,7 @@ func (f facts) absence() string {
 		len(f.first), len(f.second), names, len(f.kept), len(f.second))
 }
 
-// leakage says in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns, computed for this job.
 func (c Crowd) leakage(f facts) map[string][]string {
 	k := c.Keys()
 	corrupted := sums.Share(k.Corrupted, f.people)

@@ -58,7 +58,7 @@ func (Method) Undeployable(j *job.Job) string {
 	return ""
 }
 
-// CheckFloors says what of a job an operator does not put up with.
+// CheckFloors refuses a job that is below an operator's floors.
 func (Method) CheckFloors(f method.Floors, j *job.Job) error {
 	k := job.As[*Keys](j.Protocol)
 	switch {

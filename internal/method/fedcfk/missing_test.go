@@ -13,10 +13,10 @@ import (
 	"github.com/mercer-fl/mercer/learn/komd"
 )
 
-// opened is what a server holds after both sums, some people being missing from the
-// second: of the kept items the popularity in the first and how many of the others
-// like both of two. The strongest server chooses who is missing, by calling them
-// vanished.
+// opened holds the server's knowledge after both sums, with some people missing from the
+// second: the popularity of the kept items in the first sum, and for each pair of items how
+// many of the people present like both. The strongest server chooses who is missing, by
+// calling them vanished.
 type opened struct {
 	kept       []int
 	popularity []float64
@@ -73,9 +73,9 @@ func pick(lists [][]int, people []int) (some [][]int) {
 	return some
 }
 
-// byRank finds what has to be taken off the diagonal so that the matrix has a given
-// number of zero eigenvalues, by Gauss and Newton on the eigenvectors of the
-// smallest. A sum over fewer people than items has as many as it has items more.
+// byRank finds the values to take off the diagonal so that the matrix has the given number of
+// zero eigenvalues, by Gauss and Newton on the eigenvectors of the smallest eigenvalues. A
+// sum with more items than people has one zero eigenvalue for each item in excess.
 func (o opened) byRank(zeros int) []float64 {
 	n := len(o.kept)
 	guess := slices.Repeat([]float64{mean(o.missing)}, n) // how many are missing is known, and about how much they like
@@ -156,9 +156,9 @@ func mean(v []float64) float64 {
 	return total / float64(len(v))
 }
 
-// better returns the share of as many outsiders at a time, who are in neither sum,
-// whose lists a guess fits better than those of the missing. Of who knows nothing it
-// is anywhere from 0 to 1; of who knows all it is 0.
+// better returns how often a guess fits the lists of outsiders, who are in neither sum,
+// better than the lists of the missing: the share of draws of equally many outsiders. For a
+// server that knows nothing it is anywhere from 0 to 1; for one that knows all it is 0.
 func (o opened) better(guess []float64, outsiders [][]int, missing int, rng *rand.Rand) float64 {
 	const draws = 200
 	fit, n := correlation(guess, o.missing), 0
@@ -315,10 +315,10 @@ func attackRank(t *testing.T, c Crowd, lists [][]int, seed uint64) {
 	}
 }
 
-// TestAttackRankOfTheSecondSum: a sum over fewer people than items has low rank, so
-// that its diagonal follows from the rest, and with the popularity of all the list
-// of whoever is missing (Gauss-Newton on the null space). It stands for a server
-// that chooses one person or five to be missing, and knows how much they like.
+// TestAttackRankOfTheSecondSum: a sum over fewer people than items has low rank, so that its
+// diagonal follows from the rest, and with the popularity of all the list of the missing
+// person (Gauss-Newton on the null space). It stands for a server that chooses one person or
+// five to be missing, and knows how much they like.
 func TestAttackRankOfTheSecondSum(t *testing.T) {
 	c := someCrowd(120, MarginCorrupted)
 	attackRank(t, c, tastes(80, c.Items, rand.New(rand.NewPCG(5, 6))), 1)
@@ -334,10 +334,10 @@ func attackRankOn(t *testing.T, n int) {
 	attackRank(t, someCrowd(items, MarginCorrupted), pick(people, order[:n]), uint64(n))
 }
 
-// TestTraceOfTheMissing: what an attack by rank that finds no rank wanting makes of
-// the sums is no list, and yet not quite chance: smallest eigenvectors avoid what the
-// missing person likes. It stands for a server that would tell by its guess whether
-// a known list is that of the one who is missing, against outsiders' lists.
+// TestTraceOfTheMissing: an attack by rank on sums that lack no rank finds no list, and yet
+// does not do quite as badly as chance: smallest eigenvectors avoid the items that the
+// missing person likes. It stands for a server that would use its guess to tell the list of
+// the missing person from outsiders' lists.
 func TestTraceOfTheMissing(t *testing.T) {
 	const crowds = 30
 	rng, total := rand.New(rand.NewPCG(22, 7)), 0.0

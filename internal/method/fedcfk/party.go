@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Party is what a party has of a job: its own list, and what it was told.
+// Party holds a party's state of a job: its own list, and the messages that it was told.
 type Party struct {
 	Device
 	known

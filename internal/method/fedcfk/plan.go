@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// purposeKernel is that of the session in which the kernel is told.
+// purposeKernel names the session in which the kernel is told.
 const purposeKernel = "fedcfk/kernel"
 
 // The steps of a job.
@@ -57,13 +57,13 @@ func (c Crowd) Plan() ([]method.Step, error) {
 	}, nil
 }
 
-// known is what the two sums have made public to all who were in them.
+// known holds the values that the two sums have made public to all who were in them.
 type known struct {
 	first, second heard
 	kept          []int // items in the second sum
 }
 
-// heard is what all who were in a sum know of it.
+// heard holds the knowledge of a sum that all its members share.
 type heard struct {
 	sums.Summation
 	survivors []string // whose vectors are in it
@@ -196,7 +196,7 @@ func readNames(r *wire.Reader) []string {
 	return names
 }
 
-// notice is what is announced of a kernel before it is told.
+// notice announces a kernel before it is told.
 type notice struct {
 	clients []string // who are told
 	bytes   int

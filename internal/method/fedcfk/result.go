@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Details are what only results of FedCFK have.
+// Details holds the part of a result that only FedCFK has.
 type Details struct {
 	Crowd *Figures `json:"crowd"`
 }
@@ -20,7 +20,7 @@ func (d *Details) Files() map[string]*string {
 	return map[string]*string{"recommendations": &d.Crowd.Recommendations}
 }
 
-// Figures is how a job went.
+// Figures describes how a job went.
 type Figures struct {
 	Source      string                  `json:"source"` // of the ratings
 	People      int                     `json:"people"`
@@ -38,16 +38,16 @@ type Figures struct {
 	Paper           *PaperFigures `json:"paper,omitempty"` // of mode paper
 }
 
-// PaperFigures is how a job in mode paper went, and what the server could find out by
-// the published attacks. The process that plays everybody has judged these, since it
+// PaperFigures describes how a job in mode paper went, and how much the server could find out
+// by the published attacks. The process that plays everybody has judged the attacks, since it
 // has the lists.
 type PaperFigures struct {
 	Rounds     int    `json:"rounds"`
 	Added      int    `json:"lists_added"` // over all rounds
 	Requested  uint64 `json:"rows_requested"`
 	Indefinite int    `json:"people_without_convex_weights"`
-	// Lists that could be read off the row of an item which one person alone liked
-	// in a round, and those of them that one person alone can have.
+	// Lists that could be read off the row of an item which one person alone liked in a
+	// round, and how many of these lists one person alone can have.
 	ListsRead  int `json:"lists_read"`
 	ListsNamed int `json:"lists_named"`
 	// Solved counts people whose lists follow from sums of several rounds.
@@ -71,7 +71,7 @@ func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error
 	return p, nil
 }
 
-// text is what a job tells beside its scores.
+// text returns the part of a result's text beside its scores.
 func (f *Figures) text(r *method.Result) []method.Block {
 	var list []method.Block
 	linef := func(format string, args ...any) {
@@ -111,7 +111,7 @@ func (f *Figures) counted(r *method.Result) string {
 	return fmt.Sprintf("%s, %s held out by %d people", counted, say.Count(r.HeldOut, "rating"), f.Judged)
 }
 
-// scope says how many people and items there are to learn from.
+// scope counts the people and items there are to learn from.
 func (f *Figures) scope() string {
 	if f.Paper != nil {
 		return fmt.Sprintf("%d people, %d items; %d rounds", f.People, f.Items, f.Paper.Rounds)

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// shown is what a result says whose details are read back, a line for each block.
+// shown returns the text of a result whose details are read back, a line for each block.
 func shown(t *testing.T, j *job.Job, details string) (*method.Presentation, string) {
 	t.Helper()
 	exact := true

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Server is what the coordinator has of a job: counts, and what follows from them.
+// Server holds the coordinator's state of a job: counts, and the results computed from them.
 type Server struct {
 	Crowd
 	first, second counted
@@ -25,7 +25,7 @@ type Server struct {
 	ended         map[string]method.End // how sessions went, by step
 }
 
-// counted is what the server knows of a sum.
+// counted holds the server's knowledge of a sum.
 type counted struct {
 	heard
 	likes []int64
@@ -150,7 +150,7 @@ func (s *Server) Result() (*method.Result, error) {
 	}, nil
 }
 
-// figures are what there is to tell of a sum that went so.
+// figures describes a sum that ended as e reports.
 func (c *counted) figures(e method.End) sums.Figures {
 	f := c.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = len(c.survivors), f.Clients-len(e.Stayed), e.Sent, e.Received

@@ -106,8 +106,8 @@ func fixedPoint(t *testing.T, j *job.Job, f *federated, set *dataset.Set) [][]fl
 	return matrix
 }
 
-// The server ends with the Gram matrix of all columns, bit for bit, whoever holds
-// which; what it is sent is noise without the sum.
+// The server ends with the Gram matrix of all columns, bit for bit, however the columns are
+// distributed; the messages sent to it are noise without the sum.
 func TestGramIsThePooledOne(t *testing.T) {
 	names := []string{"guest", "host", "third", "fourth", "fifth"}
 	for _, c := range []struct {
@@ -217,7 +217,7 @@ func TestChangedTableIsNamed(t *testing.T) {
 	}
 }
 
-// declared is what two parties say of one column each.
+// declared returns the declarations of two parties with one column each.
 func declared(rows int, order byte) columns.Declared {
 	one := columns.Declaration{Rows: rows, Columns: gram.Holder{Columns: 1}}
 	return columns.Declared{List: []columns.Declaration{one, one}, Digest: [32]byte{order}}

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
-// leakage says in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns, computed for this job.
 func (s *server) leakage() map[string][]string {
 	p := s.layout
 	lines := map[string][]string{
@@ -39,7 +39,7 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// lattice says whether the matrix can be the data.
+// lattice describes whether the matrix can give away the data.
 func (s *server) lattice() string {
 	width, rows := 0, s.layout.Training()
 	for _, one := range s.Declared.List {
@@ -56,7 +56,7 @@ func (s *server) lattice() string {
 	return fmt.Sprintf("%d training rows outnumber %d columns: the matrix determines all columns up to one rotation, and whoever knows as many rows as there are columns knows that rotation.", rows, width)
 }
 
-// coalition says who together see one party's columns.
+// coalition names the members who together see one party's columns.
 func (s *server) coalition() string {
 	if len(s.Parties) == 2 {
 		return fmt.Sprintf("With two parties, %s and the server together know the products over the columns of %s alone, and the other way round: they take off their own.", s.Parties[0], s.Parties[1])

@@ -63,7 +63,7 @@ func (p *party) Declare(d *columns.Declaration) error {
 	return nil
 }
 
-// holderOf is what a holder says about its columns, of all its rows.
+// holderOf describes a holder's columns, computed over all its rows.
 func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	n, width := rows.Shape()
 	h := gram.Holder{Columns: width, Whole: true}
@@ -80,7 +80,7 @@ func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	return h, err
 }
 
-// tooLarge is what is wrong with values, which only their owner's log quotes.
+// tooLarge refuses values that are too large; only their owner's log quotes them.
 func tooLarge(err error) error {
 	return &fault.Error{Code: fault.CodeBadInput, Err: err, Public: gram.ErrTooLarge.Error()}
 }

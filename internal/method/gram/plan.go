@@ -48,7 +48,7 @@ func adding(c method.Case, a arithmetic) *method.Session {
 	})
 }
 
-// groups are what is added up. Every entry has the common bound as its offset.
+// groups returns the entries to add up. Every entry has the common bound as its offset.
 func groups(p gram.Params) []secagg.Group {
 	var list []secagg.Group
 	for _, entries := range p.Groups() {
@@ -110,7 +110,7 @@ func (a arithmetic) adder(setup method.Setup, d columns.Declared, party int, row
 	return sums.Client(setup, part, added)
 }
 
-// trainingRows is how many of the common rows are not held out.
+// trainingRows counts the common rows that are not held out.
 func trainingRows(j *job.Job, d columns.Declared) int {
 	rows, err := d.Rows()
 	if err != nil {

@@ -31,7 +31,7 @@ func (o *inquirer) Plan(q method.Question) ([]method.Step, error) {
 	})
 }
 
-// products is the arithmetic between new rows and those of a model.
+// products returns the arithmetic between new rows and the rows of a model.
 func products(b columns.Basis) arithmetic {
 	return func(holders []gram.Holder, rows int) (gram.Params, error) {
 		return gram.NewCrossParams(holders, b.Rows, rows)

@@ -44,8 +44,8 @@ func (s *server) Machine(step string, setup method.Setup) (*method.Run, error) {
 	return s.Server.Machine(step, setup, s)
 }
 
-// room is what the coordinator holds of a sum: the largest, and one vector that is
-// under way.
+// room limits the memory that the coordinator holds for a sum: the largest sum, and one
+// vector that is under way.
 func room() secagg.Limits { return secagg.Limits{Words: 1 << 28, Uploads: 1} }
 
 // summer adds the Gram matrices up.
@@ -104,8 +104,8 @@ func (s *server) makeRowless() error {
 	return err
 }
 
-// support is what the parties are told: the number of the model's outputs, and which
-// rows it is over, a bit for each training row.
+// support encodes the message for the parties: the number of the model's outputs, and the
+// rows that the model is over, a bit for each training row.
 func (s *server) support() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(s.rowless.Outputs()))

@@ -16,8 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Own is what one method adds in a process that owns all data: a Played, a Compared,
-// or both.
+// Own is the part of one method in a process that owns all data: a Played, a Compared, or
+// both.
 type Own interface {
 	// Name is the method's word in job files.
 	Name() string
@@ -35,8 +35,8 @@ type Played interface {
 // several of them need.
 type Compared interface {
 	Own
-	// Compare adds to the result. A training that is under way when ctx ends soon does,
-	// too, with an error that wraps that of ctx.
+	// Compare adds to the result. A training that is under way when ctx ends stops soon, too,
+	// with an error that wraps ctx's error.
 	Compare(context.Context, Comparison) error
 }
 
@@ -56,7 +56,7 @@ type Warned interface {
 	Warnings(*job.Job) []string
 }
 
-// Play is a job that is played, with what it is played from.
+// Play holds a job that is played, with its inputs.
 type Play struct {
 	Job      *job.Job
 	Rows     func(source string) (*dataset.Set, error)     // reads a table that the job names

@@ -208,8 +208,8 @@ func (f *Federation) machines(i int, s *protocol.Session, announced []byte) (run
 	return runs, nodes, nil
 }
 
-// Setup is what a member's machine is built from: its seed and its identity follow from
-// its name.
+// Setup returns the inputs of a member's machine: its seed and its identity follow from its
+// name.
 func Setup(s *protocol.Session, member string) method.Setup {
 	return method.Setup{
 		Setup: protocol.Setup{Session: s, Self: member, Seed: sha256.Sum256([]byte("seed of " + member))},

@@ -86,9 +86,9 @@ func farFrom(row, read []float64) float64 {
 	return worst
 }
 
-// The server alone, which follows the protocol to the letter, reads the one patient
-// of a diagnosis that nobody else has. A party with the usual floors takes no part,
-// and says to nobody of which class it has how few.
+// The server alone, which follows the protocol to the letter, reads the only patient of a
+// diagnosis. A party with the usual floors takes no part, and tells nobody which class is too
+// small, or how small.
 func TestAttackSoleRowOfAClass(t *testing.T) {
 	j := attackJob(t, "{fraction: 0.25}")
 	tables := dealAll(t, j)
@@ -163,10 +163,10 @@ func TestAttackHoldingOutAlmostAll(t *testing.T) {
 	}
 }
 
-// A server submits two jobs over tables that nobody has touched, to have training
-// rows that differ by one: with every: 300 and every: 301, which parties once followed,
-// the class sums differ by the row that changes sides. A deployed party refuses such
-// jobs; whatever else two jobs with one fraction say, they have the same rows.
+// A server submits two jobs over tables that nobody has touched, to have training rows that
+// differ by one: with every: 300 and every: 301, which parties once followed, the class sums
+// differ by the row that changes sides. A deployed party refuses such jobs. Two jobs with one
+// fraction have the same training rows, however they differ otherwise.
 func TestAttackTwoJobsOverOneTable(t *testing.T) {
 	sums := func(j *job.Job, tables map[string]method.Table) *linalg.Matrix[float64] {
 		t.Helper()

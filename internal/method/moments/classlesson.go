@@ -34,7 +34,7 @@ func (c classLesson) judgement() judgement {
 	return judgement{name: crossValidation, of: moments.ClassScore}
 }
 
-// crossValidation is what scores by generalised cross-validation are called.
+// crossValidation names scores by generalised cross-validation.
 const crossValidation = "gcv"
 
 func (c classLesson) solve(s *moments.Sums, alpha float64) (*taught, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// componentLesson is kernel PCA with so many components.
+// componentLesson counts the components of a kernel PCA.
 type componentLesson int
 
 func (c componentLesson) targets(_ []string, rows int) (moments.Targets, error) {

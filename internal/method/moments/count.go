@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/moments"
 )
 
-// DefaultFeatures is how many random features a job has by default: the largest
-// even number that leaves rowsPerFeature of all training rows for each.
+// DefaultFeatures returns the default number of random features: the largest even number that
+// leaves rowsPerFeature of all training rows for each.
 func DefaultFeatures(rows int64) int {
 	return int(min(rows/rowsPerFeature/2*2, MaxDirections))
 }

@@ -53,7 +53,7 @@ func partyOf(t *testing.T, j *job.Job, name string, table method.Table) *party {
 	return p.(*party)
 }
 
-// withFloors says why a party with the usual floors takes no part.
+// withFloors returns the refusal of a party with the usual floors.
 func withFloors(j *job.Job, name string, table method.Table) error {
 	c := methodtest.Case(j)
 	c.Limits.Floors = method.DefaultFloors()

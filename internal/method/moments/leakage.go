@@ -7,12 +7,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
-// rowsPerFeature is how many training rows there should be for each feature of
-// the sums; below it, membership of the rows shows.
+// rowsPerFeature is the advised number of training rows for each feature of the sums; below
+// it, membership of the rows shows.
 const rowsPerFeature = 20
 
-// leakage says in plain words what each role learns, computed for this
-// job.
+// leakage describes in plain words what each role learns, computed for this job.
 func (s *server) leakage() map[string][]string {
 	m, n := s.features(), s.sums.Rows
 	lines := map[string][]string{
@@ -44,7 +43,7 @@ func (s *server) declaredRows() string {
 	return strings.Join(list, ", ")
 }
 
-// crossSums is what the server learns of features and labels together.
+// crossSums describes the sums of features and labels together that the server learns.
 func (s *server) crossSums() string {
 	m := s.features()
 	switch l := lessonOf(s.Job).(type) {
@@ -56,7 +55,7 @@ func (s *server) crossSums() string {
 	return fmt.Sprintf("%d sums of features and as many of features times labels, the sum of the labels and that of their squares", m)
 }
 
-// errorSums is what the server learns of held-out rows.
+// errorSums describes the sums over held-out rows that the server learns.
 func (s *server) errorSums() string {
 	switch l := lessonOf(s.Job).(type) {
 	case classLesson:
@@ -71,8 +70,7 @@ func (s *server) errorSums() string {
 	return "the sums of the labels, of their squares and of the squared errors"
 }
 
-// falseSolution is what a server learns of held-out rows that tells another solution
-// than it should.
+// falseSolution describes what a server learns of held-out rows if it tells a false solution.
 func (s *server) falseSolution() string {
 	const unchecked = "The server tells the solution, and nobody checks it: a false one asks one question about all held-out rows for each job. The ledgers' 20 jobs over the same rows are what bounds it. "
 	if _, ok := lessonOf(s.Job).(classLesson); !ok {
@@ -81,7 +79,7 @@ func (s *server) falseSolution() string {
 	return unchecked + "The answer is how many of some people that the server knows are held out, with the labels that it guesses: of a party with fewer than 2,000 held-out rows, one job tells a single person. Of a larger one several jobs do, since rounding hides a row only until the server has found where a count tips."
 }
 
-// partyLearns is what every party is told.
+// partyLearns describes what every party is told.
 func (s *server) partyLearns() string {
 	switch l := lessonOf(s.Job).(type) {
 	case componentLesson:
@@ -94,7 +92,8 @@ func (s *server) partyLearns() string {
 	return "Every party learns the one solution and the public directions: all that is needed to predict. One solution is too few equations for the sums. Like any model it is better at the rows that it was made of."
 }
 
-// ratio says how far the sums are from single rows.
+// ratio compares the number of training rows with the number of features: the fewer rows, the
+// more the sums tell of single rows.
 func (s *server) ratio() string {
 	m, n := s.features(), s.sums.Rows
 	per := float64(n) / float64(m)
@@ -105,16 +104,16 @@ func (s *server) ratio() string {
 		per, n, m, n/rowsPerFeature/2*2, rowsPerFeature)
 }
 
-// JointUnmeasured says what is not known of a stronger attack than that of which
-// there is a figure.
+// JointUnmeasured warns of a stronger attack than the measured one, where the stronger one
+// has not been tried.
 const JointUnmeasured = "Not measured: the attack that solves for all candidates at once and finds more than the leverage. Whoever knows nearly all candidates' rows knows who is in."
 
-// JointMeasured says it where it was tried.
+// JointMeasured reports the stronger attack where it was tried.
 func JointMeasured(auc float64) string {
 	return fmt.Sprintf("Measured on the sums of all: whoever solves for all candidates at once, and knows a tenth of the training rows and the held-out ones, tells the two apart with an area under the curve of %.3f. Whoever knows nearly all candidates' rows knows who is in.", auc)
 }
 
-// measuredMembership is what the parties found out about their own sums.
+// measuredMembership reports the parties' measurements on their own sums.
 func (s *server) measuredMembership() string {
 	if s.measured == 0 {
 		return "No party holds rows out to try the membership attack with."

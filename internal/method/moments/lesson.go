@@ -27,18 +27,18 @@ type lesson interface {
 	solve(s *moments.Sums, value float64) (*taught, error)
 	outputs() int
 	further(features int) int
-	// measure sums up errors over held-out rows, rounded; there are so many figures,
-	// none beyond moments.SquaredBound.
+	// measure sums up errors over held-out rows, rounded, in figures() numbers of which none
+	// exceeds moments.SquaredBound.
 	measure(m feature.Map, t *taught, rows linalg.Rows, labels []string) ([]int64, error)
 	figures() int
-	// judge reads the figures of so many rows of all parties.
+	// judge reads the figures of all parties over the given number of rows.
 	judge(s *moments.Sums, t *taught, rows int64, figures []int64) (*verdict, error)
 	// describe fills in what a model has beside its reading and the solution.
 	describe(t *taught, r *model.RandomSpec)
 }
 
-// judgement is how one of a job's values is chosen by the sums over training rows
-// alone: what the held-out rows say of many solutions would say much of these rows.
+// judgement chooses one of a job's values by the sums over training rows alone: the scores of
+// many solutions on held-out rows would reveal much about these rows.
 type judgement struct {
 	name    string
 	of      func(s *moments.Sums, value float64) (float64, error)
@@ -56,14 +56,14 @@ func (j judgement) best(scores []float64) int {
 	return best
 }
 
-// taught is what the parties are told: one solution.
+// taught holds the one solution that the parties are told.
 type taught struct {
 	choice   int // which of the values in the job's list it is for
 	solution moments.Solution
 	further  []float64
 }
 
-// verdict is what the held-out rows say.
+// verdict holds the results on the held-out rows.
 type verdict struct {
 	metrics learner.Metrics
 	values  []float64 // eigenvalues

@@ -55,9 +55,9 @@ func deal(t *testing.T, j *job.Job, order uint64) (map[string]method.Table, *dat
 	return tables, set
 }
 
-// The server gets the very sums of whole numbers over all rows, and what it
-// makes of them; it gets the same whoever holds which row, and what parties
-// send it is noise without the sums.
+// The server gets the exact sums of whole numbers over all rows, and computes its results
+// from them. It gets equal sums however the rows are distributed, and the parties' messages
+// to it are noise without the sums.
 func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	j := momentsJob(t, "none")
 	tables, set := deal(t, j, 1)

@@ -149,8 +149,8 @@ func (p processLesson) judge(s *moments.Sums, t *taught, rows int64, figures []i
 	return v, err
 }
 
-// describe makes the model one of a ridge regression, which is what a process
-// without deviations is.
+// describe makes the model one of a ridge regression, since a process without deviations is a
+// ridge regression.
 func (p processLesson) describe(t *taught, r *model.RandomSpec) {
 	if !p.deviations {
 		r.Reading.Kind = model.Ridge

@@ -128,12 +128,12 @@ func (p *party) errors(setup method.Setup) (*method.Run, error) {
 	return sums.Client(setup, vector{{int64(n)}, figures, membership}, func() { p.own = nil })
 }
 
-// membershipSample is how many training rows, and how many held-out rows, a
-// party tries the attack with.
+// membershipSample limits the training rows, and the held-out rows, with which a party tries
+// the attack.
 const membershipSample = 1024
 
-// membership is how well the party's own sums tell its own training rows from
-// its held-out rows, and 1; or zeros where it has not both.
+// membership returns a measure of how well the party's own sums tell its own training rows
+// from its held-out rows, and 1; or zeros where it lacks one of the two.
 func (p *party) membership(held linalg.Rows) ([]int64, error) {
 	training := p.Training()
 	few := func(rows linalg.Rows) linalg.Rows {

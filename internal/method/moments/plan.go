@@ -48,7 +48,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 		method.Step{Name: "evaluate"}), nil
 }
 
-// known is what the steps so far have made public.
+// known holds the values that the steps so far have made public.
 type known struct {
 	rows     int64    // of training, of all parties; 0 before they are counted
 	counted  [32]byte // SHA-256 of each party's number of these; zero before
@@ -64,9 +64,9 @@ func directions(j *job.Job, sums protocol.SessionID, features, columns int) (fea
 // unknown is a step that the method does not have.
 func unknown(step string) error { return fmt.Errorf("moments: no step %s", step) }
 
-// sumGroups is what a party adds to the sums: the upper triangle of its A, its
-// B, its number of training rows, and for a regression the sums of the numbers
-// and of their squares.
+// sumGroups describes the entries that a party adds to the sums: the upper triangle of its A,
+// its B, its number of training rows, and for a regression the sums of the numbers and of
+// their squares.
 func sumGroups(j *job.Job, features int) []secagg.Group {
 	l := lessonOf(j)
 	groups := []secagg.Group{
@@ -80,9 +80,9 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 	return groups
 }
 
-// errorGroups is what a party adds to the errors: its number of held-out rows,
-// the figures by which the solution is judged, and its membership figure with a 1
-// if it has one.
+// errorGroups describes the entries that a party adds to the errors: its number of held-out
+// rows, the figures by which the solution is judged, and its membership figure with a 1 if it
+// has one.
 func errorGroups(j *job.Job) []secagg.Group {
 	return []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},
@@ -91,7 +91,7 @@ func errorGroups(j *job.Job) []secagg.Group {
 	}
 }
 
-// membershipOne is how a membership figure of 1 is written.
+// membershipOne is the whole number that stands for a membership figure of 1.
 const membershipOne = 1 << 20
 
 // vector is entries that are held as they are.

@@ -9,28 +9,29 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Details are what only results of this method have.
+// Details holds the part of a result that only this method has.
 type Details struct {
 	Sums *Figures `json:"sums"`
-	// Curve is what other numbers of random features give and show, computed by a
-	// launching process that owns the data.
+	// Curve shows the results and the exposure with other numbers of random features,
+	// computed by a launching process that owns the data.
 	Curve []Point `json:"curve,omitempty"`
 }
 
-// Figures says how far sums are from single rows.
+// Figures describes how much the sums tell of single rows.
 type Figures struct {
 	Features       int     `json:"features"`
 	RowsPerFeature float64 `json:"rows_per_feature"` // of training
 	// Membership is the area under the curve of the leverage attack, the mean of
 	// what the parties measured on their own sums; null where none holds rows out.
 	Membership *float64 `json:"membership_auc"`
-	// Joint is that of solving for all candidates at once, a tenth of the members
-	// among them, on the sums of all: measured by a launching process that owns up to
-	// 2,000 rows; else null.
+	// Joint is the measure of the attack that solves for all candidates at once, a tenth of
+	// the members among them, on the sums of all. A launching process that owns up to 2,000
+	// rows measures it; else it is null.
 	Joint *float64 `json:"joint_membership_auc"`
 }
 
-// Point is what sums of a number of random features give, and what they show.
+// Point describes the sums with one number of random features: their results, and what they
+// show.
 type Point struct {
 	RowsPerFeature int     `json:"rows_per_feature"` // of training, at least
 	Features       int     `json:"features"`
@@ -57,7 +58,7 @@ func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error
 	return p, nil
 }
 
-// text says how far the sums are from single rows.
+// text describes how much the sums tell of single rows.
 func (f *Figures) text() string {
 	text := fmt.Sprintf("%d random features, %.1f rows for each (n/M)", f.Features, f.RowsPerFeature)
 	if f.Membership != nil {

@@ -147,7 +147,7 @@ func (s *server) judge() error {
 	return nil
 }
 
-// cells is what the solution was chosen from, by the training rows.
+// cells lists the solutions from which the training rows chose one.
 func (s *server) cells() []learner.Cell {
 	cells := []learner.Cell{}
 	for k, score := range s.scores {
@@ -168,7 +168,7 @@ func (s *server) Result() (*method.Result, error) {
 	}, nil
 }
 
-// sumsResult says how far the sums are from single rows.
+// sumsResult describes how much the sums tell of single rows.
 func (s *server) sumsResult() *Figures {
 	r := &Figures{Features: s.features(), RowsPerFeature: float64(s.sums.Rows) / float64(s.features())}
 	if s.measured > 0 {

@@ -44,9 +44,8 @@ func (Method) OpenServer(_ method.Case, k method.Keepsake, file func() ([]byte, 
 	return &inquirer{answers: a, model: m}, err
 }
 
-// Kept encodes new rows as those of a job that leaves predictions open were. It is
-// secret: with it and the coordinator's model, rows of every party can be
-// decoded.
+// Kept encodes new rows like the rows of a job that leaves predictions open. It is secret:
+// with it and the coordinator's model, rows of every party can be decoded.
 type Kept struct {
 	Params  okra.Params
 	Epoch   okra.Seed
@@ -94,7 +93,7 @@ func DecodeKept(b []byte) (*Kept, error) {
 	return e, err
 }
 
-// answers is what the coordinator keeps beside a model, to answer questions.
+// answers holds the data that the coordinator keeps beside a model, to answer questions.
 type answers struct {
 	Parent protocol.SessionID
 	Tag    okra.Tag // by which encodings under the same seed are known

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// leakage says in plain words what each role learns, computed for this job.
+// leakage describes in plain words what each role learns, computed for this job.
 func (s *server) leakage() map[string][]string {
 	lines := okra.Leakage(okra.Facts{
 		Parties: len(s.Parties), TotalRows: len(s.upload.Test()), Features: int(s.facts.Features),

@@ -60,7 +60,7 @@ func (o *inquirer) Party(_ method.Question, _ string, t method.Table) (method.Pa
 	return &asker{*o.encoder, rows, &method.Prediction{Reading: o.encoder.Reading}}, err
 }
 
-// rows returns those of a table as the training's rows were encoded.
+// rows returns the rows of a table, encoded like the rows of the training.
 func (e *Kept) rows(set *dataset.Set) (linalg.Rows, error) {
 	set, err := method.LikeTraining(set, e.Width, e.Columns)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/heading"
 )
 
-// Alike says what would keep the parties' tables from being trained on together, by
-// name: it is for a process that owns all of them. Names are the parties'.
+// Alike reports, by name, a difference that would keep the parties' tables from being trained
+// on together. It serves a process that owns all of them. Names are the parties'.
 func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	first := sets[0]
 	classes := make(map[string]string) // who has each
@@ -34,7 +34,8 @@ func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	return spellings(classes)
 }
 
-// withNames is who of two has names, if the first table has them the first one.
+// withNames returns the first party if the first table's columns have names, and else the
+// other party.
 func withNames(one, other string, first *dataset.Set) string {
 	if first.Columns != nil {
 		return one

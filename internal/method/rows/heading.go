@@ -48,7 +48,7 @@ type unnameable struct {
 
 func (e *unnameable) Error() string { return e.table + ": " + e.err.Error() }
 
-// Public is what peers may be told.
+// Public returns the text that peers may be told.
 func (e *unnameable) Public() string {
 	return "its columns or classes cannot be agreed on by their names; its own log says why"
 }
@@ -79,7 +79,8 @@ func (p *Party) arrange(order []int) {
 	p.Rows = dataset.RowsOf(p.Split.Set.X)
 }
 
-// agreesOnClasses says whether the parties have to: a job may list them.
+// agreesOnClasses reports whether the parties have to agree on the classes: a job may list
+// them.
 func agreesOnClasses(j *job.Job) bool {
 	_, lists := j.Protocol.Kind.(Lister)
 	return j.Task().Classes && !lists

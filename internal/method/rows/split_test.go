@@ -74,8 +74,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Which rows a job holds out is what the party's key says: another seed, learner or
-// label asks for the same ones.
+// The party's key decides which rows a job holds out: with another seed, learner or label a
+// job holds out the same rows.
 func TestHeldOutWhateverTheJobSays(t *testing.T) {
 	table := method.Table{Set: set(40), Key: dataset.SplitKey{1}}
 	j := parse(t, "none", "{fraction: 0.25}")

@@ -14,7 +14,7 @@ import (
 type Keys struct {
 	job.Moded
 	sums.Keys            // of aggregation secagg
-	Classes     []string // two, the second is the positive one; nil: those of the data, where one process has them all
+	Classes     []string // two, the second is the positive one; nil: the classes of the data, where one process has them all
 	Bins        int      // of hashed features
 	Hashes      int      // bins that one feature falls into
 	Packages    int      // that every device sends in each window, or could
@@ -25,7 +25,7 @@ type Keys struct {
 // KeysOf returns the settings of a job of SecVM.
 func KeysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// Aggregation says how what the devices have to say becomes a sum.
+// Aggregation names the way in which the devices' packages become a sum.
 type Aggregation string
 
 // The aggregations. With AnonymousPackages a server counts packages of which it
@@ -83,8 +83,7 @@ func (k *Keys) finish(in *section.Place) error {
 	return nil
 }
 
-// Check checks that learner, kernel and data are those of a crowd with one
-// labelled record each.
+// Check checks that learner, kernel and data fit a crowd with one labelled record each.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case learner.StepsOf(j) == nil:

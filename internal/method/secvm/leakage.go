@@ -30,7 +30,7 @@ func Rare(t *secvm.Tally) int {
 	return rare
 }
 
-// Leakage says in plain words what each role learns, computed for this job.
+// Leakage describes in plain words what each role learns, computed for this job.
 func Leakage(f Facts) map[string][]string {
 	spec := f.Params.Spec()
 	lines := map[string][]string{
@@ -62,8 +62,8 @@ func Leakage(f Facts) map[string][]string {
 	return lines
 }
 
-// Leakage says what each role learns where windows are summed, computed from the
-// first.
+// Leakage describes what each role learns where windows are summed, computed from the first
+// window.
 func (c Summed) Leakage(s *secvm.Sum, devices int) map[string][]string {
 	p, spec := KeysOf(c.Job), c.Params.Spec()
 	corrupted := sums.Share(p.Corrupted, devices)

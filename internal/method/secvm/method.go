@@ -37,7 +37,7 @@ func (Method) Undeployable(*job.Job) string {
 	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
 }
 
-// CheckFloors says whether a step has too few participants for an operator.
+// CheckFloors refuses a job whose steps may have too few participants for an operator.
 func (Method) CheckFloors(f method.Floors, j *job.Job) error {
 	if k := KeysOf(j); k.Cohort < f.Cohort {
 		return fmt.Errorf("cohort is %d, a device asks for %d or more", k.Cohort, f.Cohort)

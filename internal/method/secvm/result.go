@@ -47,7 +47,7 @@ type ClassTest struct {
 	Correct uint64 `json:"correct"`
 }
 
-// String says it in words.
+// String describes the test in words.
 func (c ClassTest) String() string {
 	return fmt.Sprintf("class %s: %d of %d testing devices predicted right", c.Class, c.Correct, c.Tested)
 }
@@ -73,8 +73,8 @@ func (Method) Present(j *job.Job, r *method.Result) (*method.Presentation, error
 	return p, nil
 }
 
-// text is what a job tells beside its scores. exact says whether all sums are those of
-// the plain packages, nil where nobody has looked.
+// text returns the part of a result's text beside its scores. exact reports whether all sums
+// equal the sums of the plain packages; it is nil where nobody has looked.
 func (f *Figures) text(exact *bool) []method.Block {
 	var list []method.Block
 	linef := func(format string, args ...any) {

@@ -143,7 +143,7 @@ func (s *Training) Restore(snapshot []byte) error {
 	return nil
 }
 
-// Done says whether the last weights have been tested.
+// Done reports whether the last weights have been tested.
 func (s *Training) Done() bool { return s.done }
 
 // Model returns the model, by which any device predicts for itself.

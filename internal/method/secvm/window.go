@@ -40,11 +40,10 @@ func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
 
-// Window describes the sum of an iteration over the listed devices. A device adds
-// to an iteration of a model once, whatever becomes of the session: epoch and
-// purpose name nothing else. The weights are part of the session's name, so that
-// a device that was told others is in a session by itself (design of secagg,
-// section 7: Pasquini et al., arXiv 2111.07380).
+// Window describes the sum of an iteration over the listed devices. A device adds to an
+// iteration of a model once, however the session ends: epoch and purpose name nothing else.
+// The weights are part of the session's name, so that a device that was told other weights is
+// in a session by itself (design of secagg, section 7: Pasquini et al., arXiv 2111.07380).
 func (c Summed) Window(iteration uint32, weights []float64, devices []string) (sums.Summation, error) {
 	if least := c.Minimum(len(devices)); least > len(devices) {
 		return sums.Summation{}, fault.BadInputf("stage: a window of %d devices, and devices add to a sum of at least %d; lower cohort, or gather more", len(devices), least)

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Figures is how a secure sum of a crowd went.
+// Figures describes how a secure sum of a crowd went.
 type Figures struct {
 	Purpose    string `json:"purpose"`
 	Clients    int    `json:"clients"`

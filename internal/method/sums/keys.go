@@ -16,7 +16,7 @@ type Keys struct {
 	Dropped   float64 // share of the clients that may vanish
 }
 
-// Adversary says what the clients must withstand.
+// Adversary names the server that the clients must withstand.
 type Adversary string
 
 // The adversaries.
@@ -25,14 +25,14 @@ const (
 	SemiHonest Adversary = "semi-honest"
 )
 
-// Defaults are those of the design's table.
+// The defaults come from the design's table.
 const (
 	defaultCorrupted = 0.05
 	defaultDropped   = 0.10
 )
 
-// SumKeys declares the keys. Those of a job that has no sum are not written; when
-// names the jobs that have one, for the documents.
+// SumKeys declares the keys. A job that has no sum writes none of them; when names the jobs
+// that have one, for the documents.
 func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
 	return []section.Field{
 		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + when,

@@ -34,8 +34,8 @@ func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) 
 	})
 }
 
-// Check says why groups cannot be added up among some parties: what is wrong is wrong
-// for every epoch.
+// Check refuses groups that cannot be added up among some parties: a fault in them is a fault
+// in every epoch.
 func Check(parties int, groups []secagg.Group) error {
 	_, err := params(parties, "any", groups)
 	return err

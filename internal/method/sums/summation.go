@@ -33,7 +33,7 @@ func NewSummation(id job.ID, step int, roster [sha256.Size]byte, s method.Sessio
 // People counts who began the sum.
 func (s Summation) People() int { return len(s.Session.Members) - 1 }
 
-// Figures are what there is to tell of the sum before it has run.
+// Figures describes the sum before it has run.
 func (s Summation) Figures() Figures {
 	degree, layout := s.Params.Degree(), s.Params.Layout()
 	return Figures{

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/declare"
 )
 
-// Tell describes a session in which the coordinator tells all parties what follows from
-// a sum, in so many bytes.
+// Tell describes a session in which the coordinator tells all parties the result of a sum, in
+// length bytes.
 func Tell(c method.Case, length func(method.Known) int) *method.Session {
 	return method.Following(method.Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Members: c.Crowd(), Purpose: "train",

@@ -16,11 +16,11 @@ type Method struct{}
 // Name implements [local.Own].
 func (Method) Name() string { return fdskl.Method{}.Name() }
 
-// Compare implements [local.Compared]: with the same training on all columns in one
-// place, and on those of the label holder, by directions of their own. Decisions are not
-// compared, since other directions give others. It also measures what the label holder
-// could find out. On demand, a machine with the kernel itself says what random features
-// cost.
+// Compare implements [local.Compared]. It compares the job with the same training on all
+// columns in one place, and on the label holder's columns alone, each with directions of its
+// own. Decisions are not compared, since other directions give other decisions. It also
+// measures how much the label holder could find out. On demand, a machine with the kernel
+// itself shows the cost of random features.
 func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
 	all, err := pool.Beside(own)

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
-// exactKernel is what the job's kernel gives on all columns in one place, without
-// random features to stand for it: a support vector machine tells classes apart,
-// kernel ridge regression predicts numbers.
+// exactKernel returns the metrics of the job's kernel on all columns in one place, without
+// random features in its stead: a support vector machine tells classes apart, kernel ridge
+// regression predicts numbers.
 func exactKernel(ctx context.Context, j *job.Job, all method.Split) (learner.Metrics, error) {
 	on, _ := learner.CourseOf(j)
 	exact := *j

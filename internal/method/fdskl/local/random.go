@@ -15,10 +15,10 @@ import (
 	protocol "github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// learnRandom is what a job of protocol fdskl comes to with all columns in one
-// place, for programs that own all the data: rows that are held out come last. Its
-// directions are other ones than the job's, of the same law. It soon ends when ctx
-// does, with an error that wraps that of ctx.
+// learnRandom returns the result of a job of protocol fdskl with all columns in one place,
+// for programs that own all the data; held-out rows come last. It draws its own directions,
+// from the distribution of the job's directions. It ends soon after ctx does, with an error
+// that wraps ctx's error.
 func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
 	t, err := fdskl.NewLesson(j, labels, train, j.Hash())
 	if err != nil {
@@ -85,7 +85,7 @@ func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (protocol
 	return table.Expose(part, rowPairs(n), func(a, b int) float64 { return truth(rows.Row(a)[own:], rows.Row(b)[own:]) }), nil
 }
 
-// answered is what the label holder has: the phases of all columns, and those of its own.
+// answered returns the label holder's phases: of all columns, and of its own columns.
 func answered(ctx context.Context, j *job.Job, d fdskl.Directions, rows linalg.Matrix[float64], own int) (*protocol.Table, protocol.Source, error) {
 	bits := job.As[*fdskl.Keys](j.Protocol).Bits
 	everything, err := d.Phases(rows, bits)

@@ -20,8 +20,8 @@ spec:
   learner: {name: logistic}
 `
 
-// Pooled, the same learner does as well; the label holder finds out distances,
-// whatever the kernel.
+// Pooled, the same learner does as well; the label holder finds out distances, with every
+// kernel.
 func TestRandomInOnePlace(t *testing.T) {
 	set := columnstest.Numbered(t, "wdbc", 400)
 	for _, kernel := range []string{"rbf, gamma: 0.02", "laplacian, gamma: 0.1", "laplacian-product, gamma: 0.02", "rational-quadratic, length_scale: 5", "matern, length_scale: 5"} {

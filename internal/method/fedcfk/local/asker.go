@@ -59,10 +59,10 @@ func (a *Asker) Keep(round int, items []int, rows [][]uint16) {
 	}
 }
 
-// Rank returns a score for every item of the catalogue, and whether the
-// quadratic form that it minimises was convex; where it is not, the weights are
-// those of [komd.Descend]. A device that holds no row yet goes by the mean of
-// each item's row: what goes with everything.
+// Rank returns a score for every item of the catalogue, and reports whether the quadratic
+// form that it minimises was convex; where it is not, the weights come from [komd.Descend]. A
+// device that holds no row yet uses the mean of each item's row: it recommends the items that
+// go with everything.
 func (a *Asker) Rank(mean []float64, lambda float64) (scores []float64, convex bool, err error) {
 	s := a.stripe(mean)
 	if len(s.Liked) == 0 {

@@ -1,10 +1,10 @@
 package local
 
-// Differences solves for single people: each exact sum over a known crowd is an
-// equation for the lists of those in it, and a person on whose own list some
-// combination of the equations ends is given away. Two crowds that differ by one
-// person are the shortest combination (So et al., arXiv 2106.03328). It reckons
-// modulo a prime, and finds what is true of rational numbers but for luck.
+// Differences solves for single people: each exact sum over a known crowd is an equation for
+// the lists of those in it, and a person on whose own list some combination of the equations
+// ends is given away. Two crowds that differ by one person are the shortest combination (So
+// et al., arXiv 2106.03328). It computes modulo a prime: except for rare coincidences, its
+// findings hold for rational numbers.
 type Differences struct {
 	people int
 	rows   map[int][]uint64 // by the column of their first entry, which is 1

@@ -2,9 +2,9 @@ package local
 
 import "github.com/mercer-fl/mercer/internal/method/fedcfk"
 
-// Intersection is what the server of mode paper makes of requests: it counts how
-// often each device asks for each item. Others are drawn anew each time, and
-// what a person likes is asked for again and again.
+// Intersection attacks the requests as the server of mode paper: it counts how often each
+// device asks for each item. Decoys are drawn anew each time, while the items that a person
+// likes are asked for again and again.
 type Intersection struct {
 	decoys  int
 	omitted float64
@@ -32,9 +32,9 @@ func (n *Intersection) Hear(device int, items []int) {
 	}
 }
 
-// Guess returns what the device's owner likes, as the server sees it: the items
-// whose frequency is nearer to that of liked items than to that of others. How
-// many are liked follows from the size of requests.
+// Guess returns the items that the device's owner likes, as the server sees it: those with a
+// frequency nearer to the frequency of liked items than to the frequency of others. The size
+// of requests gives away how many are liked.
 func (n *Intersection) Guess(device int) []int {
 	total := 0
 	for _, times := range n.asked[device] {

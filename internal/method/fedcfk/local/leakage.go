@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 )
 
-// warnings says which published attacks FedCFK's mode paper is open to.
+// warnings names the published attacks to which FedCFK's mode paper is open.
 func warnings() []string {
 	return []string{
 		"mode paper of fedcfk is for reproduction only: it gives lists away, and hardened does not",
@@ -18,8 +18,8 @@ func warnings() []string {
 	}
 }
 
-// leakage says in plain words what each role learns of a number of people,
-// computed for this job.
+// leakage describes in plain words what each role learns of a number of people, computed for
+// this job.
 func leakage(c fedcfk.Crowd, people int, r fedcfk.PaperFigures) map[string][]string {
 	lines := map[string][]string{
 		"server": {

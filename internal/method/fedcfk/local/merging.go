@@ -87,7 +87,7 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	return nil
 }
 
-// attack is what the server can do with a sum.
+// attack adds a sum to the server's two attacks.
 func (m *merging) attack(sum *clients.Sum) {
 	crowd := make([]int, len(sum.Added))
 	for i, name := range sum.Added {

@@ -86,10 +86,10 @@ func TestDifferencingTwoRounds(t *testing.T) {
 	}
 }
 
-// TestDecoyIntersectionHasNoInput: in hardened mode the server hears from each
-// device what it would hear if the list were another one: sums, and no requests.
-// All get the same kernel. (TestDecoyIntersection in internal/method/fedcfk/local has the
-// attack on mode paper.)
+// TestDecoyIntersectionHasNoInput: in hardened mode the server hears the same messages from
+// each device as it would if the device had another list: sums, and no requests. All get the
+// same kernel. (TestDecoyIntersection in internal/method/fedcfk/local has the attack on mode
+// paper.)
 func TestDecoyIntersectionHasNoInput(t *testing.T) {
 	hear := func(change bool) *method.Result {
 		c := played(t, recommender)

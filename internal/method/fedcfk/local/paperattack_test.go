@@ -84,9 +84,9 @@ func TestDifferencing(t *testing.T) {
 	}
 }
 
-// TestDifferencingManyRounds: rounds of random people leave nobody's list alone
-// while they are few, and everybody's once there are as many as people, or little
-// more.
+// TestDifferencingManyRounds: rounds of random people leave nobody's list alone while the
+// rounds are few, and everybody's list alone once there are as many rounds as people, or
+// little more.
 func TestDifferencingManyRounds(t *testing.T) {
 	const people = 60
 	rng, d := rand.New(rand.NewPCG(5, 6)), NewDifferences(people)
@@ -160,11 +160,11 @@ func rank(rows [][]float64) (n int) {
 	return n
 }
 
-// TestDecoyIntersection: one request is covered by its decoys; what is asked for
-// again and again is what a person likes. (Who likes so much that others are
-// asked for about as often, with these settings a fifth of the catalogue, stays
-// covered.) A device of hardened mode sends no request
-// (TestDecoyIntersectionHasNoInput in internal/local/simulate).
+// TestDecoyIntersection: one request is covered by its decoys; the items that are asked for
+// again and again are those that a person likes. (A person stays covered who likes so large a
+// part of the catalogue that other items are asked for about as often: a fifth, with these
+// settings.) A device of hardened mode sends no request (TestDecoyIntersectionHasNoInput in
+// internal/local/simulate).
 func TestDecoyIntersection(t *testing.T) {
 	const items = 400
 	lists := randomLists(40, items, items/8)

@@ -137,8 +137,8 @@ func newRecommending(p *people) (*recommending, error) {
 	return r, err
 }
 
-// popularity is the first sum. What it makes public to those who are still there is
-// all that they have to know of it.
+// popularity runs the first sum. The public result of that sum is all the knowledge that the
+// remaining clients need of it.
 func (r *recommending) popularity(ctx context.Context) (err error) {
 	if r.first, err = r.add(ctx, fedcfk.Popularity, r.Names, r.Leaving); err != nil {
 		return err
@@ -157,7 +157,8 @@ func (r *recommending) triangle(ctx context.Context) (err error) {
 	return err
 }
 
-// leave says who vanishes from the second sum: who has from the first, and more.
+// leave names the clients who vanish from the second sum: those who vanished from the first,
+// and more.
 func (r *recommending) leave(s sums.Summation) map[string]string {
 	leavers := r.Leavers(s.Session.Purpose, r.first.Stayed)
 	for _, name := range r.first.Added {

@@ -55,8 +55,8 @@ func runCrowd(t *testing.T, text string) *method.Result {
 	return r
 }
 
-// A tenth vanishes in each sum, the sums are those of the others, and the
-// rankings nearly those of pooled lists.
+// A tenth vanishes in each sum, the sums are over the clients who remain, and the rankings
+// nearly equal the rankings from pooled lists.
 func TestCrowd(t *testing.T) {
 	for name, text := range map[string]string{
 		"active":      recommender,
@@ -101,7 +101,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// The same secrets give the same result, whatever the cores do.
+// Equal secrets give equal results, however the cores share the work.
 func TestCrowdIsReproducible(t *testing.T) {
 	one, two := runCrowd(t, recommender), runCrowd(t, recommender)
 	if lists := readLists(t, one); lists != readLists(t, two) || strings.Count(lists, "\n") != 1+60*10 || !strings.HasPrefix(lists, "user,rank,item,score\n1,1,") {

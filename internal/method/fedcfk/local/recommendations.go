@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// shown is how many recommendations a result shows.
+// shown limits the recommendations that a result shows.
 const shown = 5
 
 // recommend lets every device recommend, judges that, and leaves all lists in

@@ -27,10 +27,9 @@ func Round(c fedcfk.Crowd, roster [sha256.Size]byte, number int, clients []strin
 	return sums.NewSummation(c.ID, number, roster, s, c.Coordinator, clients, c.Spec(len(clients), fedcfk.Entries(c.Items)))
 }
 
-// Estimate is what the server of mode paper makes of its rounds: of every pair
-// of items, and of every item, the largest count in any of them (section 3.1 of
-// the paper). The largest of several sums is no sum: what follows from it need
-// not be a kernel.
+// Estimate holds the server's estimate from its rounds in mode paper: for every pair of
+// items, and for every item, the largest count in any round (section 3.1 of the paper). The
+// largest of several sums is no sum: the matrix computed from it need not be a kernel.
 type Estimate struct {
 	items  int
 	people int     // most in a round

@@ -64,7 +64,7 @@ func Prepare(j *job.Job, train, test []method.Split) (*Rows, error) {
 	return p, nil
 }
 
-// Problem is what learners are given.
+// Problem returns the input of the learners.
 func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test}
 }
@@ -111,5 +111,5 @@ func Beside(splits []method.Split) (method.Split, error) {
 	return method.Split{Set: set, Test: splits[0].Test}, err
 }
 
-// ErrNoLabels is why a party without labels reaches nothing alone.
+// ErrNoLabels reports that a party without labels reaches nothing alone.
 var ErrNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))

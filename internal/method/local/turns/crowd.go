@@ -31,14 +31,14 @@ type Config struct {
 	Progress func(protocol.Progress) // of the server; may be nil
 }
 
-// Result is how a session went. Its typed result is in the server's machine.
+// Result describes how a session went. Its typed result is in the server's machine.
 type Result struct {
 	Stayed   []string  // clients that went through to the end, in order
 	Failures []Failure // clients that gave up, in order
 	Traffic  Traffic
 }
 
-// Failure is why a client gave up.
+// Failure holds the reason why a client gave up.
 type Failure struct {
 	Client string
 	Err    error
@@ -47,8 +47,8 @@ type Failure struct {
 // Traffic counts bytes of message bodies.
 type Traffic struct{ ToServer, FromServer uint64 }
 
-// batch is how many clients compute before the server hears of it. It bounds
-// memory: each may have 4 MiB to send, and two batches are under way.
+// batch counts the clients that compute before the server hears from them. It bounds memory:
+// each may have 4 MiB to send, and two batches are under way.
 const batch = 16
 
 // Run runs the session to its end. A client that fails is out, as if it had

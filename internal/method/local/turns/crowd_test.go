@@ -143,7 +143,7 @@ func TestEverybodyStays(t *testing.T) {
 	}
 }
 
-// Who vanishes is missed by the server alone, at whatever message.
+// Only the server misses a client that vanishes, at any message.
 func TestSomeVanish(t *testing.T) {
 	server, c := toy(t, 20)
 	c.Clients[3].LeavesBefore, c.Clients[7].LeavesBefore = "Piece", "Farewell"

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// seat is a client's place in a session. While its batch computes, its own client
-// alone works on it, but for arrived.
+// seat holds a client's place in a session. While its batch computes, its own client alone
+// works on it, except for arrived.
 type seat struct {
 	Client
 	session protocol.SessionID

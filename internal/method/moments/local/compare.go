@@ -23,7 +23,7 @@ type Method struct{}
 // Name implements [local.Own].
 func (Method) Name() string { return sums.Method{}.Name() }
 
-// Compare implements [local.Compared]. The sums of all parties are those of all rows,
+// Compare implements [local.Compared]. The sums of all parties equal the sums over all rows,
 // number for number, so that no protocol has to run.
 func (Method) Compare(ctx context.Context, c local.Comparison) error {
 	d, err := detailsOf(c.Result)
@@ -53,7 +53,7 @@ func detailsOf(r *method.Result) (*sums.Details, error) {
 	return d, err
 }
 
-// curve is what other numbers of random features give and show.
+// curve returns the results and the exposure with other numbers of random features.
 func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) {
 	classes := job.As[*sums.Keys](j.Protocol).Classes
 	s := summed{classes: len(classes), kernel: j.Kernel.Spec(), seed: j.Seed}

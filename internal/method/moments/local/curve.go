@@ -13,8 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// summed is what a curve of sums of random features is drawn from: rows in one
-// place.
+// summed holds the input for a curve of sums of random features: rows in one place.
 type summed struct {
 	train, held linalg.Rows
 	codes       []int // of the training rows, from 0 to classes-1
@@ -25,8 +24,8 @@ type summed struct {
 	seed        uint64
 }
 
-// draws is how many draws of the directions a point is the mean of: few features
-// vary more and cost less.
+// draws counts the draws of the directions whose mean is a point: few features vary more and
+// cost less.
 func draws(features int) int { return max(1, min(32, 2048/features)) }
 
 // curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The best of

@@ -18,16 +18,16 @@ import (
 // the cube of their number.
 const jointRows = 2000
 
-// isTried says whether the attack is tried on the rows of a job.
+// isTried reports whether the attack is tried on the rows of a job.
 func isTried(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.HeldOut <= jointRows }
 
-// knownMembers: the attacker knows every so many-th training row.
+// knownMembers is the step between the training rows that the attacker knows.
 const knownMembers = 10
 
-// joint tries on the sums of all training rows how well whoever holds them, and knows
-// a tenth of these rows and all held-out ones, tells the two apart by solving for
-// all at once. The directions are drawn anew: they are public in a job, and any are
-// alike.
+// joint tries an attack on the sums of all training rows. The attacker holds these sums, and
+// knows a tenth of the training rows and all held-out ones; it tells the two apart by solving
+// for all at once. The directions are drawn anew: they are public in a job, and any draw
+// serves.
 func joint(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	_, width := p.X.Shape()
 	var seed wire.Writer
@@ -80,7 +80,7 @@ func attacked(test []bool) (training, candidates []int, known int) {
 	return training, candidates, known
 }
 
-// targetsOf are what goes into the sums with some rows.
+// targetsOf returns the targets of some rows, which go into the sums.
 func targetsOf(j *job.Job, labels []string, rows []int) (moments.Targets, error) {
 	some := make([]string, 0, len(rows))
 	for _, i := range rows {

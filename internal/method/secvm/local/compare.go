@@ -19,7 +19,7 @@ import (
 // figure 2 of the paper does. Only the launching process sees these whole.
 type averages struct {
 	counts []int
-	last   [][]float64 // as many as the greatest count
+	last   [][]float64 // at most the greatest of counts
 	points []crowd.AveragePoint
 }
 
@@ -62,7 +62,7 @@ func (r *records) follow(iteration int, w []float64) {
 	r.curve.note(iteration, w, measure)
 }
 
-// accuracy is that of weights on the records of testing devices.
+// accuracy returns the accuracy of weights on the records of testing devices.
 func (r *records) accuracy(w []float64) float64 {
 	right := 0
 	tests := r.with(secvm.Test)

@@ -137,7 +137,7 @@ func (r *records) checkCohort() error {
 	return nil
 }
 
-// twoClasses returns the job's classes, or else those of the labels.
+// twoClasses returns the job's classes, or else the classes of the labels.
 func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	if labels == nil {
 		return [2]string{}, fmt.Errorf("there is no column %q to take the labels from", j.Data.Label)

@@ -13,12 +13,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// summing is how windows become sums.
+// summing turns windows into sums.
 type summing struct {
 	*clients.Clients
 	windows crowd.Summed
 	sums    []sums.Figures
-	exact   bool // every sum so far is that of the plain packages
+	exact   bool // every sum so far equals the sum of the plain packages
 }
 
 func newSumming(c people, p secvm.Params, devices int) *summing {

@@ -63,8 +63,8 @@ func TestSumsGiveThePackagesModel(t *testing.T) {
 	}
 }
 
-// A tenth vanishes from each window, others each time; the sums are those of who
-// is left.
+// A tenth vanishes from each window, others each time; each sum is over the devices that
+// remain.
 func TestSumsWithDropouts(t *testing.T) {
 	r := runDevices(t, summedConfig(t, "{by: devices}", "{by: devices, dropout: 0.1}"))
 	if !*r.Exact || len(figuresOf(t, r).Sums) != 4 {
@@ -121,9 +121,8 @@ func (r *records) call(t *testing.T, iteration uint32, w []float64, devices []st
 	return crowd.Call{Iteration: iteration, Weights: w, Devices: devices, Session: s.Session.ID()}
 }
 
-// Attack: a second sum of one iteration, without one device, would give that
-// device's record. Every device adds to an iteration once, whatever the weights
-// and the cohort.
+// Attack: a second sum of one iteration, without one device, would give that device's record.
+// Every device adds to an iteration once, with any weights and any cohort.
 func TestRule11_OneSummandForEachIteration(t *testing.T) {
 	r, call := crowdOf(t)
 	if _, err := r.sumUp(t.Context(), 0, call.Weights); err != nil {
@@ -226,10 +225,10 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 	}
 }
 
-// Attacks: link what devices send to what they hold, by size, number, time or
-// value. With the same secrets and other records, roles and sides of the margin,
-// every message of every device is the same to the byte, but for the masked
-// vectors. These have one size and look alike whatever is under the masks.
+// Attacks: link what devices send to what they hold, by size, number, time or value. With the
+// same secrets and other records, roles and sides of the margin, every message of every
+// device is equal to the byte, except for the masked vectors. These have one size and look
+// alike, independent of the vectors under the masks.
 func TestAttackLinkSummands(t *testing.T) {
 	r, call := crowdOf(t)
 	spies := r.spies(t, call)

@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Server is what a crowd calls its server.
+// Server is the name of the server in a crowd.
 const Server = "server"
 
 // Clients are the devices of a crowd as secure sums know them: names, identities
@@ -78,9 +78,9 @@ type Sum struct {
 	Heard map[string][]string // the same, as each client has heard it
 }
 
-// Sum runs one secure sum among the clients of a session. Those who leave do so
-// before the message that is named for them. A vector is that of a client by its
-// place in the crowd.
+// Sum runs one secure sum among the clients of a session. Each client that leaves does so
+// before the message that is named for it. The function vector returns a client's vector by
+// the client's place in the crowd.
 func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
 	names := s.Session.With(protocol.RoleParty)
 	public := c.Public(names)
@@ -131,7 +131,7 @@ func (c *Clients) seats(names []string, machines []*secagg.Client, leavers map[s
 	return list
 }
 
-// Setup is what a member's machine is built from.
+// Setup returns the inputs of a member's machine.
 func (c *Clients) Setup(s sums.Summation, name string) protocol.Setup {
 	return protocol.Setup{Session: s.Session, Self: name, Seed: c.seed("session/" + s.Session.ID().Hex() + "/" + name)}
 }
@@ -160,7 +160,7 @@ func (c *Clients) Leavers(purpose string, names []string) map[string]string {
 	return leavers
 }
 
-// Figures are what there is to tell of the sum.
+// Figures describes the sum.
 func (s *Sum) Figures() sums.Figures {
 	f := s.Summation.Figures()
 	f.Added, f.Vanished, f.ToServer, f.FromServer = len(s.Added), f.Clients-len(s.Stayed), s.Traffic.ToServer, s.Traffic.FromServer
