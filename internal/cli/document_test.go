@@ -181,3 +181,28 @@ func splitSections(text string) []string {
 	}
 	return list
 }
+
+// groupIn finds a command of a group in a comment or a text of the program.
+var groupIn = regexp.MustCompile(`\bmercer (job|release|federation|data|model) ([a-z-]+)`)
+
+// Every command of a group that the program's comments and texts name exists.
+func TestSourcesNameCommandsThatExist(t *testing.T) {
+	count := 0
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join("..", "..", path))
+		for _, m := range groupIn.FindAllStringSubmatch(string(b), -1) {
+			count++
+			cmd, _, err := testApp(io.Discard, io.Discard).root().Find(m[1:])
+			if err != nil || cmd.Name() != m[2] {
+				t.Errorf("%s: %q is no command", path, m[0])
+			}
+		}
+		return err
+	})
+	if err != nil || count < 30 {
+		t.Errorf("%d commands are named in the program, error %v", count, err)
+	}
+}
