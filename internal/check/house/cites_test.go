@@ -204,12 +204,7 @@ func TestWhatIsMissingIsFound(t *testing.T) {
 func TestTestsStandWhereLinksLead(t *testing.T) {
 	files, links := goFiles(t), 0
 	for _, p := range pages(t) {
-		for _, fault := range p.misplaced(func(at string) string {
-			for _, old := range where(at) {
-				at = old
-			}
-			return files[at]
-		}) {
+		for _, fault := range p.misplaced(func(at string) string { return files[at] }) {
 			t.Errorf("%s: %s", p.path, fault)
 		}
 		links += len(linkMeaning.FindAllString(p.text, -1))
