@@ -17,7 +17,7 @@ var ErrLater = errors.New("protocol: no room for this message yet")
 // what other members may be told of it.
 var ErrInput = fault.ErrInput
 
-// Kind says what a blamed peer did.
+// Kind names the fault of a blamed peer.
 type Kind string
 
 // The kinds of misbehaviour and failure that are pinned on a peer.

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Role is what a member does in a session.
+// Role is a member's part in a session.
 type Role string
 
 // The roles that protocols know.

@@ -2,7 +2,7 @@ package protocol
 
 import "fmt"
 
-// Life is how far one machine's session has come: not begun, under way, over.
+// Life records how far one machine's session has come: not begun, under way, over.
 // The zero value has not begun. A machine that hands it every event does the
 // checks that do not depend on the protocol in the same order as all others.
 type Life struct{ started, ended bool }

@@ -63,7 +63,7 @@ type Effects struct {
 // because a machine has no clock.
 type Timer string
 
-// Progress says how far a stage of the machine has come.
+// Progress reports how far a stage of the machine has come.
 type Progress struct {
 	Stage       string
 	Done, Total int64

@@ -57,8 +57,8 @@ func newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, error) {
 	return frame{setup: s, bytes: n, piece: piece}, err
 }
 
-// pieces is how many messages a body takes.
+// pieces returns the number of messages that a body takes.
 func (f *frame) pieces() int { return (f.bytes-1)/f.piece + 1 }
 
-// at is where piece i lies in the body.
+// at returns the place of piece i in the body; hi is left out.
 func (f *frame) at(i int) (lo, hi int) { return i * f.piece, min((i+1)*f.piece, f.bytes) }

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// TimerTell is how long a party waits for the next piece.
+// TimerTell bounds a party's wait for the next piece.
 const TimerTell protocol.Timer = "broadcast/tell"
 
 // Party is told a body.

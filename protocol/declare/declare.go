@@ -19,10 +19,10 @@ const (
 // MaxBytes bounds a statement.
 const MaxBytes = 4 << 10
 
-// maxMembers is how many can be told in one step.
+// maxMembers bounds the members that one step can tell.
 const maxMembers = protocol.MaxStepBytes / MaxBytes
 
-// TimerDeclare is how long a member waits for the next statement.
+// TimerDeclare bounds a member's wait for the next statement.
 const TimerDeclare protocol.Timer = "declare/declare"
 
 const (

@@ -70,13 +70,13 @@ func (a *Active) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, err
 }
 
-// ready says whether there is a chunk to pass on, a chunk to use, or something to
+// ready reports whether there is a chunk to pass on, a chunk to use, or something to
 // decide.
 func (a *Active) ready() bool {
 	return a.sends() || a.complete() || a.decides() != nil
 }
 
-// decides says what comes next once the last request is answered, nil for nothing.
+// decides returns the next thing to do once the last request is answered, nil for nothing.
 func (a *Active) decides() func() protocol.Effects {
 	t := &a.turns
 	switch {
@@ -98,7 +98,7 @@ func (a *Active) decides() func() protocol.Effects {
 	return nil
 }
 
-// complete says whether the next chunk is there, in every tree.
+// complete reports whether the next chunk is there, in every tree.
 func (a *Active) complete() bool {
 	t := a.mine.task
 	if t == nil || t.answered() {
@@ -171,7 +171,7 @@ func (a *Active) check(q Request) error {
 }
 
 // use hands the next chunk's phases to the schedule: the sum of all words, less
-// in mode paper that of all masks.
+// in mode paper the sum of all masks.
 func (a *Active) use() protocol.Effects {
 	t, r := a.mine.task, a.params.ring()
 	chunk := t.passes[0].next

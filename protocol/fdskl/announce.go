@@ -34,5 +34,5 @@ func (w *worker) receiveRequest(l *lane, counter uint32, m protocol.Message) (pr
 	return e, nil
 }
 
-// most is how many directions can be asked for at once.
+// most returns the largest number of directions that one request can ask for.
 func (w *worker) most() int { return w.chunk / w.params.ring().bytes() }

@@ -28,7 +28,7 @@ func (w *worker) newTask(l *lane, q Request, signed witness) *task {
 	return t
 }
 
-// answered says whether everything has gone up.
+// answered reports whether everything has gone up.
 func (t *task) answered() bool {
 	for i := range t.passes {
 		if !t.passes[i].done() {
@@ -78,7 +78,7 @@ func (w *worker) receiveRoom(l *lane, counter uint32, m protocol.Message) error 
 	return l.task.passes[tree].receiveRoom(m)
 }
 
-// sends says whether a chunk can go up a tree of another worker's.
+// sends reports whether a chunk can go up a tree of another worker's.
 func (w *worker) sends() bool {
 	l, _ := w.nextUp()
 	return l != nil

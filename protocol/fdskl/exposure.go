@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Exposure is how well the phases that the active worker holds show the kernel
-// of the others' columns, which it was not to have: whatever is a function of
-// distances follows from it.
+// Exposure measures how well the phases that the active worker holds show the kernel
+// of the others' columns. The active worker was not to have this kernel: every
+// function of distances follows from it.
 type Exposure struct {
 	Pairs       int     // of rows that were looked at
 	Correlation float64 // of estimates and truth; NaN if all values are equal

@@ -11,7 +11,7 @@ import (
 // every other one, and not through the active worker, who could put its own in
 // their place.
 
-// met says whether the worker has started and all others' keys are here.
+// met reports whether the worker has started and all others' keys are here.
 func (w *worker) met() bool {
 	return w.agreed[w.self] && (w.key == nil || !slices.Contains(w.agreed, false))
 }

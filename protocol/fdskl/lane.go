@@ -56,10 +56,10 @@ func order(s *protocol.Session, index int) []string {
 
 func (l *lane) place(name string) int { return slices.Index(l.names, name) }
 
-// own says whether the lane is this worker's.
+// own reports whether the lane is this worker's.
 func (l *lane) own() bool { return l.self == 0 }
 
-// idle says whether nothing of the last request is left to do.
+// idle reports whether nothing of the last request is left to do.
 func (l *lane) idle() bool { return l.task == nil || l.task.answered() }
 
 // laneOf finds the lane that a message belongs to, and which request of it.

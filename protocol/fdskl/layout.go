@@ -13,7 +13,7 @@ func newLayout(q Request, r ring, chunkBytes int) layout {
 
 func (l layout) chunks() int { return (l.rows-1)/l.perChunk + 1 }
 
-// span is which rows, counted within the request, are in a chunk.
+// span returns the rows of a chunk, counted within the request; hi is left out.
 func (l layout) span(chunk int) (lo, hi int) {
 	return chunk * l.perChunk, min((chunk+1)*l.perChunk, l.rows)
 }

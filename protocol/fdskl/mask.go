@@ -56,8 +56,8 @@ func newMask(key [32]byte, subtract bool) mask {
 	return mask{block, subtract}
 }
 
-// pairMasks are those that worker self shares with the others for one request:
-// r_l = sum over m > l of PRG_lm - sum over m < l of PRG_lm, so that those of
+// pairMasks returns the masks that worker self shares with the others for one request:
+// r_l = sum over m > l of PRG_lm - sum over m < l of PRG_lm, so that the masks of
 // all workers add up to nothing.
 func pairMasks(id protocol.SessionID, self int, shared [][32]byte, request [sha256.Size]byte) []mask {
 	var list []mask

@@ -42,7 +42,7 @@ func kindOf(round uint16) string {
 	return ""
 }
 
-// climbs says whether a round's words climb a tree in this mode, and which.
+// climbs reports whether a round's words climb a tree in this mode, and which.
 func (w *worker) climbs(round uint16) (tree int, some bool) {
 	tree = int(round) - int(roundPhases)
 	return tree, tree == 0 || tree == 1 && w.params.spec.Mode == Paper

@@ -15,7 +15,7 @@ const (
 	Version uint16 = 1
 )
 
-// Mode says how phases are kept from those who add them up.
+// Mode names the way in which phases are kept from the workers that add them up.
 type Mode string
 
 // The modes.
@@ -38,8 +38,8 @@ type Spec struct {
 	// Bits is the size of a phase's word, 8, 16 or 32: a turn has 2^Bits steps. 0
 	// means 16.
 	Bits int
-	// Rows is how many rows are aligned; they are called 0 to Rows-1. Directions
-	// is how many random directions may be asked for, for any of them.
+	// Rows is the number of aligned rows; they are called 0 to Rows-1. Directions is
+	// the number of random directions that may be asked for, for any of the rows.
 	Rows, Directions int
 	// Alignment commits to which row is which. All workers have the same.
 	Alignment [sha256.Size]byte
@@ -139,7 +139,7 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	return p, nil
 }
 
-// trees are those that a request's words climb.
+// trees returns the trees that a request's words climb.
 func (p Params) trees(workers int) []Tree {
 	trees := []Tree{p.spec.Topology.Tree(workers)}
 	if p.spec.Mode == Paper {

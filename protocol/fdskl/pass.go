@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// window is how many chunks a worker may be ahead of its parent, so that a
-// worker holds at most that many for each tree, however many send to it. Room
-// for more is granted by half a window at a time.
+// window is the number of chunks that a worker may be ahead of its parent. So a
+// worker holds at most this number for each tree, however many workers send to
+// it. Room for more is granted by half a window at a time.
 //
-// A parent that only put off what comes too early would leave it in a queue
-// that all senders share; a fast child could fill that with chunks that must
-// wait for those of a slow one, which then finds no room.
+// A parent that only put off early chunks would leave them in a queue that all
+// senders share. A fast child could fill this queue with chunks that must wait
+// for the chunks of a slow child, which then finds no room.
 const (
 	window = 8
 	grant  = window / 2
@@ -59,7 +59,7 @@ func (p *pass) missing() (child int, some bool) {
 	return 0, false
 }
 
-// ready says whether the next chunk is there and may go up.
+// ready reports whether the next chunk is there and may go up.
 func (p *pass) ready() bool {
 	_, some := p.missing()
 	return !some && p.next < min(p.chunks, p.room)
@@ -96,7 +96,7 @@ func (p *pass) release() []byte {
 	return words
 }
 
-// grants says whether the children are to be told now of room for more.
+// grants reports whether the children are to be told now of room for more.
 func (p *pass) grants() bool { return p.next%grant == 0 && p.next+grant < p.chunks }
 
 // receiveRoom takes the parent's word that it has used all chunks below

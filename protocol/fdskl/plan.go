@@ -27,8 +27,8 @@ func (p Params) HeldBytes(workers int) int64 {
 	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes
 }
 
-// Plan says what a session with these requests of one active worker sends, for
-// each worker that sends another something, in the order of the members.
+// Plan returns the traffic of a session with these requests of one active worker:
+// one edge for each worker that sends another something, in the order of the members.
 func Plan(s *protocol.Session, requests ...Request) ([]Edge, error) {
 	return plan(s, protocol.MaxChunkBytes, requests)
 }

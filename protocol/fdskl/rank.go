@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// SafeTrees says whether masked phases may climb t1 while their masks climb t2.
+// SafeTrees reports whether masked phases may climb t1 while their masks climb t2.
 // The phases o and the masks r of all workers are unknowns; whatever worker w
 // receives is a sum of some of them. Nobody may be able to combine what it has
 // so that masks cancel and phases remain, other than its own, and at the root
@@ -13,7 +13,7 @@ import (
 //
 // Definition 2 of the paper, that no subtree of more than one leaf belongs to
 // both trees, is not enough: with four workers it allows trees by which one
-// reads another's phase.
+// reads another worker's phase.
 //
 // Combinations are counted modulo 2^31-1, which stands for real numbers, and
 // modulo 2: words are numbers modulo a power of two, where half a combination
@@ -81,9 +81,9 @@ func exposed(view []observation, allowed [][]int) int {
 
 const largePrime = 1<<31 - 1
 
-// exposedModulo computes it from ranks. With A the coefficients of phases and B
-// those of masks, what remains is a space of dimension rank [A B] - rank B; the
-// allowed combinations join the view as known.
+// exposedModulo computes [exposed] modulo a prime, from ranks. Let A hold the
+// coefficients of phases and B the coefficients of masks. What remains is a space of
+// dimension rank [A B] - rank B; the allowed combinations join the view as known.
 func exposedModulo(view []observation, allowed [][]int, p int64) int {
 	var masks, both [][]int
 	for _, o := range view {

@@ -38,7 +38,7 @@ func Spans(rows ...int) []Span {
 	return list
 }
 
-// count is how many rows are asked for.
+// count returns the number of rows that the request asks for.
 func (q Request) count() int {
 	n := 0
 	for _, s := range q.Rows {

@@ -34,7 +34,7 @@ type owedShares struct {
 	request  Request
 }
 
-// gathered says whether all others' parts of f are here.
+// gathered reports whether all others' parts of f are here.
 func (a *Active) gathered() bool {
 	for i, part := range a.turns.parts {
 		if part == nil && i != a.mine.index {

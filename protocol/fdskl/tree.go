@@ -10,7 +10,7 @@ type Topology string
 
 // The topologies.
 const (
-	Binary Topology = "binary" // each worker adds up those of two others; log2 q hops
+	Binary Topology = "binary" // each worker adds up the sums of two others; log2 q hops
 	Star   Topology = "star"   // the active worker adds up all
 	Chain  Topology = "chain"  // each worker adds its own to what one other sends
 )
@@ -23,7 +23,7 @@ func (t Topology) validate() error {
 	return fmt.Errorf("fdskl: topology %q; choose binary, star or chain", string(t))
 }
 
-// Tree says where each worker's sum goes: Tree[w] is the parent of worker w,
+// Tree holds the receiver of each worker's sum: Tree[w] is the parent of worker w,
 // [Root] at the root, [Absent] where w takes no part. The active worker is
 // number 0 and the root.
 type Tree []int
@@ -51,10 +51,10 @@ func (t Topology) Tree(q int) Tree {
 	return tree
 }
 
-// maskTree is the tree T2 of mode paper, in which masks climb by themselves: a
-// path from worker 1, who is a child of the root in every topology, over all
-// others to the root. Whatever set of masks a worker gets here includes those of
-// worker 1, and no set of masked phases that it gets elsewhere does.
+// maskTree returns the tree T2 of mode paper, in which masks climb by themselves: a
+// path from worker 1, which is a child of the root in every topology, over all
+// others to the root. Every set of masks that a worker gets here includes worker 1's
+// masks, and no set of masked phases that it gets elsewhere includes worker 1's.
 func maskTree(q int) Tree {
 	tree := make(Tree, q)
 	for w := range tree {

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// turns is where an active worker stands among several.
+// turns holds the place of an active worker among several.
 //
 // In turns (the default) one of them makes an iteration, then the next: as if
 // there were one, so that results do not depend on timing. Asynchronously all go
@@ -61,10 +61,10 @@ func (a *Active) signed(done []retirement) error {
 	return nil
 }
 
-// retired says whether the active worker with this index needs no more iterations.
+// retired reports whether the active worker with this index needs no more iterations.
 func (t *turns) retired(index int) bool { return t.done[index] != nil }
 
-// allDone says whether nobody begins an iteration any more.
+// allDone reports whether nobody begins an iteration any more.
 func (a *Active) allDone() bool {
 	return !slices.ContainsFunc(a.turns.done, func(r retirement) bool { return r == nil })
 }

@@ -29,7 +29,7 @@ func decodeWitness(b []byte) (v witness, err error) {
 
 var errUnsigned = errors.New("a request that the active worker has not signed")
 
-// verifies says whether a lane's active worker has signed a request.
+// verifies reports whether a lane's active worker has signed a request.
 func (w *worker) verifies(l *lane, v witness) bool {
 	return ed25519.Verify(w.identity.Keys[l.index], v.hash[:], v.signature[:])
 }

@@ -28,13 +28,13 @@ type Input struct {
 	// Hash is the SHA-256 of what Source computes from: the columns in the agreed
 	// order of rows, and the key of the directions.
 	Hash [sha256.Size]byte
-	// Rows is how many rows Source has, Alignment the worker's own commitment to
-	// their order.
+	// Rows is the number of rows that Source has, Alignment the worker's own
+	// commitment to their order.
 	Rows      int
 	Alignment [sha256.Size]byte
 }
 
-// Identity is how workers know what an active one asked of others.
+// Identity holds the keys by which workers know what an active worker asked of others.
 type Identity struct {
 	Sign func(message []byte) []byte // Ed25519 under an active worker's own key; nil at passive ones
 	Keys []ed25519.PublicKey         // of the active workers, from the roster, in the session's order
@@ -122,12 +122,12 @@ type await struct {
 
 // The timers of a session. Their durations are configuration.
 const (
-	// TimerPhases is how long a worker waits for the next key, chunk of words,
+	// TimerPhases bounds a worker's wait for the next key, chunk of words,
 	// witness or room for words.
 	TimerPhases protocol.Timer = "fdskl/phases"
-	// TimerRequest is how long a passive worker waits for the active one's next
+	// TimerRequest bounds a passive worker's wait for the active worker's next
 	// word. It must outlast the slowest other worker's part of the last request,
-	// and what the active worker computes before its next.
+	// and the active worker's computation before its next word.
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
@@ -203,7 +203,7 @@ func (w *worker) message(l *lane, to string, round uint16, body []byte) protocol
 	return m
 }
 
-// toOthers is the same body for each of the others.
+// toOthers returns a message with this body for each of the others.
 func (w *worker) toOthers(l *lane, round uint16, body []byte) []protocol.Message {
 	var list []protocol.Message
 	for _, to := range l.names {

@@ -15,13 +15,13 @@ const (
 	headingBytes = keyBytes + 1 + 4
 	// minMatch is the size that shorter answers are padded to.
 	minMatch = 1 << 10
-	// maxListed is how many of the columns that are missing an answer lists.
+	// maxListed bounds the number of missing columns that an answer lists.
 	maxListed = 8
 	// maxVerdict bounds what the leader says is wrong.
 	maxVerdict = 4 << 10
 )
 
-// sizing says how a heading is cut into messages.
+// sizing holds the sizes of the messages that a heading is cut into.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages in a step

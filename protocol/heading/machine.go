@@ -17,13 +17,13 @@ const (
 	kindMatch           = "Match"
 	kindVerdict         = "Verdict"
 
-	// TimerMatch is how long the leader waits for the next answer.
+	// TimerMatch bounds the leader's wait for the next answer.
 	TimerMatch protocol.Timer = "heading/match"
-	// TimerHeading is how long a party waits for the next message of the leader.
+	// TimerHeading bounds a party's wait for the next message of the leader.
 	TimerHeading protocol.Timer = "heading/heading"
 )
 
-// machine is what leader and party have in common.
+// machine is the part that leader and party have in common.
 type machine struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -58,7 +58,7 @@ func ValidateSession(s *protocol.Session) error {
 	return nil
 }
 
-// InputHash is what the start event must hold.
+// InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
 // same refuses to start over a table that has changed.

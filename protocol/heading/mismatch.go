@@ -87,7 +87,7 @@ func quoted(names []string) string {
 // Public is the error without names, which the server is not told.
 func (e *Mismatch) Public() string { return "heading: " + e.outline() + "; " + advice }
 
-// outline says what differs, by place alone.
+// outline names the difference by place alone, without names of columns.
 func (e *Mismatch) outline() string {
 	switch {
 	case e.named && !e.leaderNamed:
@@ -161,8 +161,8 @@ func (s several) Is(target error) bool { return target == protocol.ErrInput }
 
 func (s several) Unwrap() []error { return s }
 
-// othersError is why a party's session ends whose own table fits the leader's, in
-// the leader's words. It matches [protocol.ErrInput].
+// othersError is the leader's reason for ending the session, in the leader's words,
+// at a party whose own table fits the leader's. It matches [protocol.ErrInput].
 type othersError string
 
 func (e othersError) Error() string { return string(e) }

@@ -36,8 +36,8 @@ func newParty(setup protocol.Setup, own Table, size sizing) (*Party, error) {
 // this one, once the machine has ended without an error.
 func (p *Party) Order() []int { return p.order }
 
-// Own says what is wrong with this table's columns, in its own words, however the
-// session ended; nil while nothing is. It is for the party's own log.
+// Own returns the fault of this table's columns, in the table's own words, however the
+// session ended; nil while nothing is wrong. It is for the party's own log.
 func (p *Party) Own() error {
 	if p.mismatch == nil {
 		return nil

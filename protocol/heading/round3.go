@@ -44,7 +44,7 @@ func decodeVerdict(body []byte) (string, error) {
 	return string(content), nil
 }
 
-// wrong says what keeps the tables from going together, or nil.
+// wrong returns the reasons why the tables do not go together, or nil.
 func (l *Leader) wrong() error {
 	var all []error
 	for i, m := range l.matches {

@@ -125,7 +125,8 @@ func (d digester) sum(label, name string) []byte {
 
 func (d digester) exact(name string) exact { return exact(d.sum("exact", name)[:exactBytes]) }
 
-// folded is the same for names that differ only by case, blanks or Unicode form.
+// folded returns a digest in which names that differ only by case, blanks or Unicode
+// form are equal.
 func (d digester) folded(name string) folded {
 	return folded(d.sum("folded", spell.Fold(name))[:foldedBytes])
 }

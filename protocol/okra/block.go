@@ -98,8 +98,8 @@ func (b *block) pieces(rows int) int {
 // Encode draws each frame once for all rows.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
-// distant is how many values, 16 MiB, are gone from the cache before they are
-// read again, because another core has as many.
+// distant is a number of values, 16 MiB, that are gone from the cache before they
+// are read again, because another core has as many.
 const distant = 1 << 21
 
 // piece reflects whole columns of dst, where each frame finds its features next

@@ -14,7 +14,7 @@ type haar struct {
 	stream   func() *prg.Stream
 }
 
-// group is how many reflections are applied at once, as a product of matrices.
+// group is the number of reflections applied at once, as a product of matrices.
 const group = 32
 
 func newHaar(stream func() *prg.Stream, f, k int) *haar {

@@ -6,10 +6,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// layout says how rows of numbers lie in chunks: as many whole rows as fit
-// into one, or, where a row does not fit, a row in as few equal parts as
-// possible. Both ends compute it from the announcement, so that a chunk holds
-// nothing but numbers, and its place is its number.
+// layout places rows of numbers in chunks: as many whole rows as fit into a chunk,
+// or, where a row does not fit, a row in as few equal parts as possible. Both ends
+// compute the layout from the announcement. So a chunk holds numbers and nothing
+// else, and its place is its number.
 type layout struct{ rows, width, word int }
 
 // span is a chunk's part of the matrix.

@@ -30,8 +30,8 @@ type PredictServer struct {
 	sent      int // chunks
 }
 
-// NewPredictServer returns the machine of the server. tag and width are those
-// of the training session: rows encoded under another seed are refused.
+// NewPredictServer returns the machine of the server. tag and width come from the
+// training session: rows encoded under another seed are refused.
 func NewPredictServer(s protocol.Setup, p Params, tag Tag, width int, answer Answer, l Limits) (*PredictServer, error) {
 	d, err := newPredictDesk(s, p, protocol.RoleServer)
 	if err != nil {

@@ -41,9 +41,9 @@ func newUpload(e Encoder, rows linalg.Rows, word int) *upload {
 	return u
 }
 
-// rowsAtOnce is how many rows are encoded together: what the encoder wants and
-// memory allows, in whole chunks. It depends on parameters and shapes alone,
-// so that a replay sends the same messages in the same steps.
+// rowsAtOnce returns the number of rows that are encoded together: as many as the
+// encoder wants and memory allows, in whole chunks. It depends on parameters and
+// shapes alone, so that a replay sends the same messages in the same steps.
 func (u *upload) rowsAtOnce() int {
 	rows := max(1, min(u.encoder.panel(), panelBytes/(8*u.layout.width)))
 	if whole := u.layout.perChunk(); whole > 0 {

@@ -30,18 +30,19 @@ type wide struct {
 
 const (
 	part = 1 << 12
-	// partStep is how far apart in memory parts begin: a strip further than
-	// their values, lest equal places of all parts share a set of the cache. No
-	// values are there, so that each strip has one after it to ask for.
+	// partStep is the distance in memory from the beginning of one part to the next:
+	// a strip more than their values, lest equal places of all parts share a set of
+	// the cache. The extra strip holds no values, so that each strip has one after it
+	// to ask for.
 	partStep = linalg.Abreast*part + linalg.Strip
-	// entering is how many coordinates are stood abreast at a time.
+	// entering is the number of coordinates that are stood abreast at a time.
 	entering = part / 8
 	// widest bounds the time that eight rows take, and their memory: 151 MB.
 	widest = 9 << 17
 )
 
-// isWide says whether rows are encoded abreast: no longer fit the cache, and
-// are cut into parts, as the rows of all widths that Padding gives.
+// isWide reports whether rows are encoded abreast: rows that no longer fit the cache
+// and can be cut into parts, as rows can of all widths that Padding gives.
 func isWide(width, window int) bool {
 	return width > direct && width <= widest && width%part == 0 && window%part == 0
 }

@@ -22,8 +22,8 @@ type Case struct {
 	// Nodes are all members, in any order. With Timers given, property silent
 	// takes one node away and expects the others to notice.
 	Nodes []sim.Node
-	// Check says what is wrong with the result of a machine that ended without
-	// an error, given the name of its node.
+	// Check returns an error if the result of a machine that ended without an error
+	// is wrong, given the name of its node.
 	Check func(name string, m protocol.Machine) error
 	// InFlight bounds the bytes of all undelivered bodies when one node is
 	// slow and the network's window is Window messages from each sender to

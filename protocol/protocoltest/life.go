@@ -34,8 +34,8 @@ func input(c *Case) error {
 	return nil
 }
 
-// pace says how long a step may take, and how often to measure before
-// believing it.
+// pace holds the time limit of a step, and the number of measurements before a
+// step counts as slow.
 type pace struct {
 	limit time.Duration
 	tries int

@@ -11,8 +11,8 @@ import (
 // secret of this session, and goes to the next party, which multiplies by its
 // own. Only elements travel: who has not all keys cannot test a guess at an id.
 
-// share is how many elements one core takes at a time; they are encoded with
-// one inversion.
+// share is the number of elements that one core takes at a time; they are encoded
+// with one inversion.
 const share = 64
 
 // suite of RFC 9380, which ends every domain.

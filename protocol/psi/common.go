@@ -10,7 +10,7 @@ import (
 // Round 4, Common: places of common elements in a set, each as 4 bytes, behind
 // the number of all.
 
-// trace is how far the places in one set have come back.
+// trace records which chunks of the places in one set have come back.
 type trace struct {
 	have    []bool // chunks; nil before the first
 	missing int

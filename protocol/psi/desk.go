@@ -25,10 +25,10 @@ const (
 	kindProof     = "Proof"
 )
 
-// TimerNext is how long a member waits for the next message of anybody; every
-// message that it accepts arms it anew. It must outlast what the slowest party
-// needs for the largest set: with three or more parties a set is passed on only
-// when it is complete.
+// TimerNext bounds a member's wait for the next message of anybody; every
+// message that the member accepts arms it anew. It must outlast the slowest party's
+// work on the largest set: with three or more parties a set is passed on only when
+// it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
 // desk is the state that party and comparer share.
@@ -70,7 +70,7 @@ type machine interface {
 	resume() (protocol.Effects, error)
 	// busy reports whether there is work for resume.
 	busy() bool
-	// debtor is whose message is missing, and what; "" while nothing is.
+	// debtor returns the sender of a missing message, and the message; "" while nothing is missing.
 	debtor() (name, what string)
 }
 
@@ -117,7 +117,7 @@ func (d *desk) message(to string, round uint16, kind string, owner, i, n int, bo
 }
 
 // single refuses parts and copies of messages that come once and in one piece,
-// and those of another length.
+// and messages of another length.
 func single(m protocol.Message, bytes int) error {
 	if m.Sequence != 0 || m.Chunk != 0 || m.Chunks != 1 {
 		return m.Unexpected()

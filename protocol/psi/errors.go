@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// IDError says which rows have ids that cannot be aligned: missing, too long or
-// there twice. It is found before anything is sent, and names the id, so it is
-// for the party's own log.
+// IDError names rows whose ids cannot be aligned: missing, too long or there twice.
+// It is found before anything is sent, and names the id, so it is for the party's
+// own log.
 type IDError struct {
 	ID   string
 	Rows []int // 0-based
@@ -50,8 +50,8 @@ func (e *EmptyError) Public() string {
 // Is says that the parties' data do not go together.
 func (e *EmptyError) Is(target error) bool { return target == protocol.ErrInput }
 
-// OrderError says that a party's common rows are in another order than those of
-// every other party, of whom there are several: so the fault is its own.
+// OrderError says that a party's common rows are in another order than every other
+// party's. There are several other parties: so the fault is this party's own.
 type OrderError struct{ Party string }
 
 func (e *OrderError) Error() string {

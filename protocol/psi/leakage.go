@@ -5,7 +5,7 @@ import "fmt"
 // Facts hold the numbers that the leakage of an alignment depends on.
 type Facts struct {
 	Parties int
-	Common  int // rows; 0 where whoever reads the statement must not learn it
+	Common  int // rows; 0 where the statement's reader must not learn it
 	MaxIDs  int // of the session's parameters
 }
 

@@ -30,7 +30,7 @@ func newList(n, width, each int) *list {
 
 func (l *list) complete() bool { return l.missing == 0 }
 
-// span is which entries chunk i holds.
+// span returns the entries that chunk i holds; hi is left out.
 func (l *list) span(i int) (lo, hi int) { return i * l.each, min((i+1)*l.each, l.n) }
 
 // check refuses a message that is no awaited chunk with entries of that width.

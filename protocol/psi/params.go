@@ -21,13 +21,13 @@ const (
 	MaxParties = 64
 )
 
-// DefaultMaxIDs is how many ids a party may bring where a job says nothing.
+// DefaultMaxIDs bounds the ids that a party may bring where a job says nothing.
 const DefaultMaxIDs = 1 << 20
 
 // Spec holds a job's settings of an intersection.
 type Spec struct {
-	// MaxIDs is how many ids a party may bring, and so how many ids of its own
-	// choice it can look for in the others' sets. 0 means 1,048,576.
+	// MaxIDs bounds the ids that a party may bring, and so the ids of its own choice
+	// that it can look for in the others' sets. 0 means 1,048,576.
 	MaxIDs int `yaml:"max_ids"`
 }
 
@@ -72,7 +72,7 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{Spec{MaxIDs: int(n)}}, nil
 }
 
-// sizing says how much is done at a time. Sessions use bulk; tests use less.
+// sizing bounds the work that is done at a time. Sessions use bulk; tests use less.
 type sizing struct {
 	elements  int // of a message, and of a step's work
 	positions int // of a message
@@ -83,7 +83,7 @@ type sizing struct {
 // and messages of 64 KiB at most, which journals keep beside their records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
-// chunks is how many messages n things take, at least one.
+// chunks returns the number of messages that n things take, at least one.
 func chunks(n, each int) int { return max(1, (n+each-1)/each) }
 
 // validate refuses a session that this protocol cannot run: two parties and

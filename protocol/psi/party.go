@@ -23,12 +23,12 @@ type Party struct {
 	result result
 }
 
-// course is how sets go round: between two, or around a ring to the comparer.
+// course moves the sets: between two parties, or around a ring to the comparer.
 type course interface {
 	// announced makes room for the set of a party, whose size is known now.
 	announced(owner, n int)
-	// set is where what the party makes of another's set is kept, nil if it is
-	// passed on already.
+	// set returns the list that keeps the party's blinding of another's set, nil if
+	// it is passed on already.
 	set(owner int) *list
 	// put keeps a chunk that the party has blinded, and says what follows.
 	put(owner, chunk int, elements []byte) protocol.Effects
@@ -37,7 +37,7 @@ type course interface {
 	// busy reports whether there is work for resume, which does a piece of it.
 	busy() bool
 	resume() (protocol.Effects, error)
-	// debtor is whose message is missing, and what; "" while nothing is.
+	// debtor returns the sender of a missing message, and the message; "" while nothing is missing.
 	debtor() (name, what string)
 	// rows returns the common rows in an order that all parties share, nil
 	// until they are known.
@@ -142,7 +142,8 @@ func (p *Party) progress() protocol.Progress {
 	return protocol.Progress{Stage: "blind", Done: int64(p.done), Total: int64(total)}
 }
 
-// Announced is how many ids each other party has said to bring, of those that have.
+// Announced returns the number of ids that each other party has announced; a party
+// that has announced none yet is left out.
 func (p *Party) Announced() map[string]int {
 	sizes := make(map[string]int)
 	for i, peer := range p.peers {

@@ -64,7 +64,7 @@ func (s *Server) takeCount(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{}, nil
 }
 
-// last is who blinds a set last and passes it on to the comparer.
+// last returns the party that blinds a set last and passes it on to the comparer.
 func (s *Server) last(owner int) string { return s.parties[s.around(owner, -1)] }
 
 func (s *Server) takeTokens(m protocol.Message) (protocol.Effects, error) {

@@ -16,7 +16,7 @@ const (
 	headingBytes = 12
 )
 
-// sizing says how a table is cut into messages.
+// sizing holds the sizes of the messages that a table is cut into.
 type sizing struct {
 	chunk int // columns in a message, a power of two
 	batch int // messages in a step

@@ -25,8 +25,8 @@ type block struct {
 	missing int
 }
 
-// aheadBlocks is how many blocks a member may be ahead of the slowest. It
-// bounds what the leader holds: that many blocks of at most 256 KiB for each party.
+// aheadBlocks bounds the blocks that a member may be ahead of the slowest. So it
+// bounds the leader's memory: aheadBlocks blocks of at most 256 KiB for each party.
 const aheadBlocks = 4
 
 // NewLeader returns the machine of the leader with the statistics of its own

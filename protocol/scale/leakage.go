@@ -7,7 +7,7 @@ type Facts struct {
 	Method  Method
 	Leader  string
 	Parties int // that hold rows, the leader included
-	Columns int // 0 where whoever reads the statement must not learn it
+	Columns int // 0 where the statement's reader must not learn it
 	// FewestRows is the number of rows of the smallest party, 0 if nobody who
 	// writes this down may know it.
 	FewestRows int

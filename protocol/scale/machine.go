@@ -15,13 +15,13 @@ const (
 	kindStatistics  = "Statistics"
 	kindCombined    = "Combined"
 
-	// TimerStatistics is how long the leader waits for all statistics.
+	// TimerStatistics bounds the leader's wait for all statistics.
 	TimerStatistics protocol.Timer = "scale/statistics"
-	// TimerCombined is how long a party waits for the scaling.
+	// TimerCombined bounds a party's wait for the scaling.
 	TimerCombined protocol.Timer = "scale/combined"
 )
 
-// machine is what leader and party have in common.
+// machine is the part that leader and party have in common.
 type machine struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -51,7 +51,7 @@ func newMachine(setup protocol.Setup, own Statistics, role protocol.Role, size s
 	}, nil
 }
 
-// InputHash is what the start event must hold.
+// InputHash returns the hash that the start event must hold.
 func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 
 // same refuses to start over rows that have changed.

@@ -14,7 +14,7 @@ const (
 	Version uint16 = 1
 )
 
-// Method says what a scaling makes of a column.
+// Method names the transformation that a scaling applies to a column.
 type Method string
 
 // The methods.

@@ -25,7 +25,7 @@ const (
 	// over maxRows rows, is still finite.
 	limit   = 1e140
 	maxRows = 1 << 40
-	// panelRows is how many rows Summarize adds up before it combines.
+	// panelRows is the number of rows that Summarize adds up before it combines.
 	panelRows = 256
 )
 

@@ -13,8 +13,8 @@ import (
 // at 0, because a key serves one mask in one session. It works on all cores.
 type AESCTR struct{}
 
-// tileWords is how many words are worked on at a time: their keystream and sums
-// stay in the first-level cache.
+// tileWords is the number of words that are worked on at a time: their keystream and
+// sums stay in the first-level cache.
 const tileWords = 1024
 
 // A strip is one core's work. For it each mask's counter is set up once, so

@@ -32,7 +32,8 @@ type Client struct {
 	survivors set    // U3
 }
 
-// holding is what a client keeps for another one, in the order of the clients.
+// holding holds the shares that a client keeps for another one. A list of them is
+// in the order of the clients.
 type holding struct {
 	owner      int
 	mask, self shamir.Share
@@ -90,7 +91,7 @@ func bytesOf(words []uint64) []byte {
 	return w.Bytes()
 }
 
-// InputHash is what the start event must hold.
+// InputHash returns the hash that the start event must hold.
 func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 
 // Survivors returns the clients in the sum, as this one has heard and, against

@@ -171,7 +171,7 @@ func (s *Server) free(p *peer) {
 	s.uploads--
 }
 
-// giveUp drops the clients whose vectors are under way, to make room for those
+// giveUp drops the clients whose vectors are under way, to make room for the vectors
 // of others.
 func (s *Server) giveUp() {
 	for _, p := range s.peers {

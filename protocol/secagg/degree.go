@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// Adversary says what the clients must withstand.
+// Adversary names the attacker that the clients must withstand.
 type Adversary string
 
 // The models. In both, corrupted clients work with the server.
@@ -42,7 +42,7 @@ func (c Crowd) orDefault() Crowd {
 	return c
 }
 
-// maxCrowd is where the search for a degree ends.
+// maxCrowd is the number of clients at which the search for a degree ends.
 const maxCrowd = 10_000_000
 
 func (c Crowd) validate() error {
@@ -112,7 +112,7 @@ func (c Crowd) connected(k int, p float64) bool {
 	return log < math.Log(p)
 }
 
-// lostSigma is how much of sigma a server may gain by choosing who takes part.
+// lostSigma bounds the part of sigma that a server may gain by choosing who takes part.
 const lostSigma = 8
 
 // leastCohort returns how many clients must be there at the beginning. The
@@ -157,7 +157,7 @@ type hypergeometric struct{ total, marked, drawn int }
 func (h hypergeometric) least() int { return max(0, h.drawn-(h.total-h.marked)) }
 func (h hypergeometric) most() int  { return min(h.drawn, h.marked) }
 
-// mode is where the probability is largest.
+// mode returns the number that has the largest probability.
 func (h hypergeometric) mode() int {
 	m := int((float64(h.drawn) + 1) * (float64(h.marked) + 1) / (float64(h.total) + 2))
 	return min(max(m, h.least()), h.most())

@@ -57,7 +57,7 @@ func ring(id protocol.SessionID, self int, cohort []int, k int) []int {
 	return list
 }
 
-// place is where on the ring a client stands.
+// place returns a client's place on the ring.
 func place(id protocol.SessionID, client int) [sha256.Size]byte {
 	return sha256.Sum256(binary.LittleEndian.AppendUint32(id[:len(id):len(id)], uint32(client)))
 }

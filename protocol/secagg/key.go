@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Identity is how clients know each other beyond the server's word.
+// Identity holds the keys by which clients know each other beyond the server's word.
 type Identity struct {
 	Sign func(message []byte) []byte // Ed25519 under the client's own key
 	Keys []ed25519.PublicKey         // of all clients, in the descriptor's order

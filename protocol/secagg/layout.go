@@ -30,7 +30,7 @@ type Layout struct {
 	words  int
 }
 
-// lane is how one group's entries lie in words.
+// lane is the place of one group's entries in words.
 type lane struct {
 	bits    int
 	perWord int
@@ -130,7 +130,7 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("secagg: entry %d of group %d is %d, beyond the agreed bound of %d: the sum could wrap unseen", e.Entry, e.Group, e.Value, e.Bound)
 }
 
-// packWords is how many words are packed at a time, from up to 32 entries each.
+// packWords is the number of words that are packed at a time, from up to 32 entries each.
 const packWords = 4096
 
 // pack sets dst to the packed words from first on.

@@ -49,10 +49,10 @@ func kindOf(round uint16) string {
 	}[round]
 }
 
-// chunkWords is how many words of a masked vector travel in one message.
+// chunkWords is the number of words of a masked vector that travel in one message.
 const chunkWords = protocol.MaxChunkBytes / 8
 
-// chunks is how many messages a vector takes.
+// chunks returns the number of messages that a vector takes.
 func (l *Layout) chunks() int { return (l.words + chunkWords - 1) / chunkWords }
 
 // chunk returns the first word of a chunk and the one after its last.

@@ -50,7 +50,7 @@ const (
 	agreementProducts = 1000
 )
 
-// stepSecrets is how many secrets one step puts together.
+// stepSecrets returns the number of secrets that one step puts together.
 func (p Params) stepSecrets() int {
 	k, t := p.degree.Holders, p.degree.Threshold
 	return max(1, stepProducts/(k*t+k*agreementProducts))

@@ -81,7 +81,7 @@ func (r *Rehearsal) add(round uint16, body []byte) {
 	r.script = append(r.script, protocol.Message{Header: r.session.Header("server", r.setup(0).Self, round, kindOf(round)), Body: body})
 }
 
-// owners are those whose shares the client holds: as many as hold its own.
+// owners returns the clients whose shares the client holds: as many as hold its own.
 func (r *Rehearsal) owners(all set) []int {
 	if r.mutual() {
 		return r.params.holders(r.session.ID(), 0, all, [32]byte{})

@@ -209,7 +209,7 @@ func (s *Server) progress() protocol.Progress {
 	return protocol.Progress{Stage: c.what, Done: int64(c.heard.count()), Total: int64(c.expected.count())}
 }
 
-// awaited is how many clients the collection still waits for.
+// awaited returns the number of clients that the collection still waits for.
 func (s *Server) awaited() int {
 	n := s.expected().count() - s.heard().count()
 	if s.round == roundMasked {

@@ -2,10 +2,10 @@ package secvm
 
 import "fmt"
 
-// Outcome is how many test packages of one class came, and how many guessed it.
+// Outcome counts the test packages of one class, and the correct guesses among them.
 type Outcome struct{ Total, Correct uint64 }
 
-// Census is how many devices took part in a window, and what tests gave.
+// Census counts the devices that took part in a window, and the outcomes of tests.
 type Census struct {
 	Participants [2]uint64  // of label -1 and of +1; all in the first if labels are not told
 	Tests        [2]Outcome // of label -1 and of +1

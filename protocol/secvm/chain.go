@@ -204,7 +204,7 @@ func (f *Follower) verify(c Chain) error {
 	return nil
 }
 
-// follows says whether link i's iteration and time come after the one before.
+// follows reports whether link i's iteration and time come after the one before.
 func follows(c Chain, i int) bool {
 	if i == 0 {
 		return c[0].Iteration == 0

@@ -28,9 +28,9 @@ type Configuration struct {
 	Testers float64   // chance that a device draws role Test
 	// Iterations is the number of steps. One more window, of this number, tests.
 	Iterations int
-	// Window is how long devices send; Grace how long packages are taken that
-	// were sent before its end; Pause how long, at least, new weights are known
-	// before the next window opens.
+	// Window is the time in which devices send. Grace is the time after its end in
+	// which packages sent before the end are still taken. Pause is the least time
+	// between publishing new weights and opening the next window.
 	Window, Grace, Pause uint32   // milliseconds
 	Issuer               string   // name, which challenges carry
 	TokenType            uint16   // RFC 9578

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Role says how a device's record is used, in all windows of a model.
+// Role is the use of a device's record, in all windows of a model.
 type Role uint8
 
 // The roles.

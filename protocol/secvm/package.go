@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Kind says what a package is about.
+// Kind is the subject of a package.
 type Kind uint8
 
 // The kinds, as the paper's client has them, and Cover, which says nothing:

@@ -80,8 +80,8 @@ func (p Params) Features() int { return p.spec.Bins + 1 }
 // one package says that it takes part, and one is for the bias.
 func (p Params) Room() int { return p.spec.Packages - 2 }
 
-// Tokens is how many every device fetches for an iteration: one for each package,
-// and, last, one that it shows the relay before it sends any.
+// Tokens returns the number of tokens that every device fetches for an iteration: one
+// for each package, and, last, one that it shows the relay before it sends any package.
 func (p Params) Tokens() int { return Tokens(p.spec.Packages) }
 
 // Tokens returns [Params.Tokens] of a model with that number of packages.

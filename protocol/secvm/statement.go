@@ -19,9 +19,9 @@ type Statement struct {
 	Configuration [sha256.Size]byte
 	Links         uint32            // of the history
 	Head          [sha256.Size]byte // hash of its last link; zero if there is none
-	// Devices is how many have their tokens for the last link's iteration, where the
-	// issuer speaks, and how many have shown one of them for its window, where the
-	// relay does.
+	// Devices counts devices. In the issuer's statement it counts the devices that have
+	// their tokens for the last link's iteration. In the relay's statement it counts
+	// the devices that have shown one of these tokens for the link's window.
 	Devices uint32
 }
 

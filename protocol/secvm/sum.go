@@ -145,7 +145,7 @@ func (s *Sum) count(block []int64, devices int) error {
 	return nil
 }
 
-// Enough says whether there are enough participants for a step.
+// Enough reports whether there are enough participants for a step.
 func (s *Sum) Enough() bool { return s.Count() >= s.params.spec.Cohort }
 
 // Gradient returns what [Tally.Gradient] returns for the same packages.

@@ -63,15 +63,14 @@ func (t *Tally) Merge(o *Tally) error {
 	return nil
 }
 
-// Enough says whether there are enough participants for a step. If not, the
+// Enough reports whether there are enough participants for a step. If not, the
 // same iteration stays open for another window.
 func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
 
-// Gradient returns the sum of the subgradients, and n, the sum of the
-// participants' weights, where those of label -1 weigh minus and those of +1
-// weigh plus. Different weights need [Spec.Classes]. The published server, which
-// weighs plus, uses (plus+1) N / (2 plus) for n, as if the classes were equally
-// large.
+// Gradient returns the sum of the subgradients, and n, the sum of the participants'
+// weights. A participant of label -1 weighs minus, a participant of label +1 weighs
+// plus. Different weights need [Spec.Classes]. The published server, which weighs
+// plus, uses (plus+1) N / (2 plus) for n, as if the classes were equally large.
 func (t *Tally) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
 	if err := t.params.weighable(minus, plus); err != nil {
 		return nil, 0, err

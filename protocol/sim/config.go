@@ -18,8 +18,8 @@ type Node struct {
 	New func() (protocol.Machine, error)
 	// InputHash is handed over in protocol.Start.
 	InputHash [sha256.Size]byte
-	// Timers says how many ticks each timer lasts. A timer that is not in here
-	// never fires.
+	// Timers holds the number of ticks that each timer lasts. A timer that is not in
+	// here never fires.
 	Timers map[protocol.Timer]int64
 }
 
@@ -46,17 +46,17 @@ type Schedule struct {
 	MaxDelay int64
 	// Slow adds ticks to every delivery to a node.
 	Slow map[string]int64
-	// Window holds back Resumed while any receiver has that many messages of
+	// Window holds back Resumed while any receiver has this number of messages of
 	// the sender undelivered; 0 means no limit. It is counted per sender and
 	// receiver: counted per receiver, one fast sender could fill it with
-	// messages that must wait for those of another.
+	// messages that must wait for another sender's messages.
 	Window int
 	// Crash lists crashes; CrashRate adds one after each event with that
 	// probability.
 	Crash     []Crash
 	CrashRate float64
-	// Gone takes a node away for ever after it has accepted that many events;
-	// with 0 it never starts.
+	// Gone takes a node away permanently after it has accepted this number of
+	// events; with 0 it never starts.
 	Gone map[string]int
 	// Hasty is the probability that a step fires one of the armed timers
 	// although there is something else to do.

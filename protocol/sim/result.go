@@ -32,7 +32,7 @@ type Result struct {
 	lines   strings.Builder
 }
 
-// Outcome is how a run went for one node.
+// Outcome is the result of a run for one node.
 type Outcome struct {
 	Name    string
 	Machine protocol.Machine // to read the result from

@@ -27,8 +27,8 @@ type simulation struct {
 	result  *Result
 }
 
-// stream separates the random numbers of schedules from those of anybody else
-// who seeds a PCG with a small number.
+// stream separates the random numbers of schedules from other random numbers that
+// come from a PCG seeded with a small number.
 const stream = 0x6d65726365722f73
 
 // Run runs the session until every machine has ended or nothing more can
