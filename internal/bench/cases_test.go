@@ -122,7 +122,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// What is measured must be what it is called.
+// The measured work must be the work that the row names.
 func TestWorkIsDone(t *testing.T) {
 	path := linalg.Paths()[0]
 	j := work[float64](path, product{"dsyrk", shape{3, 3, 4}, 0})

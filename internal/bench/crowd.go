@@ -40,7 +40,7 @@ func crowdBenchmark(c crowdRun) Benchmark {
 
 func (c crowdRun) String() string { return fmt.Sprintf("%d clients, %d items", c.clients, c.items) }
 
-// params returns the parameters for vectors with so many entries of 0 or 1.
+// params returns the parameters for vectors with the given number of entries of 0 or 1.
 func (c crowdRun) params(entries int) (secagg.Params, error) {
 	return secagg.NewParams(secagg.Spec{
 		Corrupted: .05, Dropped: .1, Minimum: 2, Epoch: "bench",
@@ -51,7 +51,8 @@ func (c crowdRun) params(entries int) (secagg.Params, error) {
 func (c crowdRun) entries() int { return c.items * (c.items + 1) / 2 }
 func (c crowdRun) kept() int    { return (c.entries() + c.parts - 1) / c.parts }
 
-// vanishes tells every tenth client, as many as were agreed at most.
+// vanishes reports whether a client vanishes: every tenth one does, the largest number that
+// was agreed.
 func (c crowdRun) vanishes(client int) bool { return client%10 == 9 }
 
 // liking is a client's vector: which of the first pairs of items it likes both
@@ -172,7 +173,7 @@ func (h *hall) run(ctx context.Context) error {
 	return errors.Join(h.masks.failed, h.check())
 }
 
-// check compares the sum with that of the vectors in clear.
+// check compares the sum with the sum of the vectors in clear.
 func (h *hall) check() error {
 	want := make([]int64, h.kept())
 	for i := range h.clients {
@@ -224,7 +225,7 @@ func raceCrowd(c crowdRun) (race, error) {
 	}}, nil
 }
 
-// rows are what was measured, and what follows for the whole vector.
+// rows returns the measured figures, and the figures that follow for the whole vector.
 func (h *hall) rows(f forecast, session span) []Row {
 	stayed := h.stayed()
 	client := spending{h.present.fixed.times(1 / float64(stayed)), h.present.segments.times(1 / float64(stayed)), h.present.sent / stayed, h.present.received / stayed}
@@ -260,7 +261,7 @@ func (h *hall) rows(f forecast, session span) []Row {
 	}
 }
 
-// whole is what machines spend when all segments are there.
+// whole extrapolates the spending of machines to all segments.
 func (c crowdRun) whole(w spending) span {
 	s := w.segments.times(float64(c.parts))
 	s.add(w.fixed)

@@ -65,8 +65,7 @@ func (s encodeSize) rowsAt(f int) int {
 	return max(1, s.rows*s.many/(2*f))
 }
 
-// perLevel is what a value costs for each doubling of the width, in time of one
-// core.
+// perLevel returns the cost of a value for each doubling of the width, in time of one core.
 func (e encoding) perLevel(took span) Row {
 	width := float64(e.Width())
 	return figure(fmt.Sprintf("hadamard, core time of a value and level, %d rows of %d features", e.src.Rows, e.src.Cols),

@@ -13,11 +13,11 @@ const MaxFDSKLRows = fdskl.MaxRows
 // grownRows is up to where growth with the rows is measured.
 const grownRows = 20_000
 
-// FDSKL measures training on columns that four workers hold, all in this
-// process, without a network between them: how mode cached grows with rows,
-// directions and columns, and what it takes with that many rows, beside what a
-// million may take. With a folder it also follows the test error of all modes on
-// three data sets, one of them from lib, and writes pages with the curves there.
+// FDSKL measures training on columns that four workers hold, all in this process, without a
+// network between them: how the cost of mode cached grows with rows, directions and columns,
+// and its cost with that many rows, beside the cost allowed for a million. With a folder it
+// also follows the test error of all modes on three data sets, one of them from lib, and
+// writes pages with the curves there.
 func FDSKL(rows int, lib catalogue.Library, folder string) Benchmark {
 	most, whole := wholeTask, wholeTask
 	most.rows, whole.rows = grownRows, rows

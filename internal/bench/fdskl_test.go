@@ -97,7 +97,7 @@ func TestTurnLeavesNoTable(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// inUse is what the collector cannot free, in bytes.
+// inUse counts the bytes that the collector cannot free.
 func inUse() int64 {
 	for range 2 { // pools give up what they hold at the second
 		runtime.GC()

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// cachedSize is that of a training in mode cached.
+// cachedSize holds the size of a training in mode cached.
 type cachedSize struct{ rows, columns, directions, bits int }
 
 func (c cachedSize) String() string {
@@ -82,8 +82,8 @@ type cachedRun struct {
 	schedule   *cached
 }
 
-// cachedFigures are what was measured of a training. They outlive its table, of
-// which the next turn needs one of its own.
+// cachedFigures holds the measurements of a training. They outlive its table, since the next
+// turn needs a table of its own.
 type cachedFigures struct {
 	size            cachedSize
 	protocol, learn span

@@ -36,8 +36,8 @@ func raceExam(ctx context.Context, e exam, lib catalogue.Library, pages curvePag
 	return race{rows: func([]span) []Row { return got.rows() }}, nil
 }
 
-// near is how far above the reference implementation's test error an error may
-// be: its splits and its draws are others.
+// near is the margin by which an error may exceed the reference implementation's test error,
+// since the reference has other splits and other draws.
 const near = .03
 
 // rows are the errors of each mode at the end and at a few moments before.
@@ -60,7 +60,7 @@ func (l learnt) rows() []Row {
 	return rows
 }
 
-// steps is what the mode's iterations are called.
+// steps names the mode's iterations.
 func (c course) steps() string {
 	if c.rows == 0 {
 		return "passes"

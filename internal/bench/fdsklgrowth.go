@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// growth are sizes of which one dimension grows; each takes so many passes, so
-// that all learn alike.
+// growth holds sizes of which one dimension grows; each training takes the given number of
+// passes, so that all learn alike.
 type growth struct {
 	what   string
 	sizes  []cachedSize
@@ -61,5 +61,5 @@ func (g growth) race() (race, error) {
 	return r, nil
 }
 
-// linearly is how much more than in proportion time may grow.
+// linearly bounds the growth of time relative to proportional growth.
 const linearly = 1.15

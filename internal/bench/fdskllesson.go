@@ -22,7 +22,7 @@ type lesson struct {
 	courses  []course
 }
 
-// exam is where a lesson comes from.
+// exam names the source of a lesson.
 type exam struct {
 	name, source string
 	positive     []string // labels
@@ -82,7 +82,7 @@ func (l lesson) standardise() {
 	}
 }
 
-// medianDistance is that of a thousand rows or so.
+// medianDistance returns the median distance between a thousand rows or so.
 func medianDistance(x linalg.Matrix[float64]) float64 {
 	step := max(1, x.Rows/1000)
 	some := linalg.New[float64](x.Rows/step, x.Cols)

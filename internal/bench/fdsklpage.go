@@ -71,7 +71,7 @@ func (l learnt) byTime() report.Curve {
 func (s snapshot) count() float64   { return float64(s.iterations) }
 func (s snapshot) seconds() float64 { return s.cpu }
 
-// largest is where the longest curve ends.
+// largest returns the end of the longest curve.
 func (l learnt) largest(of func(snapshot) float64) float64 {
 	most := 0.0
 	for _, curve := range l.curves {
@@ -82,8 +82,8 @@ func (l learnt) largest(of func(snapshot) float64) float64 {
 	return most
 }
 
-// lines are the error of the last of each mode's snapshots by every moment;
-// before the first, and for ever after the last, it stays as it is.
+// lines returns, for each mode and moment, the error of the last snapshot by then. Before the
+// first snapshot it is the error of an empty model; after the last one it stays as it is.
 func (l learnt) lines(moments []float64, of func(snapshot) float64) []report.Line {
 	y := l.targets.Data[l.train:]
 	var lines []report.Line

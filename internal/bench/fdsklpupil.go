@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// course is a training mode with its settings: iterations of so many rows and so
-// many new directions, by the paper's step or, with a rho, by Newton's. Without
-// rows it is mode cached.
+// course is a training mode with its settings. Each iteration takes the given numbers of rows
+// and of new directions, by the paper's step or, with a rho, by Newton's. Without rows it is
+// mode cached.
 type course struct {
 	mode         string
 	rows, block  int
@@ -40,7 +40,7 @@ type pupil struct {
 	failed   error
 }
 
-// snapshot is what was learned by some moment.
+// snapshot holds the model that was learned by some moment.
 type snapshot struct {
 	iterations   int
 	cpu          float64 // of all workers, since the beginning
@@ -88,7 +88,7 @@ func (c course) iterations(l lesson) (*linear.Stochastic, error) {
 	}, l.trainingTargets(), prg.New(seedOf(c.mode, 0), "bench/batches"))
 }
 
-// trainingTargets are those of the training rows.
+// trainingTargets returns the targets of the training rows.
 func (l lesson) trainingTargets() linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: 1, Cols: l.train, Stride: l.train, Data: l.targets.Data[:l.train]}
 }
@@ -111,7 +111,8 @@ func (p *pupil) Next() (fdskl.Request, bool) {
 	return p.Book.Next()
 }
 
-// draw is what the next iteration needs: rows, and directions from the first on.
+// draw returns the needs of the next iteration: rows, and a number of directions counted from
+// the first.
 func (p *pupil) draw() ([]int, int) {
 	switch {
 	case p.gradient != nil:
@@ -154,16 +155,16 @@ func (p *pupil) learn() error {
 	return nil
 }
 
-// note keeps what was learned after so many iterations; time that was spent on
-// the curve alone does not count.
+// note keeps the model that was learned after the given number of iterations. Time that was
+// spent on the curve alone does not count.
 func (p *pupil) note(iterations int, apart float64, w linalg.Matrix[float64]) error {
 	now, err := cpuSeconds()
 	p.learned = append(p.learned, snapshot{iterations, now - p.begun - apart, w, 0})
 	return err
 }
 
-// passes are learned from the beginning each time, one more than before: a
-// training does not tell what it has in between.
+// passes learns from the beginning each time, with more passes than before: a training does
+// not show its state in between.
 func (p *pupil) passes() error {
 	const most = 8
 	apart := 0.0

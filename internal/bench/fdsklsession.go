@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// fdsklWorkers is how many share the columns; the first has the labels.
+// fdsklWorkers counts the workers that share the columns; the first has the labels.
 const fdsklWorkers = 4
 
 // federation is a session of protocol fdskl with all of its workers.

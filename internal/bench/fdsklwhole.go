@@ -8,14 +8,14 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// The whole task, and what it may take on two cores.
+// The whole task, and the wall time and memory that it may take on two cores.
 var wholeTask = cachedSize{rows: 1_000_000, columns: 100, directions: 1024, bits: 16}
 
 const (
 	wholeWall = 180     // seconds
 	wholePeak = 4 << 10 // MiB
-	// percent is how much garbage may gather beside what is in use: as little as
-	// simulate lets where rows are large.
+	// percent bounds the garbage that may gather, relative to the memory in use: the same
+	// bound that simulate sets where rows are large.
 	percent = 25
 )
 
@@ -40,7 +40,8 @@ func raceWhole(size cachedSize) (race, error) {
 	return race{runs: []run{train}, rows: func(best []span) []Row { return append(last.rows(best[0]), edges...) }}, nil
 }
 
-// rows are what a training took, and what follows for the whole task.
+// rows returns the measurements of a training, and the figures that follow for the whole
+// task.
 func (r cachedFigures) rows(best span) []Row {
 	name, as := r.size.String(), wholeTask
 	more := float64(as.rows) / float64(r.size.rows)
@@ -61,7 +62,7 @@ func (r cachedFigures) rows(best span) []Row {
 	}
 }
 
-// held is what grows with the rows: the columns in float32, phases, targets,
+// held counts the bytes that grow with the rows: the columns in float32, phases, targets,
 // decisions, and each worker's mark of every row.
 func (c cachedSize) held() int {
 	return c.rows * (4*c.columns + c.directions*c.bits/8 + 2*8 + 4*fdsklWorkers)

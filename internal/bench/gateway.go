@@ -25,13 +25,13 @@ type gatewaySize struct {
 	counted    []int // of windows that are counted without cryptography, the smallest first
 }
 
-// Gateway measures a gateway of SecVM, which is a process of its own: program is
-// how to run mercer. So many packages, each with a token of blind RSA, are sealed
-// beforehand and posted over loopback, and the gateway's processor time is set
-// beside what opening them and verifying their tokens takes alone; a fortieth as
-// many come with tokens of VOPRF, which take long to make. How cost and memory
-// grow with a window is measured on the counter alone, up to a million packages.
-// Homes and records are in the folder dir, which is the caller's to remove.
+// Gateway measures a gateway of SecVM, which is a process of its own: program is the command
+// line that runs mercer. The given number of packages, each with a token of blind RSA, are
+// sealed beforehand and posted over loopback. The gateway's processor time is set beside the
+// time of opening them and verifying their tokens alone. A fortieth of that number come with
+// tokens of VOPRF, which take long to make. The growth of cost and memory with a window is
+// measured on the counter alone, up to a million packages. Homes and records are in the
+// folder dir, which is the caller's to remove.
 func Gateway(reader *job.Reader, program []string, dir string, packages int) Benchmark {
 	return gatewayBenchmark(reader, program, dir, gatewaySize{rsa: packages, voprf: max(packages/40, MinGatewayPackages), counted: []int{10_000, 100_000, 1_000_000}})
 }

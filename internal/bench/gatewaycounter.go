@@ -47,7 +47,8 @@ func raceCounter(dir string, sizes []int) (race, error) {
 	return r, nil
 }
 
-// countWindow counts so many packages, and tells at after each record how many.
+// countWindow counts n packages, and calls at after each record with the number counted so
+// far.
 func countWindow(p secvm.Params, dir string, n int, at func(int)) (err error) {
 	least := gatewayLeast(n)
 	c, err := counter.Open(p, filepath.Join(dir, "packages"), least)
@@ -103,7 +104,7 @@ func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, e
 	return most, err
 }
 
-// liveBytes is what the heap holds after a collection.
+// liveBytes counts the bytes in the heap after a collection.
 func liveBytes() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -59,7 +59,7 @@ type postedGateway struct {
 	letters       []letter             // one for each
 }
 
-// newPostedGateway furnishes a home in a new folder within dir, and seals so many
+// newPostedGateway furnishes a home in a new folder within dir, and seals the given number of
 // packages for it.
 func newPostedGateway(ctx context.Context, reader *job.Reader, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
 	g = &postedGateway{reader: reader, program: program, tokens: make([]*privacypass.Token, packages)}

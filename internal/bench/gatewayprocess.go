@@ -25,19 +25,19 @@ import (
 )
 
 const (
-	// gatewayHold is how long the last packages, too few for a record, wait.
+	// gatewayHold is the time that the last packages, too few for a record, wait.
 	gatewayHold = time.Second
 	// gatewayTime bounds one life of the process.
 	gatewayTime = 30 * time.Minute
 )
 
-// gatewayLeast is how many packages a record has at least: the program's default
+// gatewayLeast returns the smallest number of packages in a record: the program's default
 // where many are posted.
 func gatewayLeast(packages int) int { return max(1, min(256, packages/64)) }
 
-// measured starts a gateway in a home that knows nothing, posts letters, ends it
-// and notes the processor time that it has used, user and system, the least of all
-// turns in seconds. Without letters that is what start and end cost.
+// measured starts a gateway in a home that knows nothing, posts letters, ends it and notes
+// the processor time that it has used, user and system, the least of all turns in seconds.
+// Without letters that is the cost of start and end.
 func (g *postedGateway) measured(least *float64, letters []letter) run {
 	*least = math.Inf(1)
 	return func(ctx context.Context) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// shape is that of a product a b^T: a is m x k, b is n x k.
+// shape holds the shape of a product a b^T: a is m x k, b is n x k.
 type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k) }

@@ -22,9 +22,9 @@ type kpcaSize struct {
 // residual is to what share of the largest eigenvalue learn/kpca solves.
 const residual = 1e-12
 
-// KPCA measures kernel PCA from a ready kernel matrix beside the time of
-// reading that matrix as often as Lanczos has to, and compares eigenvalues with
-// those of a dense solver.
+// KPCA measures kernel PCA from a ready kernel matrix beside the time of reading that matrix
+// as often as Lanczos has to, and compares eigenvalues with the eigenvalues from a dense
+// solver.
 func KPCA() Benchmark {
 	return kpcaOf(kpcaSize{rows: 6400, columns: 100, components: 20, small: 400})
 }
@@ -36,8 +36,8 @@ func kpcaOf(s kpcaSize) Benchmark {
 	}}
 }
 
-// correlated is an RBF kernel matrix whose spectrum falls off as that of data
-// does: column j of the rows has a deviation of 1/j.
+// correlated returns an RBF kernel matrix whose spectrum falls off like the spectrum of real
+// data: column j of the rows has a deviation of 1/j.
 func correlated(rows, columns int) (linalg.Matrix[float64], error) {
 	x := noise[float64](rows, columns, 1)
 	for i := range rows {

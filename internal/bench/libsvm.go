@@ -32,10 +32,10 @@ func FindPeer(name string) (Peer, error) {
 	return Peer{}, fmt.Errorf("bench: no peer is called %q; use %s", name, SVMTrain)
 }
 
-// ErrNoPeer says that a program to compare with is not installed.
+// ErrNoPeer reports that a program to compare with is not installed.
 var ErrNoPeer = errors.New("the program to compare with is not installed")
 
-// svmReport is what a training ended with, ours or the peer's.
+// svmReport holds the final figures of a training, ours or the peer's.
 type svmReport struct {
 	objective float64
 	support   int

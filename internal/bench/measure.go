@@ -25,7 +25,7 @@ func sceneOf[T any](name string, size T, prepare func(T) (race, error)) scene {
 	return scene{name, func(context.Context) (race, error) { return prepare(size) }}
 }
 
-// race is what takes turns, and what the best times mean.
+// race holds the runs that take turns, and makes rows of their best times.
 type race struct {
 	runs []run
 	// rows is called once after the last turn, with the best time of each run.
@@ -46,16 +46,16 @@ func pure(work func()) run {
 	}
 }
 
-// span is what a run took, in seconds. CPU counts all cores and all children,
+// span holds the time that a run took, in seconds. CPU counts all cores and all children,
 // user and system.
 type span struct{ wall, cpu float64 }
 
-// unavailable says why a case cannot be measured here. It is no failure.
+// unavailable gives the reason why a case cannot be measured here. It is no failure.
 type unavailable struct{ reason string }
 
 func (u unavailable) Error() string { return u.reason }
 
-// Result is what was measured.
+// Result holds the rows of a measurement.
 type Result struct {
 	Runs  int      `json:"runs"`  // of which the best counts
 	Rows  []Row    `json:"rows"`  // [] when there is none
@@ -150,7 +150,7 @@ func timed(ctx context.Context, r run) (span, error) {
 	return took, errors.Join(failed, err)
 }
 
-// stopwatch is what something takes, if nothing else computes meanwhile.
+// stopwatch times a function, on the assumption that nothing else computes meanwhile.
 func stopwatch(do func()) (span, error) {
 	before, err := cpuSeconds()
 	if err != nil {

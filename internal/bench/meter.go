@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// spending is what machines have spent: on segments of vectors, and on all else,
-// which does not depend on how long a vector is.
+// spending holds the resources that machines have spent: on segments of vectors, and on all
+// else, which does not depend on a vector's length.
 type spending struct {
 	fixed, segments span
 	sent, received  int // bytes of bodies

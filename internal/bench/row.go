@@ -2,8 +2,8 @@ package bench
 
 import "math"
 
-// Row is one figure and what it is judged by. What does not apply is nil or
-// empty: not every figure has a limit, not every ratio a target.
+// Row is one figure with the limit and target that judge it. A field that does not apply is
+// nil or empty: not every figure has a limit, not every ratio a target.
 type Row struct {
 	Name    string   `json:"name"`
 	Value   float64  `json:"value"`
@@ -12,9 +12,8 @@ type Row struct {
 	Limit   *float64 `json:"limit"`
 	Ratio   *float64 `json:"ratio"`    // nil where Limit is 0
 	RatioIs string   `json:"ratio_is"` // how Ratio is made of Value and Limit
-	// CPURatio is the same ratio of processor time in the place of wall time:
-	// nearer the truth where other programs run. nil where Value is no time and
-	// no rate.
+	// CPURatio is the ratio of processor times in place of wall times: nearer the truth where
+	// other programs run. It is nil where Value is neither a time nor a rate.
 	CPURatio *float64 `json:"cpu_ratio"`
 	Rule     string   `json:"rule"` // when Pass is true
 	Target   *float64 `json:"target"`

@@ -123,10 +123,10 @@ func units(keystream int) ([]run, error) {
 	return []run{alone, agreements, checks}, nil
 }
 
-// tally is what is counted for a prediction.
+// tally counts the operations for a prediction.
 type tally struct{ keystream, agreements, checks float64 }
 
-// on is how long one core takes.
+// on returns the time that one core takes.
 func (w tally) on(u []span, keystream int) span {
 	seconds := func(of func(span) float64) float64 {
 		return w.keystream*of(u[0])/float64(keystream) + (w.agreements*of(u[1])+w.checks*of(u[2]))/unitTurns
@@ -137,7 +137,7 @@ func (w tally) on(u []span, keystream int) span {
 func wallOf(s span) float64 { return s.wall }
 func cpuOf(s span) float64  { return s.cpu }
 
-// sample is how many clients of a session the server's work is measured for.
+// sample counts the clients of a session for which the server's work is measured.
 type sample struct{ stayed, vanished int }
 
 // sampleOf leaves enough others to hold their shares.
@@ -191,7 +191,7 @@ func raceSession(s crowdSize, keystream int) (race, error) {
 	}}, nil
 }
 
-// forecast is what counting says about a session.
+// forecast predicts the cost of a session by counting operations.
 type forecast struct {
 	crowdSize
 	p         secagg.Params
@@ -222,8 +222,8 @@ func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row 
 	}
 }
 
-// holders is how many hold a client's shares and whose keys it gets, and pairs
-// with how many others it shares a mask.
+// holders counts the members that hold a client's shares and whose keys it gets, and pairs
+// counts the others with whom it shares a mask.
 func (f forecast) holders() (holders, pairs float64) {
 	d := f.p.Degree()
 	if d.Complete {
@@ -243,7 +243,7 @@ func (f forecast) client() tally {
 	}
 }
 
-// server counts a mask for each client in the sum, and all those of the others.
+// server counts a mask for each client in the sum, and all masks of the vanished clients.
 func (f forecast) server(in, gone int) tally {
 	_, pairs := f.holders()
 	partners := min(pairs, float64(in))

@@ -22,7 +22,7 @@ type svmTask struct {
 	open func(dir string) (path string, err error)
 	// values computes kernel values from the table when asked.
 	values func(dataset.Table, kernel.Kernel) kernel.Source
-	// variants are how much memory may hold kernel values.
+	// variants list the limits of memory for kernel values.
 	variants []svmVariant
 }
 
@@ -159,8 +159,8 @@ func raceSVM(t svmTask, peer Peer) (r race, err error) {
 	return r, nil
 }
 
-// allProducts is what no training that needs every pair of rows can do without:
-// the inner products, by panels that stay in the cache.
+// allProducts does the work that no training over every pair of rows can do without: the
+// inner products, by panels that stay in the cache.
 func allProducts(x linalg.Matrix[float64]) run {
 	const panel = 256
 	dst := linalg.New[float64](panel, x.Rows)

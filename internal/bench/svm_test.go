@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
-// trained is what svm-train 3.24 prints about the task of tinyTask.
+// trained is the output of svm-train 3.24 on the task of tinyTask.
 const trained = `*
 optimization finished, #iter = 298
 nu = 0.567852
@@ -141,8 +141,8 @@ func TestSVMPeerFails(t *testing.T) {
 	}
 }
 
-// The same problem as LIBSVM solves, with its parameters: once beside what it
-// printed, once beside the program where it is installed.
+// The solver agrees with LIBSVM on one problem with equal parameters: once with LIBSVM's
+// printed output, once with the program where it is installed.
 func TestSVMAgreesWithLIBSVM(t *testing.T) {
 	printed := fakeTrain(t, "/bin/cat <<END\n"+trained+"END")
 	t.Run("printed", func(t *testing.T) { agree(t, printed) })

@@ -60,9 +60,9 @@ func hasSuffix(name string, suffixes ...string) bool {
 	return slices.Contains(suffixes, strings.ToLower(filepath.Ext(name)))
 }
 
-// isClass looks at a few entries of a folder: more than half of those of a
-// class are images, while other folders may hold a plot. A folder that cannot be
-// read is none; it could not be loaded either.
+// isClass looks at a few entries of a folder: in a class, more than half of them are images,
+// while other folders may hold a plot. A folder that cannot be read is not a class; it could
+// not be loaded either.
 func isClass(folder string) bool {
 	const few = 32
 	f, err := os.Open(folder)

@@ -16,7 +16,7 @@ import (
 // Variable names the environment variable that holds the data folder.
 const Variable = "MERCER_DATA"
 
-// siblingFolder is where a checkout of the project has its data beside it.
+// siblingFolder is the place of the data beside a checkout of the project.
 const siblingFolder = "../shared/data"
 
 // Bundled is the prefix of the names of sets that the program carries, Generated
@@ -26,8 +26,8 @@ const (
 	Generated = "generated:"
 )
 
-// Error says why a source cannot be used. Like the errors of the readers and of
-// the job file it begins with the name that the user gave.
+// Error explains why a source cannot be used. Like the errors of the readers and of the job
+// file it begins with the name that the user gave.
 type Error struct {
 	Source  string
 	Problem string // with what to do
@@ -43,10 +43,10 @@ func (e *Error) Unwrap() error { return e.Err }
 type Columns struct {
 	Label string
 	ID    string
-	// Uses says which other columns are read, in formats that name their columns.
+	// Uses names the other columns that are read, in formats that name their columns.
 	dataset.Uses
-	// Width is how many features there are; 0 for as many as the source has. LIBSVM
-	// text need not name the last ones.
+	// Width is the number of features; 0 for all that the source has. LIBSVM text need not
+	// name the last ones.
 	Width int
 }
 
@@ -91,7 +91,7 @@ func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// find reads a source whatever its width.
+// find reads a source of any width.
 func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	if name, ok := strings.CutPrefix(ref, Bundled); ok {
 		if whole, odd := strings.CutSuffix(name, oddDigits); odd {
@@ -146,8 +146,8 @@ func load(path, part string, c Columns) (*dataset.Set, error) {
 	return loadFile(path, part, c)
 }
 
-// LabelColumn is what the labels are called where the source itself has no
-// name for them: in bundled sets and in LIBSVM text.
+// LabelColumn names the labels where the source itself has no name for them: in bundled sets
+// and in LIBSVM text.
 const LabelColumn = "label"
 
 func loadBundled(name string, c Columns) (*dataset.Set, error) {

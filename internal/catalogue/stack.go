@@ -9,8 +9,8 @@ import (
 // stacked stands between the names of sources whose rows are read as one table.
 const stacked = " + "
 
-// loadStack reads several sources, one below the other. Sparse text names no
-// column beyond the last that it needs: all get as many as the widest has.
+// loadStack reads several sources, one below the other. Sparse text names no column beyond
+// the last that it needs: every source gets the number of columns of the widest.
 func (l Library) loadStack(refs []string, c Columns) (*dataset.Set, error) {
 	sets, width := make([]*dataset.Set, len(refs)), 0
 	for i, ref := range refs {

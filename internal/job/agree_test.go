@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// TestAgreesWithThePackagesThatRunIt holds the job file's names, bounds and
-// defaults against those of the kernel, the protocol and the learner.
+// TestAgreesWithThePackagesThatRunIt holds the job file's names, bounds and defaults against
+// the names, bounds and defaults of the kernel, the protocol and the learner.
 func TestAgreesWithThePackagesThatRunIt(t *testing.T) {
 	for _, name := range kernel.Names() {
 		if !slices.Contains(KernelNames(), KernelName(name)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Data says where the rows come from and how they are shared out.
+// Data names the source of the rows and describes how they are shared out.
 type Data struct {
 	// Source is one source for all: bundled:NAME, a path, or a name in the data
 	// folder. When deployed it is the name in each party's own catalogue.
@@ -22,7 +22,7 @@ type Data struct {
 	// party's catalogue names.
 	Label     string
 	ID        string // column of the row ids; "" for none
-	Features  int    // columns beside these; 0 for as many as the source has
+	Features  int    // columns beside these; 0 for all that the source has
 	Partition Partition
 	Test      Test
 	// Folds is the number of parts in which the training rows are held out in
@@ -53,9 +53,9 @@ type Partition struct {
 	// has in a simulation, drawn from the seed, in an order of its own; 0 for all,
 	// in the source's order.
 	Coverage float64
-	// Aligned says that the tables of a partition by columns have the same ids in
-	// the same order already: nobody looks for common ones to train. Predictions
-	// are about other rows, which are looked for.
+	// Aligned promises that the tables of a partition by columns have equal ids in equal
+	// order: nobody looks for common ids to train. Predictions are about other rows, whose
+	// ids are looked for.
 	Aligned bool
 	// Columns names those that parties of a partition by columns use, in this order;
 	// a party that is not listed uses all of its own.
@@ -65,7 +65,7 @@ type Partition struct {
 	Dropout float64
 }
 
-// Direction says what a partition cuts.
+// Direction names the cut of a partition: by rows, by columns or by devices.
 type Direction string
 
 // Rows gives each party other rows with all columns.
@@ -78,8 +78,8 @@ const Columns Direction = "columns"
 // Devices gives every person of the ratings, or every row, a device of its own.
 const Devices Direction = "devices"
 
-// Test says which rows are held out: one field is set, or none beside folds, and
-// By beside the fraction of ratings.
+// Test selects the held-out rows: one field is set, or none beside folds, and By beside the
+// fraction of ratings.
 type Test struct {
 	By       Order   // of ratings
 	Fraction float64 // of the rows, by each party's own key; of ratings, the newest
@@ -87,7 +87,7 @@ type Test struct {
 	Source   string  // a source of its own
 }
 
-// Order says which ratings are held out as the newest.
+// Order names the ratings that are held out as the newest.
 type Order string
 
 // The orders.
@@ -96,7 +96,7 @@ const (
 	UserTime Order = "user-time" // the newest of each user
 )
 
-// Scaling is how the parties scale features together, before the protocol.
+// Scaling names the way in which the parties scale features together, before the protocol.
 type Scaling string
 
 // The scalings. The server never sees the ranges.
@@ -128,8 +128,8 @@ func (j *Job) Parties() []string {
 	return names
 }
 
-// Labels reports whether a party's labels are asked for: where columns are split,
-// only those of the first party are, or of all that are active.
+// Labels reports whether a party's labels are asked for: where columns are split, only the
+// labels of the first party are, or the labels of all active parties.
 func (j *Job) Labels(party string) bool {
 	return j.Data.Label != NoLabel && (j.Data.Partition.By != Columns || slices.Contains(j.Active(), party))
 }

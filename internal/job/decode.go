@@ -20,7 +20,7 @@ const (
 	maxDepth = 16
 )
 
-// Error is what is wrong with a job file, in one sentence that says what to do.
+// Error describes a mistake in a job file, in one sentence that tells the user what to do.
 type Error = section.Error
 
 // inFile gives an error the name of the file; document and the sections make

@@ -20,7 +20,7 @@
 // The file is strict. A key that is unknown, given twice, of the wrong type or
 // without meaning where it stands is an error that names the line; so is a name
 // that the project plans but this version does not run. [Reader.Parse] fills every
-// default, so that a Job means the same whoever reads it, and [Job.Encode]
+// default, so that a Job means the same to every reader, and [Job.Encode]
 // writes the one canonical form, whose SHA-256 is [Job.Hash].
 //
 //	j, err := reader.Parse("job.yaml", data)

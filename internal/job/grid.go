@@ -10,10 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Grid is what a job chooses from by cross-validation: every kernel with every
-// learner. Cells are numbered by kernel and, for each kernel, by learner; both
-// stand in the order of the file, and of several lists in one map the one whose
-// key comes last in the canonical file changes fastest.
+// Grid holds the candidates among which a job chooses by cross-validation: every kernel with
+// every learner. Cells are numbered by kernel and, for each kernel, by learner; both stand in
+// the order of the file, and of several lists in one map the one whose key comes last in the
+// canonical file changes fastest.
 type Grid struct {
 	Kernels  []Kernel
 	Learners []Named // the same one with other numbers

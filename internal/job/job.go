@@ -47,7 +47,7 @@ const (
 // Comparisons returns all comparisons in canonical order.
 func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, ExactKernel} }
 
-// Prediction says what becomes of the encoder's secret after the result.
+// Prediction decides whether the encoder's secret outlives the result.
 type Prediction string
 
 // Closed destroys every encoder's secret with the result. Open keeps it at the

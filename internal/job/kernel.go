@@ -22,11 +22,10 @@ type Kernel struct {
 	Nu          float64 // matern
 }
 
-// GammaUnit says what gamma is measured by; "" for a plain number. With
-// another, the server computes the unit from the training rows' Gram matrix
-// once it has that, and gamma is the number in the file over the unit. The
-// laplacian's gamma, which multiplies a distance that is not squared, is taken
-// over the unit's square root.
+// GammaUnit names the unit of gamma; "" for a plain number. With another unit, the server
+// computes the unit from the training rows' Gram matrix once it has that matrix, and gamma is
+// the number in the file over the unit. The laplacian's gamma, which multiplies a distance
+// that is not squared, is taken over the unit's square root.
 type GammaUnit string
 
 // The units.
@@ -136,8 +135,9 @@ func (k *Kernel) Section() *section.Section {
 	}, Finish: k.finish}
 }
 
-// finish takes its defaults from scikit-learn: those of SVC for the polynomial
-// kernel, those of its Gaussian processes for the rational quadratic and Matérn.
+// finish takes its defaults from scikit-learn: for the polynomial kernel the defaults of SVC,
+// for the rational quadratic and Matérn the defaults of the kernels of its Gaussian
+// processes.
 func (k *Kernel) finish(in *section.Place) error {
 	for _, key := range []string{"gamma", "gamma_unit", "coef0", "degree", "clause", "alpha", "length_scale", "nu"} {
 		if in.Given(key) && !slices.Contains(k.Name.Keys(), key) {

@@ -2,7 +2,7 @@ package job
 
 import "github.com/mercer-fl/mercer/internal/job/section"
 
-// Mode says whose version of a protocol runs.
+// Mode names the version of a protocol that runs: the hardened one or the paper's.
 type Mode string
 
 // Hardened carries the fixes of published flaws; Paper follows the paper to

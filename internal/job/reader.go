@@ -25,7 +25,8 @@ func (r *Reader) protocols() []Kind {
 	return r.Protocols
 }
 
-// learner returns the section of a learner to read a map with; to write, that of its Kind.
+// learner returns the section of a learner: to read a map with, or, to write, the section of
+// its Kind.
 func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 	if n == nil {
 		return l.section("learner"), nil
@@ -36,8 +37,8 @@ func (r *Reader) learner(l *Named, n *yaml.Node) (*section.Section, error) {
 // File declares the whole job file, for documents.
 func (r *Reader) File() *section.Section { return new(Job).file(r) }
 
-// Parse reads a job file. The name is what errors call the file. Every error
-// is an [*Error] and names a line.
+// Parse reads a job file. Errors call the file by the given name. Every error is an [*Error]
+// and names a line.
 func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 	j := new(Job)
 	root, err := document(data)
@@ -50,9 +51,8 @@ func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 	return j, nil
 }
 
-// Validate checks a job that was built or changed by a program and fills the
-// defaults of what it leaves out, as Parse does. Lines in its error count in
-// the canonical file.
+// Validate checks a job that was built or changed by a program and fills the defaults of
+// missing values, as Parse does. Lines in its error count in the canonical file.
 func (r *Reader) Validate(j *Job) error {
 	valid, err := r.Parse("job", j.Encode())
 	if err != nil {

@@ -2,8 +2,8 @@ package job
 
 import "github.com/mercer-fl/mercer/dataset"
 
-// Task says what a table's labels are to a learner. The zero value is that of a learner
-// that needs none.
+// Task describes the labels of a table as a learner sees them. The zero value is the task of
+// a learner that needs no labels.
 type Task struct {
 	Labels  string // what the column of labels holds, in messages: "the classes"; "": no labels are needed
 	Classes bool   // labels are classes, of which every part of a table gets its share

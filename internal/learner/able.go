@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// A learner's values say by these interfaces what it can learn from. A method asks for the
-// one that it serves, so that no method lists learners and no learner lists methods.
+// These interfaces name the inputs from which a learner can learn; the learner's values
+// implement them. A method asks for the interface that it serves, so that no method lists
+// learners and no learner lists methods.
 type (
 	// OnKernel learns from a kernel matrix: methods okra, gram and pooled.
 	OnKernel interface{ Solver(seed uint64) Solver }
@@ -22,8 +23,8 @@ type (
 		Loss() (linear.Loss, error)
 		// Course returns the settings, which the method completes while a job is read.
 		Course() *Descent
-		// Exact returns the learner on a kernel matrix of so many training rows that
-		// random features stand for.
+		// Exact returns the learner on the kernel matrix that random features stand for, with
+		// the given number of training rows.
 		Exact(rows float64) job.Named
 	}
 	// OnCounts learns by steps on counted subgradients: method secvm.
@@ -37,8 +38,8 @@ type (
 	}
 )
 
-// Able lists the learners with a capability in a message: first those of classes, then those
-// of numbers.
+// Able lists the learners with a capability in a message: first the learners of classes, then
+// the learners of numbers.
 func Able[C any](last string) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
@@ -83,7 +84,7 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// Lesson says what a learner makes of sums of products of random features.
+// Lesson describes how a learner learns from sums of products of random features.
 type Lesson struct {
 	Price      float64 // of the squared norm; of a process, the variance of a measurement
 	Process    bool    // a Gaussian process, which chooses by the likelihood and has deviations

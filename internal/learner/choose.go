@@ -13,14 +13,14 @@ import (
 // Choice is the one cell of a job's grid with which the model is trained.
 type Choice struct {
 	Job  *job.Job // with this cell alone, and its gamma a plain number
-	Grid []Cell   // what it was chosen from; empty without folds
+	Grid []Cell   // all cells from which it was chosen; empty without folds
 
 	searched *Searched // nil without folds
 }
 
-// Choose returns the job with its kernels in plain numbers and, where it has
-// folds, the cell of its grid with the highest mean score. progress may be
-// nil. A search soon ends when ctx does, with an error that wraps that of ctx.
+// Choose returns the job with its kernels in plain numbers and, where it has folds, the cell
+// of its grid with the highest mean score. progress may be nil. A search ends soon after ctx
+// does, with an error that wraps ctx's error.
 func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
 	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
 		s, err := Search(ctx, t, g, FoldsOf(j), progress)
@@ -57,7 +57,7 @@ func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Sear
 	return chosen(plain, s, best), nil
 }
 
-// FoldsOf is how a job holds its training rows out in turn.
+// FoldsOf returns the folds in which a job holds its training rows out in turn.
 func FoldsOf(j *job.Job) Folds {
 	return Folds{K: j.Data.Folds, Seed: j.Seed, Task: j.Task()}
 }
@@ -74,10 +74,9 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 	return c
 }
 
-// Fit trains on all rows that are not held out. Where none are, the fitted
-// classifier comes with what the cross-validation decided about the others.
-// progress may be nil. A training soon ends when ctx does, with an error that
-// wraps that of ctx.
+// Fit trains on all rows that are not held out. Where none are held out, the fitted
+// classifier comes with the cross-validation's decisions about the others. progress may be
+// nil. A training ends soon after ctx does, with an error that wraps ctx's error.
 func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
 	learner, err := SpecOf(c.Job)
 	if err != nil {
@@ -93,7 +92,7 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 	return f, nil
 }
 
-// Work is what one process does of a job that has all products of rows, step by step.
+// Work holds the work of one process on a job that has all products of rows, step by step.
 type Work struct {
 	Problem Problem
 	Choice  *Choice // after step tune, or learn
@@ -102,8 +101,8 @@ type Work struct {
 }
 
 // Do takes step tune, learn or evaluate; learn takes tune if nobody has. counts returns a
-// reporter of progress, which may be nil, for each of the first two. A step soon ends when
-// ctx does, with an error that wraps that of ctx.
+// reporter of progress, which may be nil, for each of the first two. A step ends soon after
+// ctx does, with an error that wraps ctx's error.
 func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part string) func(done, total int) error) error {
 	var err error
 	switch step {
@@ -124,8 +123,8 @@ func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part
 	return err
 }
 
-// Unlearnt says why there is no result: of labels, numbers and parameters that do not
-// go together, unless nobody wants it any more.
+// Unlearnt explains the lack of a result: labels, numbers and parameters that do not go
+// together are bad input, unless nobody wants the result any more.
 func Unlearnt(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

@@ -18,10 +18,10 @@
 // # A new learner
 //
 // A learner is a type in a file of its own and an entry of [Table]. The type has the name
-// by which job files call it, what labels are to it (job.Task), and its keys with their
-// defaults and checks (section.Section); keys with List make grids. What it can learn from
-// it says by the methods of [OnKernel], [OnSums], [OnLoss], [OnCounts] or [OnLists]. If
-// package model has no kind of its name, it says what the numbers of its models are
-// ([Shaped]). Nothing else names it: job files, policies, plans, tables, pages, model files
-// and predictions take it from there.
+// by which job files call it, the meaning of labels to it (job.Task), and its keys with
+// their defaults and checks (section.Section); keys with List make grids. Its methods from
+// [OnKernel], [OnSums], [OnLoss], [OnCounts] or [OnLists] declare the input that it learns
+// from. If package model has no kind of its name, the type describes the numbers of its
+// models ([Shaped]). Nothing else names it: job files, policies, plans, tables, pages, model
+// files and predictions take it from there.
 package learner

@@ -20,7 +20,7 @@ type Problem struct {
 	Test   []bool                 // n, true: held out
 }
 
-// Spec says what to fit.
+// Spec holds the kernel and the solver of a fit.
 type Spec struct {
 	Kernel kernel.Kernel
 	Solver Solver
@@ -34,16 +34,17 @@ type Solver interface {
 	Measure(f *Fitted, m Metrics) error
 }
 
-// Training is what a solver learns from.
+// Training holds the input of a solver.
 type Training struct {
 	Kernel   kernel.Source
 	Labels   []string // nil: none
 	Progress func(done, total int) error
-	// Interrupt says why the result is not wanted any more, if it is not.
+	// Interrupt returns the reason why the result is not wanted any more, or nil if it is
+	// wanted.
 	Interrupt func() error
 }
 
-// Solution is what a solver has learnt.
+// Solution holds the functions that a solver has learnt.
 type Solution struct {
 	Head        model.Head
 	Support     []int     // rows of the training that the functions are over, ascending
@@ -55,7 +56,7 @@ type Solution struct {
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
 }
 
-// Fitted is a trained learner with what it decided about the held-out rows.
+// Fitted is a trained learner with its decisions about the held-out rows.
 type Fitted struct {
 	Head        model.Head             // over the rows in Support
 	Support     []int                  // rows of the task that the model needs
@@ -70,16 +71,16 @@ type Fitted struct {
 	figures Metrics // found while fitting
 }
 
-// ErrOneClass says that there is nothing to tell apart.
+// ErrOneClass reports that there is nothing to tell apart.
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
-// ErrNumbers says that a regression met a label that is none. It quotes no
-// label: that is for the rows' owner only.
+// ErrNumbers reports that a regression met a label that is not a number. It quotes no label:
+// labels are for the rows' owner only.
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 
-// Fit trains on the rows that are not held out and decides the rest. progress
-// may be nil. A training that is under way when ctx ends soon does, too, with an
-// error that wraps that of ctx.
+// Fit trains on the rows that are not held out and decides the rest. progress may be nil. A
+// training that is under way when ctx ends stops soon, too, with an error that wraps ctx's
+// error.
 func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.Rows()
 	f, err := t.fit(kernel.Of(t.Gram, l.Kernel), train, test, l.Solver, progress, ctx.Err)
@@ -112,7 +113,7 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 	return f, nil
 }
 
-// decided is what the method makes of the held-out rows.
+// decided returns the method's decisions about the held-out rows.
 func (f *Solution) decided(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
 	if f.Decide == nil {
 		return f.Head.Decisions(cross)
@@ -144,8 +145,8 @@ func pick[T any](from []T, rows []int) []T {
 	return out
 }
 
-// Constant is what remains of a job's classifier when a party's training rows have
-// one class only: it always says that class. It has no decisions.
+// Constant returns the classifier that remains of a job's learner when a party's training
+// rows have one class only: it always predicts that class. It has no decisions.
 func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 	m, err := solverOf(j.Learner, j.Seed)
 	if err != nil {
@@ -178,11 +179,12 @@ func solverOf(l job.Named, seed uint64) (Solver, error) {
 	return on.Solver(seed), nil
 }
 
-// Shaped says of which shape a learner's models are. The kinds of package model, which are
-// older, need not.
+// Shaped describes the shape of a learner's models. The kinds of package model, which are
+// older, need not implement it.
 type Shaped interface{ Shape() model.Shape }
 
-// ReadingOf says what the numbers mean that a model of a job's learner gives for a row.
+// ReadingOf describes the meaning of the numbers that a model of a job's learner gives for a
+// row.
 func ReadingOf(j *job.Job, classes []string) model.Reading {
 	var s model.Shape
 	if l, is := j.Learner.Values.(Shaped); is {

@@ -15,7 +15,7 @@ import (
 // (scikit-learn's normalize_y); predictions and deviations are in the unit of
 // the targets again.
 type GP struct {
-	Noise float64 // above 0, the variance of a measurement where that of the targets is 1
+	Noise float64 // above 0, the variance of a measurement where the targets have variance 1
 }
 
 // Name and New implement [job.Kind]; Task implements [job.Tasked].

@@ -44,7 +44,7 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 	h := model.Head{Reading: model.Reading{Kind: model.KPCA}}
 	for c, lambda := range m.Eigenvalues {
 		coef, rho := make([]float64, t.Kernel.Len()), 0.0
-		shift := sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 but for rounding
+		shift := sum(m.Vectors.Row(c)) / float64(len(coef)) // 0 up to rounding
 		for j, u := range m.Vectors.Row(c) {
 			coef[j] = (u - shift) / math.Sqrt(lambda)
 			rho += u / math.Sqrt(lambda) * (m.Centring.Means[j] - m.Centring.Mean)

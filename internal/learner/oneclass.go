@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// OneClass finds the region where rows lie. Like LIBSVM it learns from all
-// training rows, whatever their labels.
+// OneClass finds the region where rows lie. Like LIBSVM it learns from all training rows, and
+// ignores their labels.
 type OneClass struct{ svm.NuParams }
 
 // Name and New implement [job.Kind]; Task implements [job.Tasked].

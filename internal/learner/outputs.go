@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Outputs are what a linear model is to give for training rows: numbers less
-// their mean, or for each class +1 for its rows and -1 for the others. Of two
-// classes there is one output, positive for the second.
+// Outputs holds the targets of a linear model on training rows: numbers less their mean, or
+// for each class +1 for its rows and -1 for the others. Two classes share one output,
+// positive for the second.
 type Outputs struct {
 	Classes []string // nil of numbers
 	Mean    float64  // of the numbers
@@ -50,8 +50,8 @@ func OutputsOf(labels []string, regression bool) (*Outputs, error) {
 	return o, nil
 }
 
-// Measure returns the metrics of decisions, outputs x rows, about rows with
-// these labels: those of ridge for numbers, those of svc for classes.
+// Measure returns the metrics of decisions, outputs x rows, about rows with these labels: the
+// metrics of ridge for numbers, the metrics of svc for classes.
 func (o *Outputs) Measure(u linalg.Matrix[float64], labels []string) (Metrics, error) {
 	m, f := Metrics{}, &Fitted{Truth: labels, Decisions: o.scores(u)}
 	err := error(nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// rankDepth is how many recommendations ndcg_100 and recall_100 look at.
+// rankDepth limits the recommendations that ndcg_100 and recall_100 look at.
 const rankDepth = 100
 
 // Ranking judges recommendations: for each user the scores of all items, asked

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// machine is what a single support vector machine has found.
+// machine returns the solution of a single support vector machine.
 func machine(kind model.Kind, m *svm.Machine) *Solution {
 	return &Solution{Head: single(kind, model.Dense(m.Coef, m.Rho)), Support: m.Support, Figures: Metrics{}}
 }
@@ -21,7 +21,7 @@ func single(kind model.Kind, f model.Function) model.Head {
 	return model.Head{Reading: model.Reading{Kind: kind}, Functions: []model.Function{f}}
 }
 
-// dense is what a learner has found that looks at every training row.
+// dense returns the solution of a learner that looks at every training row.
 func dense(h model.Head, t Training) *Solution {
 	return &Solution{Head: h, Support: dataset.Complement(t.Kernel.Len(), nil), Figures: Metrics{}}
 }

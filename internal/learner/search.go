@@ -12,15 +12,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Grid is what a cross-validation chooses from: every kernel with every
-// learner, numbered by kernel and, for each kernel, by learner.
+// Grid holds the candidates of a cross-validation: every kernel with every learner, numbered
+// by kernel and, for each kernel, by learner.
 type Grid struct {
 	Kernels []kernel.Kernel
 	Solvers []Solver // classifiers or regressions
 }
 
-// Folds says how training rows are held out in turn: in K parts that depend on
-// Seed and on the rows' labels in their order.
+// Folds describes how training rows are held out in turn: in K parts that depend on Seed and
+// on the rows' labels in their order.
 type Folds struct {
 	K    int
 	Seed uint64
@@ -49,8 +49,8 @@ type Searched struct {
 	folds [][]int // positions in rows of each fold
 }
 
-// ErrFewRows says that a class cannot be both trained and tested on. It names
-// no class: that is for the rows' owners only.
+// ErrFewRows reports that a class cannot be both trained and tested on. It names no class:
+// classes are for the rows' owners only.
 var ErrFewRows = errors.New("a class has a single training row; folds need two of each class at least, so leave that class out or bring more of it")
 
 // Search cross-validates a grid on the rows that are not held out. progress,
@@ -86,7 +86,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	return s, nil
 }
 
-// Rows is how many rows the search tested on, each once.
+// Rows counts the rows that the search tested on, each once.
 func (s *Searched) Rows() int { return len(s.rows) }
 
 // check asks for two classes, and two rows of each.
@@ -136,7 +136,7 @@ func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	return &out
 }
 
-// part is what f decided about some of the held-out rows.
+// part returns f's decisions about some of the held-out rows.
 func (f *Fitted) part(rows []int) *Fitted {
 	out := &Fitted{
 		Head: f.Head, Predicted: pick(f.Predicted, rows), Truth: pick(f.Truth, rows),
@@ -171,7 +171,7 @@ func (t Problem) MedianSquaredDistance() float64 {
 	return kernel.MedianSquaredDistance(t.Gram, train)
 }
 
-// MeanSquaredNorm is that of the rows that are not held out.
+// MeanSquaredNorm returns the mean squared norm of the rows that are not held out.
 func (t Problem) MeanSquaredNorm() float64 {
 	train, _ := t.Rows()
 	return kernel.MeanSquaredNorm(t.Gram, train)

@@ -178,8 +178,8 @@ func checkUnseen(t *testing.T, task Problem, g Grid, f Folds) {
 	}
 }
 
-// Where nothing else is held out, the figures are the means over the folds, and
-// the decisions those of the folds' classifiers.
+// Where nothing else is held out, the figures are the means over the folds, and the decisions
+// come from the folds' classifiers.
 func TestUnseen(t *testing.T) {
 	task, g, f := blobs(60, false), grid(t), Folds{K: 4, Seed: 3, Task: job.Classes()}
 	s, err := Search(t.Context(), task, g, f, nil)

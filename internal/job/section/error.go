@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Error is what is wrong with a job file, in one sentence that says what to do.
+// Error describes a mistake in a job file, in one sentence that tells the user what to do.
 type Error struct {
 	File    string
 	Line    int // 1-based

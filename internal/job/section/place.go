@@ -1,6 +1,6 @@
 package section
 
-// Place is where a section stood in the file, for the errors of Finish.
+// Place holds the lines of a section in the file, for the errors of Finish.
 type Place struct {
 	Line  int            // of the section, from 1
 	Lines map[string]int // of each key that was given

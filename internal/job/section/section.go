@@ -44,8 +44,7 @@ type Field struct {
 	List bool
 }
 
-// Value is what a key can hold: it knows its place in memory and its form in
-// the file.
+// Value is the value of a key: it knows its place in memory and its form in the file.
 type Value interface {
 	// Decode stores n; errors call it key.
 	Decode(key string, n *yaml.Node) error

@@ -23,7 +23,7 @@ func (s *Section) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// maxListed is how many entries of a list are written out in a text for people.
+// maxListed limits the entries of a list that a text for people writes out.
 const maxListed = 12
 
 // nodeText writes a value in one line, a long list as the number of its entries.

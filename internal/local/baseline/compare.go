@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
-// Compare adds the comparisons that a job asks for to its result: those of its method, if
-// the list has any. A training that is under way when ctx ends soon does, too, with an
-// error that wraps that of ctx.
+// Compare adds the comparisons that a job asks for to its result: the comparisons of its
+// method, if the list has any. A training that is under way when ctx ends stops soon, too,
+// with an error that wraps ctx's error.
 func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	with, compared := local.Of(list, j).(local.Compared)
 	if j.Data.Partition.By == job.Columns && len(j.Compare) == 0 {
@@ -41,7 +41,8 @@ func Compare(ctx context.Context, list []local.Own, j *job.Job, shares []partiti
 	return nil
 }
 
-// ownRows are the parties' rows. Of holders of columns they are those of the job, in its order.
+// ownRows returns the parties' rows. For holders of columns these are the rows of the job, in
+// its order.
 func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) ([]method.Split, error) {
 	if j.Data.Partition.By == job.Columns {
 		return partition.InOrder(shares, o.Rows, r.Training)
@@ -123,8 +124,8 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 	return nil
 }
 
-// aloneInTurn is what the party's rows alone reach: the mean over the folds, where
-// the job holds rows out in turn.
+// aloneInTurn returns the metrics that the party's rows alone reach: the mean over the folds,
+// where the job holds rows out in turn.
 func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, pool.ErrNoLabels
@@ -144,8 +145,8 @@ func aloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []meth
 	return learner.Mean(all), nil
 }
 
-// heldOutInTurn returns the splits, or those of each fold where the job holds
-// rows out in turn only. The folds are those of the job.
+// heldOutInTurn returns the splits, or the splits of each fold where the job holds rows out
+// in turn only. It divides the rows into the job's own folds.
 func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) {
 	if j.Data.Folds == 0 || pool.Count(splits, true) > 0 {
 		return [][]method.Split{splits}, nil
@@ -170,8 +171,7 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 	return divided, nil
 }
 
-// alone is what the training rows of one party make of the held-out rows of
-// all.
+// alone returns the metrics of one party's training rows on the held-out rows of all.
 func alone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
 	if pool.Count([]method.Split{own}, false) == 0 { // all are held out in this turn
 		return learner.Metrics{}, nil

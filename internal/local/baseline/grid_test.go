@@ -40,8 +40,8 @@ func gridOf(t *testing.T, j *job.Job) *job.Job {
 	return j
 }
 
-// A pooled job with a grid, compared with pooled, is itself in every cell; with
-// folds and no test its figures are those of the best cell.
+// A pooled job with a grid, compared with pooled, agrees with itself in every cell; with
+// folds and no test its figures are the figures of the best cell.
 func TestRunPooledWithAGrid(t *testing.T) {
 	for name, data := range map[string]string{"folds": ", folds: 4", "folds and test": ", folds: 4, test: {every: 4}"} {
 		t.Run(name, func(t *testing.T) {

@@ -25,14 +25,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The processes of a crowd, beside those of its devices.
+// The processes of a crowd, beside its devices' processes.
 const (
 	Issuer  = "issuer"
 	Relay   = "relay"
 	Gateway = "gateway"
 )
 
-// CrowdConfig says what crowd to run.
+// CrowdConfig describes the crowd to run.
 type CrowdConfig struct {
 	Program   []string // how to run mercer
 	Job       *job.Job // of protocol secvm
@@ -58,7 +58,7 @@ type Crowd struct {
 	reached map[string]string // where it is not the address: see Divert of the tests
 }
 
-// CrowdResult is how all of it went.
+// CrowdResult describes how the whole run went.
 type CrowdResult struct {
 	Gateway gateway.Result
 	Devices fleet.Result // of all processes
@@ -109,7 +109,7 @@ func FoundCrowd(c CrowdConfig) (*Crowd, error) {
 	return f, f.enrol()
 }
 
-// path is that of something in the crowd's folder.
+// path returns the path of a file in the crowd's folder.
 func (f *Crowd) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
@@ -192,7 +192,7 @@ func (f *Crowd) Wait(ctx context.Context, watch func(windows int)) (*CrowdResult
 	return r, nil
 }
 
-// hasEnded says whether a process is gone, unless it is to be started again.
+// hasEnded reports whether a process is gone, unless it is to be started again.
 func (f *Crowd) hasEnded(name string) bool {
 	select {
 	case <-f.running[name].ended:

@@ -79,10 +79,9 @@ func tap(t *testing.T, f *demo.Crowd, name string) *traffic.Tap {
 	return at
 }
 
-// 500 devices as processes, 20 in each, with tokens before the first window: the
-// model is that of the simulation, bit for bit; nothing that relay and gateway see
-// ties packages to each other; and what is no package of the window is refused and
-// counted.
+// 500 devices as processes, 20 in each, with tokens before the first window: the model equals
+// the simulation's model, bit for bit; nothing that relay and gateway see ties packages to
+// each other; and a request that is no package of the window is refused and counted.
 func TestLargeCrowd(t *testing.T) {
 	l := foundLargeCrowd(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute+7*3*l.Window)
@@ -173,7 +172,7 @@ func (l *largeCrowd) watch(windows int) {
 	}
 }
 
-// each is how many packages of each kind the test sends that are none.
+// each counts the requests of each kind that the test sends and that are no packages.
 const each = 5
 
 // attack sends what is to be refused, and devices' requests for more tokens.
@@ -214,7 +213,7 @@ func (l *largeCrowd) attack() {
 	sending.Wait()
 }
 
-// spent returns so many tokens that have been spent in this window and answered.
+// spent returns each tokens that have been spent in this window and answered.
 func (l *largeCrowd) spent() [][]byte {
 	seen, err := l.atGateway.Seen()
 	check(l.t, err)
@@ -240,8 +239,8 @@ func (l *largeCrowd) spent() [][]byte {
 	return list
 }
 
-// totals are what the counters say when all packages have come, and what the tap
-// at the gateway has noted before and after they were read.
+// totals holds the counters' values when all packages have come, and the tap's notes at the
+// gateway before and after the counters were read.
 type totals struct {
 	packages      int // recorded
 	outcomes      map[string]int
@@ -301,7 +300,7 @@ func (l *largeCrowd) checkTotals(s *traffic.Scene) {
 	}
 }
 
-// scene is what taps have seen.
+// scene returns the scene that the taps have seen.
 func (l *largeCrowd) scene(gateway, relay []traffic.Exchange) *traffic.Scene {
 	return &traffic.Scene{
 		Relay: relay, Gateway: gateway, Opens: l.opens, Window: l.Window, Devices: largeDevices, Packages: largePackages,

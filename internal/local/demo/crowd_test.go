@@ -90,8 +90,8 @@ func (k *killer) victim(window int) string {
 	return []string{demo.Issuer, demo.Gateway, demo.Relay}[window]
 }
 
-// progress is how many packages have been recorded, or, where the issuer is to be
-// killed, for how many devices and iterations tokens have been given.
+// progress counts the packages that have been recorded or, where the issuer is to be killed,
+// the devices and iterations for which tokens have been given.
 func (k *killer) progress(window int) int {
 	if k.victim(window) == demo.Issuer {
 		return k.outcome(demo.Issuer, "given")
@@ -128,8 +128,8 @@ func (k *killer) watch(windows int) {
 // grace that it was given; nothing else may end a run early.
 var errSlow = errors.New("not all was sent or killed in time")
 
-// survive runs a crowd whose processes are killed. What holds on every machine is
-// checked; whatever only a slow machine misses is errSlow.
+// survive runs a crowd whose processes are killed. It checks the properties that hold on
+// every machine, and returns errSlow for a loss that only a slow machine suffers.
 func survive(t *testing.T, pace time.Duration) error {
 	t.Helper()
 	const devices = 24
@@ -162,10 +162,10 @@ func survive(t *testing.T, pace time.Duration) error {
 	return nil
 }
 
-// Gateway, relay and issuer, which speak HTTPS, are killed in mid-window, one in
-// each window, and started again. All packages are acknowledged, and the model is
-// that of the simulation: none of them was lost, and none counted twice. A machine
-// that is too busy is given more time.
+// Gateway, relay and issuer, which speak HTTPS, are killed in mid-window, one in each window,
+// and started again. All packages are acknowledged, and the model equals the simulation's
+// model: none of them was lost, and none counted twice. A machine that is too busy is given
+// more time.
 func TestCrowdSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -106,7 +106,8 @@ func (f *Crowd) StartProcess(name string) error {
 	return f.start(name, append(arguments, f.trust()...)...)
 }
 
-// witnessKey is the key of a witness, as its owner would tell it to those of devices.
+// witnessKey returns the key of a witness, as its owner would tell it to the owners of
+// devices.
 func (f *Crowd) witnessKey(name string) (string, error) {
 	b, err := os.ReadFile(daemon.Home(f.path(name)).WitnessKeyPath())
 	if err != nil {
@@ -145,7 +146,7 @@ func (f *Crowd) gatewayArguments() []string {
 		"--least", strconv.Itoa(f.Least), "--hold", (f.Grace / 4).String()}
 }
 
-// URL is where others reach issuer, relay or gateway.
+// URL returns the address at which others reach issuer, relay or gateway.
 func (f *Crowd) URL(name string) string {
 	address := f.address[name]
 	if through := f.reached[name]; through != "" {

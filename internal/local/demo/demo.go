@@ -1,8 +1,7 @@
-// Package demo runs a whole federation as processes on this machine: one
-// coordinator and its parties, each with a fresh identity, its own home in a
-// temporary folder and its own share of the data, talking over sockets on
-// loopback. Nothing of it is special: what the processes run is the daemons,
-// and what it does to them an operator could type.
+// Package demo runs a whole federation as processes on this machine: one coordinator and its
+// parties, each with a fresh identity, its own home in a temporary folder and its own share
+// of the data, talking over sockets on loopback. Nothing in it is special: the processes run
+// the daemons, and an operator could type every command that it gives them.
 package demo
 
 import (
@@ -29,10 +28,10 @@ import (
 // Coordinator is the name of the coordinator's process.
 const Coordinator = "coordinator"
 
-// catalogueName is what every party's catalogue calls its share.
+// catalogueName names a party's share in the party's catalogue.
 const catalogueName = "own"
 
-// Config says what to run.
+// Config describes the federation to run.
 type Config struct {
 	Program []string // how to run mercer; the daemons' arguments follow
 	Reader  *job.Reader
@@ -122,7 +121,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 		Data: map[string]daemon.Source{catalogueName: f.catalogue(s.Table.Set)},
 	}, roster.Party, f.seed(s.Party))
 	if err == nil {
-		err = h.SetSplitKey(s.Table.Key) // that of the comparisons
+		err = h.SetSplitKey(s.Table.Key) // the comparisons' key
 	}
 	if err != nil {
 		return m, err
@@ -130,9 +129,9 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 	return m, writeTable(filepath.Join(string(h), "own.csv"), s.Table.Set)
 }
 
-// catalogue describes a share as it is written, and allows what this program
-// demonstrates. The floors are those of any party, but that hospitals among which
-// classes are shared out unevenly have few rows of some.
+// catalogue describes a share as it is written, and allows the jobs that this program
+// demonstrates. The floors are the usual ones, except the floor for a class: hospitals with
+// an uneven mix of classes have few rows of some.
 func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
 		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
@@ -209,8 +208,8 @@ func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	return submitted.ID, err
 }
 
-// Wait returns the job's result and what it decided. It outlives restarts of
-// the coordinator. watch, if not nil, is told the stage now and then.
+// Wait returns the job's result and its decisions. It outlives restarts of the coordinator.
+// watch, if not nil, is told the stage now and then.
 func (f *Federation) Wait(ctx context.Context, id string, watch func(stage string)) (*method.Result, *method.Outcome, error) {
 	for {
 		j, err := f.client.Job(ctx, id)

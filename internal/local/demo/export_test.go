@@ -8,7 +8,7 @@ func (f *Crowd) Divert(name, through string) (address string) {
 	return f.address[name]
 }
 
-// MetricsURL is where issuer, relay or gateway tell their metrics.
+// MetricsURL returns the address of the metrics of issuer, relay or gateway.
 func (f *Crowd) MetricsURL(name string) string {
 	return "http://" + f.address[metricsOf(name)] + "/metrics"
 }

@@ -68,7 +68,7 @@ func found(t *testing.T, seed uint64) *demo.Federation {
 	return f
 }
 
-// finish runs the job to its end while disturb does what it likes.
+// finish runs the job to its end while disturb interferes.
 func finish(t *testing.T, f *demo.Federation, disturb func(ctx context.Context)) *method.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -65,7 +65,8 @@ func (o *onlooker) opens() []time.Time {
 	return list
 }
 
-// history is what the relay passes on of the gateway; nil while nobody answers.
+// history returns the gateway's announcements that the relay passes on; nil while nobody
+// answers.
 func (o *onlooker) history() secvm.Chain {
 	o.t.Helper()
 	r, err := o.http.Get(o.crowd.URL(demo.Relay) + secvm.AnnouncementPath)

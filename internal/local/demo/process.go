@@ -29,8 +29,8 @@ type process struct {
 // its input: the operating system closes that however this process ends.
 const Leash = "MERCER_STOP_WITH_STDIN"
 
-// processes are the running programs of a demonstration. Each has a log,
-// DIR/NAME.log, and what it prints in DIR/NAME.out.
+// processes holds the running programs of a demonstration. The log of a program is
+// DIR/NAME.log, and its printed output DIR/NAME.out.
 type processes struct {
 	program []string // how to run mercer; the arguments follow
 	dir     string
@@ -109,12 +109,12 @@ func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// grace is how much later than its processes this one may learn of a Ctrl-C
-// that reaches them all: a process that has just been forked dies of it.
+// grace is the delay with which this process may learn of a Ctrl-C that reaches all
+// processes: a process that has just been forked dies of the Ctrl-C.
 const grace = 100 * time.Millisecond
 
-// endedEarly says how a process ended that should have run on, unless it was
-// interrupted together with this one.
+// endedEarly reports how a process ended that should have run on, unless it was interrupted
+// together with this one.
 func (f *processes) endedEarly(ctx context.Context, name string) error {
 	select {
 	case <-ctx.Done():
@@ -139,7 +139,7 @@ func (f *processes) Kill(name string) error {
 	return err
 }
 
-// stopTime is how long a process may take to stop by itself.
+// stopTime is the time in which a process may stop by itself.
 const stopTime = 5 * time.Second
 
 // Stop stops all processes.

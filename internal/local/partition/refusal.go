@@ -12,11 +12,10 @@ import (
 // mostRefused bounds the parties of which each one's refusal is told.
 const mostRefused = 3
 
-// Refusals say what a party would refuse of a job that one process plays: a party
-// whose operator allows the job's protocol on the table, and open predictions where
-// it asks for them, and has written nothing else. It is the parties' own code that
-// says so. aligned is how many rows holders of columns had in common; a crowd has no
-// shares.
+// Refusals lists the refusals of a party for a job that one process plays. This party's
+// operator allows the job's protocol on the table, and open predictions where the job asks
+// for them, and has written nothing else. The refusals come from the parties' own code.
+// aligned counts the rows that holders of columns had in common; a crowd has no shares.
 func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if j.Data.Partition.By != job.Devices {
 		if err := j.Owned("own").Deployable(); err != nil {
@@ -37,7 +36,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	return list
 }
 
-// belowFloors says whose tables are below the floors.
+// belowFloors lists the parties whose tables are below the floors.
 func belowFloors(j *job.Job, shares []Share, floors method.Floors) (list []string) {
 	m, err := method.Of(j)
 	if err != nil {

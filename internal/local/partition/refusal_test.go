@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
-// What is said of a job here is what a party says of it, by its policy and floors.
+// The refusals that are listed here are the refusals of a party, by its policy and floors.
 func TestRefusals(t *testing.T) {
 	const file = `apiVersion: mercer/v1
 kind: Job

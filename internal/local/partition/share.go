@@ -56,7 +56,7 @@ func splitKey(j *job.Job, party string) dataset.SplitKey {
 	return sha256.Sum256(w.Bytes())
 }
 
-// usable says what a party would find wrong with its share.
+// usable returns the fault that a party would find with its share.
 func usable(j *job.Job, s Share) error {
 	m, err := method.Of(j)
 	if err != nil { // it runs in one place only
@@ -170,7 +170,7 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 // matrix: 2 GiB.
 const exactRows = 1 << 14
 
-// affordable says whether the comparisons that a job asks for can be made.
+// affordable refuses comparisons that a job asks for and that cannot be made.
 func affordable(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {

@@ -96,8 +96,8 @@ func common(shares []partition.Share) int {
 	return all
 }
 
-// Every learner ends where it would with all columns in one place, but for the
-// rounding of values to 2^-20 or finer.
+// Every learner ends with the same model as with all columns in one place, up to the rounding
+// of values to 2^-20 or finer.
 func TestGramEqualsPooled(t *testing.T) {
 	names := []string{"clinic", "laboratory", "imaging", "genetics", "pharmacy"}
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ import (
 	"github.com/mercer-fl/mercer/transport/mem"
 )
 
-// Config says how to simulate a job.
+// Config describes how to simulate a job.
 type Config struct {
 	Reader *job.Reader
 	Job    *job.Job
@@ -41,8 +41,7 @@ type Config struct {
 
 const coordinatorName = "coordinator"
 
-// Run runs the job to its end and returns its result, without comparisons, and
-// what it decided.
+// Run runs the job to its end and returns its result, without comparisons, and its decisions.
 func Run(ctx context.Context, c Config) (*method.Result, *method.Outcome, error) {
 	f, err := found(c)
 	if err != nil {
@@ -210,7 +209,7 @@ func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	return local.SaveModel(r, name, filepath.Join(c.Dir, "model-"+name), k.Body)
 }
 
-// answers says whether a keepsake is a model that answers by itself.
+// answers reports whether a keepsake is a model that answers by itself.
 func answers(k method.Keepsake, c Config) (bool, error) {
 	m, err := method.Opener(c.Reader.Protocols, k)
 	if err != nil {
