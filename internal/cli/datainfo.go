@@ -36,7 +36,7 @@ type infoClass struct {
 // maxNames bounds the columns that are listed.
 const maxNames = 20
 
-// infoGrid says whether the values lie on a grid, and what that means for
+// infoGrid reports whether the values lie on a grid, and what that means for
 // OKRA.
 type infoGrid struct {
 	Varying int     `json:"varying_columns"`

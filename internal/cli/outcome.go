@@ -124,7 +124,7 @@ func (o outcome) judge() string {
 	return "the held-out rows that the figures are about"
 }
 
-// agreement says whether the job predicts what it would on pooled data.
+// agreement reports whether the job predicts what it would on pooled data.
 func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""

@@ -63,7 +63,7 @@ func blocksOf(t *testing.T, page string) []block {
 	return list
 }
 
-// shows says whether an output holds what a block shows at its end; [...] stands for anything.
+// shows reports whether an output holds what a block shows at its end; [...] stands for anything.
 func (b block) shows(output string) bool {
 	want := strings.ReplaceAll(regexp.QuoteMeta(masked(b.shown)), regexp.QuoteMeta("[...]"), "(?s:.*)")
 	return regexp.MustCompile(want + `\z`).MatchString(masked(output))

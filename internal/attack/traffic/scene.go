@@ -72,7 +72,7 @@ func isSealed(e Exchange) bool {
 	return strings.Contains(e.Request.Head, "\nContent-Type: "+ohttp.RequestType+"\r\n")
 }
 
-// IsPackage says whether there is a package in a request, with or without a token.
+// IsPackage reports whether there is a package in a request, with or without a token.
 func (s *Scene) IsPackage(e Exchange) bool { return s.found[string(e.Request.Body)] != nil }
 
 // Token opens one request and returns the token in it; nil if there is none.

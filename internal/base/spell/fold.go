@@ -22,7 +22,7 @@ func Fold(name string) string {
 	return norm.NFKC.String(strings.ToLower(strings.ToUpper(name))) // upper first, where σ and ς are one
 }
 
-// Differs says whether two names differ, and only by case, blanks or Unicode form.
+// Differs reports whether two names differ, and only by case, blanks or Unicode form.
 func Differs(a, b string) bool { return a != b && Fold(a) == Fold(b) }
 
 // Clash returns the first two names that differ only by case, blanks or Unicode form,

@@ -100,7 +100,7 @@ func (w *Writer) Float32s(v []float32) {
 	}
 }
 
-// littleEndian says whether this machine stores numbers as the wire does; a
+// littleEndian reports whether this machine stores numbers as the wire does; a
 // copy is then ten times faster than a loop.
 var littleEndian = func() bool {
 	one := uint16(1)

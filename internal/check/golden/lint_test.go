@@ -130,7 +130,7 @@ func (r rule) matches(files []string) (found []string) {
 	return slices.DeleteFunc(found, func(f string) bool { return slices.Contains(but, f) })
 }
 
-// refuses says whether a rule keeps a package from being imported.
+// refuses reports whether a rule keeps a package from being imported.
 func (r rule) refuses(pkg string) bool {
 	for _, d := range r.Deny {
 		if strings.HasPrefix(pkg, d.Pkg) {

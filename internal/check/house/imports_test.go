@@ -14,7 +14,7 @@ import (
 // lists are the packages that import rooms so that nobody else has to.
 var lists = []string{rooms + "all", "internal/local/all"}
 
-// mayImport says whether a folder imports a room without an entry. The two lists do. What lies
+// mayImport reports whether a folder imports a room without an entry. The two lists do. What lies
 // below a room, such as what a method adds where one process owns all data (x/local), imports
 // that room. And every room imports those that are of no one method, such as rows and columns.
 func mayImport(from, to string) bool {
@@ -91,7 +91,7 @@ var together = []string{
 // one process owns all data, and what tests of a package share.
 var besides = regexp.MustCompile(`^(internal/method/[a-z0-9]+/local|.*/[a-z]+test)(/|$)`)
 
-// seesSeveral says whether a package is one of those.
+// seesSeveral reports whether a package is one of those.
 func seesSeveral(pkg string) bool {
 	return besides.MatchString(pkg) || slices.ContainsFunc(together, func(at string) bool {
 		return pkg == at || strings.HasPrefix(pkg, at+"/")

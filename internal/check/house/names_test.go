@@ -96,7 +96,7 @@ func (r *register) literal(e ast.Expr) string {
 	return text
 }
 
-// home says whether a file is of the room of a method, or a learner's own.
+// home reports whether a file is of the room of a method, or a learner's own.
 func home(name string, f file) bool {
 	return room(f.path) == name || f.path == "internal/learner/"+strings.ReplaceAll(name, "-", "")+".go"
 }

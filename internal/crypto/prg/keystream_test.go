@@ -73,7 +73,7 @@ func TestStreamsWithoutWideInstructions(t *testing.T) {
 // narrow is set where wide instructions are switched off.
 const narrow = "MERCER_TEST_NARROW"
 
-// wide says whether streams use the machine's wide instructions.
+// wide reports whether streams use the machine's wide instructions.
 func wide() bool {
 	_, standard := newKeystream(new([32]byte)).(*counterMode)
 	return !standard

@@ -33,7 +33,7 @@ func NewClient(socket string) *Client {
 // Close drops the connection.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// ErrNoDaemon is what a socket gives that nobody serves.
+// ErrNoDaemon reports a socket that no daemon serves.
 var ErrNoDaemon = errors.New("no daemon runs in this home; start it first")
 
 // Submit queues a job file.
@@ -41,7 +41,7 @@ func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, e
 	return j, c.call(ctx, http.MethodPost, "/jobs?name="+url.QueryEscape(name), file, &j)
 }
 
-// Jobs lists the coordinator's jobs, or those of which a party holds something.
+// Jobs lists the coordinator's jobs, or the jobs of which a party holds something.
 func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
 	return list, c.call(ctx, http.MethodGet, "/jobs", nil, &list)
 }
@@ -76,9 +76,9 @@ func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 	return c.fetch(ctx, http.MethodGet, jobPath(id)+"/model", nil)
 }
 
-// Predict has rows predicted through the party's daemon, where the features and the
-// ids go. source is what other parties call their table of these rows' other
-// columns; "" for that of the job.
+// Predict has rows predicted through the party's daemon, which receives the features and
+// the ids. source is the name by which other parties know their table of these rows' other
+// columns; "" names the job's own table.
 func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, source string) (p Prediction, err error) {
 	rows, err := encodeRows(set)
 	if err != nil {
@@ -142,7 +142,7 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (a
 	return nil, &fault.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
 }
 
-// unreachable says in words what a refused connection means.
+// unreachable explains a refused connection in words.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -1,6 +1,6 @@
-// Package admin is how an operator's commands reach a daemon on the same
-// machine: HTTP over a Unix socket in the daemon's home folder. Whoever can
-// open the socket, which only the owner of the folder can, is the operator.
+// Package admin carries an operator's commands to a daemon on the same
+// machine: HTTP over a Unix socket in the daemon's home folder. Only the owner of the
+// folder can open the socket, and the daemon treats everyone who can as the operator.
 //
 //	coordinator  POST   /jobs                job file -> job
 //	             GET    /jobs                list of jobs

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 )
 
-// maxJobFile is how long a job file may be.
+// maxJobFile bounds the length of a job file, in bytes.
 const maxJobFile = 1 << 20
 
 // Job is a job as the socket shows it.
@@ -24,8 +24,8 @@ type Job struct {
 	Stage   string               `json:"stage,omitempty"`
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
-	// Forgotten says that what the job left has been erased at the coordinator, and
-	// Silent which parties have not confirmed it of themselves.
+	// Forgotten reports that what the job left has been erased at the coordinator, and
+	// Silent names the parties that have not confirmed it of themselves.
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`

@@ -17,18 +17,18 @@ import (
 type Prediction struct {
 	Learner model.Kind `json:"learner"`
 	Classes []string   `json:"classes,omitempty"`
-	// Rows are those of the table that are predicted, ascending, where others are not
-	// known to all who hold their columns; none for all.
+	// Rows lists the table's predicted rows, ascending, if other rows are not
+	// known to all parties that hold their columns; none stands for all rows.
 	Rows      []int       `json:"rows,omitempty"`
 	Predicted []string    `json:"predicted"` // null where the learner predicts nothing
 	Decisions [][]float64 `json:"decisions"` // for each row the decisions that model.Reading describes
-	// Probabilities are those of the classes, if the model is calibrated;
-	// Deviations those of a Gaussian process.
+	// Probabilities holds the classes' probabilities, if the model is calibrated;
+	// Deviations holds a Gaussian process's deviations.
 	Probabilities [][]float64 `json:"probabilities,omitempty"`
 	Deviations    []float64   `json:"deviations,omitempty"`
 }
 
-// Forgotten says what of a job was erased, and where.
+// Forgotten lists what was erased of a job, and where.
 type Forgotten struct {
 	Everywhere bool                `json:"everywhere"`        // the coordinator was asked, else this party alone
 	Erased     []string            `json:"erased"`            // here, now

@@ -25,7 +25,7 @@ func Accept(id protocol.SessionID, member string, key []byte, sign ed25519.Priva
 	return Acceptance{member, key, ed25519.Sign(sign, accepted(id, member, key))}
 }
 
-// Absent says that this stands for a member that has not accepted.
+// Absent reports whether this acceptance stands for a member that has not accepted.
 func (a *Acceptance) Absent() bool { return len(a.Key) == 0 && len(a.Signature) == 0 }
 
 // Verify checks the signature under the member's identity key.
@@ -36,7 +36,7 @@ func (a *Acceptance) Verify(id protocol.SessionID, identity ed25519.PublicKey) e
 	return nil
 }
 
-// accepted is what is signed.
+// accepted encodes the statement that a member signs.
 func accepted(id protocol.SessionID, member string, key []byte) []byte {
 	var w wire.Writer
 	w.String("mercer/v1/session-key")
@@ -93,8 +93,8 @@ func DecodeDirectory(b []byte) (Directory, error) {
 	return d, r.Close("session: directory")
 }
 
-// Verify checks that d holds one signed key for each member of s, but for so many
-// that may be absent, and that self's is the one it gave.
+// Verify checks that d holds one signed key for every member of s, except at most
+// absent of them, and that self's entry is the key that it gave.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("session: a directory of %d keys for %d members", len(d), len(s.Members))

@@ -1,4 +1,4 @@
-// Package control is how the members of a federation come together for one
+// Package control lets the members of a federation come together for one
 // session of a protocol, and part again. The coordinator and a party exchange
 // these control messages, each sealed to the receiver's identity key and
 // signed:

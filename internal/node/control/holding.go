@@ -18,9 +18,9 @@ type Holding struct {
 	Open bool
 }
 
-// Holdings is how a party asks what has become of its jobs, in case that a closing
+// Holdings asks the coordinator what has become of a party's jobs, in case that a closing
 // was lost. The coordinator says Closing or Forget again where that is due, and
-// nothing of the others.
+// says nothing of the other jobs.
 type Holdings []Holding
 
 // HoldingsTopic is the session id of Holdings.

@@ -45,16 +45,16 @@ type Proposal struct {
 	Spec       []byte // the job file, canonical YAML
 	Stage      uint16 // index into the job's stages
 	Descriptor protocol.Descriptor
-	// Announced is what the descriptor follows from beside the job, where only the
-	// coordinator knows it; the stage says how it reads.
+	// Announced holds the facts beside the job from which the descriptor follows, if only the
+	// coordinator knows them; the stage defines how they are read.
 	Announced []byte
-	// Inquiry is what the session helps to answer, nil of a job's own; Job is then
-	// the inquiry's ID.
+	// Inquiry names the question that the session helps to answer, and is nil in a session
+	// of the job's own; Job is then the inquiry's ID.
 	Inquiry *Inquiry
 }
 
-// Predicts says whether the session is about new rows after a job's end: such a
-// one is not run on after a restart, since whoever asked can ask again.
+// Predicts reports whether the session is about new rows after a job's end: such a
+// session is not run on after a restart, since the party that asked can ask again.
 func (p *Proposal) Predicts() bool { return p.Stage == StagePredict || p.Inquiry != nil }
 
 // Encode returns the canonical encoding.

@@ -17,8 +17,8 @@ const StagePredict = 0xffff
 type Question struct {
 	Job  job.ID
 	Rows uint32
-	Tag  [16]byte // names the question, so that a repeated one is the same
-	// Source is what the other holders of the rows' columns call their table of
+	Tag  [16]byte // names the question, so that a repetition is recognised
+	// Source is the name by which the other holders of the rows' columns know their table of
 	// them; "" for the table of the job. Nobody else holds any of other jobs' rows.
 	Source string
 }
@@ -67,7 +67,7 @@ func DecodeForget(b []byte) (*Forget, error) {
 	return f, r.Close("session: forget")
 }
 
-// Forgotten says that nothing of a job is left at a party.
+// Forgotten confirms that nothing of a job is left at a party.
 type Forgotten struct {
 	Job  job.ID
 	Gone []string // what was erased now; none where nothing was left
@@ -98,8 +98,8 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 	return f, r.Close("session: forgotten")
 }
 
-// Inquiry is a question about rows whose columns several parties hold, as all of
-// them hear of it. Its sessions are conducted like those of a job.
+// Inquiry describes a question about rows whose columns several parties hold, as all of
+// them hear of it. Its sessions are conducted like a job's sessions.
 type Inquiry struct {
 	Question
 	Asker string

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Report says how a session ended for a party. It holds nothing of the data
-// but the facts that the leakage statement needs.
+// Report tells how a session ended for a party. It holds nothing of the data
+// except the facts that the leakage statement needs.
 type Report struct {
 	Code     fault.Code
 	Blamed   string // the peer at fault, or ""
@@ -61,8 +61,8 @@ func DecodeReport(b []byte) (*Report, error) {
 	return p, r.Close("session: report")
 }
 
-// Closing ends a job at a party: whatever it still holds of the job's secrets
-// is destroyed, unless the job keeps predictions open.
+// Closing ends a job at a party: everything that the party still holds of the job's
+// secrets is destroyed, unless the job keeps predictions open.
 type Closing struct {
 	Job            job.ID
 	Outcome        string // for the party's audit record

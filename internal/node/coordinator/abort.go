@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// errAborted is why the sessions of a job end that the operator has aborted.
+// errAborted ends the sessions of a job that the operator has aborted.
 var errAborted = errors.New("the operator aborted the job")
 
 // Abort ends a job that is queued or running; it fails, and the next one begins

@@ -241,19 +241,19 @@ func await(t *testing.T, most time.Duration, what string, is func() bool) {
 	}
 }
 
-// searching says whether a goroutine of this process searches a grid.
+// searching reports whether a goroutine of this process searches a grid.
 func searching() bool { return running("learn/tune.Search") }
 
-// training says whether a goroutine of this process trains a machine.
+// training reports whether a goroutine of this process trains a machine.
 func training() bool { return running("learn/svm.solveIn") }
 
-// running says whether a goroutine of this process is inside of a function.
+// running reports whether a goroutine of this process is inside of a function.
 func running(name string) bool {
 	stacks := make([]byte, 1<<20)
 	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte(name))
 }
 
-// An abort that was answered holds, whatever crashes.
+// An abort that was answered holds, however often the process crashes afterwards.
 func TestAbortSurvivesACrash(t *testing.T) {
 	w := newWorld(t, tumours(t, parse(t, "")))
 	for _, name := range []string{"north", "south"} {

@@ -99,8 +99,8 @@ func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	c.acknowledge(q.in)
 }
 
-// tellWhy tells a party why a question, or all of a job's, have no answer. It does
-// not wait for ever until the party listens.
+// tellWhy tells a party why one question, or every question of a job, has no answer.
+// It gives up after a while if the party does not listen.
 func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.SessionID, kind string, why error) {
 	c.Logger.Warn("a question has no answer", "party", party, "session", id.String(), "error", why)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
@@ -193,7 +193,7 @@ func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	return s.Destroy(outcome)
 }
 
-// inquirer is what the coordinator kept of a job, opened.
+// inquirer combines two things that the coordinator can do with what it kept of a job: answer questions and erase.
 type inquirer interface {
 	method.Inquirer
 	method.Erasable

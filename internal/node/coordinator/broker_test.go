@@ -94,7 +94,7 @@ spec:
   timeout: {join: 10m, round: 10m}
 `
 
-// wide shares out rows of so many columns that each fills a chunk.
+// wide shares out rows that have enough columns for each row to fill a chunk.
 func wide(rows map[string]int) (shares []partition.Share) {
 	const columns = 33_000
 	for _, name := range []string{"north", "south", "east"} {

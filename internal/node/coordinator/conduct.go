@@ -147,7 +147,7 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 	return d, err
 }
 
-// setup is what the server's machine is built from.
+// setup returns the parameters from which the server's machine is built.
 func (c *Coordinator) setup(d *conducted) method.Setup {
 	return method.Setup{
 		Setup: protocol.Setup{Session: d.session, Self: c.name, Seed: d.kept.Seed()}, Announced: d.announce,
@@ -227,7 +227,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// gathered says whether everybody has accepted who is waited for.
+// gathered reports whether every party that is waited for has accepted.
 func (c *Coordinator) gathered(d *conducted) bool {
 	return !slices.ContainsFunc(c.others(d), func(name string) bool {
 		_, here := d.accepted[name]
@@ -235,11 +235,11 @@ func (c *Coordinator) gathered(d *conducted) bool {
 	})
 }
 
-// askerJoins is how long the one who has asked may take to accept the session that
-// answers it: it waits for nothing else.
+// askerJoins is the time in which the asking party must accept the session that
+// answers it: that party waits for nothing else.
 const askerJoins = 30 * time.Second
 
-// joinTime is how long the parties may take to accept a session.
+// joinTime returns the time that the parties have to accept a session.
 func (d *conducted) joinTime() time.Duration {
 	join := d.job.Spec.Timeout.Join
 	if d.stage == control.StagePredict {
@@ -267,7 +267,7 @@ func (d *conducted) begun() (bool, error) {
 	return err == nil, err
 }
 
-// waited names a party that did not come, if time is what ran out and no more may
+// waited names a party that did not come, if the time ran out and no more parties may
 // be missing.
 func (c *Coordinator) waited(ctx context.Context, d *conducted, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Config is what a coordinator needs; every field is required.
+// Config holds the settings and resources of a coordinator; every field is required.
 type Config struct {
 	Reader   *job.Reader
 	Identity *identity.Identity
@@ -31,7 +31,7 @@ type Config struct {
 	// KeepPrivate keeps private models that nobody can ask: for a process that has
 	// launched everybody and owns all the rows.
 	KeepPrivate bool
-	// Retention is how long a job is kept after its end; 0 is for ever.
+	// Retention is the time for which a job is kept after its end; 0 keeps it without limit.
 	Retention time.Duration
 	// Seed draws a session's seed. The label tells sessions apart, for
 	// programs that must not use true randomness.
@@ -101,8 +101,8 @@ func New(c Config) (*Coordinator, error) {
 }
 
 // readSessions takes up the sessions of unfinished jobs. The others are
-// destroyed: a prediction is not run on after a restart, since whoever asked
-// can ask again.
+// destroyed: a prediction is not run on after a restart, since the party that
+// asked can ask again.
 func (c *Coordinator) readSessions() error {
 	open, lost, err := c.Vault.Open()
 	if err != nil {
@@ -188,7 +188,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	}
 }
 
-// dispatch hands control messages to whoever conducts their session.
+// dispatch hands control messages to the goroutine that conducts their session.
 func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 	for {
 		select {

@@ -16,8 +16,8 @@ const (
 	// maxHeld bounds a party's questions that are answered or wait: a party asks one
 	// at a time, and its next may come before its last is put away here.
 	maxHeld = 2
-	// overtaking is how long a question may go on whose party has asked another: it
-	// does not wait for the first any more, whose end may be on its way.
+	// overtaking is the time that a question may still run once its party has asked another:
+	// the party no longer waits for the first, whose end may be on its way.
 	overtaking = 2 * time.Second
 )
 
@@ -43,12 +43,12 @@ type desk struct {
 
 func newDesk() *desk { return &desk{refusing: make(map[string]bool)} }
 
-// place is what becomes of a question.
+// place names the treatment of an incoming question.
 type place int
 
 const (
 	admitted place = iota
-	repeated       // the same is held already
+	repeated       // the question is already held
 	refused        // its party has too many here
 )
 
@@ -94,7 +94,7 @@ func (d *desk) next() *asked {
 	return q
 }
 
-// answers says whether an inquiry is being answered, by the id under which parties
+// answers reports whether an inquiry is being answered, by the id under which parties
 // hold it.
 func (d *desk) answers(id job.ID) bool {
 	d.mu.Lock()
@@ -111,8 +111,8 @@ func (d *desk) done(q *asked) {
 	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
 }
 
-// refuse says whether a party is to be told now that it asks too much: it hears so
-// once at a time, since nobody waits until it listens.
+// refuse reports whether to tell a party now that it asks too much: only one such refusal
+// per party is under way at a time, since nobody waits until the party listens.
 func (d *desk) refuse(party string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

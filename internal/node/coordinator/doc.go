@@ -1,4 +1,4 @@
-// Package coordinator is the daemon that proposes sessions to the parties,
+// Package coordinator implements the daemon that proposes sessions to the parties,
 // takes part in them as the server, learns from what it gets, and keeps the
 // results. It never holds a party's secrets.
 //
@@ -19,8 +19,8 @@
 // After a crash the coordinator takes up the first job that has no outcome: it
 // rebuilds each finished session by replaying its journal, proposes the
 // current one again, which every party answers as before, and computes the
-// rest anew. Questions about new rows are not taken up: whoever asked can ask
-// again. A job that its operator has aborted is not taken up but closed, as
-// one that failed. An error of the disk, even at the last write, is an interruption,
+// rest anew. Questions about new rows are not taken up: the party that asked can
+// ask again. A job that its operator has aborted is not taken up but closed as a
+// failed job. An error of the disk, even at the last write, is an interruption,
 // after which the process ends: another one on the same folders goes on.
 package coordinator

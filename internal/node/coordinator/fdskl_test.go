@@ -20,7 +20,7 @@ func phases(t testing.TB, timeout string) *job.Job {
 	return phasesBy(t, timeout, "directions: 64")
 }
 
-// phasesBy is that with other settings of the protocol.
+// phasesBy returns the job of phases with other settings of the protocol.
 func phasesBy(t testing.TB, timeout, settings string) *job.Job {
 	t.Helper()
 	text := strings.NewReplacer("{name: okra}", "{name: fdskl, "+settings+"}", "partition: {parties", "partition: {by: columns, coverage: 0.9, parties",

@@ -30,8 +30,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// people is how many parties a recommender has in these tests: of them two may
-// vanish from each sum, and those who must be left can learn about 13 items.
+// people counts the parties of a recommender in these tests: two of them may
+// vanish from each sum, and the parties that must remain can learn about 13 items.
 const people = 24
 
 // films is a recommender; the parties' names are filled in.
@@ -92,8 +92,8 @@ func newCinema(t *testing.T) (*world, *job.Job, *dataset.Ratings) {
 	return newWorld(t, shares), filmsJob(t, true, all), all
 }
 
-// simulated is the same job in one process, with its kernel and everybody's
-// recommendations by name.
+// simulated runs the job in one process and returns its result, with everybody's
+// recommendations by name, and its kernel.
 func simulated(t *testing.T, all *dataset.Ratings) (*method.Result, []byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,7 +110,7 @@ func simulated(t *testing.T, all *dataset.Ratings) (*method.Result, []byte) {
 	return r, kernel
 }
 
-// model is what the coordinator keeps of a job.
+// model returns the model that the coordinator keeps of a job.
 func (w *world) model(id job.ID) []byte {
 	w.t.Helper()
 	b, err := w.members[hub].boss.Download(id)
@@ -150,8 +150,8 @@ func figuresOf(t *testing.T, r *method.Result) *fedcfk.Figures {
 	return d.Crowd
 }
 
-// Each party has one person's list. What the federation makes of them is what one
-// process makes of all, bit for bit: the kernel, and everybody's recommendations.
+// Each party has one person's list. The federation's kernel and everybody's
+// recommendations equal the results of one process that holds all lists, bit for bit.
 func TestRecommenderEqualsSimulation(t *testing.T) {
 	t.Parallel()
 	w, j, all := newCinema(t)
@@ -182,9 +182,9 @@ func TestRecommenderEqualsSimulation(t *testing.T) {
 	}
 }
 
-// Parties that vanish, as many as the job says, keep nobody from a result. Without
-// those who vanish before their lists are in, it is that of the others alone. Time
-// passes while everybody waits, so that no load makes anybody late.
+// Parties that vanish, as many as the job says, keep nobody from a result. Without the
+// parties that vanish before their lists are in, it is the result of the remaining
+// parties alone. Time passes while everybody waits, so that no load makes anybody late.
 func TestRecommenderWithoutThoseWhoVanish(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -240,7 +240,7 @@ func tooFew(t *testing.T) {
 	}
 }
 
-// Those who do not come at all are named too.
+// Parties that do not come at all are named too.
 func TestRecommenderWithTooFewFromTheBeginning(t *testing.T) { synctest.Test(t, tooFewCome) }
 
 func tooFewCome(t *testing.T) {
@@ -335,9 +335,9 @@ func TestRule14_SecondRecommender(t *testing.T) {
 }
 
 // TestAttackManySessions: a coordinator begins session after session, and ends each
-// before lists are sent, until it likes whom parties have drawn to hold their
-// secrets. Each that has begun counts, also one that ended well; after eight a party
-// begins no more, whatever becomes of it.
+// before lists are sent, until it likes the holders that parties have drawn for their
+// secrets. Each session that has begun counts, even one that ended well; after eight a
+// party begins no more, however they end.
 func TestAttackManySessions(t *testing.T) {
 	t.Parallel()
 	begun := func(w *world, count int) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Forgotten says what of a job was erased, and where.
+// Forgotten lists what was erased of a job, and where.
 type Forgotten struct {
 	Here    []string            // at the coordinator, now
 	Parties map[string][]string // at those that have confirmed, now
@@ -24,7 +24,7 @@ type Forgotten struct {
 }
 
 // Forget destroys what a finished job left, here and at every party: its model, its
-// decisions and whatever questions need. The result stays, until [Coordinator.Delete].
+// decisions and everything that questions need. The result stays, until [Coordinator.Delete].
 // A party that does not answer is told by the broker when it comes back and, if that
 // fails, when it asks what has become of its jobs.
 func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {

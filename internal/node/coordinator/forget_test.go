@@ -55,7 +55,7 @@ func cutUp(name string, b []byte) (list []needle) {
 	return list
 }
 
-// Whoever gets hold of all the disks after a job has been forgotten, with every
+// An attacker who gets hold of all the disks after a job has been forgotten, with every
 // identity, finds neither model nor decisions, neither an alignment nor a
 // recommendation, neither a row nor an encoder: in no file under any home.
 func TestForgottenJobsLeaveNothing(t *testing.T) {

@@ -32,10 +32,10 @@ import (
 // After a release they stay, and a new format adds a file of its own.
 const goldenHomes = "testdata/homes-1.tar.gz"
 
-// golden says what is in the homes.
+// golden describes the content of the homes.
 type golden struct {
 	Jobs     map[string]string   `json:"jobs"`      // ids by protocol; "open" is under way
-	Says     map[string][]string `json:"predicted"` // what each model says of the new rows
+	Says     map[string][]string `json:"predicted"` // what each model predicts for the new rows
 	Releases int                 `json:"releases"`  // in south's ledger
 	Model    string              `json:"model"`     // of "open", had nobody interrupted it
 }
@@ -58,7 +58,7 @@ func goldenWorld(t *testing.T) *world {
 	return w
 }
 
-// says is what a model predicts of new rows at north.
+// says returns a model's predictions for new rows at north.
 func (w *world) says(protocol string, id job.ID) []string {
 	w.t.Helper()
 	rows, source := newRows(w.t), ""

@@ -48,8 +48,8 @@ func (c *Coordinator) told(name string) {
 	delete(c.telling, name)
 }
 
-// tellState says again how a job ended of which a party still has something. Of one
-// that is not over there is nothing to say.
+// tellState repeats to a party how a job ended of which the party still has something.
+// A job that is not over needs no such message.
 func (c *Coordinator) tellState(ctx context.Context, party string, h control.Holding) error {
 	closing, forget, err := c.fate(party, h)
 	switch {
@@ -63,7 +63,7 @@ func (c *Coordinator) tellState(ctx context.Context, party string, h control.Hol
 	return nil
 }
 
-// fate is what a party must hear of a job: its closing, or that it is to be forgotten.
+// fate returns the message that a party must hear of a job: its closing, or that it is to be forgotten.
 func (c *Coordinator) fate(party string, h control.Holding) (closing *control.Closing, forget bool, err error) {
 	c.mu.Lock()
 	known, deleted, answering := c.jobs[h.Job], c.deleted[h.Job], c.desk.answers(h.Job)

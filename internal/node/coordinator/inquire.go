@@ -39,7 +39,7 @@ func (c *Coordinator) inquire(ctx context.Context, j *Job, opened inquirer, abou
 	return c.destroySessions(held.ID, outcome)
 }
 
-// errRestarted says that a question came before a restart, or came twice.
+// errRestarted rejects a question that came before a restart, or came twice.
 var errRestarted = errors.New("the coordinator was restarted; ask again")
 
 // answerBySteps runs the steps of a question.

@@ -39,8 +39,8 @@ func opened(t testing.TB, j *job.Job) *job.Job {
 	return &open
 }
 
-// newcomers are 20 rows that nobody trained on, cut by columns as the job's are:
-// in north's order, and south and east have them all, but for the last of north.
+// newcomers returns 20 rows that nobody trained on, cut by columns as the job's rows are:
+// in north's order. South and east have all of them except the last of north.
 func newcomers(t *testing.T, j *job.Job) (asked *dataset.Set, others map[string]method.Table) {
 	t.Helper()
 	all := newRows(t)
@@ -135,7 +135,7 @@ func TestModelOfACoordinatorThatDied(t *testing.T) {
 			w.random = true
 			rows, fresh := newcomers(t, j)
 			w.fresh = fresh
-			w.start(hub, onThe(4, "put report")) // that of the session after it
+			w.start(hub, onThe(4, "put report")) // the report of the session after it
 			died := w.members[hub].life
 			id := w.mustRun(j).ID
 			if !died.dead() {
@@ -241,8 +241,8 @@ func TestAWithdrawnInquiry(t *testing.T) {
 	w.nothingOpen()
 }
 
-// Whoever holds columns asks about rows that all know, and learns what the
-// coordinator's model says; with one party's part of it gone nobody does.
+// A holder of columns asks about rows that all know, and learns the prediction of the
+// coordinator's model; once one party's part of the model is gone nobody learns it.
 func TestQuestionAboutNewProducts(t *testing.T) {
 	j := opened(t, columns(t))
 	w, id, rows := trained(t, j)
@@ -301,8 +301,8 @@ func (w *world) wantPooled(a *method.Prediction, id job.ID) {
 	}
 }
 
-// pooledDecisions are those about newcomers of the job's learner on the job's rows,
-// with all columns in one place.
+// pooledDecisions returns the decisions about newcomers that the job's learner takes when
+// the job's rows have all columns in one place.
 func pooledDecisions(t *testing.T, w *world, id job.ID) linalg.Matrix[float64] {
 	t.Helper()
 	done, err := w.members[hub].boss.Get(id)

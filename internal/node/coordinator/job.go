@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// State is where a job is.
+// State names the stage of a job's life.
 type State string
 
 // The states of a job. A job that is closing has its outcome, and the parties
@@ -46,7 +46,7 @@ type Job struct {
 	inquiry *control.Inquiry
 }
 
-// label tells the seeds of a job's sessions from those of questions about its
+// label separates the seeds of a job's sessions from the seeds of questions about its
 // model.
 func (j *Job) label() string {
 	if j.inquiry != nil {
@@ -55,7 +55,7 @@ func (j *Job) label() string {
 	return j.Spec.Name
 }
 
-// again is what to do once what stood in the way is mended.
+// again returns the advice for the time after the obstacle is removed.
 func (j *Job) again() string {
 	if j.inquiry != nil {
 		return "ask again"
@@ -63,31 +63,31 @@ func (j *Job) again() string {
 	return "submit the job again"
 }
 
-// Status is what changes about a job; it is the content of status.json.
+// Status holds the changing part of a job; it is the content of status.json.
 type Status struct {
 	Order   int      `json:"order"` // of submission
 	State   State    `json:"state"`
 	Stage   string   `json:"stage,omitempty"`
 	Failure *Failure `json:"error,omitempty"`
-	// Forgotten says that what the job left is erased here, and Silent which parties
-	// have not said so of themselves.
+	// Forgotten reports that what the job left is erased here, and Silent names the
+	// parties that have not confirmed it of themselves.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
-	// Ended is when the job was closed; retention counts from it.
+	// Ended holds the time at which the job was closed; retention counts from it.
 	Ended time.Time `json:"ended,omitzero"`
-	// Residue is why something that the job should not have left is still here.
+	// Residue explains why something that the job should not have left is still here.
 	Residue string         `json:"residue,omitempty"`
 	Result  *method.Result `json:"-"`
 }
 
-// Failure is why a job failed.
+// Failure explains why a job failed.
 type Failure struct {
 	Code    fault.Code `json:"exit_code"`
 	Blamed  string     `json:"blamed,omitempty"`
 	Message string     `json:"message"`
 }
 
-// Over says whether nothing will change any more.
+// Over reports whether the job has reached its final state.
 func (s Status) Over() bool { return s.State == Done || s.State == Failed || s.State == Unreadable }
 
 // Files of a job's folder.
@@ -97,7 +97,7 @@ const (
 	resultFile = "result.json"
 )
 
-// ErrNoJob is what an unknown job id gives.
+// ErrNoJob reports an unknown job id.
 var ErrNoJob = errors.New("no such job")
 
 // Submit queues a job among the parties that it names, or among all parties
@@ -284,7 +284,7 @@ func (c *Coordinator) nudge() {
 	}
 }
 
-// graves is where deleted jobs are remembered.
+// graves returns the folder that remembers deleted jobs.
 func (c *Coordinator) graves() string { return filepath.Join(c.Jobs, "deleted") }
 
 func (c *Coordinator) grave(id job.ID) string { return filepath.Join(c.graves(), id.String()) }

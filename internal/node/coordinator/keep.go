@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Estate is what finished jobs leave, sealed by whoever implements this.
+// Estate keeps what finished jobs leave, sealed.
 type Estate interface {
 	Write(id job.ID, item vault.Item, write func(io.Writer) error) error
 	Put(id job.ID, item vault.Item, secret []byte) error
@@ -99,7 +99,7 @@ func (c *Coordinator) leave(w *course) error {
 	return c.Estate.Put(j.ID, vault.Answers, kept.Encode())
 }
 
-// keepsModel says whether anybody can use the model: to download it, or to ask it.
+// keepsModel reports whether anybody can use the model: to download it, or to ask it.
 func (c *Coordinator) keepsModel(j *Job, m method.Model) bool {
 	switch {
 	case c.KeepPrivate:
@@ -110,7 +110,7 @@ func (c *Coordinator) keepsModel(j *Job, m method.Model) bool {
 	return !m.Private() || j.Spec.Prediction == job.Open
 }
 
-// undownloadable says what a job's model is where it is no file.
+// undownloadable describes the model of a job whose model is no file, and is empty for the others.
 func undownloadable(spec *job.Job) string {
 	m, err := method.Of(spec)
 	if u, ok := m.(method.Undownloadable); ok && err == nil {

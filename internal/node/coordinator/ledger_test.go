@@ -92,8 +92,8 @@ func TestOneApprovalOfAnOpenModel(t *testing.T) {
 	}
 }
 
-// A question about people whose record has changed since an earlier question is held at
-// whose record it is, and whoever asks hears of the question.
+// A question about people whose record has changed since an earlier question is held by
+// the party that has the record, and the party that asks hears of the question.
 func TestQuestionAboutAChangedRecord(t *testing.T) {
 	j := opened(t, columns(t))
 	w, id, rows := trained(t, j)
@@ -144,7 +144,7 @@ func TestLedgerOfEncodedRows(t *testing.T) {
 	}
 }
 
-// Whoever holds the labels can bound what others look for over all jobs.
+// A holder of labels can bound what others look for over all jobs.
 func TestIDsOverAllJobs(t *testing.T) {
 	j := columns(t)
 	w := newWorld(t, tumours(t, j))

@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// The coordinator does not wait for whoever has left the session that another follows,
-// and waits for all where nobody has.
+// The coordinator does not wait for a party that has left the previous session of a job,
+// and waits for all where nobody has left.
 func TestWhoHasLeft(t *testing.T) {
 	j := &job.Job{Data: job.Data{Partition: job.Partition{By: job.Devices, Parties: []string{"a", "b", "c"}}}}
 	w := &course{job: &Job{Spec: j}, ends: []method.End{

@@ -50,9 +50,9 @@ func (w *world) eventually(what string, holds func() bool) {
 }
 
 // A party never hears a job's closing, since the broker's queues are gone or it was
-// away for longer than they last. Whoever takes its disk later would find the seeds of
-// the job's sessions there, which decode every row. It asks, when it starts and from
-// time to time, and is told again.
+// away for longer than they last. A later owner of its disk would find the seeds of
+// the job's sessions there, which decode every row. The party asks, when it starts and
+// from time to time, and is told again.
 func TestALostClosingIsToldAgain(t *testing.T) {
 	for name, limits := range map[string]party.Limits{"at the next start": {}, "later": {Asking: 50 * time.Millisecond}} {
 		t.Run(name, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestALostClosingIsToldAgain(t *testing.T) {
 	}
 }
 
-// The coordinator has lost its folder of jobs, or deleted the job: it closes what it
-// does not know, but for what has only left something.
+// The coordinator has lost its folder of jobs, or deleted the job: it closes jobs that it
+// does not know, except a job that has only left something.
 func TestWhatTheCoordinatorDoesNotKnowIsClosed(t *testing.T) {
 	j := hasty(t, "")
 	w := newWorld(t, tumours(t, j))
@@ -139,7 +139,7 @@ func TestAPartyEndsUnclosedJobs(t *testing.T) {
 }
 
 // The disk is full at the very last write, or breaks: nothing of the job is lost. The
-// coordinator ends with a sentence, and the next one on its folders ends in the same
+// coordinator ends with a sentence, and the next one on its folders ends in an identical
 // model.
 func TestAFaultAtTheLastWrite(t *testing.T) {
 	undisturbed := newWorld(t, tumours(t, parse(t, "")))

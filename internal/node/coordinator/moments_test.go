@@ -67,8 +67,8 @@ type death struct {
 	op   string
 }
 
-// diesAndEndsTheSame runs a job anew for each death, in other worlds with the same
-// seeds, and expects the model that the undisturbed one has.
+// diesAndEndsTheSame runs a job anew for each death, in other worlds with identical
+// seeds, and expects the model of the undisturbed job.
 func (w *world) diesAndEndsTheSame(j *job.Job, shares []partition.Share, done coordinator.Job, deaths []death) {
 	w.t.Helper()
 	for _, d := range deaths {

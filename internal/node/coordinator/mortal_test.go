@@ -155,7 +155,7 @@ func (v noted) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (va
 	return v.Vault.Create(id, seed, proposal)
 }
 
-// tap is what somebody sees who records the network.
+// tap records what an observer of the network sees.
 type tap struct {
 	mu   sync.Mutex
 	seen []recorded
@@ -189,7 +189,7 @@ func (c tapped) Send(ctx context.Context, to string, lane transport.Lane, data [
 	return c.Conn.Send(ctx, to, lane, data)
 }
 
-// lost says whether a message never arrives: the broker's queues are gone, or it was
+// lost reports whether a message never arrives: the broker's queues are gone, or it was
 // too old for them.
 func (w *world) lost(to, kind string) bool {
 	w.mu.Lock()

@@ -78,7 +78,7 @@ func (c *Coordinator) await(ctx context.Context, d *conducted, own <-chan error,
 	return nil
 }
 
-// complete says whether everybody has reported from whom a report will come.
+// complete reports whether every party that owes a report has reported.
 func (c *Coordinator) complete(d *conducted) bool {
 	names := c.others(d)
 	switch {
@@ -113,7 +113,7 @@ func worse(report, own error) error {
 	return report
 }
 
-// patience is how long the coordinator waits for reports once its own machine,
+// patience returns the time that the coordinator waits for reports once its own machine,
 // if it has one, has ended: machines name silent peers after one round's time,
 // so three rounds mean that a reporter itself has gone.
 func (c *Coordinator) patience(d *conducted) time.Duration { return 3 * d.job.Spec.Timeout.Round }

@@ -264,7 +264,7 @@ func TestAWithdrawnQuestion(t *testing.T) {
 	w.nothingOpen()
 }
 
-// Whoever asks a party that has stopped is told so.
+// A caller who asks a party that has stopped is told so.
 func TestAskingAStoppedParty(t *testing.T) {
 	j := parse(t, openJob)
 	w := newWorld(t, tumours(t, j))

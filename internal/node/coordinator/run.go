@@ -192,7 +192,7 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	})
 }
 
-// closing is what parties are told at a job's end, or after it.
+// closing returns the message that parties are told at a job's end, or after it.
 func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	outcome := "done"
 	switch {
@@ -205,8 +205,8 @@ func (c *Coordinator) closing(j *Job) (*control.Closing, error) {
 	return &control.Closing{Job: j.ID, Outcome: outcome, Done: j.Failure == nil, Closing: method.Closing{Classes: classes}}, err
 }
 
-// classes are what parties need to read answers about new rows; a job that has
-// no model, or keeps predictions closed, tells none.
+// classes returns the names that parties need to read answers about new rows; a job that
+// has no model, or keeps predictions closed, tells none.
 func (c *Coordinator) classes(j *Job) ([]string, error) {
 	if j.Failure != nil || j.Spec.Prediction != job.Open {
 		return nil, nil
@@ -230,16 +230,16 @@ func (c *Coordinator) part(ctx context.Context, j *Job, closing *control.Closing
 	return err
 }
 
-// word is what all parties of a job are told, and how they answer.
+// word holds a message to all parties of a job and the kind of their answer.
 type word struct {
 	kind   string
 	body   []byte
 	answer string
 }
 
-// hearAll tells all parties of a job something and waits for their answers, but not
-// for ever: it returns who has not answered. The broker keeps it for those. note is
-// called with each answer.
+// hearAll tells all parties of a job something and waits for their answers for a limited
+// time: it returns the parties that have not answered. The broker keeps the message for
+// them. note is called with each answer.
 func (c *Coordinator) hearAll(ctx context.Context, j *Job, say word, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()

@@ -137,7 +137,7 @@ func TestRule3TheSameJobTwiceIsTwoSessionsWithOtherSeeds(t *testing.T) {
 	}
 }
 
-// estate is what jobs have left on a member's disk.
+// estate returns what jobs have left on a member's disk.
 func (w *world) estate(name string) *vault.Estate {
 	return vault.ReadEstate(filepath.Join(w.home(name), "keepsakes"), w.keys[name].KEMKey())
 }
@@ -160,7 +160,7 @@ func (w *world) encoder(name string, id job.ID) *okraroom.Kept {
 	return e
 }
 
-// Rule 3: used ids are kept for ever, across restarts and failures.
+// Rule 3: used ids are kept without limit, across restarts and failures.
 func TestRule3AUsedSessionNeverRunsAgain(t *testing.T) {
 	j := parse(t, "")
 	w := newWorld(t, tumours(t, j))
@@ -283,7 +283,7 @@ func (w *world) found(needles []needle) []string {
 	return hits
 }
 
-// Rules 4 and 33: after the result of a job that keeps predictions closed, whoever
+// Rules 4 and 33: after the result of a job that keeps predictions closed, an attacker who
 // reads every disk finds no seed, no key and no row, encoded or not: the private model,
 // which nobody could use, is not kept. While predictions are open the model is there,
 // sealed.
@@ -404,7 +404,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 	}
 }
 
-// Whoever holds the encoder's seed decodes a model's rows: it never leaves.
+// A holder of the encoder's seed decodes a model's rows: the model never leaves.
 func TestAPrivateModelIsNotDownloaded(t *testing.T) {
 	j := parse(t, "")
 	w := newWorld(t, tumours(t, j))

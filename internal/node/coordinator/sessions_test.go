@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// chronicle is what jobs and questions look like on the wire: which sessions there are,
+// chronicle records how jobs and questions look on the wire: which sessions there are,
 // what describes them, and how many bytes each step takes. None of it depends on a
 // processor.
 type chronicle struct {
@@ -180,7 +180,7 @@ func (c *chronicle) ask(protocol string, id job.ID) {
 	fmt.Fprintf(&c.b, "predicted: %s\n", digest(fmt.Append(nil, said)))
 }
 
-// Sessions are the same as in an earlier program: their names, what describes them, the
+// Sessions equal the sessions of an earlier program: their names, what describes them, the
 // bytes of every step, what leaks. To write them anew:
 //
 //	MERCER_GOLDEN=write go test -run TestGoldenSessions ./internal/node/coordinator

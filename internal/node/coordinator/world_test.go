@@ -108,7 +108,7 @@ type world struct {
 	policy party.Policy
 	orders map[string][]string   // of the last job by columns, by party
 	drawn  map[string][][32]byte // seeds by label
-	// recommended is what parties' persons were, by the last job.
+	// recommended holds the recommendations to the parties' persons by the last job.
 	recommended map[string][]method.Recommendation
 	random      bool // seeds differ from call to call
 	limits      party.Limits
@@ -176,7 +176,7 @@ func (w *world) enrol(name string, role roster.Role) {
 	}
 }
 
-// seed is the source of all seeds; each member and life has the same, unless
+// seed derives every seed from its label; each member and life gets equal seeds, unless
 // the world is random.
 func (w *world) seed(label string) [32]byte {
 	w.mu.Lock()
@@ -203,7 +203,7 @@ func (w *world) table(name string) method.Table {
 	return w.tables[name]
 }
 
-// newSource is what every party calls its table of rows that came after the job.
+// newSource names each party's table of rows that came after the job.
 const newSource = "newcomers"
 
 func (w *world) load(name string, d job.Data) (method.Table, error) {

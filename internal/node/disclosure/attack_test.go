@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The adversary of these tests is whoever sees all that a party has let out, the
-// coordinator or an active worker, and proposes what jobs it likes; the party's table
-// may change in between. It knows the ledger's rules, and not its key.
+// The adversary of these tests sees all that a party has let out, as the
+// coordinator or an active worker does, and proposes any jobs; the party's table
+// may change in between. The adversary knows the ledger's rules, and not its key.
 
 func question(ids []string, values ...float64) method.Release {
 	m := linalg.New[float64](len(ids), 1)
@@ -27,8 +27,8 @@ func question(ids []string, values ...float64) method.Release {
 	}
 }
 
-// Two questions to one model are about different people, but for one whose record has
-// changed: the products of both with the whole model would tell the change.
+// Two questions to one model are about different people, except for one person whose record
+// has changed: the products of both with the whole model would tell the change.
 func TestAttackChangedValueWithinOneModel(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, question([]string{"x", "y"}, 0, 0))
@@ -151,7 +151,7 @@ func TestAttackSumsThatDifferByFewPeople(t *testing.T) {
 }
 
 // A value, a label or a person's other row that changes between two sums over the same
-// people is held, whatever else is the same; so is what cannot be compared.
+// people is held, even if nothing else changes; a change that cannot be compared is held too.
 func TestAttackSumsOfAChangedRow(t *testing.T) {
 	l := Ledger(t.TempDir())
 	base := sums(span(0, 100), "m0")
@@ -197,7 +197,7 @@ func TestAttackManySumsOfTheSameRows(t *testing.T) {
 }
 
 // Fresh directions in each job would make distances exact: they are counted over jobs,
-// for each row by itself, and once where a question comes in those of its model.
+// for each row by itself, and once if a question uses the directions of its model.
 func TestAttackManyDirections(t *testing.T) {
 	l := Ledger(t.TempDir())
 	phases := func(rows []int, model string, directions int) method.Release {
@@ -276,8 +276,8 @@ func TestAttackManyProbes(t *testing.T) {
 	}
 }
 
-// Proposals that are refused leave a few words each, and few of them, whatever the size
-// of the table.
+// Refused proposals leave a few words each, and few proposals leave any, for a table of
+// any size.
 func TestAttackHeldReleasesFillTheDisk(t *testing.T) {
 	l := Ledger(filepath.Join(t.TempDir(), "releases"))
 	names := strings.Split("a b c d e f g h", " ")

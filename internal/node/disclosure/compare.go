@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// maxSums is how often the same rows go into sums before the operator is asked.
+// maxSums bounds how often a row set goes into sums before the operator is asked.
 const maxSums = 20
 
 // comparison is of a release with all earlier ones of its kind.
@@ -28,8 +28,8 @@ type head struct {
 	file string
 }
 
-// compare says what a release would tell together with earlier ones, and of which jobs
-// these were. One that has been let out before tells nothing new.
+// compare returns what a release would tell together with earlier ones, and the jobs of
+// these. A release that has been let out before tells nothing new.
 func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 	c := &comparison{now: now, id: id, known: make([]bool, len(now.Rows))}
 	var err error
@@ -66,12 +66,12 @@ func (c *comparison) oneModel(h head) bool {
 	return slices.ContainsFunc(h.Uses, func(u Use) bool { return c.models[u.Model] })
 }
 
-// repeats says that the very same has been let out.
+// repeats reports whether an identical release has been let out.
 func (c *comparison) repeats() bool {
 	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id })
 }
 
-// differences looks first at releases that let out the same of each row. What they have
+// differences looks first at releases that let out an equal part of each row. What they have
 // told of a row, the release tells again, so that only its other rows are compared with
 // releases that let out something else.
 func (l Ledger) differences(c *comparison) error {
@@ -97,7 +97,7 @@ func (l Ledger) differences(c *comparison) error {
 	return nil
 }
 
-// meetsNew says whether an entry has a row of which not all is known.
+// meetsNew reports whether an entry has a row of which not all is known.
 func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	meet(c.now.Rows, earlier.Rows, func(i int, _ bool) { found = found || !c.known[i] })
 	return found
@@ -140,8 +140,8 @@ func (l Ledger) countSums(c *comparison) error {
 	return nil
 }
 
-// directions is the largest number of random directions in which one of the rows would
-// have been let out over all jobs, with those of the release.
+// directions returns the largest number of random directions in which one of the rows would
+// have been let out over all jobs, including this release.
 func (l Ledger) directions(c *comparison) (int, error) {
 	totals := make([]int, len(c.now.Rows))
 	seen := make(map[string][]bool) // by model: rows that are counted

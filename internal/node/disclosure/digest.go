@@ -65,7 +65,7 @@ func columnsOf(r method.Release) ([]string, int) {
 	return names, width
 }
 
-// labelled says that labels are part of each row's values.
+// labelled reports whether labels are part of each row's values.
 func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.Set.Labels != nil }
 
 // digest makes digests of a release's rows.
@@ -119,8 +119,8 @@ func (d *digest) row(i int) Row {
 	return out
 }
 
-// values are the cells that are not zero, by the rank of their names: whatever the
-// order of columns, and dense or sparse, they have one encoding.
+// values encodes the cells that are not zero, by the rank of their names: any
+// order of columns, dense or sparse, gives one encoding.
 func (d *digest) values(i int) []byte {
 	d.cells, d.buf = d.cells[:0], d.buf[:0]
 	d.Set.X.Each(i, func(c int, v float64) {

@@ -1,9 +1,9 @@
-// Package disclosure is a party's ledger of what it has let out of its data, and what a
-// further job would give away beside it.
+// Package disclosure keeps a party's ledger of the data that it has let out, and judges
+// what a further job would give away beside it.
 //
 // Two sums over the same rows, one with a column and one without, differ by that
 // column's product with itself; two sums over rows that differ by a person, by that
-// person: no protocol hides it from who sees both. So a release that differs from an
+// person: no protocol hides it from an observer of both. So a release that differs from an
 // earlier one over some of the same rows is held until the operator has approved it.
 // What counts as a difference depends on the kind:
 //
@@ -11,12 +11,12 @@
 //	sums      of features (moments): fewer than 10 people more or less; other columns
 //	          or values of the same rows; the same rows more than 20 times
 //	products  of rows (gram): peers, columns, scaling, values, rows
-//	phases    of rows (fdskl): the same, and a bound on directions over all jobs
+//	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
 //	ids       that others look for (psi): peers, ids, and a bound on the ids that each
 //	          peer has brought, over all sessions
 //
-// More rows of a model that is asked about later are no difference. Which rows a job
-// holds out is not looked at but by sums: in time all products become known.
+// More rows of a model that is asked about later are no difference. Only sums look at which
+// rows a job holds out: in time all products become known.
 //
 // Rows are kept as digests under a key of the ledger that never leaves it: 16 bytes
 // for the person (the id, or the place in a table without ids), 16 for the values.

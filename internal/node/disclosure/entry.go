@@ -34,8 +34,8 @@ type Use struct {
 // maxUses bounds the uses that an entry remembers, of which the first are forgotten.
 const maxUses = 1 << 12
 
-// ID names what is let out, in 16 hexadecimal digits: the same for every job that lets
-// out the same.
+// ID names the content that is let out, in 16 hexadecimal digits. Jobs that let out equal
+// content share one name.
 func (e *Entry) ID() string {
 	named := *e
 	named.Job, named.Question, named.Uses, named.Rows = "", false, nil, nil
@@ -48,7 +48,7 @@ func (e *Entry) ID() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// like says that two entries let out the same of a row that both have.
+// like reports whether two entries let out an equal part of a row that both have.
 func (e *Entry) like(o *Entry) bool {
 	switch e.Kind {
 	case method.ReleaseIDs:
@@ -65,7 +65,7 @@ func (e *Entry) sameColumns(o *Entry) bool {
 	return e.Width == o.Width && slices.Equal(e.Columns, o.Columns)
 }
 
-// used says whether a job's use is among those of the entry.
+// used reports whether a job's use is among the uses of the entry.
 func (e *Entry) used(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }

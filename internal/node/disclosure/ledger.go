@@ -12,7 +12,7 @@ import (
 // Ledger is the folder in which a party's releases are kept. It need not exist.
 type Ledger string
 
-// State is where a release stands.
+// State names the stage that a release has reached.
 type State string
 
 // The states, which are the suffixes of files.
@@ -23,7 +23,7 @@ const (
 	Approved State = "approved"
 )
 
-// HeldError says that a release waits for the operator. It names columns, and is
+// HeldError reports that a release waits for the operator. It names columns, and is
 // for the party's own log.
 type HeldError struct {
 	ID       string
@@ -44,7 +44,7 @@ func (e *HeldError) Public() string {
 
 func (e *HeldError) noun() string { return (&Entry{Question: e.Question}).noun() }
 
-// DirectionsError says that a release would let rows out in more random directions
+// DirectionsError reports that a release would let rows out in more random directions
 // than the operator allows over all jobs.
 type DirectionsError struct{ Would, Most int }
 
@@ -99,7 +99,7 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	return l.write(l.entry(e.Kind, id, Admitted), e.Encode())
 }
 
-// out says that a release is out already, and notes no further use.
+// out reports whether a release is out already and brings no further use.
 func (l Ledger) out(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
 	if err != nil {
@@ -169,7 +169,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// adds says that an entry and another one are kept as one.
+// adds reports whether an entry and another one are kept as one.
 func (e *Entry) adds(o *Entry) bool {
 	if !e.like(o) || e.Question != o.Question {
 		return false

@@ -122,7 +122,7 @@ func TestLedger(t *testing.T) {
 	want("")
 	mustHold(t, l, other, "income")
 	approve()
-	// It stands as long as nothing is let out, whatever becomes of sessions.
+	// It stands as long as nothing is let out, however the sessions end.
 	for range 3 {
 		admit(t, l, other)
 		if err := l.Abandon(other.Kind, two); err != nil {
@@ -164,7 +164,7 @@ func TestAbandoned(t *testing.T) {
 	mustHold(t, l, other, "income")
 }
 
-// Whatever a column is called, the ledger can be read afterwards.
+// A column may have any name: the ledger can be read afterwards.
 func TestLongNames(t *testing.T) {
 	l := Ledger(t.TempDir())
 	long := strings.Repeat("é", 40_000)

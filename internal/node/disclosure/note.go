@@ -95,8 +95,8 @@ func decodeNote(b []byte) (Listed, error) {
 	return n, r.Close("held release")
 }
 
-// notes returns what waits for the operator, or may pass next, oldest first. What is
-// too old is removed, and so is what cannot be read: without it a release is held.
+// notes returns the releases that wait for the operator, or may pass next, oldest first. A
+// note that is too old or cannot be read is removed: without it a release is held.
 func (l Ledger) notes() ([]Listed, error) {
 	names, err := l.names()
 	if err != nil {
@@ -153,13 +153,13 @@ func (l Ledger) List() ([]Listed, error) {
 	return append(list, notes...), err
 }
 
-// ErrNotHeld says that there is nothing to approve.
+// ErrNotHeld reports that there is nothing to approve.
 var ErrNotHeld = errors.New("no such release is held; mercer release list shows those that are")
 
-// ErrNotThere says that there is nothing to withdraw.
+// ErrNotThere reports that there is nothing to withdraw.
 var ErrNotThere = errors.New("no such release is held or approved; mercer release list shows those that are, and what is out cannot be called back")
 
-// Approve allows a release that is held, to whatever job lets out the same, until it is
+// Approve allows a held release to any job that lets out equal content, until it is
 // out or the approval is 30 days old.
 func (l Ledger) Approve(id string) error {
 	return l.alone(func() error {

@@ -12,15 +12,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Peer is how many ids a peer has brought to look for in this party's, over all
-// sessions, those that were broken off too.
+// Peer counts the ids that a peer has brought to look for among this party's ids, over all
+// sessions, including sessions that were broken off.
 type Peer struct {
 	Name     string
 	Sessions int
 	IDs      int64
 }
 
-// IDsError says that a peer may have looked for too many ids with this session.
+// IDsError reports that a peer may have looked for too many ids with this session.
 type IDsError struct {
 	Peer
 	Most, Total int
@@ -30,8 +30,8 @@ func (e *IDsError) Error() string {
 	return fmt.Sprintf("%s has looked for %d ids in %d sessions, and with up to %d more would pass the %d that this party allows (max_ids_total in its policy)", e.Name, e.IDs, e.Sessions, e.Most, e.Total)
 }
 
-// charge is a session in which each peer may bring up to that many ids, until it is
-// known how many.
+// charge records a session in which each peer may bring up to the given number of ids, until
+// the true number is known.
 type charge struct {
 	session string
 	peers   []Peer // by name
@@ -133,7 +133,7 @@ func (l Ledger) change(do func(*book) error) error {
 	})
 }
 
-// sum is what a peer has brought, and may bring in open sessions.
+// sum returns the ids that a peer has brought, and may bring in open sessions.
 func (b *book) sum(name string) Peer {
 	sum := Peer{Name: name}
 	for _, p := range b.peers {

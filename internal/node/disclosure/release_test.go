@@ -84,7 +84,7 @@ func TestID(t *testing.T) {
 }
 
 // A row is known by its id, by its place where it has none, and its values by the names
-// of their columns, in whatever order and however a table is stored.
+// of their columns, in any order and however a table is stored.
 func TestDigestsOfRows(t *testing.T) {
 	set := table(3, "age", "income")
 	a, b := newEntry(testKey, of(method.ReleaseSums, set)), newEntry(testKey, of(method.ReleaseSums, set.SelectColumns([]int{1, 0})))
@@ -180,7 +180,7 @@ func TestReveals(t *testing.T) {
 	}
 }
 
-// reveals is what a ledger says of a release after an earlier one.
+// reveals returns what a ledger says of a release after an earlier one.
 func reveals(t *testing.T, now, earlier method.Release) []string {
 	t.Helper()
 	l := Ledger(t.TempDir())

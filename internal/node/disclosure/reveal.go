@@ -12,7 +12,7 @@ import (
 // a sum over many.
 const leastPeople = 10
 
-// meeting is what the rows of a release and of an earlier entry have in common.
+// meeting counts the common rows of a release and of an earlier entry.
 type meeting struct {
 	common, changed int // rows that both have; of these, with other values
 	came, went      int // rows that the earlier one has not, and that it alone has
@@ -30,7 +30,7 @@ func (e *Entry) meet(earlier *Entry) meeting {
 	return m
 }
 
-// beside says in words what a release and an earlier one that lets out the same of each
+// beside says in words what a release and an earlier one that lets out an equal part of each
 // row tell together: nothing where they have no row in common, or all. More rows of one
 // model are no difference.
 func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
@@ -59,7 +59,7 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	return said
 }
 
-// against says what a release and an earlier one tell together that let out different
+// against says what a release and an earlier one tell together if they let out different
 // things of some rows.
 func (e *Entry) against(earlier *Entry) []string {
 	said := e.revealsPeers(earlier)
@@ -112,7 +112,7 @@ func (e *Entry) revealsColumns(earlier *Entry) []string {
 	return said
 }
 
-// tells is what columns that are in one of two releases give away.
+// tells names what the n columns that are in one of two releases give away.
 func (e *Entry) tells(n int) string {
 	switch {
 	case e.Kind == method.ReleaseSums:
@@ -123,7 +123,7 @@ func (e *Entry) tells(n int) string {
 	return fmt.Sprintf("the difference of the two %s is the %s of these columns alone", e.both(), e.what())
 }
 
-// noun is what lets an entry's rows out.
+// noun names the kind of request that lets an entry's rows out.
 func (e *Entry) noun() string {
 	if e.Question {
 		return "question"
@@ -139,7 +139,7 @@ func (e *Entry) what() string {
 	return "Gram matrix"
 }
 
-// both is what two releases have let out.
+// both names the things that two releases have let out.
 func (e *Entry) both() string {
 	switch e.Kind {
 	case method.ReleasePhases:
@@ -193,7 +193,7 @@ func columns(list []string) string {
 	return fmt.Sprintf("columns %s", strings.Join(quoted, ", "))
 }
 
-// without returns those of a that are not in b, which is ascending.
+// without returns the elements of a that are not in b, which is ascending.
 func without(a, b []string) []string {
 	var rest []string
 	for _, s := range a {

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Empty says that nothing has been let out, or may have been.
+// Empty reports whether nothing has been let out, and nothing may have been.
 func (l Ledger) Empty() (bool, error) {
 	list, err := l.names()
 	if err != nil {
@@ -41,7 +41,7 @@ func (l Ledger) note(id string, s State) string {
 	return filepath.Join(string(l), id+"."+string(s))
 }
 
-// names returns those of all files; a folder that is not there has none.
+// names returns the names of all files; a folder that is not there has none.
 func (l Ledger) names() (names []string, err error) {
 	list, err := os.ReadDir(string(l))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +111,7 @@ func (l Ledger) read(file string) (*Entry, error) {
 }
 
 const (
-	lockName = "lock" // whoever changes the ledger holds its lock
+	lockName = "lock" // held by each process that changes the ledger
 	keyName  = "key"
 )
 
@@ -129,7 +129,7 @@ func (l Ledger) alone(change func() error) error {
 	return errors.Join(change(), held.Close())
 }
 
-// key returns that of all digests, which is drawn for an empty ledger.
+// key returns the key of all digests, which is drawn for an empty ledger.
 func (l Ledger) key() (key []byte, err error) {
 	path := filepath.Join(string(l), keyName)
 	return key, l.alone(func() error {

@@ -11,7 +11,7 @@
 //  3. If anything is about to leave the process, wait until the journal is on
 //     disk; otherwise the wait is shared with the events that follow.
 //  4. Acknowledge the message to the broker.
-//  5. Claim once-for-ever names in the party's ledger.
+//  5. Claim names that may be used only once in the party's ledger.
 //  6. Put the messages into the outbox, arm timers, go on.
 //
 // After a crash the journal is replayed into a fresh machine. Every message

@@ -28,7 +28,7 @@ type Mail interface {
 // Inbound is a verified message with its receipt.
 type Inbound struct {
 	Message protocol.Message
-	// Fault, if set, is why a message that its sender did sign cannot be used;
+	// Fault, if set, explains why a message that its sender did sign cannot be used;
 	// only the Message's header is set then.
 	Fault error
 	transport.Receipt
@@ -40,7 +40,7 @@ type Log interface {
 	Sync() error
 }
 
-// Ledger holds the names that are claimed once for ever.
+// Ledger holds the names that can be claimed only once.
 type Ledger interface {
 	Claim(session protocol.SessionID, names ...string) error
 }
@@ -55,15 +55,15 @@ type Config struct {
 	Log       Log
 	Ledger    Ledger
 	Mail      Mail
-	// Timeout says how long a timer lasts.
+	// Timeout returns a timer's duration.
 	Timeout  func(protocol.Timer) time.Duration
 	Progress func(protocol.Progress)
 	Logger   *slog.Logger
 }
 
 // Run drives the session to its end. A nil error means that the machine ended
-// with a result, which is read from the machine. Sent and received bytes are
-// those of this process's life.
+// with a result, which is read from the machine. Traffic counts the bytes sent and
+// received in this process's life.
 func Run(ctx context.Context, c Config) (Traffic, error) {
 	d := newDriver(c)
 	err := d.replay(ctx)
@@ -223,7 +223,7 @@ func (d *driver) receive(in Inbound) error {
 }
 
 // refuse remembers the first refusal of each peer: should the peer go silent,
-// this is why.
+// this refusal explains it.
 func (d *driver) refuse(in Inbound, err error) {
 	sender := in.Message.Sender
 	d.Logger.Warn("refused a message", "message", in.Message.Header.String(), "error", err)
@@ -262,7 +262,7 @@ func (d *driver) delivered(err error) error {
 }
 
 const (
-	// maxUnacked is how many messages share one wait for the disk.
+	// maxUnacked bounds the messages that share one wait for the disk.
 	maxUnacked = 64
 	laterDelay = 50 * time.Millisecond
 )

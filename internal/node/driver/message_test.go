@@ -137,8 +137,7 @@ func TestRefusedMessageLeavesTheSessionAlive(t *testing.T) {
 	}
 }
 
-// A silence is explained by what had been refused before; whoever is blamed
-// stays the same.
+// Earlier refusals explain a silence; the blamed party does not change.
 func TestSilenceIsExplained(t *testing.T) {
 	silent := protocol.Blame(peer, protocol.KindSilent, errors.New("no Rows within a minute"))
 	refuse := func(err error) func(*protocol.Session, protocol.Event) (protocol.Effects, error) {
@@ -325,7 +324,7 @@ func TestUnreadableJournal(t *testing.T) {
 	}
 }
 
-// Many messages share one wait for the disk, and none waits for ever.
+// Many messages share one wait for the disk, and none waits without end.
 func TestAcknowledgementsAreBatched(t *testing.T) {
 	const n = 300
 	seen := 0

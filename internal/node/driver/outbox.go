@@ -10,11 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// maxOutboxBytes is how much may wait for a slow network before the driver
+// maxOutboxBytes bounds the bytes that may wait for a slow network before the driver
 // stops taking messages in.
 const maxOutboxBytes = 4 * protocol.MaxStepBytes
 
-// headBytes is what a message without a body takes in memory, about.
+// headBytes estimates the memory that a message without a body takes.
 const headBytes = 256
 
 // outbox sends messages in order, one at a time, while the machine goes on.
@@ -68,7 +68,7 @@ func (o *outbox) wait() { o.done.Wait() }
 func (o *outbox) empty() bool { return len(o.queue) == 0 }
 func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
-// room says whether the machine may go on with a long output: it works on the
+// room reports whether the machine may go on with a long output: it works on the
 // next step while the last one is sent.
 func (o *outbox) room() bool { return o.bytes < protocol.MaxStepBytes }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ErrInputChanged is what a replay over edited data gives: an answer to the
-// same session would reveal the difference of the two inputs.
+// ErrInputChanged rejects a replay over edited data: an answer to an old
+// session would reveal the difference of the two inputs.
 var ErrInputChanged = errors.New("driver: the data has changed since this session began; the session is aborted, submit the job again")
 
-// ErrDiverged is what a replay that would send other bytes gives.
+// ErrDiverged rejects a replay that would send other bytes.
 var ErrDiverged = errors.New("driver: the replay differs from the journal; the session is aborted, submit the job again")
 
 // replay feeds the journal to the machine. Nothing leaves the process; what

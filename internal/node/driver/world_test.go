@@ -283,7 +283,7 @@ func (l ledger) Claim(id protocol.SessionID, names ...string) error {
 	return nil
 }
 
-// world is what one session's driver meets, in all of its lives.
+// world holds everything that one session's driver meets, in all of its lives.
 type world struct {
 	t       testing.TB
 	session *protocol.Session

@@ -283,7 +283,7 @@ func numbered(n int) Record {
 	return Record{Event: protocol.Received{Message: message(pattern(byte(n), size))}, Sent: [][32]byte{{byte(n), byte(n >> 8)}}}
 }
 
-// child appends records for ever and says how many are on disk, until it is
+// child appends records without end and says how many are on disk, until it is
 // killed.
 func child(root string) {
 	die := func(err error) {

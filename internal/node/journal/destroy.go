@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Destroy ends a session for ever: its seed is overwritten and removed, then
+// Destroy ends a session irrevocably: its seed is overwritten and removed, then
 // its log and bodies, which nobody can open any more. tombstone stays, if it
 // is not nil: public facts only, such as the outcome. The journal, if any,
 // must have been closed. A session that cannot be opened can be destroyed, and

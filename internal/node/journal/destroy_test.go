@@ -57,7 +57,7 @@ func TestDestroyLeavesOnlyPublicFacts(t *testing.T) {
 	if b, err := s.Tombstone(idOf(1)); err != nil || string(b) != "session 01, done" || len(left) != 1 {
 		t.Errorf("tombstone %q, %v, among %d files", b, err, len(left))
 	}
-	// Whoever kept a copy of the sealed files cannot open them without the seed.
+	// A copy of the sealed files cannot be opened without the seed.
 	put(t, before)
 	must(t, os.Remove(seedPath(s.dir(idOf(1)))))
 	if _, _, err := s.Open(idOf(1), build); !errors.Is(err, ErrLost) {
@@ -112,8 +112,8 @@ func TestDestroyGoesOnWithoutRoomForATombstone(t *testing.T) {
 	}
 }
 
-// Whatever a crash in the middle of Destroy leaves, the next OpenStore
-// finishes the work.
+// After any crash in the middle of Destroy, the next OpenStore finishes the
+// work.
 func TestInterruptedDestroyIsFinished(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -150,7 +150,7 @@ func TestInterruptedDestroyIsFinished(t *testing.T) {
 }
 
 // A backup that brings an ended session's files back is destroyed again,
-// whatever it brings.
+// complete or not.
 func TestRestoredSecretsAreDestroyedAgain(t *testing.T) {
 	for name, restored := range map[string]func(path string) bool{
 		"everything": func(string) bool { return true },

@@ -34,8 +34,8 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() []error { return []error{e.Err, ErrLost} }
 
-// damage says what is wrong with bytes that could be read. Everything else
-// that goes wrong in reading, such as too many open files, is no reason to give
+// damage describes the fault in bytes that could be read. Every other error
+// in reading, such as too many open files, is no reason to give
 // a session up.
 type damage string
 

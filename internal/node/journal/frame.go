@@ -49,7 +49,7 @@ func newFrames(file io.ReaderAt, start, size int64, s sealer) *frames {
 
 // next returns the next record's plain bytes, valid until the next call. It
 // gives io.EOF at the end, errTorn at a torn end, and another error where the
-// log is damaged; then offset and number are those of the failing frame.
+// log is damaged; then offset and number describe the failing frame.
 func (f *frames) next() ([]byte, error) {
 	left := f.size - f.offset
 	if left == 0 {

@@ -18,7 +18,7 @@ const (
 	maxHeaderBytes = 512
 )
 
-// Header is what the beginning of a log says in clear.
+// Header holds the facts that the beginning of a log states in clear.
 type Header struct {
 	Session protocol.SessionID
 	Build   string    // program and instruction set that began the session

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Ledger remembers for ever which session has claimed a name: an epoch, a
+// Ledger remembers without limit which session has claimed a name: an epoch, a
 // token, a block of phases. It is for concurrent use within one process, and
 // keeps every name in memory.
 //
@@ -32,7 +32,7 @@ type Ledger struct {
 	broken error
 }
 
-// HeldError says that a name belongs to another session.
+// HeldError reports that a name belongs to another session.
 type HeldError struct {
 	Name   string
 	Holder protocol.SessionID
@@ -105,7 +105,7 @@ func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
 	return err
 }
 
-// fresh returns those of the names that nobody holds, each once.
+// fresh returns the names that nobody holds, each once.
 func (l *Ledger) fresh(session protocol.SessionID, names []string) ([]string, error) {
 	var fresh []string
 	seen := make(map[string]bool)
@@ -213,8 +213,8 @@ func parseLine(line string) (session protocol.SessionID, name string, ok bool) {
 	return session, name, ledgerLine(session, name) == line
 }
 
-// tornLedger reports whether the file goes on with nothing but zeros, which
-// is how some file systems show an end that was not written.
+// tornLedger reports whether the file goes on with nothing but zeros: some file
+// systems show an end that was not written in this way.
 func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	i := bytes.IndexByte(line, 0)
 	if i < 0 || len(bytes.Trim(line[i:], "\x00")) > 0 {
@@ -223,7 +223,7 @@ func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	return zeros(rest)
 }
 
-// endless reports whether the last line is whole but for another byte in the
+// endless reports whether the last line is whole except for another byte in the
 // place of its line break: that is damage, and not the work of a crash.
 func endless(line []byte) bool {
 	if len(line) == 0 {

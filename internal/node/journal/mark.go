@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
-// state is what a session's mark says. It lies apart from the session's
+// state holds the content of a session's mark. The mark lies apart from the session's
 // folder, so that a folder restored from a backup is found out.
 type state struct {
 	ended   bool
@@ -74,7 +74,7 @@ func readState(r io.Reader) (state, error) {
 	return parseState(string(b))
 }
 
-// set records that so many records are on disk. It is not flushed: a mark that
+// set notes the number of records on disk. The note is not flushed: a mark that
 // is too low after a power cut is harmless, and one that is too high cannot be.
 func (m *mark) set(records uint64) error {
 	_, err := m.file.WriteAt([]byte(state{records: records}.String()), 0)
@@ -83,7 +83,7 @@ func (m *mark) set(records uint64) error {
 
 func (m *mark) close() error { return m.file.Close() }
 
-// endMark marks a session as ended, whatever the mark said before.
+// endMark marks a session as ended, whatever content the mark had before.
 func endMark(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

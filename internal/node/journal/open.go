@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Note says what Open found.
+// Note describes the state in which Open found a session.
 type Note struct {
 	Records    int
 	TornBytes  int64 // cut off the end: a crash in the middle of an Append

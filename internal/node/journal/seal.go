@@ -16,7 +16,7 @@ const keyLabel = "mercer/v1/journal"
 // sealOverhead is a random nonce of 12 bytes and a tag of 16.
 const sealOverhead = 12 + 16
 
-// place is where a sealed piece belongs; it opens nowhere else.
+// place identifies the position of a sealed piece; the piece opens nowhere else.
 type place struct {
 	kind   byte
 	number uint64 // of the record

@@ -123,8 +123,8 @@ func (s *Store) Create(id protocol.SessionID, seed [SeedSize]byte, build string)
 	return j, nil
 }
 
-// draft is where a session is laid out until it is whole: a crash must leave
-// either no session or one that can be opened.
+// draft returns the folder in which a session is laid out until it is whole: a crash must
+// leave either no session or one that can be opened.
 func (s *Store) draft(id protocol.SessionID) string { return s.dir(id) + draftSuffix }
 
 const draftSuffix = ".new"

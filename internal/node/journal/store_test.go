@@ -111,7 +111,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// What is missing or damaged makes the session one to abort; each time the
+// A missing or damaged file makes the session one to abort; each time the
 // error says so, and Destroy still works.
 func TestLostSessions(t *testing.T) {
 	for _, c := range []struct {
@@ -238,7 +238,7 @@ func TestFilesArePrivate(t *testing.T) {
 	}))
 }
 
-// Whatever a crash in the middle of Create leaves, the next OpenStore makes it
+// After any crash in the middle of Create, the next OpenStore makes of the rest
 // no session at all, or a whole one without records.
 func TestInterruptedCreate(t *testing.T) {
 	marked := func(s *Store) error {

@@ -79,7 +79,7 @@ func (f *federation) pieces(from string, bodies ...[]byte) (sealed [][]byte) {
 	return sealed
 }
 
-// In whatever order pieces come, and however often, nothing is settled before the
+// In any order of the pieces, and however often they come, nothing is settled before the
 // whole is; then all are. A coordinator that is killed in the middle, and sends the
 // whole again with other content, mixes nothing.
 func TestPiecesAreSettledTogether(t *testing.T) {

@@ -111,7 +111,7 @@ func (x *Exchange) Announce(s *protocol.Session) {
 	x.announced[s.ID()] = s
 }
 
-// Forget drops whatever still arrives for a session.
+// Forget drops every message that still arrives for a session.
 func (x *Exchange) Forget(id protocol.SessionID) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -208,8 +208,8 @@ func (x *Exchange) routeControl(d transport.Delivery) {
 	}
 }
 
-// drop acknowledges bytes that nobody here can use, and says why and who the
-// transport says has sent them. Whoever sends them without end does not fill the log.
+// drop acknowledges bytes that nobody here can use, and logs the reason and the sender
+// that the transport names. A member that sends them without end does not fill the log.
 func (x *Exchange) drop(d transport.Delivery, why error) {
 	x.mu.Lock()
 	x.dropped[d.From]++
@@ -230,8 +230,8 @@ func (x *Exchange) later(d transport.Delivery, after time.Duration) {
 }
 
 const (
-	// loggedDrops is how many dropped messages of a sender the log tells each by
-	// itself; after them it tells when their number has doubled.
+	// loggedDrops is the number of a sender's dropped messages that the log tells one by
+	// one; after them it tells when their number has doubled.
 	loggedDrops  = 16
 	waitForBegin = 50 * time.Millisecond
 	waitForRoom  = 20 * time.Millisecond

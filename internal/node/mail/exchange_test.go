@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must come.
+// patience is the time that a test waits for what must come.
 const patience = 10 * time.Second
 
 var names = []string{"hub", "north", "south", "west"}

@@ -115,8 +115,8 @@ func (f *federation) told(name string) {
 	}
 }
 
-// A session's message in the control lane, whoever has signed it, takes no place
-// there.
+// A session's message in the control lane takes no place there, even if a member has
+// signed it.
 func TestControlLaneIsForControl(t *testing.T) {
 	f := newFederation(t)
 	m := f.meet(1)

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// mailboxSize is how many verified messages wait for a session's driver, or for
-// whoever reads control messages; the others stay with the broker.
+// mailboxSize is the number of verified messages that wait for a session's driver, or for
+// the reader of control messages; the others stay with the broker.
 const mailboxSize = 16
 
 // Mailbox is one session's side of the exchange; it is a [driver.Mail].

@@ -7,13 +7,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/journal"
 )
 
-// maxAttempts is how many sessions a party begins for what it gives once: all but one
-// of them have ended before it gave anything. Each shows the coordinator with whom
-// this party's secrets would be shared, so that who begins many chooses among them
-// (protocol/secagg).
+// maxAttempts bounds the sessions that a party begins for a thing that it gives once: all
+// but the last have ended before it gave anything. Each shows the coordinator with whom
+// this party's secrets would be shared, so that a coordinator who begins many sessions
+// can choose among them (protocol/secagg).
 const maxAttempts = 8
 
-// attempt counts a session that begins among those for the same claims, for ever.
+// attempt counts a session that begins among all sessions for equal claims; the count never expires.
 func (p *Party) attempt(r *running) error {
 	for _, name := range r.stage.Claims {
 		if err := p.attemptOn(r, name); err != nil {

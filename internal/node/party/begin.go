@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// finished is how a driver ended.
+// finished describes how a driver ended.
 type finished struct {
 	r       *running
 	traffic driver.Traffic
@@ -62,7 +62,7 @@ func (p *Party) signer(member string) ed25519.PublicKey {
 	return key
 }
 
-// setup is what the session's machine is built from.
+// setup returns the parameters from which the session's machine is built.
 func (p *Party) setup(ctx context.Context, r *running) method.Setup {
 	return method.Setup{
 		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()}, Announced: r.proposal.Announced,
@@ -122,7 +122,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		}
 		return nil
 	}
-	p.exchange.Forget(f.r.ID()) // whatever still comes for it is a repetition
+	p.exchange.Forget(f.r.ID()) // everything that still comes for it is a repetition
 	if f.r.question != nil {
 		return p.answered(ctx, f)
 	}
@@ -142,8 +142,8 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	return errors.Join(f.r.Put(vault.Report, f.r.report), p.tell(ctx, f.r.ID(), control.KindReport, f.r.report))
 }
 
-// logOwn says what a failed session has found wrong with this party's own data, which
-// nobody else is told, unless that is how it ended.
+// logOwn logs the fault that a failed session has found in this party's own data, of which
+// nobody else is told, unless the session ended with it.
 func (p *Party) logOwn(f finished) {
 	if f.r.run == nil || f.r.run.Own == nil {
 		return

@@ -1,4 +1,4 @@
-// Package party is the daemon of one data holder. It dials out to the
+// Package party implements the daemon of one data holder. It dials out to the
 // coordinator's broker, waits for proposals, asks its operator's policy, and
 // runs its machines.
 //

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Floors are what an operator says of a table's floors: what is nil keeps its
+// Floors holds an operator's settings for a table's floors: a nil field keeps its
 // default. See [method.Floors].
 type Floors struct {
 	TrainingRows *int     `yaml:"training_rows,omitempty"`

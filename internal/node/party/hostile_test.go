@@ -186,7 +186,7 @@ func TestJobIDsAreUsedOnce(t *testing.T) {
 	s.hear(control.KindAcceptance)
 }
 
-// Only so many jobs are held; the coordinator need not close what it proposes.
+// The number of jobs held is bounded; the coordinator need not close the jobs that it proposes.
 func TestOpenJobsAreBounded(t *testing.T) {
 	s := newStand(t, usual())
 	j := parse(t, "minmax", "{name: okra}", "closed")

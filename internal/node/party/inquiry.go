@@ -149,7 +149,7 @@ func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 	return errs
 }
 
-// name tells seeds of a job from those of questions about its model.
+// name separates the seeds of a job from the seeds of questions about its model.
 func (w *work) name() string {
 	if w.inquiry != nil {
 		return w.job.Name + "/" + w.id.String()

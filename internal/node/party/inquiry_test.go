@@ -22,7 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// What a party assumes of a job that says nothing is what the protocol's package says.
+// A party assumes the default of the protocol's package for a job that says nothing.
 func TestDefaultMaxIDs(t *testing.T) {
 	if defaultMaxIDs != psi.DefaultMaxIDs {
 		t.Errorf("%d ids, and psi has %d", defaultMaxIDs, psi.DefaultMaxIDs)

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// admitted is what the ledger has let a session let out; nothing where the kind is "".
+// admitted names the release that the ledger has allowed a session; nothing where the kind is "".
 type admitted struct {
 	kind method.ReleaseKind
 	id   string
@@ -155,8 +155,8 @@ func (p *Party) unaccepted(r *running, why error) error {
 	return errors.Join(why, p.settle(r), p.forgetSession(r))
 }
 
-// abandon forgets what a session was admitted to and has not let out, unless another
-// session lets out the same.
+// abandon forgets the release that a session was admitted to and has not let out, unless
+// another session lets out an equal release.
 func (p *Party) abandon(r *running) error {
 	if r.admitted.kind == "" {
 		return nil
@@ -177,15 +177,15 @@ func (p *Party) forgetSession(r *running) error {
 	return p.Releases.Closed(r.session.ID().String())
 }
 
-// maxRefused is how many proposals an hour a party refuses after it has read the table
+// maxRefused bounds the proposals an hour that a party refuses after it has read the table
 // for them: a coordinator can make any number.
 const maxRefused = 60
 
 // refusals are the times of the last proposals that were refused so.
 type refusals []time.Time
 
-// full says whether so many have been refused within an hour that no new job is
-// considered.
+// full reports whether maxRefused proposals have been refused within an hour, so that no
+// new job is considered.
 func (f *refusals) full(now time.Time) bool {
 	*f = slices.DeleteFunc(*f, func(t time.Time) bool { return now.Sub(t) > time.Hour })
 	return len(*f) >= maxRefused

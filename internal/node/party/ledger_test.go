@@ -77,7 +77,7 @@ func TestWhatIsBrokenOffIsNotReleased(t *testing.T) {
 	s.hear(control.KindClosed)
 }
 
-// A hostile coordinator proposes whatever it likes: a party reads its table for 60
+// A hostile coordinator proposes any number of jobs: a party reads its table for 60
 // refused proposals within an hour, and keeps four held releases.
 func TestAttackEndlessProposals(t *testing.T) {
 	s := newStand(t, usual())

@@ -12,7 +12,7 @@ import (
 )
 
 // A job's id stands for one job file, once: releases and what jobs leave go by it.
-// The claims that hold for ever remember it, beside the ids of sessions. A question
+// Permanent claims remember it, beside the ids of sessions. A question
 // has an id that follows from its content, and its sessions are used up by themselves.
 
 // file names what a job's id stands for: it holds the job's claims.
@@ -53,7 +53,7 @@ func (p *Party) notOver(w *work) error {
 	return claimed(p.Vault.Unclaimed(protocol.SessionID{}, w.overClaim()), fmt.Sprintf("job %v is over here, and its id is not used again", w.id))
 }
 
-// claimed says what it means that somebody else holds a claim.
+// claimed translates the error that another session holds a claim.
 func claimed(err error, held string) error {
 	var other *journal.HeldError
 	switch {

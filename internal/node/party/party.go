@@ -22,7 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Config is what a party needs; every field is required.
+// Config holds the settings and resources of a party; every field is required.
 type Config struct {
 	Name     string
 	Reader   *job.Reader
@@ -31,7 +31,7 @@ type Config struct {
 	Conn     transport.Conn
 	Vault    vault.Vault
 	Keepsake Keepsake
-	// Policy is what the operator allows of a table of the catalogue; an error says
+	// Policy returns the operator's policy for a table of the catalogue; an error says
 	// that there is no such table.
 	Policy   func(table string) (Policy, error)
 	Releases disclosure.Ledger
@@ -58,9 +58,9 @@ type Limits struct {
 	// Unclosed is the time after which the party destroys a job by itself that its
 	// coordinator has not closed; default 30 days.
 	Unclosed time.Duration
-	// Retention is the time after which what a job left is erased; default for ever.
+	// Retention is the time after which what a job left is erased; by default nothing is erased by age.
 	Retention time.Duration
-	// Asking is how often the party asks what has become of its jobs; default 1 hour.
+	// Asking is the time between the party's questions about its jobs' ends; default 1 hour.
 	Asking time.Duration
 }
 
@@ -174,7 +174,7 @@ func notNow(err error) error {
 	return fmt.Errorf("%w; %w", err, errNotNow)
 }
 
-// retryDelay is how long a message waits that could not be handled.
+// retryDelay is the time that a message waits if it could not be handled.
 const retryDelay = 100 * time.Millisecond
 
 // control handles one control message. It is acknowledged once what it asks

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Policy is what a party's operator allows to be done with a table. The zero value
+// Policy lists the uses of a table that a party's operator allows. The zero value
 // allows nothing. Once Protocols names some, an empty list allows every value, except
 // Modes, whose default is hardened only.
 type Policy struct {
@@ -40,8 +40,8 @@ type Policy struct {
 	Floors Floors `yaml:"floors,omitempty"`
 }
 
-// PolicyFor allows a job, whatever it asks for: that of a process that owns all
-// parties' data and plays with them.
+// PolicyFor returns a policy that allows a job, whatever it asks for. It suits a process
+// that owns all parties' data and plays with them.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())},
@@ -74,7 +74,7 @@ func (p Policy) Validate(known job.Names) error {
 	return p.Floors.validate()
 }
 
-// Check says whether the operator allows a job among so many parties.
+// Check reports whether the operator allows a job among that many parties.
 func (p Policy) Check(j *job.Job, parties int) error {
 	if reasons := p.Refusals(j, parties); len(reasons) > 0 {
 		return refuse("%s", reasons[0])
@@ -82,7 +82,7 @@ func (p Policy) Check(j *job.Job, parties int) error {
 	return nil
 }
 
-// Refusals are all reasons why the operator does not allow a job among so many
+// Refusals returns all reasons why the operator does not allow a job among that many
 // parties, before there is a look at its data.
 func (p Policy) Refusals(j *job.Job, parties int) []string {
 	if len(p.Protocols) == 0 {
@@ -133,10 +133,10 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	return reasons
 }
 
-// defaultMaxIDs is how many ids each party may look for where a job says nothing.
+// defaultMaxIDs bounds the ids that each party may look for if a job says nothing.
 const defaultMaxIDs = 1 << 20
 
-// idsTotal is how many ids each other party may look for over all sessions.
+// idsTotal returns the number of ids that each other party may look for over all sessions.
 func (p Policy) idsTotal() int {
 	switch {
 	case p.MaxIDsTotal > 0:

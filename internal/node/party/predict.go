@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Keepsake is what survives a job that keeps predictions open: the encoder's
-// secret or a model, sealed by whoever implements this.
+// Keepsake holds what survives a job that keeps predictions open: the encoder's
+// secret or a model, sealed.
 type Keepsake interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
@@ -59,10 +59,11 @@ type reply struct {
 	err        error
 }
 
-// Predict returns what a job's model says of new rows, which stay here. Where the
-// model is the coordinator's, their encodings leave. Where other parties hold
-// columns of the rows, they are aligned first; source is what these call their
-// table of them, "" for that of the job. The job must have kept predictions open.
+// Predict returns a model's predictions for new rows, which stay here. If the
+// coordinator holds the model, the rows' encodings leave. If other parties hold
+// columns of the rows, the rows are aligned first; source is the name by which these
+// parties know their table of them, and "" names the job's own table. The job must have
+// kept predictions open.
 func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*method.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err
@@ -129,7 +130,7 @@ func (p *Party) open(keepsake []byte) (method.Erasable, error) {
 	return m.OpenParty(k, p.Reader)
 }
 
-// inquirer is what a job left here to answer questions in sessions, opened.
+// inquirer combines two things that a job's remains can do here: answer questions in sessions and be erased.
 type inquirer interface {
 	method.Inquirer
 	method.Erasable
@@ -214,7 +215,7 @@ func (p *Party) askNext(ctx context.Context) {
 	}
 }
 
-// askAgain is how long a question waits that the coordinator has put off.
+// askAgain is the time that a question waits if the coordinator has put it off.
 const askAgain = time.Second
 
 // putOff has a question asked again later: the coordinator holds others of this
@@ -297,7 +298,7 @@ func (p *Party) prepareAlone(q *question, asked inquirer, about method.Question)
 	return nil
 }
 
-// answer is what a party that has asked has learnt.
+// answer returns the prediction that an asking party has learnt.
 func answer(asked method.Party) (*method.Prediction, error) {
 	a, ok := asked.(method.Asker)
 	if !ok {

@@ -150,7 +150,7 @@ func (p *Party) allowed(w *work) error {
 	return policy.Check(w.job, len(w.job.Parties()))
 }
 
-// unclaimed says at once, and not in the middle of the session, that the party has
+// unclaimed refuses at once, and not in the middle of the session, if the party has
 // given what may be given once.
 func (p *Party) unclaimed(st *method.Session, prop *control.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)

@@ -37,7 +37,7 @@ func (p *Party) expire(ctx context.Context) {
 	}
 }
 
-// since is when the first of the job's sessions was created.
+// since returns the time at which the first of the job's sessions was created.
 func (w *work) since() time.Time {
 	first := time.Now()
 	for _, r := range w.sessions {
@@ -137,8 +137,8 @@ func (p *Party) do(ctx context.Context, run func(context.Context) error) error {
 	}
 }
 
-// Drop destroys what the party holds of a job that its coordinator has not closed:
-// seeds, journals, whatever it would keep. The job cannot go on without it.
+// Drop destroys everything that the party holds of a job that its coordinator has not
+// closed: seeds, journals, and what it would keep. The job cannot go on without it.
 func (p *Party) Drop(ctx context.Context, id job.ID) error {
 	for {
 		err := p.do(ctx, func(ctx context.Context) error {

@@ -159,7 +159,7 @@ func (s *stand) idle() {
 	s.hear(control.KindClosed)
 }
 
-// plan is that of a job which the hub coordinates.
+// plan returns the steps of a job that the hub coordinates.
 func (s *stand) plan(j *job.Job) []method.Step {
 	s.t.Helper()
 	m, err := method.Of(j)

@@ -31,7 +31,7 @@ type work struct {
 	question *question // at the party that asks
 }
 
-// known is what the steps so far have made public.
+// known returns what the steps so far have made public.
 func (w *work) known() method.Known {
 	if w.state == nil {
 		return nil
@@ -197,7 +197,7 @@ func (w *work) at(stage int) *running {
 	return nil
 }
 
-// active says whether a session of the job is running.
+// active reports whether a session of the job is running.
 func (w *work) active() bool {
 	for _, r := range w.sessions {
 		if r.active {

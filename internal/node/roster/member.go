@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 )
 
-// A member file is what a process sends to whoever puts the roster together:
-// its name, its role and its public keys.
+// A member file goes from a process to the person who puts the roster together. It holds
+// the process's name, its role and its public keys.
 type memberDocument struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`

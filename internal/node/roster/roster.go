@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// Role is what a member does in the federation.
+// Role names a member's part in the federation.
 type Role string
 
 // The roles of a federation. What a member does in one session is that

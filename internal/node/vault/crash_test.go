@@ -182,7 +182,7 @@ func TestPassingTroubleDestroysNothing(t *testing.T) {
 	path := filepath.Join(v.root, "journals", "session", s.ID().Hex(), "log")
 	root := v.root
 	closeVault(t, v)
-	// A folder in the log's place cannot be opened for writing, whoever asks.
+	// Nobody can open a folder in the log's place for writing, not even root.
 	if err := errors.Join(os.Rename(path, path+".away"), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func OpenDisk(root, build string) (*Disk, error) {
 // Close releases the folder.
 func (v *Disk) Close() error { return errors.Join(v.ledger.Close(), v.store.Close()) }
 
-// Claim takes names once for ever.
+// Claim takes names permanently.
 func (v *Disk) Claim(id protocol.SessionID, names ...string) error {
 	return v.ledger.Claim(id, names...)
 }

@@ -34,8 +34,8 @@ const (
 //	ID/key   the job's 32 bytes, sealed to the identity
 //	ID/ITEM  an item, sealed under the key
 //
-// To erase a job is to overwrite its key; then the rest cannot be opened, whatever
-// drive, snapshot or backup still has of it. An Estate is for concurrent use within
+// To erase a job is to overwrite its key; then the rest cannot be opened, even if a
+// drive, snapshot or backup still has some of it. An Estate is for concurrent use within
 // one process.
 type Estate struct {
 	folder string

@@ -109,8 +109,8 @@ func TestSealedFiles(t *testing.T) {
 	}
 }
 
-// Whoever keeps every file that a job ever left, by a second link, a snapshot or the
-// blocks of the drive, but for the overwritten key, opens nothing after Erase, not
+// An attacker who keeps every file that a job ever left, by a second link, a snapshot or
+// the blocks of the drive, except the overwritten key, opens nothing after Erase, not
 // even with the identity.
 func TestEraseTakesTheKey(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "kept")

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// ErrNoKeepsake is what a job gives that left nothing.
+// ErrNoKeepsake reports a job that left nothing.
 var ErrNoKeepsake = errors.New("vault: this job left nothing here")
 
 // Left is a job that has left something, and since when.
@@ -21,7 +21,7 @@ type Left struct {
 // Keepsake is the part of the estate that a party's predictions need.
 func (e *Estate) Keepsake() *DiskKeepsake { return &DiskKeepsake{e} }
 
-// DiskKeepsake is what jobs leave at a party for predictions.
+// DiskKeepsake keeps on disk what jobs leave at a party for predictions.
 type DiskKeepsake struct{ estate *Estate }
 
 // Put seals a secret and makes it durable.

@@ -38,7 +38,7 @@ func (v *Memory) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (
 // Open returns nothing: there is no restart.
 func (v *Memory) Open() ([]Session, []Lost, error) { return nil, nil, nil }
 
-// Claim takes names once for ever.
+// Claim takes names permanently.
 func (v *Memory) Claim(id protocol.SessionID, names ...string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package vault is what a process keeps of its sessions: the seed, the few
+// Package vault keeps a process's record of its sessions: the seed, the few
 // documents that brought the session about, and the journal. A daemon keeps
 // them on disk, so that it can be killed at any instruction; "mercer simulate"
 // keeps them in memory.
 //
-// A session is created once and destroyed once. Its id is remembered for ever:
+// A session is created once and destroyed once. Its id is remembered without limit:
 // a session that was destroyed, or whose folder was lost or restored from a
 // backup, never runs again.
 package vault
@@ -39,10 +39,10 @@ type Vault interface {
 	// error means that this is not known of every session, or, if it is a
 	// *BuildError, that this program must not go on with some of them.
 	Open() ([]Session, []Lost, error)
-	// Claim takes names once for ever; a name that another session holds is an
-	// error, one that this session holds is not.
+	// Claim takes names permanently; a name that another session holds is an
+	// error, a name that this session holds is not.
 	Claim(id protocol.SessionID, names ...string) error
-	// Unclaimed is the error that Claim would give, and claims nothing.
+	// Unclaimed returns the error that Claim would give, and claims nothing.
 	Unclaimed(id protocol.SessionID, names ...string) error
 	// Close releases the vault to another process.
 	Close() error
@@ -69,7 +69,7 @@ type Session interface {
 	Records() iter.Seq2[journal.Record, error]
 	Append(journal.Record) error
 	Sync() error
-	// Destroy erases the seed, and with it the journal, for ever. The outcome
+	// Destroy erases the seed, and with it the journal, irrevocably. The outcome
 	// stays on a tombstone.
 	Destroy(outcome string) error
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Whatever byte of an envelope is changed, the signature does not verify and
+// A change to any byte of an envelope makes the signature fail to verify, and
 // nobody is blamed.
 func TestTamperingAnywhereBlamesTheTransport(t *testing.T) {
 	w := newWorld(t)
@@ -146,7 +146,7 @@ func sealWith(t *testing.T, to hpke.PublicKey, a hpke.AEAD, h protocol.Header) [
 	return b
 }
 
-// A recorded message of an old session verifies for ever, and names that
+// A recorded message of an old session stays valid without limit, and names that
 // session: it is told apart before any key is tried.
 func TestReplayNamesItsOwnSession(t *testing.T) {
 	w := newWorld(t)

@@ -13,8 +13,8 @@
 //
 // A receiver checks in this order: size, sender in the roster, signature
 // ([Verify]); then it picks the key of the session that the header names and
-// decrypts ([Verified.Open]); then session, protocol, round, duplicate and body
-// are the affair of whoever runs the session.
+// decrypts ([Verified.Open]); then the code that runs the session checks session,
+// protocol, round, duplicate and body.
 //
 //	v, err := envelope.Verify(wire, roster.SigningKey, "north")
 //	if err != nil {
@@ -25,7 +25,7 @@
 //		return err // blames v.Header.Sender, who signed it
 //	}
 //
-// Promised: nobody is blamed for what he has not signed. Bytes that do not
+// Promised: no member is blamed for bytes that it has not signed. Bytes that do not
 // verify, and genuine messages that a broker delivers to the wrong member,
 // blame [protocol.Transport].
 //

@@ -27,7 +27,7 @@ const domain = "mercer/v1/msg"
 func kdf() hpke.KDF   { return hpke.HKDFSHA256() }
 func aead() hpke.AEAD { return hpke.AES256GCM() }
 
-// signed is what the signature covers. H delimits itself, so the
+// signed returns the bytes that the signature covers. H delimits itself, so the
 // concatenation has one reading only.
 func signed(header, sealed []byte) []byte {
 	digest := sha256.Sum256(sealed)

@@ -128,7 +128,7 @@ func TestLargestBodyFits(t *testing.T) {
 	}
 }
 
-// The format is what the package says it is, built here from the parts.
+// The format equals the package's description of it, built here from the parts.
 func TestWireFormat(t *testing.T) {
 	w := newWorld(t)
 	h := header()

@@ -7,7 +7,7 @@ import (
 )
 
 // Open verifies and decrypts in one go, for a receiver that has one key only.
-// Errors are as those of [Verify] and [Verified.Open].
+// It returns the errors of [Verify] and [Verified.Open].
 func Open(wire []byte, lookup Lookup, key hpke.PrivateKey, self string) (protocol.Message, error) {
 	v, err := Verify(wire, lookup, self)
 	if err != nil {
