@@ -76,7 +76,7 @@ const (
 	crowdRuns = 1
 )
 
-// benchmark is a command that measures, in so many turns unless told otherwise.
+// benchmark makes a command that measures, in the given number of runs unless told otherwise.
 func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
 	return a.measuring(&cobra.Command{
 		Use:     name,

@@ -65,7 +65,7 @@ func TestBenchChecks(t *testing.T) {
 	}
 }
 
-// Whatever a benchmark finds comes as one document with the machine's facts.
+// The findings of a benchmark come as one document with the machine's facts.
 func TestBenchDocument(t *testing.T) {
 	var out bytes.Buffer
 	a := testApp(&out, io.Discard)

@@ -17,7 +17,7 @@ type served struct {
 	Home string `json:"home"`
 }
 
-// Print says nothing: the log has said it.
+// Print writes nothing: the log has said it.
 func (served) Print(io.Writer) error { return nil }
 
 func (a *app) coordinator() *cobra.Command {
@@ -79,8 +79,8 @@ func daemonCommand(cmd *cobra.Command) *cobra.Command {
 
 const annotationDaemon = "daemon"
 
-// serve runs a daemon until the command is interrupted, which is how it ends
-// well.
+// serve runs a daemon until the command is interrupted; an interruption is a successful
+// end.
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
 	says := a.ready(home)
 	o.Reader, o.Logger, o.Ready = says.Reader, says.Logger, says.Ready

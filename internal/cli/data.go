@@ -21,7 +21,7 @@ func (a *app) data() *cobra.Command {
 	return cmd
 }
 
-// dataListResult is what can be loaded by name.
+// dataListResult lists the data sets that can be loaded by name.
 type dataListResult struct {
 	Folder string            `json:"folder"` // empty when there is none
 	Data   []catalogue.Entry `json:"data"`
@@ -72,7 +72,7 @@ func known(n int) any {
 	return n
 }
 
-// dataGetResult is what was fetched, or was there.
+// dataGetResult lists the files that were fetched, or were there.
 type dataGetResult struct {
 	Name    string    `json:"name"`
 	Licence string    `json:"licence"`

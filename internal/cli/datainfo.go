@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 )
 
-// dataInfoResult is what a table looks like at first sight.
+// dataInfoResult summarises a table at first sight.
 type dataInfoResult struct {
 	Name       string      `json:"name"`
 	Rows       int         `json:"rows"`

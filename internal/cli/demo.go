@@ -126,7 +126,7 @@ func (a *app) banks(ctx context.Context, f demoFlags) (Result, error) {
 // banksCoverage is the share of all people whom each company knows.
 const banksCoverage = 0.95
 
-// exampleJob is one of the job files in the program.
+// exampleJob reads one of the job files in the program.
 func (a *app) exampleJob(name string) (*job.Job, error) {
 	file, err := examples.Read(name)
 	if err != nil {
@@ -216,10 +216,10 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 	return outcome{Result: r, bySums: bySums}, o, err
 }
 
-// beside is how a second job on the same rows went.
+// beside describes how a second job on the same rows went.
 type beside struct {
 	metrics learner.Metrics
-	figures map[string]any // with those of its method
+	figures map[string]any // together with the figures of its method
 	said    string         // of these
 }
 

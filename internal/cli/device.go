@@ -115,10 +115,10 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	return tookPart{done}, nil
 }
 
-// tookPart is what devices have done.
+// tookPart reports the work that devices have done.
 type tookPart struct{ *fleet.Result }
 
-// Print says it.
+// Print writes the report.
 func (t tookPart) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s answered %s: %d packages acknowledged, %d refused, %d lost",

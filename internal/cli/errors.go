@@ -42,7 +42,7 @@ type Error struct {
 	Hint string // what to do, beyond what the message says; may be empty
 	Exit int
 	Err  error
-	// Result is what the command found in spite of the error, or nil.
+	// Result holds the findings of the command in spite of the error, or nil.
 	Result Result
 }
 

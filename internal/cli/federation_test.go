@@ -40,7 +40,7 @@ import (
 //	append FILE TO         puts a file's text at another's end
 //	found PARTY[+]...      homes c and PARTY..., joined; the catalogue is PARTY/*.csv, and with
 //	                       + jobs may choose among the columns; every protocol is allowed on
-//	                       tables of any size, but for what PARTY/policy.yaml says
+//	                       tables of any size, except as PARTY/policy.yaml says
 //	daemon HOME ARG...     starts mercer coordinator (HOME c) or party; log in HOME.log
 //	halt HOME              SIGTERM; it must end well within 10 s
 //	slay HOME              SIGKILL
@@ -54,7 +54,7 @@ func federationCommands() map[string]func(*testscript.TestScript, bool, []string
 	}
 }
 
-// plain makes a command that has no negation and at least so many arguments.
+// plain makes a command that has no negation and at least that many arguments.
 func plain(least int, f func(*testscript.TestScript, []string)) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < least {
@@ -317,8 +317,8 @@ func holds(ts *testscript.TestScript, neg bool, args []string) {
 
 // figureCommands compare numbers in the one JSON document on stdout.
 //
-//	save VAR PATH          sets a variable to what is at the path
-//	same PATH PATH         the same value at both
+//	save VAR PATH          sets a variable to the value at the path
+//	same PATH PATH         equal values at both
 //	within LOW PATH HIGH   a number, the bounds included
 //	gain LEAST             metrics.accuracy is above the mean of alone by this
 //	gridagrees             every cell of the grid has as many rows right as on pooled rows

@@ -13,13 +13,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
-// forgetResult is what of a job was erased, and where.
+// forgetResult lists what was erased of a job, and where.
 type forgetResult struct {
 	Job string `json:"job"`
 	admin.Forgotten
 }
 
-// Print says what each has erased, and who has not answered.
+// Print lists the erased items of each process, and the parties that have not answered.
 func (r forgetResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	where := "here"
@@ -47,7 +47,7 @@ func erasedText(items []string) string {
 	return "erased " + strings.Join(items, ", ")
 }
 
-// forgottenText says how far a job is forgotten.
+// forgottenText describes how far a job is forgotten.
 func forgottenText(silent []string) string {
 	if len(silent) == 0 {
 		return "what the job left is erased at the coordinator and, as they say, at all its parties"
@@ -95,7 +95,7 @@ type dropped struct {
 	Job string `json:"job"`
 }
 
-// Print says what that means for the others.
+// Print explains the consequence for the others.
 func (r dropped) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("the secrets of job %s are destroyed here; it cannot go on without this party", r.Job)

@@ -196,7 +196,7 @@ func (c configured) Print(w io.Writer) error {
 // trained is a job that is over.
 type trained struct{ *gateway.Result }
 
-// Print says what became of it.
+// Print describes the outcome of the job.
 func (t trained) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s and %s", say.Count(t.Iterations, "step"), say.Count(t.Windows, "window"))

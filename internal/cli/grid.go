@@ -56,7 +56,7 @@ func gridTable(grid []learner.Cell) *tableOf {
 	return t
 }
 
-// gridColumns are those that cells like the given one have.
+// gridColumns returns the columns of a table of cells like the given one.
 func gridColumns(like learner.Cell) []column {
 	columns := []column{{"kernel", func(c learner.Cell) any { return cellKernel(c.Kernel) }}}
 	for _, n := range like.Numbers {
@@ -93,7 +93,7 @@ func cellKernel(k kernel.Spec) string {
 	return s
 }
 
-// reportGrid is the same table on the page of the report.
+// reportGrid returns that table for the page of the report.
 func reportGrid(grid []learner.Cell) report.Grid {
 	if len(grid) == 0 {
 		return report.Grid{}
@@ -110,7 +110,7 @@ func reportGrid(grid []learner.Cell) report.Grid {
 	return out
 }
 
-// heading says what a cell's figure is: the mean over folds, where there are some.
+// heading names a cell's figure: the mean over folds, if there are folds.
 func heading(c learner.Cell) string {
 	if len(c.Folds) == 0 {
 		return c.Score

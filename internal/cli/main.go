@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// app is what all commands share.
+// app holds everything that all commands share.
 type app struct {
 	reader         *job.Reader
 	local          []local.Own
@@ -34,8 +34,8 @@ type app struct {
 }
 
 // Main runs mercer with the arguments that follow its name and returns the
-// exit code. It reads jobs of the methods that the reader knows; own is what they add
-// where one process owns all data.
+// exit code. It reads jobs of the methods that the reader knows; own lists the additions of
+// these methods for one process that owns all data.
 func Main(reader *job.Reader, own []local.Own, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
 	a.json = asksForJSON(args) // before parsing, for errors in the arguments
@@ -73,10 +73,10 @@ func asksForJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// library is where commands find data.
+// library returns the place in which commands find data.
 func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folder(a.env)) }
 
-// jobLog is the log of daemons that a command runs within itself: whatever goes
+// jobLog returns the log of daemons that a command runs within itself: everything that goes
 // wrong with them becomes the command's own error, so that they only speak
 // when asked to.
 func (a *app) jobLog() *slog.Logger {
@@ -112,7 +112,7 @@ func (a *app) setting(variable, otherwise string) string {
 	return otherwise
 }
 
-// grace is how long a command that was interrupted waits for what it runs.
+// grace is the time that an interrupted command waits for the work that it runs.
 const grace = time.Second
 
 // orAbandon returns what f does, but does not wait for it much longer than for

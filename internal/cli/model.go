@@ -77,7 +77,7 @@ type exportResult struct {
 	Range string `json:"range,omitempty"` // of the scale, if the model has one
 }
 
-// Print says how the files are used.
+// Print explains how the files are used.
 func (r exportResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s: for svm-predict", r.Model)

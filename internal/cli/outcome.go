@@ -91,7 +91,7 @@ func (o outcome) Print(w io.Writer) error {
 	return p.err
 }
 
-// describeModel says where a model is.
+// describeModel says where a model lies.
 func describeModel(m method.ModelFile) string {
 	switch {
 	case m.Path != "" && m.Private:
@@ -116,7 +116,7 @@ func (o outcome) support() string {
 	return ", " + say.Count(o.Support, "support vector")
 }
 
-// judge says what a grid was chosen by.
+// judge names the figure by which a grid was chosen.
 func (o outcome) judge() string {
 	if folds := len(o.Grid[0].Folds); folds > 0 {
 		return fmt.Sprintf("the mean over %d folds", folds)
@@ -171,7 +171,7 @@ func (o outcome) scores() *tableOf {
 	return t
 }
 
-// unit is what is learnt from.
+// unit names the things that are learnt from.
 func (o outcome) unit() string {
 	if o.shown != nil && o.shown.Unit != "" {
 		return o.shown.Unit

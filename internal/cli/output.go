@@ -17,14 +17,14 @@ import (
 // schema names the form of the documents that --json prints.
 const schema = "mercer/v1"
 
-// Result is what a command found. It marshals to the result of the JSON
+// Result holds the findings of a command. It marshals to the result of the JSON
 // document.
 type Result interface {
 	// Print writes the result for people.
 	Print(w io.Writer) error
 }
 
-// document is what --json prints, exactly once.
+// document is the text that --json prints, exactly once.
 type document struct {
 	Schema  string     `json:"schema"`
 	Command string     `json:"command"`
@@ -130,7 +130,7 @@ func (p *printer) join(err error) {
 }
 
 // tableOf prints rows under a header, numbers flush right. It has no lines and
-// no colours, so that it reads the same on a terminal and in a pipe.
+// no colours, so that it reads equally well on a terminal and in a pipe.
 type tableOf struct {
 	header []string
 	rows   [][]any
@@ -191,7 +191,7 @@ func paragraph(s string) string {
 // author likes.
 type terminal struct{ w io.Writer }
 
-// Write shows control characters, but for tabs and ends of lines, as U+FFFD.
+// Write shows control characters, except tabs and ends of lines, as U+FFFD.
 func (t terminal) Write(p []byte) (int, error) {
 	if _, err := io.WriteString(t.w, printable(string(p))); err != nil {
 		return 0, err

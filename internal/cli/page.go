@@ -75,7 +75,7 @@ func page(j *job.Job, o outcome) report.Run {
 	return run
 }
 
-// scored is who reaches what, for bars.
+// scored lists the learners with their figures, for bars.
 func (o outcome) scored() []report.Score {
 	var list []report.Score
 	for _, a := range o.Alone {
@@ -91,7 +91,7 @@ func (o outcome) scored() []report.Score {
 	return list
 }
 
-// pooledRows is what learning in one place learns from: also what is of people
+// pooledRows counts the rows for learning in one place, including the rows of people
 // who vanish from a crowd.
 func (o outcome) pooledRows() int {
 	if o.shown != nil && o.shown.Pooled > 0 {
@@ -115,7 +115,7 @@ func describeData(j *job.Job) string {
 	return j.Data.Source
 }
 
-// describeHeldOut says which rows the figures are about.
+// describeHeldOut describes the rows that the figures are about.
 func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))

@@ -20,12 +20,12 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// predictResult is what a model says about rows.
+// predictResult holds a model's predictions for rows.
 type predictResult struct {
 	admin.Prediction
 	IDs    []string `json:"ids,omitempty"`
 	Labels []string `json:"labels,omitempty"` // that the rows have, for comparison
-	// Unknown are the ids of rows that not all parties know who hold their columns.
+	// Unknown lists the ids of rows that are not known to all holders of their columns.
 	Unknown []string `json:"unknown,omitempty"`
 	// Null when the rows have no labels, or none of that sort.
 	Accuracy *float64 `json:"accuracy"`
@@ -155,7 +155,7 @@ in the data folder, or a part of these. mercer data info explains the parts.`,
 	return cmd
 }
 
-// question is what to ask of whom.
+// question names what to ask, and whom.
 type question struct{ home, job, data, source string }
 
 // predictByJob asks through this home's party.
@@ -218,7 +218,7 @@ func like(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error
 	return set.Arrange("the training table", m.Width(), m.Columns())
 }
 
-// byPosition says that nobody could compare names.
+// byPosition warns that nobody could compare names.
 func byPosition(path, data string, m model.Predictor) string {
 	if m.Columns() == nil {
 		return fmt.Sprintf("mercer: %s does not know its columns by name: those of %s were taken by position", path, data)

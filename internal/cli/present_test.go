@@ -29,8 +29,8 @@ func (m teller) Present(_ *job.Job, r *method.Result) (*method.Presentation, err
 	return &method.Presentation{Unit: string(m)}, nil
 }
 
-// Whoever has read a result back finds the method that knows it, whatever the others make
-// of it; with the job at hand nobody else is asked.
+// A reader of a stored result finds the method that knows it, whatever the other methods make
+// of it; with the job at hand no other method is asked.
 func TestPresentedByItsMethod(t *testing.T) {
 	r := &job.Reader{Protocols: []job.Kind{teller("first"), teller("second")}, Learners: learner.Table()}
 	of := func(details string, j *job.Job) string {

@@ -14,7 +14,7 @@ import (
 
 // Progress shows how far a command has come. It is safe for concurrent use.
 type Progress interface {
-	// Step says how far a stage has come for one party; "" for the command as a
+	// Step shows how far a stage has come for one party; "" for the command as a
 	// whole.
 	Step(party string, p protocol.Progress)
 	// Close leaves the last state on the screen and gives the terminal back.

@@ -38,7 +38,7 @@ func startProxy(ts *testscript.TestScript, args []string) {
 	})
 }
 
-// proxy is as much of SOCKS5 (RFC 1928) as a client with names needs: no
+// proxy implements the part of SOCKS5 (RFC 1928) that a client with names needs: no
 // authentication, CONNECT, domain names.
 type proxy struct {
 	names   map[string]string // address by host:port

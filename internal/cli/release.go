@@ -35,7 +35,7 @@ type releaseEntry struct {
 	Reveals []string           `json:"reveals"`
 }
 
-// releasePeer is what a peer has looked for.
+// releasePeer counts the ids that a peer has looked for.
 type releasePeer struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
@@ -69,7 +69,7 @@ func (r releaseList) Print(w io.Writer) error {
 	return p.err
 }
 
-// uses says how often sums have been let out, whose number is bounded.
+// uses counts how often sums have been let out; the number is bounded.
 func (e releaseEntry) uses() string {
 	if e.Kind != method.ReleaseSums || e.Uses < 2 {
 		return ""
@@ -120,7 +120,7 @@ type decided struct {
 	next string // what happens then, for people
 }
 
-// Print says what happens next.
+// Print announces the next step.
 func (r decided) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("release %s %s", r.ID, r.next)

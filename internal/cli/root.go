@@ -93,7 +93,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return e
 }
 
-// wrongFlag says which flag was meant.
+// wrongFlag suggests the flag that was meant.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	e := usage("%w", err)
 	e.Hint = helpHint(cmd)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 //	json PATH [VALUE]           stdout is one JSON document; PATH is there and is VALUE, or with ! is not
 //	nojson PATH                 the document has no PATH
 //
-// where PATH is as in result.data.0.name, and those of federationCommands,
+// where PATH is written like result.data.0.name, and the commands of federationCommands,
 // figureCommands, dataCommands, headingCommands and proxyCommands.
 func TestScript(t *testing.T) {
 	fixtures, err := filepath.Abs(filepath.Join("..", "..", "dataset", "testdata"))

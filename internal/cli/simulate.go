@@ -156,11 +156,11 @@ func (a *app) play(ctx context.Context, j *job.Job, m local.Played, ratings func
 	return a.finish(j, outcome{Result: result}, out)
 }
 
-// collectSooner has garbage collected when it is a quarter of what is in use,
+// collectSooner has garbage collected when it is a quarter of the memory in use,
 // where rows and Gram matrix are large: in such arrays of numbers the collector
 // has nothing to look for, while as much garbage again (every encoded row travels
-// as a message) would double the memory. It returns what undoes this. Whoever
-// sets GOGC keeps it.
+// as a message) would double the memory. It returns the function that undoes this. A user
+// who sets GOGC keeps that setting.
 func (a *app) collectSooner(shares []partition.Share) (undo func()) {
 	const large, percent = 1 << 26, 25 // numbers
 	rows := 0

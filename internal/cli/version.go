@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// versionResult says what is running, and on what.
+// versionResult describes the running program and its machine.
 type versionResult struct {
 	Version  string   `json:"version"`
 	Go       string   `json:"go"`

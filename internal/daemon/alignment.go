@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// keepAlignment keeps which row is which, for whoever reads the decisions of a job
+// keepAlignment keeps which row is which, for readers of the decisions of a job
 // between holders of columns: the coordinator knows them by number only.
 func keepAlignment(e *vault.Estate) func(id job.ID, ids []string) error {
 	return func(id job.ID, ids []string) error {

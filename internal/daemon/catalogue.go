@@ -25,16 +25,16 @@ type Source struct {
 	// ID is the column by which jobs find the rows of the same people in other
 	// parties' tables; without it the table has no ids.
 	ID string `yaml:"id,omitempty"`
-	// Columns are those that jobs may use as features. Without them a job uses all
-	// that are left, and cannot choose among them.
+	// Columns lists the columns that jobs may use as features. Without it a job uses all
+	// columns that are left, and cannot choose among them.
 	Columns []string `yaml:"columns,omitempty"`
-	// Width is how many features there are, 0 for as many as the file has: LIBSVM text
+	// Width is the number of features, 0 for as many as the file has: LIBSVM text
 	// need not name the last ones.
 	Width int `yaml:"features,omitempty"`
-	// Group and Weight are columns that this version does not read.
+	// Group and Weight name columns that this version does not read.
 	Group  string `yaml:"group,omitempty"`
 	Weight string `yaml:"weight,omitempty"`
-	// Policy is what jobs may do with the table; nil: the policy of the home.
+	// Policy limits the jobs on the table; nil: the policy of the home.
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
 
@@ -164,7 +164,7 @@ func (s Source) pick(name string, j job.Data, self string) (catalogue.Columns, e
 	return c, err
 }
 
-// width is how many features the table has, 0 where nobody says so.
+// width returns the number of features of the table, 0 where nobody gives it.
 func (s Source) width(name string, asked int) (int, error) {
 	if asked > 0 && s.Width > 0 && asked != s.Width {
 		return 0, unoffered("the job says that there are %d features, and the catalogue entry of %s says %d", asked, name, s.Width)
@@ -216,7 +216,7 @@ func unoffered(format string, args ...any) error {
 	return &fault.Error{Code: fault.CodePolicy, Err: fmt.Errorf(format, args...), Public: errUnoffered}
 }
 
-// policy is what the operator allows of a table.
+// policy returns the operator's policy for a table.
 func (c *Config) policy(h Home, name string) (party.Policy, error) {
 	s, err := c.source(h, name)
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *Config) policy(h Home, name string) (party.Policy, error) {
 	return c.policyOf(s), nil
 }
 
-// policyOf is the policy of an entry, or else that of the home.
+// policyOf returns the policy of an entry, or else the policy of the home.
 func (c *Config) policyOf(s Source) party.Policy {
 	if s.Policy != nil {
 		return *s.Policy

@@ -55,9 +55,9 @@ func columnsOf(names ...string) []job.OwnColumns {
 }
 
 // The strongest adversary is a coordinator that writes the job: it names a column of
-// numbers that are nobody's business as labels, which okra and gram send in clear, as
+// private numbers as labels, which okra and gram send in clear, as
 // ids, which other parties look for, or as features. A party takes none of them, and
-// its answer is the same whether the column is there or not.
+// its answer does not tell whether the column is there.
 func TestJobNamesColumnsThatAreNotOffered(t *testing.T) {
 	h, c := home(t, entry)
 	vertical := func(columns ...string) job.Partition {
@@ -156,7 +156,7 @@ func TestTestRowsOfAnotherTable(t *testing.T) {
 	}
 }
 
-// A table has the policy that stands with it, whole, or else that of the home.
+// A table has the policy that stands with it, whole, or else the policy of the home.
 func TestPolicyOfATable(t *testing.T) {
 	h, c := home(t, `policy: {protocols: [moments], max_directions: 64}
 data:
@@ -237,7 +237,7 @@ func TestSavedLabels(t *testing.T) {
 	}
 }
 
-// Whoever takes the example of a fresh home as it is has allowed nothing.
+// An operator who takes the example of a fresh home as it is has allowed nothing.
 func TestExampleAllowsNothing(t *testing.T) {
 	_, text, _ := strings.Cut(string(example), "# data:\n")
 	h, c := home(t, "data:\n"+strings.ReplaceAll(text[len("# "):], "\n# ", "\n"))

@@ -31,12 +31,12 @@ type Config struct {
 	Coordinator string `yaml:"coordinator,omitempty"`
 	// Data is a party's catalogue: the names that jobs may ask for.
 	Data map[string]Source `yaml:"data,omitempty"`
-	// Policy is that of the tables that have none of their own.
+	// Policy applies to the tables that have none of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention is how long what a job left is kept after its end, for ever by default;
-	// at the coordinator the job itself goes with it, everywhere.
+	// Retention is the time for which the remains of a job are kept after its end, without
+	// limit by default; at the coordinator the job itself goes with them, everywhere.
 	Retention Days `yaml:"retention,omitempty"`
-	// Unclosed is how long a party waits for the coordinator to close a job before it
+	// Unclosed is the time that a party waits for the coordinator to close a job before it
 	// destroys the job's secrets by itself; 30d by default.
 	Unclosed Days `yaml:"unclosed,omitempty"`
 }

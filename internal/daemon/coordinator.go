@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// Options are what a daemon's flags say. Beside the reader of
+// Options holds the settings of a daemon's flags. Beside the reader of
 // job files the zero value is the default.
 type Options struct {
 	Reader *job.Reader
@@ -118,7 +118,7 @@ func (h Home) vault(o Options) (*vault.Disk, error) {
 	return v, err
 }
 
-// otherBuild says what to do about sessions that another build left open.
+// otherBuild gives advice about sessions that another build left open.
 func (h Home) otherBuild(err error) error {
 	var foreign *vault.BuildError
 	if !errors.As(err, &foreign) {

@@ -22,13 +22,13 @@ import (
 	"github.com/mercer-fl/mercer/privacypass"
 )
 
-// TokensPath is where a gateway that is its own issuer gives tokens.
+// TokensPath is the URL path at which a gateway that is its own issuer gives tokens.
 const TokensPath = "/tokens"
 
-// PublicPath is where an issuer leaves its name and public keys, for the gateway.
+// PublicPath returns the file in which an issuer leaves its name and public keys, for the gateway.
 func (h Home) PublicPath() string { return h.path("public") }
 
-// WitnessKeyPath is where a relay or an issuer leaves the key by which devices know
+// WitnessKeyPath returns the file in which a relay or an issuer leaves the key of
 // its statements, in hexadecimal digits. It is public, and for the devices' owners.
 func (h Home) WitnessKeyPath() string { return h.path("witness-key") }
 

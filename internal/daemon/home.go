@@ -38,19 +38,19 @@ type Home string
 
 func (h Home) path(name string) string { return filepath.Join(string(h), name) }
 
-// IdentityPath is where the seed of the process's keys lies.
+// IdentityPath returns the file of the seed of the process's keys.
 func (h Home) IdentityPath() string { return h.path("identity") }
 
-// MemberPath is where the public half of the identity lies.
+// MemberPath returns the file of the public half of the identity.
 func (h Home) MemberPath() string { return h.path("member.yaml") }
 
-// ConfigPath is where the configuration lies.
+// ConfigPath returns the file of the configuration.
 func (h Home) ConfigPath() string { return h.path("config.yaml") }
 
-// RosterPath is where the roster lies.
+// RosterPath returns the file of the roster.
 func (h Home) RosterPath() string { return h.path("roster.yaml") }
 
-// Socket is where the operator's commands arrive.
+// Socket returns the Unix socket at which the operator's commands arrive.
 func (h Home) Socket() string { return h.path("control.sock") }
 
 // Releases is a party's ledger of what it has let out of its data.
@@ -58,7 +58,7 @@ func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("re
 
 func (h Home) keepsakes() string { return h.path("keepsakes") }
 
-// estate is what finished jobs left, for a command beside the daemon.
+// estate opens the remains of finished jobs, for a command beside the daemon.
 func (h Home) estate() (*vault.Estate, error) {
 	id, err := identity.Load(h.IdentityPath())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// SplitKeyPath is where the key lies by which a party holds rows out.
+// SplitKeyPath returns the file of the key by which a party holds rows out.
 func (h Home) SplitKeyPath() string { return h.path("split.key") }
 
 // newSplitKey draws a split key.

@@ -22,10 +22,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Nonce is what is kept of a token that has been spent: half of its nonce, which
-// its device has drawn. That two of n honest tokens agree has a chance below
-// n^2/2^129, 2^-89 for a million; a device that makes its own agree gets one of
-// them counted.
+// Nonce keeps half of the nonce of a token that has been spent; the token's device has
+// drawn it. Two of n honest tokens agree with a chance below
+// n^2/2^129, which is 2^-89 for a million; a device that makes its own tokens agree gets
+// one of them counted.
 type Nonce [NonceSize]byte
 
 // NonceSize is in bytes.
@@ -67,7 +67,7 @@ type heap struct {
 	flush  *Flush // that they leave with
 }
 
-// sums are how often each package came, regardless of tag and iteration.
+// sums counts how often each package came, regardless of tag and iteration.
 type sums map[secvm.Package]uint64
 
 // Flush is the writing of one record.
@@ -79,7 +79,7 @@ type Flush struct {
 // Done is closed when the record is on disk, or when Err says that it is not.
 func (f *Flush) Done() <-chan struct{} { return f.done }
 
-// Err is why nothing of the record counts, once Done is closed; nil if it does.
+// Err returns the reason why nothing of the record counts, once Done is closed; nil if the record counts.
 func (f *Flush) Err() error { return f.err }
 
 func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
@@ -87,7 +87,7 @@ func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
 func newHeap(f *Flush) heap { return heap{map[Nonce]struct{}{}, sums{}, f} }
 
 // Open goes on with the records in a file, if there are any. A record is due
-// when at least so many packages wait for one.
+// when at least that many packages wait for one.
 func Open(p secvm.Params, path string, least int) (*Counter, error) {
 	c := &Counter{params: p, least: least, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
 	for i := range c.shards {
@@ -113,7 +113,7 @@ func (c *Counter) Due() <-chan struct{} { return c.due }
 // Tally is what all records add up to. It changes with every record.
 func (c *Counter) Tally() *secvm.Tally { return c.tally }
 
-// Records is how many there are.
+// Records returns the number of records.
 func (c *Counter) Records() int { return c.records }
 
 // Close closes the file. What is in no record is forgotten.

@@ -141,7 +141,7 @@ func TestDiskFails(t *testing.T) {
 }
 
 // Attack: read from the disk which package came with which token, or when. A
-// record of the same packages is the same whatever order they came in.
+// record of equal packages does not depend on the order in which they came.
 func TestAttackRecords(t *testing.T) {
 	var files [2][]byte
 	for run, step := range []int{1, 7} {

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// sumSize is how many bytes a sum has in a record.
+// sumSize is the number of bytes that a sum takes in a record.
 const sumSize = 4 + 3 + 8
 
 // encodeRecord writes nonces and sums, both sorted, so that no order tells which

@@ -24,7 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config says which devices to play. The rows from First on are theirs.
+// Config selects the devices to play. They own the rows from First on.
 type Config struct {
 	Home                string // folder of their states
 	Identity            *identity.Identity
@@ -42,7 +42,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Result is how all windows of all devices went.
+// Result counts the outcomes of all windows of all devices.
 type Result struct {
 	Devices      int `json:"devices"`
 	Answers      int `json:"answers"` // windows that a device has answered

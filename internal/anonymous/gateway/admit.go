@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// outcome is what becomes of a package.
+// outcome describes the treatment of a package.
 type outcome struct {
 	name   string
 	status int // of the answer, which only the device sees
@@ -36,7 +36,7 @@ func outcomes() []outcome {
 	return []outcome{counted, before, heard, malformed, tokenless, forged, other, late, crowded}
 }
 
-// desk is what checks packages need to know, while one iteration is open.
+// desk holds the facts that checks of packages need, while one iteration is open.
 type desk struct {
 	iteration uint32
 	verifier  *privacypass.Verifier

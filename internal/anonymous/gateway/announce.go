@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// answerSize is what the answers to packages are padded to.
+// answerSize is the length to which the answers to packages are padded.
 const answerSize = 32
 
 // pad gives all answers one size.

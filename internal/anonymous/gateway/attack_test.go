@@ -29,8 +29,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Attacks of whole programs on a crowd's devices, among issuer, relay and gateway
-// that are as they should be but for who attacks.
+// Attacks of whole programs on a crowd's devices. Issuer, relay and gateway behave
+// as they should, except the attacker.
 
 const (
 	victim  = 2
@@ -62,7 +62,7 @@ func (w *world) attacked() (reports []device.Report, errs []error) {
 	return reports, errs
 }
 
-// acknowledged is how many devices have had packages taken in the first window.
+// acknowledged returns the devices that have had packages taken in the first window.
 func acknowledged(reports []device.Report) (devices []int) {
 	for i, r := range reports {
 		if r.Acknowledged > 0 {
@@ -72,7 +72,7 @@ func acknowledged(reports []device.Report) (devices []int) {
 	return devices
 }
 
-// counted is what the gateway has counted in the first iteration.
+// counted returns the tally of the gateway in the first iteration.
 func (w *world) counted() *secvm.Tally {
 	w.t.Helper()
 	path := filepath.Join(w.home, "copy")
@@ -89,8 +89,8 @@ func (w *world) counted() *secvm.Tally {
 	return k.Tally()
 }
 
-// record is what a device of the crowd sends if it is inside the margin, sampled as it
-// has sampled it: bins with counts, the bias last.
+// record returns the packages that a device of the crowd sends if it is inside the margin,
+// sampled as the device has sampled them: bins with counts, the bias last.
 func (w *world) record(c *secvm.Configuration, row int) map[int]uint64 {
 	seeds := crowd.SeedsOf(daemon.InsecureSeeds(seed), row)
 	v := c.Params.Vector(crowd.Features(w.rows.X, row))
@@ -177,8 +177,8 @@ func (m *marking) try(q *http.Request) {
 
 // Attack: keys that tell devices apart. The strongest adversary is a gateway that
 // signs an announcement of its own for everybody who asks, with a key that nobody else
-// has, and tries all keys on whatever comes. Relay and issuer do as they should: the
-// relay gives an answer to whoever asks at about that time, and both have
+// has, and tries all keys on everything that comes. Relay and issuer do as they should: the
+// relay gives one answer to everybody who asks at about that time, and both have
 // countersigned one link. No device sends a package under a key of its own.
 func TestAttackKeyForEachDevice(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// Package gateway is the server of a SecVM job: it publishes weights, counts the
+// Package gateway implements the server of a SecVM job: it publishes weights, counts the
 // anonymous packages of a crowd and takes a step when a window is over. It keeps
 // counts only.
 //

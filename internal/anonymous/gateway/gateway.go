@@ -31,18 +31,19 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config says what to learn, and when.
+// Config holds the job to learn, its schedule and its resources.
 type Config struct {
 	Home     string // a folder
 	Identity *identity.Identity
 	Job      *job.Job
-	// Window is how long devices send, Grace how much longer packages are taken,
-	// Pause how long before a window its weights are known, and Lead that of the
-	// first, for which devices fetch their first tokens. Whole milliseconds.
+	// Window is the time in which devices send, and Grace the further time in which packages
+	// are taken. Pause is the time between publishing weights and opening the window. Lead
+	// replaces Pause for the first window, for which devices fetch their first tokens.
+	// Whole milliseconds.
 	Window, Grace, Pause, Lead time.Duration
-	// Least is how many packages a record has, but for the last of a window.
+	// Least is the smallest number of packages in a record; the last record of a window may hold fewer.
 	Least int
-	// Hold is how long a device waits for an answer before it is told to send
+	// Hold is the time that a device waits for an answer before it is told to send
 	// again.
 	Hold   time.Duration
 	Tokens issuer.Public
@@ -119,8 +120,8 @@ func Check(j *job.Job) error {
 // Spec returns what devices are told of a job that Check has let pass.
 func Spec(j *job.Job) secvm.Spec { return crowd.SpecOf(j) }
 
-// checkMode has a gateway that is its own issuer say so: whoever gives tokens to one
-// device only knows whose the packages are, and hardened devices take no part.
+// checkMode has a gateway that is its own issuer say so: an issuer that gives tokens to one
+// device only knows which device sent the packages, and hardened devices take no part.
 func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
@@ -169,7 +170,7 @@ func (g *Gateway) sign(message []byte) []byte { return ed25519.Sign(g.Identity.S
 
 func (g *Gateway) path(name string) string { return filepath.Join(g.Home, name) }
 
-// records is where the records of an iteration are.
+// records returns the path of an iteration's records.
 func (g *Gateway) records(iteration uint32) string {
 	return g.path("packages-" + strconv.FormatUint(uint64(iteration), 10))
 }
@@ -234,6 +235,6 @@ func (g *Gateway) Iteration() int {
 	return -1
 }
 
-// History is what has been announced so far. It is not to be called while the
+// History returns the announcements so far. It is not to be called while the
 // gateway runs.
 func (g *Gateway) History() secvm.Chain { return slices.Clone(g.chain) }

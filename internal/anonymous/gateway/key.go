@@ -14,11 +14,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// keyID is that of every window's key: what tells keys apart must not tell requests
-// apart.
+// keyID is the identifier of every window's key: a property that tells keys apart must not
+// tell requests apart.
 const keyID = 1
 
-// keyPath is where the seed of a window's key is, by the window's place in the
+// keyPath returns the path of the seed of a window's key, by the window's place in the
 // history.
 func (g *Gateway) keyPath(place int) string { return g.path("key-" + strconv.Itoa(place)) }
 

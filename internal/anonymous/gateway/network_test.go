@@ -19,7 +19,7 @@ type network struct {
 
 func newNetwork(t *testing.T) *network { return &network{t, map[string]door{}} }
 
-// door is where a server takes connections. It is a [net.Listener].
+// door accepts a server's connections. It is a [net.Listener].
 type door struct {
 	come   chan net.Conn
 	closed chan struct{}

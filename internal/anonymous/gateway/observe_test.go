@@ -48,8 +48,8 @@ func observe(t *testing.T) *traffic.Scene {
 	return s
 }
 
-// keys are what the gateway opens requests with, one for each window. They are in
-// its home only while their windows are open.
+// keys collects the keys with which the gateway opens requests, one for each window. They
+// are in its home only while their windows are open.
 func (w *world) keys(ctx context.Context) (keys []*ohttp.Key) {
 	known := map[string]bool{}
 	for ctx.Err() == nil {

@@ -43,7 +43,7 @@ func (o *outsider) tokens(row int, iteration uint32) [][]byte {
 	return o.give(row, iteration, o.configuration.PackageToken(iteration))
 }
 
-// give is as many tokens as a device gets, all for one challenge.
+// give returns all tokens that a device gets, all for one challenge.
 func (o *outsider) give(row int, iteration uint32, challenge privacypass.Challenge) [][]byte {
 	o.t.Helper()
 	c, err := privacypass.NewClient(privacypass.Type(o.configuration.TokenType), o.configuration.TokenKeys[iteration])
@@ -124,7 +124,7 @@ func (o *outsider) begin() {
 	}
 }
 
-// Whatever is no package of the open iteration with a token of its own is
+// Everything that is no package of the open iteration with a token of its own is
 // refused, each kind in its own way, and counted: once, and as nothing else.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
@@ -153,7 +153,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// attempt is what somebody sends, and what becomes of it.
+// attempt describes a request that somebody sends, and its outcome.
 type attempt struct {
 	name    string
 	content []byte

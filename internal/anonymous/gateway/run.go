@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Result is how a job ended.
+// Result describes how a job ended.
 type Result struct {
 	Model      string              `json:"model"` // path
 	SHA256     string              `json:"model_sha256"`
@@ -22,7 +22,7 @@ type Result struct {
 	Leakage    map[string][]string `json:"leakage"`
 }
 
-// ClassTest is how the testing devices of a class were predicted.
+// ClassTest counts how the testing devices of a class were predicted.
 type ClassTest = crowd.ClassTest
 
 // Run holds windows until the model is trained and tested.

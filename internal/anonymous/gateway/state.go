@@ -18,7 +18,7 @@ const (
 	maxSnapshot = 1 << 30
 )
 
-// save replaces the state. Whatever has been learnt from an iteration is in it
+// save replaces the state. Everything that has been learnt from an iteration is in it
 // before the iteration's records go.
 func (g *Gateway) save() error {
 	var w wire.Writer
@@ -99,7 +99,7 @@ func (g *Gateway) decodeState(b []byte) error {
 func (g *Gateway) announceWindow(ahead time.Duration) error {
 	iteration, weights := g.server.Published()
 	opens := time.Now().Add(ahead).UnixMilli()
-	if n := len(g.chain); n > 0 { // whatever the clock does
+	if n := len(g.chain); n > 0 { // even if the clock goes back
 		opens = max(opens, g.chain[n-1].Opens+1)
 	}
 	place := len(g.chain)

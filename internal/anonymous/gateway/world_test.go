@@ -189,7 +189,7 @@ func (w *world) connect() {
 	w.net.serve(atRelay, w.relay)
 }
 
-// client is what somebody's requests go through.
+// client returns the HTTP client that a named process sends its requests through.
 func (w *world) client(name string) *http.Client {
 	w.t.Helper()
 	c, err := ohttp.Dial("", nil, 30*time.Second)
@@ -286,10 +286,10 @@ func (w *world) simulated() string {
 	return r.Models[0].SHA256
 }
 
-// metric is how many requests have had an outcome.
+// metric returns the number of requests that have had an outcome.
 func (w *world) metric(outcome string) int { return w.outcomes()[outcome] }
 
-// outcomes is how many requests have had each outcome.
+// outcomes returns the number of requests that have had each outcome.
 func (w *world) outcomes() map[string]int {
 	w.t.Helper()
 	r := prometheus.NewRegistry()
@@ -316,5 +316,5 @@ func lineWith(text, prefix string) string {
 	return ""
 }
 
-// settings are those of the job.
+// settings returns the SecVM settings of the job.
 func (w *world) settings() *crowd.Keys { return job.As[*crowd.Keys](w.job.Protocol) }

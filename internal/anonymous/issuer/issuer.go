@@ -1,13 +1,13 @@
-// Package issuer gives every device of a crowd its tokens: exactly as many for
-// each iteration, whatever it has to say. It knows the devices and sees nothing
-// of the tokens; the gateway sees the tokens and knows no device.
+// Package issuer gives every device of a crowd its tokens: one fixed number for
+// each iteration, whether the device has something to say or not. It knows the devices and
+// sees nothing of the tokens; the gateway sees the tokens and knows no device.
 //
 // An issuer has a key for each iteration. The blinded request hides for what a
 // token is, so that the key is what binds it: tokens of one iteration are worth
 // nothing in another, and cannot be saved up.
 //
-// What a device has had is on disk before it is answered. The same request may
-// come again, and is answered alike; another one is refused.
+// The tokens that a device has had are noted on disk before it is answered. A repeated
+// request is answered alike; another one is refused.
 //
 // An issuer whose tokens everybody can verify is a witness as well: it countersigns
 // what the gateway tells devices (package internal/anonymous/witness), and says how many
@@ -36,7 +36,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config says for whom tokens are.
+// Config holds an issuer's settings, and the devices that may have tokens.
 type Config struct {
 	Name       string // that challenges carry
 	Home       string // folder of the keys and of what has been given out
@@ -156,7 +156,7 @@ func (i *Issuer) Close() error {
 	return errors.Join(i.quota.Close(), i.witness.Close())
 }
 
-// ServeHTTP answers whatever comes to the issuer.
+// ServeHTTP answers every request that comes to the issuer.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.mux.ServeHTTP(w, r) }
 
 // serveTokens answers a post of a signed [secvm.TokenRequest] with as many answers.

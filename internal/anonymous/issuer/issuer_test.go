@@ -216,7 +216,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// outcomes is how many requests have had each outcome.
+// outcomes returns the number of requests that have had each outcome.
 func outcomes(t *testing.T, i *Issuer) map[string]int {
 	t.Helper()
 	r := prometheus.NewRegistry()

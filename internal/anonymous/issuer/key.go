@@ -67,7 +67,7 @@ func voprfKeys(id *identity.Identity, n int) ([]privacypass.Issuer, error) {
 	return keys, nil
 }
 
-// Public is what a gateway needs of an issuer: its name and its keys.
+// Public holds the facts that a gateway needs of an issuer: its name and its keys.
 type Public struct {
 	Name string
 	Type privacypass.Type

@@ -13,13 +13,13 @@ import (
 // errSpent is a second request, for other tokens.
 var errSpent = errors.New("issuer: the device has had its tokens for this iteration")
 
-// claim is what a device may have once.
+// claim identifies a thing that a device may have once.
 type claim struct {
 	device    [ed25519.PublicKeySize]byte
 	iteration uint32
 }
 
-// quota remembers, on disk, which request each claim was answered for: the same
+// quota remembers, on disk, which request each claim was answered for: that
 // request may be answered again, another one may not.
 type quota struct {
 	mu    sync.Mutex
@@ -85,14 +85,14 @@ func (q *quota) claim(c claim, request [sha256.Size]byte) error {
 	return q.write(a.batch)
 }
 
-// devices is how many have asked for the tokens of an iteration.
+// devices counts the devices that have asked for the tokens of an iteration.
 func (q *quota) devices(iteration uint32) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.given[iteration]
 }
 
-// write returns when a batch is on disk. Whoever comes first writes for all.
+// write returns when a batch is on disk. The first caller writes for all.
 func (q *quota) write(b *batch) error {
 	q.disk.Lock()
 	defer q.disk.Unlock()

@@ -15,7 +15,7 @@ import (
 // again.
 const fresh = time.Second / 2
 
-// news is the gateway's announcement, which is public and the same for all. The
+// news keeps the gateway's announcement, which is public and equal for all devices. The
 // gateway sees one request for many devices.
 type news struct {
 	client *http.Client

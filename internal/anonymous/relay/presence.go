@@ -27,7 +27,7 @@ func (p *presence) add(links int, nonce [32]byte) {
 	p.nonces[nonce] = struct{}{}
 }
 
-// count is how many tokens have been shown for the last window.
+// count returns the number of tokens that have been shown for the last window.
 func (p *presence) count(s witness.Standing) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

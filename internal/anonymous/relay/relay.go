@@ -27,7 +27,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config says where to and how.
+// Config holds a relay's settings: the gateway's address, and how requests go there.
 type Config struct {
 	Home     string // a folder
 	Identity *identity.Identity
@@ -49,8 +49,8 @@ type Relay struct {
 	answers  *prometheus.CounterVec
 }
 
-// connections are kept to the gateway. They are the relay's, whoever's requests
-// go over them.
+// connections bounds the connections kept to the gateway. They are the relay's own, for the
+// requests of all devices.
 const connections = 64
 
 // Transport makes connections to a gateway whose certificate one of roots has

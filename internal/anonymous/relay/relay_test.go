@@ -59,7 +59,7 @@ func (j *job) window(iteration uint32) []byte {
 	return secvm.History{Configuration: j.signed, Chain: j.chain}.Encode()
 }
 
-// token is one of the issuer's.
+// token returns one token of the issuer.
 func (j *job) token(c privacypass.Challenge) []byte {
 	j.t.Helper()
 	client, err := privacypass.NewClient(privacypass.BlindRSA, j.issuer.PublicKey())
@@ -89,7 +89,7 @@ func ask(r *Relay, method, path string, body []byte) *httptest.ResponseRecorder 
 	return a
 }
 
-// devices is how many the relay says are ready.
+// devices returns the number of devices that the relay reports as ready.
 func devices(t *testing.T, r *Relay) uint32 {
 	t.Helper()
 	id, err := identity.FromSeed([32]byte{9})
@@ -100,7 +100,7 @@ func devices(t *testing.T, r *Relay) uint32 {
 }
 
 // Attack: make a relay count more devices than have tokens for its last window. The
-// strongest adversary is whoever has all tokens of one device, for packages, for other
+// strongest adversary has all tokens of one device, for packages, for other
 // iterations and of other issuers, and shows each as often as it likes.
 func TestAttackPresence(t *testing.T) {
 	j, other := newJob(t), newJob(t)

@@ -61,5 +61,5 @@ func (w *Witness) take(a http.ResponseWriter, q *http.Request) (status int, err 
 func Answer(a http.ResponseWriter, b []byte) {
 	a.Header().Set("Content-Type", "application/octet-stream")
 	a.Header().Set("Content-Length", strconv.Itoa(len(b)))
-	_, _ = a.Write(b) // whoever has left asks again
+	_, _ = a.Write(b) // a client that has left asks again
 }

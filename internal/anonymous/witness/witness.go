@@ -136,7 +136,7 @@ func (w *Witness) append(record []byte) error {
 	return nil
 }
 
-// Standing is what has been countersigned.
+// Standing describes the history that has been countersigned.
 type Standing struct {
 	Configuration *secvm.Configuration // nil: nothing yet
 	Links         int
@@ -155,7 +155,7 @@ func (w *Witness) Standing() Standing {
 	return Standing{w.configuration, f.Seen, w.iteration, secvm.Statement{Configuration: f.Configuration, Links: uint32(f.Seen), Head: f.Head}}
 }
 
-// State signs that so many devices are ready for the last window.
+// State signs that the given number of devices are ready for the last window.
 func (w *Witness) State(s Standing, devices int) []byte {
 	s.head.Devices = uint32(devices)
 	return s.head.Sign(func(m []byte) []byte { return ed25519.Sign(w.key, m) })

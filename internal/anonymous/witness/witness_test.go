@@ -17,7 +17,7 @@ func key(n byte) ed25519.PrivateKey { return ed25519.NewKeyFromSeed(bytes.Repeat
 
 func sign(m []byte) []byte { return ed25519.Sign(key(1), m) }
 
-// configuration is one of the gateway's, for windows of so many milliseconds.
+// configuration returns a configuration of the gateway's, for windows of that many milliseconds.
 func configuration(t *testing.T, window uint32) (*secvm.Configuration, []byte) {
 	t.Helper()
 	p, err := secvm.NewParams(secvm.Spec{Name: "toy", Bins: 4, Packages: 4, Cohort: 10, Radius: 1})
@@ -51,7 +51,7 @@ func open(t *testing.T, path string) *Witness {
 	return w
 }
 
-// said is what the witness states.
+// said returns the statement of the witness.
 func said(t *testing.T, w *Witness) secvm.Statement {
 	t.Helper()
 	s, err := secvm.DecodeStatement(w.State(w.Standing(), 5), key(9).Public().(ed25519.PublicKey))

@@ -43,7 +43,7 @@ func (c commands) Links() string {
 
 type flag struct{ Name, Default, Means string }
 
-// The home is named as on Linux, whoever generates the page.
+// environment names the home as on Linux, on every machine that generates the page.
 func environment(variable string) string {
 	if variable == "MERCER_HOME" {
 		return "~/.config/mercer"

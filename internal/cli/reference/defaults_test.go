@@ -93,8 +93,8 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"fdskl", "protocol.training", "precond", "learner.iterations", "64"},
 }
 
-// Every default in words is what the reader stores. Defaults that are values are held against the
-// reader by the tests of the packages that declare them.
+// Every default in words equals the value that the reader stores. Defaults that are values are
+// held against the reader by the tests of the packages that declare them.
 func TestDefaultsInWords(t *testing.T) {
 	r := all.Reader()
 	seen := make(map[string]bool)

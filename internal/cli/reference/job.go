@@ -118,7 +118,7 @@ func keysOf(path string, s *section.Section) keys {
 	return k
 }
 
-// fallback says what the reader stores without a key.
+// fallback describes the value that the reader stores without a key.
 func fallback(f section.Field) string {
 	var parts []string
 	if f.Default != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The pages in docs are what the program says of itself.
+// The pages in docs equal the program's description of itself.
 func TestThePagesAreCurrent(t *testing.T) {
 	pages, err := pages()
 	if err != nil {
