@@ -32,7 +32,7 @@ func eighths64AVX512(q int, to []float64, toDistance int, from []float64, fromDi
 //go:noescape
 func lowest64AVX512(n int, x []float64, scale float64)
 
-// flip64AVX512 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 8.
+// flip64AVX512 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 8.
 //
 //go:noescape
 func flip64AVX512(n int, x []float64, signs []int8)
@@ -176,7 +176,7 @@ func eighths32AVX512(q int, to []float32, toDistance int, from []float32, fromDi
 //go:noescape
 func lowest32AVX512(n int, x []float32, scale float32)
 
-// flip32AVX512 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 16.
+// flip32AVX512 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 16.
 //
 //go:noescape
 func flip32AVX512(n int, x []float32, signs []int8)
@@ -259,7 +259,7 @@ func eighths64AVX2(q int, to []float64, toDistance int, from []float64, fromDist
 //go:noescape
 func lowest64AVX2(n int, x []float64, scale float64)
 
-// flip64AVX2 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 4.
+// flip64AVX2 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 4.
 //
 //go:noescape
 func flip64AVX2(n int, x []float64, signs []int8)
@@ -398,7 +398,7 @@ func eighths32AVX2(q int, to []float32, toDistance int, from []float32, fromDist
 //go:noescape
 func lowest32AVX2(n int, x []float32, scale float32)
 
-// flip32AVX2 changes the sign of those of the first n entries of x whose sign is below 0; n is a multiple of 8.
+// flip32AVX2 changes the sign of each of the first n entries of x whose entry in signs is below 0; n is a multiple of 8.
 //
 //go:noescape
 func flip32AVX2(n int, x []float32, signs []int8)

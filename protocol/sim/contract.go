@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ContractError says that a machine broke the rules of package protocol. The
+// ContractError reports that a machine broke the rules of package protocol. The
 // run is void.
 type ContractError struct {
 	Node  string

@@ -101,7 +101,7 @@ func (n *node) replay() (last protocol.Effects, err error) {
 	return last, nil
 }
 
-// compare says in what the effects of a replayed step differ from the first.
+// compare describes the first difference between the effects of a replayed step and the recorded ones.
 func (r *record) compare(eff protocol.Effects) error {
 	if len(eff.Send) != len(r.sent) {
 		return fmt.Errorf("it sends %d messages, the first time it sent %d", len(eff.Send), len(r.sent))

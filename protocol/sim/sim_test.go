@@ -95,7 +95,7 @@ func TestLaterWaitsForProgress(t *testing.T) {
 	cfg := counting(t, 3, 3)
 	cfg.Intercept = func(m protocol.Message) []protocol.Message {
 		if m.Sequence == 0 {
-			return nil // the others wait for it for ever
+			return nil // the others wait for it without end
 		}
 		return []protocol.Message{m}
 	}

@@ -72,7 +72,7 @@ func (u unit) turnRows(sign Mem) {
 	r.finish()
 }
 
-// strip is how many values lie together in a strip: four rows.
+// strip is the number of values that lie together in a strip: four rows.
 const strip = 4 * abreast
 
 // copyStrips writes copies of strips.
@@ -101,7 +101,7 @@ func (u unit) askStrips() {
 	r.finish()
 }
 
-// soon is how far on, in bytes, lies what a loop over memory asks for: the
+// soon is the distance in bytes at which a loop over memory prefetches: the
 // first-level cache away.
 const soon = 32 << 10
 

@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// precision is what a function's numbers look like.
+// precision describes the format of a function's numbers.
 type precision struct {
 	suffix string // of names
 	size   int    // bytes of a value

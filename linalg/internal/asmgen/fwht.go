@@ -100,7 +100,7 @@ func swapSigns(p precision) []Mem {
 
 // flip writes the change of signs.
 func (u unit) flip(sign Mem) {
-	l := u.function("flip", "(n int, x []%s, signs []int8)", "changes the sign of those of the first n entries of x whose sign is below 0")
+	l := u.function("flip", "(n int, x []%s, signs []int8)", "changes the sign of each of the first n entries of x whose entry in signs is below 0")
 	x, signs := slice("x"), slice("signs")
 	l.start()
 	s := u.register()

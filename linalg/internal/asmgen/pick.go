@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// picked is how many values are picked per turn: a line.
+// picked is the number of values picked per turn: a line.
 const picked = 8
 
 // pickValues writes the choice of single values, none of them behind the last.
@@ -34,7 +34,7 @@ func (u unit) pickValues(name string, away bool) {
 	leave()
 }
 
-// picking is what the choice of values goes along.
+// picking holds the registers of a loop that picks values.
 type picking struct {
 	left, to, from, places, ahead Register
 	last                          VecVirtual // the last place, everywhere

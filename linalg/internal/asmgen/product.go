@@ -13,7 +13,7 @@ const unroll = 4
 // product writes the micro-kernel: the tile of c, whose rows are stride values
 // apart, is set to (or grows by) the product of a panel of a and a panel of b,
 // both packed with their k columns one after the other. Each entry is one
-// chain of fused multiply-adds from the first column to the last, whatever its
+// chain of fused multiply-adds from the first column to the last, at every
 // place in the tile.
 func (u unit) product(name string, grow bool) {
 	begin(name+u.suffix, fmt.Sprintf("func(k int, a, b, c []%s, stride int)", u.value),
@@ -84,7 +84,7 @@ func (u unit) prefetch(c, stride Register) {
 	}
 }
 
-// prefetchRow asks for the lines that so many vectors lie on.
+// prefetchRow asks for the lines that hold the given number of vectors.
 func (u unit) prefetchRow(at Register, vectors int) {
 	for byte := 0; byte < vectors*u.width; byte += 64 {
 		PREFETCHT0(Mem{Base: at, Disp: byte})

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// together is how many vectors are reflected together.
+// together is the number of vectors that are reflected together.
 const together = 16
 
 // reflect writes two Householder reflections of that many vectors, coordinate after
@@ -37,8 +37,8 @@ func (u unit) reflect() {
 	leave()
 }
 
-// coordinates are where vectors and directions begin, and how many there are
-// behind the zeroth.
+// coordinates holds the beginnings of vectors and directions, and the number of
+// coordinates behind the zeroth.
 type coordinates struct{ x, first, second, more Register }
 
 func (u unit) zeros(n int) []VecVirtual {
@@ -99,9 +99,9 @@ func (u unit) everywhereOf(values []Mem) []VecVirtual {
 	return all
 }
 
-// factors turns the sums into what the directions are to be multiplied by:
+// factors turns the sums into the factors of the directions:
 // -beta0 s0, and -beta1 (s1 - beta0 s0 across), because the second reflection
-// sees what the first has changed.
+// works on the values that the first has changed.
 func (u unit) factors(sums [2][2][]VecVirtual) {
 	beta0, beta1, across := u.number("betaFirst"), u.number("betaSecond"), u.number("across")
 	for r, s0 := range sums[0][0] {

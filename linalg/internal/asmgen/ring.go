@@ -46,8 +46,9 @@ const down = 9
 
 // roundTurns writes floor(frac(t) 2^bits + 1/2), without the bit beyond.
 func (u unit) roundTurns(c rounding, bits int) {
-	begin(fmt.Sprintf("roundTurns%d%s", bits, u.suffix[2:]), "func(n int, dst []byte, turns []float64)",
-		fmt.Sprintf("rounds the first n turns to words of %d bits; n is a multiple of %d.", bits, u.width/8))
+	name := fmt.Sprintf("roundTurns%d%s", bits, u.suffix[2:])
+	begin(name, "func(n int, dst []byte, turns []float64)",
+		fmt.Sprintf("%s rounds the first n turns to words of %d bits; n is a multiple of %d.", name, bits, u.width/8))
 	l := loop{u, integer("n"), GP64()}
 	dst, turns := slice("dst"), slice("turns")
 	l.start()
@@ -114,7 +115,7 @@ type wave struct {
 	taylor  []Mem
 }
 
-// aside is how many low bits of 32 are no part of a word, or are left out of one
+// aside is the number of low bits of 32 that are no part of a word, or are left out of one
 // so that half a turn is a positive number.
 func aside(bits int) int { return max(1, 32-bits) }
 
@@ -138,8 +139,9 @@ func wavesOf(p precision, bits int) wave {
 // waves writes cosines and sines of words. A sine is the cosine a quarter of a
 // turn before.
 func (u unit) waves(c wave, bits int) {
-	begin(fmt.Sprintf("waves%d%s", bits, u.suffix[2:]), "func(n int, cosines, sines []float32, words []byte, amplitude float32)",
-		fmt.Sprintf("sets the first n cosines and sines to those of words of %d bits, times the amplitude; n is a multiple of %d.", bits, u.width/4))
+	name := fmt.Sprintf("waves%d%s", bits, u.suffix[2:])
+	begin(name, "func(n int, cosines, sines []float32, words []byte, amplitude float32)",
+		fmt.Sprintf("%s sets cosines and sines to the cosines and sines of the first n words of %d bits, times the amplitude; n is a multiple of %d.", name, bits, u.width/4))
 	l := loop{u, integer("n"), GP64()}
 	cosines, sines := slice("cosines"), slice("sines")
 	words, amplitude := slice("words"), l.number("amplitude")

@@ -16,19 +16,19 @@ const (
 	notLess        = 0x15
 )
 
-// streams is how many vectors are looked at per turn, each with its own best,
+// streams is the number of vectors that are looked at per turn, each with its own best,
 // so that one comparison need not wait for the other.
 const streams = 2
 
 // lanes are vectors of flags: a mask register, or the signs of a vector.
 type lanes = Register
 
-// selection is how an instruction set handles values of which only some count.
+// selection holds an instruction set's ways to handle values of which only some count.
 type selection struct {
 	u unit
 	// flag sets the lanes whose byte in place has the bit.
 	flag func(place Mem, bit int) lanes
-	// compare keeps those of the lanes where v holds against w.
+	// compare keeps the lanes among of in which v holds against w.
 	compare func(predicate int, w, v VecVirtual, of lanes) lanes
 	// put copies from to to in the lanes.
 	put func(from, to VecVirtual, of lanes)
@@ -36,7 +36,7 @@ type selection struct {
 	none func(of lanes, label string)
 }
 
-// selection returns that of u, for the given bits.
+// selection returns the selection of u's instruction set, for the given bits.
 func (u unit) selection(bits ...int) selection {
 	if u.width == 64 {
 		return u.byMask(bits)

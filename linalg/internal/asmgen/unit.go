@@ -47,7 +47,7 @@ type unit struct {
 	shiftLeft, shiftRight instruction // by, from, to
 }
 
-// instruction writes an instruction; the last operand is what it sets.
+// instruction writes an instruction; the last operand is its result.
 type instruction func(...Op)
 
 // ofThree is an instruction that takes three operands and no mask.

@@ -11,19 +11,19 @@ import (
 func writeWords() {
 	for _, u := range units() {
 		if u.size == 8 {
-			u.words("addWords", "adds to", u.addInt)
-			u.words("subtractWords", "takes from", u.subInt)
+			u.words("addWords", "adds the first n words of src to dst", u.addInt)
+			u.words("subtractWords", "subtracts the first n words of src from dst", u.subInt)
 		}
 	}
 }
 
-// wordVectors is how many vectors a turn adds, so that counting costs little.
+// wordVectors is the number of vectors that a turn adds, so that counting costs little.
 const wordVectors = 4
 
 func (u unit) words(name, what string, combine instruction) {
 	block := wordVectors * u.width / u.size
 	begin(name+u.suffix[2:], "func(n int, dst []uint64, src []byte)",
-		fmt.Sprintf("%s%s %s the first n words of dst those of src; n is a multiple of %d.", name, u.suffix[2:], what, block))
+		fmt.Sprintf("%s%s %s; n is a multiple of %d.", name, u.suffix[2:], what, block))
 	left, dst, src := integer("n"), slice("dst"), slice("src")
 	Label("turn")
 	SUBQ(U32(block), left)
