@@ -322,7 +322,7 @@ func holds(ts *testscript.TestScript, neg bool, args []string) {
 //	within LOW PATH HIGH   a number, the bounds included
 //	gain LEAST             metrics.accuracy is above the mean of alone by this
 //	gridagrees             every cell of the grid has as many rows right as on pooled rows
-//	distinct LEAST PATH    a list with so many different values
+//	distinct LEAST PATH    a list with at least that many different values
 //	keep VAR PATH[-PATH]   adds a number, or a difference, to a variable's list
 //	median LOW VAR HIGH    the median of what was kept, the bounds included
 func figureCommands() map[string]func(*testscript.TestScript, bool, []string) {

@@ -93,7 +93,7 @@ func cellKernel(k kernel.Spec) string {
 	return s
 }
 
-// reportGrid returns that table for the page of the report.
+// reportGrid returns the grid as a table on the page of the report.
 func reportGrid(grid []learner.Cell) report.Grid {
 	if len(grid) == 0 {
 		return report.Grid{}

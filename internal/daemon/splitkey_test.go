@@ -98,7 +98,7 @@ func TestSplitKeyThatIsNone(t *testing.T) {
 }
 
 // A coordinator that breaks the rules and proposes a job by which it chooses the
-// rows itself is refused by the party, although its own submission would have refused the job.
+// rows itself is refused by the party, even if the submission would have let the job pass.
 func TestLoadRefusesChosenRows(t *testing.T) {
 	h := newHome(t, roster.Party)
 	if err := os.WriteFile(filepath.Join(string(h), "patients.csv"), []byte("a,ill\n1,0\n2,1\n3,0\n"), 0o600); err != nil {

@@ -1,6 +1,6 @@
-// Package lattice is an attack: it reads data from a Gram matrix. It exists for
-// the tests of protocols that hand a Gram matrix to a server, and for what users
-// are told of them; no code of the program imports it.
+// Package lattice attacks protocols: it reads data from a Gram matrix. It exists for
+// the tests of protocols that hand a Gram matrix to a server, and for the warnings that
+// users get about them; no code of the program imports it.
 //
 // Features that hold whole multiples of a step, each feature of its own (counts,
 // pixels, one-hot codes, all of these after scaling), put the rows into a
@@ -23,7 +23,7 @@
 // errors are small against that step squared. [Differences] is for features that
 // were shifted as well, by their means for instance.
 //
-// A feature that is the same in all rows is no dimension. The features of a
-// one-hot code cannot be had one by one, because their sum is the same in all
-// rows; their differences can, and say as much.
+// A feature with one value in all rows is no dimension. The features of a
+// one-hot code cannot be had one by one, because their sum is equal in all
+// rows; their differences can, and the differences say as much.
 package lattice

@@ -26,7 +26,7 @@ const (
 	nothing = 1e-6
 )
 
-// insert adds a vector with the given inner products with those of the basis and
+// insert adds a vector, given its inner products with the vectors of the basis and
 // with itself, and reduces the basis by LLL. A vector that depends on the others
 // leaves no trace.
 func (b *form) insert(products []int64, square int64, carry []int64) {
@@ -45,7 +45,7 @@ func (b *form) insert(products []int64, square int64, carry []int64) {
 	})
 }
 
-// reduce moves vectors to the front, from k on, until each is where place says.
+// reduce moves vectors to the front, from k on, until each is at the index that place returns.
 func (b *form) reduce(k int, place func(k int) int) {
 	for k < len(b.gram) {
 		b.shorten(k)
@@ -99,7 +99,7 @@ func (b *form) shorten(k int) {
 		again = false
 		b.orthogonalise(k)
 		for j := k - 1; j >= 0; j-- {
-			if math.Abs(b.mu[k][j]) > .51 { // .5 may turn on rounding for ever
+			if math.Abs(b.mu[k][j]) > .51 { // .5 may turn on rounding without end
 				b.subtract(k, j, int64(math.Round(b.mu[k][j])))
 				again = true
 			}

@@ -48,7 +48,7 @@ func insertAll(vectors [][]int64) *form {
 
 // TestReduced compares with the definitions, from the carried vectors: inner
 // products, independence, size reduction and Lovász' condition; after deepen,
-// that of deep insertion. What was inserted is a whole combination of the basis.
+// the condition of deep insertion. Every inserted vector is a whole combination of the basis.
 func TestReduced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dims := rapid.IntRange(1, 12).Draw(t, "dims")

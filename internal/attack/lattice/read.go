@@ -9,10 +9,10 @@ import (
 const (
 	// unit is the squared length of the longest row in whole numbers.
 	unit = 1 << 46
-	// price is what a vector pays for the square of a coefficient: far above
+	// price is the cost to a vector of the square of a coefficient: far above
 	// the rounding to whole numbers, which could make a square negative.
 	price = 1 << 8
-	// plenty is how many rows Read takes for each dimension.
+	// plenty is the number of rows that Read takes for each dimension.
 	plenty = 2
 )
 
@@ -20,9 +20,9 @@ const (
 //
 // It reduces the lattice of the vectors (w y, u), where u are whole coefficients
 // of rows, y is that combination of rows, and w a large weight. Combinations
-// that are zero but for the rounding of rows are short and come first; with
-// enough rows their coefficients are small, and so are those of all others after
-// reduction by them. Therefore errors stay below the steps.
+// that are zero except for the rounding of rows are short and come first; with
+// enough rows their coefficients are small, and so are the coefficients of all other
+// combinations after reduction by them. Therefore errors stay below the steps.
 func Read(gram linalg.Matrix[float64]) Reading {
 	rows, rank := spanning(gram, plenty)
 	b := combinations(gram, rows).last(rank)
@@ -44,8 +44,8 @@ func Read(gram linalg.Matrix[float64]) Reading {
 	return reading
 }
 
-// combinations reduces the combinations of rows. Their coefficients are what
-// the vectors carry.
+// combinations reduces the combinations of rows. The vectors carry their
+// coefficients.
 func combinations(gram linalg.Matrix[float64], rows []int) *form {
 	most := 0.0
 	for i := range gram.Rows {

@@ -122,7 +122,7 @@ func varying(x linalg.Matrix[float64]) (columns []int) {
 	return columns
 }
 
-// TestReadsDigits: 150 images are enough, whatever the scaling, through float32.
+// TestReadsDigits: 150 images are enough, for any scaling, through float32.
 func TestReadsDigits(t *testing.T) {
 	x := digits(t, 150)
 	want := varying(x)
@@ -209,7 +209,7 @@ func TestBesideOtherFeatures(t *testing.T) {
 	}
 }
 
-// TestOneHot: the features of codes are read as differences of two of the same
+// TestOneHot: the features of codes are read as differences of two features of one
 // code, of which a row has the one, the other or neither.
 func TestOneHot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))

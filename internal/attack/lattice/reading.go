@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Reading is what an attack has found.
+// Reading holds the findings of an attack.
 type Reading struct {
 	Rank    int // dimensions that the rows fill
 	Columns []Column
@@ -25,7 +25,7 @@ type Column struct {
 	Values []int64
 }
 
-// whole is how far a quotient may be from a whole number.
+// whole is the largest distance of a quotient from a whole number.
 const whole = .1
 
 // add takes a vector for a column, if it can be one: inner are its inner

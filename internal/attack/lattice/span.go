@@ -12,10 +12,10 @@ import (
 // what float32 leaves of zero, far below a step.
 const dependent = 1e-9
 
-// spanning chooses rows that span all, and more of the kind until there are
+// spanning chooses rows that span all, and repeats the choice until there are
 // enough times as many: first a row of each dimension, the one that is farthest
-// from those before, then the same from the rows that are left. Features that
-// few rows have are had by these. It returns the rows and the dimension.
+// from the rows before, then again from the rows that are left. The repeated choices find
+// features that few rows have. It returns the rows and the dimension.
 func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int) {
 	left := make([]bool, gram.Rows)
 	for i := range left {
@@ -39,7 +39,7 @@ func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int
 	return rows[:min(limit, len(rows))], rank
 }
 
-// pivots returns those rows, of the ones left, that Cholesky's factorisation
+// pivots returns those rows, among the rows left, that Cholesky's factorisation
 // with pivoting chooses until it reaches the rank.
 func pivots(gram linalg.Matrix[float64], left []bool) (chosen []int) {
 	distance, most := make([]float64, gram.Rows), 0.0

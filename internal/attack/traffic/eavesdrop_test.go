@@ -15,7 +15,7 @@ import (
 
 func random() *rand.Rand { return rand.New(rand.NewPCG(3, 4)) }
 
-// calibrated checks that a chance is what it says, or on the safe side of it.
+// calibrated checks that a chance is exact, or errs on the safe side.
 func calibrated(t *testing.T, name string, draw func(r *rand.Rand) Statistic) {
 	t.Helper()
 	const draws = 3000
@@ -51,7 +51,7 @@ func TestNothingToFind(t *testing.T) {
 	}
 }
 
-// shuffled is so many requests of each of so many senders, in random order.
+// shuffled returns each of the senders the given number of times, in random order.
 func shuffled(r *rand.Rand, senders, each int) []int {
 	list := make([]int, senders*each)
 	for i, at := range r.Perm(len(list)) {
@@ -117,7 +117,7 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// The mean that [Runs] compares with is that of all orders of a series.
+// The mean that [Runs] compares with equals the mean over all orders of a series.
 func TestRunsOfAllOrders(t *testing.T) {
 	series := []int{0, 0, 0, 1, 1, 2, 2}
 	var sum, orders float64

@@ -12,12 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Scene is what relay and gateway have seen of a crowd, each at its own place,
-// and what only a test knows of it. Its methods are attempts to link the packages
+// Scene holds what relay and gateway have seen of a crowd, each at its own place,
+// and facts that only a test knows. Its methods are attempts to link the packages
 // of one device; their errors say what could be linked.
 //
-// Nobody sees more than a relay but the devices, and nobody more than a gateway
-// but the relay: what fails for both fails for all who are not in league.
+// Only the devices see more than a relay, and only the relay sees more than a gateway:
+// an attack that fails for both fails for everybody outside a conspiracy.
 type Scene struct {
 	Relay, Gateway []Exchange
 	Opens          []time.Time // windows
@@ -26,14 +26,14 @@ type Scene struct {
 	Packages       int // of each device in each window
 	TokenSize      int
 	Keys           []*ohttp.Key // the gateway's, one for each window, which open requests
-	// Device is whose a package was, from 0, by the request as the relay saw it and
-	// by its token; -1: nobody's of the crowd.
+	// Device returns the owner of a package, from 0, by the request as the relay saw it and
+	// by its token; -1: nobody of the crowd.
 	Device func(Exchange, *privacypass.Token) int
 
 	found map[string]*content // by sealed request
 }
 
-// content is what is in a sealed request with a package.
+// content describes the package in a sealed request.
 type content struct {
 	device int // -1: nobody's of the crowd
 	token  *privacypass.Token
@@ -57,8 +57,8 @@ func (s *Scene) Open() error {
 	return nil
 }
 
-// sealedOnes are requests that hold a package. The others are for what is public, or
-// tell a witness something: every device sends the same of these.
+// sealedOnes returns the requests that hold a package. The others ask for public facts, or
+// tell a witness something: every device sends equal ones.
 func sealedOnes(all []Exchange) (list []Exchange) {
 	for _, e := range all {
 		if isSealed(e) {
@@ -171,7 +171,7 @@ func (s *Scene) ByBytes() error {
 }
 
 // ByID looks at what the gateway finds when it opens requests: all packages of an
-// iteration must be alike but for what they say, and for nonce and authenticator of
+// iteration must be alike except for their content, and for nonce and authenticator of
 // a token, which may share nothing with any other token's.
 func (s *Scene) ByID() error {
 	frames, tokens := map[string]bool{}, map[string]bool{}
@@ -181,7 +181,7 @@ func (s *Scene) ByID() error {
 			continue
 		}
 		frames[c.frame] = true
-		if !tokens[c.own] { // sent again it is the same
+		if !tokens[c.own] { // a token sent again is no second token
 			tokens[c.own] = true
 			list = append(list, []byte(c.own))
 		}
@@ -212,7 +212,7 @@ func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
 }
 
 // ByTime looks at when packages come to the relay: uniformly over each window, and
-// those of every device alike, by a table of devices and parts of the window.
+// every device's packages alike, by a table of devices and parts of the window.
 func (s *Scene) ByTime() (statistics []Statistic, err error) {
 	list, devices := s.arrivals(s.Relay)
 	parts := min(10, s.Packages*len(s.Opens)/5)

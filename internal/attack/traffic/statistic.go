@@ -10,14 +10,14 @@ import (
 // Level is below what chance a statistic is no coincidence any more.
 const Level = 1e-5
 
-// Statistic is what a test has found.
+// Statistic holds the result of a test.
 type Statistic struct {
 	Value float64
-	// Chance is that of as much or more where there is nothing to be found.
+	// Chance is the p-value: the probability of a value at least this large under the null hypothesis.
 	Chance float64
 }
 
-// Suspicious says that there is something to be found, or that there were too
+// Suspicious reports whether there is something to be found, or there were too
 // few requests to say.
 func (s Statistic) Suspicious() bool { return !(s.Chance >= Level) }
 
@@ -40,11 +40,10 @@ func Uniform(times []float64) Statistic {
 	return Statistic{d, 2 * math.Exp(-2*n*d*d)}
 }
 
-// Runs looks for senders whose requests come one after the other: how many
-// neighbours in a series have the same sender, as a multiple of what series in
-// random order have on average (the runs of Wald and Wolfowitz, of several kinds).
-// The chance is that of a Poisson variable, whose tail is a little heavier than that
-// of so many neighbours.
+// Runs looks for senders whose requests come one after the other: it counts the
+// neighbours in a series that have one sender, as a multiple of their average number in
+// random order (the runs of Wald and Wolfowitz, of several kinds). The p-value belongs to a
+// Poisson variable, whose tail is a little heavier than the tail of the true distribution.
 func Runs(series []int) Statistic {
 	counts := map[int]int{}
 	for _, s := range series {
@@ -114,7 +113,7 @@ func filled(margin []float64) float64 {
 	return n
 }
 
-// shared is how many bytes in a row are no coincidence: among a thousand million
+// shared is the number of bytes in a row that are no coincidence: among a thousand million
 // places, two of random bytes have eight in common with chance 0.03.
 const shared = 8
 

@@ -63,7 +63,7 @@ func (t *Tap) Seen() ([]Exchange, error) {
 }
 
 func (t *Tap) pass(client net.Conn) {
-	defer client.Close() //nolint:errcheck // whoever is at the other end notices
+	defer client.Close() //nolint:errcheck // the process at the other end notices
 	server, err := t.dial()
 	if err != nil { // as if the server itself were not there
 		return

@@ -53,10 +53,10 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 	})
 }
 
-// bufferBytes is how much ReplaceBy gives to the operating system at a time.
+// bufferBytes is the number of bytes that ReplaceBy gives to the operating system at a time.
 const bufferBytes = 1 << 18
 
-// draft is how the name of a file begins that is being written.
+// draft is the prefix of the name of a file that is being written.
 const draft = ".new-"
 
 func replace(path string, write func(*os.File) error) error {
@@ -73,8 +73,8 @@ func replace(path string, write func(*os.File) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// fill has f written, waits for the disk and closes f. Errors call it path, which
-// is where it will be.
+// fill has f written, waits for the disk and closes f. Errors call it path, the
+// name that it will have.
 func fill(f *os.File, path string, write func(*os.File) error) error {
 	err := write(f)
 	if err == nil {

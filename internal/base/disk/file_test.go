@@ -76,7 +76,7 @@ func TestReplaceRefusesAFolder(t *testing.T) {
 	wantEntries(t, dir, 1)
 }
 
-// Files of any size are overwritten: whoever has a second link to one, or reads the
+// Files of any size are overwritten: a reader with a second link to one, or of the
 // blocks, finds nothing of it.
 func TestEraseOfALargeFile(t *testing.T) {
 	dir := t.TempDir()

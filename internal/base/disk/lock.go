@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ErrLocked is what Lock gives while another process holds the lock.
+// ErrLocked reports that another process holds the lock.
 var ErrLocked = errors.New("another process is using it; stop that one first")
 
 // Lock takes an exclusive lock on path, which it creates, without waiting, or
@@ -17,7 +17,7 @@ func Lock(path string) (*os.File, error) {
 	return lock(path, syscall.LOCK_NB)
 }
 
-// WaitLock is Lock for what is held only briefly: it waits until whoever has
+// WaitLock is Lock for briefly held locks: it waits until the holder of
 // the lock, another goroutine or another process, gives it back.
 func WaitLock(path string) (*os.File, error) {
 	return lock(path, 0)

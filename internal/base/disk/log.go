@@ -20,7 +20,7 @@ const logHead = 12 // length, CRC-32C of length, CRC-32C of the record
 // many at a time.
 type Log struct{ f *os.File }
 
-// ErrDamaged is what OpenLog gives where a log holds something else than what
+// ErrDamaged reports a log that holds something else than what
 // was written.
 var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or give up what it counted")
 

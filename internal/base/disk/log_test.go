@@ -23,8 +23,8 @@ func openLog(t *testing.T, path string) (*Log, []string) {
 	return l, records
 }
 
-// Wherever a crash cuts the file, with or without zeros after it, what is read
-// is a beginning of what was written, and can be added to. A flipped bit before the
+// A crash may cut the file anywhere, with or without zeros after it: the records that are read
+// are a beginning of what was written, and can be added to. A flipped bit before the
 // last record is an error.
 func TestLogSurvivesTornEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")

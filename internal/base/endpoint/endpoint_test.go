@@ -34,7 +34,7 @@ func pair(t *testing.T) (certificate, key string) {
 	return write("certificate.pem", "CERTIFICATE", of.Certificate[0]), write("key.pem", "PRIVATE KEY", pkcs8)
 }
 
-// A port with a certificate speaks TLS 1.3 to whoever trusts it, and to nobody
+// A port with a certificate speaks TLS 1.3 to clients that trust it, and to nobody
 // else.
 func TestSecure(t *testing.T) {
 	certificate, key := pair(t)

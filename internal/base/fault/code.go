@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Code says why something failed, in the terms of the exit codes.
+// Code classifies a failure, in the terms of the exit codes.
 type Code uint8
 
 // The codes; their numbers are the program's exit codes.
@@ -28,12 +28,12 @@ type Error struct {
 	Code   Code
 	Blamed string // the peer at fault, or ""
 	Err    error
-	// Public, if set, is what peers are told instead: the error itself names
+	// Public, if set, is the text that peers are told instead: the error itself names
 	// files or quotes values of somebody's data.
 	Public string
 }
 
-// Reason is what a peer may be told of an error.
+// Reason returns the part of an error that a peer may be told.
 func Reason(err error) string {
 	var coded *Error
 	if errors.As(err, &coded) && coded.Public != "" {

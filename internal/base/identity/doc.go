@@ -17,9 +17,9 @@
 //
 // Promised: the file is created once, never overwritten, flushed with its
 // directory before Create returns, and refused when anybody but its owner can
-// read it. Nothing here prints a secret, whatever the format verb.
+// read it. Nothing here prints a secret, with any format verb.
 //
 // Not promised: the seed lies in clear on the disk and in the process's
-// memory; whoever can read either is this process. A stolen seed signs in its
+// memory; a reader of either can act as this process. A stolen seed signs in its
 // owner's name until the roster changes, but opens no recorded session.
 package identity

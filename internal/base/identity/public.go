@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Public is what others know of an identity.
+// Public holds the part of an identity that others know.
 type Public struct {
 	Sign ed25519.PublicKey // 32 bytes
 	KEM  []byte            // ML-KEM-768 + X25519, 1216 bytes
@@ -62,7 +62,7 @@ func (p Public) Fingerprint() Fingerprint {
 	return sha256.Sum256(w.Bytes())
 }
 
-// fingerprintBytes is how much of a fingerprint people compare: 128 bits, so
+// fingerprintBytes is the length of the part of a fingerprint that people compare: 128 bits, so
 // that finding other keys with the same groups takes 2^128 trials.
 const fingerprintBytes = 16
 

@@ -28,7 +28,7 @@ func (id Identity) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, id.String(
 // LogValue is String.
 func (id Identity) LogValue() slog.Value { return slog.StringValue(id.String()) }
 
-// String says what k is and nothing more.
+// String names the kind of k and nothing more.
 func (k SessionKeys) String() string { return "session keys (redacted)" }
 
 // Format prints String for every verb.

@@ -45,7 +45,7 @@ func TestNothingPrintsASecret(t *testing.T) {
 	}
 	secrets = append(secrets, string(nkey), fmt.Sprintf("%d", nkey))
 
-	// The unexported fields are where fmt cannot call Format.
+	// fmt cannot call Format on the unexported fields.
 	type daemon struct {
 		id      *Identity
 		copied  Identity

@@ -14,7 +14,7 @@ type Reader struct {
 	err error
 }
 
-// ErrShort is what a truncated input gives.
+// ErrShort reports a truncated input.
 var ErrShort = errors.New("the bytes end too early")
 
 // NewReader reads from b, which it does not copy.

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// most is how many differences are printed, widest how many bytes of each value.
+// most bounds the differences that are printed, and widest the bytes of each value.
 const most, widest = 20, 160
 
-// differences returns a line for each place where two values differ, with what stood there and
-// what stands there now, or "". Values are those of decoded JSON, or lists of lines.
+// differences returns a line for each place where two values differ, with the old and the new
+// content, or "". Values are decoded JSON values, or lists of lines.
 func differences(before, now any) string {
 	lines := differ(nil, "", before, now)
 	if more := len(lines) - most; more > 0 {
@@ -91,7 +91,7 @@ func differLists[V any](lines []string, place string, before, now []V) []string 
 	return lines
 }
 
-// A difference is found wherever it stands, and said in few lines.
+// A difference is found at any place, and told in few lines.
 func TestDifferences(t *testing.T) {
 	long := make([]string, 60)
 	for i := range long {

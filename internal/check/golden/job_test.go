@@ -89,7 +89,7 @@ func (b base) read(t *testing.T, more string) string {
 	return read(t, text("small", b.data, b.protocol, b.kernel, b.learner, more))
 }
 
-// changed says what became of a changed base: accepted with these canonical lines, or
+// changed describes the treatment of a changed base: accepted with these canonical lines, or
 // refused.
 func (b base) changed(t *testing.T, c base, more string) string {
 	t.Helper()

@@ -51,7 +51,7 @@ func needsAVX2(t *testing.T) {
 // what this program gives, or the path of another program, whose results are written.
 const order = "MERCER_GOLDEN"
 
-// writes says that files of testdata are written anew.
+// writes reports whether files of testdata are written anew.
 func writes() bool { return os.Getenv(order) != "" }
 
 // program returns the path of the program that a process runs.
@@ -62,13 +62,13 @@ func program() string {
 	return os.Args[0]
 }
 
-// process is where mercer runs.
+// process describes the surroundings of a run of mercer.
 type process struct {
 	dir string   // its folder
 	env []string // beside the usual
 }
 
-// said is what a command left.
+// said holds the exit code and the output of a command.
 type said struct {
 	exit           int
 	stdout, stderr string

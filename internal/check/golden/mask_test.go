@@ -17,7 +17,7 @@ import (
 // masked are the keys whose values differ from run to run.
 var masked = []string{"cpu_s", "peak_rss_bytes", "pid", "processes"}
 
-// longest is how many values a list has that is written out.
+// longest is the length of the longest list that is written out.
 const longest = 24
 
 // masker replaces what differs from run to run, and what is long by its hash.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// figures are what decisions decide.
+// figures holds the results that decisions determine.
 type figures struct {
 	Hash    string             `json:"model_sha256"`
 	Metrics map[string]float64 `json:"metrics"`

@@ -225,8 +225,8 @@ func (r run) outcome(t *testing.T, m masker) map[string]any {
 	return map[string]any{"steps": steps, "files": p.left(t, m)}
 }
 
-// left is what stands in the folder of the results: models by their hashes, pages by
-// their sections. The result's file says what the first command printed, but for the
+// left returns the content of the folder of the results: models by their hashes, pages by
+// their sections. The result's file equals what the first command printed, except for the
 // page's path.
 func (p process) left(t *testing.T, m masker) map[string]any {
 	files := make(map[string]any)

@@ -59,7 +59,7 @@ func goFiles(t *testing.T) map[string]string {
 	return all
 }
 
-// citations is what the program has, for texts to cite.
+// citations lists the tests, rules and files of the program, for texts to cite.
 type citations struct {
 	tests, rules map[string]bool
 	exists       func(string) bool

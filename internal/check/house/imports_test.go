@@ -25,7 +25,7 @@ func isMethod(name string) bool {
 	return slices.ContainsFunc(all.Reader().Protocols, func(k job.Kind) bool { return k.Name() == name })
 }
 
-// Only the lists import rooms, but for the entries of imports.txt.
+// Only the lists import rooms, except for the entries of imports.txt.
 func TestOnlyListsImportRooms(t *testing.T) {
 	found, seen := make(map[string][]string), make(map[string]bool)
 	for _, f := range sources(t) {
@@ -74,11 +74,11 @@ func TestMayImport(t *testing.T) {
 	}
 }
 
-// daemons are what runs on a machine of its own, beside other people's.
+// daemons lists the packages of processes that run on a machine of their own, beside other people's.
 var daemons = []string{"internal/node/coordinator", "internal/node/party", "internal/daemon", "internal/anonymous/gateway", "internal/anonymous/relay", "internal/anonymous/issuer"}
 
-// together are packages that see rows of several parties in one process, attacks that read data
-// from what a role sees, and tools for tests, each with what lies below it.
+// together lists packages that see rows of several parties in one process, attacks that read data
+// from the view of a role, and tools for tests, each with everything that lies below it.
 var together = []string{
 	"internal/local/partition", "internal/local/simulate", "internal/local/demo", "internal/method/local/turns", "internal/method/local", // one process plays everybody
 	"internal/bench", "internal/anonymous/fleet",
@@ -98,7 +98,7 @@ func seesSeveral(pkg string) bool {
 	})
 }
 
-// No daemon links code that sees the rows of two parties, or an attack, but for the entries of
+// No daemon links code that sees the rows of two parties, or an attack, except for the entries of
 // links.txt.
 func TestDaemonsSeeOneParty(t *testing.T) {
 	found := make(map[string][]string)

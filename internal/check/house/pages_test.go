@@ -17,7 +17,7 @@ type page struct {
 	text string
 }
 
-// pages reads all Markdown files: those of the root, and all below docs.
+// pages reads all Markdown files: in the root, and below docs.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var list []page

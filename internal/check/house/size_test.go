@@ -15,7 +15,7 @@ const (
 	functionLines = 25   // of nine functions in ten
 )
 
-// size is how long a folder's files and functions are.
+// size counts the lines of a folder's files and functions.
 type size struct {
 	lines     int
 	functions []int
@@ -55,7 +55,7 @@ func (s *size) most() int {
 	return s.functions[(9*len(s.functions)+9)/10-1]
 }
 
-// The frame and the rooms stay as small as they are meant to be, but for the entries of
+// The frame and the rooms stay within their limits, except for the entries of
 // sizes.txt.
 func TestSizes(t *testing.T) {
 	found, large := sizes(sources(t)), make(map[string][]string)

@@ -20,7 +20,7 @@ const (
 	rooms  = "internal/method/"
 )
 
-// file is one of the program's Go files.
+// file describes one of the program's Go files.
 type file struct {
 	path  string // from the root
 	lines int

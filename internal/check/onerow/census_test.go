@@ -60,7 +60,7 @@ func (k *CensusKeys) Check(j *job.Job, in *section.Place) error {
 // Limits lets an operator's policy bound the job.
 func (k *CensusKeys) Limits() map[string]int { return map[string]int{"directions": k.Bound} }
 
-// slow is how long the computation lasts: a test kills the process meanwhile.
+// slow names the variable that holds the duration of the computation: a test kills the process meanwhile.
 const slow = "MERCER_CENSUS_SLOW"
 
 func (Census) Plan(c method.Case) ([]method.Step, error) {
@@ -120,7 +120,7 @@ func classesOf(c counted) []string {
 	return list
 }
 
-// side is what both sides of a job have.
+// side holds the state that both sides of a job share.
 type side struct {
 	job    *job.Job
 	counts counted // nil before
@@ -228,7 +228,7 @@ func (s *server) Compute(ctx context.Context, step string, _ method.Reporter) er
 	return nil
 }
 
-// found is what only results of this method have.
+// found holds the fields that only results of this method have.
 type found struct {
 	Census   counted  `json:"census"`
 	Sessions []string `json:"census_sessions"`

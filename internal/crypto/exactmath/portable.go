@@ -1,10 +1,10 @@
 // Package exactmath has the elementary functions by which members of a session
 // decide alike: their values are the same bits on every machine.
 //
-// Those of package math are not. Some are assembly on one architecture and Go on
-// another, and where the machine multiplies and adds in one instruction (arm64,
-// ppc64le, riscv64, s390x) the compiler fuses x*y + z and rounds once instead
-// of twice. A last bit does no harm in a value; in a comparison it can accept
+// The functions of package math have no such values. Some are assembly on one
+// architecture and Go on another, and where the machine multiplies and adds in one
+// instruction (arm64, ppc64le, riscv64, s390x) the compiler fuses x*y + z and rounds
+// once instead of twice. A last bit does no harm in a value; in a comparison it can accept
 // where another machine rejects, and from there on the two read different
 // numbers of a stream that they share. Conversions float64(x*y) forbid fusing
 // (Go specification, "Floating-point operators").

@@ -2,7 +2,7 @@
 // functions of a 32-byte seed and a label, so that a replay draws the same
 // bytes.
 //
-// The construction is fixed for ever, because golden vectors, journals and the
+// The construction is permanently fixed, because golden vectors, journals and the
 // encoders of federations that already exist depend on it:
 //
 //   - info = prefix || len(label) || label || len(part) || part || ..., each

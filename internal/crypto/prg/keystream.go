@@ -13,7 +13,7 @@ type keystream interface {
 	fill(dst []byte)
 }
 
-// atOnce is how many bytes a keystream is filled by.
+// atOnce is the number of bytes by which a keystream is filled.
 const atOnce = 16 * BlockBytes
 
 // counterMode is the standard library's, which takes new memory for each seek.

@@ -53,7 +53,7 @@ func TestCounterCarries(t *testing.T) {
 	}
 }
 
-// Without the instructions that the fast path needs, streams are the same: the
+// Streams do not depend on the instructions that the fast path needs: the
 // tests that fix their bytes pass in a process that is told not to use them.
 func TestStreamsWithoutWideInstructions(t *testing.T) {
 	if !wide() {

@@ -5,7 +5,7 @@ import "golang.org/x/sys/cpu"
 //go:generate go -C ../../../linalg/internal/asmgen run . -out ../../../internal/crypto/prg/keystream_amd64.s -stubs ../../../internal/crypto/prg/keystream_amd64.go -pkg prg keystream
 
 // wideCounter encrypts sixteen counters at a time, by the machine's AES
-// instructions, which take the same time whatever the key. Beyond 2^63, near
+// instructions, which take equal time for every key. Beyond 2^63, near
 // where a counter outgrows a word, it leaves that to the standard library.
 type wideCounter struct {
 	keys [240]byte    // of the rounds; the first 32 bytes are the key itself

@@ -38,8 +38,8 @@ func newZiggurat() *ziggurat {
 	return z
 }
 
-// edges returns the right-hand edges of the strips; the base's is what it
-// would be were the base with its tail a rectangle, the last is the peak.
+// edges returns the right-hand edges of the strips; the base's edge is the edge of a
+// rectangle that has the area of the base with its tail, the last edge is the peak.
 func edges() *[layers + 1]float64 {
 	y := exactmath.ExpNegative(half(tailStart))
 	x := &[layers + 1]float64{stripArea / y, tailStart}

@@ -95,8 +95,8 @@ func chiSquare(count []int, expected float64) float64 {
 	return sum
 }
 
-// However many at a time, and whatever was read in between, the numbers are
-// those of NormFloat64.
+// Read in batches of any size, and with other reads in between, the numbers equal
+// the numbers of NormFloat64.
 func TestNormalsAreNormFloat64(t *testing.T) {
 	one, many := New([32]byte{7}, "test/normal"), New([32]byte{7}, "test/normal")
 	for round, n := range []int{1, 0, 2, 127, 128, 129, 3, 5000, 60, 100000} {

@@ -12,7 +12,7 @@ import (
 // BlockBytes is the size of the blocks that Seek counts.
 const BlockBytes = aes.BlockSize
 
-// bufferBytes is what one call of the cipher fills: enough to hide the cost
+// bufferBytes is the number of bytes that one call of the cipher fills: enough to hide the cost
 // of the call, little enough to stay in the first-level cache.
 const bufferBytes = 1024
 

@@ -26,7 +26,7 @@ func draw(s *Stream, n int) []byte {
 	return b
 }
 
-// The values are fixed for ever. Those of Derive, Read,
+// The values are permanently fixed. The vectors of Derive, Read,
 // Uint64n, Perm and Signs were computed independently, by Python's hmac module
 // and OpenSSL's AES-256-CTR, from the comments of this package.
 func TestGoldenVectors(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package ristretto is the group ristretto255 (RFC 9496) for those who have
-// many elements to multiply by one secret: hashing to the group (RFC 9380,
+// Package ristretto implements the group ristretto255 (RFC 9496) for callers that
+// have many elements to multiply by one secret: hashing to the group (RFC 9380,
 // suite ristretto255_XMD:SHA-512_R255MAP_RO_), strict decoding, and
 // multiplication with encoding in batches.
 //
@@ -13,7 +13,7 @@
 // its scalar and encodes the doubles, as curve25519-dalek does under the name
 // double_and_compress_batch.
 //
-// Arithmetic in the field and on the curve is that of filippo.io/edwards25519.
-// Whatever depends on a key or on a hashed message takes constant time.
+// filippo.io/edwards25519 does the arithmetic in the field and on the curve.
+// Every step that depends on a key or on a hashed message takes constant time.
 // Decoding does not: it tells by its time which encodings are refused.
 package ristretto

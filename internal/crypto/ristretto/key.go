@@ -49,7 +49,7 @@ func (k *Key) Multiply(dst []byte, elements []Element) {
 	}
 }
 
-// double is what the encoding of twice a point is made of. With the point's
+// double holds the factors of the encoding of twice a point. With the point's
 // extended coordinates, doubling gives x = e/g and y = h/f, up to the names.
 type double struct {
 	e, f, g, h, eg, fh field.Element

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encode is the encoding as RFC 9496, section 4.3.2, defines it: the slow twin
-// of what Key.Multiply does for a batch.
+// encode returns the encoding as RFC 9496, section 4.3.2, defines it: the slow twin
+// of the batch encoding in Key.Multiply.
 func encode(p *edwards25519.Point) []byte {
 	x, y, z, t := p.ExtendedCoordinates()
 	mul := func(a, b *field.Element) *field.Element { return new(field.Element).Multiply(a, b) }

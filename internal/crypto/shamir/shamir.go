@@ -15,8 +15,8 @@ const Size = 32
 // it.
 type Share [Size]byte
 
-// ErrInconsistent says that the shares do not lie on one polynomial: at least
-// one of them is not what was handed out.
+// ErrInconsistent reports that the shares do not lie on one polynomial: at least
+// one of them differs from the share that was handed out.
 var ErrInconsistent = errors.New("shamir: the shares do not belong together")
 
 // Split shares secret among holders with the given points, which must be
@@ -67,7 +67,7 @@ func evaluate(polynomial []lanes, x uint16) lanes {
 	return v
 }
 
-// Combine returns the secret behind at least threshold shares, those of the
+// Combine returns the secret behind at least threshold shares, which belong to the
 // holders with the given points. Shares beyond the threshold must agree with
 // the others, or the error is ErrInconsistent.
 func Combine(threshold int, points []uint16, shares []Share) ([Size]byte, error) {
