@@ -10,14 +10,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// cellType is how a binary format stores a number.
+// cellType describes the way in which a binary format stores a number.
 type cellType struct {
 	kind  byte // b(ool), i(nt), u(int) or f(loat), as NumPy calls them
 	size  int  // bytes
 	order binary.ByteOrder
 }
 
-// fits32 says whether a float32 holds every value of the type.
+// fits32 reports whether a float32 holds every value of the type.
 func (c cellType) fits32() bool {
 	return c.kind == 'b' || c.kind == 'f' && c.size == 4 || c.kind != 'f' && c.size <= 2
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Header says whether the first line of a CSV text names the columns.
+// Header tells whether the first line of a CSV text names the columns.
 type Header int
 
 // The answers. DetectHeader takes the first line for a header if more of its
@@ -27,8 +27,8 @@ const (
 	NoHeader
 )
 
-// CSVOptions says how to read a CSV text. The zero value is right for a comma
-// separated text whose label is called so or stands last.
+// CSVOptions holds the settings for reading a CSV text. The zero value is right for a
+// comma separated text whose label is called so or stands last.
 type CSVOptions struct {
 	Name string // of the text, for messages
 	// Label is the name of the label's column, its index from 0, "last", or
@@ -43,7 +43,7 @@ type CSVOptions struct {
 	Header Header
 }
 
-// Uses says which of a table's columns are read at all. A column is given by its
+// Uses selects the columns of a table that are read at all. A column is given by its
 // name, or by its index from 0 where nothing names it.
 type Uses struct {
 	// Features are the columns of the features, which keep the file's order; nil:

@@ -118,7 +118,7 @@ func repeated(names []string) int {
 	return -1
 }
 
-// namesColumns says whether the first line is a header.
+// namesColumns reports whether the first line is a header.
 func (o CSVOptions) namesColumns(first []string) (bool, error) {
 	if o.Header != DetectHeader {
 		return o.Header == WithHeader, nil
@@ -158,7 +158,7 @@ func likeLabel(s string) bool {
 
 func likeID(s string) bool { return strings.EqualFold(s, "id") }
 
-// isName says whether a column is asked for by name.
+// isName reports whether a column is asked for by name.
 func isName(column string) bool {
 	return column != "" && column != "last" && column != "none" && !allDigits([]byte(column))
 }

@@ -88,7 +88,7 @@ func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
 	return dense[T]{m: linalg.Matrix[T]{Rows: len(at), Cols: cols, Stride: cols}, at: at}
 }
 
-// whole says whether the table is the rows of its matrix.
+// whole reports whether the table is the rows of its matrix.
 func (d dense[T]) whole() bool { return d.order == nil && d.at == nil }
 
 // row returns row i, aliasing c.
@@ -195,8 +195,8 @@ func stackDense[T linalg.Float](tables []dense[T]) dense[T] {
 	return scattered(at, tables[0].m.Cols)
 }
 
-// finite says whether all cells of row i are finite: of what is not, the
-// difference with itself is NaN.
+// finite reports whether all cells of row i are finite: a number that is not finite,
+// less itself, is NaN.
 func (d dense[T]) finite(i int) bool {
 	for _, v := range d.row(i) {
 		if v-v != 0 {

@@ -16,7 +16,7 @@ import (
 const (
 	gridLevels    = 1 << 16 // most steps from minimum to maximum
 	gridTolerance = 1e-9    // of the range, for a value's distance from the grid
-	// gridChance is how likely values drawn at random may be to fit a grid as
+	// gridChance bounds the probability that values drawn at random fit a grid as
 	// well as the column does. Three values always fit some grid of 2^16 levels
 	// within the tolerance; only a coarse or exact fit says something.
 	gridChance = 1e-5
@@ -33,7 +33,7 @@ const noGrid = -1
 
 func (a axis) varies() bool { return a.levels != 0 }
 
-// GridStep says whether every column of t that is not constant lies on a grid,
+// GridStep reports whether every column of t that is not constant lies on a grid,
 // each on its own. If the grids are multiples of one step that leaves every
 // column at most 2^16 levels, step is the largest such step (1 for pixels 0 to
 // 255 and for one-hot codes), else 0 (columns scaled each by its own range). A
@@ -137,7 +137,7 @@ func measure(values []float64) axis {
 	slices.Sort(values)
 	low, high := values[0], values[len(values)-1]
 	span := high - low
-	rounding := ulp * max(math.Abs(low), math.Abs(high)) // that of the differences
+	rounding := ulp * max(math.Abs(low), math.Abs(high)) // of the differences
 	if span <= 2*rounding {
 		return axis{}
 	}
@@ -231,7 +231,7 @@ func commonStep(axes []axis) float64 {
 	return 0
 }
 
-// common says whether step divides all steps, and whether all columns would have
+// common reports whether step divides all steps, and whether all columns would have
 // few enough levels with it.
 func common(axes []axis, step float64) (divides, fits bool) {
 	divides = true

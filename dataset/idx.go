@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// IDXOptions says how to read a pair of IDX files.
+// IDXOptions holds the settings for reading a pair of IDX files.
 type IDXOptions struct {
 	Name   string // of the images' file, for messages
 	Labels string // name of the labels' file, for messages

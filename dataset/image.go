@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ImageOptions says how to read a folder of images.
+// ImageOptions holds the settings for reading a folder of images.
 type ImageOptions struct {
 	Name string // of the folder, for messages
 	// Label is "none" for images without classes; empty takes the folder's name.
@@ -163,8 +163,8 @@ type album struct {
 	size   image.Point // of every row
 }
 
-// wave is how many images are decoded before errors are looked at: the first
-// one in order of the paths is reported, on any number of cores.
+// wave is the number of images that are decoded before errors are looked at: the
+// first error in order of the paths is reported, on any number of cores.
 const (
 	wave  = 256
 	grain = 4

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// LIBSVMOptions says how to read LIBSVM text.
+// LIBSVMOptions holds the settings for reading LIBSVM text.
 type LIBSVMOptions struct {
 	Name string // of the text, for messages
 	// Columns is the number of columns; 0 takes the largest index. Give the

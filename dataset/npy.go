@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// NPYOptions says how to read one NumPy array.
+// NPYOptions holds the settings for reading one NumPy array.
 type NPYOptions struct {
 	Name string // of the file, for messages
 	// Label is the index from 0 of the labels' column, "last", or "none"; empty

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// NPZOptions says which arrays of an archive make a set.
+// NPZOptions selects the arrays of an archive that make a set.
 type NPZOptions struct {
 	Name string // of the file, for messages
 	// X names the features. Empty: the only array, or the one called X, x, data,

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ParquetOptions says how to read a parquet file.
+// ParquetOptions holds the settings for reading a parquet file.
 type ParquetOptions struct {
 	Name string // of the file, for messages
 	// Label and ID choose columns by their names, as CSVOptions' do.
@@ -54,7 +54,7 @@ type parquetReader struct {
 	head   csvHead // settles their use
 }
 
-// pandasIndex is how pandas calls an index that has no name.
+// pandasIndex is the name that pandas gives to an index without a name.
 const pandasIndex = "__index_level_0__"
 
 func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (*Set, error) {

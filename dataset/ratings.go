@@ -20,9 +20,9 @@ type Rating struct {
 	Time       int64 // in the unit of the text; 0 where it has none
 }
 
-// Ratings is who rated what. Users and items have the names of the text, in the
-// order of their numbers where all are whole numbers, and of the alphabet
-// otherwise, so that the order of the lines does not matter for them.
+// Ratings holds the ratings that users gave to items. Users and items have the names
+// of the text, in the order of their numbers where all are whole numbers, and of the
+// alphabet otherwise, so that the order of the lines does not matter for them.
 type Ratings struct {
 	Name         string
 	Users, Items []string
@@ -30,7 +30,7 @@ type Ratings struct {
 	Timed        bool     // every rating has a time
 }
 
-// RatingsOptions says how to read ratings.
+// RatingsOptions holds the settings for reading ratings.
 type RatingsOptions struct {
 	Name string // of the text, for messages
 }

@@ -27,8 +27,8 @@ func defaultLimits() limits {
 	return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells, pixels: MaxPixels, page: MaxPage}
 }
 
-// Options says how to read a table whose format Read chooses. The names in it
-// are ignored.
+// Options holds the settings for reading a table whose format Read chooses. The names
+// in it are ignored.
 type Options struct {
 	CSV     CSVOptions
 	LIBSVM  LIBSVMOptions

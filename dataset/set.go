@@ -173,7 +173,7 @@ func pick[E any](from []E, at []int) []E {
 	return to
 }
 
-// Validate says what makes s unfit for learning: no rows or columns, lengths
+// Validate refuses a set that is unfit for learning: no rows or columns, lengths
 // that disagree, a number that is not finite, two equal ids. Rows in messages
 // count from 1, columns from 0.
 func (s *Set) Validate() error {
@@ -223,7 +223,7 @@ func (s *Set) checkNumbers() error {
 	return nil
 }
 
-// allRows says whether ok holds for all of n rows. It asks on all cores.
+// allRows reports whether ok holds for all of n rows. It asks on all cores.
 func allRows(n int, ok func(i int) bool) bool {
 	var bad atomic.Bool
 	linalg.For(n, 64, func(lo, hi int) {

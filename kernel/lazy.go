@@ -39,7 +39,7 @@ type rows interface {
 	// few columns at a time: see linalg.Products.
 	products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64]))
 	pick(which []int) rows
-	// height is how many left rows take as long as one.
+	// height returns the number of left rows that take as long as one.
 	height() int
 }
 

@@ -36,7 +36,7 @@ func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	return sum / float64(len(rows))
 }
 
-// digitBits is how many bits of the distances one pass over all pairs fixes.
+// digitBits is the number of bits of the distances that one pass over all pairs fixes.
 const digitBits = 11
 
 // nthDistance returns the squared distance that n pairs are before. The bits of

@@ -120,7 +120,7 @@ func SquaredNorms(x linalg.Rows) []float64 {
 // four rows at a time.
 const normBytes = 16 << 20
 
-// mapRows is how many rows go to one core at a time.
+// mapRows is the number of rows that go to one core at a time.
 const mapRows = 16
 
 // Cross turns inner products into kernel values, in place and on all cores:

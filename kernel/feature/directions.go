@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// BlockLength is how many directions are drawn one after the other from one
+// BlockLength is the number of directions that are drawn one after the other from one
 // source, so that making a source costs little beside them.
 const BlockLength = 64
 

@@ -55,7 +55,7 @@ func waves(phases, sines []float64) {
 	linalg.Cos(phases, phases)
 }
 
-// grain is how many slices of a length one core turns at a time.
+// grain returns the number of slices of a length that one core turns at a time.
 func grain(length int) int { return max(1, 1<<14/max(1, length)) }
 
 func (m Map) check(n, features int, x linalg.Matrix[float64]) {

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// CheckBits says whether words of a phase may have that many bits.
+// CheckBits refuses a number of bits that words of a phase cannot have.
 func CheckBits(bits int) error {
 	switch bits {
 	case 8, 16, 32:
@@ -67,7 +67,7 @@ func (p *Phases) Block(dst []byte, rows []int, first, count int) {
 	})
 }
 
-// phaseRoom is how many phases are made before they are rounded: 8 MiB.
+// phaseRoom is the number of phases that are made before they are rounded: 8 MiB.
 const phaseRoom = 1 << 20
 
 // turns sets dst to the phases of the given rows in turns.
@@ -83,9 +83,9 @@ func (p *Phases) turns(dst linalg.Matrix[float64], rows []int, w linalg.Matrix[f
 	})
 }
 
-// mostlyZero says whether products by entries are faster than by whole rows.
+// mostlyZero reports whether products by entries are faster than by whole rows.
 func mostlyZero(rows linalg.SparseRows) bool {
-	const once = 16 // a product of whole rows takes so many columns in the time of one entry
+	const once = 16 // a product of whole rows takes 16 columns in the time of one entry
 	stored := 0
 	for i := range rows.Rows() {
 		cols, _ := rows.Entries(i)

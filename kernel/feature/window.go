@@ -19,8 +19,8 @@ func newWindow(source Directions, first int) window {
 	return window{source, first, linalg.Matrix[float64]{Cols: source.Columns, Stride: source.Columns}}
 }
 
-// windowValues is how many numbers a window keeps beside those it is asked for:
-// 32 MiB.
+// windowValues bounds the numbers that a window keeps beside the numbers it is asked
+// for: 32 MiB.
 const windowValues = 1 << 22
 
 // read returns directions first to first+count-1. They must not be changed.
