@@ -7,7 +7,7 @@ import "fmt"
 // lines and not words, and no level of a Walsh-Hadamard transform combines
 // values of one register.
 
-// Abreast is how many vectors stand side by side.
+// Abreast is the number of vectors that stand side by side.
 const Abreast = 8
 
 // abreast is a way to work on such rows; n is positive.

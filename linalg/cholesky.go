@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// cholBlock is how many columns are factored at a time: all work outside the
+// cholBlock is the number of columns that are factored at a time: all work outside the
 // blocks on the diagonal is a product of matrices.
 const cholBlock = 64
 
-// solveRows is how many right-hand sides go to one core at a time.
+// solveRows is the number of right-hand sides that go to one core at a time.
 const solveRows = 32
 
-// PivotError says where a Cholesky factorisation ended: the leading minor of
-// Index+1 rows is not positive definite to working precision.
+// PivotError names the pivot at which a Cholesky factorisation ended: the leading minor
+// of Index+1 rows is not positive definite to working precision.
 type PivotError struct {
 	Index int     // of the failing row, from 0
 	Value float64 // what the square root was to be taken of

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// hugePage is how large pages are that a core finds many of without looking into
-// memory: 2 MiB on amd64 and, most often, on arm64.
+// hugePage is the size of large pages. A core finds many of them without looking into
+// memory. They have 2 MiB on amd64 and, most often, on arm64.
 const hugePage = 2 << 20
 
 // preferHugePages asks for such pages under x, which is read and written out of

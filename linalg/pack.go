@@ -27,7 +27,7 @@ func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
 	})
 }
 
-// packGrain is how many values one core packs at a time.
+// packGrain is the number of values that one core packs at a time.
 const packGrain = 1 << 15
 
 // packPanel packs the rows of m, width of them or fewer. It goes by squares, or

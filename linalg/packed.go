@@ -48,7 +48,7 @@ func packRows[T Float](width int, m Matrix[T], rows []int, n, k, kEnd int) panel
 	return p
 }
 
-// spanValues is how many inner products are made before they are used: they
+// spanValues is the number of inner products that are made before they are used: they
 // stay in the second-level cache.
 const spanValues = 1 << 15
 

@@ -1,10 +1,10 @@
 package linalg
 
-// block is how many rows of an operand are packed at a time: 8 MiB of float64.
+// block is the number of rows of an operand that are packed at a time: 8 MiB of float64.
 const block = 4096
 
-// distant is how many values are gone from the caches before they are read again:
-// 16 MiB of float32.
+// distant is a number of values that are gone from the caches before they are read
+// again: 16 MiB of float32.
 const distant = 1 << 22
 
 // product is the making of one dst. S is the type of the operands' numbers, T the type

@@ -2,7 +2,7 @@ package linalg
 
 import "fmt"
 
-// lanes is how many vectors are reflected together.
+// lanes is the number of vectors that are reflected together.
 const lanes = 16
 
 // Reflect sets each row x of m, of n values, to H_0 H_1 ... H_{c-1} [D; 0] x of

@@ -19,9 +19,9 @@ const (
 
 // Extremes are the ends of the gap of a gradient.
 type Extremes struct {
-	First int     // the last of those with the least value that can grow, or -1
+	First int     // the last entry that can grow and has the least value of all that can, or -1
 	Low   float64 // that value, or +Inf
-	High  float64 // the largest value of those that can shrink, or -Inf
+	High  float64 // the largest value of the entries that can shrink, or -Inf
 }
 
 // and returns the extremes of both, o coming after e.
@@ -33,7 +33,7 @@ func (e Extremes) and(o Extremes) Extremes {
 	return e
 }
 
-// smoGrain is how many coefficients a core takes at a time: fewer are done
+// smoGrain is the number of coefficients that a core takes at a time: fewer are done
 // before another core has woken up.
 const smoGrain = 1 << 15
 

@@ -2,8 +2,8 @@ package linalg
 
 import "fmt"
 
-// Strip is how many consecutive values a strip has: four rows of vectors
-// abreast. Strips of 72 parts fit the first-level cache.
+// Strip is the number of consecutive values of a strip: four rows of vectors abreast.
+// Strips of 72 parts fit the first-level cache.
 const Strip = 4 * Abreast
 
 // Strips are strips whose beginnings lie Distance values apart.
@@ -48,8 +48,8 @@ func NewAhead(n int, s Strips) *Ahead {
 	return &Ahead{s, n}
 }
 
-// asked is how many strips are asked for at a time: about as many lines as a core
-// can wait for.
+// asked is the number of strips that are asked for at a time: about as many lines as a
+// core can wait for.
 const asked = 6
 
 func (a *Ahead) ask(p Path) {
@@ -83,8 +83,8 @@ func fwhtCollectOn(p Path, near []float64, far Strips, ahead *Ahead) {
 	fwhtBlocks(p, near, block, ahead)
 }
 
-// FWHTSpread is the same the other way, from near to far strips. It writes over
-// near.
+// FWHTSpread does the work of [FWHTCollect] the other way, from near to far strips. It
+// writes over near.
 func FWHTSpread(far Strips, near []float64, ahead *Ahead) {
 	fwhtSpreadOn(Paths()[0], far, near, ahead)
 }

@@ -34,7 +34,7 @@ func subtractWordsOn(p Path, dst []uint64, src []byte) {
 	subtractWordsPortable(len(dst)-n, dst[n:], src[8*n:])
 }
 
-// whole is how many words go by blocks.
+// whole returns the number of words that go by blocks.
 func (w words) whole(dst []uint64, src []byte) int {
 	if len(src) != 8*len(dst) {
 		panic(fmt.Sprintf("linalg: %d bytes for %d words of 8", len(src), len(dst)))
