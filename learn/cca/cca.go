@@ -130,7 +130,7 @@ func newSide(src kernel.Source, shift float64, interrupt func() error) (side, er
 	return s, nil
 }
 
-// unfactored says what to do about a matrix that is not positive definite.
+// unfactored adds advice to the error of a matrix that is not positive definite.
 func unfactored(err error) error {
 	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
 		return err // an interruption

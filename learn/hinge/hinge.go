@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Schedule says how long the step of iteration t = 1, 2, ... is.
+// Schedule names a rule for the length of the step of iteration t = 1, 2, ...
 type Schedule string
 
 // The schedules. Pegasos is 1/(lambda t), under which the first step forgets
@@ -19,7 +19,7 @@ const (
 	Published Schedule = "published"
 )
 
-// Spec says how to train.
+// Spec holds the settings of a training.
 type Spec struct {
 	Lambda   float64  // weight of the regulariser, above 0
 	Schedule Schedule // "": Pegasos

@@ -41,8 +41,8 @@ func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	return nil, fmt.Errorf("komd: the weights still move after %d steps", maxSteps)
 }
 
-// descent is where a descent has come to. Products with P are kept beside the
-// points: one product a step.
+// descent holds the state of a descent. Products with P are kept beside the points:
+// one product a step.
 type descent struct {
 	p              linalg.Matrix[float64]
 	q              []float64

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// patience is how often the number of wrong signs may fail to shrink before
-// one variable at a time is exchanged, which always ends.
+// patience is the number of times that the number of wrong signs may fail to shrink
+// before one variable at a time is exchanged, which always ends.
 const patience = 5
 
 // maxPivots bounds the exchanges; four are usual.

@@ -36,7 +36,7 @@ type DSGParams struct {
 	// Lambda >= 0 makes all earlier coefficients smaller by the factor
 	// 1 - Rate Lambda in each step; the factor must be positive.
 	Lambda float64
-	// PerDirection is how many features a direction has, 1 or 2; 0 means 1.
+	// PerDirection is the number of features of a direction, 1 or 2; 0 means 1.
 	PerDirection int
 }
 

@@ -15,7 +15,7 @@ const (
 	DefaultMaxPasses = 100
 )
 
-// panelRows is how many rows a core works on at a time: with a block of 256
+// panelRows is the number of rows that a core works on at a time: with a block of 256
 // features in float32 they fit the second-level cache.
 const panelRows = 1024
 
@@ -23,7 +23,7 @@ const panelRows = 1024
 // before it met Tol.
 var ErrNotConverged = errors.New("not converged")
 
-// Params says what is minimised, and how far:
+// Params holds the settings of a training that minimises
 //
 //	mean of Loss(f(x), y) + Lambda/2 |w|^2 with f(x) = w.phi(x)
 //
@@ -32,8 +32,8 @@ var ErrNotConverged = errors.New("not converged")
 type Params struct {
 	Loss   Loss
 	Lambda float64 // > 0
-	// Block is how many features are moved at a time, by Newton's method: an even
-	// number.
+	// Block is the number of features that are moved at a time, by Newton's method:
+	// an even number.
 	Block int
 	// Tol ends the passes: when no entry of the gradient exceeds Tol times the
 	// largest one that it had at w = 0.
@@ -187,7 +187,7 @@ func (n *newton[T]) interrupted() error {
 	return nil
 }
 
-// factorRows is how many rows are read at a time for a block's matrix.
+// factorRows is the number of rows that are read at a time for a block's matrix.
 const factorRows = 8 * panelRows
 
 // factor makes and factors, for each block, the bound of its second derivative:

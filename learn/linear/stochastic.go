@@ -23,7 +23,7 @@ type Stochastic struct {
 	batch   []int // of the iteration under way, ascending
 }
 
-// Course says what iterations are made.
+// Course describes the iterations of a training.
 type Course struct {
 	DSGParams
 	Batch    int // rows of an iteration, >= 1
@@ -69,7 +69,7 @@ func (s *Stochastic) Draw() (rows []int, features int) {
 	return s.batch, s.Features() + s.fresh()
 }
 
-// fresh is how many features are new in the next iteration.
+// fresh returns the number of features that are new in the next iteration.
 func (s *Stochastic) fresh() int { return min(s.course.Block, s.course.Features-s.Features()) }
 
 func (s *Stochastic) drawn() []int {

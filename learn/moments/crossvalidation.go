@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ClassScore is how well the regressions of the classes with an alpha fit, by
+// ClassScore measures how well the regressions of the classes with an alpha fit, by
 // generalised cross-validation (Golub, Heath and Wahba 1979): with H the n x n
 // matrix that makes the training rows' outputs of their targets,
 //

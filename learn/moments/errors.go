@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Clip is where outputs are cut off before their errors are squared, so that
-// one row's error is bounded: twice what targets reach. SquaredOne is how a
-// square of 1 is written.
+// Clip is the magnitude at which outputs are cut off before their errors are squared,
+// so that one row's error is bounded: twice the magnitude that targets reach.
+// SquaredOne is the whole number that stands for a square of 1.
 const (
 	Clip         = 2
 	SquaredOne   = 1 << 24
@@ -61,7 +61,7 @@ func Predict(decisions []float64) int {
 	return best
 }
 
-// Thousand is how a whole row is written in shares.
+// Thousand is the whole number that stands for a whole row in shares.
 const Thousand = 1000
 
 // RoundShare returns count of n rows in 1/Thousand, as a share of the rows

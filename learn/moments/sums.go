@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// One is how a feature, or a target, of 1 is written. Products of two are below
-// 2^53 in sums over MaxRows rows, so that float64 adds them without rounding.
+// One is the whole number that stands for a feature, or a target, of 1. Products of
+// two are below 2^53 in sums over MaxRows rows, so that float64 adds them without
+// rounding.
 const One = 1 << 16
 
 // MaxRows is the most rows that are summed up at one place; Bound is the largest
@@ -36,7 +37,7 @@ func NewSums(features, targets int) *Sums {
 	return &Sums{Outer: linalg.New[float64](features, features), Cross: linalg.New[float64](targets, features)}
 }
 
-// panelRows is how many rows' features are held at a time.
+// panelRows is the number of rows whose features are held at a time.
 const panelRows = 2048
 
 // Summarize sums the moments of rows and their targets.
@@ -119,7 +120,7 @@ func (s *Sums) variance() float64 {
 // Triangle is the number of entries of A that tell all of it.
 func Triangle(features int) int { return features * (features + 1) / 2 }
 
-// rowStart is where row i of the upper triangle begins.
+// rowStart returns the index at which row i of the upper triangle begins.
 func rowStart(features, i int) int { return i*features - i*(i-1)/2 }
 
 // Symmetric returns the matrix with an upper triangle, row after row.

@@ -82,7 +82,7 @@ func (n Numbers) sums() (total, power float64) {
 	return total, power
 }
 
-// Range is where the numbers to predict lie, ends included. It is public.
+// Range is the interval of the numbers to predict, ends included. It is public.
 type Range struct{ Least, Greatest float64 }
 
 // Check refuses what is no range.
@@ -93,7 +93,7 @@ func (r Range) Check() error {
 	return nil
 }
 
-// Holds says whether a number is in the range.
+// Holds reports whether a number is in the range.
 func (r Range) Holds(y float64) bool { return y >= r.Least && y <= r.Greatest }
 
 func (r Range) middle() float64 { return r.Least + r.half() }

@@ -12,7 +12,7 @@ import (
 // Model is a fitted kernel ridge regression. It holds no rows; see package
 // model for that. It is read only and safe for concurrent use.
 type Model struct {
-	Dual []float64 // one coefficient per training row, in the unit of the targets over that of the kernel
+	Dual []float64 // one coefficient per training row, in the targets' unit over the kernel's unit
 }
 
 // Fit solves (K + alpha I) dual = targets (Saunders, Gammerman, Vovk 1998,
@@ -115,7 +115,7 @@ func shifted(src kernel.Source, scale, shift float64) (linalg.Matrix[float64], e
 	return k, nil
 }
 
-// unfactored says what to do about a matrix that is not positive definite.
+// unfactored adds advice to the error of a matrix that is not positive definite.
 func unfactored(err error, shift float64) error {
 	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
 		return fmt.Errorf("ridge: %w", err) // an interruption

@@ -27,7 +27,7 @@ type Pair struct {
 	Report        Report // zero for a classifier that was not trained here
 }
 
-// Report says how the training of a pair ended.
+// Report describes the end of a pair's training.
 type Report struct {
 	Objective  float64 // 1/2 a'Qa - sum a
 	Gap        float64 // m(alpha) - M(alpha), at most Tol

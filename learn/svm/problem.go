@@ -53,7 +53,7 @@ func (s solution) report() Report {
 	return r
 }
 
-// stopping says when a solver may and when it must stop.
+// stopping holds the conditions under which a solver may stop, and must stop.
 type stopping struct {
 	tol        float64
 	iterations int
@@ -106,7 +106,7 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	return p
 }
 
-// errNotConverged says how far the solver came.
+// errNotConverged returns the error of a solver that was stopped too early, with its gap.
 func errNotConverged(gap float64, iterations int, stop stopping) error {
 	return fmt.Errorf("%w: the gap is %.3g after %d iterations, tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
 }

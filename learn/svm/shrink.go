@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/kernel"
 )
 
-// shrinkEvery is how many iterations pass between two looks for coefficients
-// to set aside, or the number of coefficients if that is less, as in LIBSVM.
+// shrinkEvery is the number of iterations between two looks for coefficients to set
+// aside, or the number of coefficients if that is less, as in LIBSVM.
 const shrinkEvery = 1000
 
 // aside is the problem as it was before coefficients were set aside (LIBSVM
@@ -67,7 +67,7 @@ func (s *solver[T]) shrink() {
 	s.divide()
 }
 
-// settled says whether coefficient t of part p is unlikely to move.
+// settled reports whether coefficient t of part p is unlikely to move.
 func (s *solver[T]) settled(p part, t int) bool {
 	f, b := s.gradient[t], s.coef[t]
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high

@@ -98,9 +98,9 @@ func (s *solver[T]) put(t int) {
 	}
 }
 
-// interruptEvery is how many iterations pass between two questions whether to go
-// on: of 30,000 rows in memory they take some milliseconds. The cache asks too,
-// before it reads rows.
+// interruptEvery is the number of iterations between two questions whether to go on:
+// of 30,000 rows in memory they take some milliseconds. The cache asks too, before it
+// reads rows.
 const interruptEvery = 64
 
 // run moves until the stopping rule holds on a gradient whose rounding errors

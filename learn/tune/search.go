@@ -118,8 +118,8 @@ func (s Search) counter() func() error {
 	}
 }
 
-// tryFolds returns the trials of every fold. Of several errors it returns that
-// of the first fold.
+// tryFolds returns the trials of every fold. Of several errors it returns the first
+// fold's.
 func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error) {
 	trials, failed := make([][]Trial, len(s.Folds)), make([]error, len(s.Folds))
 	linalg.For(len(s.Folds), 1, func(f, _ int) {

@@ -59,8 +59,8 @@ func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []str
 	return svm.TrainSVCFrom(last, k, codes, classes, p, nil)
 }
 
-// panel is how many test rows are decided at a time: their kernel values with
-// the support vectors then stay in the cache.
+// panel is the number of test rows that are decided at a time: their kernel values
+// with the support vectors then stay in the cache.
 const panel = 64
 
 // trial decides the test rows.
