@@ -7,8 +7,8 @@
 //	}
 //	predicted, err := model.Predict(newRows)
 //
-// Names and defaults are those of LIBSVM and scikit-learn; a field left at 0 has
-// its default. All rows are in this process. Command mercer trains on rows that
+// Names and defaults follow LIBSVM and scikit-learn; a field left at 0 has its
+// default. All rows are in this process. Command mercer trains on rows that
 // their owners do not pool, and package protocol has the protocols behind it.
 package mercer
 
@@ -101,7 +101,7 @@ func (p *prepared) model(s *learner.Solution) (*Model, error) {
 	return &Model{m}, nil
 }
 
-// matrix copies rows of a width, and refuses those of another width and numbers that
+// matrix copies rows of a width, and refuses rows of another width and numbers that
 // are not finite.
 func matrix(rows [][]float64, width int) (linalg.Matrix[float64], error) {
 	x := linalg.New[float64](len(rows), width)

@@ -26,7 +26,7 @@ func Load(r io.Reader) (*Model, error) {
 }
 
 // Save writes the model as a file that [Load] and command mercer read. The same
-// model is always the same bytes. The errors are those of w.
+// model is always the same bytes. The errors come from w.
 func (m *Model) Save(w io.Writer) error {
 	switch file := m.file.(type) {
 	case *model.Model:

@@ -231,7 +231,7 @@ func readNumberSize(r *wire.Reader) (single bool) {
 	return n == 4
 }
 
-// room says whether the bytes that are left can hold n things of size bytes, and
+// room reports whether the bytes that are left can hold n things of size bytes, and
 // fails r otherwise. It comes before every allocation.
 func room(r *wire.Reader, n, size int) bool {
 	if r.Err() == nil && n > r.Len()/size {

@@ -101,7 +101,7 @@ func frame(w io.Writer, magic string, version uint16, content []byte) error {
 	return nil
 }
 
-// isSingle says whether every number of the support vectors is a float32.
+// isSingle reports whether every number of the support vectors is a float32.
 func (m *Model) isSingle() bool {
 	for _, vector := range m.eachVector() {
 		for _, v := range vector {

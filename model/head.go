@@ -78,7 +78,7 @@ func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// outputs is how many numbers Decisions gives for a row.
+// outputs returns the number of numbers that Decisions gives for a row.
 func (h *Head) outputs() int {
 	if h.Sigmoids != nil {
 		return len(h.Functions) + len(h.Classes)

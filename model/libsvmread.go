@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// IsLIBSVM says whether a file that begins so is a model of LIBSVM.
+// IsLIBSVM reports whether a file that begins so is a model of LIBSVM.
 func IsLIBSVM(head []byte) bool { return bytes.HasPrefix(head, []byte("svm_type ")) }
 
 // ReadLIBSVM reads a model file of LIBSVM under the default limits: C-SVC,

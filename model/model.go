@@ -151,7 +151,7 @@ func (m *Model) Kind() Kind { return m.head.Kind }
 // Kernel returns the kernel with every parameter explicit.
 func (m *Model) Kernel() kernel.Spec { return m.spec }
 
-// Reading says what the outputs mean. The caller must not change it.
+// Reading returns the meaning of the outputs. The caller must not change it.
 func (m *Model) Reading() Reading { return m.head.Reading }
 
 // Head returns what the learner found. The caller must not change it.
@@ -166,8 +166,8 @@ func (m *Model) Scale() *Scale { return m.scale }
 // Width returns how many features a row has.
 func (m *Model) Width() int { return m.width }
 
-// panelRows is how many rows are decided at a time, which bounds the memory for
-// their kernel with the support vectors.
+// panelRows is the number of rows that are decided at a time, which bounds the memory
+// for their kernel with the support vectors.
 const panelRows = 256
 
 // Decisions returns the numbers that [Reading] describes for rows as the training

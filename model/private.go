@@ -29,7 +29,7 @@ func NewPrivate(m *Model) (*Private, error) {
 // Kernel returns the kernel with every parameter explicit.
 func (p *Private) Kernel() kernel.Spec { return p.model.Kernel() }
 
-// Reading says what the outputs mean. The caller must not change it.
+// Reading returns the meaning of the outputs. The caller must not change it.
 func (p *Private) Reading() Reading { return p.model.Reading() }
 
 // Width returns the width of an encoded row.

@@ -96,14 +96,14 @@ func (s *RandomSpec) check() error {
 // randomKinds are the learners that protocol moments has.
 func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
 
-// isRandom says whether a model of the kind can be one of random features: those, and later
-// ones of the same shapes.
+// isRandom reports whether a model of the kind can be one of random features: the kinds
+// of randomKinds, and later kinds of the same shapes.
 func (k Kind) isRandom() bool {
 	later := shapes()[k] == "" && slices.Contains([]Shape{Each, Number, Deviation, Components}, k.Shape())
 	return later || slices.Contains(randomKinds(), k)
 }
 
-// Reading says what the outputs mean. The caller must not change it.
+// Reading returns the meaning of the outputs. The caller must not change it.
 func (m *Random) Reading() Reading { return m.spec.Reading }
 
 // Width returns how many columns a row has, 0 if that is not known.
@@ -169,7 +169,7 @@ func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	return nil
 }
 
-// IsRandom says whether a file that begins so is one of EncodeRandom.
+// IsRandom reports whether a file that begins so is one of EncodeRandom.
 func IsRandom(head []byte) bool {
 	return len(head) >= len(randomMagic) && string(head[:len(randomMagic)]) == randomMagic
 }

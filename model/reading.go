@@ -39,7 +39,7 @@ const (
 // Kinds returns the kinds of models that hold rows.
 func Kinds() []Kind { return []Kind{SVC, NuSVC, OneClass, SVR, Ridge, GP, KPCA, KMeans} }
 
-// Shape says what the numbers are that a model gives for a row.
+// Shape names the meaning of the numbers that a model gives for a row.
 type Shape string
 
 // The shapes.
@@ -97,18 +97,18 @@ func (k Kind) Shape() Shape {
 	return ""
 }
 
-// holdsRows says whether a model file of the kind may hold rows. Whether a learner's can that
-// came later, its shape says.
+// holdsRows reports whether a model file of the kind may hold rows. A later learner's
+// file may, if its kind has a shape.
 func (k Kind) holdsRows() bool {
 	return slices.Contains(Kinds(), k) || shapes()[k] == "" && k.Shape() != ""
 }
 
-// Classifies says whether a model tells classes apart.
+// Classifies reports whether a model tells classes apart.
 func (k Kind) Classifies() bool {
 	return slices.Contains([]Shape{Pairs, Each, Second, Odds}, k.Shape())
 }
 
-// Regresses says whether a model predicts numbers.
+// Regresses reports whether a model predicts numbers.
 func (k Kind) Regresses() bool { return k.Shape() == Number || k.Shape() == Deviation }
 
 // The answers of a one-class machine, called as in LIBSVM and scikit-learn.
@@ -117,8 +117,8 @@ const (
 	Outside = "-1"
 )
 
-// Reading says what the numbers mean that a model gives for a row, by its kind's
-// [Shape] and these classes.
+// Reading holds the meaning of the numbers that a model gives for a row: its kind, which
+// has a [Shape], and its classes.
 type Reading struct {
 	Kind    Kind
 	Classes []string // of classifiers, by code; else nil

@@ -67,10 +67,10 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 	return m, nil
 }
 
-// Rows is how many rows others hold for the model.
+// Rows returns the number of rows that others hold for the model.
 func (m *Rowless) Rows() int { return len(m.spec.Squares) }
 
-// Outputs is how many numbers Decisions gives for a row.
+// Outputs returns the number of numbers that Decisions gives for a row.
 func (m *Rowless) Outputs() int {
 	if m.process != nil {
 		return m.spec.Head.outputs() + 1
@@ -79,8 +79,8 @@ func (m *Rowless) Outputs() int {
 }
 
 // Decisions returns the numbers that [Reading] describes, new rows x outputs. cross
-// has the inner products of new rows with the model's, and is used up; squares those
-// of the new rows with themselves.
+// has the inner products of new rows with the model's, and is used up; squares has the
+// inner products of the new rows with themselves.
 func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
 	if cross.Cols != m.Rows() || cross.Rows != len(squares) {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: %d x %d inner products and %d squares for a model over %d rows", cross.Rows, cross.Cols, len(squares), m.Rows())
