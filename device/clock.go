@@ -11,7 +11,7 @@ func (d *Device) length() time.Duration { return time.Duration(d.job.Window) * t
 func (d *Device) grace() time.Duration  { return time.Duration(d.job.Grace) * time.Millisecond }
 func (d *Device) pause() time.Duration  { return time.Duration(d.job.Pause) * time.Millisecond }
 
-// ends is when packages are not sent any more for the first time.
+// ends returns the end of the window: from then on no package is sent for the first time.
 func (d *Device) ends(l secvm.Link) time.Time { return time.UnixMilli(l.Opens).Add(d.length()) }
 
 // draw returns a time below most, uniformly.

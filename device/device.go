@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config says what to take part in, and how.
+// Config holds the job that a device takes part in, and the device's own settings.
 type Config struct {
 	// Configuration is the gateway's, signed. The device takes part only if relay and
 	// issuer have countersigned it.
@@ -40,7 +40,7 @@ type Config struct {
 	Report func(Report)
 }
 
-// Report is how a window went.
+// Report is the outcome of a window.
 type Report struct {
 	Iteration    uint32
 	TooFew       bool // not answered: too few devices had come
@@ -192,8 +192,9 @@ func (d *Device) Run(ctx context.Context) error {
 	}
 }
 
-// patience is how long a device asks a gateway or an issuer that is not there, or
-// that many others ask: at the beginning all of them want their first tokens.
+// patience returns the time for which a device goes on asking a gateway or an issuer
+// that is not there, or that many other devices ask: at the beginning all devices want
+// their first tokens.
 func (d *Device) patience() time.Duration {
 	return max(3*(d.length()+d.grace()+d.pause()), 10*time.Minute)
 }

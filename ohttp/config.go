@@ -28,7 +28,7 @@ const x25519Size = 32
 // Suite is a way to derive keys and a cipher.
 type Suite struct{ KDF, AEAD uint16 }
 
-// supported says whether this package has the suite.
+// supported reports whether this package has the suite.
 func (s Suite) supported() bool {
 	return s.KDF == hkdfSHA256 && (s.AEAD == aes128GCM || s.AEAD == aes256GCM)
 }
@@ -82,8 +82,8 @@ func EncodeKeys(configs ...KeyConfig) []byte {
 	return b
 }
 
-// ParseKeys reads a list of configurations and leaves out those of key
-// encapsulations that this package does not have.
+// ParseKeys reads a list of configurations and leaves out configurations whose key
+// encapsulation this package does not have.
 func ParseKeys(b []byte) ([]KeyConfig, error) {
 	var configs []KeyConfig
 	for len(b) > 0 {

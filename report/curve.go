@@ -27,7 +27,7 @@ type Note struct {
 	Texts []string
 }
 
-// validate says what cannot be drawn.
+// validate refuses a curve that cannot be drawn.
 func (c *Curve) validate() error {
 	if len(c.Steps) == 0 {
 		return fmt.Errorf("report: curve %q has no steps", c.Title)
@@ -135,10 +135,10 @@ func (p *plot) spread() {
 	}
 }
 
-// across is where step i is drawn.
+// across returns the horizontal position of step i.
 func (c *Curve) across(i int) float64 {
 	return round1(curveLeft + float64(i)*(curveRight-curveLeft)/math.Max(1, float64(len(c.Steps)-1)))
 }
 
-// height is where a share is drawn.
+// height returns the vertical position of a share.
 func height(v float64) float64 { return round1(curveBottom - v*(curveBottom-curveTop)) }

@@ -34,7 +34,7 @@ type Score struct {
 	Values map[string]float64
 }
 
-// Kind says who learnt from what.
+// Kind tells who learnt, and from which rows.
 type Kind string
 
 // The kinds of scores.
@@ -76,7 +76,7 @@ type Leak struct {
 	Lines []string
 }
 
-// Validate says what makes r no report.
+// Validate refuses a run that makes no report.
 func (r *Run) Validate() error {
 	if r.Title == "" {
 		return errors.New("report: a run has no title; give it the name of the job")

@@ -19,7 +19,7 @@ type Member struct {
 	Key  string // public user nkey, U and 55 more characters
 }
 
-// Config says how to run a server. Zero values mean the defaults.
+// Config holds the settings of a server. Zero values mean the defaults.
 type Config struct {
 	Host    string // to listen on; default 127.0.0.1, this machine only
 	Port    int    // 0 takes any free one, see Server.Addr
@@ -48,8 +48,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// share is how many messages a member may have in a queue of another. By default
-// one member alone takes no more than a quarter of all room, with the longest
+// share returns the number of messages that a member may have in a queue of another. By
+// default one member alone takes no more than a quarter of all room, with the longest
 // messages to everybody else, as far as two messages allow.
 func (c Config) share(lane transport.Lane) int {
 	const fewest, most, words = 2, 256, 64
@@ -71,8 +71,8 @@ func (c Config) room(lane transport.Lane) int64 {
 	return c.MaxBytes
 }
 
-// speaks says whether a member may send to another in a lane. Daemons take
-// control messages from the center only, and it from them.
+// speaks returns the receivers that a member may send to in a lane, * for everybody.
+// Daemons take control messages from the center only, and the center from them.
 func (c Config) speaks(lane transport.Lane, from string) (to string) {
 	if lane == transport.Bulk || c.Center == "" || c.Center == from {
 		return "*"

@@ -54,10 +54,10 @@ type conn struct {
 }
 
 // Dial connects the member called name to the server at url. It waits for the
-// server as long as ctx lasts, and the connection then restores itself for
-// ever. Only a server that refuses the member ends it, with a
-// [*CredentialError] or a [*PermissionError], and another process with the
-// same identity, with a [*TwinError].
+// server as long as ctx lasts, and the connection then restores itself without end.
+// Only two events end it: a server that refuses the member, with a
+// [*CredentialError] or a [*PermissionError], and another process with the same
+// identity, with a [*TwinError].
 func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
 	c, err := connect(url, name, key, o)
 	if err != nil {

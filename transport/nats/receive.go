@@ -24,8 +24,8 @@ const (
 	resetLimit    = 2 * time.Second
 )
 
-// inbox is where deliveries of one lane arrive. Those that are still here when
-// the era ends are dropped: the reset at the next era's start repeats them.
+// inbox receives the deliveries of one lane. Deliveries that are still here when the
+// era ends are dropped: the reset at the next era's start repeats them.
 type inbox struct {
 	*conn
 	lane transport.Lane

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// ackLimit is how long one try waits for the server's word that a message is
+// ackLimit bounds one try's wait for the server's word that a message is
 // on disk.
 const ackLimit = 10 * time.Second
 

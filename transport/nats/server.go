@@ -166,7 +166,7 @@ func (s *Server) openHub() error {
 	return nil
 }
 
-// Addr is where the server listens: host:port.
+// Addr returns the address at which the server listens: host:port.
 func (s *Server) Addr() string { return s.nats.Addr().String() }
 
 // URL returns the address that members on this machine pass to [Dial].

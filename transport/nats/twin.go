@@ -17,8 +17,9 @@ import (
 // after the other; the other tells it, if it must. As a rule nobody listens, which
 // the server says at once.
 
-// twinLimit is how long others have to tell who connects. Who listens and says
-// nothing is gone, and the server has yet to miss it, or is about to stop.
+// twinLimit bounds the time in which another process must tell the one that connects.
+// A process that listens and says nothing is gone, and the server has yet to miss it,
+// or the process is about to stop.
 const twinLimit = 2 * time.Second
 
 // maxPresence bounds what one process says of itself.

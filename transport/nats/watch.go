@@ -25,7 +25,7 @@ func (e *StoreError) Error() string {
 	return fmt.Sprintf("nats: the queues in %s cannot be written (%s); make room there or mend the disk, and start the coordinator again: nothing that was sent is lost", e.Dir, e.Reason)
 }
 
-// watchEvery is how often Watch looks.
+// watchEvery is the time between two looks of Watch.
 const watchEvery = 2 * time.Second
 
 // Watch returns a [*StoreError] once the queues cannot be written, or nil when ctx
