@@ -67,7 +67,7 @@ func TestLifeHasAnOrder(t *testing.T) {
 	refuse(Start{}, "okra: the session is over")
 }
 
-// A machine that takes no messages blames whoever sends one.
+// A machine that takes no messages blames every sender of one.
 func TestLifeWithoutMessages(t *testing.T) {
 	p := newParrot(t)
 	p.handlers.Receive = nil

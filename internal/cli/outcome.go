@@ -91,7 +91,7 @@ func (o outcome) Print(w io.Writer) error {
 	return p.err
 }
 
-// describeModel says where a model lies.
+// describeModel describes the place of a model.
 func describeModel(m method.ModelFile) string {
 	switch {
 	case m.Path != "" && m.Private:

@@ -68,7 +68,7 @@ func phishing(t *testing.T) linalg.Matrix[float64] {
 	return x
 }
 
-// directions are those of columns first to first+count-1 from one seed.
+// directions returns the directions of columns first to first+count-1 from one seed.
 func directions(seed byte, first, count int) feature.Directions {
 	return feature.Directions{Spectrum: feature.RBF(attackGamma), Columns: count, Entries: func(block, column int) feature.Numbers {
 		return prg.New([32]byte{seed}, "test/directions", binary.LittleEndian.AppendUint32(nil, uint32(block)), binary.LittleEndian.AppendUint32(nil, uint32(first+column)))

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// BenchmarkChunk is what a worker does for one chunk beside its own phases: three
-// masks and one child's sum. Bytes are those of the chunk.
+// BenchmarkChunk measures a worker's work for one chunk beside its own phases: three
+// masks and one child's sum. Bytes are the bytes of the chunk.
 func BenchmarkChunk(b *testing.B) {
 	for _, r := range []ring{8, 16, 32} {
 		b.Run(fmt.Sprint(int(r), "bits"), func(b *testing.B) {

@@ -28,7 +28,7 @@ func TestCoalitionSeesTheSumOfTheRest(t *testing.T) {
 	}
 }
 
-// The test would find a mask too few: if two workers share none, whoever adds
+// The test would find a missing mask: if two workers share none, a party that adds
 // them up at another place than the rest learns their part of the sum.
 func TestMissingMasksAreFound(t *testing.T) {
 	const q = 4
@@ -69,9 +69,9 @@ func allowedTo(q int, coalition []int) [][]int {
 
 func pair(a, b, q int) int { return min(a, b)*q + max(a, b) }
 
-// coalitionView is what the members hold: their phases, every mask that one of
-// them shares, and the sums that their children send. The signs of masks are
-// those that pairMasks gives.
+// coalitionView returns the knowledge of the members: their phases, every mask that one of
+// them shares, and the sums that their children send. pairMasks gives the signs of the
+// masks.
 func coalitionView(tree Tree, coalition []int) []observation {
 	q := len(tree)
 	var view []observation

@@ -183,7 +183,7 @@ func TestFaithfulEqualsPooled(t *testing.T) {
 	}
 }
 
-// pooled is the same learner on exact phases of whole rows.
+// pooled runs that learner on exact phases of whole rows.
 func (v vectors) pooled(f *federation, loss string) []float64 {
 	s := &stochastic{vectors: v, loss: loss, phases: make(map[int][]float64)}
 	r := f.params.ring()

@@ -295,7 +295,7 @@ func TestPhasesAreClaimed(t *testing.T) {
 	}
 }
 
-// Whoever brings rows in another order than was agreed does not take part.
+// A party that brings rows in another order than was agreed does not take part.
 func TestConstructorsRefuse(t *testing.T) {
 	f := newFederation(t, Spec{Rows: 4, Directions: 2, Bits: 16}, 3)
 	good := f.inputs[1]

@@ -38,7 +38,7 @@ func weigh(m protocol.Machine) *weighed {
 	panic("fdskl: another machine")
 }
 
-// Whoever is slow, nobody holds more than a window of chunks for each tree, and
+// However slow one party is, nobody holds more than a window of chunks for each tree, and
 // no more than a window from each child is on its way.
 func TestMemoryIsBounded(t *testing.T) {
 	const chunk, chunks = 16, 60

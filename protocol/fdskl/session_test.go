@@ -146,7 +146,7 @@ func (f *federation) run(t testing.TB, schedule func() Schedule, intercept func(
 	return r.Outcome("bank").Machine.(*Active).schedule, r
 }
 
-// sum is what all workers' words for a block add up to.
+// sum returns the sum of all workers' words for a block.
 func (f *federation) sum(rows []int, d Span) []byte {
 	r := f.params.ring()
 	total := make([]byte, len(rows)*d.Count*r.bytes())

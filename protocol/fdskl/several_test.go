@@ -335,7 +335,7 @@ func TestTurnThatRetiresAnother(t *testing.T) {
 }
 
 // A lie about a third worker, told in the middle of a training, ends it with the
-// liar's name, from whoever hears it.
+// liar's name, given by the party that hears the lie.
 func TestLieAboutAThirdWorker(t *testing.T) {
 	c := newCouncil(t, Spec{Mode: Paper, Bits: 32, Rows: 4, Directions: 9}, 4, 2, 2, 2)
 	lie := func(m protocol.Message) []protocol.Message {

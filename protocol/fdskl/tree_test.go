@@ -55,7 +55,7 @@ func TestNoTrees(t *testing.T) {
 	}
 }
 
-// The rank modulo the large prime is that of a plain elimination in fractions,
+// The rank modulo the large prime equals the rank by plain elimination in fractions,
 // on random pairs of trees, safe and unsafe ones. SafeTrees may only be stricter.
 func TestSafeTreesAgainstExactArithmetic(t *testing.T) {
 	safe, unsafe := 0, 0

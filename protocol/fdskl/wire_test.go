@@ -43,7 +43,7 @@ func TestWordsAreUniform(t *testing.T) {
 	}
 }
 
-// The test finds words that are not uniform: those of equal rows, unmasked.
+// The test finds words that are not uniform: words of equal rows, unmasked.
 func TestUniformityCanFail(t *testing.T) {
 	words := make([]byte, 1<<15)
 	equal{16}.Block(words, numbers(0, 1<<14), 0, 1)

@@ -43,7 +43,7 @@ func session(t testing.TB, d protocol.Descriptor) *protocol.Session {
 	return s
 }
 
-// member is what both machines have.
+// member holds the methods that both machines have.
 type member interface {
 	protocol.Machine
 	Order() []int
@@ -93,7 +93,7 @@ func abc() []Table {
 	return []Table{a.of("ill", "well"), b.of("well"), c.of("ill")}
 }
 
-// inOrder says what is wrong with the order that a machine ended with.
+// inOrder describes the fault in the order that a machine ended with.
 func inOrder(tables []Table) func(string, protocol.Machine) error {
 	return func(name string, m protocol.Machine) error {
 		own := tables[name[1]-'0']
@@ -172,8 +172,8 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// What keeps tables from going together is named by whoever has it, in its own log;
-// of names, the coordinator hears nothing.
+// A conflict between tables is named by the party that has it, in its own log; the
+// coordinator hears nothing of names.
 func TestMismatches(t *testing.T) {
 	many := abc()[0].Columns
 	for _, c := range []struct {
@@ -268,7 +268,7 @@ func TestAThirdPartyHearsOfIt(t *testing.T) {
 }
 
 // Classes that differ only by case, blanks or Unicode form are refused with both
-// spellings and who has them, whoever that is.
+// spellings and the parties that have them, whichever they are.
 func TestClasses(t *testing.T) {
 	x := named("x")
 	for _, c := range []struct {

@@ -37,7 +37,7 @@ func secretRows(n, f int) linalg.Matrix[float64] {
 	return m
 }
 
-// encodings is what the server holds of x.
+// encodings returns the encodings of x that the server holds.
 func encodings(t testing.TB, spec Spec, x linalg.Matrix[float64]) (Encoder, linalg.Matrix[float64]) {
 	e := mustEncoder(t, spec, 12, x.Cols)
 	y := linalg.New[float64](x.Rows, e.Width())

@@ -194,7 +194,7 @@ func TestSeedIsNotPrinted(t *testing.T) {
 	}
 }
 
-// The integer part of an encoder is the same bits everywhere and for ever.
+// The integer part of an encoder has the same bits everywhere, permanently.
 func TestGoldenIntegers(t *testing.T) {
 	h := mustEncoder(t, Spec{}, 7, 100).(*hadamard)
 	if got, want := [3]int{h.width, h.window, len(h.layers)}, [3]int{176, 128, 4}; got != want {

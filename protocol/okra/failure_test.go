@@ -67,7 +67,7 @@ func TestServerComparesAnnouncements(t *testing.T) {
 	}
 }
 
-// Whoever waits names the first of those who are missing, in the descriptor's
+// A waiting machine names the first of the missing members, in the descriptor's
 // order, and the others in words.
 func TestSilence(t *testing.T) {
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestLateTimersDoNothing(t *testing.T) {
 	}))
 }
 
-// Whoever still waits after a message has armed its timer anew.
+// A machine that still waits after a message has armed its timer anew.
 func TestWaitingArmsAnew(t *testing.T) {
 	waits := make(map[protocol.Timer]int)
 	cfg := training(t, Spec{}, share(randomRows("anew", 6, 5), 2, 2, 2)...)

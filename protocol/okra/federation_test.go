@@ -13,7 +13,7 @@ var hospitals = []protocol.Member{
 	{Name: "south", Role: protocol.RoleParty}, {Name: "east", Role: protocol.RoleParty},
 }
 
-// timers end the server's waits before those of the parties, who wait for it.
+// timers end the server's waits before the waits of the parties, who wait for it.
 var timers = map[protocol.Timer]int64{TimerAnnounce: 1000, TimerRows: 1000, TimerSeed: 2000, TimerReceipt: 2000, TimerDecisions: 2000}
 
 func newSession(t testing.TB, p Params, members ...protocol.Member) *protocol.Session {
@@ -76,7 +76,7 @@ func predictSession(t testing.TB, p Params, parent protocol.SessionID) *protocol
 	return s
 }
 
-// outcome is how a session went.
+// outcome describes how a session went.
 type outcome struct {
 	*sim.Result
 	sent []protocol.Message // in order

@@ -67,7 +67,7 @@ func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
 }
 
 // The columns of Gamma are orthonormal, and no feature passes through: each
-// spreads over many coordinates (for encoder block, over those of its block).
+// spreads over many coordinates (for encoder block, over the coordinates of its block).
 // The numbers of features give widths of all shapes between two powers of two;
 // without the signs between the windows, f = 224 kept .79 of a feature.
 func TestEncodersMixFeatures(t *testing.T) {

@@ -78,7 +78,7 @@ func (u *uploads) run(t testing.TB, after func()) {
 	}
 }
 
-// holds is what a server of n rows must hold: the rows as they came, and the
+// holds returns the memory that a server of n rows must hold: the rows as they came, and the
 // Gram matrix.
 func (u *uploads) holds() int64 {
 	n := int64(uploaders * u.layout.rows)
@@ -172,7 +172,7 @@ func TestPartyMemory(t *testing.T) {
 	runtime.KeepAlive(party)
 }
 
-// heap is what is reachable. One collection would leave what a sync.Pool of
+// heap returns the memory that is reachable. One collection would leave what a sync.Pool of
 // linalg still holds after its product is done.
 func heap() int64 {
 	runtime.GC()

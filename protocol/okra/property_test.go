@@ -42,7 +42,7 @@ func TestProperties(t *testing.T) {
 // knows; a model's decisions. A seed is not: who has another one is found out.
 func ownWord(h protocol.Header) bool { return h.Kind != kindSeed }
 
-// sameAs compares every result bit by bit with those of an undisturbed run.
+// sameAs compares every result bit by bit with the results of an undisturbed run.
 func sameAs(undisturbed *outcome) func(string, protocol.Machine) error {
 	return func(name string, m protocol.Machine) error {
 		switch m := m.(type) {

@@ -91,7 +91,7 @@ func TestShuffledAndIncomplete(t *testing.T) {
 	}
 }
 
-// The comparer chooses no order: it knows that of the tokens, which the parties'
+// The comparer chooses no order: it knows the order of the tokens only, which the parties'
 // key shuffles.
 func TestComparerDoesNotChooseTheOrder(t *testing.T) {
 	var sets [][][]byte

@@ -37,7 +37,7 @@ func (c *partial) resume() (protocol.Effects, error) {
 	return protocol.Finish(eff, nil)
 }
 
-// places are those told of a set, the truth of all but the friend's.
+// places returns the places told of a set, true ones for every party except the friend.
 func (c *partial) places(owner int) []uint32 {
 	set, places := c.sets[owner], []uint32(nil)
 	for _, rank := range c.ranks[owner] {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// Ids like those of the default-credit table, 1 to 30,000, shuffled and with a
+// Ids as in the default-credit table, 1 to 30,000, shuffled and with a
 // tenth missing at each party.
 func TestThirtyThousandRows(t *testing.T) {
 	for parties := 2; parties <= 3; parties++ {

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// The scaling of a federation equals that of the pooled rows to the last bit,
-// whoever leads.
+// The scaling of a federation equals the scaling of the pooled rows to the last bit,
+// for every leader.
 func TestMinMaxEqualsPooled(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		f := rapid.IntRange(1, 70).Draw(rt, "columns")

@@ -47,7 +47,7 @@ func TestDropoutsInEveryRound(t *testing.T) {
 	c.checkSum(t, c.run(t, sim.Schedule{Gone: gone, Reorder: .3, Duplicate: .1, MaxDelay: 9}, nil), 35)
 }
 
-// moments are those between every two rounds.
+// moments lists the moments between every two rounds.
 var moments = []struct {
 	name string
 	gone int

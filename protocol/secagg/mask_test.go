@@ -36,7 +36,7 @@ func (plainMasks) Add(dst []uint64, first int, masks []Mask) {
 	}
 }
 
-// Masks are the same words whichever piece of them is asked for.
+// Masks consist of equal words, in whichever pieces they are asked for.
 func TestTwinMasksAreTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		masks := make([]Mask, rapid.IntRange(0, 5).Draw(t, "masks"))

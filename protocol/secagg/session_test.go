@@ -120,7 +120,7 @@ func begin(t testing.TB, m protocol.Machine) {
 	}
 }
 
-// patience is how long the tests' timers last, in ticks: far more than any
+// patience is the number of ticks that the tests' timers last: far more than any
 // delivery takes.
 const patience = 1 << 20
 

@@ -13,7 +13,7 @@ import (
 // Those that need a gateway, tokens or a network are with the programs;
 // docs/protocols/secvm.md has a table of all.
 
-// modes are how a device answers: as published, or hardened.
+// modes returns a device's answers in both modes: as published, and hardened.
 func modes(t *testing.T, p secvm.Params, d *secvm.Device, w []float64) map[string][]secvm.Package {
 	t.Helper()
 	said, err := d.AnswerAsPublished(0, checked(t, p, w))
@@ -23,7 +23,7 @@ func modes(t *testing.T, p secvm.Params, d *secvm.Device, w []float64) map[strin
 	return map[string][]secvm.Package{"paper": said, "hardened": answer(t, p, d, 0, w, 1)}
 }
 
-// totals is what the gateway counts of a crowd, in both modes.
+// totals returns the gateway's tally of a crowd, in both modes.
 func totals(t *testing.T, p secvm.Params, crowd []*secvm.Device, w []float64) map[string]*secvm.Tally {
 	t.Helper()
 	all := map[string]*secvm.Tally{"paper": secvm.NewTally(p), "hardened": secvm.NewTally(p)}
@@ -221,7 +221,7 @@ func TestAttackLinkOverWindows(t *testing.T) {
 // Attack: unlimited packages. Without tokens, as published and in simulations, one
 // device weighs as much as it likes. With tokens it has as many packages as others
 // have (issuer.TestAttackQuota, gateway.TestRefusals), and may still fill them with
-// whatever moves the model most: up to so many people's share of one feature.
+// the content that moves the model most: up to that many people's share of one feature.
 func TestAttackUnlimitedPackages(t *testing.T) {
 	p := params(t, nil)
 	tally := secvm.NewTally(p)
@@ -238,7 +238,7 @@ func TestAttackUnlimitedPackages(t *testing.T) {
 
 // Attack: other weights for one device in the newest announcement, within the ball. The
 // bias at its edge silences a label for everybody else, so that all that comes with it is
-// one person's whole record. It succeeds in both modes for whoever can tell one device
+// one person's whole record. It succeeds in both modes for an attacker that can tell one device
 // other weights: gateway, relay and issuer together. Against fewer see
 // device.TestAttackOneDeviceIsToldOtherwise.
 func TestAttackForkAtTheTip(t *testing.T) {

@@ -110,7 +110,7 @@ func Open(p secvm.Params, path string, least int) (*Counter, error) {
 // Due tells when there are enough packages for a record.
 func (c *Counter) Due() <-chan struct{} { return c.due }
 
-// Tally is what all records add up to. It changes with every record.
+// Tally returns the sum of all records. It changes with every record.
 func (c *Counter) Tally() *secvm.Tally { return c.tally }
 
 // Records returns the number of records.

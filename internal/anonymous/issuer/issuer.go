@@ -2,8 +2,8 @@
 // each iteration, whether the device has something to say or not. It knows the devices and
 // sees nothing of the tokens; the gateway sees the tokens and knows no device.
 //
-// An issuer has a key for each iteration. The blinded request hides for what a
-// token is, so that the key is what binds it: tokens of one iteration are worth
+// An issuer has a key for each iteration. The blinded request hides the purpose of a
+// token, so that only the key binds it: tokens of one iteration are worth
 // nothing in another, and cannot be saved up.
 //
 // The tokens that a device has had are noted on disk before it is answered. A repeated

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/privacypass"
 )
 
-// presence is which tokens devices have shown for one window. It is kept in memory
+// presence records which tokens devices have shown for one window. It is kept in memory
 // only: a device shows its token again while it waits for others.
 type presence struct {
 	mu     sync.Mutex

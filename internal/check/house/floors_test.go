@@ -76,7 +76,7 @@ func (a arrows) levels() (floors [][]string, circle []string) {
 	return floors, circle
 }
 
-// above returns the floor above those of some wings, if all of them have one.
+// above returns the floor above the floors of some wings, if all of them have one.
 func above(at map[string]int, wings map[string]string) (height int, ready bool) {
 	for to := range wings {
 		floor, is := at[to]

@@ -85,7 +85,7 @@ func habitsAt(path string) (int, error) {
 	return habitsOf(string(b))
 }
 
-// public says whether a file is of a package that other programs import.
+// public reports whether a file is of a package that other programs import.
 func public(path string) bool {
 	return !strings.HasPrefix(path, "internal/") && !strings.Contains(path, "/internal/") &&
 		!strings.HasPrefix(path, "cmd/") && !strings.HasSuffix(path, "_test.go")

@@ -116,7 +116,7 @@ func (p page) broken(all map[string]page, exists func(string) bool) []string {
 // coming are pages that others cite and that are being written.
 var coming = map[string]bool{"docs/library.md": true}
 
-// there says whether a path, which may have stars, leads to a file or folder.
+// there reports whether a path, which may have stars, leads to a file or folder.
 func there(at string) bool {
 	list, err := filepath.Glob(path.Join(root, at))
 	return coming[at] || err == nil && len(list) > 0

@@ -30,9 +30,9 @@ func (e *Entry) meet(earlier *Entry) meeting {
 	return m
 }
 
-// beside says in words what a release and an earlier one that lets out an equal part of each
-// row tell together: nothing where they have no row in common, or all. More rows of one
-// model are no difference.
+// beside tells in words the facts that a release and an earlier one that lets out an equal
+// part of each row give away together: nothing if they have no row in common, or all. More
+// rows of one model are no difference.
 func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)
 	if m.common == 0 {
@@ -59,8 +59,8 @@ func (e *Entry) beside(earlier *Entry, oneModel bool) []string {
 	return said
 }
 
-// against says what a release and an earlier one tell together if they let out different
-// things of some rows.
+// against tells in words the facts that a release and an earlier one give away together, if
+// they let out different things of some rows.
 func (e *Entry) against(earlier *Entry) []string {
 	said := e.revealsPeers(earlier)
 	if e.Kind == method.ReleaseIDs {

@@ -16,7 +16,7 @@ func (u unit) transpose() {
 	t.finish()
 }
 
-// transposeAway writes the same past the caches, which takes whole lines: those
+// transposeAway writes the transposition past the caches, which takes whole lines: lines
 // of other memory are left to the caches.
 func (u unit) transposeAway() {
 	t := u.transposes("transposeAway", "is transpose past the caches, if the rows of to begin with lines")
