@@ -34,7 +34,7 @@ func blamed(t *testing.T, err error, party string, kind protocol.Kind, text stri
 }
 
 // An active worker that asks one worker for other rows than the rest, under one
-// counter, is named by whoever sees both requests, which it has signed. What it
+// counter, is named by every party that sees both requests, which it has signed. What it
 // gets is noise: every word that reaches it, and every sum of such words less
 // the masks that it shares, is uniform although all phases are equal.
 func TestDifferentRowsUnderOneCounter(t *testing.T) {

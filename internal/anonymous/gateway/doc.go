@@ -23,7 +23,7 @@
 //
 // Devices learn from the signed history when a window opens, and take part when relay
 // and issuer, to whom the gateway shows the history, have countersigned it. When it has been
-// over for the time of grace, its packages are added up, with those of earlier
+// over for the time of grace, its packages are added up, with the packages of earlier
 // windows of the same iteration. With enough participants the learner takes its
 // step, the state is replaced by one that begins the next iteration, and the
 // records with all nonces are removed; otherwise another window is announced.
