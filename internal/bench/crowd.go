@@ -17,19 +17,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// crowdRun is a session that is run with all its clients, of whom a tenth
-// vanishes at the dearest moment: before they send their vectors, when all others
-// have masked with them. Keys and shares are complete; of the vector's segments
-// only the first of parts equal parts is there, because masks are most of the
-// work and every segment's are the same.
+// crowdRun is a session that is run with all its clients, of whom a tenth vanishes at the
+// dearest moment: before they send their vectors, when all others have masked with them. Keys
+// and shares are complete; of the vector's segments only the first of parts equal parts is
+// there, because masks are most of the work and every segment takes equal masks.
 type crowdRun struct {
 	clients, items int
 	liked          int // items of each client
 	parts          int
 }
 
-// Crowd runs one session of secure aggregation with as many clients and pairs of
-// items as ml-1m has, on generated likes, and says what the whole vector takes.
+// Crowd runs one session of secure aggregation with the clients and pairs of items of ml-1m,
+// on generated likes, and extrapolates the cost of the whole vector.
 func Crowd() Benchmark {
 	return crowdBenchmark(crowdRun{clients: 6040, items: 3706, liked: 166, parts: 16})
 }

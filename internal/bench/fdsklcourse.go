@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/learn/linear"
 )
 
-// learnt is a lesson with what each of its courses led to.
+// learnt is a lesson with the learning curves of its courses.
 type learnt struct {
 	lesson
 	curves [][]snapshot

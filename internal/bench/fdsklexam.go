@@ -35,7 +35,7 @@ func faithful(length, rate float64) course {
 	return course{mode: "faithful", rows: 1, block: 1, directions: 1 << 14, length: length, loss: linear.Logistic{}, rate: rate, lambda: 1e-5}
 }
 
-// block is that with many of both.
+// block is the paper's algorithm with many rows and many directions an iteration.
 func block(length, rate float64) course {
 	return course{mode: "block", rows: 256, block: 32, directions: 2048, length: length, loss: linear.SmoothHinge{}, rate: rate, lambda: 1e-5}
 }

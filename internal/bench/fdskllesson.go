@@ -62,7 +62,7 @@ func (e exam) lesson(lib catalogue.Library) (lesson, error) {
 	return l, nil
 }
 
-// standardise scales columns by what the training rows are.
+// standardise scales columns to mean 0 and variance 1 of the training rows.
 func (l lesson) standardise() {
 	n := float64(l.train)
 	for j := range l.x.Cols {

@@ -11,9 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// curvePages are pages in a folder, one of each lesson: plots and tables of its
-// modes' errors against iterations and against time. Without a folder there are
-// none.
+// curvePages is a folder of pages, one for each lesson: plots and tables of its modes' errors
+// against iterations and against time. Without a folder there are no pages.
 type curvePages struct{ folder string }
 
 // open makes the folder, before minutes of work rely on it.

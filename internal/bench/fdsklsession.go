@@ -81,7 +81,7 @@ func parts(x linalg.Matrix[float64]) []linalg.Rows {
 	return list
 }
 
-// asPlanned compares what was sent with what the requests must take.
+// asPlanned compares the sent bytes with the bytes that the requests must take.
 func (f *federation) asPlanned(name string, p fdskl.Params, requests []fdskl.Request) ([]Row, error) {
 	plan, err := fdskl.Plan(f.session, requests...)
 	if err != nil {

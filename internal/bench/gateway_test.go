@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// testedGateway is one with a few packages.
+// testedGateway returns a gateway with a few packages.
 func testedGateway(t *testing.T) *postedGateway {
 	t.Helper()
 	t.Setenv(beMercer, "yes")
@@ -22,8 +22,8 @@ func testedGateway(t *testing.T) *postedGateway {
 	return g
 }
 
-// A rate of packages that are refused is none, and what has been posted once can
-// be posted in the next turn.
+// Refused packages have no rate, and letters that have been posted once can be posted in the
+// next turn.
 func TestGatewayMustCount(t *testing.T) {
 	g := testedGateway(t)
 	var used float64

@@ -53,8 +53,8 @@ func trainingPackage(p secvm.Params, i int) secvm.Package {
 	return secvm.Package{Tag: p.Tag(), Kind: secvm.Training, Index: uint32(i % p.Features()), Value: int8(1 - 2*(i%2))}
 }
 
-// mintRSA signs tokens with the issuer's key, and not blindly, which would take
-// three times as long: the token is the same.
+// mintRSA signs tokens with the issuer's key, and not blindly, which would take three times
+// as long: both ways give equal tokens.
 func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 	c, errs := g.challenge(), make([]error, len(g.tokens))
 	linalg.Each(len(g.tokens), 4, func(i int) {

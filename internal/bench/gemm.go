@@ -136,7 +136,7 @@ func raceProduct(path linalg.Path, p product, j task) race {
 	return r
 }
 
-// noise returns a matrix of numbers in [-1, 1), the same for the same seed.
+// noise returns a matrix of numbers in [-1, 1); equal seeds give equal matrices.
 func noise[T linalg.Float](rows, cols int, seed uint64) linalg.Matrix[T] {
 	m := linalg.New[T](rows, cols)
 	linalg.Each(rows, 16, func(i int) {

@@ -19,7 +19,8 @@ type kpcaSize struct {
 	small                     int // rows where a dense solver can judge
 }
 
-// residual is to what share of the largest eigenvalue learn/kpca solves.
+// residual is the accuracy with which learn/kpca solves, as a share of the largest
+// eigenvalue.
 const residual = 1e-12
 
 // KPCA measures kernel PCA from a ready kernel matrix beside the time of reading that matrix

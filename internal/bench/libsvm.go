@@ -13,10 +13,10 @@ import (
 // SVMTrain is the name of LIBSVM's program, the only peer so far.
 const SVMTrain = "svm-train"
 
-// Peer is another program that does the same work. The zero value is none.
+// Peer is another program that does the same work. The zero value stands for no program.
 type Peer struct{ path string }
 
-// FindPeer returns the peer of that name; "" is none. It fails when the name is
+// FindPeer returns the peer of that name; "" stands for no peer. It fails when the name is
 // unknown and, with ErrNoPeer, when the program is not installed.
 func FindPeer(name string) (Peer, error) {
 	switch name {

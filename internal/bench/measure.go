@@ -13,8 +13,8 @@ import (
 // Benchmark is a list of cases, measured one after another.
 type Benchmark struct{ cases []scene }
 
-// scene is one case. It prepares its race only when its turn comes, so that
-// two do not hold their memory at the same time.
+// scene is one case. It prepares its race only when its turn comes, so that two cases never
+// hold their memory at once.
 type scene struct {
 	name    string
 	prepare func(context.Context) (race, error)
@@ -58,7 +58,7 @@ func (u unavailable) Error() string { return u.reason }
 // Result holds the rows of a measurement.
 type Result struct {
 	Runs  int      `json:"runs"`  // of which the best counts
-	Rows  []Row    `json:"rows"`  // [] when there is none
+	Rows  []Row    `json:"rows"`  // [] when there are no rows
 	Notes []string `json:"notes"` // what could not be measured here, and why
 }
 
@@ -138,8 +138,8 @@ func inTurns(ctx context.Context, rounds int, runs []run, step func()) ([]span, 
 	return best, nil
 }
 
-// timed measures one run. What others left behind goes back to the system
-// first: neither its collection nor its memory belongs to this run.
+// timed measures one run. First the remains of other runs go back to the system: neither
+// their collection nor their memory belongs to this run.
 func timed(ctx context.Context, r run) (span, error) {
 	if err := ctx.Err(); err != nil {
 		return span{}, err
@@ -169,7 +169,7 @@ func onCores(cores int, work func()) {
 	work()
 }
 
-// coreCounts is one core and all of them.
+// coreCounts returns one core and all cores.
 func coreCounts() []int {
 	if all := runtime.GOMAXPROCS(0); all > 1 {
 		return []int{1, all}

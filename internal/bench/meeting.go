@@ -20,7 +20,7 @@ type meeting struct {
 	sent     map[route]amount
 }
 
-// route is from one member to another, amount what went there.
+// A route leads from one member to another; an amount counts its traffic.
 type (
 	route  struct{ from, to string }
 	amount struct {

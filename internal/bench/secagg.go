@@ -16,10 +16,10 @@ import (
 // vectors of that many entries of 0 or 1.
 type crowdSize struct{ clients, entries int }
 
-// SecAgg measures secure aggregation: masks beside the cipher that they are
-// made of, and what sessions take a client and the server, beside what follows
-// from counting streams and keys. Of each session it runs one client's whole
-// part, and the server's for some of the clients.
+// SecAgg measures secure aggregation. It sets masks beside the cipher that makes them, and
+// the cost of sessions for a client and the server beside the cost that follows from counting
+// streams and keys. Of each session it runs one client's whole part, and the server's for
+// some of the clients.
 func SecAgg() Benchmark {
 	var sizes []crowdSize
 	for _, clients := range []int{100, 1000, 10_000} {
@@ -90,8 +90,8 @@ func raceMasks(keystream int) (race, error) {
 // Of what a prediction is made. A turn of the unit runs does that many.
 const unitTurns = 200
 
-// units are runs of what a prediction is made of: keystream, agreements on keys
-// and checks of signatures.
+// units returns the runs that make up a prediction: keystream, agreements on keys and checks
+// of signatures.
 func units(keystream int) ([]run, error) {
 	alone, err := cipherAlone(keystream)
 	if err != nil {

@@ -33,7 +33,7 @@ type svmVariant struct {
 	target float64 // how many times faster than the peer; 0: none
 }
 
-// The bounds: room for all kernel values of what is measured, and too little.
+// The bounds: room for all kernel values of the measured rows, and too little room.
 const (
 	plenty = 8 << 30
 	scarce = 512e6
@@ -58,13 +58,12 @@ func SVM(lib catalogue.Library, peer Peer) Benchmark {
 	return svmOf([]svmTask{generated, a9a}, peer)
 }
 
-// ofDense is for tables of which most values are not 0.
+// ofDense serves tables of which most values are not 0.
 func ofDense(x dataset.Table, k kernel.Kernel) kernel.Source {
 	return kernel.NewLazy(dataset.DenseOf(x).Matrix(), k)
 }
 
-// ofSparse is for tables as LIBSVM text usually holds them: zeros are not
-// stored.
+// ofSparse serves tables as LIBSVM text usually holds them: zeros are not stored.
 func ofSparse(x dataset.Table, k kernel.Kernel) kernel.Source {
 	if rows, sparse := x.(*dataset.CSR); sparse {
 		return kernel.NewLazySparse(rows, k)

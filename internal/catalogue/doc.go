@@ -2,8 +2,8 @@
 // and reads it: a bundled set, a file, a folder of images, or a name in
 // the data folder.
 //
-//	lib := source.New(source.Folder(os.Getenv))
-//	set, err := lib.Load("bundled:digits", source.Columns{Label: "label"})
+//	lib := catalogue.New(catalogue.Folder(os.Getenv))
+//	set, err := lib.Load("bundled:digits", catalogue.Columns{Label: "label"})
 //
 // Every error is one sentence that says what to do: an [*Error] of this package
 // when the data is not found, a [*dataset.SyntaxError] when it does not read.

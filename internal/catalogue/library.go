@@ -30,7 +30,7 @@ const (
 // file it begins with the name that the user gave.
 type Error struct {
 	Source  string
-	Problem string // with what to do
+	Problem string // and what to do
 	Err     error  // cause, or nil
 }
 
@@ -187,7 +187,7 @@ func loadOdd(name string, c Columns) (*dataset.Set, error) {
 	return set, nil
 }
 
-// noColumn stands for a column where there is none to read.
+// noColumn names a column that is not there to read.
 const noColumn = "none"
 
 // unnamed refuses column names for a source that has none.

@@ -69,9 +69,9 @@ func LookupOriginal(name string) (Original, error) {
 	return Original{}, &Error{name, problem, nil}
 }
 
-// Fetch puts a file into a folder, which is made if it is not there. A file that
-// is there already is left alone: it is an error if it is another one. What is
-// fetched appears whole and checked, or not at all.
+// Fetch puts a file into a folder, which is made if it is not there. A file that is there
+// already is left alone: it is an error if its content differs. The fetched file appears
+// whole and checked, or not at all.
 func (f File) Fetch(ctx context.Context, client *http.Client, folder string) (path string, fresh bool, err error) {
 	path = filepath.Join(folder, f.Name)
 	switch have, err := os.ReadFile(path); {

@@ -32,7 +32,7 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// library is a data folder with tables, and with files that are none.
+// library returns a data folder with tables, and with files that are not tables.
 func library(t *testing.T) (Library, string) {
 	t.Helper()
 	dir := t.TempDir()

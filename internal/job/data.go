@@ -32,8 +32,8 @@ type Data struct {
 	Like  float64 // ratings of at least this are liked; 0 for all
 }
 
-// NoLabel stands for the column of the labels where there are none. A party
-// that has labels keeps them to itself.
+// NoLabel names the column of the labels in a table without labels. A party that has labels
+// keeps them to itself.
 const NoLabel = "none"
 
 // Source is the source of one party.

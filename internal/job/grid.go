@@ -229,7 +229,7 @@ func checkList(key string, list *yaml.Node, before int) error {
 	for _, item := range list.Content {
 		x, err := strconv.ParseFloat(item.Value, 64)
 		if err != nil {
-			continue // the number's own decoder says what is wrong
+			continue // the number's own decoder reports the mistake
 		}
 		if seen[x] {
 			return section.At(item, "%s lists %s twice; keep one", key, section.Quote(item.Value))

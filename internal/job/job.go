@@ -38,7 +38,7 @@ type Comparison string
 const (
 	Pooled Comparison = "pooled" // the same learner on all data: what privacy cost
 	Alone  Comparison = "alone"  // each party by itself: what joining gained
-	Curve  Comparison = "curve"  // other numbers of directions (moments) or bins (secvm), what they gain and what they show
+	Curve  Comparison = "curve"  // other numbers of directions (moments) or bins (secvm): their gain and their exposure
 	// ExactKernel is a machine with the kernel that fdskl's random features stand
 	// for: what they cost.
 	ExactKernel Comparison = "exact-kernel"

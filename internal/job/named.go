@@ -67,7 +67,7 @@ type named struct {
 	what  string // "protocol"
 	kinds []Kind
 	later []string // names of Kinds that are planned
-	alike bool     // the Kinds' keys mean much the same: a mistake in another's is told before that it is another's
+	alike bool     // the Kinds' keys mean much the same: a mistake in another Kind's key is reported first, and then that the key is another Kind's
 }
 
 // Decode reads the name first, wherever it stands, and then the rest.

@@ -9,11 +9,11 @@ type Task struct {
 	Classes bool   // labels are classes, of which every part of a table gets its share
 	Numbers bool   // labels are numbers
 	Score   string // the metric by which a cell of a grid is chosen; "": there is none
-	// Check refuses labels that are none of this task. Nil: all will do.
+	// Check refuses labels that do not fit the task. Nil accepts all labels.
 	Check func(labels []string) error
 }
 
-// Tasked is a learner that says what labels are to it.
+// Tasked is a learner that declares its task.
 type Tasked interface{ Task() Task }
 
 // Task returns what labels are to the job's learner.

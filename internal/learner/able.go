@@ -29,7 +29,7 @@ type (
 	}
 	// OnCounts learns by steps on counted subgradients: method secvm.
 	OnCounts interface{ Counts() *Steps }
-	// OnLists learns from lists of what people like: method fedcfk.
+	// OnLists learns from lists of liked items: method fedcfk.
 	OnLists interface{ Lists() *Profile }
 	// Weighted has weights of classes.
 	Weighted interface {
@@ -117,13 +117,14 @@ func StepsOf(j *job.Job) *Steps {
 	return nil
 }
 
-// Profile are the settings of a learner on lists of what people like.
+// Profile holds the settings of a learner on lists of liked items.
 type Profile struct {
 	Lambda    float64 // price of uneven weights
 	Recommend int     // items that each person is recommended
 }
 
-// ProfileOf returns the profile of a job's learner; nil where it is none on lists.
+// ProfileOf returns the profile of a job's learner; nil for a learner that does not learn
+// from lists.
 func ProfileOf(j *job.Job) *Profile {
 	if on, able := j.Learner.Values.(OnLists); able {
 		return on.Lists()

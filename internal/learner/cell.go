@@ -34,7 +34,8 @@ type Number struct {
 	Value float64
 }
 
-// NumbersOf returns a learner's numbers, in canonical order. Those that are zero are left out.
+// NumbersOf returns a learner's numbers, in canonical order. Numbers that are zero are left
+// out.
 func NumbersOf(l job.Named) []Number {
 	var list []Number
 	keys, texts := l.Varying()

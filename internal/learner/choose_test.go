@@ -130,8 +130,8 @@ func TestChooseWithoutFolds(t *testing.T) {
 	}
 }
 
-// Where nothing is held out, what was decided in the folds is the outcome; and
-// a cell that others chose is taken.
+// Where nothing is held out, the decisions in the folds are the outcome; and a cell that
+// others chose is taken.
 func TestChooseCell(t *testing.T) {
 	task := ring(40, 0)
 	j := gridJob(t, "", "{name: rbf, gamma: [0.001, 1], gamma_unit: median}")

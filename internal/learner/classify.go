@@ -38,9 +38,9 @@ func (f *Fitted) measureClasses(m Metrics) error {
 	return nil
 }
 
-// auc is the area under the ROC curve, averaged over the pairs of classes. A
-// class that the classifier has never seen scores below all others: a party
-// alone may lack it. Without a held-out row of every class there is none.
+// auc is the area under the ROC curve, averaged over the pairs of classes. A class that the
+// classifier has never seen scores below all others: a party alone may lack it. Without a
+// held-out row of every class there is no such area.
 func (f *Fitted) auc() (float64, bool) {
 	classes, codes := dataset.Classes(slices.Concat(f.Truth, f.Head.Classes))
 	scores, err := f.scores(len(classes), codes[len(f.Truth):])

@@ -39,7 +39,8 @@ func (d *Descent) finish(in *section.Place) error {
 // Course implements [OnLoss].
 func (d *Descent) Course() *Descent { return d }
 
-// CourseOf returns a job's learner by a loss, and its settings; nil where it is none.
+// CourseOf returns a job's learner by a loss, and its settings; nil for a learner that has no
+// loss.
 func CourseOf(j *job.Job) (OnLoss, *Descent) {
 	if on, able := j.Learner.Values.(OnLoss); able {
 		return on, on.Course()

@@ -37,6 +37,7 @@ func (g *GP) Solver(uint64) Solver { return *g }
 // Lesson implements [OnSums].
 func (g *GP) Lesson() Lesson { return Lesson{Price: g.Noise, Process: true} }
 
+// Fit implements [Solver].
 func (g GP) Fit(t Training) (*Solution, error) {
 	if n := t.Kernel.Len(); n > model.MaxProcess {
 		return nil, fmt.Errorf("a Gaussian process takes %d training rows, these are %d; use ridge or fewer rows", model.MaxProcess, n)

@@ -64,6 +64,7 @@ func (p KPCA) Fit(t Training) (*Solution, error) {
 	return f, nil
 }
 
+// Measure implements [Solver].
 func (KPCA) Measure(*Fitted, Metrics) error { return nil } // all is known from fitting
 
 // trace is the sum of all eigenvalues of the centred kernel matrix.

@@ -205,7 +205,7 @@ func TestKMeansByHand(t *testing.T) {
 	}
 }
 
-// A model made of what Fit found gives its decisions again, from rows.
+// A model made from a fitted head gives the head's decisions again, from rows.
 func TestHeadsAreTheWholeModel(t *testing.T) {
 	set, err := bundled.Load("wdbc")
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 //	kmeans       inertia, inertia_training; adjusted_rand where there are labels
 type Metrics map[string]float64
 
-// Measure computes the metrics; of rows that were held out in turn, the mean
-// over the folds. What has no value is left out: an AUC where held-out rows lack
-// a class, R2 of constant truth.
+// Measure computes the metrics; for rows that were held out in turn, the mean over the folds.
+// A metric without a value is left out: an AUC where held-out rows lack a class, R2 of
+// constant truth.
 func (f *Fitted) Measure() (Metrics, error) {
 	if f.folds == nil {
 		return f.measure()

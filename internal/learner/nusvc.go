@@ -35,6 +35,7 @@ func (s *NuSVC) Solver(seed uint64) Solver {
 	return one
 }
 
+// Fit implements [Solver].
 func (s NuSVC) Fit(t Training) (*Solution, error) {
 	s.Interrupt = t.Interrupt
 	return t.classify(model.NuSVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
@@ -47,4 +48,5 @@ func (s NuSVC) Fit(t Training) (*Solution, error) {
 	})
 }
 
+// Measure implements [Solver].
 func (NuSVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }

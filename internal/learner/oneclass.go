@@ -31,6 +31,7 @@ func (o *OneClass) Section() *section.Section {
 // Solver implements [OnKernel].
 func (o *OneClass) Solver(uint64) Solver { return *o }
 
+// Fit implements [Solver].
 func (o OneClass) Fit(t Training) (*Solution, error) {
 	o.Interrupt = t.Interrupt
 	m, err := svm.TrainOneClass(t.Kernel, o.NuParams)

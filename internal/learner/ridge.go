@@ -27,6 +27,7 @@ func (r *Ridge) Solver(uint64) Solver { return *r }
 // Lesson implements [OnSums].
 func (r *Ridge) Lesson() Lesson { return Lesson{Price: r.Alpha} }
 
+// Fit implements [Solver].
 func (r Ridge) Fit(t Training) (*Solution, error) {
 	y, err := numbers(t.Labels)
 	if err != nil {
@@ -43,4 +44,5 @@ func (r Ridge) Fit(t Training) (*Solution, error) {
 	return dense(single(model.Ridge, model.Dense(m.Dual, -mean)), t), nil
 }
 
+// Measure implements [Solver].
 func (Ridge) Measure(f *Fitted, m Metrics) error { return f.measureNumbers(m) }

@@ -119,9 +119,8 @@ func (s *Searched) divide() []tune.Fold {
 	return folds
 }
 
-// Unseen is f, which no rows were held out from, with what the searched cell
-// decided about the training rows while they were: its figures are the means
-// over the folds.
+// Unseen returns f, trained on all rows, with the decisions that the searched cell made about
+// the training rows while they were held out: its figures are the means over the folds.
 func (s *Searched) Unseen(f *Fitted, t Problem) *Fitted {
 	out := *f
 	out.folds, out.held = s.folds, len(s.rows)
@@ -165,7 +164,8 @@ func Mean(all []Metrics) Metrics {
 	return mean
 }
 
-// MedianSquaredDistance is that between the rows that are not held out.
+// MedianSquaredDistance returns the median squared distance between the rows that are not
+// held out.
 func (t Problem) MedianSquaredDistance() float64 {
 	train, _ := t.Rows()
 	return kernel.MedianSquaredDistance(t.Gram, train)
@@ -177,7 +177,7 @@ func (t Problem) MeanSquaredNorm() float64 {
 	return kernel.MeanSquaredNorm(t.Gram, train)
 }
 
-// ErrNoScore is r2 of numbers that are all the same.
+// ErrNoScore reports numbers that are all equal, so that r2 has no value.
 var ErrNoScore = errors.New("the numbers of a fold are all the same, so that r2 has no value; use fewer folds")
 
 // learner returns what tries the methods on folds of the given rows, until it is
@@ -191,7 +191,7 @@ func (t Problem) learner(methods []Solver, rows []int, score string, interrupt f
 	return trials{t, methods, score, interrupt}
 }
 
-// joint is a learner whose cells are tried together: each starts from what was found for
+// joint is a learner whose cells are tried together: each starts from the solution of
 // another. Nil: the methods are not all of that learner.
 type joint interface {
 	together(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner

@@ -59,6 +59,7 @@ func (s *SVC) Only(classes []string) section.Values {
 	return &one
 }
 
+// Fit implements [Solver].
 func (s SVC) Fit(t Training) (*Solution, error) {
 	s.Interrupt = t.Interrupt
 	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
@@ -71,6 +72,7 @@ func (s SVC) Fit(t Training) (*Solution, error) {
 	})
 }
 
+// Measure implements [Solver].
 func (SVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
 
 // together starts each C from the solution of the one before.

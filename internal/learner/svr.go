@@ -32,6 +32,7 @@ func (s *SVR) Section() *section.Section {
 // Solver implements [OnKernel].
 func (s *SVR) Solver(uint64) Solver { return *s }
 
+// Fit implements [Solver].
 func (s SVR) Fit(t Training) (*Solution, error) {
 	y, err := numbers(t.Labels)
 	if err != nil {
@@ -45,4 +46,5 @@ func (s SVR) Fit(t Training) (*Solution, error) {
 	return machine(model.SVR, m), nil
 }
 
+// Measure implements [Solver].
 func (SVR) Measure(f *Fitted, m Metrics) error { return f.measureNumbers(m) }

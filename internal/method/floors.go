@@ -21,7 +21,7 @@ type Floors struct {
 	// Share is the greatest share of all training rows that one party may hold;
 	// between two parties the half of the rest is added.
 	Share float64
-	// Rows are those that okra, gram and fdskl take from the party, held-out ones
+	// Rows counts the rows that okra, gram and fdskl take from the party, held-out rows
 	// included.
 	Rows int
 

@@ -37,8 +37,8 @@ func (k Keepsake) Encode() []byte {
 	return append(w.Bytes(), k.Body...)
 }
 
-// Answering is a Method that opens what its members kept. What comes back is a Local,
-// an Inquirer, or both.
+// Answering is a Method that opens its members' keepsakes. An opened keepsake is a Local, an
+// Inquirer, or both.
 type Answering interface {
 	Method
 	// OpenParty opens a party's keepsake; read reads a job file in it.
@@ -50,8 +50,8 @@ type Answering interface {
 	Left(body []byte) bool
 }
 
-// DecodeKeepsake decodes what Encode wrote. What earlier programs wrote has no name: it
-// is a body alone.
+// DecodeKeepsake decodes the output of Encode. A keepsake of an earlier program has no name:
+// it is a body alone.
 func DecodeKeepsake(b []byte) (Keepsake, error) {
 	var magic wire.Writer
 	magic.String(keepsakeMagic)
@@ -103,7 +103,7 @@ type Inquirer interface {
 	Server(q Question) (Server, error)
 }
 
-// Question is one about new rows. Its parties are those that have to help.
+// Question asks about new rows. Its parties are the members that have to help.
 type Question struct {
 	Case
 	Asker string

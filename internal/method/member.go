@@ -35,7 +35,7 @@ type Server interface {
 
 // Some servers can do more.
 type (
-	// Announcer has steps that follow from what only the coordinator knows.
+	// Announcer has steps that depend on knowledge of the coordinator alone.
 	Announcer interface {
 		// Announce returns what the parties are told of a step, nil where there is
 		// nothing to tell.
@@ -66,8 +66,8 @@ type (
 	}
 	// Grainer tells the coordinator facts for the statement of leakage.
 	Grainer interface{ Facts() Facts }
-	// Ordered has the ids of its rows in an order of the job's own, held-out rows last;
-	// nil before there is one. Who reads the job's decisions needs it.
+	// Ordered has the ids of its rows in the job's own order, held-out rows last; nil before
+	// there is an order. A reader of the job's decisions needs it.
 	Ordered interface{ Aligned() []string }
 	// Recommender has an answer for its own person, best first; nil before the end.
 	Recommender interface{ Recommended() []Recommendation }

@@ -9,9 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Method is one way to learn, which a job names, with the keys of its settings. What
-// else it can do is one of the interfaces below and of package job, found by type
-// assertion.
+// Method is one way to learn, which a job names, with the keys of its settings. Its further
+// abilities are the interfaces below and in package job, found by type assertion.
 type Method = job.Kind
 
 // Federated is a Method that a coordinator and parties run in sessions.
@@ -20,8 +19,8 @@ type Federated interface {
 	// Plan returns the steps of a job, in order. It is public and pure: every member
 	// computes it from the job.
 	Plan(Case) ([]Step, error)
-	// Party prepares a party's table for a job. Errors are the data's fault and say
-	// what to do. They may quote it, and are for the party's own log.
+	// Party prepares a party's table for a job. Errors are faults of the data and tell the
+	// party what to do. They may quote the data, and are for the party's own log.
 	Party(c Case, self string, t Table) (Party, error)
 	Server(Case) (Server, error)
 }

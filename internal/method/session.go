@@ -45,10 +45,10 @@ type Session struct {
 	// Patient are the timers that wait for others' work and not for one round.
 	Patient []protocol.Timer
 
-	// Follow returns the session as it follows from what the steps before have made
-	// public and from what the coordinator announces, or why it cannot be. It is a pure
-	// function: coordinator and parties call the same one, and must come to the same
-	// descriptor. Nil: the job says all, and nothing may be announced.
+	// Follow returns the session that follows from the public values of the steps before and
+	// from the coordinator's announcement, or the reason why there can be none. It is a pure
+	// function: coordinator and parties call the same function, and must reach the same
+	// descriptor. Nil means that the job decides everything, and nothing may be announced.
 	Follow func(k Known, announced []byte) (*Session, error)
 }
 
@@ -70,8 +70,8 @@ func (s *Session) After(k Known, announced []byte) (*Session, error) {
 	return s.Follow(k, announced)
 }
 
-// Following returns a session whose parameters follow from what is known: the
-// coordinator announces nothing of them.
+// Following returns a session whose parameters follow from public values: the coordinator
+// announces none of them.
 func Following(s Session, params func(Known) ([]byte, error)) *Session {
 	s.Follow = func(k Known, announced []byte) (*Session, error) {
 		if len(announced) > 0 {
@@ -92,9 +92,8 @@ func (s *Session) Has(name string) bool {
 	return slices.ContainsFunc(s.Members, func(m protocol.Member) bool { return m.Name == name })
 }
 
-// Descriptor describes the session: for one submission of a job, one step and one
-// attempt it is always the same, so that a restarted coordinator comes back to the
-// session it had.
+// Descriptor describes the session: one submission of a job, one step and one attempt always
+// give an equal descriptor, so that a restarted coordinator comes back to the session it had.
 func (s *Session) Descriptor(id job.ID, step int, roster [sha256.Size]byte, attempt uint32) protocol.Descriptor {
 	return protocol.Descriptor{
 		Protocol: s.Protocol, Version: s.Version, Params: s.Params, Members: s.Members,
@@ -135,14 +134,14 @@ func (s Setup) Keys(names []string) []ed25519.PublicKey {
 	return keys
 }
 
-// Run is one member's machine with what becomes of its result.
+// Run is one member's machine, with the functions that take over its result.
 type Run struct {
 	Machine   protocol.Machine
 	InputHash [sha256.Size]byte
 	// Finish takes the result over. It is called once the session has ended
 	// well, in the process's life or by replay.
 	Finish func() error
-	// Own, if not nil, says what the machine has found wrong with this member's own
+	// Own, if not nil, returns the fault that the machine has found in this member's own
 	// data, or nil, however the session ends. It is for the member's own log.
 	Own func() error
 	// Announced, where ids are looked for, counts the ids that each peer is known to have
@@ -179,8 +178,8 @@ func (s *Session) Timeout(t protocol.Timer, round time.Duration) time.Duration {
 	return round
 }
 
-// Worded is a machine that does not know the job it serves, with what its end means
-// for that.
+// Worded wraps a machine that does not know the job it serves, and rewrites the error with
+// which it ends into an error about the job.
 type Worded struct {
 	protocol.Machine
 	Meaning func(error) error // of an end that is not nil

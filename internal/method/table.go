@@ -12,8 +12,8 @@ type Table struct {
 	Set     *dataset.Set
 	HeldOut *dataset.Set     // test rows of their own source, or nil
 	Ratings *dataset.Ratings // in place of rows, of a recommender
-	// Key decides which rows are held out where the job gives their fraction. It is
-	// the party's own, and the same for all of its jobs.
+	// Key decides which rows are held out where the job gives their fraction. It is the
+	// party's own key, and all jobs of the party share it.
 	Key dataset.SplitKey
 	// Label is the column of the labels where the job leaves that to the catalogue.
 	Label string

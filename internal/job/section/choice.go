@@ -90,7 +90,7 @@ func (v Choices[T]) Encode() *yaml.Node {
 
 func (v Choices[T]) Form() string { return "a list of " + Join(v.Known) }
 
-// unknownName lists what there is, and the nearest when one is near.
+// unknownName lists the known names, and suggests the nearest when one is near.
 func unknownName[T ~string](n *yaml.Node, noun, got string, known, later []T) error {
 	if near, ok := nearest(got, Texts(slices.Concat(known, later))); ok {
 		return At(n, "unknown %s %s; did you mean %q? This version has %s", noun, Quote(got), near, Join(known))

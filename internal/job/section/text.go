@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// String returns the values of a section that begins with a name, in the order
-// of its keys. What the file would leave out is left out.
+// String returns the values of a section that begins with a name, in the order of its keys.
+// Values that the file would leave out are left out.
 func (s *Section) String() string {
 	var parts []string
 	for _, f := range s.Fields {

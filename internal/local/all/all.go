@@ -1,4 +1,5 @@
-// Package all holds the only list of what methods add in a process that owns all data.
+// Package all lists the parts of methods in a process that owns all data, and is their only
+// list.
 package all
 
 import (

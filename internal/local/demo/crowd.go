@@ -64,7 +64,7 @@ type CrowdResult struct {
 	Devices fleet.Result // of all processes
 }
 
-// ink is from where on a pixel of the digits, 0 to 16, is a feature.
+// ink is the least value, of 0 to 16, with which a pixel of the digits is a feature.
 const ink = 8
 
 // OddDigits are the first rows of the bundled digits as people of a crowd have

@@ -213,7 +213,8 @@ func (l *largeCrowd) attack() {
 	sending.Wait()
 }
 
-// spent returns each tokens that have been spent in this window and answered.
+// spent returns tokens that have been spent in this window and answered; the constant each
+// is their number.
 func (l *largeCrowd) spent() [][]byte {
 	seen, err := l.atGateway.Seen()
 	check(l.t, err)
@@ -261,7 +262,7 @@ func (l *largeCrowd) totals() *totals {
 	return v
 }
 
-// checkTotals compares the counters with what was sent, by number.
+// checkTotals compares the counters with the numbers of sent requests.
 func (l *largeCrowd) checkTotals(s *traffic.Scene) {
 	v := l.over
 	if v == nil {

@@ -99,8 +99,8 @@ func (k *killer) progress(window int) int {
 	return k.metric(demo.Gateway, "mercer_gateway_packages_total")
 }
 
-// watch kills when a part of what a window brings has been acknowledged and
-// another part is still to come.
+// watch kills when one part of a window's packages has been acknowledged and another part is
+// still to come.
 func (k *killer) watch(windows int) {
 	if windows == len(k.whole) || k.killed[k.victim(windows)] {
 		return

@@ -1,8 +1,7 @@
 package demo
 
-// Divert has the others reach issuer, relay or gateway at another address, where
-// somebody passes on what comes to the address that is returned. It is for
-// before the start.
+// Divert has the others reach issuer, relay or gateway at another address, where somebody
+// passes on all that comes to the returned address. It must be called before the start.
 func (f *Crowd) Divert(name, through string) (address string) {
 	f.reached[name] = through
 	return f.address[name]

@@ -181,8 +181,8 @@ func TestKilledDemoLeavesNoProcess(t *testing.T) {
 	}
 }
 
-// A process that dies ends the demonstration: nobody waits without end, and the remains are
-// the same as after Ctrl-C.
+// A process that dies ends the demonstration: nobody waits without end, and it leaves the
+// remains that Ctrl-C leaves.
 func TestDemoNamesAProcessThatDied(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -54,8 +54,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// opens returns when windows open, as far as that has been announced; none while
-// nobody answers.
+// opens returns when the announced windows open; none while nobody answers.
 func (o *onlooker) opens() []time.Time {
 	o.t.Helper()
 	var list []time.Time

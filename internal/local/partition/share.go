@@ -46,8 +46,8 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// splitKey decides which of a party's rows are held out. Where one process has all
-// rows it follows from the job's seed, so that another run holds out the same.
+// splitKey decides which of a party's rows are held out. Where one process has all rows it
+// follows from the job's seed, so that another run holds out the same rows.
 func splitKey(j *job.Job, party string) dataset.SplitKey {
 	var w wire.Writer
 	w.String("mercer/v1/split/simulated")
@@ -166,8 +166,8 @@ func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset
 	return sets, nil
 }
 
-// exactRows is for how many rows a comparison with the exact kernel holds a Gram
-// matrix: 2 GiB.
+// exactRows bounds the rows for which a comparison with the exact kernel holds a Gram matrix:
+// 2 GiB.
 const exactRows = 1 << 14
 
 // affordable refuses comparisons that a job asks for and that cannot be made.

@@ -187,8 +187,8 @@ func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *met
 	return done.Result, outcome, err
 }
 
-// addOwnModel puts the first party's model beside the coordinator's, where
-// parties keep one: it has the scaling. The other parties' are the same.
+// addOwnModel puts the first party's model beside the coordinator's, where parties keep one:
+// it has the scaling. The other parties' models are equal to it.
 func (f *federation) addOwnModel(r *method.Result, id job.ID, c Config) error {
 	kept, err := f.keepsake.Get(id)
 	if errors.Is(err, vault.ErrNoKeepsake) {

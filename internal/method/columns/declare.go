@@ -104,8 +104,8 @@ func hear(parties []string, statements [][]byte) (Declared, error) {
 // errOrder reports that parties do not hold the same rows in the same order.
 var errOrder = errors.New("the parties do not hold the same rows in the same order; nothing has been computed from them")
 
-// aligned demands that all hold the same rows in one order. A party that differs
-// from what more than half of all have is to blame.
+// aligned demands that all parties hold equal rows in one order. A party is to blame if it
+// differs from more than half of all parties.
 func (d Declared) aligned(parties []string) error {
 	count := make(map[[sha256.Size]byte]int)
 	for _, one := range d.List {

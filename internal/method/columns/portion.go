@@ -65,7 +65,7 @@ func (b Basis) Encode() []byte {
 	return w.Bytes()
 }
 
-// DecodeBasis decodes what Encode wrote, and returns what follows.
+// DecodeBasis decodes the output of Encode, and returns the rest of the bytes.
 func DecodeBasis(body []byte) (Basis, []byte, error) {
 	r := wire.NewReader(body)
 	if magic := r.String(32); r.Err() == nil && magic != basisMagic {
@@ -97,9 +97,9 @@ const (
 	maxFeatures = 1 << 21
 )
 
-// portionMagic names the version of the format. The job file in a portion is as the
-// program wrote it that trained the model; a later one may write it otherwise, and
-// reads it all the same.
+// portionMagic names the version of the format. The job file in a portion stays as it was
+// written by the program that trained the model. A later program may write the file
+// otherwise, and can still read it.
 const portionMagic = "mercer/v1/portion"
 
 // Portion begins what the party keeps once the job is done. Parent names the session
@@ -144,8 +144,8 @@ func (o *Portion) Encode() []byte {
 	return w.Bytes()
 }
 
-// Left returns how many rows are in the model that a keepsake is a portion of; false
-// where it is none.
+// Left counts the rows in the model to which a keepsake belongs; it returns false if the
+// keepsake is no portion.
 func Left(keepsake []byte) (rows int, ok bool) {
 	o, _, err := readPortion(keepsake)
 	if err != nil {

@@ -27,8 +27,8 @@ spec:
 	return read(t, text)
 }
 
-// Tables that are aligned need no intersection; what follows has all rows, in one
-// order that is not the tables'.
+// Aligned tables need no intersection; the result has all rows, in an order that differs from
+// the tables' order.
 func TestAligned(t *testing.T) {
 	for _, parties := range []string{"guest, host", "guest, host, third, fourth"} {
 		t.Run(parties, func(t *testing.T) {

@@ -226,8 +226,8 @@ func TestPhasesReleased(t *testing.T) {
 	}
 }
 
-// Gamma is measured by the sum of what parties declare, to a few percent of the
-// median over all columns.
+// Gamma is measured by the sum of the parties' declarations, to a few percent of the median
+// over all columns.
 func TestUnitOfGamma(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic", 300)
 	guest := f.Parties["guest"]
@@ -258,8 +258,7 @@ func TestUnitOfGamma(t *testing.T) {
 	}
 }
 
-// A training that uses up its passes goes into the result, with what is left to
-// do.
+// The result reports a training that has used up its passes, with the gradient that is left.
 func TestTrainingThatHasNotConverged(t *testing.T) {
 	f, _ := federatedPhases(t, "", "logistic, lambda: 1e-6", 120)
 	guest := f.Parties["guest"]

@@ -34,7 +34,7 @@ type finding struct {
 	model [32]byte // SHA-256 of the coefficients, which stay where they are
 }
 
-// findingMetrics are those that a finding may have, in its order.
+// findingMetrics lists the metrics that a finding may have, in its order.
 func findingMetrics(t job.Task) []string {
 	if t.Numbers {
 		return []string{"rmse", "r2"}

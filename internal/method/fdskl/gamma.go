@@ -69,7 +69,7 @@ func coarse(v float64) float64 {
 	return math.Exp2(math.Round(8*math.Log2(v)) / 8)
 }
 
-// spread is the unit of gamma by what all have declared, 0 where nobody has asked for
+// spread returns the unit of gamma by the parties' declarations, 0 where nobody has asked for
 // one.
 func spread(d columns.Declared) float64 {
 	unit := 0.0

@@ -32,7 +32,7 @@ const (
 	Cached   Training = "cached"
 	Faithful Training = "faithful" // one row and one direction in each iteration
 	Blocks   Training = "block"    // a batch of rows and a block of directions
-	Precond  Training = "precond"  // the same, by Newton's steps
+	Precond  Training = "precond"  // like Blocks, by Newton's steps
 )
 
 // Tree is the shape in which phases are added up.

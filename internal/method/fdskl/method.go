@@ -24,5 +24,5 @@ func (Method) Undownloadable(j *job.Job) string { return columns.Undownloadable(
 // Cuts returns the partition between the parties.
 func (Method) Cuts() job.Direction { return job.Columns }
 
-// Comparisons are with the kernel that the random features stand for.
+// Comparisons allows the comparison with the kernel that the random features stand for.
 func (Method) Comparisons() []job.Comparison { return []job.Comparison{job.ExactKernel} }

@@ -52,8 +52,8 @@ func (p *party) Declare(d *columns.Declaration) error {
 	return nil
 }
 
-// Disclose implements [method.Discloser]. Who alone is active shows nobody anything of
-// its columns.
+// Disclose implements [method.Discloser]. A party that alone is active shows nobody anything
+// of its columns.
 func (p *party) Disclose(step string) (method.Release, bool) {
 	if step != "protocol" {
 		return p.Party.Disclose(step)

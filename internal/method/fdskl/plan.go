@@ -57,7 +57,7 @@ func workers(c method.Case) []protocol.Member {
 // keysOf returns the settings of a job.
 func keysOf(j *job.Job) *Keys { return job.As[*Keys](j.Protocol) }
 
-// paramsOf are the session's that follow from what all have declared.
+// paramsOf returns the parameters of the session, which follow from the declarations of all.
 func paramsOf(j *job.Job, d columns.Declared) (fdskl.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// The purposes of FedCFK's two sums. They are part of what a client claims in
-// its ledger, so neither may depend on anything that a server chooses.
+// The purposes of FedCFK's two sums. They are part of the claim that a client makes in its
+// ledger, so neither may depend on anything that a server chooses.
 const (
 	PurposePopularity = "fedcfk/popularity"
 	PurposeTriangle   = "fedcfk/triangle"
@@ -53,8 +53,8 @@ func (c Crowd) Remaining(people int) int {
 	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
 }
 
-// minItems is the least number of items of a second sum: who wants fewer counts
-// too little to recommend from, and knows too much of the few who take part.
+// minItems is the least number of items of a second sum: a server that wants fewer counts too
+// little to recommend from, and knows too much of the few people who take part.
 const minItems = 10
 
 // MaxKept bounds the items of the second sum. A sum of outer products over fewer people than
@@ -62,7 +62,7 @@ const minItems = 10
 // the rest; less the first sum's, that is the list of the missing person. With two thirds as
 // many items as people the diagonal is free (Ledermann, "On the rank of the reduced
 // correlational matrix", 1937; Mercer's rule 12). Corrupted people may bring lists that add
-// nothing to the rank: where the job expects many of them, the bound counts only the others.
+// nothing to the rank: where the job expects many of them, the others alone must be enough.
 func (c Crowd) MaxKept(people int) int {
 	least := c.Remaining(people)
 	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))

@@ -334,9 +334,9 @@ func FuzzDecodeItemKernel(f *testing.F) {
 	})
 }
 
-// exposed counts the honest people whose list, as far as it is kept, the server
-// reads off a row of the second sum: the row of an item that one honest person
-// alone likes. What its own clients have added it takes off first.
+// exposed counts the honest people whose list, as far as it is kept, the server reads off a
+// row of the second sum: the row of an item that one honest person alone likes. First it
+// subtracts the additions of its own clients.
 func exposed(t *testing.T, c Crowd, kept []int, honest, fakes [][]int) int {
 	t.Helper()
 	counts := komd.CountsOf(c.Items, honest).C

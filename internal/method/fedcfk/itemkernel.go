@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ItemKernel is the kernel between items in the form that all devices get: the
-// same for everybody, so that nobody asks for anything. It is the whole model.
+// ItemKernel is the kernel between items in the form that all devices get. Everybody gets one
+// and the same kernel, so that nobody asks for anything. It is the whole model.
 type ItemKernel struct {
 	Catalogue int      // items there are
 	Kept      []int    // items that take part, ascending

@@ -17,7 +17,7 @@ type facts struct {
 	pairs         []int64 // in the second
 }
 
-// absent are those whose lists are in the first sum only.
+// absent lists the people whose lists are in the first sum only.
 func (f facts) absent() []string {
 	in := make(map[string]bool, len(f.second))
 	for _, name := range f.second {

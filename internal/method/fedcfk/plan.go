@@ -69,7 +69,7 @@ type heard struct {
 	survivors []string // whose vectors are in it
 }
 
-// summing is one of the two sums.
+// summing describes the session of one of the two sums.
 func (c Crowd) summing(s method.Session, clients []string, spec secagg.Spec) (*method.Session, error) {
 	params, err := secagg.NewParams(spec, len(clients))
 	if err != nil {
@@ -96,10 +96,10 @@ func (c Crowd) pairing(k known, announced []byte) (likes []int64, kept []int, er
 	return likes, kept, err
 }
 
-// followPairs returns the second sum, if it follows from the first. It is over all
-// whose vectors are in the first, gone or not: nobody chooses whom to leave out. Who
-// they are, what the first one was, its result and the items that follow from it are
-// all part of the session's name (rule 12).
+// followPairs returns the second sum, if it follows from the first. It is over all whose
+// vectors are in the first, gone or not: nobody chooses whom to leave out. Their names, the
+// first sum's session, its result and the items that follow from it are all part of the
+// session's name (rule 12).
 func (c Crowd) followPairs(k method.Known, announced []byte) (*method.Session, error) {
 	all, _ := k.(known)
 	likes, kept, err := c.pairing(all, announced)
@@ -129,8 +129,8 @@ func (c Crowd) notified(k known, announced []byte) (notice, error) {
 	return n, nil
 }
 
-// followKernel returns the session in which the kernel of the second sum is told. Its
-// name holds the kernel's hash, so that all who are told one are told the same.
+// followKernel returns the session in which the kernel of the second sum is told. Its name
+// holds the kernel's hash, so that all who are told a kernel are told the same kernel.
 func (c Crowd) followKernel(k method.Known, announced []byte) (*method.Session, error) {
 	all, _ := k.(known)
 	n, err := c.notified(all, announced)

@@ -32,8 +32,8 @@ type Figures struct {
 	Broadcast   int                     `json:"kernel_bytes"`  // that every device gets
 	Sums        []sums.Figures          `json:"sums"`
 	Recommended []method.Recommendation `json:"recommended"` // to one person, as that device sees it
-	// Recommendations is the path of a table of what every device recommends; a
-	// process that plays all devices can write one, and no other.
+	// Recommendations is the path of a table of every device's recommendations. Only a
+	// process that plays all devices can write one.
 	Recommendations string        `json:"recommendations"`
 	Paper           *PaperFigures `json:"paper,omitempty"` // of mode paper
 }
@@ -101,8 +101,8 @@ func (f *Figures) text(r *method.Result) []method.Block {
 	return list
 }
 
-// counted counts the ratings, as far as anybody knows them: parties keep what they
-// hold out to themselves.
+// counted counts the ratings that anybody knows: parties keep their held-out ratings to
+// themselves.
 func (f *Figures) counted(r *method.Result) string {
 	counted := say.Count(r.Training, "rating") + " counted"
 	if r.HeldOut == 0 {

@@ -92,8 +92,9 @@ func (s *Server) Announce(step string) ([]byte, error) {
 	return nil, nil
 }
 
-// announcePairs returns the first sum, from which the second follows, if enough are
-// left. Who has added what is no list of likes is not known.
+// announcePairs returns the counts of the first sum, from which the second follows, if enough
+// parties are left. If a party has added a vector that is no list of likes, nobody knows
+// which party.
 func (s *Server) announcePairs() ([]byte, error) {
 	stayed := s.ended[Popularity].Stayed
 	if least := s.Remaining(len(s.Parties)); len(stayed) < least {

@@ -223,8 +223,8 @@ func declared(rows int, order byte) columns.Declared {
 	return columns.Declared{List: []columns.Declaration{one, one}, Digest: [32]byte{order}}
 }
 
-// A question whose sessions cannot be, because of what has been declared, ends with
-// the reason and what to do.
+// If the declarations make a question's sessions impossible, the question ends with the
+// reason and with advice.
 func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 	_, undeclared := columns.Declared{}.Rows()
 	j := gramJob(t, []string{"guest", "host"}, "none", "svc")

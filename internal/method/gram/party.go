@@ -93,8 +93,8 @@ func (p *party) Disclose(step string) (method.Release, bool) {
 	return p.Party.Disclose(step)
 }
 
-// Facts implements [method.Grainer]. There are none before the sum; how many columns
-// there are is declared.
+// Facts implements [method.Grainer]. There are none before the sum; the number of columns is
+// declared.
 func (p *party) Facts() method.Facts {
 	if !p.summed {
 		return method.Facts{}

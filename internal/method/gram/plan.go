@@ -71,7 +71,7 @@ func trained(j *job.Job) arithmetic {
 	}
 }
 
-// params is the arithmetic by what all have declared.
+// params returns the arithmetic that follows from the declarations of all.
 func (a arithmetic) params(d columns.Declared) (gram.Params, error) {
 	rows, err := d.Rows()
 	if err != nil {
@@ -88,7 +88,7 @@ func (a arithmetic) params(d columns.Declared) (gram.Params, error) {
 	return p, nil
 }
 
-// Usable implements [columns.Judge]: it says what cannot be added up.
+// Usable implements [columns.Judge]: it refuses declarations that cannot be added up.
 func (a arithmetic) Usable(d columns.Declared) error {
 	p, err := a.params(d)
 	if err != nil {

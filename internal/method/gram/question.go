@@ -38,7 +38,7 @@ func products(b columns.Basis) arithmetic {
 	}
 }
 
-// answerStep tells the asker, and nobody else, what the model says.
+// answerStep tells the model's answer to the asker, and to nobody else.
 func answerStep(q method.Question, b columns.Basis) method.Step {
 	return method.Step{Name: "answer", Session: method.Following(method.Session{
 		Protocol: broadcast.Name, Version: broadcast.Version, Purpose: "predict", Parent: b.Parent,

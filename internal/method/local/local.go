@@ -1,6 +1,6 @@
-// Package local declares what a process can do for a method that owns the data of all
-// its members: play them all, or compare the job's result with what the rows give in
-// one place. No daemon links it or any package below it.
+// Package local declares the abilities of a method in a process that owns the data of all its
+// members: to play them all, or to compare the job's result with results from the rows in one
+// place. No daemon links it or any package below it.
 package local
 
 import (
@@ -30,9 +30,9 @@ type Played interface {
 	Play(context.Context, Play) (*method.Result, error)
 }
 
-// Compared compares a finished job with what the same rows give in one place: it makes all
-// comparisons that the job asks for, and nobody else makes any. Package baseline has what
-// several of them need.
+// Compared compares a finished job with results from the same rows in one place: it makes all
+// comparisons that the job asks for, and nobody else makes any. Package baseline has the
+// parts that several methods need.
 type Compared interface {
 	Own
 	// Compare adds to the result. A training that is under way when ctx ends stops soon, too,
@@ -94,8 +94,8 @@ func SaveModel(r *method.Result, owner, path string, model []byte) error {
 	return disk.Replace(path, model)
 }
 
-// Files has a result's Details that name files in Play.Dir, by what they are. Who moves a file
-// changes its path.
+// Files lists the paths of the files in Play.Dir that a result's Details name, by a name for
+// each. A program that moves a file changes its path here.
 type Files interface{ Files() map[string]*string }
 
 // Of finds what a job's method adds, nil if nothing.

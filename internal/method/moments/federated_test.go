@@ -33,7 +33,7 @@ func runSteps(t *testing.T, j *job.Job, tables map[string]method.Table) *federat
 	return f
 }
 
-// settle returns the session as it follows from what is known.
+// settle returns the session that follows from the public values.
 func settle(t *testing.T, s *method.Session, k known) *method.Session {
 	t.Helper()
 	settled, err := s.After(k, nil)
@@ -61,7 +61,7 @@ func withFloors(j *job.Job, name string, table method.Table) error {
 	return err
 }
 
-// predict answers from what a party keeps.
+// predict answers from a party's keepsake.
 func predict(k method.Keepsake, set *dataset.Set) (*method.Prediction, error) {
 	return local(k.Body).Predict(set)
 }

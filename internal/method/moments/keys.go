@@ -66,7 +66,7 @@ func (k *Keys) finish(in *section.Place) error {
 // Limits returns the numbers that a policy bounds.
 func (k *Keys) Limits() map[string]int { return map[string]int{"directions": k.Directions} }
 
-// Check checks what goes with sums of products in this version.
+// Check checks the settings that go with sums of products in this version.
 func (k *Keys) Check(j *job.Job, in *section.Place) error {
 	if !in.Given("compare") {
 		j.Compare = []job.Comparison{}

@@ -20,7 +20,8 @@ type lesson interface {
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
-	// judgement is by what the job's values are chosen from; "" where there is one.
+	// judgement returns the rule that chooses among the job's values; its name is "" where
+	// there is one value.
 	judgement() judgement
 	// solve makes what the parties are told of the sums, with one of the values: a
 	// solution with a number of outputs, and further numbers.
@@ -93,7 +94,7 @@ func regularisers(j *job.Job) []float64 {
 	return list
 }
 
-// taughtBytes is the length of what is told.
+// taughtBytes is the length of the message that tells the solution.
 func taughtBytes(j *job.Job, features int) int {
 	l := lessonOf(j)
 	return 4 + 8*(l.outputs()*(features+1)+l.further(features))

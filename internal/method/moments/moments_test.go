@@ -103,7 +103,7 @@ func TestMomentsServerSeesTheSumsOnly(t *testing.T) {
 	}
 }
 
-// The parties scale among themselves, and all choose the same.
+// The parties scale among themselves, and all choose the same scaling.
 func TestMomentsWithScaling(t *testing.T) {
 	j := momentsJob(t, "minmax")
 	j.Kernel.Gamma = 0.1

@@ -52,7 +52,7 @@ func (Method) Plan(c method.Case) ([]method.Step, error) {
 type known struct {
 	rows     int64    // of training, of all parties; 0 before they are counted
 	counted  [32]byte // SHA-256 of each party's number of these; zero before
-	solution [32]byte // SHA-256 of what was told; zero before
+	solution [32]byte // SHA-256 of the solution that was told; zero before
 }
 
 // directions are public: they follow from the name of the session that adds up

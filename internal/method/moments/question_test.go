@@ -60,7 +60,7 @@ func (f *federated) runWithQuestion(t *testing.T, about []suspect) {
 	}
 }
 
-// answer is the sum that such a job opens, of what the parties measure.
+// answer returns the sum of the parties' measurements that such a job opens.
 func (f *federated) answer(t *testing.T, about suspect) (sum int64) {
 	t.Helper()
 	j, body := f.Server.Job, questionAbout(t, f, about).encode()

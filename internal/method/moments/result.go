@@ -21,8 +21,8 @@ type Details struct {
 type Figures struct {
 	Features       int     `json:"features"`
 	RowsPerFeature float64 `json:"rows_per_feature"` // of training
-	// Membership is the area under the curve of the leverage attack, the mean of
-	// what the parties measured on their own sums; null where none holds rows out.
+	// Membership is the area under the curve of the leverage attack, the mean of the parties'
+	// measurements on their own sums; null where no party holds rows out.
 	Membership *float64 `json:"membership_auc"`
 	// Joint is the measure of the attack that solves for all candidates at once, a tenth of
 	// the members among them, on the sums of all. A launching process that owns up to 2,000

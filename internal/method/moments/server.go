@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// server is the coordinator: it has sums, and what follows from them.
+// server is the coordinator: it has sums, and the results computed from them.
 type server struct {
 	method.Case
 	counted    headcount

@@ -22,7 +22,7 @@ func (Method) Undeployable(*job.Job) string {
 	return "protocol pooled has no privacy and runs in simulate only; use okra"
 }
 
-// Keys are none.
+// Keys holds no setting: the method has none.
 type Keys struct{}
 
 // Section declares no key.

@@ -34,8 +34,7 @@ func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
 	return spellings(classes)
 }
 
-// withNames returns the first party if the first table's columns have names, and else the
-// other party.
+// withNames returns one if the first table's columns have names, and other if they have none.
 func withNames(one, other string, first *dataset.Set) string {
 	if first.Columns != nil {
 		return one

@@ -25,8 +25,8 @@ type Party struct {
 	label string // the column of the labels, where the catalogue says
 }
 
-// Of prepares a party's table for a job. Errors are the data's fault and say what to
-// do. They may quote it, and are for the party's own log.
+// Of prepares a party's table for a job. Errors are faults of the data and tell the party
+// what to do. They may quote the data, and are for the party's own log.
 func Of(c method.Case, self string, t method.Table) (*Party, error) {
 	split, err := Split(c.Job, t)
 	if err != nil {

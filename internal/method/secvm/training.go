@@ -122,7 +122,8 @@ func (s *Training) Snapshot() []byte {
 	return w.Bytes()
 }
 
-// Restore goes on from a snapshot of the same job. An error says that it is none.
+// Restore goes on from a snapshot of the same job. It refuses bytes that are no such
+// snapshot.
 func (s *Training) Restore(snapshot []byte) error {
 	r := wire.NewReader(snapshot)
 	t, done := int(r.Uint32()), r.Bool()

@@ -117,7 +117,7 @@ func (c *windowCrowd) nodes(t testing.TB) (*protocol.Session, []sim.Node) {
 	return s.Session, nodes
 }
 
-// isTally reports whether a sum says what the packages of those in it would.
+// isTally refuses a sum that differs from the tally of its members' packages.
 func (c *windowCrowd) isTally(_ string, m protocol.Machine) error {
 	s, ok := m.(*secagg.Server)
 	if !ok {

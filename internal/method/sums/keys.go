@@ -1,5 +1,5 @@
-// Package sums holds what methods with a secure sum have in common: settings, sessions that
-// add vectors up, and sessions that tell what follows from the sums; see
+// Package sums holds the common part of methods with a secure sum: settings, sessions that
+// add vectors up, and sessions that tell the results that follow from the sums; see
 // protocol/secagg.
 package sums
 

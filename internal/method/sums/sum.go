@@ -16,8 +16,8 @@ type Sum struct {
 	Groups []secagg.Group
 }
 
-// Session adds up a vector of every party by secure aggregation, once for each
-// submission of a job. The sum follows from what is known.
+// Session adds up a vector of every party by secure aggregation, once for each submission of
+// a job. The sum follows from the public values.
 func Session(c method.Case, purpose string, of func(method.Known) (Sum, error)) *method.Session {
 	return method.Following(method.Session{
 		Protocol: secagg.Name, Version: secagg.Version, Members: c.Crowd(), Purpose: purpose, Discloses: []string{secagg.InputKind},
@@ -41,8 +41,8 @@ func Check(parties int, groups []secagg.Group) error {
 	return err
 }
 
-// params: nobody may be missing from the sum, and all parties but two may work with the
-// server, as far as secagg can promise anything then.
+// params requires every party in the sum, and allows all parties but two to work with the
+// server, within the limits of secagg's promises.
 func params(parties int, epoch string, groups []secagg.Group) (secagg.Params, error) {
 	return secagg.NewParams(secagg.Spec{
 		Adversary: secagg.Active, Corrupted: min(float64(parties-2)/float64(parties), 0.9), Minimum: parties, Groups: groups, Epoch: epoch,
@@ -66,8 +66,8 @@ func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors [
 	return method.RunOf(m, err, func() error { return added(Summation{s.Session, params}, m.Survivors()) })
 }
 
-// Server is the machine that adds the parties' vectors up, and hands their sums to
-// take. A sum that lacks a party is none.
+// Server is the machine that adds the parties' vectors up, and hands their sums to take. A
+// sum that lacks a party is refused.
 func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package partitiontest has tables for tests of what one process does with the rows of several parties.
+// Package partitiontest has tables for tests of a process that has the rows of several
+// parties.
 package partitiontest
 
 import (

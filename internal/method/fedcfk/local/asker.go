@@ -28,8 +28,8 @@ func NewAsker(c fedcfk.Crowd, liked []int, random *prg.Stream) *Asker {
 	return &Asker{fedcfk.Device{Crowd: c, Liked: liked}, random, make([]heldRow, len(liked))}
 }
 
-// Request draws the items whose rows the device asks for, ascending: most of
-// what the person likes, and others at random.
+// Request draws the items whose rows the device asks for, ascending: most of the items that
+// the person likes, and others at random.
 func (a *Asker) Request() []int {
 	var list, others []int
 	for _, i := range a.Liked {

@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// merging is a job of mode paper under way, with what its server could find out
-// beside.
+// merging is a job of mode paper under way, with the attacks that its server could run beside
+// it.
 type merging struct {
 	*people
 	askers    []*Asker

@@ -122,8 +122,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// A request has others beside most of what the person likes, other ones each
-// time.
+// A request holds most of the items that the person likes, and other items beside them, drawn
+// anew each time.
 func TestRequest(t *testing.T) {
 	const rounds = 200
 	liked := []int{2, 30, 31, 77, 90}

@@ -79,7 +79,7 @@ func steps(p *people) ([]local.Step, error) {
 	return []local.Step{{Name: fedcfk.Popularity, Do: r.popularity}, {Name: fedcfk.Triangle, Do: r.triangle}, {Name: fedcfk.Learn, Do: r.learn}, {Name: "evaluate", Do: r.evaluate}, {Name: "compare", Do: r.compare}}, err
 }
 
-// people is everybody with what they own.
+// people holds everybody, with their lists and devices.
 type people struct {
 	local.Play
 	*clients.Clients
@@ -169,7 +169,7 @@ func (r *recommending) leave(s sums.Summation) map[string]string {
 	return leavers
 }
 
-// add runs a sum of the plan. Those who are there come to its session by themselves.
+// add runs a sum of the plan. The clients who remain come to its session by themselves.
 func (r *recommending) add(ctx context.Context, step string, there []string, leaving func(sums.Summation) map[string]string) (*clients.Sum, error) {
 	announced, err := r.server.Announce(step)
 	if err != nil {

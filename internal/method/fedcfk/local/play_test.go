@@ -79,7 +79,7 @@ func TestCrowd(t *testing.T) {
 				t.Errorf("%+v, %d held out", figures, r.HeldOut)
 			}
 			counted := figures.Sums[0].Added
-			want := [][2]int{{100, 10}, {counted, counted - 90 + 9}} // clients, vanished: who is gone stays so
+			want := [][2]int{{100, 10}, {counted, counted - 90 + 9}} // clients, vanished: a vanished client stays away
 			if name == "nobody goes" {
 				want = [][2]int{{100, 0}, {100, 0}}
 			}

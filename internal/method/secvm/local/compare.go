@@ -85,8 +85,8 @@ func (r *records) with(role secvm.Role) []int {
 	return list
 }
 
-// evaluate takes the accuracy from what the testing devices sent, and the other
-// figures from their records.
+// evaluate takes the accuracy from the testing devices' packages, and the other figures from
+// their records.
 func (r *records) evaluate(context.Context) error {
 	tests := r.last.Outcomes()
 	_, w := r.server.Published()

@@ -227,7 +227,7 @@ func (r *records) train(ctx context.Context) error {
 	return local.SaveModel(r.result, "gateway", filepath.Join(r.Dir, "model"), r.server.Model().Encode())
 }
 
-// step is one window and what the server makes of it.
+// step runs one window, and the server's step that follows from it.
 func (r *records) step(ctx context.Context) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err

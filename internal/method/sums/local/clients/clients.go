@@ -74,8 +74,8 @@ type Sum struct {
 	sums.Summation
 	*turns.Result
 	Sums  [][]int64
-	Added []string            // who is in the sum, as the server knows
-	Heard map[string][]string // the same, as each client has heard it
+	Added []string            // the clients in the sum, as the server knows
+	Heard map[string][]string // the clients in the sum, as each client has heard it
 }
 
 // Sum runs one secure sum among the clients of a session. Each client that leaves does so
