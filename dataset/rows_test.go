@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Rows of a sparse table can be read as such, those of others cannot.
+// Rows of a sparse table can be read as such, rows of other tables cannot.
 func TestRowsOf(t *testing.T) {
 	csr, err := NewCSR(3, []int{0, 2, 2, 3}, []int32{0, 2, 1}, []float64{5, 6, 7})
 	if err != nil {

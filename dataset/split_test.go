@@ -141,8 +141,8 @@ func goldenLabels() []string {
 	return labels
 }
 
-// The golden rows pin the samplers: whoever changes them changes every result
-// that was ever published with a seed.
+// The golden rows pin the samplers: a change to them changes every result that was
+// ever published with a seed.
 func TestGoldenRows(t *testing.T) {
 	labels := goldenLabels()
 	_, test, err := Split(labels, 0.25, 1)

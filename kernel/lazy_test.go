@@ -47,7 +47,7 @@ func made(t testing.TB, s kernel.Spec) kernel.Kernel {
 }
 
 // TestLazyIsTheGram: dense rows in float64 and float32 give bit for bit the
-// matrix that is computed at once; sparse ones all but for rounding.
+// matrix that is computed at once; sparse rows give it up to rounding.
 func TestLazyIsTheGram(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {5, 0}, {37, 11}, {300, 300}, {1500, 19}} {
 		x, csr := scattered(shape[0], shape[1], 1)

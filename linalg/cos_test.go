@@ -13,7 +13,7 @@ import (
 // wide is a number of that many bits.
 func wide(v float64, bits uint) *big.Float { return new(big.Float).SetPrec(bits).SetFloat64(v) }
 
-// arctan returns that of 1/n.
+// arctan returns the arc tangent of 1/n.
 func arctan(n float64, bits uint) *big.Float {
 	power := wide(1, bits)
 	power.Quo(power, wide(n, bits))

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// gathered is what Products hands out.
+// gathered returns the matrix whose parts Products hands out.
 func gathered(rows, cols int, run func(use func(lo, hi int, dots linalg.Matrix[float64]))) linalg.Matrix[float64] {
 	out := gapped[float64](rows, cols)
 	run(func(lo, hi int, dots linalg.Matrix[float64]) {

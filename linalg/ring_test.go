@@ -20,7 +20,7 @@ func turnsOf(n, bits int) []float64 {
 	return turns[:n]
 }
 
-// Words are those of the definition on every path, and nothing beyond them is
+// Words equal the words of the definition on every path, and nothing beyond them is
 // touched.
 func TestRoundTurns(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {

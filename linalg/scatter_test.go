@@ -20,7 +20,7 @@ func scattered(n int) (from []float64, places []uint32) {
 	return from, places
 }
 
-// placed is what Scatter should do to zeros.
+// placed returns the vector that Scatter should make of zeros.
 func placed(from []float64, places []uint32, scale float64) []float64 {
 	to := make([]float64, 2*len(from))
 	for i, place := range places {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// smoProblem is what the passes read; its values have ties, NaN and infinities.
+// smoProblem holds the values that the passes read, with ties, NaN and infinities.
 type smoProblem[T linalg.Float] struct {
 	f, diagonal []float64
 	x, y        []T

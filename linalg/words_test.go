@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Sums and differences of words equal those of a loop, wrap, and touch nothing
-// beyond their end.
+// Sums and differences of words equal a loop's, wrap, and touch nothing beyond their
+// end.
 func TestWords(t *testing.T) {
 	onEachPath(t, func(t *testing.T, p linalg.Path) {
 		src := rand.New(rand.NewPCG(7, 7))

@@ -80,7 +80,7 @@ func TestReadingRefuses(t *testing.T) {
 	}
 }
 
-// The kind of a later learner has its shape in its name; those of before keep theirs.
+// The kind of a later learner has its shape in its name; earlier kinds keep their shape.
 func TestShapes(t *testing.T) {
 	for kind, want := range map[model.Kind]model.Shape{
 		model.SVC: model.Pairs, model.GP: model.Deviation, model.NewKind("svc", model.Number): model.Pairs, "klr:odds": model.Odds,

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/hospitals.html")
 
-// hospitals is made up: only its form is that of a job.
+// hospitals returns an invented run: only its form comes from a job.
 func hospitals() Run {
 	return Run{
 		Title: "three-hospitals",

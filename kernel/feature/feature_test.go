@@ -123,7 +123,7 @@ func TestShapes(t *testing.T) {
 }
 
 // BenchmarkColumns makes features of rows with few columns, where the cosines
-// are most of the work; bytes are those of the features.
+// are most of the work; it counts the bytes of the features.
 func BenchmarkColumns(b *testing.B) {
 	const n, directions = 2048, 1024
 	for _, width := range []int{16, 123} {

@@ -102,7 +102,7 @@ func ringDistance(a, b, size float64) float64 {
 	return min(d, size-d)
 }
 
-// The vectors are those of the reference implementation, computed with numpy.
+// The vectors come from the reference implementation, computed with numpy.
 func TestRingVectors(t *testing.T) {
 	text, err := os.ReadFile("testdata/ring.json")
 	if err != nil {
@@ -165,7 +165,7 @@ func all(n int) []int {
 	return rows
 }
 
-// Cosines and sines are those of the angle, times the amplitude.
+// Cosines and sines equal the angle's, times the amplitude.
 func TestWave(t *testing.T) {
 	for _, bits := range []int{8, 16, 32} {
 		words := make([]byte, 0, 1<<18)
@@ -222,7 +222,7 @@ func TestPhaseShapes(t *testing.T) {
 	}
 }
 
-// BenchmarkPhases makes phases of dense rows; bytes are those of the words.
+// BenchmarkPhases makes phases of dense rows; it counts the bytes of the words.
 func BenchmarkPhases(b *testing.B) {
 	const n, count = 4096, 1024
 	for _, width := range []int{25, 100} {
@@ -240,7 +240,7 @@ func BenchmarkPhases(b *testing.B) {
 	}
 }
 
-// BenchmarkProduct is what phases take at least.
+// BenchmarkProduct measures the least time that phases take.
 func BenchmarkProduct(b *testing.B) {
 	const n, count = 4096, 1024
 	for _, width := range []int{25, 100} {

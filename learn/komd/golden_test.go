@@ -174,7 +174,7 @@ func total(profiles [][]int) (n int) {
 	return n
 }
 
-// seenIn says which items anybody has.
+// seenIn marks the items that anybody has.
 func seenIn(profiles [][]int) []bool {
 	seen := make([]bool, catalogue)
 	for _, profile := range profiles {

@@ -36,8 +36,8 @@ func TestHostileKernels(t *testing.T) {
 			}
 		}
 	}
-	// All rows the same but for the last bit: the mean is large, what is left of it
-	// after centring is rounding.
+	// All rows are equal up to the last bit: the mean is large, and the rest after
+	// centring is rounding.
 	k := linalg.New[float64](30, 30)
 	for i := range k.Rows {
 		for j := range i + 1 {

@@ -108,7 +108,7 @@ func (p problem) standardised() problem {
 	return problem{x, p.y}
 }
 
-// medianDistance is that of a thousand rows or so.
+// medianDistance returns the median distance of about a thousand rows.
 func (p problem) medianDistance() float64 {
 	step := max(1, p.x.Rows/1000)
 	some := linalg.New[float64](p.x.Rows/step, p.x.Cols)
@@ -188,7 +188,7 @@ func wrong(u, y []float64) float64 {
 	return float64(n) / float64(len(y))
 }
 
-// cross is the kernel of the rows of a with those of b.
+// cross returns the kernel of the rows of a with the rows of b.
 func cross(k kernel.Kernel, a, b linalg.Matrix[float64]) linalg.Matrix[float64] {
 	m := linalg.New[float64](a.Rows, b.Rows)
 	linalg.MulTransB(m, a, b)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// vectors are those of the reference implementation, computed with numpy.
+// vectors holds test vectors of the reference implementation, computed with numpy.
 type vectors struct {
 	X, W       [][]float64
 	Y, B       []float64

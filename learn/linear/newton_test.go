@@ -20,7 +20,7 @@ func small(features, rows, outputs int, seed uint64) (Dense[float64], linalg.Mat
 	return Dense[float64]{noise(features, rows, seed)}, y
 }
 
-// gradient is that of what is minimised, term by term.
+// gradient returns the gradient of the objective, term by term.
 func gradient(z Dense[float64], w, y []float64, loss Loss, lambda float64) []float64 {
 	g := make([]float64, len(w))
 	for i := range y {

@@ -7,14 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// setting is how a data set is learnt: directions of the scale times the median
+// setting holds the settings of a training: directions of the scale times the median
 // distance, in words of some bits.
 type setting struct {
 	directions, bits int
 	scale, lambda    float64
 }
 
-// recommended is what the package's documentation begins with.
+// recommended returns the setting that the package's documentation begins with.
 func recommended(directions int) setting { return setting{directions, 16, 1, 1e-6} }
 
 // decide learns from one problem and decides about the rows of another.
@@ -28,7 +28,7 @@ func (s setting) decide(t testing.TB, train, test problem, loss Loss, seed uint6
 	return Decide(phases[float32](test, d, s.directions, s.bits), f.Coefficients).Data
 }
 
-// median is that of the test errors of three splits.
+// median returns the median of three splits' test errors.
 func (s setting) median(t *testing.T, p problem) float64 {
 	t.Helper()
 	var errs []float64

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// twin is a training by doubly stochastic gradients in one place: iterations of
-// so many rows and directions.
+// twin is a training by doubly stochastic gradients in one place: each iteration takes
+// a number of rows and of directions.
 type twin struct {
 	rows, directions int
 	params           DSGParams

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Values are those of scikit-learn's adjusted_rand_score.
+// Values come from scikit-learn's adjusted_rand_score.
 func TestAdjustedRand(t *testing.T) {
 	for _, tt := range []struct {
 		a, b []int

@@ -30,7 +30,7 @@ func digits(t *testing.T) (linalg.Matrix[float64], []int) {
 
 // A party that is told solutions looks for the sums: (A + alpha M/2 I) W = B for
 // every alpha, so that A (W_1 - W_2) = M/2 (alpha_2 W_2 - alpha_1 W_1). The
-// strongest party knows B as well, whoever told it, and solves A W = B - alpha M/2 W.
+// strongest party knows B as well, from any source, and solves A W = B - alpha M/2 W.
 // Solutions for many alphas give A nearly to the last bit; the one that the protocol
 // tells leaves it open.
 func TestAttackSolutionsGiveTheSums(t *testing.T) {
@@ -135,9 +135,10 @@ func TestAttackToldSolutionReadsRows(t *testing.T) {
 	}
 }
 
-// Whoever holds the sums knows every tenth member's row, and those of as many others,
-// and solves for all of them together: that tells members better than the leverage,
-// which takes them one by one. With all members among the candidates it is certain.
+// An attacker who holds the sums knows every tenth member's row, and the rows of as many
+// others, and solves for all of them together: that tells members better than the
+// leverage, which takes them one by one. With all members among the candidates it is
+// certain.
 func TestAttackJointMembership(t *testing.T) {
 	x, codes := digits(t)
 	const features, n = 44, 900

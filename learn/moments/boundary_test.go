@@ -15,13 +15,13 @@ import (
 type crowd struct {
 	rows  []linalg.Matrix[float64]
 	codes [][]int
-	jobs  byte // so many have been run
+	jobs  byte // the number of jobs that have been run
 }
 
 const crowdWidth, crowdFeatures = 8, 64
 
-// answer is what one job tells a server whose solution makes of that job's features,
-// which are new in each.
+// answer returns the sum that one job tells a server. solution makes the server's
+// solution from the job's features, which are new in each job.
 func (c *crowd) answer(t *testing.T, solution func(feature.Map) Solution) (sum int64) {
 	t.Helper()
 	c.jobs++

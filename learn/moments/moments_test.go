@@ -32,7 +32,7 @@ func random(seed uint64, n, width, classes int) (linalg.Matrix[float64], []int) 
 	return x, codes
 }
 
-// featuresOf are those of the rbf kernel.
+// featuresOf returns features of the rbf kernel.
 func featuresOf(seed byte, m, width int, gamma float64) feature.Map {
 	w := linalg.New[float64](m/2, width)
 	feature.Gaussian(w, 0, gamma, func(i int) feature.Normals {
@@ -50,7 +50,7 @@ func summarize(t testing.TB, m feature.Map, rows linalg.Rows, codes []int, class
 	return s
 }
 
-// The sums are those of whole numbers, number for number, whoever holds the
+// The sums equal sums of whole numbers, number for number, for any distribution of the
 // rows, and survive being read as entries of vectors in pieces of any length.
 func TestSumsAreExact(t *testing.T) {
 	const n, width, classes = 5000, 3, 3 // more than two panels
@@ -312,7 +312,7 @@ func scoreOf(t *testing.T, phi linalg.Matrix[float64], alpha float64, centred bo
 	return squared / (left * left)
 }
 
-// Leverages are what their formula says, and with a shift the variances of a
+// Leverages follow their formula, and with a shift they are the variances of a
 // Gaussian process.
 func TestLeverages(t *testing.T) {
 	x, codes := random(7, 100, 3, 2)
@@ -343,7 +343,7 @@ func TestLeverages(t *testing.T) {
 				t.Errorf("shift %v, row %d: %v, want %v", shift, i, got[i], want)
 			}
 		}
-		// The trace of A^-1 A, but for the rounding of the features.
+		// The trace of A^-1 A, up to the rounding of the features.
 		if shift == 0 && math.Abs(total-float64(m.Len())) > 0.01 {
 			t.Errorf("leverages add up to %v, want the %d features", total, m.Len())
 		}

@@ -102,9 +102,9 @@ func process(t *testing.T, k linalg.Matrix[float64], y []float64, noise float64)
 	return mean, deviation, gp.LogMarginalLikelihood
 }
 
-// Regressions, deviations and likelihood from sums are those of a Gaussian
-// process with the features' kernel, but for the rounding of features; those
-// with the exact kernel are near, the nearer the more features there are.
+// Regressions, deviations and likelihood from sums equal the results of a Gaussian
+// process with the features' kernel, up to the rounding of features. The results with
+// the exact kernel are near, the nearer the more features there are.
 func TestProcessFromSums(t *testing.T) {
 	const n, held, gamma, noise = 400, 50, 0.8, 0.02
 	x, y := waves(1, n+held)
@@ -146,7 +146,7 @@ func TestProcessFromSums(t *testing.T) {
 	}
 }
 
-// Sums of numbers are the same whoever holds the rows.
+// Sums of numbers do not depend on who holds which rows.
 func TestSumsOfNumbersAreExact(t *testing.T) {
 	x, y := waves(2, 300)
 	m := featuresOf(3, 8, 2, 1)
@@ -221,7 +221,7 @@ func TestMeasureNumbers(t *testing.T) {
 	}
 }
 
-// figures are what [NumberErrors] tells of one solution.
+// figures holds the measures that [NumberErrors] gives of one solution.
 type figures struct{ rmse, r2, deviation, within float64 }
 
 // figuresOf computes them from every held-out row.
@@ -259,8 +259,8 @@ func checkFigures(t *testing.T, noise float64, e *NumberErrors, r Range, want fi
 	}
 }
 
-// Components from sums are those of kernel PCA with the features' kernel, and
-// near those with the exact one.
+// Components from sums equal the components of kernel PCA with the features' kernel,
+// and are near the components with the exact kernel.
 func TestComponentsFromSums(t *testing.T) {
 	const n, held, gamma, count = 300, 40, 0.5, 3
 	x, _ := waves(5, n+held)

@@ -90,7 +90,7 @@ func (z quadratic) excess(a []float64) float64 {
 	return sum
 }
 
-// rounding is what sums of this size may be off.
+// rounding bounds the rounding error of sums of this size.
 func (z quadratic) rounding() float64 {
 	sum := 0.0
 	for i, c := range z.c {

@@ -99,7 +99,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// With all rows in memory the solver asks too: every so many iterations.
+// With all rows in memory the solver asks too, at regular intervals of iterations.
 func TestInterruptWithoutReading(t *testing.T) {
 	x, codes := blobs(61, 200, 2, 2)
 	for i := range codes {

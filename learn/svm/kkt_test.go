@@ -131,9 +131,9 @@ func (o optimum) gradient() (f, size []float64) {
 	return f, size
 }
 
-// check wants: every coefficient in its box and every sum kept; in every group
-// no coefficient that can grow with a gradient below that of one that can
-// shrink, by more than tol; what the report says to be so.
+// check wants: every coefficient in its box and every sum kept; in every group no
+// coefficient that can grow whose gradient is below the gradient of one that can
+// shrink, by more than tol; a report that is true.
 func (o optimum) check(t checker, what string) (low, high []float64) {
 	t.Helper()
 	f, size := o.gradient()
@@ -281,8 +281,8 @@ func CheckNuSVC(t checker, src kernel.Source, codes []int, p NuParams, c *Classi
 }
 
 // CheckSVR checks a trained regression. Its coefficients are differences of two,
-// at most one of which need not be zero: the conditions are those of a gradient
-// that jumps by 2 Epsilon where the coefficient is zero.
+// at most one of which need not be zero: the conditions belong to a gradient that jumps
+// by 2 Epsilon where the coefficient is zero.
 func CheckSVR(t checker, src kernel.Source, targets []float64, p SVRParams, m *Machine) {
 	t.Helper()
 	n := len(targets)

@@ -97,7 +97,7 @@ func TestLazyNamesRows(t *testing.T) {
 }
 
 // TestCacheOfPanels asks for rows in any order, goes through many, shrinks
-// and starts again: a row is always that of the source, and the values kept
+// and starts again: a row always equals the source's row, and the values kept
 // never exceed the bound.
 func TestCacheOfPanels(t *testing.T) {
 	x, _ := blobs(44, 700, 3, 2)

@@ -137,8 +137,8 @@ func TestNuSVCEqualsCSVC(t *testing.T) {
 	}
 }
 
-// TestOneClass: the share of rows outside is at most nu, that of the support
-// vectors at least, and the conditions hold.
+// TestOneClass: the share of rows outside is at most nu, the share of support vectors
+// is at least nu, and the conditions hold.
 func TestOneClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 80).Draw(t, "n")

@@ -237,7 +237,7 @@ func TestCalibrateErrors(t *testing.T) {
 	if _, err := Calibrate(rbf(1, x, x), codes, names(3), Params{}, 1); err == nil || err.Error() != "svm: C is 0, it must be a finite number above 0" {
 		t.Errorf("C: %v", err)
 	}
-	// Rows 7 and 10 are of class b; the indices are those of the whole kernel.
+	// Rows 7 and 10 are of class b; the indices count in the whole kernel.
 	_, err := Calibrate(broken, codes, names(3), Params{C: 1}, 1)
 	if err == nil || !strings.Contains(err.Error(), `svm: classes "a" and "b": kernel value (`) || !strings.Contains(err.Error(), "7") || !strings.Contains(err.Error(), "10") {
 		t.Errorf("NaN: %v", err)

@@ -53,7 +53,7 @@ func TestTrainErrors(t *testing.T) {
 		{"weight of a stranger", k, codes, abc, Params{C: 1, Weights: map[string]float64{"z": 2, "q": 1}}, `svm: a weight for class "q", which the training rows do not have`},
 		{"weight zero", k, codes, abc, Params{C: 1, Weights: map[string]float64{"b": 0}}, `svm: the weight of class "b" is 0, weight and C times weight must be finite and above 0`},
 		{"weight overflows", k, codes, abc, Params{C: 1e200, Weights: map[string]float64{"b": 1e200}}, `svm: the weight of class "b" is 1e+200, weight and C times weight must be finite and above 0`},
-		// Rows 4 and 5 are of classes b and c; the indices are those of the whole kernel.
+		// Rows 4 and 5 are of classes b and c; the indices count in the whole kernel.
 		{"kernel NaN", broken(4, 5, math.NaN()), codes, abc, Params{C: 1}, `svm: classes "b" and "c": kernel value (4, 5) is NaN: check the data and the kernel's parameters`},
 		{"diagonal infinite", broken(9, 9, math.Inf(1)), codes, abc, Params{C: 1}, `svm: classes "a" and "b": kernel value (9, 9) is +Inf: check the data and the kernel's parameters`},
 		{"kernel too large", huge, codes, abc, Params{C: 1e300}, `svm: classes "a" and "b": the gradient overflows: lower C, or scale the data so that kernel values are near 1`},

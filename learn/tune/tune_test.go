@@ -200,7 +200,7 @@ func TestSearchDoesNotDependOnCores(t *testing.T) {
 	}
 }
 
-// The outputs are those of the cell that was asked for.
+// The outputs belong to the cell that was asked for.
 func TestRunFor(t *testing.T) {
 	d := load(t, "wdbc", 4, 3)
 	search := tune.Search{

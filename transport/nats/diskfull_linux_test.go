@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/transport/transporttest"
 )
 
-// smallDisk is a folder on a disk of 24 MB: that of MERCER_TMPFS, or one that the test
-// mounts, which only root can.
+// smallDisk returns a folder on a disk of 24 MB: on the disk that MERCER_TMPFS names, or
+// on one that the test mounts, which only root can.
 func smallDisk(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("MERCER_TMPFS"); dir != "" {

@@ -172,7 +172,7 @@ func TestTwinNonsense(t *testing.T) {
 	f.receive(south)
 }
 
-// show is what people read of another process.
+// show returns the text that people read of another process.
 func show(p presence) string {
 	e := &TwinError{Member: "south", Address: p.Address, Process: p.Process, Since: p.Since}
 	return e.Error()
