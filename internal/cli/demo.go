@@ -71,7 +71,7 @@ model and says what it learnt about anybody.`,
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			name := append(args, "hospitals")[0]
 			if name != "hospitals" && f.seed.cmd.Flags().Changed("wire") {
-				return nil, usage("--wire is of the hospitals; leave it out")
+				return nil, usage("--wire is for the hospitals; leave it out")
 			}
 			switch name {
 			case "hospitals":

@@ -39,7 +39,7 @@ func (r identityResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s (%s)", r.Name, r.Role)
 	p.linef("fingerprint %s", r.Fingerprint)
-	p.linef("send %s to whoever puts the roster together, and read the fingerprint out on the telephone", r.Member)
+	p.linef("send %s to the person who puts the roster together, and read the fingerprint out on the telephone", r.Member)
 	return p.err
 }
 
@@ -57,7 +57,7 @@ func (a *app) federationInit() *cobra.Command {
 				return nil, usage("role %q; use party or coordinator", role)
 			}
 			if c.Name == "" {
-				return nil, usage("federation init needs --name, which is what the roster calls this member")
+				return nil, usage("federation init needs --name, the name that the roster gives this member")
 			}
 			h := daemon.Home(home)
 			m, err := h.Create(a.reader, &c, roster.Role(role), coordinator.RandomSeed(""))

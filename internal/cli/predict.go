@@ -143,7 +143,7 @@ in the data folder, or a part of these. mercer data info explains the parts.`,
 				return a.predictByJob(ctx, question{home, job, args[0], others}, columns)
 			}
 			if others != "" {
-				return nil, usage("--source is of jobs whose columns several parties hold; give --job ID, or leave it out")
+				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or leave it out")
 			}
 			return a.predictByFile(args[0], args[1], columns)
 		}),
@@ -221,7 +221,7 @@ func like(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error
 // byPosition warns that nobody could compare names.
 func byPosition(path, data string, m model.Predictor) string {
 	if m.Columns() == nil {
-		return fmt.Sprintf("mercer: %s does not know its columns by name: those of %s were taken by position", path, data)
+		return fmt.Sprintf("mercer: %s does not know its columns by name: the columns of %s were taken by position", path, data)
 	}
 	return fmt.Sprintf("mercer: the columns of %s have no names: they were taken by position", data)
 }

@@ -122,7 +122,7 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 // check finds what no daemon could work with; known are the words of a policy.
 func (c *Config) check(known job.Names) error {
 	if c.Name == "" {
-		return errors.New("the name is missing; it is what the roster calls this member")
+		return errors.New("the name is missing; write the name that the roster gives this member")
 	}
 	if _, _, err := splitAddress(c.Listen); err != nil {
 		return err

@@ -34,7 +34,7 @@ func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 // of new rows with the model's, new x model, and of each new row with itself.
 func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []float64, err error) {
 	if p.first != groupCross {
-		return cross, nil, errors.New("gram: new rows are those of a sum without a triangle")
+		return cross, nil, errors.New("gram: these parameters sum the training rows; make parameters for new rows with NewCrossParams")
 	}
 	if err := p.check(sums); err != nil {
 		return cross, nil, err

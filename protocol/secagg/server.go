@@ -286,7 +286,7 @@ func (s *Server) enough(c collection) error {
 	if n := c.heard.count(); n < need {
 		for _, i := range c.expected.list() {
 			if !c.heard.has(i) {
-				return silent(s.name(i), fmt.Sprintf("%s of %d clients came, and %d are needed; those of this one", c.what, n, need))
+				return silent(s.name(i), fmt.Sprintf("%s of %d clients came, and %d are needed; this client's", c.what, n, need))
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func (l Limits) Check(p Params) error {
 	s := p.spec
 	switch {
 	case s.Bins > l.Bins:
-		return fmt.Errorf("secvm: model %s has %d bins, and this device takes part in at most %d: so many tell people apart", s.Name, s.Bins, l.Bins)
+		return fmt.Errorf("secvm: model %s has %d bins, and this device takes part in at most %d: more bins can tell people apart", s.Name, s.Bins, l.Bins)
 	case s.Hashes > l.Hashes:
 		return fmt.Errorf("secvm: model %s has %d hashes, and this device takes part in at most %d: bins can be intersected", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
