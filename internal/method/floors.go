@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Floors are the least that a party asks of a job and of its own rows before it
-// takes part: what is computed of fewer says much about single ones. No job lowers
-// them; a party's operator may. A field that is zero asks for nothing.
+// Floors are the least that a party asks of a job and of its own rows before it takes part: a
+// result computed from fewer rows tells much about single rows. No job lowers them; a party's
+// operator may. A field that is zero asks for nothing.
 type Floors struct {
 	// For moments, of each party's own rows. Held-out rows reveal as much as training rows,
 	// and the sum over a class of few rows is a sum over few rows.

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Keeper is a party or a server that keeps something of a finished job for questions
-// about new rows.
+// Keeper is a party or a server that keeps a part of a finished job for questions about new
+// rows.
 type Keeper interface {
 	Keep(Closing) (Keepsake, error)
 }
@@ -43,7 +43,8 @@ type Answering interface {
 	Method
 	// OpenParty opens a party's keepsake; read reads a job file in it.
 	OpenParty(k Keepsake, read *job.Reader) (Erasable, error)
-	// OpenServer opens the coordinator's; model reads the model file, if one was kept.
+	// OpenServer opens the coordinator's keepsake; model reads the model file, if one was
+	// kept.
 	OpenServer(c Case, k Keepsake, model func() ([]byte, error)) (Erasable, error)
 	// Left reports whether a keepsake without a method's name belongs to this method: earlier
 	// programs wrote the body alone.
@@ -88,17 +89,17 @@ type Local interface {
 	Predict(*dataset.Set) (*Prediction, error)
 }
 
-// Inquirer answers questions in sessions, which are planned as a job's are.
+// Inquirer answers questions in sessions, which are planned like the sessions of a job.
 type Inquirer interface {
-	// Among returns the parties that have to help with a question, the asker among them.
-	// One that needs nobody else is answered in a single session.
+	// Among returns the parties that have to help with a question, the asker among them. A
+	// question that needs nobody else is answered in a single session.
 	Among(q Question) []string
 	// Fits returns the reason why the asker cannot ask about these rows; the job of q is not
 	// known yet.
 	Fits(q Question, set *dataset.Set) error
 	Plan(q Question) ([]Step, error)
-	// Party prepares a party: the asker with the rows that it asks about, another with
-	// its own table of them.
+	// Party prepares a party: the asker with the rows that it asks about, another party with
+	// its own table of these rows.
 	Party(q Question, self string, t Table) (Party, error)
 	Server(q Question) (Server, error)
 }

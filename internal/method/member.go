@@ -28,8 +28,8 @@ type Server interface {
 	// Compute runs a step without a session. It ends soon after ctx does, with an error that
 	// wraps ctx's error. progress may be nil.
 	Compute(ctx context.Context, step string, progress Reporter) error
-	// Result returns what the coordinator knows of the job's result, once all steps
-	// have ended. Costs and comparisons are added by others.
+	// Result returns the coordinator's knowledge of the job's result, once all steps have
+	// ended. Costs and comparisons are added by others.
 	Result() (*Result, error)
 }
 
@@ -37,8 +37,8 @@ type Server interface {
 type (
 	// Announcer has steps that depend on knowledge of the coordinator alone.
 	Announcer interface {
-		// Announce returns what the parties are told of a step, nil where there is
-		// nothing to tell.
+		// Announce returns the announcement of a step to the parties, nil where there is
+		// nothing to announce.
 		Announce(step string) ([]byte, error)
 	}
 	// Observer is told how sessions ended for their parties, also after a restart.
@@ -58,7 +58,7 @@ type (
 
 // Some parties can do more.
 type (
-	// Discloser lets something out of its data of which a ledger is kept.
+	// Discloser lets a part of its data out, of which a ledger is kept.
 	Discloser interface {
 		// Disclose describes the data that a step lets out; it returns false for a step that
 		// lets nothing out.

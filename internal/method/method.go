@@ -1,4 +1,5 @@
-// Package method declares what a way to learn from data that stays where it is must be able to do.
+// Package method declares the abilities of a method: a way to learn from data that stays in
+// place.
 package method
 
 import (
@@ -25,11 +26,11 @@ type Federated interface {
 	Server(Case) (Server, error)
 }
 
-// Case is a job, or a question about its model, with who takes part.
+// Case is a job, or a question about its model, with its participants.
 type Case struct {
 	Job *job.Job
-	// ID is the job's or, of a question, the question's own: sessions of two have
-	// nothing in common.
+	// ID is the job's ID or, for a question, the question's own ID: sessions of two cases
+	// have nothing in common.
 	ID          job.ID
 	Coordinator string
 	Parties     []string // the first one leads: it draws what the coordinator must not know

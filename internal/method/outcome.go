@@ -27,7 +27,7 @@ func NewOutcome(f *learner.Fitted) *Outcome {
 	return &Outcome{Classes: f.Head.Classes, Predicted: f.Predicted, Decisions: f.Decisions}
 }
 
-// Bounds on what is read back.
+// Bounds on the numbers that are read back.
 const (
 	MaxClasses    = 1 << 16
 	MaxLabelBytes = 1 << 10

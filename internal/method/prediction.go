@@ -17,7 +17,7 @@ type Prediction struct {
 	Decisions linalg.Matrix[float64] // rows x outputs, see model.Reading
 }
 
-// Take reads the predictions off the decisions.
+// Take computes the predictions from the decisions.
 func (a *Prediction) Take(decisions linalg.Matrix[float64]) error {
 	if err := a.Check(decisions.Cols); err != nil {
 		return fmt.Errorf("method: %w", err)

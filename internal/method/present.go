@@ -5,8 +5,8 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Presenter is a Method whose results have something of their own to say, in the text
-// and on the page.
+// Presenter is a Method whose results have a presentation of their own, in the text and on
+// the page.
 type Presenter interface {
 	// Present returns nil for a result of another method. The job is nil where it is not at
 	// hand: in a program that asks a coordinator for the result.

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// ReleaseKind tells what of the data a session lets out.
+// ReleaseKind names the kind of data that a session lets out.
 type ReleaseKind string
 
 // The kinds. Releases of two kinds are not compared.
@@ -36,8 +36,8 @@ type Release struct {
 	Directions int
 }
 
-// Release describes what a party lets out of rows in one session of the case; label is
-// the column of the labels, where the catalogue says.
+// Release describes the rows that a party lets out in one session of the case; label is the
+// column of the labels, where the catalogue says.
 func (c Case) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
 	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Set: rows}
 	for _, name := range c.Parties {

@@ -150,8 +150,8 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// DetailsOf reads what only a method's results have: as the method left it, or as it was
-// read back. nil where there is nothing.
+// DetailsOf reads the part of a result that only this method has: as the method left it, or
+// as it was read back. It is nil where there is none.
 func DetailsOf[T any](r *Result) (*T, error) {
 	switch d := r.Details.(type) {
 	case *T:

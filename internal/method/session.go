@@ -29,8 +29,8 @@ type Session struct {
 	Parent   protocol.SessionID
 	Salt     []byte // tells apart sessions of one step: questions about new rows
 
-	// Discloses are the kinds of messages of which the first lets out what a party's
-	// ledger was told of; nil where any message does.
+	// Discloses lists kinds of messages. The first message of these kinds lets out the data
+	// that a party's ledger was told of; nil where any message does.
 	Discloses []string
 	// Seeks counts the ids that each other party may look for in this party's table; 0 where
 	// nobody looks for any.
@@ -59,7 +59,7 @@ type Known any
 // errAnnounced refuses an announcement that no session follows from.
 var errAnnounced = errors.New("method: the coordinator announces something where there is nothing to announce")
 
-// After returns the session as it follows; see Follow. A party may be told twice.
+// After returns the session that follows; see Follow. A party may be told twice.
 func (s *Session) After(k Known, announced []byte) (*Session, error) {
 	switch {
 	case s.Follow == nil && len(announced) > 0:
@@ -125,7 +125,7 @@ type Setup struct {
 	Interrupt func() error
 }
 
-// Keys are the identity keys of members.
+// Keys returns the identity keys of members.
 func (s Setup) Keys(names []string) []ed25519.PublicKey {
 	keys := make([]ed25519.PublicKey, len(names))
 	for i, name := range names {
@@ -147,12 +147,12 @@ type Run struct {
 	// Announced, where ids are looked for, counts the ids that each peer is known to have
 	// brought. It may be called however the session ended.
 	Announced func() map[string]int
-	// Stayed names the parties that must have gone through to the end, once the
-	// server's machine has ended; nil where all must that take part.
+	// Stayed names the parties that must have gone through to the end, once the server's
+	// machine has ended; nil where all participants must.
 	Stayed func() []string
 }
 
-// RunOf returns what runs a machine that has just been built, unless that has failed.
+// RunOf returns the run of a machine that has just been built, unless building it has failed.
 func RunOf[M interface {
 	protocol.Machine
 	InputHash() [sha256.Size]byte

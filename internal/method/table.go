@@ -33,7 +33,7 @@ type Split struct {
 	Test []bool
 }
 
-// Rows lists the rows that are held out, or those that are not. It is never nil.
+// Rows lists the held-out rows, or the other rows. It is never nil.
 func (s Split) Rows(held bool) []int {
 	rows := []int{}
 	for i, test := range s.Test {
@@ -44,7 +44,7 @@ func (s Split) Rows(held bool) []int {
 	return rows
 }
 
-// TakeLabels returns a table with the labels that a job asks for. Others stay behind.
+// TakeLabels returns a table with the labels that a job asks for. Other labels stay behind.
 func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	switch {
 	case j.Data.Label == job.NoLabel:
@@ -55,7 +55,7 @@ func TakeLabels(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	return set, nil
 }
 
-// CheckLabels checks the labels, if a table has any, against what a job's learner needs.
+// CheckLabels checks the labels, if a table has any, against the needs of a job's learner.
 func CheckLabels(j *job.Job, set *dataset.Set) error {
 	check := j.Task().Check
 	if set.Labels == nil || check == nil {
@@ -77,9 +77,9 @@ func CheckNames(set *dataset.Set) error {
 	return nil
 }
 
-// LikeTraining returns a table with its columns in the order of the training table,
-// by their names. It refuses one that has not these columns; where one of the tables
-// has no names, one of another width.
+// LikeTraining returns a table with its columns in the order of the training table, by their
+// names. It refuses a table without these columns and, where one of the tables has no names,
+// a table of another width.
 func LikeTraining(set *dataset.Set, width int, columns []string) (*dataset.Set, error) {
 	if (set.Columns == nil || columns == nil) && set.X.Cols() != width {
 		return nil, fmt.Errorf("%s has %d features, the model was trained on %d", set.Name, set.X.Cols(), width)

@@ -16,9 +16,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// Steps returns the sessions with which a job begins: the parties end with the same
-// rows in the same order, which the coordinator does not know, and tell each other and
-// the coordinator what they bring.
+// Steps returns the sessions with which a job begins: the parties end with the same rows in
+// the same order, which the coordinator does not know, and declare their data to each other
+// and the coordinator.
 func Steps(c method.Case) ([]method.Step, error) { return steps(c, "train", trained(c.Job)) }
 
 // StepsOfNew returns the sessions with which a question about new rows begins.

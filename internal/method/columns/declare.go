@@ -74,8 +74,8 @@ func (d Declared) Rows() (int, error) {
 
 // Guest is a method's side of the alignment.
 type Guest interface {
-	// Declare adds to a declaration what others must know of the columns: no more than
-	// the method needs.
+	// Declare adds to a declaration the facts about the columns that others must know: no
+	// more than the method needs.
 	Declare(*Declaration) error
 	Judge
 }

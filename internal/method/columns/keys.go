@@ -1,5 +1,5 @@
-// Package columns holds what methods for holders of other columns of the same
-// people have in common.
+// Package columns holds the common part of methods for parties that hold different columns of
+// the same people.
 package columns
 
 import (
@@ -13,7 +13,7 @@ type Keys struct {
 	MaxIDs int
 }
 
-// mostIDs bounds what a party may bring to the alignment.
+// mostIDs bounds the ids that a party may bring to the alignment.
 const mostIDs = 1 << 22
 
 // IDsKey declares the key max_ids.

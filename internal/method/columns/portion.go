@@ -56,7 +56,7 @@ type Basis struct {
 
 const basisMagic = "mercer/v1/basis"
 
-// Encode returns what the coordinator keeps of a model by columns; what the method adds
+// Encode returns the coordinator's part of a model by columns; the method's own addition
 // follows.
 func (b Basis) Encode() []byte {
 	var w wire.Writer
@@ -91,7 +91,7 @@ func readBasis(r *wire.Reader) Basis {
 	return b
 }
 
-// Bounds on what is read back.
+// Bounds on the numbers that are read back.
 const (
 	MaxOutputs  = 1 << 24
 	maxFeatures = 1 << 21
@@ -155,7 +155,7 @@ func Left(keepsake []byte) (rows int, ok bool) {
 	return o.Basis.Rows, true
 }
 
-// readPortion reads what Encode wrote, and returns the job file by itself.
+// readPortion reads the output of Encode, and returns the job file by itself.
 func readPortion(b []byte) (o *Portion, file []byte, err error) {
 	r := wire.NewReader(b)
 	if magic := r.String(32); r.Err() == nil && magic != portionMagic {
@@ -190,7 +190,7 @@ func DecodePortion(jobs *job.Reader, b []byte) (*Portion, error) {
 	return o, o.check()
 }
 
-// check refuses what does not fit together: who wrote it knew better.
+// check refuses fields that do not fit together: the writer knew better.
 func (o *Portion) check() error {
 	if n := len(o.Columns); n > 0 && n != o.Width {
 		return fmt.Errorf("stage: portion: %d names of %d columns", n, o.Width)

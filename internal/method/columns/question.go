@@ -82,7 +82,7 @@ func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	return method.LikeTraining(set, o.Width, o.Columns)
 }
 
-// Helper is a party of a question about new rows. A method's own embeds it.
+// Helper is a party of a question about new rows. A method's own helper embeds it.
 type Helper struct {
 	method.Question
 	Self      string

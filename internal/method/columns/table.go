@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// tableOf checks a party's table, and returns what of it the job uses.
+// tableOf checks a party's table, and returns the part of it that the job uses.
 func tableOf(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	set, err := Chosen(j, self, set)
 	if err == nil {
@@ -50,8 +50,8 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 	return set.SelectColumns(chosen), nil
 }
 
-// labelled checks labels and ids. Only the first party's labels are asked for; what
-// others have stays behind.
+// labelled checks labels and ids. Only the first party's labels are asked for; other parties'
+// labels stay behind.
 func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
 		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; add id: and the name of their column", set.Name)

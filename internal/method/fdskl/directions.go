@@ -45,7 +45,7 @@ func (d Directions) Phases(rows linalg.Rows, bits int) (fdskl.Source, error) {
 
 func number(n int) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(n)) }
 
-// hash names what phases are computed from.
+// hash names the input from which phases are computed.
 func (d Directions) hash(rows linalg.Rows) [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(d.Key[:])
@@ -62,7 +62,7 @@ func (d Directions) hash(rows linalg.Rows) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// spectrumOf is the distribution of a kernel's directions.
+// spectrumOf returns the distribution of a kernel's directions.
 func spectrumOf(k job.Kernel) (feature.Spectrum, error) {
 	if k.Name == job.LaplacianProduct {
 		return feature.Manhattan(k.Gamma), nil

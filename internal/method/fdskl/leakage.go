@@ -37,7 +37,7 @@ func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	return lines
 }
 
-// addQuestions adds what questions about new rows tell.
+// addQuestions adds the leakage of questions about new rows.
 func addQuestions(lines map[string][]string) {
 	for role, line := range map[string]string{
 		"active":    "Of every new row that it asks about it learns what it has learnt of the job's rows: the distances over the other workers' columns, to those rows too.",

@@ -16,8 +16,8 @@ import (
 // it learns from them.
 type Lesson interface {
 	fdskl.Schedule
-	// Learn is called once, when all that was asked for has come. The error of
-	// interrupt, if that is not nil, ends it.
+	// Learn is called once, when all requested phases have come. The error of interrupt, if
+	// that is not nil, ends it.
 	Learn(interrupt func() error) (*Learnt, error)
 	Outputs() *learner.Outputs
 	// failure returns the reason why no more phases were asked for, nil if all have come.

@@ -63,7 +63,7 @@ func (s *partner) Next() (fdskl.Request, bool) {
 	return s.ask(rows, features)
 }
 
-// ask asks for what is not known of rows in own directions.
+// ask asks for the unknown phases of rows in own directions.
 func (s *partner) ask(rows []int, features int) (fdskl.Request, bool) {
 	s.Want(rows, features/2)
 	q, more := s.Book.Next()

@@ -153,7 +153,8 @@ func (c Crowd) possible(survivors []string, likes []int64) error {
 	return nil
 }
 
-// Spec returns how the listed number of clients add up entries that are 0 or 1.
+// Spec returns the settings with which the given number of clients add up entries that are 0
+// or 1.
 func (c Crowd) Spec(clients, entries int) secagg.Spec {
 	return c.Keys().Spec(c.Minimum(clients), onceForEver, secagg.Group{Entries: entries, Bound: 1})
 }
@@ -166,8 +167,7 @@ func (c Crowd) pairSpec(people, clients, entries int) secagg.Spec {
 	return s
 }
 
-// salt tells one second sum from others: all that it is to hold is in its name
-// (rule 12).
+// salt tells one second sum from others: all that the sum must hold is in its name (rule 12).
 func salt(likes []int64, kept []int) []byte {
 	var w, salt wire.Writer
 	for _, d := range likes {

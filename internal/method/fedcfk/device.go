@@ -15,14 +15,14 @@ type Device struct {
 	Liked []int // items, ascending
 }
 
-// Likes is the vector of the first sum: 1 for what the person likes.
+// Likes returns the vector of the first sum: 1 for each item that the person likes.
 func (d Device) Likes() Likes { return d.Liked }
 
-// Pairs is the vector of the second sum: 1 for each pair i < j of kept items that
-// the person likes both of, row after row.
+// Pairs returns the vector of the second sum: 1 for each pair i < j of kept items that the
+// person likes both of, row after row.
 func (d Device) Pairs(kept []int) Pairs { return Pairs{len(kept), d.places(kept), 1} }
 
-// Square is the vector of a round of mode paper: the pairs i <= j.
+// Square returns the vector of a round of mode paper: the pairs i <= j.
 func (d Device) Square(items []int) Pairs { return Pairs{len(items), d.places(items), 0} }
 
 // places returns where among the items those are that the person likes.

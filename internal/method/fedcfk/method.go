@@ -38,8 +38,7 @@ func (Method) NoGrid() string {
 	return "fedcfk has nothing to choose one by, since held-out ratings stay in the devices"
 }
 
-// Undeployable refuses what gives lists away, and what needs all lists in one
-// place.
+// Undeployable refuses jobs that give lists away, or that need all lists in one place.
 func (Method) Undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:

@@ -45,8 +45,8 @@ func (Method) Party(c method.Case, _ string, t method.Table) (method.Party, erro
 // Party returns the party of a person who likes the given items, ascending.
 func (c Crowd) Party(liked []int) *Party { return &Party{Device: Device{c, liked}} }
 
-// Split returns what each person likes, to learn from and to be judged by: places in
-// the list of items, ascending.
+// Split returns the items that each person likes, to learn from and to be judged by: places
+// in the list of items, ascending.
 func Split(j *job.Job, all *dataset.Ratings) (train, test [][]int, err error) {
 	liked := all
 	if j.Data.Like != 0 {
@@ -97,7 +97,7 @@ func (p *Party) List(step string, announced []byte) (secagg.Vector, error) {
 
 func noSum(step string) error { return fmt.Errorf("fedcfk: step %q is no sum", step) }
 
-// Hear takes in who is in the sum of a step.
+// Hear takes in the members of the sum of a step.
 func (p *Party) Hear(step string, announced []byte, s sums.Summation, survivors []string) (err error) {
 	switch h := (heard{s, survivors}); step {
 	case Popularity:

@@ -110,8 +110,7 @@ func (c Crowd) followPairs(k method.Known, announced []byte) (*method.Session, e
 	return c.summing(s, all.first.survivors, c.pairSpec(all.first.People(), len(all.first.survivors), Entries(len(kept)-1)))
 }
 
-// notified returns what is announced of the kernel, if it can follow from the second
-// sum.
+// notified returns the announcement of the kernel, if it can follow from the second sum.
 func (c Crowd) notified(k known, announced []byte) (notice, error) {
 	if k.second.Session == nil {
 		return notice{}, errors.New("stage: the second sum has not ended here")
@@ -157,8 +156,7 @@ func subset(names, all []string) (missing string, ok bool) {
 	return "", true
 }
 
-// encodeCounts returns what is announced of the first sum, from which the second
-// follows.
+// encodeCounts encodes the announcement of the first sum, from which the second follows.
 func encodeCounts(likes []int64) []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(likes)))

@@ -34,7 +34,7 @@ type counted struct {
 // Server implements [method.Federated].
 func (Method) Server(c method.Case) (method.Server, error) { return crowdOf(c).Server(), nil }
 
-// Server returns a coordinator's empty hands.
+// Server returns the coordinator's state at the start of a job.
 func (c Crowd) Server() *Server { return &Server{Crowd: c, ended: make(map[string]method.End)} }
 
 // Known implements [method.Member].

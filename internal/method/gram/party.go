@@ -102,7 +102,7 @@ func (p *party) Facts() method.Facts {
 	return method.Facts{Known: true, Grid: p.grid}
 }
 
-// told notes which rows are in the model: it keeps its columns of them.
+// told notes which rows are in the model: the party keeps its columns of these rows.
 func (p *party) told(body []byte) error {
 	r := wire.NewReader(body)
 	outputs, bits := int(r.Uint32()), r.Rest()

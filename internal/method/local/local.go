@@ -50,7 +50,7 @@ type Comparison struct {
 	Result  *method.Result // its Details may be as they were read back; see method.DetailsOf
 }
 
-// Warned has something to say of a job before it runs.
+// Warned gives warnings about a job before it runs.
 type Warned interface {
 	Own
 	Warnings(*job.Job) []string
@@ -94,11 +94,11 @@ func SaveModel(r *method.Result, owner, path string, model []byte) error {
 	return disk.Replace(path, model)
 }
 
-// Files lists the paths of the files in Play.Dir that a result's Details name, by a name for
-// each. A program that moves a file changes its path here.
+// Files lists the paths of the files in Play.Dir that a result's Details name, by their kind.
+// A program that moves a file changes its path here.
 type Files interface{ Files() map[string]*string }
 
-// Of finds what a job's method adds, nil if nothing.
+// Of finds the part that a job's method adds, nil if it adds none.
 func Of(list []Own, j *job.Job) Own {
 	for _, o := range list {
 		if o.Name() == j.Protocol.Name() {

@@ -124,8 +124,8 @@ func (f *Federation) Index(t testing.TB, name string) int {
 	return -1
 }
 
-// Try runs the i-th step. Between the end of a session and what its members make of the
-// result it calls ended.
+// Try runs the i-th step. It calls ended after the end of a session, before the members use
+// the result.
 func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	step := f.Plan[i]
 	if step.Session == nil {
@@ -224,8 +224,8 @@ func Identity(member string) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// LooksLikeNoise checks that the server is sent nothing but what secure
-// aggregation sends, and that half of the bits of vectors are set.
+// LooksLikeNoise checks that the server is sent only the messages of secure aggregation, and
+// that half of the bits of vectors are set.
 func (f *Federation) LooksLikeNoise(t testing.TB, step string) {
 	t.Helper()
 	kinds := []string{"AdvertiseKeys", "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}

@@ -22,11 +22,11 @@ type Keys struct {
 	Deviations bool
 }
 
-// MaxDirections bounds what a party holds for its sums: twice the square of it
-// in numbers.
+// MaxDirections bounds the directions of a job, and so the numbers that a party holds for its
+// sums: twice the square of the directions.
 const MaxDirections = 4096
 
-// maxTold bounds what every party is told: 64 MiB of float64.
+// maxTold bounds the message that every party is told: 64 MiB of float64.
 const maxTold = 1 << 23
 
 // maxClasses bounds the classes that a job names.
@@ -101,7 +101,7 @@ func (k *Keys) mostDirections() int {
 	return MaxDirections
 }
 
-// checkLearner checks what the learner has to know of all parties' labels.
+// checkLearner checks the facts that the learner must know of all parties' labels.
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	l, task := j.Learner.Name(), j.Task()
 	regresses, classifies := task.Numbers, task.Classes

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// lesson makes of sums what a learner says.
+// lesson turns sums into the results of a learner.
 type lesson interface {
 	// targets go into the sums with rows that have these labels, width of them
 	// with each; totals of them come with their own sums.
@@ -23,8 +23,8 @@ type lesson interface {
 	// judgement returns the rule that chooses among the job's values; its name is "" where
 	// there is one value.
 	judgement() judgement
-	// solve makes what the parties are told of the sums, with one of the values: a
-	// solution with a number of outputs, and further numbers.
+	// solve computes the parties' message from the sums, with one of the values: a solution
+	// with a number of outputs, and further numbers.
 	solve(s *moments.Sums, value float64) (*taught, error)
 	outputs() int
 	further(features int) int
@@ -34,7 +34,7 @@ type lesson interface {
 	figures() int
 	// judge reads the figures of all parties over the given number of rows.
 	judge(s *moments.Sums, t *taught, rows int64, figures []int64) (*verdict, error)
-	// describe fills in what a model has beside its reading and the solution.
+	// describe fills in the parts of a model beside its reading and the solution.
 	describe(t *taught, r *model.RandomSpec)
 }
 
@@ -109,7 +109,7 @@ func (t *taught) encode() []byte {
 	return w.Bytes()
 }
 
-// decodeTaught reads what encode wrote.
+// decodeTaught reads the output of encode.
 func decodeTaught(j *job.Job, features int, b []byte) (*taught, error) {
 	r, l, values := wire.NewReader(b), lessonOf(j), regularisers(j)
 	t := &taught{choice: int(r.Uint32())}

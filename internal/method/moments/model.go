@@ -13,8 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// randomModel is the model of a job of moments: the solution, and what makes the
-// features.
+// randomModel is the model of a job of moments: the solution, and the origin of the features.
 func randomModel(j *job.Job, t *taught, sums protocol.SessionID) model.RandomSpec {
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
 	r.Reading = learner.ReadingOf(j, job.As[*Keys](j.Protocol).Classes)

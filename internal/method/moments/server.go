@@ -134,7 +134,7 @@ func (s *server) errors(setup method.Setup) (*method.Run, error) {
 	})
 }
 
-// judge reads what the held-out rows say of the solution.
+// judge reads the figures of the solution on the held-out rows.
 func (s *server) judge() error {
 	if s.heldOut == 0 {
 		return fault.BadInput(errors.New("stage: no party holds a row out to measure errors on; give a larger test: {fraction: ...}"))

@@ -60,7 +60,7 @@ func newNamer(setup protocol.Setup, own heading.Table) (namer, error) {
 	return heading.NewParty(setup, own)
 }
 
-// headingOf returns what a party says of its table. Where the job lists the classes, all
+// headingOf returns a party's statement about its table. Where the job lists the classes, all
 // have been checked against that list.
 func headingOf(j *job.Job, set *dataset.Set) heading.Table {
 	t := heading.Table{Columns: set.Columns, Width: set.X.Cols()}

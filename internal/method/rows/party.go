@@ -1,5 +1,5 @@
-// Package rows holds what methods for holders of other rows have in common: a table's
-// split, one order of columns, one scaling.
+// Package rows holds the common part of methods for parties that hold different rows: a
+// table's split, one order of columns, one scaling.
 package rows
 
 import (
@@ -70,7 +70,7 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	return p.Case.Release(kind, p.Self, p.label, p.Split.Set)
 }
 
-// Leakage adds what these steps tell to the statement of a job's leakage. The number of
+// Leakage adds the leakage of these steps to the statement of a job's leakage. The number of
 // features is 0 where nobody is told.
 func Leakage(c method.Case, lines map[string][]string, features int) {
 	add := func(more map[string][]string) {

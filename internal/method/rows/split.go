@@ -15,9 +15,9 @@ type Lister interface {
 	CheckLabels(*job.Job, *dataset.Set) error
 }
 
-// Split checks a table against a job and holds rows out: of a fraction, those
-// that the table's own key says. The launching process uses it too, so that its
-// comparisons see the same rows.
+// Split checks a table against a job and holds rows out: of a fraction, the rows that the
+// table's own key selects. The launching process uses it too, so that its comparisons see the
+// same rows.
 func Split(j *job.Job, t method.Table) (method.Split, error) {
 	set := t.Set
 	if t.HeldOut != nil {

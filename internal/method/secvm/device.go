@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// SeedsOf returns the seeds of the device with a row, where one seed fixes what all
-// devices draw: in simulations, and where real devices are compared with one.
+// SeedsOf returns the seeds of the device with a row, where one seed fixes the draws of all
+// devices: in simulations, and where real devices are compared with one.
 func SeedsOf(seed func(label string) [32]byte, row int) secvm.Seeds {
 	return secvm.Seeds{Role: seed(fmt.Sprintf("role/%d", row)), Own: seed(fmt.Sprintf("device/%d", row))}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Facts hold what a job's statement of leakage is computed from.
+// Facts hold the inputs of a job's statement of leakage.
 type Facts struct {
 	Params       secvm.Params
 	Published    bool // as published: devices send only what they have to say

@@ -11,12 +11,12 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Details hold what only results of SecVM have.
+// Details hold the part of a result that only SecVM has.
 type Details struct {
 	SecVM *Figures `json:"secvm"`
 }
 
-// Figures say how a job went.
+// Figures describe how a job went.
 type Figures struct {
 	Source       string         `json:"source"`
 	Devices      int            `json:"devices"`

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Training is the server's side of a job. It says which weights to publish, and takes a
-// step with a window's counts. After the last iteration it publishes the mean of the
-// last weight vectors, for the testing devices.
+// Training is the server's side of a job. It chooses the weights to publish, and takes a step
+// with a window's counts. After the last iteration it publishes the mean of the last weight
+// vectors, for the testing devices.
 type Training struct {
 	params  secvm.Params
 	classes [2]string // of label -1 and +1
@@ -23,7 +23,7 @@ type Training struct {
 	done    bool
 }
 
-// SpecOf returns what a job's devices are told of it.
+// SpecOf returns the settings of a job that its devices are told.
 func SpecOf(j *job.Job) secvm.Spec {
 	k := KeysOf(j)
 	return secvm.Spec{
@@ -79,8 +79,8 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 // Params returns the model's parameters.
 func (s *Training) Params() secvm.Params { return s.params }
 
-// Published returns the open iteration and the weights to publish for it, which
-// keep within what devices have been promised.
+// Published returns the open iteration and the weights to publish for it, which keep within
+// the promises made to devices.
 func (s *Training) Published() (iteration uint32, weights []float64) {
 	iteration = uint32(s.learner.Iterations())
 	weights = s.learner.Weights()
@@ -93,9 +93,9 @@ func (s *Training) Published() (iteration uint32, weights []float64) {
 	return iteration, weights
 }
 
-// Close takes what a window gave, and says whether the iteration is over. With
-// too few participants it stays open, and the next window's counts are to be
-// added to these; of a sum there is no second.
+// Close takes the result of a window, and reports whether the iteration is over. With too few
+// participants it stays open, and the next window's counts are to be added to these; an
+// iteration has no second secure sum.
 func (s *Training) Close(w Window) (bool, error) {
 	if !w.Enough() {
 		return false, nil
@@ -111,7 +111,7 @@ func (s *Training) Close(w Window) (bool, error) {
 	return true, s.learner.Step(sum, n)
 }
 
-// Snapshot returns what the server has learnt so far, for [Training.Restore].
+// Snapshot returns the server's learning so far, for [Training.Restore].
 func (s *Training) Snapshot() []byte {
 	var w wire.Writer
 	w.Uint32(uint32(s.learner.Iterations()))

@@ -15,16 +15,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Window holds what the server learns of a window: a [secvm.Tally] of anonymous
-// packages, or a [secvm.Sum].
+// Window holds the server's knowledge of a window: a [secvm.Tally] of anonymous packages, or
+// a [secvm.Sum].
 type Window interface {
 	Enough() bool // participants for a step
 	Gradient(minus, plus float64) (sum []float64, n float64, err error)
 	Outcomes() [2]secvm.Outcome // of tests
 }
 
-// Summed holds what is public about a job whose devices send no packages, but add up in
-// one secure sum for each window.
+// Summed holds the public settings of a job whose devices send no packages, but add up in one
+// secure sum for each window.
 type Summed struct {
 	Job    *job.Job
 	ID     job.ID
@@ -64,7 +64,7 @@ func groups(p secvm.Params) []secagg.Group {
 	return list
 }
 
-// Call holds what the server tells all devices to begin a window.
+// Call holds the message with which the server begins a window on all devices.
 type Call struct {
 	Iteration uint32
 	Weights   []float64

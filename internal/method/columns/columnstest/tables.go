@@ -1,4 +1,4 @@
-// Package columnstest holds what tests of methods for holders of columns share. Only
+// Package columnstest holds the common part of tests of methods for holders of columns. Only
 // tests import it.
 package columnstest
 
@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Numbered is the first n rows of a bundled set, with their numbers as ids.
+// Numbered returns the first n rows of a bundled set, with their numbers as ids.
 func Numbered(t testing.TB, name string, n int) *dataset.Set {
 	t.Helper()
 	set, err := bundled.Load(name)

@@ -1,4 +1,4 @@
-// Package fedcfktest holds what tests of FedCFK and of its mode paper share. Only
+// Package fedcfktest holds the common part of tests of FedCFK and of its mode paper. Only
 // tests import it.
 package fedcfktest
 
@@ -56,7 +56,7 @@ func folder(t testing.TB) string {
 	}
 }
 
-// MovieLens returns who has seen what in ml-100k, and how many items there are.
+// MovieLens returns the films that each person has seen in ml-100k, and the number of films.
 func MovieLens(t testing.TB) (lists [][]int, items int) {
 	t.Helper()
 	r := Ratings(t)

@@ -71,8 +71,8 @@ func (a *Asker) Rank(mean []float64, lambda float64) (scores []float64, convex b
 	return s.Scores(lambda)
 }
 
-// stripe puts the held rows together. Rows of different rounds may differ in what
-// they say of a pair of liked items; the younger one is believed.
+// stripe puts the held rows together. Rows of different rounds may give different values for
+// a pair of liked items; the younger row counts.
 func (a *Asker) stripe(mean []float64) komd.Stripe {
 	s := komd.Stripe{Mean: mean}
 	var held []heldRow

@@ -54,7 +54,7 @@ func (m *merging) rounds(ctx context.Context) error {
 	return nil
 }
 
-// some draws who takes part in a round.
+// some draws the people who take part in a round.
 func (m *merging) some(round int) []string {
 	seed := sha256.Sum256(fmt.Appendf(nil, "mercer/v1/round/%d/%d", m.Job.Seed, round))
 	order := prg.New(seed, "simulate/round").Perm(len(m.Names))
@@ -144,8 +144,7 @@ func (m *merging) evaluate(context.Context) error {
 	return err
 }
 
-// compare holds the sums against plain ones, and what the server can guess
-// against the lists.
+// compare checks the sums against plain ones, and the server's guesses against the lists.
 func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
 	m.judge(m.figures.Paper)

@@ -206,7 +206,7 @@ func (r *recommending) open(step string, m method.Member, announced []byte) (*pr
 	return protocol.NewSession(next.Descriptor(r.ID, at, r.Roster, 1))
 }
 
-// agree returns what the devices that are there add, each of which must come to the
+// agree returns the vectors of the devices that are there, each of which must come to the
 // server's session. Nobody asks for the others' lists.
 func (r *recommending) agree(step string, there []string, of protocol.SessionID, announced []byte) ([]secagg.Vector, error) {
 	lists, errs := make([]secagg.Vector, len(r.parties)), make([]error, len(there))

@@ -62,7 +62,7 @@ func (e *Estimate) counts() komd.Counts {
 	return komd.Counts{Users: e.people, C: c}
 }
 
-// Offer returns what the server gives out on request until the next round.
+// Offer returns the values that the server gives out on request until the next round.
 func (e *Estimate) Offer(k job.Kernel) (*Offer, error) {
 	values, err := fedcfk.SpecOf(k).Kernel(e.counts())
 	if err != nil {
@@ -91,7 +91,7 @@ func (o *Offer) Rows(items []int) [][]uint16 {
 	return rows
 }
 
-// ItemKernel is the whole of it, in the form of a model.
+// ItemKernel returns the whole offer in the form of a model.
 func (o *Offer) ItemKernel() *fedcfk.ItemKernel {
 	k := &fedcfk.ItemKernel{Catalogue: len(o.rows)}
 	for i, row := range o.rows {
@@ -101,8 +101,8 @@ func (o *Offer) ItemKernel() *fedcfk.ItemKernel {
 	return k
 }
 
-// pooled returns what the same learner makes of all lists in one place, without any
-// threshold: what privacy costs is measured by it.
+// pooled returns the result of the same learner on all lists in one place, without any
+// threshold: the cost of privacy is measured by it.
 func pooled(c fedcfk.Crowd, profiles [][]int) (*komd.Model, error) {
 	k, err := fedcfk.SpecOf(c.Job.Kernel).Kernel(komd.CountsOf(c.Items, profiles))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package pool has what comparisons with learning in one place need: rows of all
+// Package pool holds the common part of comparisons with learning in one place: rows of all
 // parties, as they would be among the parties, and learners fitted to them.
 package pool
 
@@ -69,8 +69,8 @@ func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test}
 }
 
-// Tables returns the training or the held-out rows of several parties, without
-// their labels: what else their tables say need not agree.
+// Tables returns the training or the held-out rows of several parties, without their labels:
+// the other parts of their tables need not agree.
 func Tables(splits []method.Split, held bool) []*dataset.Set {
 	sets := make([]*dataset.Set, len(splits))
 	for k, s := range splits {

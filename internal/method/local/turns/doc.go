@@ -12,7 +12,7 @@
 // taken. When nobody has anything to do, the time that the server was waiting for
 // the missing ones is over.
 //
-//	r, err := crowd.Run(ctx, crowd.Config{Session: s, Server: server, Clients: clients})
+//	r, err := turns.Run(ctx, turns.Config{Session: s, Server: server, Clients: clients})
 //	if err != nil {
 //		return err
 //	}

@@ -28,9 +28,8 @@ type summed struct {
 // cost less.
 func draws(features int) int { return max(1, min(32, 2048/features)) }
 
-// curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The best of
-// the regularisers is that by the training rows, as in a job. Once ctx ends no
-// other draw begins.
+// curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows
+// choose the best regulariser, as in a job. Once ctx ends no other draw begins.
 func (s *summed) curve(ctx context.Context) ([]sums.Point, error) {
 	n, _ := s.train.Shape()
 	var curve []sums.Point

@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// jointRows is up to how many rows the attack by all candidates is tried: it takes
-// the cube of their number.
+// jointRows bounds the rows on which the attack by all candidates is tried: it takes the cube
+// of their number.
 const jointRows = 2000
 
 // isTried reports whether the attack is tried on the rows of a job.

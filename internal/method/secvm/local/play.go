@@ -303,8 +303,8 @@ func (r *records) answer(device int, iteration uint32, weights secvm.Weights) ([
 	return r.devices[device].Answer(iteration, weights, r.random[device])
 }
 
-// leak notes what the first window, in which every device sends its record,
-// tells of single ones.
+// leak notes what the first window, in which every device sends its record, tells of single
+// records.
 func (r *records) leak() {
 	switch w := r.last.(type) {
 	case *secvm.Tally:

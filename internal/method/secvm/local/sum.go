@@ -28,8 +28,8 @@ func newSumming(c people, p secvm.Params, devices int) *summing {
 	}}
 }
 
-// sumUp calls all devices, those too that vanished from windows before, and adds
-// up what they have to say.
+// sumUp calls all devices, also those that vanished from earlier windows, and adds up their
+// vectors.
 func (r *records) sumUp(ctx context.Context, iteration uint32, published []float64) (*secvm.Sum, error) {
 	s, err := r.summing.windows.Window(iteration, published, r.summing.Names)
 	if err != nil {
