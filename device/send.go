@@ -126,7 +126,7 @@ func (d *Device) sendAll(ctx context.Context, link secvm.Link, gateway *ohttp.Cl
 	return r
 }
 
-// send sends a package until somebody says what has become of it.
+// send sends a package until somebody reports its fate.
 func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent) fate {
 	q := &bhttp.Request{Method: http.MethodPost, Scheme: "https", Authority: "gateway", Path: secvm.PackagePath, Content: s.Encode()}
 	for {

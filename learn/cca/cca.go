@@ -16,7 +16,7 @@ const tolerance = 1e-12
 // one would make functions out of rounding errors.
 const least = 1e-5
 
-// Params say what to look for.
+// Params holds the settings of a search for correlations.
 type Params struct {
 	Components     int     // pairs of functions, 1 to the number of rows
 	Regularization float64 // above 0, in the unit of the kernel values; 0.001 to 0.1 of the mean diagonal is usual

@@ -11,8 +11,8 @@ import (
 // ErrNotConverged is wrapped by the error of a run that used up its iterations.
 var ErrNotConverged = errors.New("not converged")
 
-// Params say how to cluster. The zero value of a field but Clusters and Seed
-// means its default.
+// Params holds the settings of a clustering. The zero value of a field means its
+// default, except in Clusters and Seed.
 type Params struct {
 	Clusters int    // 1 to the number of rows
 	Restarts int    // runs from other starts, the best is kept; 10

@@ -46,7 +46,7 @@ func newLeader(setup protocol.Setup, own Table, size sizing) (*Leader, error) {
 // own place.
 func (l *Leader) Order() []int { return inPlace(l.own.Width) }
 
-// Own returns nil: what the leader finds wrong is how its session ends.
+// Own returns nil: the leader's session ends with the fault that the leader finds.
 func (l *Leader) Own() error { return nil }
 
 func inPlace(width int) []int {

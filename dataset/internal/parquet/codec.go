@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// codec is how pages are compressed.
+// codec names the compression of pages.
 type codec int64
 
 const (

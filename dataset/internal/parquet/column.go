@@ -2,7 +2,7 @@ package parquet
 
 import "fmt"
 
-// Kind is how a column stores its values: parquet's physical type.
+// Kind names the type in which a column stores its values: parquet's physical type.
 type Kind int64
 
 // The physical types, as they are numbered in files.
@@ -61,7 +61,7 @@ func (c Column) width() int {
 	return 0
 }
 
-// integerType is where the union of logical types has integers.
+// integerType is the place of integers in the union of logical types.
 const integerType = 10
 
 var logicalTypes = [...]string{

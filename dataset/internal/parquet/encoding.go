@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// encoding is how the values of a page are stored.
+// encoding names the way in which the values of a page are stored.
 type encoding int64
 
 const (

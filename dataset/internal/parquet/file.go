@@ -12,9 +12,9 @@ type Limits struct {
 	Values int // of a table, whatever the file's size; 2^24
 }
 
-// spread is how many values and how many decompressed bytes a file may hold for
-// each of its own bytes, beyond what every file may: far more than tables have
-// that are worth keeping.
+// spread bounds the values, and the decompressed bytes, that a file may hold for each
+// of its own bytes, beyond the number that every file may hold: far more than tables
+// have that are worth keeping.
 const spread = 1024
 
 func (l Limits) orDefault() Limits {

@@ -13,7 +13,7 @@ type group struct {
 	chunks []chunk
 }
 
-// chunk is where the values of a column in a row group lie.
+// chunk is the place of a column's values in a row group.
 type chunk struct {
 	kind       Kind
 	codec      codec

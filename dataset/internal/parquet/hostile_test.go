@@ -62,7 +62,7 @@ type table struct {
 	extra       []part // after the metadata of the chunk
 }
 
-// or is what is said, or else what is true.
+// or returns the number that is said, or else the true one.
 func or(said, truth int64) int64 {
 	if said != 0 {
 		return said
@@ -96,7 +96,7 @@ func data(values, size int64, e encoding, body []byte) []byte {
 		inside(5, number(1, values), number(2, int64(e)), number(3, int64(runLength)))), body...)
 }
 
-// dataV2 is a page of version 2, of which so many bytes are said to be levels.
+// dataV2 returns a page of version 2, with the number of bytes that it says are levels.
 func dataV2(values, size, levels, repeated int64, e encoding, body []byte) []byte {
 	return append(structure(number(1, dataPageV2), number(2, size), number(3, int64(len(body))),
 		inside(8, number(1, values), number(4, int64(e)), number(5, levels), number(6, repeated), part{7, isFalse, nil})), body...)
@@ -154,7 +154,7 @@ func readAll(in []byte, l Limits) (rows int, err error) {
 	return rows, nil
 }
 
-// allocated is what f allocates in all, in bytes.
+// allocated returns the number of bytes that f allocates in all.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
