@@ -103,7 +103,7 @@ func readIDXHeader(r io.Reader) (cellType, []int, error) {
 	return cell, dims, nil
 }
 
-// idxCell is the type of a code; its size is 0 for a code that means nothing.
+// idxCell returns the type of a code; its size is 0 for a code that means nothing.
 func idxCell(code byte) cellType {
 	c := cellType{order: binary.BigEndian}
 	switch code {

@@ -76,7 +76,7 @@ func newRowDigest(k SplitKey, s *Set) *rowDigest {
 // value.
 const cellBytes = 4 + 8
 
-// row is the first 64 bits of a row's digest.
+// row returns the first 64 bits of a row's digest.
 func (d *rowDigest) row(i int) uint64 {
 	d.mac.Reset()
 	if d.set.IDs != nil {

@@ -158,7 +158,7 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, through(d.which, left), packed, use)
 }
 
-// height is the height of a register tile: fewer rows fill it up with zeros, and wait
+// height returns the height of a register tile: fewer rows fill it up with zeros, and wait
 // for memory.
 func (d *denseRows[T]) height() int { return 8 }
 

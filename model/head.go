@@ -16,7 +16,7 @@ type Function struct {
 	Rho   float64
 }
 
-// Dense is the function with a coefficient for each row.
+// Dense returns the function with a coefficient for each row.
 func Dense(coef []float64, rho float64) Function {
 	f := Function{Rho: rho}
 	for i, c := range coef {
@@ -43,7 +43,7 @@ type Head struct {
 	Noise, Unit float64
 }
 
-// Voters is the head of a classifier; calibration may be nil.
+// Voters returns the head of a classifier; calibration may be nil.
 func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	h := Head{Reading: Reading{Kind: kind, Classes: c.Classes}, Functions: make([]Function, len(c.Pairs))}
 	for k, p := range c.Pairs {
@@ -230,7 +230,7 @@ func (f *Function) check(rows int) error {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// coefOf is the coefficient of a row, 0 if the function does without it.
+// coefOf returns the coefficient of a row, 0 if the function does without it.
 func (f *Function) coefOf(row int) float64 {
 	if k, ok := slices.BinarySearch(f.Index, row); ok {
 		return f.Coef[k]

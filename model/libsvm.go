@@ -118,7 +118,7 @@ func (l *libsvmWriter) classifier(top string) error {
 	return nil
 }
 
-// libsvmKernel is the lines of the kernel.
+// libsvmKernel returns the lines of the kernel.
 func libsvmKernel(s kernel.Spec) (string, error) {
 	switch s.Name {
 	case "linear":

@@ -93,7 +93,7 @@ func (s *RandomSpec) check() error {
 	return s.Scale.check(s.Width)
 }
 
-// randomKinds are the learners that protocol moments has.
+// randomKinds returns the learners that protocol moments has.
 func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
 
 // isRandom reports whether a model of the kind can be one of random features: the kinds

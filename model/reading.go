@@ -174,7 +174,7 @@ func (r Reading) Predict(outputs linalg.Matrix[float64]) []string {
 	return out
 }
 
-// largest is the code of the class with the largest number, the first of equals;
+// largest returns the code of the class with the largest number, the first of equals;
 // one number alone is for the second of two from 0 on.
 func largest(outputs []float64) int {
 	if len(outputs) > 1 {
@@ -246,7 +246,7 @@ func logistic(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return p
 }
 
-// columns is the view of the columns from lo to hi-1.
+// columns returns the view of the columns from lo to hi-1.
 func columns(m linalg.Matrix[float64], lo, hi int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: m.Rows, Cols: hi - lo, Stride: m.Stride, Data: m.Data[min(lo, len(m.Data)):]}
 }

@@ -26,7 +26,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("token type %#04x", uint16(t))
 }
 
-// size is the number of bytes of an authenticator.
+// size returns the number of bytes of an authenticator.
 func (t Type) size() int {
 	switch t {
 	case VOPRF:

@@ -37,7 +37,7 @@ func NewSession(d Descriptor) (*Session, error) {
 	return s, nil
 }
 
-// ID is the session's name.
+// ID returns the session's name.
 func (s *Session) ID() SessionID { return s.id }
 
 // Index returns the position of the member called name, or -1.

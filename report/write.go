@@ -60,7 +60,7 @@ func (r *Run) page() page {
 	return p
 }
 
-// headline is the first metric in three figures: the mean of the parties
+// headline returns the first metric in three figures: the mean of the parties
 // alone, together, pooled.
 func (r *Run) headline() []Row {
 	var rows []Row

@@ -29,14 +29,14 @@ type Spectrum struct {
 // alike.
 func (s Spectrum) Shared() bool { return s.scale != nil }
 
-// RBF is the spectrum of exp(-gamma |x-z|^2): normal entries.
+// RBF returns the spectrum of exp(-gamma |x-z|^2): normal entries.
 func RBF(gamma float64) Spectrum { return Spectrum{entry: normal, unit: math.Sqrt(2 * gamma)} }
 
-// Manhattan is the spectrum of the product of Laplace kernels, exp(-gamma times
+// Manhattan returns the spectrum of the product of Laplace kernels, exp(-gamma times
 // the sum of |x_j-z_j|): Cauchy entries (Rahimi and Recht 2007, figure 1).
 func Manhattan(gamma float64) Spectrum { return Spectrum{entry: cauchy, unit: gamma} }
 
-// RationalQuadratic is the spectrum of (1 + |x-z|^2 / (2 alpha lengthScale^2))^-alpha:
+// RationalQuadratic returns the spectrum of (1 + |x-z|^2 / (2 alpha lengthScale^2))^-alpha:
 // normal entries, the squared scale Gamma(alpha, rate alpha) (Rasmussen and
 // Williams 2006, equation 4.20).
 func RationalQuadratic(lengthScale, alpha float64) Spectrum {
@@ -45,7 +45,7 @@ func RationalQuadratic(lengthScale, alpha float64) Spectrum {
 	}}
 }
 
-// Matern is the spectrum of Matérn's kernel: Student's t distribution of several
+// Matern returns the spectrum of Matérn's kernel: Student's t distribution of several
 // variables with 2 nu degrees of freedom (Rasmussen and Williams 2006, equation
 // 4.15). With nu = 1/2 it is the spectrum of exp(-|x-z| / lengthScale).
 func Matern(lengthScale, nu float64) Spectrum {
@@ -84,7 +84,7 @@ func orElse(v, otherwise float64) float64 {
 
 func normal(n Numbers) float64 { return n.NormFloat64() }
 
-// cauchy is the ratio of two normal numbers.
+// cauchy returns the ratio of two normal numbers.
 func cauchy(n Numbers) float64 {
 	over, under := n.NormFloat64(), n.NormFloat64()
 	for under == 0 {

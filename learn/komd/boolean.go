@@ -7,7 +7,7 @@ import "math"
 // leave float64.
 type universe struct{ size float64 }
 
-// choose is the universe of sets of d formulas. It may be infinite.
+// choose returns the universe of sets of d formulas. It may be infinite.
 func (u universe) choose(d int) universe {
 	size := 1.0
 	for k := range d {
@@ -42,7 +42,7 @@ func (u universe) disjunction(d int) func(triple) triple {
 	}
 }
 
-// all is the share of the sets of d formulas that lie within a share x of
+// all returns the share of the sets of d formulas that lie within a share x of
 // them: binom(x size, d) / binom(size, d).
 func (u universe) all(x float64, d int) float64 {
 	share := 1.0
@@ -52,7 +52,7 @@ func (u universe) all(x float64, d int) float64 {
 	return share
 }
 
-// some is the share of the sets of d formulas that touch a share x of them:
+// some returns the share of the sets of d formulas that touch a share x of them:
 // 1 - binom(size - x size, d) / binom(size, d), exact also where x is tiny.
 func (u universe) some(x float64, d int) float64 {
 	log := 0.0

@@ -325,7 +325,7 @@ func largestOf(m linalg.Matrix[float64]) float64 {
 	return largest
 }
 
-// objective is the minimised function, summed over the outputs.
+// objective returns the minimised function, summed over the outputs.
 func (n *newton[T]) objective() float64 {
 	losses := make([]float64, len(n.panels))
 	linalg.For(len(n.panels), 1, func(i, _ int) {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ROCAUC is the area under the ROC curve: the probability that a row of the
+// ROCAUC returns the area under the ROC curve: the probability that a row of the
 // positive class scores higher than one of the other, ties counting one half
 // (the Mann-Whitney statistic). It is exact up to the final division and takes
 // O(n log n). One class only, or a score that is NaN, is an error.
@@ -61,7 +61,7 @@ func auc(rows []scored) (float64, error) {
 	return float64(halves) / 2 / (float64(positives) * float64(negatives)), nil
 }
 
-// AUCOvO is the AUC of c >= 2 classes by Hand and Till 2001, equation 7, as
+// AUCOvO returns the AUC of c >= 2 classes by Hand and Till 2001, equation 7, as
 // scikit-learn's roc_auc_score with multi_class "ovo" and average "macro": the
 // mean over all pairs of classes of the two AUCs that tell one from the other
 // by either's score. scores is n x c, with the score of class j in column j;

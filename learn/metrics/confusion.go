@@ -51,7 +51,7 @@ func sameRows(truth, predicted int) error {
 	return nil
 }
 
-// Accuracy is the share of rows predicted right.
+// Accuracy returns the share of rows predicted right.
 func (m *ConfusionMatrix) Accuracy() float64 {
 	right := 0
 	for i := range m.Counts {
@@ -64,7 +64,7 @@ func (m *ConfusionMatrix) Accuracy() float64 {
 // classes. Every wrong row is one FP and one FN, so it equals Accuracy.
 func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
 
-// F1Macro is the mean of F1 over the classes that occur in the truth or among
+// F1Macro returns the mean of F1 over the classes that occur in the truth or among
 // the predictions. A class that was never predicted right counts 0.
 func (m *ConfusionMatrix) F1Macro() float64 {
 	var sum float64
@@ -110,7 +110,7 @@ func (m *ConfusionMatrix) String() string {
 	return b.String()
 }
 
-// Accuracy is the share of rows predicted right.
+// Accuracy returns the share of rows predicted right.
 func Accuracy[L Label](truth, predicted []L) (float64, error) {
 	return measured(truth, predicted, (*ConfusionMatrix).Accuracy)
 }

@@ -2,7 +2,7 @@ package metrics
 
 import "fmt"
 
-// AdjustedRand is the Rand index of two groupings of the same rows, adjusted for
+// AdjustedRand returns the Rand index of two groupings of the same rows, adjusted for
 // chance (L. Hubert, P. Arabie, Comparing partitions, Journal of Classification
 // 2, 1985, equation 5): 1 for the same groups, whatever they are called, about 0
 // for independent ones, and below 0 for worse than that. As in scikit-learn two

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// NDCG is the normalised discounted cumulated gain of the k best scored items:
+// NDCG returns the normalised discounted cumulated gain of the k best scored items:
 // the sum of 1 / log2(rank + 1) over those that are relevant, divided by what
 // the best order would reach with the same number of relevant items. Items with
 // equal scores keep their order. No relevant item is an error.
@@ -29,7 +29,7 @@ func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 	return gain / ideal, nil
 }
 
-// RecallAt is the share of the relevant items among the k best scored, at most
+// RecallAt returns the share of the relevant items among the k best scored, at most
 // k of them being counted: hits / min(k, relevant).
 func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 	top, total, err := best(relevant, scores, k)

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// RMSE is the root of the mean squared error, in the unit of the target. Values
+// RMSE returns the root of the mean squared error, in the unit of the target. Values
 // that are not finite are an error.
 func RMSE(truth, predicted []float64) (float64, error) {
 	sum, err := squares(truth, predicted)
@@ -16,7 +16,7 @@ func RMSE(truth, predicted []float64) (float64, error) {
 	return math.Sqrt(sum / float64(len(truth))), nil
 }
 
-// R2 is the coefficient of determination, 1 - SSE / SST: 1 is perfect, 0 is no
+// R2 returns the coefficient of determination, 1 - SSE / SST: 1 is perfect, 0 is no
 // better than the mean of the truth, and below 0 is worse. Values that are not
 // finite are an error, and so is constant truth, which leaves nothing to
 // determine.
@@ -35,7 +35,7 @@ func R2(truth, predicted []float64) (float64, error) {
 	return 1 - wrong/total, nil
 }
 
-// squares is the sum of squared errors.
+// squares returns the sum of squared errors.
 func squares(truth, predicted []float64) (float64, error) {
 	if err := sameRows(len(truth), len(predicted)); err != nil {
 		return 0, err
@@ -54,7 +54,7 @@ func squares(truth, predicted []float64) (float64, error) {
 	return sum, nil
 }
 
-// spread is the sum of squared differences from the mean, exactly 0 for
+// spread returns the sum of squared differences from the mean, exactly 0 for
 // constant values, whose mean may be rounded.
 func spread(y []float64) float64 {
 	var mean, sum float64

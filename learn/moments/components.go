@@ -65,7 +65,7 @@ func (s *Sums) covariance() (c linalg.Matrix[float64], mean []float64) {
 	return c, mean
 }
 
-// Spread is the sum of all eigenvalues: the squared distances of the rows
+// Spread returns the sum of all eigenvalues: the squared distances of the rows
 // behind sums to their mean, together.
 func Spread(s *Sums) float64 {
 	c, _ := s.covariance()
@@ -98,7 +98,7 @@ func eigen(c linalg.Matrix[float64], count int) ([]float64, linalg.Matrix[float6
 	return values, rows, nil
 }
 
-// signOf is the sign of the entry of largest size, the first of several.
+// signOf returns the sign of the entry of largest size, the first of several.
 func signOf(v []float64) float64 {
 	largest := 0
 	for i, x := range v {
@@ -130,7 +130,7 @@ func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, erro
 	return sum, nil
 }
 
-// Explained is the mean of squared scores that sum to kept over rows, as a share of
+// Explained returns the mean of squared scores that sum to kept over rows, as a share of
 // the training rows' mean squared distance to their mean.
 func Explained(s *Sums, kept, rows int64) float64 {
 	return float64(kept) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))

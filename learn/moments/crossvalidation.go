@@ -81,7 +81,7 @@ func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, tra
 	return power - explained - shift*norm, float64(m) - shift*inverseTrace(l), explained, nil
 }
 
-// inverseTrace is the trace of (L L^T)^-1: the squared norm of L^-1.
+// inverseTrace returns the trace of (L L^T)^-1: the squared norm of L^-1.
 func inverseTrace(l linalg.Matrix[float64]) float64 {
 	const panel = 256
 	sum, norms := 0.0, make([]float64, panel)

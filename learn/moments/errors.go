@@ -129,12 +129,12 @@ func (e *NumberErrors) Rounded() *NumberErrors {
 	}
 }
 
-// RMSE is the root of the mean squared error, in the unit of the numbers.
+// RMSE returns the root of the mean squared error, in the unit of the numbers.
 func (e *NumberErrors) RMSE(r Range) float64 {
 	return r.half() * math.Sqrt(float64(e.Squared)/SquaredOne/float64(e.Rows))
 }
 
-// R2 is the share of the held-out numbers' variance that the solution explains;
+// R2 returns the share of the held-out numbers' variance that the solution explains;
 // false where they are all the same.
 func (e *NumberErrors) R2() (float64, bool) {
 	n := float64(e.Rows)

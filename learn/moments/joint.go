@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// JointMembership is the area under the curve of the attack by all candidates at
+// JointMembership returns the area under the curve of the attack by all candidates at
 // once: the sums are linear in who is in, with one unknown for each candidate and an
 // equation for each entry of A and B, and are solved for it by least squares. The
 // candidates are rows, members of the sums before outsiders, with their targets y. It
@@ -56,7 +56,7 @@ func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, member
 	return best, nil
 }
 
-// normalEquations are the equations of least squares for who is in: products of what the
+// normalEquations returns the equations of least squares for who is in: products of what the
 // candidates would each add to A and B, with each other and with the sums.
 func normalEquations(s *Sums, phi, t linalg.Matrix[float64]) (equations linalg.Matrix[float64], right []float64) {
 	n := phi.Rows

@@ -40,7 +40,7 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 	return out, nil
 }
 
-// Membership is the area under the curve of the leverage attack: how well the
+// Membership returns the area under the curve of the leverage attack: how well the
 // leverage with respect to s tells members, which are among the rows behind s,
 // from outsiders of the same kind. 0.5 is blind, 1 is certain: a member explains
 // itself, so that its leverage is the smaller one.

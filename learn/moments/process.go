@@ -22,7 +22,7 @@ func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, er
 	return &Process{noise, unit, l}, err
 }
 
-// Unit is the standard deviation of the numbers behind sums, 1 if they are all
+// Unit returns the standard deviation of the numbers behind sums, 1 if they are all
 // the same.
 func Unit(s *Sums, r Range) float64 {
 	if v := s.variance(); v > 0 {

@@ -52,7 +52,7 @@ func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (
 	return Solution{alpha, b, offset}, nil
 }
 
-// factor is the Cholesky factor of A + shift I; outer is A One^2.
+// factor returns the Cholesky factor of A + shift I; outer is A One^2.
 func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64], error) {
 	l := linalg.New[float64](outer.Rows, outer.Cols)
 	for i := range l.Rows {
@@ -64,7 +64,7 @@ func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64]
 	return l, linalg.Cholesky(l)
 }
 
-// Decisions are the outputs at rows: rows x outputs.
+// Decisions returns the outputs at rows: rows x outputs.
 func (s Solution) Decisions(m feature.Map, x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	phi := linalg.New[float64](x.Rows, m.Len())
 	m.Rows(phi, x)

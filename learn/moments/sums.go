@@ -80,7 +80,7 @@ func (s *Sums) finite() error {
 	return nil
 }
 
-// roundedFeatures is the features of some rows, rounded, features x rows.
+// roundedFeatures returns the features of some rows, rounded, features x rows.
 func roundedFeatures(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[float64] {
 	x := linalg.New[float64](hi-lo, m.Width())
 	linalg.Gather(x, rows, lo)
@@ -117,7 +117,7 @@ func (s *Sums) variance() float64 {
 	return max(0, s.Power/(One*One)/float64(s.Rows)-s.mean()*s.mean())
 }
 
-// Triangle is the number of entries of A that tell all of it.
+// Triangle returns the number of entries of A that tell all of it.
 func Triangle(features int) int { return features * (features + 1) / 2 }
 
 // rowStart returns the index at which row i of the upper triangle begins.

@@ -140,7 +140,7 @@ func named(err error, number func(row int) int) error {
 	return fmt.Errorf("svm: %w", err)
 }
 
-// svr is the problem of epsilon-SVR: every row is there twice, with a price for
+// svr returns the problem of epsilon-SVR: every row is there twice, with a price for
 // lying too low and, from n on, for lying too high.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)

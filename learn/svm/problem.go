@@ -91,7 +91,7 @@ func solveIn[T linalg.Float](p problem, stop stopping, cacheBytes int64) (soluti
 	return s.solution(), nil
 }
 
-// cSVC is the problem of a two-class machine (LIBSVM eq. 2): p = -1, y_i = 1
+// cSVC returns the problem of a two-class machine (LIBSVM eq. 2): p = -1, y_i = 1
 // where first[i], and C_i by side.
 func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	n := len(first)

@@ -57,7 +57,7 @@ func plattTargets(first []bool) (target []float64, b float64) {
 	return target, math.Log((negative + 1) / (positive + 1))
 }
 
-// logLoss is the negative log likelihood, in the form that does not overflow.
+// logLoss returns the negative log likelihood, in the form that does not overflow.
 func logLoss(s Sigmoid, f, target []float64) float64 {
 	sum := 0.0
 	for i, t := range target {

@@ -331,7 +331,7 @@ func (s *solver[T]) solution() solution {
 	return out
 }
 
-// rho is the mean gradient of the free coefficients of a part or, without one,
+// rho returns the mean gradient of the free coefficients of a part or, without one,
 // the middle of what the bounded ones allow (LIBSVM section 4.1.5).
 func (s *solver[T]) rho(p part) float64 {
 	free, sum := 0, 0.0

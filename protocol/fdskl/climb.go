@@ -38,7 +38,7 @@ func (t *task) answered() bool {
 	return true
 }
 
-// words is the worker's own part of a chunk's phases.
+// words returns the worker's own part of a chunk's phases.
 func (w *worker) words(t *task, chunk int) []byte {
 	rows := t.request.rows(t.layout.span(chunk))
 	words := make([]byte, t.layout.size(chunk))
@@ -84,7 +84,7 @@ func (w *worker) sends() bool {
 	return l != nil
 }
 
-// nextUp is the first lane and tree in which a chunk can go up.
+// nextUp returns the first lane and tree in which a chunk can go up.
 func (w *worker) nextUp() (*lane, int) {
 	for i := range w.lanes {
 		l := &w.lanes[i]

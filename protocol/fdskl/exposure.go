@@ -31,7 +31,7 @@ func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64
 	return Exposure{len(pairs), correlation(estimates, truth), deviation(estimates, truth)}
 }
 
-// rest is the sum of all others' words for a row.
+// rest returns the sum of all others' words for a row.
 func (t *Table) rest(own Source, row int) []byte {
 	words := bytes.Clone(t.Row(row))
 	part := make([]byte, len(words))
@@ -40,7 +40,7 @@ func (t *Table) rest(own Source, row int) []byte {
 	return words
 }
 
-// similarity is the mean over directions of cos(theta_i - theta_j), theta being
+// similarity returns the mean over directions of cos(theta_i - theta_j), theta being
 // the phases of others: an unbiased estimate of their kernel's value with a
 // deviation of at most (2 M)^-1/2, whichever worker drew the directions. What mode paper
 // adds to a direction cancels.

@@ -18,7 +18,7 @@ func (l layout) span(chunk int) (lo, hi int) {
 	return chunk * l.perChunk, min((chunk+1)*l.perChunk, l.rows)
 }
 
-// size is the size of a chunk, in bytes.
+// size returns the size of a chunk, in bytes.
 func (l layout) size(chunk int) int {
 	lo, hi := l.span(chunk)
 	return (hi - lo) * l.rowBytes

@@ -48,7 +48,7 @@ func newPass(t Tree, self int, chunks int) pass {
 
 func (p *pass) done() bool { return p.next == p.chunks }
 
-// missing is the first child whose part of the next chunk has not come.
+// missing returns the first child whose part of the next chunk has not come.
 func (p *pass) missing() (child int, some bool) {
 	if p.done() {
 		return 0, false

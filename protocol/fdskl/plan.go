@@ -20,7 +20,7 @@ func (p Params) RequestBytes(q Request) int64 {
 	return int64(q.count()) * int64(q.Directions.Count) * int64(p.ring().bytes())
 }
 
-// HeldBytes is the most that a worker holds of what it adds up for one active
+// HeldBytes returns the most that a worker holds of what it adds up for one active
 // worker: a window of chunks for each tree, however many workers send to it. As
 // much from each child may wait in its queue.
 func (p Params) HeldBytes(workers int) int64 {

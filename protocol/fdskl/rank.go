@@ -96,7 +96,7 @@ func exposedModulo(view []observation, allowed [][]int, p int64) int {
 	return rank(both, p) - rank(masks, p) - rank(allowed, p)
 }
 
-// rank is the rank modulo a prime below 2^31, by elimination.
+// rank returns the rank modulo a prime below 2^31, by elimination.
 func rank(rows [][]int, p int64) int {
 	m := make([][]int64, len(rows))
 	for i, row := range rows {

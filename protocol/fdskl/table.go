@@ -34,7 +34,7 @@ func (t *Table) Answer(rows []int, words []byte) {
 	}
 }
 
-// stride is the size of a row in bytes.
+// stride returns the size of a row in bytes.
 func (t *Table) stride() int { return t.params.spec.Directions * t.params.ring().bytes() }
 
 // Words returns all words, little-endian, row after row; they are complete once

@@ -34,7 +34,7 @@ const (
 	Absent = -2
 )
 
-// Tree is the tree of q workers. Binary is a heap: w sends to (w-1)/2.
+// Tree returns the tree of q workers. Binary is a heap: w sends to (w-1)/2.
 func (t Topology) Tree(q int) Tree {
 	tree := make(Tree, q)
 	for w := range tree {

@@ -79,7 +79,7 @@ func (a *Active) passTurn() protocol.Effects {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{a.turn(next)}}
 }
 
-// turn is the message to another active worker.
+// turn returns the message to another active worker.
 func (a *Active) turn(to int) protocol.Message {
 	m := a.setup.Message(a.leaders()[to], roundTurn, kindOf(roundTurn), encodeDone(a.turns.done))
 	m.Sequence = a.turns.made

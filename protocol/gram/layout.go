@@ -36,7 +36,7 @@ func tiles(height, width int, triangle bool) []tile {
 	return list
 }
 
-// tilesOf are the tiles of the triangle or of the cross-Gram.
+// tilesOf returns the tiles of the triangle or of the cross-Gram.
 func (p Params) tilesOf(group int) []tile {
 	if group == groupTriangle {
 		return tiles(p.training, p.training, true)

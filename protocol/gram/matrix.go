@@ -91,5 +91,5 @@ func (p Params) place(m linalg.Matrix[float64], sums []int64, group int) {
 	}
 }
 
-// unit is the value that a sum of 1 stands for.
+// unit returns the value that a sum of 1 stands for.
 func (p Params) unit() float64 { return math.Ldexp(1, -2*p.scale) }

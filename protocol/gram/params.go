@@ -120,7 +120,7 @@ func (p Params) boundOf(l int) (uint64, bool) {
 // Scale is s: values are whole multiples of 2^-s.
 func (p Params) Scale() int { return p.scale }
 
-// Bound is the largest |entry| that any holder's part may have.
+// Bound returns the largest |entry| that any holder's part may have.
 func (p Params) Bound() int64 {
 	most := uint64(0)
 	for l := range p.holders {
@@ -130,10 +130,10 @@ func (p Params) Bound() int64 {
 	return int64(most)
 }
 
-// Training is the number of training rows, or of a model's.
+// Training returns the number of training rows, or of a model's.
 func (p Params) Training() int { return p.training }
 
-// HeldOut is the number of held-out rows, or of new ones.
+// HeldOut returns the number of held-out rows, or of new ones.
 func (p Params) HeldOut() int { return p.heldOut }
 
 // Exponent returns the least e >= 0 with |x| <= 2^e for all values up to most, or

@@ -59,7 +59,7 @@ func (p Params) quantise(m linalg.Matrix[float64], h Holder) error {
 	return nil
 }
 
-// Hash is the SHA-256 of the rows as they are summed.
+// Hash returns the SHA-256 of the rows as they are summed.
 func (t *Part) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	buffer := binary.LittleEndian.AppendUint64(nil, uint64(t.rows.Cols))
@@ -107,7 +107,7 @@ func (t *Part) product(group int, at tile) linalg.Matrix[float64] {
 	return out
 }
 
-// square is the row's product with itself; a sum of whole numbers below 2^53 has
+// square returns the row's product with itself; a sum of whole numbers below 2^53 has
 // no rounding in any order.
 func square(row []float64) float64 {
 	sum := 0.0

@@ -27,7 +27,7 @@ type sizing struct {
 	batch int // messages in a step
 }
 
-// bulk is the sizing of real sessions.
+// bulk returns the sizing of real sessions.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
@@ -167,7 +167,7 @@ func padded(content []byte) []byte {
 	return w.Bytes()
 }
 
-// unpadded is the content of what padded made.
+// unpadded returns the content of what padded made.
 func unpadded(body []byte) ([]byte, error) {
 	r := wire.NewReader(body)
 	content := r.Bytes32(protocol.MaxChunkBytes)

@@ -84,7 +84,7 @@ func quoted(names []string) string {
 	return text
 }
 
-// Public is the error without names, which the server is not told.
+// Public returns the error without names, which the server is not told.
 func (e *Mismatch) Public() string { return "heading: " + e.outline() + "; " + advice }
 
 // outline names the difference by place alone, without names of columns.
@@ -135,7 +135,7 @@ type several []error
 
 func (s several) Error() string { return s.join(error.Error) }
 
-// Public is the part of the error that the server is told.
+// Public returns the part of the error that the server is told.
 func (s several) Public() string {
 	return s.join(public)
 }

@@ -78,7 +78,7 @@ func checkClasses(classes []string) error {
 	return distinct("class", classes)
 }
 
-// Hash is the SHA-256 of the encoding of t, for protocol.Start.
+// Hash returns the SHA-256 of the encoding of t, for protocol.Start.
 func (t Table) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	one := func(add func(*wire.Writer)) {

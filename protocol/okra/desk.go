@@ -64,7 +64,7 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string { return "okra: " + e.Detail }
 
-// Public is the error without the number of features, which padding hides from
+// Public returns the error without the number of features, which padding hides from
 // the server.
 func (e *MismatchError) Public() string {
 	if e.public == "" {

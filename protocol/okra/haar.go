@@ -65,7 +65,7 @@ func newWorkspace(rows, width int) *workspace {
 	}
 }
 
-// shaped is the beginning of data as a matrix.
+// shaped returns the beginning of data as a matrix.
 func shaped(data []float64, rows, cols int) linalg.Matrix[float64] {
 	return linalg.Matrix[float64]{Rows: rows, Cols: cols, Stride: cols, Data: data[:rows*cols]}
 }

@@ -143,7 +143,7 @@ func DecodeParams(b []byte) (Params, error) {
 	return p, nil
 }
 
-// wordBytes is the size of one encoded number on the wire.
+// wordBytes returns the size of one encoded number on the wire.
 func (p Params) wordBytes() int {
 	if p.spec.Wire == Float64 {
 		return 8

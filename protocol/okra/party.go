@@ -67,7 +67,7 @@ func (p *Party) Padding() int { return Padding(p.features) }
 
 func (p *Party) leader() string { return p.setup.Session.With(protocol.RoleLeader)[0] }
 
-// InputHash is the hash of the rows and labels, for protocol.Start.
+// InputHash returns the hash of the rows and labels, for protocol.Start.
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].

@@ -78,7 +78,7 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (
 // has ended without error.
 func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 
-// InputHash is the hash of the rows, for protocol.Start.
+// InputHash returns the hash of the rows, for protocol.Start.
 func (p *PredictParty) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].

@@ -91,7 +91,7 @@ func (u *upload) encode() bool {
 	return true
 }
 
-// body is the numbers of s, row by row.
+// body returns the numbers of s, row by row.
 func (u *upload) body(s span) []byte {
 	var w wire.Writer
 	w.Grow(u.layout.bytes(s))

@@ -24,7 +24,7 @@ func epochSeed(s protocol.Setup) Seed {
 	return prg.Derive(s.Seed, "okra/epoch", id[:])
 }
 
-// claim is the once-for-ever name of an epoch: a party encodes under one seed
+// claim returns the one permanent name of an epoch: a party encodes under one seed
 // in one training session only, even if a leader sends a seed again.
 func (s Seed) claim() string {
 	h := sha256.Sum256(append([]byte("mercer/v1/okra/claim"), s[:]...))

@@ -46,7 +46,7 @@ func (t *trace) take(m protocol.Message, total int, places []uint32, size int) e
 	return nil
 }
 
-// encodePlaces is the body with some of total places.
+// encodePlaces returns the body with some of total places.
 func encodePlaces(total int, places []uint32) []byte {
 	var w wire.Writer
 	w.Grow(countBytes * (1 + len(places)))

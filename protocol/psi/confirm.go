@@ -64,7 +64,7 @@ func (p *Party) takeConfirm(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{p.prove(i)}}, nil
 }
 
-// prove is the proof to party i of knowing the key that both have made.
+// prove returns the proof to party i of knowing the key that both have made.
 func (p *Party) prove(i int) protocol.Message {
 	proof := p.proof(i, p.self, i)
 	return p.setup.Message(p.parties[i], roundProof, kindProof, proof[:])

@@ -60,7 +60,7 @@ func (d *desk) index(name string) int {
 	return -1
 }
 
-// around is the index step places further around the ring of parties.
+// around returns the index step places further around the ring of parties.
 func (d *desk) around(i, step int) int { return (i + step + len(d.parties)) % len(d.parties) }
 
 // machine is the part that differs between roles.

@@ -20,7 +20,7 @@ func (e *IDError) Error() string {
 	return fmt.Sprintf("psi: %s; give each row an id of its own", e.why)
 }
 
-// Public is the error without ids and rows.
+// Public returns the error without ids and rows.
 func (e *IDError) Public() string {
 	return "psi: a party has rows whose ids are missing, too long or there twice, which its log tells; give each row an id of its own"
 }
@@ -42,7 +42,7 @@ func (e *EmptyError) Error() string {
 	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and write them alike", strings.Join(sets, ", "))
 }
 
-// Public is the error without the sizes.
+// Public returns the error without the sizes.
 func (e *EmptyError) Public() string {
 	return fmt.Sprintf("psi: no id is common to %s; see that all name the same things, and write them alike", strings.Join(e.Parties, ", "))
 }

@@ -43,7 +43,7 @@ func distinct(ids [][]byte) error {
 	return nil
 }
 
-// hashIDs is the input's hash, for protocol.Start.
+// hashIDs returns the input's hash, for protocol.Start.
 func hashIDs(ids [][]byte) (sum [sha256.Size]byte) {
 	var w wire.Writer
 	w.String("mercer/v1/psi/ids")

@@ -32,7 +32,7 @@ func (p *Party) Key() [32]byte { return p.result.key }
 // told to anybody: it says nothing to who does not know the key.
 func (p *Party) Alignment() [32]byte { return p.result.alignment }
 
-// Align is the commitment to the rows of a table in some order: HMAC-SHA256,
+// Align returns the commitment to the rows of a table in some order: HMAC-SHA256,
 // under the parties' common key, of the number of rows and their ids. A party
 // whose rows give another value than the agreed one has them in a wrong order.
 func Align(key [32]byte, ids [][]byte, order []int) [32]byte {

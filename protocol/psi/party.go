@@ -72,7 +72,7 @@ func newParty(s protocol.Setup, p Params, ids [][]byte, size sizing) (*Party, er
 	return party, nil
 }
 
-// InputHash is the hash of the ids, for protocol.Start.
+// InputHash returns the hash of the ids, for protocol.Start.
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].

@@ -48,7 +48,7 @@ func (r *relay) ready() bool { return r.set != nil && r.set.complete() }
 
 func (c *ring) busy() bool { return c.next() >= 0 }
 
-// next is the owner of a set that is complete and not yet passed on, or -1.
+// next returns the owner of a set that is complete and not yet passed on, or -1.
 func (c *ring) next() int {
 	for owner := range c.relays {
 		if c.relays[owner].ready() {
@@ -98,7 +98,7 @@ func (c *ring) pass(owner, i int) protocol.Message {
 	return p.message(p.parties[to], roundBlind, kindBlinded, owner, i, len(set.have), body)
 }
 
-// comparer is the server's name.
+// comparer returns the server's name.
 func (d *desk) comparer() string { return d.setup.Session.With(protocol.RoleServer)[0] }
 
 func (c *ring) debtor() (name, what string) {

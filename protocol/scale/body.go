@@ -22,7 +22,7 @@ type sizing struct {
 	batch int // messages in a step
 }
 
-// bulk is the sizing of real sessions: 256 KiB of numbers in a message, and as
+// bulk returns the sizing of real sessions: 256 KiB of numbers in a message, and as
 // many messages as a step may send.
 func bulk() sizing {
 	const chunk = 1 << 14

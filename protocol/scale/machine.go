@@ -97,7 +97,7 @@ func (e *WidthError) Error() string {
 	return fmt.Sprintf("scale: %s has %d columns, %s (the leader) %d; give every party the same columns", e.Party, e.Columns, e.Leader, e.LeaderColumns)
 }
 
-// Public is the error without the widths, which the server is not told.
+// Public returns the error without the widths, which the server is not told.
 func (e *WidthError) Public() string {
 	return fmt.Sprintf("scale: %s and %s (the leader) have different numbers of columns, which the leader's log tells; give every party the same columns", e.Party, e.Leader)
 }

@@ -127,7 +127,7 @@ func moments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	}
 }
 
-// Hash is the SHA-256 of the encoding of s, for protocol.Start.
+// Hash returns the SHA-256 of the encoding of s, for protocol.Start.
 func (s Statistics) Hash() [sha256.Size]byte {
 	h := sha256.New()
 	var w wire.Writer

@@ -69,7 +69,7 @@ func addStrip(dst []uint64, first int, masks []Mask, blocks []cipher.Block) {
 	}
 }
 
-// streamFrom is the keystream from an even word on.
+// streamFrom returns the keystream from an even word on.
 func streamFrom(b cipher.Block, word int) cipher.Stream {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[8:], uint64(word)/2)

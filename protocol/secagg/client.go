@@ -61,7 +61,7 @@ func NewClient(s protocol.Setup, p Params, v Vector, id Identity) (*Client, erro
 	return c, err
 }
 
-// Hash is the SHA-256 of the packed vector: the input's hash in the session's
+// Hash returns the SHA-256 of the packed vector: the input's hash in the session's
 // journal.
 func Hash(p Params, v Vector) ([sha256.Size]byte, error) {
 	if list, is := v.(Ints); is {

@@ -106,7 +106,7 @@ func (s *Server) deal() {
 	}
 }
 
-// deliveries are the shares that are meant for a client.
+// deliveries returns the shares that are meant for a client.
 func (s *Server) deliveries(client int) deliveries {
 	d := deliveries{sharers: s.sharers}
 	for _, owner := range s.owners[client] {
@@ -204,7 +204,7 @@ func (s *Server) takeSignature(m protocol.Message, from int) error {
 	return nil
 }
 
-// signatures are the signatures of a client's holders.
+// signatures returns the signatures of a client's holders.
 func (s *Server) signatures(client int) []signature {
 	var list []signature
 	for _, h := range s.peers[client].holders {

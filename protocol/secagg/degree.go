@@ -167,7 +167,7 @@ func (h hypergeometric) at(x int) float64 {
 	return math.Exp(logChoose(h.marked, x) + logChoose(h.total-h.marked, h.drawn-x) - logChoose(h.total, h.drawn))
 }
 
-// ratio is the probability of x+1 divided by the probability of x.
+// ratio returns the probability of x+1 divided by the probability of x.
 func (h hypergeometric) ratio(x int) float64 {
 	return float64(h.marked-x) * float64(h.drawn-x) / (float64(x+1) * float64(h.total-h.marked-h.drawn+x+1))
 }

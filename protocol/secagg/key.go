@@ -134,7 +134,7 @@ func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 
 func number(i int) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(i)) }
 
-// pairMask is the mask that two clients agree on. The client with the higher
+// pairMask returns the mask that two clients agree on. The client with the higher
 // number adds it and the other takes it off.
 func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key [keyBytes]byte) (Mask, error) {
 	secret, err := agree(own, key)
@@ -145,7 +145,7 @@ func pairMask(id protocol.SessionID, own *ecdh.PrivateKey, self, other int, key 
 	return Mask{prg.Derive(secret, "secagg/pair", id[:], number(lo), number(hi)), self < other}, nil
 }
 
-// selfMask is the mask that only shares can bring back.
+// selfMask returns the mask that only shares can bring back.
 func selfMask(id protocol.SessionID, seed [shamir.Size]byte) Mask {
 	return Mask{Key: prg.Derive(seed, "secagg/single", id[:])}
 }
@@ -160,7 +160,7 @@ func sealingKey(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [
 	return prg.Derive(secret, "secagg/share", id[:], number(from), number(to)), nil
 }
 
-// sealer is the cipher under that key.
+// sealer returns the cipher under that key.
 func sealer(id protocol.SessionID, own *ecdh.PrivateKey, from, to int, key [keyBytes]byte) (cipher.AEAD, error) {
 	derived, err := sealingKey(id, own, from, to, key)
 	if err != nil {

@@ -76,7 +76,7 @@ func (l *Layout) add(g Group) error {
 	return nil
 }
 
-// span is the largest value that one client sends for an entry.
+// span returns the largest value that one client sends for an entry.
 func (g Group) span() uint64 {
 	if g.Signed {
 		return 2 * uint64(g.Bound)
@@ -155,7 +155,7 @@ func (l *Layout) groupOf(word int) int {
 	return g - 1
 }
 
-// end is the word after a group's last.
+// end returns the word after a group's last.
 func (l *Layout) end(g int) int {
 	if g+1 < len(l.lanes) {
 		return l.lanes[g+1].first

@@ -7,7 +7,7 @@ type Mask struct {
 	Subtract bool // taken off, not added
 }
 
-// negated is the mask that cancels m.
+// negated returns the mask that cancels m.
 func (m Mask) negated() Mask { return Mask{m.Key, !m.Subtract} }
 
 // A Masker makes masks from their keys and adds them up. Clients and server

@@ -82,7 +82,7 @@ func (c *Client) checkSharers(d deliveries) error {
 // claim is held once, permanently, in the client's ledger.
 func (c *Client) claim() string { return Claim(c.params.spec.Epoch, c.setup.Session.Purpose) }
 
-// Claim is the name under which a client's ledger notes that it has sent a vector
+// Claim returns the name under which a client's ledger notes that it has sent a vector
 // of an epoch and purpose: no other session gets one.
 func Claim(epoch, purpose string) string {
 	return fmt.Sprintf("secagg/masked-input/%q/%q", epoch, purpose)

@@ -17,7 +17,7 @@ func (c Census) Count() int { return int(c.Participants[0] + c.Participants[1]) 
 // Outcomes returns what tests gave.
 func (c Census) Outcomes() [2]Outcome { return c.Tests }
 
-// weight is the sum of the participants' weights.
+// weight returns the sum of the participants' weights.
 func (c Census) weight(minus, plus float64) float64 {
 	return minus*float64(c.Participants[0]) + plus*float64(c.Participants[1])
 }

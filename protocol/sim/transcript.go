@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Transcript is the run as text, one line for each thing that happened: the
+// Transcript returns the run as text, one line for each thing that happened: the
 // step, what it was, and unless it was accepted what became of it. A message
 // stands with the length of its body and the first 8 hexadecimal digits of the
 // body's SHA-256. The text is stable, made to be kept in testdata.

@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// stream is the name of a lane's stream; its consumers bear the members' names.
+// stream returns the name of a lane's stream; its consumers bear the members' names.
 func stream(lane transport.Lane) string {
 	if lane == transport.Control {
 		return "CONTROL"
