@@ -188,7 +188,7 @@ func (h *hall) check() error {
 	return nil
 }
 
-// stayed counts those in the sum.
+// stayed counts the clients in the sum.
 func (c crowdRun) stayed() int {
 	n := 0
 	for i := range c.clients {

@@ -18,11 +18,10 @@ type encodeSize struct {
 	blockDgemm int   // order of the product that it is measured by
 }
 
-// Encode measures OKRA's encoders: hadamard beside reading and writing the
-// encoded rows as often as it has passes over them, block beside dgemm, and how
-// the time of hadamard grows with the features: from few to many, and what a
-// value costs for each doubling of the width at more sizes, which shows which
-// cache a row no longer fits.
+// Encode measures OKRA's encoders: hadamard beside reading and writing the encoded rows as
+// often as it has passes over them, block beside dgemm, and how the time of hadamard grows
+// with the features: from few to many, and the cost of a value for each doubling of the width
+// at more sizes, which shows the cache that a row no longer fits.
 func Encode() Benchmark {
 	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048})
 }
@@ -34,7 +33,7 @@ func encodeOf(s encodeSize) Benchmark {
 	}}
 }
 
-// encoding is an encoder with rows and room for what they become.
+// encoding is an encoder with rows and room for the encoded rows.
 type encoding struct {
 	okra.Encoder
 	src, dst linalg.Matrix[float64]

@@ -15,8 +15,8 @@ type learnt struct {
 	curves [][]snapshot
 }
 
-// raceExam studies every course once; nothing takes turns, since what counts is
-// the error.
+// raceExam studies every course once; nothing takes turns, since the error counts and not the
+// time.
 func raceExam(ctx context.Context, e exam, lib catalogue.Library, pages curvePages) (race, error) {
 	l, err := e.lesson(lib)
 	if err := errors.Join(err, pages.open()); err != nil {

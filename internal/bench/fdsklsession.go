@@ -21,8 +21,8 @@ type federation struct {
 	session *protocol.Session
 }
 
-// federate seats workers who have those parts of all columns; the kernel is
-// exp(-gamma |x-z|^2).
+// federate seats workers who have the given parts of all columns; the kernel is exp(-gamma
+// |x-z|^2).
 func federate(parts []linalg.Rows, gamma float64, p fdskl.Params, s fdskl.Schedule) (*federation, error) {
 	d := protocol.Descriptor{Protocol: fdskl.Name, Version: fdskl.Version, Params: p.Encode(), Purpose: "bench"}
 	for w := range parts {

@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// letter is a package with its token, sealed, and what opens the answer.
+// letter is a package with its token, sealed, and the opener of its answer.
 type letter struct {
 	sealed []byte
 	answer *ohttp.Opener

@@ -63,7 +63,7 @@ func (g *postedGateway) measured(least *float64, letters []letter) run {
 	}
 }
 
-// forget removes what another gateway has counted. The window stays, with its key.
+// forget removes the counts of another gateway. The window stays, with its key.
 func (g *postedGateway) forget() error {
 	files, err := filepath.Glob(filepath.Join(g.path("home"), "packages-*"))
 	for _, f := range files {
@@ -155,9 +155,9 @@ func (p *gatewayProcess) end() (float64, error) {
 	return (s.UserTime() + s.SystemTime()).Seconds(), nil
 }
 
-// post posts all letters over as many connections as two records have packages,
-// and returns when all have been acknowledged but those too few for a record,
-// which have been checked and counted in memory.
+// post posts all letters over as many connections as two records have packages, and returns
+// when all have been acknowledged, except the last ones, too few for a record, which have
+// been checked and counted in memory.
 func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) error {
 	lanes := min(2*least, len(letters))
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: lanes, DisableCompression: true}}

@@ -73,9 +73,9 @@ func (g *grid) divide(labels []string, folds int) error {
 	return nil
 }
 
-// plain tries every cell and fold by itself, as who has a learner and no search
-// would: its inner products, its kernel, training from zero. It returns for
-// each cell how many test rows got their class.
+// plain tries every cell and fold by itself, as a user with a learner and no search would:
+// its inner products, its kernel, training from zero. It returns for each cell how many test
+// rows got their class.
 func (g grid) plain() ([]int, error) {
 	var correct []int
 	for _, k := range g.Kernels {

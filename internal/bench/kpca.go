@@ -115,8 +115,8 @@ func subtractMean(dst, x []float64) {
 	}
 }
 
-// readAll reads every value once on all cores. Four sums keep the addition from
-// being what is measured.
+// readAll reads every value once on all cores. Four sums keep the time of the addition out of
+// the measurement.
 func readAll(sums []float64, k linalg.Matrix[float64]) {
 	linalg.Each(k.Rows, 16, func(i int) {
 		var a, b, c, d float64

@@ -65,7 +65,7 @@ var (
 	supportLine   = regexp.MustCompile(`(?m)^Total nSV = (\d+)$`)
 )
 
-// parseSVMTrain reads what svm-train prints about a problem of two classes.
+// parseSVMTrain reads the output of svm-train about a problem of two classes.
 func parseSVMTrain(out []byte) (svmReport, error) {
 	objective, support := objectiveLine.FindAllSubmatch(out, -1), supportLine.FindAllSubmatch(out, -1)
 	if len(objective) != 1 || len(support) != 1 {

@@ -30,12 +30,12 @@ type race struct {
 	runs []run
 	// rows is called once after the last turn, with the best time of each run.
 	rows func(best []span) []Row
-	// close frees what the garbage collector does not; may be nil.
+	// close frees the memory that the garbage collector does not; may be nil.
 	close func() error
 }
 
-// run is one thing that is timed. Between runs a measurement can be
-// interrupted; within one only where it watches the context.
+// run is one timed piece of work. Between runs a measurement can be interrupted; within one
+// only where it watches the context.
 type run func(context.Context) error
 
 // pure makes a run of work that neither fails nor looks up.

@@ -60,7 +60,7 @@ func (m *meeting) run(ctx context.Context) error {
 	return nil
 }
 
-// turn delivers what is on its way, and then everybody resumes once.
+// turn delivers the messages on their way, and then everybody resumes once.
 func (m *meeting) turn() (busy bool, err error) {
 	came := m.queue
 	m.queue = nil

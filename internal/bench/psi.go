@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// MaxPSIRows bounds what a party brings to the benchmark.
+// MaxPSIRows bounds the rows that a party brings to the benchmark.
 const MaxPSIRows = psi.MaxIDs
 
 // PSI measures the intersection of sets of that many ids each, half of which
@@ -129,7 +129,7 @@ func align(tables [][][]byte) (alignment, error) {
 	return a, nil
 }
 
-// run makes sure that what was timed is an alignment.
+// run checks that the timed work is an alignment.
 func (a *alignment) run(ctx context.Context) error {
 	if err := a.meeting.run(ctx); err != nil {
 		return err

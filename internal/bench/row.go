@@ -67,7 +67,7 @@ func (r Row) byCPU(ratio float64) Row {
 	return r
 }
 
-// finite is nil for what JSON cannot hold.
+// finite returns nil for a number that JSON cannot hold.
 func finite(v float64) *float64 {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return nil

@@ -87,7 +87,8 @@ func raceMasks(keystream int) (race, error) {
 	}, nil
 }
 
-// Of what a prediction is made. A turn of the unit runs does that many.
+// unitTurns is the number of operations in one turn of a unit run: agreements on keys, or
+// checks of signatures.
 const unitTurns = 200
 
 // units returns the runs that make up a prediction: keystream, agreements on keys and checks

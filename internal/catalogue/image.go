@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// loadImages reads a folder of images; part says how large and in which colours.
+// loadImages reads a folder of images; part gives their size and colours.
 func loadImages(path, part string, c Columns) (*dataset.Set, error) {
 	o := dataset.ImageOptions{Name: filepath.ToSlash(path), Label: c.Label, ID: c.ID}
 	if c.Label == LabelColumn {

@@ -19,8 +19,8 @@ const Variable = "MERCER_DATA"
 // siblingFolder is the place of the data beside a checkout of the project.
 const siblingFolder = "../shared/data"
 
-// Bundled is the prefix of the names of sets that the program carries, Generated
-// of those that it makes.
+// Bundled is the prefix of the names of sets that the program carries, Generated the prefix
+// of the names of sets that it makes.
 const (
 	Bundled   = "bundled:"
 	Generated = "generated:"
@@ -239,7 +239,7 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 	return set, nil
 }
 
-// unreadable refuses what is there and cannot be read.
+// unreadable refuses a source that exists and cannot be read.
 func unreadable(path string, err error) *Error {
 	advice := "check the disk, or copy it again"
 	if errors.Is(err, fs.ErrPermission) {

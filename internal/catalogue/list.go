@@ -100,7 +100,7 @@ func tooMany(files int) error {
 	return errors.New("it holds too many files")
 }
 
-// isTable judges by the name, and where that says nothing by the first line.
+// isTable judges by the name, and where the name tells nothing by the first line.
 func isTable(path string) bool {
 	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz")) {
 	case ".csv", ".tsv", ".svm", ".libsvm", ".npy", ".npz", ".parquet":

@@ -57,8 +57,8 @@ type Partition struct {
 	// order: nobody looks for common ids to train. Predictions are about other rows, whose
 	// ids are looked for.
 	Aligned bool
-	// Columns names those that parties of a partition by columns use, in this order;
-	// a party that is not listed uses all of its own.
+	// Columns names the columns that parties of a partition by columns use, in this order; a
+	// party that is not listed uses all of its own columns.
 	Columns []OwnColumns
 	// Dropout is the share of devices that vanish in each session of a simulation,
 	// at points drawn from the seed.
@@ -68,11 +68,11 @@ type Partition struct {
 // Direction names the cut of a partition: by rows, by columns or by devices.
 type Direction string
 
-// Rows gives each party other rows with all columns.
+// Rows gives each party different rows with all columns.
 const Rows Direction = "rows"
 
-// Columns gives each party other columns of the same people. The first party
-// holds the labels.
+// Columns gives each party different columns of the same people. The first party holds the
+// labels.
 const Columns Direction = "columns"
 
 // Devices gives every person of the ratings, or every row, a device of its own.

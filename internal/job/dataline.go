@@ -13,7 +13,7 @@ func DataLine(file []byte, text string) int {
 	return mention(under(under(root, "spec"), "data"), text)
 }
 
-// under returns what a map holds under a key, or nil.
+// under returns the value that a map holds under a key, or nil.
 func under(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil

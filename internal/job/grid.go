@@ -50,8 +50,8 @@ func (j *Job) At(cell int) *Job {
 	return &one
 }
 
-// finishGrid takes over what the sections kernel and learner stand for. Its
-// errors stand where the lists are.
+// finishGrid takes over the candidates that the sections kernel and learner stand for. Its
+// errors name the lines of the lists.
 func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) error {
 	j.Kernel, j.Learner = kernels[0], learners[0]
 	own, chooses := j.Protocol.Kind.(Chooser)
@@ -176,8 +176,8 @@ func (v sweeps[T]) Encode() *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Content: maps}
 }
 
-// choicesOf returns a map for each choice from the lists that a map holds, or
-// what is no map as it is.
+// choicesOf returns a map for each choice from the lists that a map holds, and returns a
+// value that is no map unchanged.
 func choicesOf(n *yaml.Node, lists []string) ([]*yaml.Node, error) {
 	maps := []*yaml.Node{n}
 	if n.Kind != yaml.MappingNode {

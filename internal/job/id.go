@@ -11,7 +11,7 @@ type ID [16]byte
 // String returns the 32 hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// ParseID reads what String writes.
+// ParseID reads the output of String.
 func ParseID(s string) (ID, error) {
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(ID{}) {

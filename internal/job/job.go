@@ -39,8 +39,8 @@ const (
 	Pooled Comparison = "pooled" // the same learner on all data: what privacy cost
 	Alone  Comparison = "alone"  // each party by itself: what joining gained
 	Curve  Comparison = "curve"  // other numbers of directions (moments) or bins (secvm): their gain and their exposure
-	// ExactKernel is a machine with the kernel that fdskl's random features stand
-	// for: what they cost.
+	// ExactKernel is a machine with the kernel that fdskl's random features stand for: it
+	// shows the features' cost.
 	ExactKernel Comparison = "exact-kernel"
 )
 
@@ -167,7 +167,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 	}}
 }
 
-// finishLabels checks what the learner asks of the data.
+// finishLabels checks the learner's demands on the data.
 func (j *Job) finishLabels(in *section.Place) error {
 	task := j.Task()
 	needs := task.Labels != ""

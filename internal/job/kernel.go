@@ -34,7 +34,7 @@ const (
 	Norm   GammaUnit = "norm"   // mean squared norm of the training rows
 )
 
-// Spec returns what [kernel.New] takes.
+// Spec returns the kernel in the form that [kernel.New] takes.
 func (k Kernel) Spec() kernel.Spec {
 	return kernel.Spec{
 		Name: string(k.Name), Gamma: k.Gamma, Coef0: k.Coef0, Degree: k.Degree,

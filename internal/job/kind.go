@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Checker is a Kind's values that have a say about the whole job, once it is read.
+// Checker is a Kind's values that check the whole job, once it is read.
 type Checker interface {
-	// Check refuses what does not go with the values, and fills the defaults that
+	// Check refuses settings that do not go with the values, and fills the defaults that
 	// depend on the rest of the job.
 	Check(*Job, *section.Place) error
 }
 
-// Cutter is a protocol of other parties than holders of rows.
+// Cutter is a protocol whose parties hold something other than rows.
 type Cutter interface{ Cuts() Direction }
 
-// Rated is a protocol on ratings of items by people, where others have rows.
+// Rated is a protocol on ratings of items by people, in the place of rows.
 type Rated interface{ Rated() }
 
 // Chooser is a protocol that chooses a cell of a grid without folds, or none.
@@ -57,7 +57,7 @@ type Labelled interface {
 	Labelled() int
 }
 
-// cuts returns what the parties of a protocol hold.
+// cuts returns the partition between the parties of a protocol.
 func cuts(k Kind) Direction {
 	if c, ok := k.(Cutter); ok {
 		return c.Cuts()
@@ -72,7 +72,7 @@ func (j *Job) check(in *section.Place) error {
 	return nil
 }
 
-// finishRatings refuses what is of ratings where there are rows.
+// finishRatings refuses settings for ratings where there are rows.
 func (j *Job) finishRatings(in *section.Place) error {
 	if _, rated := j.Protocol.Kind.(Rated); rated {
 		return nil

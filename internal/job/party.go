@@ -11,7 +11,7 @@ import (
 // reserved names mean somebody else in headers, messages and errors.
 func reserved() []string { return []string{"coordinator", "transport"} }
 
-// partyNames collects the names of parties and refuses what cannot be one.
+// partyNames collects the names of parties and refuses texts that cannot be names.
 type partyNames []string
 
 func (p *partyNames) add(n *yaml.Node) error {

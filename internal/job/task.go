@@ -16,7 +16,7 @@ type Task struct {
 // Tasked is a learner that declares its task.
 type Tasked interface{ Task() Task }
 
-// Task returns what labels are to the job's learner.
+// Task returns the meaning of labels to the job's learner.
 func (j *Job) Task() Task {
 	if l, is := j.Learner.Kind.(Tasked); is {
 		return l.Task()

@@ -91,7 +91,8 @@ type Lesson struct {
 	Components int     // principal components; 0: a regression on the labels
 }
 
-// LessonOf returns what a learner makes of sums; false where it makes nothing of them.
+// LessonOf returns a learner's way of learning from sums; false for a learner that does not
+// learn from sums.
 func LessonOf(l job.Named) (Lesson, bool) {
 	on, able := l.Values.(OnSums)
 	if !able {

@@ -79,7 +79,7 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	return slices.Insert(text, len(`{"kernel":`)+len(first), numbers...), nil
 }
 
-// UnmarshalJSON takes what stands between the kernel and the score for the learner's numbers.
+// UnmarshalJSON takes the keys between the kernel and the score for the learner's numbers.
 func (c *Cell) UnmarshalJSON(text []byte) error {
 	type plain Cell
 	c.Numbers = nil

@@ -30,7 +30,7 @@ type Spec struct {
 type Solver interface {
 	// Fit learns from the training rows.
 	Fit(t Training) (*Solution, error)
-	// Measure adds to m what the held-out rows tell.
+	// Measure adds to m the figures on the held-out rows.
 	Measure(f *Fitted, m Metrics) error
 }
 
@@ -160,8 +160,8 @@ func Constant(j *job.Job, class string, truth []string) (*Fitted, error) {
 	return f, nil
 }
 
-// SpecOf builds what the sections kernel and learner of a job describe, which
-// has neither grid nor units.
+// SpecOf builds the kernel and the solver that a job's sections kernel and learner describe.
+// The job has neither grid nor units.
 func SpecOf(j *job.Job) (Spec, error) {
 	k, err := kernel.New(j.Kernel.Spec())
 	if err != nil {

@@ -148,7 +148,7 @@ func (f *Fitted) part(rows []int) *Fitted {
 	return out
 }
 
-// Mean averages figures; those that one of them lacks are left out.
+// Mean averages figures; a figure that one of them lacks is left out.
 func Mean(all []Metrics) Metrics {
 	mean := make(Metrics)
 	for name := range all[0] {
@@ -180,7 +180,7 @@ func (t Problem) MeanSquaredNorm() float64 {
 // ErrNoScore reports numbers that are all equal, so that r2 has no value.
 var ErrNoScore = errors.New("the numbers of a fold are all the same, so that r2 has no value; use fewer folds")
 
-// learner returns what tries the methods on folds of the given rows, until it is
+// learner returns the function that tries the methods on folds of the given rows, until it is
 // interrupted.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
 	if s, can := methods[0].(joint); can {
@@ -227,7 +227,7 @@ func (l trials) Try(k kernel.Source, f tune.Fold, tried func() error) ([]tune.Tr
 	return list, nil
 }
 
-// trial scores what f decided.
+// trial scores f's decisions.
 func (f *Fitted) trial(score string) (tune.Trial, error) {
 	m, err := f.measure()
 	if err != nil {

@@ -38,7 +38,8 @@ type Field struct {
 	Default string
 	// Else describes a default that depends on other keys, in words.
 	Else string
-	// Need tells what to write where a file lacks the key; "": it may.
+	// Need tells the user what to write where a file lacks the key; "" for a key that a file
+	// may lack.
 	Need string
 	// List marks a number of which a job may list several to choose from.
 	List bool
@@ -48,7 +49,7 @@ type Field struct {
 type Value interface {
 	// Decode stores n; errors call it key.
 	Decode(key string, n *yaml.Node) error
-	// Encode returns what Decode reads, or nil for what is left out.
+	// Encode returns a node that Decode reads, or nil for a value that is left out.
 	Encode() *yaml.Node
 	// Form describes what the file may hold: "a whole number".
 	Form() string

@@ -50,9 +50,8 @@ func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.
 	return partition.Splits(j, shares)
 }
 
-// comparePooled does the job on all rows in one place: what privacy cost. With
-// a grid, all of it is cross-validated again, and the cell that the job chose is
-// compared.
+// comparePooled does the job on all rows in one place, to show the cost of privacy. With a
+// grid, all of it is cross-validated again, and the cell that the job chose is compared.
 func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
 		all, err := pool.Beside(splits)
@@ -100,9 +99,9 @@ func best(r *method.Result) int {
 	return max(0, slices.IndexFunc(r.Grid, func(c learner.Cell) bool { return c.Best }))
 }
 
-// compareAlone trains each party by itself, with the cell that all chose
-// together, and decides the held-out rows of all, of which a holder of columns has
-// its own: what joining gained.
+// compareAlone trains each party by itself, with the cell that all chose together, and
+// decides the held-out rows of all, of which a holder of columns has its own columns, to show
+// the gain of joining.
 func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *method.Result) error {
 	cell := j.At(best(r))
 	cell.Data.Folds = 0

@@ -125,7 +125,7 @@ func (f *Crowd) doors(name string) []string {
 	return arguments
 }
 
-// trust are the arguments of who calls a server.
+// trust returns the arguments of a process that calls a server.
 func (f *Crowd) trust() []string {
 	if f.Certificate == "" {
 		return nil

@@ -233,8 +233,8 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 	}
 }
 
-// outcome returns what a job decided and, of a job by columns, about whom: what
-// the parties know and this process may, since it owns their data.
+// outcome returns a job's decisions and, for a job by columns, the rows that they are about:
+// the parties know these rows, and this process may, since it owns their data.
 func (f *Federation) outcome(ctx context.Context, id string) (*method.Outcome, error) {
 	o, err := f.client.Outcome(ctx, id)
 	if err == nil && f.Job.Data.Partition.By == job.Columns {

@@ -93,8 +93,8 @@ func (f *Federation) StartProcess(name string) error {
 	return f.start(name, arguments...)
 }
 
-// Watch returns a context that also ends when a process ends by itself; its
-// cause then says which one. The returned function stops the watch.
+// Watch returns a context that also ends when a process ends by itself; its cause then names
+// the process. The returned function stops the watch.
 func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	for name, p := range f.running {
@@ -172,7 +172,7 @@ func (f *processes) Stop() error {
 
 func (f *processes) logPath(name string) string { return filepath.Join(f.dir, name+".log") }
 
-// Logs returns what all processes have logged, for a failed test.
+// Logs returns the logs of all processes, for a failed test.
 func (f *processes) Logs() string {
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(f.running)) {

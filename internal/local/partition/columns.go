@@ -11,8 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 )
 
-// shareColumns gives each party other columns: of its own source, or neighbouring
-// ones of one table, and of its rows the share that the job says.
+// shareColumns gives each party different columns: the columns of its own source, or
+// neighbouring columns of one table. Of the rows each party gets the share that the job
+// gives.
 func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 	sets, err := columnSets(j, load)
 	if err != nil {
@@ -55,7 +56,7 @@ func columnSets(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// neighbours cuts one table into runs of columns, or into those that the job names.
+// neighbours cuts one table into runs of columns, or into the columns that the job names.
 // Rows that have no ids are numbered, from 1.
 func neighbours(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	set, err := load(j.Data.Source, j.Data)

@@ -42,7 +42,7 @@ func (p plain) Get(id job.ID, item vault.Item) ([]byte, error) {
 	return b, err
 }
 
-// Erase removes what a failed job has written; the whole folder goes with the run.
+// Erase removes the files of a failed job; the whole folder goes with the run.
 func (p plain) Erase(id job.ID) ([]vault.Item, error) {
 	return nil, os.RemoveAll(p.path(id, ""))
 }

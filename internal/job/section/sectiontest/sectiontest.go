@@ -1,4 +1,4 @@
-// Package sectiontest holds a declaration of keys against what reading does.
+// Package sectiontest checks a declaration of keys against the reader's behaviour.
 package sectiontest
 
 import (
@@ -68,7 +68,7 @@ func has(n *yaml.Node, key string) bool {
 	return false
 }
 
-// write returns the canonical text of a value; "{}" for what is left out.
+// write returns the canonical text of a value; "{}" for a value that is left out.
 func write(t *testing.T, v section.Value) string {
 	t.Helper()
 	n := v.Encode()
