@@ -43,7 +43,7 @@ send. Parties dial its address; it opens no other port. Its home holds an identi
 	return daemonCommand(cmd)
 }
 
-// abandonFlag adds what gives up sessions that another build has left open.
+// abandonFlag adds the flag that gives up sessions that another build has left open.
 func abandonFlag(cmd *cobra.Command, abandon *bool) {
 	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy sessions that another build of the program left open; their jobs fail")
 }

@@ -56,7 +56,7 @@ type crowdDemo struct {
 	Timings      map[string]float64  `json:"timings_s"`
 }
 
-// Print writes what became of it, and what each role learnt.
+// Print writes the outcome, and what each role learnt.
 func (c crowdDemo) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%d devices sent %d packages each in %s; %d were acknowledged, %d refused, %d lost", c.Devices, c.Packages, say.Count(c.Windows, "window"), c.Acknowledged, c.Refused, c.Lost)

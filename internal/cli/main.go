@@ -115,8 +115,8 @@ func (a *app) setting(variable, otherwise string) string {
 // grace is the time that an interrupted command waits for the work that it runs.
 const grace = time.Second
 
-// orAbandon returns what f does, but does not wait for it much longer than for
-// the end of ctx: what never looks up, such as the making of a large matrix, ends
+// orAbandon returns the results of f, but does not wait for it much longer than for
+// the end of ctx: work that never looks up, such as the making of a large matrix, ends
 // with the process.
 func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {

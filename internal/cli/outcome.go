@@ -242,8 +242,8 @@ func timingNames(t map[string]float64) []string {
 	return slices.DeleteFunc(slices.Concat(order, own, last), func(name string) bool { _, ok := t[name]; return !ok })
 }
 
-// presented finds what a result says of its own method, nil for nothing. Who has read
-// the result back has no job, and asks all methods: what one cannot read may be another's.
+// presented finds a result's description by its own method, nil for nothing. A reader of a
+// stored result has no job, and asks all methods: details that one cannot read may be another's.
 func presented(reader *job.Reader, j *job.Job, r *method.Result) (*method.Presentation, error) {
 	if r.Details == nil {
 		return nil, nil

@@ -122,7 +122,7 @@ func linef(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// join notes how something else that was written to the same place ended.
+// join notes the error of another writer to the same place.
 func (p *printer) join(err error) {
 	if p.err == nil {
 		p.err = err

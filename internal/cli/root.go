@@ -76,7 +76,7 @@ func group(use, short string) *cobra.Command {
 	}
 }
 
-// unknownCommand refuses what is left over where a command was expected.
+// unknownCommand refuses an argument that stands where a command was expected.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -49,7 +49,7 @@ func (s *insecureSeed) orNil() func(string) [32]byte {
 	return nil
 }
 
-// source returns where seeds come from.
+// source returns the source of seeds.
 func (s *insecureSeed) source() func(string) [32]byte {
 	if s.given() {
 		return s.orNil()
@@ -195,7 +195,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	return result, nil
 }
 
-// addComparison adds what the launching process did after the job to its times.
+// addComparison adds the launching process's work after the job to its times.
 func addComparison(r *method.Result, took time.Duration) {
 	r.Timings["compare"] = took.Seconds()
 	r.Timings["total"] += took.Seconds()
@@ -221,7 +221,7 @@ func folder(out string) error {
 	return nil
 }
 
-// finish writes what a run is to leave into its folder: nothing before the run
+// finish writes a run's files into its folder: nothing before the run
 // has ended well, and the result last.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r := o.Result

@@ -81,7 +81,7 @@ func (l Labels) columns() []string {
 	return l
 }
 
-// check finds what contradicts itself.
+// check finds contradictions.
 func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "":

@@ -94,7 +94,7 @@ func (c *Config) save(path string, role roster.Role) error {
 // Config reads the home's configuration, whose policies use the words of jobs.
 func (h Home) Config(jobs *job.Reader) (*Config, error) { return loadConfig(jobs, h.ConfigPath()) }
 
-// maxConfigBytes bounds what is read.
+// maxConfigBytes bounds the part of the file that is read.
 const maxConfigBytes = 1 << 20
 
 func loadConfig(jobs *job.Reader, path string) (*Config, error) {
@@ -119,7 +119,7 @@ func loadConfig(jobs *job.Reader, path string) (*Config, error) {
 	return c, nil
 }
 
-// check finds what no daemon could work with; known are the words of a policy.
+// check finds settings that no daemon could work with; known are the words of a policy.
 func (c *Config) check(known job.Names) error {
 	if c.Name == "" {
 		return errors.New("the name is missing; write the name that the roster gives this member")

@@ -95,7 +95,7 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 	return m, nil
 }
 
-// fill writes what a home has beside its identity. After an error nothing of it is
+// fill writes the files of a home beside its identity. After an error nothing of it is
 // left.
 func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	if err := c.save(h.ConfigPath(), role); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// keepRecommendations keeps what a job recommends to this party's person. Nobody
-// else learns it.
+// keepRecommendations keeps a job's recommendations to this party's person. Nobody
+// else learns them.
 func keepRecommendations(e *vault.Estate) func(id job.ID, list []method.Recommendation) error {
 	return func(id job.ID, list []method.Recommendation) error {
 		table := [][]string{{"rank", "item", "score"}}

@@ -165,7 +165,7 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	return s.arriving.flush, false, nil
 }
 
-// Record writes what has arrived, and returns how many packages have been
+// Record writes the packages that have arrived, and returns the number of packages
 // recorded. With last, no more is counted afterwards, until the counter is
 // reopened.
 func (c *Counter) Record(last bool) (int, error) {
@@ -187,7 +187,7 @@ func (c *Counter) Record(last bool) (int, error) {
 	return len(nonces), nil
 }
 
-// gather takes what has arrived from all shards.
+// gather takes the arrived packages from all shards.
 func (c *Counter) gather(last bool) ([]Nonce, sums) {
 	var nonces []Nonce
 	all := sums{}
@@ -207,8 +207,8 @@ func (c *Counter) gather(last bool) ([]Nonce, sums) {
 	return nonces, all
 }
 
-// settle notes what is on disk. After an error the gateway ends, and reads from
-// the disk what has been counted.
+// settle notes that the record is on disk. After an error the gateway ends, and reads from
+// the disk which packages have been counted.
 func (c *Counter) settle(err error) {
 	for i := range c.shards {
 		s := &c.shards[i]

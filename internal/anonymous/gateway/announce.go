@@ -28,7 +28,7 @@ func (g *Gateway) serve(ctx context.Context, q *bhttp.Request) *bhttp.Response {
 	return &bhttp.Response{Status: o.status}
 }
 
-// serveAnnouncement tells what is told to everybody.
+// serveAnnouncement answers with the announcement, which is equal for everybody.
 func (g *Gateway) serveAnnouncement(w http.ResponseWriter, _ *http.Request) {
 	a := g.announcement.Load()
 	if a == nil {

@@ -117,7 +117,7 @@ func Check(j *job.Job) error {
 	return nil
 }
 
-// Spec returns what devices are told of a job that Check has let pass.
+// Spec returns the description that devices get of a job that Check has let pass.
 func Spec(j *job.Job) secvm.Spec { return crowd.SpecOf(j) }
 
 // checkMode has a gateway that is its own issuer say so: an issuer that gives tokens to one
@@ -210,8 +210,8 @@ func (g *Gateway) verifier(iteration int) (*privacypass.Verifier, error) {
 // Collect adds the gateway's metrics to a registry.
 func (g *Gateway) Collect(r prometheus.Registerer) error { return g.metrics.collect(r) }
 
-// Handler answers what comes from the relay: packages, sealed, and questions for
-// what is public.
+// Handler answers the relay's requests: packages, sealed, and questions for
+// public facts.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+secvm.ConfigurationPath, func(w http.ResponseWriter, _ *http.Request) { witness.Answer(w, g.published) })

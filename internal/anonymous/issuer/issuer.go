@@ -125,7 +125,7 @@ func (i *Issuer) own(c *secvm.Configuration) error {
 // Collect adds the issuer's metrics to a registry.
 func (i *Issuer) Collect(r prometheus.Registerer) error { return r.Register(i.answers) }
 
-// Public returns what the gateway needs.
+// Public returns the name and the keys that the gateway needs.
 func (i *Issuer) Public() Public {
 	p := Public{Name: i.Name, Type: i.Type}
 	for _, k := range i.keys {
@@ -134,8 +134,8 @@ func (i *Issuer) Public() Public {
 	return p
 }
 
-// Verifiers returns what verifies the tokens of a [privacypass.VOPRF] issuer,
-// which nobody else can.
+// Verifiers returns the verifiers for the tokens of a [privacypass.VOPRF] issuer,
+// which nobody else can verify.
 func (i *Issuer) Verifiers() ([]*privacypass.Verifier, error) {
 	list := make([]*privacypass.Verifier, len(i.keys))
 	for n, k := range i.keys {

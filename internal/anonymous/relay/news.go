@@ -58,6 +58,6 @@ func (n *news) get() ([]byte, error) {
 	return b, nil
 }
 
-// maxAnnouncement bounds what is passed on in bytes: weights of 2^20 bins and a long
-// history.
+// maxAnnouncement bounds the announcement that is passed on, in bytes: weights of 2^20 bins and
+// a long history.
 const maxAnnouncement = 2 * ohttp.MaxMessage

@@ -106,8 +106,8 @@ func (t *Tap) begin(e Exchange) int {
 	return len(t.seen) - 1
 }
 
-// note keeps what is wrong with a message. A connection that ends is nothing
-// wrong.
+// note keeps the fault of a message. A connection that ends is no
+// fault.
 func (t *Tap) note(err error) {
 	if !errors.Is(err, errShape) {
 		return

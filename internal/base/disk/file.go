@@ -141,7 +141,7 @@ func overwrite(path string) error {
 	})
 }
 
-// Sweep removes what a crash in the middle of a Replace left in a folder, which need
+// Sweep removes the drafts that a crash in the middle of a Replace left in a folder, which need
 // not exist. Nobody else may be writing there.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Free returns how many bytes its owner can still write on the disk of a folder.
+// Free returns the number of bytes that its owner can still write on the disk of a folder.
 func Free(dir string) (uint64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

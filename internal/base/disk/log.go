@@ -48,7 +48,7 @@ func OpenLog(path string, read func(record []byte) error) (*Log, error) {
 	return &Log{f}, nil
 }
 
-// readLog returns where the last whole record ends.
+// readLog returns the offset at which the last whole record ends.
 func readLog(f *os.File, read func([]byte) error) (end int64, err error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -48,8 +48,8 @@ func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
 	return tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}), nil
 }
 
-// Authorities returns who signs certificates: the system's, and those in a file
-// in PEM. Without a file it returns nil, which stands for the system's.
+// Authorities returns the authorities that sign certificates: the system's, and the ones in
+// a file in PEM. Without a file it returns nil, which stands for the system's.
 func Authorities(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
@@ -92,7 +92,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	return <-stopped
 }
 
-// Metrics serves what a registry has gathered, for Prometheus.
+// Metrics serves the metrics of a registry, for Prometheus.
 func Metrics(r prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{}))

@@ -92,8 +92,8 @@ func (id *Identity) Public() Public { return id.public }
 // SigningKey signs messages.
 func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 
-// KEMKey opens what was sealed to the identity itself, which is only what
-// comes before a session's own key is known.
+// KEMKey opens messages that were sealed to the identity itself, as only messages before
+// the announcement of a session's own key are.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
 
 // Derive returns the seed of another key of this process, one for each label

@@ -22,7 +22,7 @@ func DeriveSession(seed [SeedSize]byte) (SessionKeys, error) {
 	return SessionKeys{func() hpke.PrivateKey { return kem }}, nil
 }
 
-// KEMKey opens what was sealed to the session.
+// KEMKey opens messages that were sealed to the session.
 func (k SessionKeys) KEMKey() hpke.PrivateKey { return k.kem() }
 
 // Public returns the key to announce.

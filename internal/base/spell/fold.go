@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns what names have in common that differ only by case, blanks or
+// Fold returns the common form of names that differ only by case, blanks or
 // Unicode form: Unicode's compatibility form (NFKC), without blanks and characters
 // that nobody sees, in lower case.
 func Fold(name string) string {

@@ -30,7 +30,7 @@ func (r *Reader) Fail(err error) {
 	}
 }
 
-// Len returns how many bytes are left.
+// Len returns the number of bytes left.
 func (r *Reader) Len() int { return len(r.b) }
 
 // Close returns the first error, or complains about bytes that are left over.

@@ -9,7 +9,7 @@ import (
 // Writer builds an encoding. The zero value is ready.
 type Writer struct{ b []byte }
 
-// Bytes returns what was written.
+// Bytes returns the written bytes.
 func (w *Writer) Bytes() []byte { return w.b }
 
 // Reset begins a new encoding in the memory of the last one, which Bytes no

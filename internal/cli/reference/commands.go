@@ -102,7 +102,7 @@ func flagsOf(set *pflag.FlagSet) (list []flag) {
 	return list
 }
 
-// defaultOf returns what a flag is unless given; "" where its sentence says so.
+// defaultOf returns a flag's default; "" if its sentence states the default.
 func defaultOf(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" && f.DefValue == "false" || strings.Contains(f.Usage, "default") {
 		return ""

@@ -100,7 +100,7 @@ func mentions(says, word string) bool {
 	return slices.Contains(strings.FieldsFunc(says, func(r rune) bool { return strings.ContainsRune(" ,;:", r) }), word)
 }
 
-// longest bounds what is shown of a file.
+// longest bounds the part of a file that is shown.
 const longest = 110
 
 // shown returns the lines of a file that the job without the mistake lacks.

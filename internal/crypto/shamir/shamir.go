@@ -42,7 +42,7 @@ func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) 
 	return shares, nil
 }
 
-// check refuses what cannot be shared or put together.
+// check refuses parameters with which a secret cannot be shared or put together.
 func check(threshold int, points []uint16) error {
 	if threshold < 1 || threshold > len(points) {
 		return fmt.Errorf("shamir: a threshold of %d with %d holders", threshold, len(points))

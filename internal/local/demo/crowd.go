@@ -114,7 +114,7 @@ func (f *Crowd) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
 
-// share is which rows are devices of a process.
+// share returns the rows that are devices of a process: the first, and their number.
 func (f *Crowd) share(process int) (first, count int) {
 	rows := f.Rows.X.Rows()
 	first = process * rows / f.Processes

@@ -93,13 +93,13 @@ func (c *Client) Delete(ctx context.Context, id string) (f Forgotten, err error)
 	return f, c.call(ctx, http.MethodDelete, jobPath(id), nil, &f)
 }
 
-// Drop destroys what a party holds of a job that is not closed.
+// Drop destroys everything that a party holds of a job that is not closed.
 func (c *Client) Drop(ctx context.Context, id string) error {
 	_, err := c.fetch(ctx, http.MethodDelete, jobPath(id)+"/sessions", nil)
 	return err
 }
 
-// Forget erases what a job left: at this party or, where the daemon is the
+// Forget erases everything that a job left: at this party or, if the daemon is the
 // coordinator, everywhere.
 func (c *Client) Forget(ctx context.Context, id string) (f Forgotten, err error) {
 	return f, c.call(ctx, http.MethodDelete, jobPath(id)+"/keepsake", nil, &f)

@@ -15,9 +15,9 @@ const (
 	rowsFormat = 2
 )
 
-// encodeRows writes what a model needs of a table: its numbers, the names of its
-// columns, what to call it in messages, and the ids of its rows, by which those who
-// hold more of their columns know them. Labels stay behind.
+// encodeRows writes the parts of a table that a model needs: its numbers, the names of its
+// columns, its name in messages, and the ids of its rows, by which other holders of
+// their columns know them. Labels stay behind.
 func encodeRows(set *dataset.Set) ([]byte, error) {
 	narrow, isNarrow := set.X.(*dataset.Dense32)
 	size := sizeOf(isNarrow)

@@ -42,7 +42,7 @@ type Config struct {
 	Progress func(id job.ID, p protocol.Progress)
 }
 
-// Usage reports what the process has used, for the job's result.
+// Usage reports the processor time and memory that the process has used, for the job's result.
 type Usage func() (cpuSeconds float64, peakRSS uint64)
 
 // Coordinator is the daemon. It is safe for concurrent use.

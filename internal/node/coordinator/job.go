@@ -69,7 +69,7 @@ type Status struct {
 	State   State    `json:"state"`
 	Stage   string   `json:"stage,omitempty"`
 	Failure *Failure `json:"error,omitempty"`
-	// Forgotten reports that what the job left is erased here, and Silent names the
+	// Forgotten reports that everything the job left is erased here, and Silent names the
 	// parties that have not confirmed it of themselves.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`

@@ -72,8 +72,8 @@ func (c *Coordinator) models(srv method.Server) ([]method.ModelFile, error) {
 	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private()}}, nil
 }
 
-// leave writes what others can ask for later: the model, the decisions, and what
-// questions about new rows need here.
+// leave writes the items that others can ask for later: the model, the decisions, and the
+// state that questions about new rows need here.
 func (c *Coordinator) leave(w *course) error {
 	j := w.job
 	if m, ok := w.server.(method.Model); ok && c.keepsModel(j, m) {
@@ -128,7 +128,7 @@ func (c *Coordinator) discard(id job.ID) error {
 	return err
 }
 
-// Outcome returns what a finished job decided about its held-out rows.
+// Outcome returns a finished job's decisions about its held-out rows.
 func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
 	if err := c.done(id); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (c *Coordinator) Download(id job.ID) ([]byte, error) {
 	return b, nil
 }
 
-// left opens what a finished job left.
+// left opens an item that a finished job left.
 func (c *Coordinator) left(id job.ID, item vault.Item) ([]byte, error) {
 	b, err := c.Estate.Get(id, item)
 	if errors.Is(err, vault.ErrNoKeepsake) {

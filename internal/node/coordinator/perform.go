@@ -90,7 +90,7 @@ func (c *Coordinator) complete(d *conducted) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return name != c.name && d.reports[name] == nil })
 }
 
-// explained prefers what a party that may be missing has said itself to the
+// explained prefers the report of a party that may be missing to the
 // machine's word that nothing came of it.
 func (d *conducted) explained(err error) error {
 	var blame *protocol.BlameError

@@ -37,7 +37,7 @@ func (e *HeldError) Error() string {
 		e.ID, e.noun(), strings.Join(e.Earlier, ", "), strings.Join(e.Reveals, "; "), e.ID)
 }
 
-// Public implements what peers may be told.
+// Public returns the part of the error that peers may be told.
 func (e *HeldError) Public() string {
 	return fmt.Sprintf("its ledger holds the %s, which differs from an earlier one over some of the same rows; its operator can see why and allow it (mercer release list, release %s)", e.noun(), e.ID)
 }
@@ -199,9 +199,9 @@ func (l Ledger) Abandon(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
 }
 
-// Restart forgets what an earlier process had admitted and not let out: the sessions
-// that go on admit it again. What ids were announced in sessions that are not open any
-// more is taken to be the most.
+// Restart forgets the releases that an earlier process had admitted and not let out: the
+// sessions that go on admit them again. Sessions that are not open any more count with the
+// largest number of ids that they could have announced.
 func (l Ledger) Restart(open func(session string) bool) error {
 	if empty, err := l.Empty(); empty || err != nil {
 		return err

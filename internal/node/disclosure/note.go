@@ -39,7 +39,7 @@ const (
 
 const noteMagic = "mercer/v1/held release"
 
-// hold notes what waits for the operator, in words. The oldest gives way.
+// hold notes in words a release that waits for the operator. The oldest note gives way.
 func (l Ledger) hold(e *Entry, id string, said []string) error {
 	notes, err := l.notes()
 	if err != nil {

@@ -103,7 +103,7 @@ func (l Ledger) Closed(session string) error {
 	})
 }
 
-// Peers returns what each has brought, ascending by name.
+// Peers lists the peers with the ids that they have brought, ascending by name.
 func (l Ledger) Peers() ([]Peer, error) {
 	b, err := l.readBook()
 	b.fold(func(charge) bool { return true })

@@ -171,7 +171,7 @@ func column(name string) string {
 	return "column " + quote(name)
 }
 
-// quote shortens what a table's header may have made long.
+// quote shortens a name from a table's header, which may be long.
 func quote(name string) string {
 	if len(name) > maxQuoted {
 		name = strings.ToValidUTF8(name[:maxQuoted], "") + "..."

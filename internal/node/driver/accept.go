@@ -65,7 +65,7 @@ func (d *driver) remember(e protocol.Event) {
 	}
 }
 
-// take notes what a step, new or replayed, changes about the session.
+// take notes the changes that a step, new or replayed, makes to the session.
 func (d *driver) take(effects protocol.Effects) {
 	d.resume = effects.Resume
 	for _, t := range effects.Arm {

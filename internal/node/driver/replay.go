@@ -36,7 +36,7 @@ func (d *driver) replay(ctx context.Context) error {
 	return nil
 }
 
-// apply does what one record says.
+// apply replays one record.
 func (d *driver) apply(r journal.Record) error {
 	switch {
 	case r.Event != nil:

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// maxPending bounds how many side files are held open between two Syncs.
+// maxPending bounds the number of side files held open between two Syncs.
 const maxPending = 32
 
 // bodies are a session's side files. A file is kept open until it has been

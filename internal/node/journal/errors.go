@@ -21,7 +21,7 @@ var (
 	ErrBuild = errors.New("resume it with the same program on the same kind of machine, or abort it")
 )
 
-// CorruptError names where a session's files are damaged. It wraps [ErrLost].
+// CorruptError names the damaged place in a session's files. It wraps [ErrLost].
 type CorruptError struct {
 	File   string
 	Offset int64 // in bytes

@@ -31,16 +31,16 @@ type Journal struct {
 	frame  []byte // reused
 }
 
-// Header returns what the log says in clear.
+// Header returns the facts that the log states in clear.
 func (j *Journal) Header() Header { return j.header }
 
 // Seed reads the session's seed. The journal keeps no copy in memory.
 func (j *Journal) Seed() ([SeedSize]byte, error) { return readSeed(j.dir) }
 
-// Size returns how many bytes the log and the side files take.
+// Size returns the number of bytes that the log and the side files take.
 func (j *Journal) Size() int64 { return j.end + j.bodies.bytes }
 
-// Len returns how many records there are.
+// Len returns the number of records.
 func (j *Journal) Len() int { return int(j.next) }
 
 // Append writes one record to the operating system, which outlives the

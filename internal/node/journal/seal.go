@@ -56,7 +56,7 @@ func (s sealer) seal(dst []byte, at place, plain []byte) []byte {
 	return s.aead.Seal(dst, nil, plain, s.data(at))
 }
 
-// open appends what was sealed to dst.
+// open decrypts a sealed piece and appends it to dst.
 func (s sealer) open(dst []byte, at place, sealed []byte) ([]byte, error) {
 	return s.aead.Open(dst, nil, sealed, s.data(at))
 }

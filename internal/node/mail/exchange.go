@@ -127,9 +127,9 @@ func (x *Exchange) post(ctx context.Context, lane transport.Lane, h protocol.Hea
 	return x.conn.Send(ctx, h.Receiver, lane, sealed)
 }
 
-// route decides what becomes of one delivery in the bulk lane. It never waits: a
+// route decides the treatment of one delivery in the bulk lane. It never waits: a
 // busy session must not hold up the others. Nothing is put back before it is known
-// that a member of the session has signed it: what is put back takes a place in its
+// that a member of the session has signed it: a message that is put back takes a place in its
 // sender's share until it is settled.
 func (x *Exchange) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)
@@ -171,7 +171,7 @@ func (x *Exchange) verify(d transport.Delivery, s *protocol.Session) (envelope.V
 	return sealed, err
 }
 
-// routeControl decides what becomes of one delivery in the control lane, where
+// routeControl decides the treatment of one delivery in the control lane, where
 // sessions' messages have no place.
 func (x *Exchange) routeControl(d transport.Delivery) {
 	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)

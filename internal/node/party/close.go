@@ -94,8 +94,8 @@ func (p *Party) hand(w *work) {
 	}
 }
 
-// destroy erases what the party holds for a job. What cannot be erased stays
-// in the books, to be erased when the closing comes again.
+// destroy erases everything that the party holds for a job. An item that cannot be erased
+// stays in the books, to be erased when the closing comes again.
 func (p *Party) destroy(w *work, outcome string) error {
 	if err := p.remember(w); err != nil {
 		return err

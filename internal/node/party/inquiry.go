@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// inquired returns what is to be done for a question, which this party or another
+// inquired returns the work for a question, which this party or another
 // has asked. Without its part of the model it has nothing to contribute.
 func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	q := prop.Inquiry
@@ -41,7 +41,7 @@ func (p *Party) inquired(prop *control.Proposal) (*work, error) {
 	return w, nil
 }
 
-// helping returns what is to be done for a question with what the job left here.
+// helping returns the work for a question with the part of the model that the job left here.
 func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, error) {
 	q := prop.Inquiry
 	o, ok := opened.(inquirer)

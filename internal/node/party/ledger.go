@@ -135,8 +135,8 @@ func (p *Party) settle(r *running) error {
 	return errors.Join(errs, p.abandon(r))
 }
 
-// announced tells how many ids each peer has brought. Of a session that began and cannot
-// be rebuilt nobody knows, and it counts with the most.
+// announced tells the ledger how many ids each peer has brought. The number is unknown for a
+// session that began and cannot be rebuilt, which counts with the largest number.
 func (p *Party) announced(r *running) error {
 	var ids map[string]int
 	switch {

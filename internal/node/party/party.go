@@ -38,7 +38,7 @@ type Config struct {
 	// Aligned takes the ids of a finished job between holders of columns, in the
 	// order of the job.
 	Aligned func(id job.ID, ids []string) error
-	// Recommended takes what a finished recommender recommends to this party's
+	// Recommended takes a finished recommender's list for this party's
 	// person, best first.
 	Recommended func(id job.ID, list []method.Recommendation) error
 	// Load reads the table that a job names, from the operator's catalogue. A job that
@@ -70,7 +70,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Usage reports what the process has used, for the job's result.
+// Usage reports the processor time and memory that the process has used, for the job's result.
 type Usage func() (cpuSeconds float64, peakRSS uint64)
 
 // Party is the daemon. Its fields belong to the goroutine of Run.

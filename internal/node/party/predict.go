@@ -152,8 +152,8 @@ func (p *Party) withdraw(ctx context.Context, q *question) error {
 	return nil
 }
 
-// Forget erases what a job left here, and returns what that was: what predictions
-// need, the order of its rows, what it recommended.
+// Forget erases everything that a job left here, and returns the names of the erased items:
+// state for predictions, the order of its rows, its recommendations.
 func (p *Party) Forget(id job.ID) ([]string, error) {
 	gone, err := p.Keepsake.Erase(id)
 	var names []string
@@ -166,7 +166,7 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 	return names, err
 }
 
-// forget erases what a job left here because the coordinator's operator wants
+// forget erases everything that a job left here because the coordinator's operator wants
 // nobody to ask its model any more.
 func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	f, err := control.DecodeForget(m.Body)

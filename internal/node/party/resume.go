@@ -69,7 +69,7 @@ func (p *Party) lose(ctx context.Context, id protocol.SessionID, why string) {
 	}
 }
 
-// reopen reads what a session in the vault is. An error means that this
+// reopen reads a session in the vault. An error means that this
 // process cannot run it on: the federation has changed, or it is a prediction,
 // whose rows were in a request to the process that is gone.
 func (p *Party) reopen(v vault.Session) (*running, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 )
 
-// review ends what has been here for too long, and asks the coordinator what has
-// become of the rest: a closing may have been lost with the broker's queues, or come
+// review ends jobs that have been here for too long, and asks the coordinator about the
+// others: a closing may have been lost with the broker's queues, or come
 // too late for them.
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
@@ -48,7 +48,7 @@ func (w *work) since() time.Time {
 	return first
 }
 
-// retain erases what jobs have left for longer than the operator keeps it.
+// retain erases the remains of jobs that are older than the operator allows.
 func (p *Party) retain() {
 	if p.Limits.Retention <= 0 {
 		return

@@ -71,7 +71,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	return w, nil
 }
 
-// cast names who takes part in a job.
+// cast names the members that take part in a job.
 func (p *Party) cast(w *work) method.Case {
 	return method.Case{Job: w.job, ID: w.id, Coordinator: p.boss, Parties: w.job.Parties()}
 }
@@ -84,8 +84,8 @@ func (w *work) parties() []string {
 	return w.job.Parties()
 }
 
-// among checks who takes part. A coordinator that named itself a party would
-// be told what parties keep from it, first of all their scales.
+// among checks the list of participants. A coordinator that named itself a party would
+// be told the facts that parties keep from it, first of all their scales.
 func (p *Party) among(parties []string) error {
 	for _, name := range parties {
 		if m, ok := p.Roster.Lookup(name); !ok || m.Role != roster.Party {
@@ -137,7 +137,7 @@ func (w *work) table() string {
 	return w.job.Data.Source
 }
 
-// describe recomputes what the proposal describes from the job it carries: a
+// describe recomputes the proposal's description from the job it carries: a
 // coordinator cannot describe one thing and run another.
 func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, error) {
 	if int(prop.Stage) >= len(w.plan) || w.plan[prop.Stage].Session == nil {

@@ -38,7 +38,7 @@ func (k *DiskKeepsake) Erase(id job.ID) ([]Item, error) { return k.estate.Erase(
 // Jobs lists the jobs that have left something.
 func (k *DiskKeepsake) Jobs() ([]Left, error) { return k.estate.Jobs() }
 
-// MemoryKeepsake holds what jobs leave for predictions, until the process
+// MemoryKeepsake holds the items that jobs leave for predictions, until the process
 // ends.
 type MemoryKeepsake struct {
 	mu   sync.Mutex

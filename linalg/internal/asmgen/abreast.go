@@ -37,7 +37,7 @@ func (r rowLoop) finish() {
 	leave()
 }
 
-// eachRegister writes what is done with each register of n consecutive values.
+// eachRegister writes the work with each register of n consecutive values.
 func (u unit) eachRegister(n int, do func(at int, v VecVirtual)) {
 	for at := 0; at < n*u.size; at += u.width {
 		do(at, u.register())

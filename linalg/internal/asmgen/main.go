@@ -30,7 +30,7 @@ func main() {
 	Generate()
 }
 
-// writeMicro writes what products and kernels take.
+// writeMicro writes the kernels of products and kernel functions.
 func writeMicro() {
 	numbers := map[int]constants{8: constantsOf(double()), 4: constantsOf(single())}
 	for _, u := range units() {

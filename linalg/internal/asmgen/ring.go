@@ -9,7 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// writeRing writes what goes from turns to words of some bits, and from words to
+// writeRing writes the conversions from turns to words of some bits, and from words to
 // cosines and sines.
 func writeRing() {
 	numbers := roundingOf(double())
