@@ -24,7 +24,7 @@
 //
 // # What is not promised
 //
-// No forward secrecy for requests: who has recorded them and later obtains the
-// gateway's key reads them. Retried requests are sealed anew; the gateway refuses
+// No forward secrecy for requests: somebody who has recorded them and later obtains
+// the gateway's key reads them. Retried requests are sealed anew; the gateway refuses
 // the same sealed bytes twice if it has a [ReplayCache].
 package ohttp

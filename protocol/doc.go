@@ -1,4 +1,4 @@
-// Package protocol is the contract between a protocol and whatever runs it.
+// Package protocol defines the contract between a protocol and its runner.
 //
 // A protocol is a value: a [Machine] is a pure function of a seed, a
 // [Descriptor], the party's private input and the events it has accepted. It

@@ -12,9 +12,9 @@ import (
 // once: the sums are linear in who is in, with one unknown for each candidate and an
 // equation for each entry of A and B, and are solved for it by least squares. The
 // candidates are rows, members of the sums before outsiders, with their targets y. It
-// finds more than [Membership], which takes rows one by one; who has all members among
-// the candidates knows who is in. Of several regularisers the best for the attacker
-// counts.
+// finds more than [Membership], which takes rows one by one. An attacker who has all
+// members among the candidates knows who is in. Of several regularisers the best for
+// the attacker counts.
 func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, members int) (float64, error) {
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()

@@ -54,7 +54,7 @@
 //   - The phase b of a direction is the same for all rows. The worker that adds
 //     it is drawn once for each direction.
 //   - Masks are fresh for each (row, direction, request). One for each direction,
-//     as line 2 of Algorithm 3 reads, is a pad used for all rows: who receives it
+//     as line 2 of Algorithm 3 reads, is a pad used for all rows: its receiver
 //     sees the difference of any two rows' phases.
 //   - All workers mask, and the masks of all climb the second tree. Definition 2,
 //     totally different trees, admits trees that leak; [SafeTrees] is the test

@@ -13,7 +13,7 @@
 //	slow       messages under way stay bounded when one node is slow
 //	pace       no step takes longer than a second
 //	ended      a machine that has ended refuses every event
-//	silent     who waits for a vanished peer ends by timer and names it
+//	silent     a node that waits for a vanished peer ends by timer and names it
 //
 // That headers are used once, that bodies and steps keep their limits and that
 // a sent body is left alone is checked by protocol/sim in every run.

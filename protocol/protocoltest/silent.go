@@ -53,8 +53,8 @@ func vanish(c *Case, b *baseline) error {
 }
 
 // noticed reports whether everybody with a timer ended, and blamed the right
-// one if it did not succeed: the one who is gone, or one who failed for want
-// of him.
+// node if it did not succeed: the node that is gone, or a node that failed because
+// the first was gone.
 func noticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {

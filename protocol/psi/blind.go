@@ -9,7 +9,7 @@ import (
 
 // Round 2, Blinded: an id x becomes the element k H(x), k being the party's
 // secret of this session, and goes to the next party, which multiplies by its
-// own. Only elements travel: who has not all keys cannot test a guess at an id.
+// own. Only elements travel: nobody can test a guess at an id without all keys.
 
 // share is the number of elements that one core takes at a time; they are encoded
 // with one inversion.

@@ -76,9 +76,9 @@
 // A party that lies about other parties' elements, drops them, or passes on
 // others, makes the session fail or leaves common ids out; a comparer that lies
 // can do so too. Neither can make an honest party end well with rows that it
-// does not share, in their order, with every other honest party. Who is named
-// can be wrong when a party tells others different parts of the key: they then
-// name each other.
+// does not share, in their order, with every other honest party. The named party
+// can be the wrong one when a party tells others different parts of the key: they
+// then name each other.
 //
 // Sets that change between two sessions tell who came and went.
 package psi

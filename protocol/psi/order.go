@@ -48,7 +48,7 @@ func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 }
 
 // commonKey is made of a part from every party, so that somebody who is no party
-// does not know it, whatever the parts of all but one.
+// does not know it, no matter which parts all parties but one bring.
 func (p *Party) commonKey() [32]byte {
 	id := p.setup.Session.ID()
 	var w wire.Writer
