@@ -16,7 +16,7 @@ func loadGenerated(size string, c Columns) (*dataset.Set, error) {
 	rows, badRows := strconv.Atoi(left)
 	columns, badColumns := strconv.Atoi(right)
 	if err := errors.Join(badRows, badColumns); err != nil {
-		return nil, &Error{ref, "says no size; write " + Generated + "ROWSxCOLUMNS, such as " + Generated + "1000x10", err}
+		return nil, &Error{ref, "has no size; write " + Generated + "ROWSxCOLUMNS, such as " + Generated + "1000x10", err}
 	}
 	if err := unnamed(ref, c); err != nil {
 		return nil, err

@@ -16,9 +16,9 @@ func TestLoadGenerated(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"generated:":     "generated: says no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
-		"generated:3":    "generated:3 says no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
-		"generated:3x4x": "generated:3x4x says no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
+		"generated:":     "generated: has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
+		"generated:3":    "generated:3 has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
+		"generated:3x4x": "generated:3x4x has no size; write generated:ROWSxCOLUMNS, such as generated:1000x10",
 		"generated:0x4":  "generated:0x4 cannot be generated: a table of 0 rows and 4 columns; choose at least one of each, and at most 16777216 columns",
 	} {
 		_, err := New("").Load(ref, Columns{})

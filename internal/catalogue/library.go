@@ -177,7 +177,7 @@ func loadOdd(name string, c Columns) (*dataset.Set, error) {
 	for i, label := range set.Labels {
 		n, err := strconv.Atoi(label)
 		if err != nil {
-			return nil, &Error{Bundled + name, "has classes that are no numbers, and none of them is odd", err}
+			return nil, &Error{Bundled + name, "has classes that are not numbers, so none of them is odd", err}
 		}
 		set.Labels[i] = "even"
 		if n%2 != 0 {
@@ -268,13 +268,13 @@ func (l Library) Find(ref string) (string, error) {
 		return "", unreadable(ref, err)
 	}
 	if l.folder == "" {
-		return "", &Error{ref, "is no file; give a path, bundled:NAME, or set " + Variable + " to your data folder", fs.ErrNotExist}
+		return "", &Error{ref, "is not a file; give a path, bundled:NAME, or set " + Variable + " to your data folder", fs.ErrNotExist}
 	}
 	if info, err := os.Stat(l.folder); err != nil || !info.IsDir() {
-		return "", &Error{l.folder, "is no folder; set " + Variable + " to your data folder", err}
+		return "", &Error{l.folder, "is not a folder; set " + Variable + " to your data folder", err}
 	}
 	if !fs.ValidPath(filepath.ToSlash(ref)) {
-		return "", &Error{ref, "is no file, and no name in the data folder; give a path, or a name that mercer data list shows", fs.ErrNotExist}
+		return "", &Error{ref, "is neither a file nor a name in the data folder; give a path, or a name that mercer data list shows", fs.ErrNotExist}
 	}
 	path := filepath.Join(l.folder, filepath.FromSlash(ref))
 	info, err := os.Stat(path)

@@ -87,7 +87,7 @@ func (f File) Fetch(ctx context.Context, client *http.Client, folder string) (pa
 		return path, false, err
 	}
 	if !f.matches(b) {
-		return path, false, &Error{f.URL, "gives another file than it did, so it is not kept; get the data elsewhere and compare it", nil}
+		return path, false, &Error{f.URL, "gives another file than the expected one, which is not kept; get the data elsewhere and compare it", nil}
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return path, false, &Error{folder, "cannot be made: " + reason(err), err}

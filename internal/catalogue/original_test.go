@@ -79,9 +79,9 @@ func TestFetchKeepsNothingElse(t *testing.T) {
 	s := publisher(t)
 	for at, want := range map[string]string{
 		"/gone":    " answers 404 Not Found; try again later, or fetch the file by other means",
-		"/other":   " gives another file than it did, so it is not kept; get the data elsewhere and compare it",
-		"/short":   " gives another file than it did",
-		"/endless": " gives another file than it did",
+		"/other":   " gives another file than the expected one, which is not kept; get the data elsewhere and compare it",
+		"/short":   " gives another file than the expected one",
+		"/endless": " gives another file than the expected one",
 		"/cut":     ": unexpected EOF; try again",
 	} {
 		folder := filepath.Join(t.TempDir(), "shop")

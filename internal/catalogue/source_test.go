@@ -151,7 +151,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"near name", "shop/custommers.csv", Columns{}, `shop/custommers.csv is neither a file nor a name in the data folder ` + dir + ` (did you mean "shop/customers.csv"?); mercer data list shows the names`},
 		{"near folder", "adlut", Columns{}, `adlut is neither a file nor a name in the data folder ` + dir + ` (did you mean "adult"?); mercer data list shows the names`},
 		{"far name", "weather", Columns{}, `weather is neither a file nor a name in the data folder ` + dir + `; mercer data list shows the names`},
-		{"out of the folder", "../weather", Columns{}, `../weather is no file, and no name in the data folder; give a path, or a name that mercer data list shows`},
+		{"out of the folder", "../weather", Columns{}, `../weather is neither a file nor a name in the data folder; give a path, or a name that mercer data list shows`},
 		{"device", os.DevNull, Columns{}, `` + os.DevNull + ` is neither a file nor a folder`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -181,14 +181,14 @@ func TestLoadPassesTheReadersErrorOn(t *testing.T) {
 
 func TestWithoutFolder(t *testing.T) {
 	_, err := Library{}.Load("digits", Columns{})
-	if want := "digits is no file; give a path, bundled:NAME, or set MERCER_DATA to your data folder"; err == nil || err.Error() != want {
+	if want := "digits is not a file; give a path, bundled:NAME, or set MERCER_DATA to your data folder"; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the cause is lost")
 	}
 	_, err = New(filepath.Join(t.TempDir(), "gone")).Load("digits", Columns{})
-	if err == nil || !strings.Contains(err.Error(), "is no folder") {
+	if err == nil || !strings.Contains(err.Error(), "is not a folder") {
 		t.Errorf("%v", err)
 	}
 }

@@ -83,7 +83,7 @@ model and says what it learnt about anybody.`,
 			case "recommender":
 				return a.recommender(ctx, f)
 			}
-			return nil, usage("no demonstration is called %q; this version has hospitals, banks, recommender and crowd", name)
+			return nil, usage("there is no demonstration %q; this version has hospitals, banks, recommender and crowd", name)
 		}),
 	}
 	cmd.Flags().StringVar(&f.out, "out", "mercer-demo", "folder of the results")

@@ -193,7 +193,7 @@ func existing(dir string) (string, error) {
 		case err == nil && info.IsDir():
 			return dir, nil
 		case err == nil:
-			return "", fmt.Errorf("%s is no folder", dir)
+			return "", fmt.Errorf("%s is not a folder", dir)
 		case !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir):
 			return "", err
 		}

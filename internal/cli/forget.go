@@ -35,7 +35,7 @@ func (r forgetResult) Print(w io.Writer) error {
 		p.linef("no word yet from %s: told as soon as its daemon runs", strings.Join(r.Silent, ", "))
 	}
 	if !r.Everywhere {
-		p.linef("what others keep of the job is theirs to forget; the coordinator can have everybody forget it")
+		p.linef("other members keep their parts of the job; mercer job forget in the home of the coordinator erases all parts")
 	}
 	return p.err
 }

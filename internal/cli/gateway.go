@@ -139,7 +139,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	case f.tokens != "" && f.roster != "":
 		return nil, usage("--tokens says that there is an issuer, and --roster that the gateway is its own; leave one out")
 	case f.tokens == "" && f.roster == "":
-		return nil, usage("who gives tokens? --tokens names an issuer's keys, --roster the devices of a gateway that is its own issuer")
+		return nil, usage("the gateway needs tokens; give --tokens with the keys of an issuer, or --roster with the devices of a gateway that is its own issuer")
 	case f.roster != "" && f.configure:
 		return nil, usage("a gateway that is its own issuer writes its configuration when it starts; leave --configure out")
 	case f.roster != "":
@@ -154,7 +154,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	if f.configure { // nobody is asked yet
 		c.Witnesses = []string{"", ""}
 	} else if f.relay == "" || f.issuer == "" {
-		return nil, usage("relay and issuer have to countersign what devices are told; give their addresses, --relay and --issuer")
+		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses, --relay and --issuer")
 	} else {
 		c.Witnesses = []string{f.relay, f.issuer}
 	}

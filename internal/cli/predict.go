@@ -134,7 +134,7 @@ in the data folder, or a part of these. mercer data info explains the parts.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[job != ""]; len(given) != want {
-				return usage("predict takes MODEL and DATA, or --job ID and DATA")
+				return usage("predict needs MODEL and DATA, or --job ID and DATA")
 			}
 			return nil
 		},

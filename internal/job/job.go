@@ -98,7 +98,7 @@ func (j *Job) Hash() [sha256.Size]byte { return sha256.Sum256(j.Encode()) }
 // party, or nil.
 func (j *Job) Simulable() error {
 	if j.Parties() != nil && j.Data.Partition.By == Devices {
-		return errors.New("job: to simulate, the people are those of the ratings; remove parties")
+		return errors.New("job: to simulate, the people come from the ratings; remove parties")
 	}
 	if j.Data.Label == "" {
 		return fmt.Errorf("job: data has no label; to simulate, add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
