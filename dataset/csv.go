@@ -286,7 +286,7 @@ func (h csvHead) badCell(col int, cell string, err error) error {
 	case errors.Is(err, errNotNumber) && strings.ContainsRune(cell, ','):
 		err = fmt.Errorf("%w; write decimals with a point", err)
 	default:
-		err = fmt.Errorf("%w; correct the cell, code the column as numbers, or name it as that of the ids or labels", err)
+		err = fmt.Errorf("%w; correct the cell, code the column as numbers, or name it as the column of the ids or labels", err)
 	}
 	if cell == "" {
 		return fmt.Errorf("%s %w", h.column(col), err)

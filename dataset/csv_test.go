@@ -28,11 +28,11 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "NaN", in: "1,NaN,0\n", want: `t.csv:1: column 1 (from 0) holds "NaN", which is not a finite number; fill the cell or drop the row`},
 		{name: "infinite", in: "1,2,0\n-Inf,2,0\n", want: `t.csv:2: column 0 (from 0) holds "-Inf", which is not a finite number; fill the cell or drop the row`},
 		{name: "NaN label", in: "1,2,nan\n", want: `t.csv:1: column 2 (from 0) holds "nan", which is not a finite number; fill the cell or drop the row`},
-		{name: "too large", in: "1,2,0\n1,2e999,0\n", want: `t.csv:2: column 1 (from 0) holds "2e999", which is too large for a 64-bit float; correct the cell, code the column as numbers, or name it as that of the ids or labels`},
+		{name: "too large", in: "1,2,0\n1,2e999,0\n", want: `t.csv:2: column 1 (from 0) holds "2e999", which is too large for a 64-bit float; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "Latin-1", in: "a,label\n1,nein\n2,m\xf6glich\n", want: `t.csv:3: the line is not UTF-8 text; save the file as UTF-8`},
-		{name: "text", in: "a,b,label\n1,2,0\n1,red,0\n", want: `t.csv:3: column "b" holds "red", which is not a number; correct the cell, code the column as numbers, or name it as that of the ids or labels`},
-		{name: "hexadecimal", in: "1,2,0\n1,0x10p0,0\n", want: `t.csv:2: column 1 (from 0) holds "0x10p0", which is not a number; correct the cell, code the column as numbers, or name it as that of the ids or labels`},
-		{name: "two points", in: "1,2,0\n1,1.2.3,0\n", want: `t.csv:2: column 1 (from 0) holds "1.2.3", which is not a number; correct the cell, code the column as numbers, or name it as that of the ids or labels`},
+		{name: "text", in: "a,b,label\n1,2,0\n1,red,0\n", want: `t.csv:3: column "b" holds "red", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
+		{name: "hexadecimal", in: "1,2,0\n1,0x10p0,0\n", want: `t.csv:2: column 1 (from 0) holds "0x10p0", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
+		{name: "two points", in: "1,2,0\n1,1.2.3,0\n", want: `t.csv:2: column 1 (from 0) holds "1.2.3", which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "decimal comma", in: "a;b;y\n1;2,5;0\n", options: CSVOptions{Comma: ';'}, want: `t.csv:2: column "b" holds "2,5", which is not a number; write decimals with a point`},
 		{name: "short row", in: "1,2,0\n3,1\n", want: "t.csv:2: the row has 2 fields, the first one 3; add or remove fields"},
 		{name: "long row", in: "a,b,label\n1,2,3,4\n", want: "t.csv:2: the row has 4 fields, the first one 3; add or remove fields"},
@@ -62,7 +62,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "parquet", in: "PAR1\x15\x04", want: "t.csv: this is a parquet file, not text; let its name end with .parquet"},
 		{name: "binary", in: "1,2\n3,4\n\x7fELF\x00\x01", want: "t.csv:3: this is no text, since it holds a zero byte; export the table as CSV in UTF-8, or give the file the ending of its format"},
 		{name: "no gzip after all", in: "\x1f\x8bnot gzip at all", want: "t.csv: reading fails here (gzip: invalid header); copy the file again"},
-		{name: "long cell", in: "1,2,0\n1," + strings.Repeat("é", 30) + ",0\n", want: `t.csv:2: column 1 (from 0) holds "` + strings.Repeat("é", 20) + `"..., which is not a number; correct the cell, code the column as numbers, or name it as that of the ids or labels`},
+		{name: "long cell", in: "1,2,0\n1," + strings.Repeat("é", 30) + ",0\n", want: `t.csv:2: column 1 (from 0) holds "` + strings.Repeat("é", 20) + `"..., which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func alike(first *Set, columns []string, s *Set) error {
 	}
 	for j := range min(len(columns), len(s.Columns)) {
 		if columns[j] != s.Columns[j] {
-			return fmt.Errorf("dataset: column %d (from 0) of %s is called %q, that of %s %q; put the columns in the same order",
+			return fmt.Errorf("dataset: column %d (from 0) of %s is called %q, and in %s it is called %q; put the columns in the same order",
 				j, title(first), columns[j], title(s), s.Columns[j])
 		}
 	}

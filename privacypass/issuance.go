@@ -95,7 +95,7 @@ func blindedPart(request []byte, kind Type, publicKey []byte, size int) ([]byte,
 	id := sha256.Sum256(publicKey)
 	switch {
 	case len(request) != head+size:
-		return nil, fmt.Errorf("privacypass: a request of %d bytes; those of %v have %d", len(request), kind, head+size)
+		return nil, fmt.Errorf("privacypass: a request of %d bytes; a request of %v has %d", len(request), kind, head+size)
 	case Type(binary.BigEndian.Uint16(request)) != kind:
 		return nil, fmt.Errorf("privacypass: a request for %v at an issuer of %v", Type(binary.BigEndian.Uint16(request)), kind)
 	case request[2] != id[sha256.Size-1]:

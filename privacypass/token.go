@@ -44,7 +44,7 @@ func ParseToken(b []byte) (*Token, error) {
 		return nil, fmt.Errorf("privacypass: %v is not known here", t.Type)
 	}
 	if len(b) != t.Type.Size() {
-		return nil, fmt.Errorf("privacypass: a token of %d bytes; those of %v have %d", len(b), t.Type, t.Type.Size())
+		return nil, fmt.Errorf("privacypass: a token of %d bytes; a token of %v has %d", len(b), t.Type, t.Type.Size())
 	}
 	copy(t.Nonce[:], b[2:])
 	copy(t.Challenge[:], b[34:])

@@ -144,7 +144,7 @@ func finishVOPRF(c oprf.VerifiableClient, data *oprf.FinalizeData, request *oprf
 
 func parseEvaluation(b []byte) (*oprf.Evaluation, error) {
 	if len(b) != elementSize+proofSize {
-		return nil, fmt.Errorf("privacypass: an issuer's answer of %d bytes; those of %v have %d", len(b), VOPRF, elementSize+proofSize)
+		return nil, fmt.Errorf("privacypass: an issuer's answer of %d bytes; an answer of %v has %d", len(b), VOPRF, elementSize+proofSize)
 	}
 	g := oprf.SuiteP384.Group()
 	element := g.NewElement()

@@ -19,5 +19,5 @@ func freeMemory() (int64, error) {
 			return kib << 10, nil
 		}
 	}
-	return 0, errors.New("Linux does not report its memory")
+	return 0, errors.New("the system does not report its free memory")
 }

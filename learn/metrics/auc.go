@@ -135,7 +135,7 @@ func membersOf(truth []int, scores linalg.Matrix[float64]) ([][]int, error) {
 // result is n x c. A decision that is not finite is an error.
 func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[float64], error) {
 	if classes < 2 || classes > 1<<16 || decisions.Cols != classes*(classes-1)/2 {
-		return linalg.Matrix[float64]{}, fmt.Errorf("metrics: %d decisions in a row are not those of %d classes", decisions.Cols, classes)
+		return linalg.Matrix[float64]{}, fmt.Errorf("metrics: %d decisions in a row do not fit %d classes", decisions.Cols, classes)
 	}
 	scores := linalg.New[float64](decisions.Rows, classes)
 	votes := make([]float64, classes)

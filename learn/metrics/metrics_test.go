@@ -180,8 +180,8 @@ func TestImpossibleInputIsAnError(t *testing.T) {
 			_, err := metrics.VoteScores(matrix([][]float64{{1}, {inf}}), 2)
 			return 0, err
 		},
-		"metrics: 3 decisions in a row are not those of 4 classes": func() (float64, error) { return 0, voteError(3, 4) },
-		"metrics: 0 decisions in a row are not those of 1 classes": func() (float64, error) { return 0, voteError(0, 1) },
+		"metrics: 3 decisions in a row do not fit 4 classes": func() (float64, error) { return 0, voteError(3, 4) },
+		"metrics: 0 decisions in a row do not fit 1 classes": func() (float64, error) { return 0, voteError(0, 1) },
 	} {
 		if got, err := f(); err == nil || err.Error() != want || got != 0 {
 			t.Errorf("got %g, %v\nwant %s", got, err, want)

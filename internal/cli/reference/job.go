@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -37,6 +39,7 @@ type kind struct {
 	Name, Doc string
 	Keys      keys
 	Partition string // of a protocol
+	Page      string // of a protocol, in the folder of the pages
 	Kernels   string // of a protocol
 	Learners  string // of a protocol
 	Labels    string // of a learner
@@ -54,7 +57,7 @@ func (k kinds) Links(what string) string {
 	return links(names, anchors)
 }
 
-func newJobPage() (*jobPage, error) {
+func newJobPage(folder string) (*jobPage, error) {
 	r := all.Reader()
 	cases, err := refused.Cases(r)
 	if err != nil {
@@ -69,6 +72,9 @@ func newJobPage() (*jobPage, error) {
 	}
 	for _, k := range r.Protocols {
 		one := newKind("protocol", k)
+		if page := "protocols/" + k.Name() + ".md"; exists(filepath.Join(folder, page)) {
+			one.Page = page
+		}
 		one.Partition, one.Learners, one.Kernels = string(cuts(k)), fits.learnersOf(k.Name()), fits.kernelsOf(k.Name())
 		p.Protocols = append(p.Protocols, one)
 	}
@@ -78,6 +84,11 @@ func newJobPage() (*jobPage, error) {
 		p.Learners = append(p.Learners, one)
 	}
 	return p, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // example is the shortest job.

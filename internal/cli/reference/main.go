@@ -22,7 +22,7 @@ func main() {
 }
 
 func write(folder string) error {
-	pages, err := pages()
+	pages, err := pages(folder)
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,10 @@ func write(folder string) error {
 	return nil
 }
 
-// pages returns the pages by their names.
-func pages() (map[string][]byte, error) {
-	job, err := newJobPage()
+// pages returns the pages of a folder by their names. They link to pages of protocols that are
+// there.
+func pages(folder string) (map[string][]byte, error) {
+	job, err := newJobPage(folder)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func cut(j *job.Job, set *dataset.Set) ([]*dataset.Set, error) {
 func cutByName(j *job.Job, set *dataset.Set) (sets []*dataset.Set, err error) {
 	owner := make(map[string]string)
 	if i := slices.IndexFunc(j.Parties(), func(name string) bool { return j.Columns(name) == nil }); i >= 0 {
-		return nil, fmt.Errorf("the job's partition names columns of %s for some parties, and none for %s; where one table is shared out, name those of all or of none", set.Name, j.Parties()[i])
+		return nil, fmt.Errorf("the job's partition names columns of %s for some parties, and none for %s; where one table is shared out, name the columns of all parties or of none", set.Name, j.Parties()[i])
 	}
 	for _, name := range j.Parties() {
 		for _, c := range j.Columns(name) {

@@ -73,7 +73,7 @@ func (o *Inquirer) planOf(q method.Question, own func(method.Question) ([]method
 // is not like the one the model was trained on.
 func (o *Portion) fitted(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; name their column (--id for rows of a command, id: in the catalogue)", set.Name)
+		return nil, fmt.Errorf("%s has no ids, by which rows of several parties belong together; name their column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
 	set, err := Chosen(o.Job, party, set)
 	if err != nil {

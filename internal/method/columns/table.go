@@ -54,7 +54,7 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 // labels stay behind.
 func labelled(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids by which its rows belong to those of other parties; add id: and the name of their column", set.Name)
+		return nil, fmt.Errorf("%s has no ids, by which rows of several parties belong together; add id: and the name of their column", set.Name)
 	}
 	if n := len(set.IDs); n > psi.MaxIDs {
 		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)

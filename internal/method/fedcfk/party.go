@@ -28,7 +28,7 @@ func (Method) Party(c method.Case, _ string, t method.Table) (method.Party, erro
 		return nil, errors.New("stage: a recommender needs ratings, and this is a table of rows; give lines of user, item and rating")
 	}
 	if n := len(t.Ratings.Users); n != 1 {
-		return nil, fmt.Errorf("%s has ratings of %d people; a party brings those of one", t.Ratings.Name, n)
+		return nil, fmt.Errorf("%s has ratings of %d people; a party brings the ratings of one person", t.Ratings.Name, n)
 	}
 	crowd := crowdOf(c)
 	within, err := t.Ratings.Within(crowd.Keys().Items)
