@@ -81,7 +81,7 @@ does both.`,
 func columnFlags(cmd *cobra.Command, c *catalogue.Columns) {
 	cmd.Flags().StringVar(&c.Label, "label", "", "column of the labels: a name, a number from 0, last or none")
 	cmd.Flags().StringVar(&c.ID, "id", "", "column of the row ids: a name or a number from 0")
-	cmd.Flags().IntVar(&c.Width, "features", 0, "columns beside these, where LIBSVM text names none of the last ones")
+	cmd.Flags().IntVar(&c.Width, "features", 0, "number of columns beside label and id, for LIBSVM text that names none of the last columns; default counted from the file")
 }
 
 func describe(name string, set *dataset.Set) dataInfoResult {
