@@ -20,6 +20,7 @@ type jobPage struct {
 	Protocols kinds
 	Learners  kinds
 	Refusals  map[string][]refusal // by the place in the file
+	Launches  []refusal            // by commands, of jobs that were read
 }
 
 // keys are a section and what it may hold.
@@ -64,6 +65,13 @@ func newJobPage(folder string) (*jobPage, error) {
 		return nil, err
 	}
 	p := &jobPage{Example: example(cases), Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(r, cases)}
+	launches, err := refused.Launches()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range launches {
+		p.Launches = append(p.Launches, refusal{shown(c), c.Says, "mercer " + c.Command})
+	}
 	p.walk("", r.File())
 	fits := tryAll(r)
 	for _, name := range r.Known().Kernels {

@@ -12,7 +12,7 @@ import (
 )
 
 // refusal is a mistake and the sentence about it.
-type refusal struct{ File, Says string }
+type refusal struct{ File, Says, Command string }
 
 // refusals sorts the cases by the place in the file that a sentence is about. Each sentence stands
 // once in a place, and of keys that only another protocol or learner has, one is enough.
@@ -22,7 +22,7 @@ func refusals(r *job.Reader, cases []refused.Case) map[string][]refusal {
 		at := place(r, c)
 		says := foreign.ReplaceAllString(c.Says, "")
 		if !told[at+says] {
-			list[at] = append(list[at], refusal{shown(c), c.Says})
+			list[at] = append(list[at], refusal{shown(c), c.Says, ""})
 		}
 		told[at+says] = true
 	}

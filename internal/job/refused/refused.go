@@ -6,6 +6,9 @@ package refused
 import (
 	"embed"
 	"fmt"
+	"io/fs"
+	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -18,8 +21,10 @@ type Case struct {
 	Name string
 	Base string // a job without the mistake
 	File string // the job with it
-	Line int    // of the mistake, from 1
+	Line int    // of the mistake, from 1; 0 where a command refuses a job that was read
 	Says string // the whole sentence
+	// Command is the command that refuses a job that was read: "simulate" or "job submit".
+	Command string
 }
 
 // cases are a file of this folder.
@@ -31,33 +36,44 @@ type cases struct {
 		File        *string // in place of Job
 		Line        int
 		Says        string
+		Command     string
 	}
 }
 
-//go:embed *.yaml
+//go:embed *.yaml launch/*.yaml
 var files embed.FS
 
-// Cases returns all cases. PROTOCOLS and LEARNERS in a sentence stand for the names that the
-// reader knows.
+// Cases returns the files that the reader refuses. PROTOCOLS and LEARNERS in a sentence stand for
+// the names that the reader knows.
 func Cases(r *job.Reader) ([]Case, error) {
-	entries, err := files.ReadDir(".")
+	list, err := read(".", strings.NewReplacer("PROTOCOLS", names(r.Protocols), "LEARNERS", names(r.Learners)))
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(list, func(c Case) bool { return strings.Contains(c.Base, "name: small") })
+	return append(list, computed(list[at].Base)...), nil
+}
+
+// Launches returns the jobs that the reader accepts, and that one command or the other refuses.
+func Launches() ([]Case, error) { return read("launch", strings.NewReplacer()) }
+
+// read returns the cases in the files of a folder.
+func read(folder string, known *strings.Replacer) ([]Case, error) {
+	paths, err := fs.Glob(files, path.Join(folder, "*.yaml"))
 	if err != nil {
 		return nil, err
 	}
 	var list []Case
-	for _, e := range entries {
-		b, err := files.ReadFile(e.Name())
+	for _, p := range paths {
+		b, err := files.ReadFile(p)
 		if err != nil {
 			return nil, err
 		}
 		var f cases
 		if err := yaml.Unmarshal(b, &f); err != nil {
-			return nil, fmt.Errorf("refused: %s: %w", e.Name(), err)
+			return nil, fmt.Errorf("refused: %s: %w", p, err)
 		}
-		list = append(list, f.list(strings.NewReplacer("PROTOCOLS", names(r.Protocols), "LEARNERS", names(r.Learners)))...)
-		if e.Name() == "rows.yaml" {
-			list = append(list, computed(f.Job)...)
-		}
+		list = append(list, f.list(known)...)
 	}
 	return list, nil
 }
@@ -65,7 +81,7 @@ func Cases(r *job.Reader) ([]Case, error) {
 func (f *cases) list(known *strings.Replacer) []Case {
 	list := make([]Case, len(f.Cases))
 	for i, c := range f.Cases {
-		list[i] = Case{Name: c.Name, Base: f.Job, File: strings.Replace(f.Job, c.Replace, c.By, 1), Line: c.Line, Says: known.Replace(c.Says)}
+		list[i] = Case{Name: c.Name, Base: f.Job, File: strings.Replace(f.Job, c.Replace, c.By, 1), Line: c.Line, Says: known.Replace(c.Says), Command: c.Command}
 		if c.File != nil {
 			list[i].File = *c.File
 		}
@@ -76,10 +92,10 @@ func (f *cases) list(known *strings.Replacer) []Case {
 // computed returns cases that are too long for a file, or no text.
 func computed(base string) []Case {
 	with := func(name, old, bad string, line int, says string) Case {
-		return Case{name, base, strings.Replace(base, old, bad, 1), line, says}
+		return Case{Name: name, Base: base, File: strings.Replace(base, old, bad, 1), Line: line, Says: says}
 	}
 	return []Case{
-		{"too large", base, base + strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)},
+		with("too large", base, base+strings.Repeat("#", job.MaxBytes), 1, fmt.Sprintf("the file has %d bytes; a job file has at most 1048576", len(base)+job.MaxBytes)),
 		with("invalid UTF-8", "label: label", "label: \xff", 7, "this line is not UTF-8 text; save the file as UTF-8"),
 		with("too many parties", "label: label", "label: label\n    partition: {parties: ["+many("p%d", job.MaxParties+1)+"]}", 8, "more than 1024 parties; that is the most a job may have"),
 		with("long label", "label: label", "label: "+strings.Repeat("l", 1025), 7, "label is 1025 bytes long; at most 1024 are allowed"),

@@ -37,3 +37,35 @@ func TestTheReaderRefusesEveryCase(t *testing.T) {
 		})
 	}
 }
+
+func launches(t *testing.T) []refused.Case {
+	t.Helper()
+	list, err := refused.Launches()
+	if err != nil || len(list) < 10 {
+		t.Fatalf("%d cases, error %v", len(list), err)
+	}
+	return list
+}
+
+func TestCommandsRefuseEveryLaunch(t *testing.T) {
+	for _, c := range launches(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			if err := launched(t, c.Command, c.Base); err != nil {
+				t.Errorf("the job has another mistake: %v", err)
+			}
+			if err := launched(t, c.Command, c.File); err == nil || err.Error() != "job: "+c.Says {
+				t.Errorf("\n got %v\nwant job: %s", err, c.Says)
+			}
+		})
+	}
+}
+
+// launched asks a command whether it can run a job.
+func launched(t *testing.T, command, file string) error {
+	t.Helper()
+	j, err := all.Reader().Parse("job.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]func() error{"simulate": j.Simulable, "job submit": j.Deployable}[command]()
+}

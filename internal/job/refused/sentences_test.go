@@ -35,8 +35,8 @@ func (s sentence) pattern() *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$")
 }
 
-// sentences finds the formats in calls of Refuse, At and AtLine.
-func sentences(t *testing.T, folder string) (list []sentence) {
+// sentences finds the formats that of returns for the nodes of a folder's files.
+func sentences(t *testing.T, folder string, of func(ast.Node) []string) (list []sentence) {
 	t.Helper()
 	files := os.DirFS(root)
 	err := fs.WalkDir(files, folder, func(path string, _ fs.DirEntry, err error) error {
@@ -53,7 +53,7 @@ func sentences(t *testing.T, folder string) (list []sentence) {
 			return err
 		}
 		ast.Inspect(tree, func(n ast.Node) bool {
-			if format := refusal(n); format != "" {
+			for _, format := range of(n) {
 				list = append(list, sentence{set.Position(n.Pos()), format})
 			}
 			return true
@@ -66,11 +66,11 @@ func sentences(t *testing.T, folder string) (list []sentence) {
 	return list
 }
 
-// refusal returns the format of a call that refuses, or "".
-func refusal(n ast.Node) string {
+// refusal returns the format of a call that refuses.
+func refusal(n ast.Node) []string {
 	call, is := n.(*ast.CallExpr)
 	if !is {
-		return ""
+		return nil
 	}
 	name := ""
 	switch f := call.Fun.(type) {
@@ -79,31 +79,63 @@ func refusal(n ast.Node) string {
 	case *ast.SelectorExpr:
 		name = f.Sel.Name
 	}
-	at := slices.Index([]string{"Refuse", "At", "AtLine"}, name)
-	if at < 0 || len(call.Args) < 2 {
-		return ""
+	if !slices.Contains([]string{"Refuse", "At", "AtLine"}, name) || len(call.Args) < 2 {
+		return nil
 	}
-	lit, is := call.Args[1].(*ast.BasicLit)
+	return literal(call.Args[1])
+}
+
+// literal returns the text of a string that is written out.
+func literal(n ast.Node) []string {
+	lit, is := n.(*ast.BasicLit)
 	if !is || lit.Kind != token.STRING {
-		return ""
+		return nil
 	}
-	format, err := strconv.Unquote(lit.Value)
+	text, err := strconv.Unquote(lit.Value)
 	if err != nil {
-		return ""
+		return nil
 	}
-	return format
+	return []string{text}
+}
+
+// launch returns the sentences in a function that says whether a job can run.
+func launch(n ast.Node) (list []string) {
+	f, is := n.(*ast.FuncDecl)
+	if !is || !slices.Contains([]string{"Simulable", "Undeployable", "LeavesRows"}, f.Name.Name) {
+		return nil
+	}
+	ast.Inspect(f.Body, func(n ast.Node) bool {
+		for _, text := range literal(n) {
+			if text != "" {
+				list = append(list, strings.TrimPrefix(text, "job: "))
+			}
+		}
+		return true
+	})
+	return list
 }
 
 // Every sentence by which a job file can be refused has a case, which docs/job.md prints.
 func TestEverySentenceHasACase(t *testing.T) {
-	list := cases(t)
+	list, commands := cases(t), launches(t)
 	for _, folder := range []string{"internal/job", "internal/learner", "internal/method"} {
-		for _, s := range sentences(t, folder) {
-			p := s.pattern()
-			if !slices.ContainsFunc(list, func(c refused.Case) bool { return p.MatchString(c.Says) }) {
-				t.Errorf("%v: no case reads %q", s.at, s.format)
-			}
+		for _, s := range sentences(t, folder, refusal) {
+			s.in(t, list)
 		}
+	}
+	for _, folder := range []string{"internal/job", "internal/method"} {
+		for _, s := range sentences(t, folder, launch) {
+			s.in(t, commands)
+		}
+	}
+}
+
+// in fails where no case reads as the sentence.
+func (s sentence) in(t *testing.T, list []refused.Case) {
+	t.Helper()
+	p := s.pattern()
+	if !slices.ContainsFunc(list, func(c refused.Case) bool { return p.MatchString(c.Says) }) {
+		t.Errorf("%v: no case reads %q", s.at, s.format)
 	}
 }
 
