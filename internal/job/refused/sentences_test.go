@@ -35,7 +35,7 @@ func (s sentence) pattern() *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$")
 }
 
-// sentences finds the formats that of returns for the nodes of a folder's files.
+// sentences finds the formats that the function of returns for the nodes of a folder's files.
 func sentences(t *testing.T, folder string, of func(ast.Node) []string) (list []sentence) {
 	t.Helper()
 	files := os.DirFS(root)
