@@ -5,32 +5,24 @@ import (
 
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/declare"
-	"github.com/mercer-fl/mercer/protocol/sim"
+	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
-// Two parties tell each other, and a server, how many rows they bring.
+// Two parties tell a server, and each other, how many rows they bring.
 func Example() {
-	s, err := protocol.NewSession(protocol.Descriptor{
+	s := memory.New(protocol.Descriptor{
 		Protocol: declare.Name, Version: declare.Version, Purpose: "train",
-		Members: []protocol.Member{{Name: "hub", Role: protocol.RoleServer}, {Name: "bank", Role: protocol.RoleParty}, {Name: "shop", Role: protocol.RoleParty}},
+		Members: append(protocol.Members(protocol.RoleServer, "hub"), protocol.Members(protocol.RoleParty, "bank", "shop")...),
 	})
-	if err != nil {
-		panic(err)
-	}
-	hub, err := declare.NewServer(protocol.Setup{Session: s, Self: "hub"})
-	if err != nil {
-		panic(err)
-	}
-	nodes := []sim.Node{{Name: "hub", InputHash: hub.InputHash(), New: func() (protocol.Machine, error) { return hub, nil }}}
+	hub, err := declare.NewServer(s.Setup("hub"))
+	s.Add("hub", hub, err)
 	for name, statement := range map[string]string{"bank": "512 rows", "shop": "512 rows too"} {
-		m, err := declare.NewParty(protocol.Setup{Session: s, Self: name}, []byte(statement))
-		if err != nil {
-			panic(err)
-		}
-		nodes = append(nodes, sim.Node{Name: name, InputHash: m.InputHash(), New: func() (protocol.Machine, error) { return m, nil }})
+		party, err := declare.NewParty(s.Setup(name), []byte(statement))
+		s.Add(name, party, err)
 	}
-	if _, err := sim.Run(sim.Config{Session: s, Nodes: nodes}); err != nil {
-		panic(err)
+	if err := s.Run(); err != nil {
+		fmt.Println(err)
+		return
 	}
 	fmt.Printf("%s\n", hub.Statements())
 	// Output: [512 rows 512 rows too]

@@ -1,13 +1,12 @@
 package fdskl_test
 
 import (
-	"crypto/ed25519"
 	"crypto/sha256"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/fdskl"
-	"github.com/mercer-fl/mercer/protocol/sim"
+	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
 // constant is a worker whose phases are all the same.
@@ -27,32 +26,21 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	session, err := protocol.NewSession(protocol.Descriptor{Protocol: fdskl.Name, Version: fdskl.Version, Params: params.Encode(), Members: []protocol.Member{
-		{Name: "bank", Role: protocol.RoleLeader}, {Name: "shop", Role: protocol.RoleParty}, {Name: "insurer", Role: protocol.RoleParty},
-	}})
-	if err != nil {
-		fmt.Println(err)
-		return
+	s := memory.New(protocol.Descriptor{
+		Protocol: fdskl.Name, Version: fdskl.Version, Params: params.Encode(),
+		Members: append(protocol.Members(protocol.RoleLeader, "bank"), protocol.Members(protocol.RoleParty, "shop", "insurer")...),
+	})
+	input := func(name string) fdskl.Input {
+		return fdskl.Input{Source: constant(100), Hash: sha256.Sum256([]byte(name)), Rows: 2}
 	}
-	key := ed25519.NewKeyFromSeed(make([]byte, 32))
-	identity := fdskl.Identity{Keys: []ed25519.PublicKey{key.Public().(ed25519.PublicKey)}}
-	table := fdskl.NewTable(params)
-	var nodes []sim.Node
-	for i, m := range session.Members {
-		setup := protocol.Setup{Session: session, Self: m.Name, Seed: [32]byte{byte(i)}} // drawn at random in earnest
-		input := fdskl.Input{Source: constant(100), Hash: sha256.Sum256([]byte(m.Name)), Rows: 2}
-		nodes = append(nodes, sim.Node{Name: m.Name, InputHash: input.Hash, New: func() (protocol.Machine, error) {
-			if m.Role == protocol.RoleParty {
-				return fdskl.NewPassive(setup, input, identity)
-			}
-			signer := fdskl.Identity{Keys: identity.Keys, Sign: func(b []byte) []byte { return ed25519.Sign(key, b) }}
-			return fdskl.NewActive(setup, input, signer, table)
-		}})
+	keys, table := s.Keys(protocol.RoleLeader), fdskl.NewTable(params)
+	bank, err := fdskl.NewActive(s.Setup("bank"), input("bank"), fdskl.Identity{Sign: s.Sign("bank"), Keys: keys}, table)
+	s.Add("bank", bank, err)
+	for _, name := range s.With(protocol.RoleParty) {
+		worker, err := fdskl.NewPassive(s.Setup(name), input(name), fdskl.Identity{Keys: keys})
+		s.Add(name, worker, err)
 	}
-	result, err := sim.Run(sim.Config{Session: session, Nodes: nodes})
-	if err == nil {
-		err = result.Err()
-	}
+	err = s.Run()
 	fmt.Printf("%d %v\n", table.Words(), err)
 	// Output: [44 44 44 44 44 44] <nil>
 }

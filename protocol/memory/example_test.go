@@ -4,26 +4,25 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
-	"github.com/mercer-fl/mercer/protocol/declare"
+	"github.com/mercer-fl/mercer/protocol/broadcast"
 	"github.com/mercer-fl/mercer/protocol/memory"
 )
 
-// Two parties tell a server, and each other, how many rows they bring.
+// A server tells a party a model. Run returns the first error, also of the constructors.
 func Example() {
+	body := []byte("a model")
 	s := memory.New(protocol.Descriptor{
-		Protocol: declare.Name, Version: declare.Version, Purpose: "train",
-		Members: append(protocol.Members(protocol.RoleServer, "hub"), protocol.Members(protocol.RoleParty, "bank", "shop")...),
+		Protocol: broadcast.Name, Version: broadcast.Version, Params: broadcast.Encode(len(body)),
+		Members: append(protocol.Members(protocol.RoleServer, "server"), protocol.Members(protocol.RoleParty, "north")...),
 	})
-	hub, err := declare.NewServer(s.Setup("hub"))
-	s.Add("hub", hub, err)
-	for name, statement := range map[string]string{"bank": "512 rows", "shop": "300 rows"} {
-		party, err := declare.NewParty(s.Setup(name), []byte(statement))
-		s.Add(name, party, err)
-	}
+	server, err := broadcast.NewServer(s.Setup("server"), body)
+	s.Add("server", server, err)
+	north, err := broadcast.NewParty(s.Setup("north"))
+	s.Add("north", north, err)
 	if err := s.Run(); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s\n", hub.Statements())
-	// Output: [512 rows 300 rows]
+	fmt.Printf("%s\n", north.Body())
+	// Output: a model
 }

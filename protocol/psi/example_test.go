@@ -1,45 +1,39 @@
 package psi_test
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/memory"
 	"github.com/mercer-fl/mercer/protocol/psi"
-	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
 // A bank and a shop find their common customers.
 func Example() {
 	params, _ := psi.NewParams(psi.Spec{MaxIDs: 1000})
-	session, _ := protocol.NewSession(protocol.Descriptor{
-		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Purpose: "align",
-		Members: []protocol.Member{{Name: "bank", Role: protocol.RoleParty}, {Name: "shop", Role: protocol.RoleParty}},
+	s := memory.New(protocol.Descriptor{
+		Protocol: psi.Name, Version: psi.Version, Params: params.Encode(), Purpose: "align", Members: protocol.Members(protocol.RoleParty, "bank", "shop"),
 	})
-	bank := [][]byte{[]byte("ada"), []byte("bob"), []byte("cyd")}
-	shop := [][]byte{[]byte("cyd"), []byte("dan"), []byte("ada"), []byte("eve")}
-	node := func(name string, ids [][]byte) sim.Node {
-		build := func() (*psi.Party, error) {
-			return psi.NewParty(protocol.Setup{Session: session, Self: name, Seed: sha256.Sum256([]byte(name))}, params, ids)
+	ids := map[string][]string{"bank": {"ada", "bob", "cyd"}, "shop": {"cyd", "dan", "ada", "eve"}}
+	parties := make(map[string]*psi.Party)
+	for name, list := range ids {
+		var own [][]byte
+		for _, id := range list {
+			own = append(own, []byte(id))
 		}
-		party, err := build()
-		if err != nil {
-			fmt.Println(err)
-			return sim.Node{}
-		}
-		return sim.Node{Name: name, InputHash: party.InputHash(), New: func() (protocol.Machine, error) { return build() }}
+		party, err := psi.NewParty(s.Setup(name), params, own)
+		s.Add(name, party, err)
+		parties[name] = party
 	}
-	result, err := sim.Run(sim.Config{Session: session, Nodes: []sim.Node{node("bank", bank), node("shop", shop)}})
-	if err != nil {
+	if err := s.Run(); err != nil {
 		fmt.Println(err)
 		return
 	}
-	ours, theirs := result.Outcome("bank").Machine.(*psi.Party), result.Outcome("shop").Machine.(*psi.Party)
-	for i, row := range ours.Order() {
-		fmt.Println(bytes.Equal(bank[row], shop[theirs.Order()[i]]))
+	bank, shop := parties["bank"], parties["shop"]
+	for i, row := range bank.Order() {
+		fmt.Println(ids["bank"][row] == ids["shop"][shop.Order()[i]])
 	}
-	fmt.Println(ours.Alignment() == theirs.Alignment())
+	fmt.Println(bank.Alignment() == shop.Alignment())
 	// Output:
 	// true
 	// true

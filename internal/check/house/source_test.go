@@ -49,11 +49,12 @@ func (f file) imports() map[string]string {
 	known := make(map[string]string)
 	for _, i := range f.tree.Imports {
 		pkg, err := strconv.Unquote(i.Path.Value)
-		folder, own := strings.CutPrefix(pkg, module)
+		folder, own := strings.CutPrefix(pkg+"/", module)
 		if err != nil || !own {
 			continue
 		}
-		name := path.Base(folder)
+		folder = path.Clean(folder) // "." is the package mercer
+		name := path.Base(pkg)
 		if i.Name != nil {
 			name = i.Name.Name
 		}

@@ -1,0 +1,19 @@
+package generated_test
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
+)
+
+func ExampleClouds() {
+	set, err := generated.Clouds(1000, 100)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	classes, _ := dataset.Classes(set.Labels)
+	fmt.Println(set.X.Rows(), set.X.Cols(), len(classes))
+	// Output: 1000 100 2
+}

@@ -1,0 +1,311 @@
+package house_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// pkg is a package as go list describes it.
+type pkg struct {
+	ImportPath, Dir, Name, Export      string
+	GoFiles, TestGoFiles, XTestGoFiles []string
+}
+
+// public says whether programs of others can import the package.
+func (p pkg) public() bool {
+	path := strings.TrimPrefix(p.ImportPath+"/", module)
+	return strings.HasPrefix(p.ImportPath+"/", module) && p.Name != "main" && len(p.GoFiles) > 0 && !strings.Contains("/"+path, "/internal/")
+}
+
+var listed = sync.OnceValues(func() (list []pkg, err error) {
+	cmd := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Name,Export,GoFiles,TestGoFiles,XTestGoFiles", "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", cmd, err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return list, nil
+		} else if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+})
+
+// publicPackages returns the packages that programs of others can import.
+func publicPackages(t *testing.T) []pkg {
+	t.Helper()
+	list, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(p pkg) bool { return !p.public() })
+	if len(list) < 35 {
+		t.Fatalf("%d public packages", len(list))
+	}
+	return list
+}
+
+func TestPublicPackages(t *testing.T) {
+	for path, want := range map[string]bool{
+		"": true, "kernel": true, "protocol/secagg": true, "dataset/internal/parquet": false, "internal/job": false, "internal": false,
+	} {
+		p := pkg{ImportPath: strings.TrimSuffix(module+path, "/"), Name: "any", GoFiles: []string{"any.go"}}
+		if p.public() != want {
+			t.Errorf("%q: %v", p.ImportPath, !want)
+		}
+		if p.Name = "main"; p.public() {
+			t.Errorf("the command %q", p.ImportPath)
+		}
+		if p.Name, p.GoFiles = "any", nil; p.public() {
+			t.Errorf("a folder of tests in %q", p.ImportPath)
+		}
+	}
+	if (pkg{ImportPath: "crypto/rand", Name: "rand", GoFiles: []string{"rand.go"}}).public() {
+		t.Error("a package of others")
+	}
+}
+
+// shown says whether the tests of a package hold an example whose output is compared.
+func shown(tests []*ast.File) bool {
+	return slices.ContainsFunc(doc.Examples(tests...), func(e *doc.Example) bool { return e.Output != "" })
+}
+
+// Every public package shows how it is used, in code that compiles and whose output is
+// compared.
+func TestPublicPackagesHaveExamples(t *testing.T) {
+	for _, p := range publicPackages(t) {
+		var tests []*ast.File
+		for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			at := filepath.Join(p.Dir, name)
+			f, err := parser.ParseFile(token.NewFileSet(), at, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests = append(tests, f)
+		}
+		if !shown(tests) {
+			t.Errorf("%s has no Example with an output", p.ImportPath)
+		}
+	}
+}
+
+func TestExamplesAreFound(t *testing.T) {
+	for text, want := range map[string]bool{
+		"func Example() {\n\tprintln()\n\t// Output: 1\n}":        true,
+		"func ExampleA() {\n\t// Unordered output: 1\n}":          true,
+		"func Example() {\n\tprintln()\n}":                        false,
+		"func Examples() {\n\t// Output: 1\n}":                    false,
+		"func TestA(t *testing.T) {\n\t// Output: 1\n}":           false,
+		"func Example_suffix() {\n\tprintln()\n\t// Output: 1\n}": true,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "a_test.go", "package a\n\nimport \"testing\"\n\n"+text+"\n", parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown([]*ast.File{f}) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+	}
+}
+
+// signatures finds what programs of others meet in a package and cannot name.
+type signatures struct {
+	own    *types.Package
+	seen   map[types.Type]bool
+	at     string // the exported name that leads there
+	places []string
+}
+
+// hidden returns what a package shows of internal packages, one line each.
+func hidden(p *types.Package) []string {
+	s := &signatures{own: p}
+	for _, name := range p.Scope().Names() {
+		o := p.Scope().Lookup(name)
+		if !o.Exported() {
+			continue
+		}
+		s.at, s.seen = name, make(map[types.Type]bool)
+		if n, is := o.(*types.TypeName); is && !n.IsAlias() {
+			s.shape(o.Type())
+		} else {
+			s.visit(o.Type())
+		}
+	}
+	slices.Sort(s.places)
+	return slices.Compact(s.places)
+}
+
+// shape looks at what a type of this package is, and at its methods.
+func (s *signatures) shape(t types.Type) {
+	if s.seen[t] {
+		return
+	}
+	s.seen[t] = true
+	s.visit(t.Underlying())
+	for m := range types.NewMethodSet(types.NewPointer(t)).Methods() {
+		if m.Obj().Exported() {
+			s.visit(m.Obj().Type())
+		}
+	}
+}
+
+// visit looks at a type where it is used.
+func (s *signatures) visit(t types.Type) {
+	switch t := t.(type) {
+	case *types.Named:
+		s.named(t)
+	case *types.Alias:
+		if t.Obj().Pkg() == s.own { // that of another package is looked at there
+			s.visit(types.Unalias(t))
+		}
+	case interface{ Elem() types.Type }: // a pointer, slice, array or channel
+		s.visit(t.Elem())
+		if m, is := t.(*types.Map); is {
+			s.visit(m.Key())
+		}
+	case *types.Signature:
+		s.visit(t.Params())
+		s.visit(t.Results())
+		for p := range t.TypeParams().TypeParams() {
+			s.visit(p.Constraint())
+		}
+	case *types.Tuple:
+		for v := range t.Variables() {
+			s.visit(v.Type())
+		}
+	case *types.Struct:
+		for f := range t.Fields() {
+			if f.Exported() || f.Embedded() {
+				s.visit(f.Type())
+			}
+		}
+	case *types.Interface:
+		for m := range t.Methods() {
+			if m.Exported() {
+				s.visit(m.Type())
+			}
+		}
+		for e := range t.EmbeddedTypes() {
+			s.visit(e)
+		}
+	case *types.Union:
+		for e := range t.Terms() {
+			s.visit(e.Type())
+		}
+	}
+}
+
+func (s *signatures) named(t *types.Named) {
+	for a := range t.TypeArgs().Types() {
+		s.visit(a)
+	}
+	o := t.Obj()
+	switch {
+	case o.Pkg() == nil: // error
+	case strings.Contains("/"+o.Pkg().Path()+"/", "/internal/"):
+		s.places = append(s.places, s.at+" shows "+o.Pkg().Path()+"."+o.Name())
+	case o.Pkg() == s.own && !o.Exported(): // its methods and fields show
+		s.shape(t)
+	}
+}
+
+// No public package shows a type of an internal one, which programs of others cannot name,
+// but for the entries of signatures.txt.
+func TestPublicSignaturesNameNoInternalType(t *testing.T) {
+	list, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports := make(map[string]string)
+	for _, p := range list {
+		exports[p.ImportPath] = p.Export
+	}
+	read := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	found := make(map[string][]string)
+	for _, p := range publicPackages(t) {
+		made, err := read.Import(p.ImportPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range hidden(made) {
+			entry := strings.ReplaceAll(strings.TrimPrefix(p.ImportPath+"/", module)+" "+place, module, "")
+			found[entry] = append(found[entry], "go doc "+p.ImportPath)
+		}
+	}
+	only(t, "signatures.txt", found)
+}
+
+func TestHiddenTypesAreFound(t *testing.T) {
+	inner := types.NewPackage("a/internal/b", "b")
+	set := token.NewFileSet()
+	shape, err := parser.ParseFile(set, "b.go", "package b\n\ntype T struct{}\n\nfunc (T) M() {}\n\ntype G[E any] struct{}\n", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := types.NewChecker(new(types.Config), set, inner, nil).Files([]*ast.File{shape}); err != nil {
+		t.Fatal(err)
+	}
+	inner.MarkComplete()
+	for text, want := range map[string]string{
+		"func F(b.T) {}":                                          "F",
+		"func F() (int, *b.T) { return 0, nil }":                  "F",
+		"func f(b.T) {}":                                          "",
+		"type S struct{ X []b.T }":                                "S",
+		"type S struct{ x b.T }":                                  "",
+		"type S struct{ b.T }":                                    "S",
+		"type S struct{ u }; type u struct{}; func (u) M(b.T) {}": "S",
+		"type S struct{}; func (*S) M(map[b.T]int) {}":            "S",
+		"type S struct{}; func (*S) m(b.T) {}":                    "",
+		"type I interface{ M() chan b.T }":                        "I",
+		"type I interface{ m() b.T }":                             "",
+		"type A = b.T":                                            "A",
+		"type D b.T":                                              "",
+		"type D func(...b.T)":                                     "D",
+		"var V b.T":                                               "V",
+		"const C = 1":                                             "",
+		"func F() error { return nil }":                           "",
+		"func F[E interface{ b.T | int }](E) {}":                  "F",
+		"func F(b.G[int]) {}":                                     "F",
+		"type L struct{ Next *L }":                                "",
+		"type S struct{ X u }; type u struct{ Y b.T }":            "S",
+	} {
+		f, err := parser.ParseFile(set, "a.go", "package a\n\nimport \"a/internal/b\"\n\nvar _ b.T\n\n"+text+"\n", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := types.Config{Importer: one{inner}}
+		p, err := c.Check("a", set, []*ast.File{f}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(hidden(p), "; ")
+		if want == "" && got != "" || want != "" && !strings.HasPrefix(got, want+" shows a/internal/b.") {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
+// one imports one package.
+type one struct{ *types.Package }
+
+func (o one) Import(string) (*types.Package, error) { return o.Package, nil }
