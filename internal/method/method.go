@@ -45,17 +45,14 @@ type Limits struct {
 
 // Holders lists the data holders, the first as leader.
 func (c Case) Holders() []protocol.Member {
-	list := make([]protocol.Member, len(c.Parties))
-	for i, name := range c.Parties {
-		list[i] = protocol.Member{Name: name, Role: protocol.RoleParty}
-	}
+	list := protocol.Members(protocol.RoleParty, c.Parties...)
 	list[0].Role = protocol.RoleLeader
 	return list
 }
 
 // Everybody lists the coordinator as server and then the holders.
 func (c Case) Everybody() []protocol.Member {
-	return append([]protocol.Member{{Name: c.Coordinator, Role: protocol.RoleServer}}, c.Holders()...)
+	return append(protocol.Members(protocol.RoleServer, c.Coordinator), c.Holders()...)
 }
 
 // Crowd lists the coordinator as server and the parties without a leader.

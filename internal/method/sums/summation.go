@@ -50,11 +50,7 @@ func Adding(s method.Session, params secagg.Params, server string, clients []str
 
 // Served lists a server and its clients.
 func Served(server string, clients []string) []protocol.Member {
-	list := []protocol.Member{{Name: server, Role: protocol.RoleServer}}
-	for _, name := range clients {
-		list = append(list, protocol.Member{Name: name, Role: protocol.RoleParty})
-	}
-	return list
+	return append(protocol.Members(protocol.RoleServer, server), protocol.Members(protocol.RoleParty, clients...)...)
 }
 
 // HashKeys returns what a crowd's descriptors carry for its clients' keys.
