@@ -66,7 +66,7 @@ func (f file) imports() map[string]string {
 // parse reads the text of a file.
 func parse(path, text string) (file, error) {
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
+	tree, err := parser.ParseFile(set, path, text, parser.ParseComments|parser.SkipObjectResolution)
 	return file{path, strings.Count(text, "\n"), tree, set}, err
 }
 
